@@ -10,7 +10,7 @@
  *             stream.release(&stream);
  *
  * The structs are those of Arrow's C data interface and C stream interface, word for word: a
- * program that has them already keeps its own. docs/formats/arrow.md says what is in them.
+ * program that has already defined them keeps its own. docs/formats/arrow.md describes the columns.
  */
 #ifndef STEPSCOPE_ARROW_H
 #define STEPSCOPE_ARROW_H
@@ -69,10 +69,10 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * Runs a view, or "diagnose" for its findings, and gives the table as a stream of at most one
- * batch. What the request says of formats does not matter. The stream owns its columns: it may be
- * read and released after the session was closed, and by another thread. When this fails the
- * stream has no release. Since 0.2. Stable.
+ * Runs a view, or "diagnose" for its findings, and returns the table as a stream of at most one
+ * batch. The format of the request is ignored. The stream owns its columns: it may be read and
+ * released after the session was closed, and by another thread. If the call fails, the stream has
+ * no release function. Since 0.2. Stable.
  */
 SS_API SS_MUST_USE enum ss_status ss_session_table(struct ss_session *session,
 						   const struct ss_request *request,

@@ -2,8 +2,8 @@
 /*
  * stepscope_types.h - what every call of libstepscope has in common: status, error, text.
  *
- * stepscope.h includes it. It stands apart so that the library's own files need not know the
- * calls that are made of them.
+ * stepscope.h includes it. It is separate so that the library's own files do not depend on the
+ * public calls.
  */
 #ifndef STEPSCOPE_TYPES_H
 #define STEPSCOPE_TYPES_H
@@ -23,23 +23,23 @@
 /* How a call ended. Since 0.1. Stable; later versions may add values. */
 enum ss_status {
 	SS_OK = 0,
-	SS_ERR_IO,      /* the outside world: a file, a pipe, a thread */
-	SS_ERR_FORMAT,  /* the input is not what it should be */
+	SS_ERR_IO,      /* the system: a file, a pipe, a thread */
+	SS_ERR_FORMAT,  /* the input has the wrong format */
 	SS_ERR_LIMIT,   /* a limit was reached, most often --memory-limit */
-	SS_ERR_MISSING, /* something was not built in or not found */
-	SS_ERR_USAGE,   /* the caller asked for what does not exist */
+	SS_ERR_MISSING, /* not in this build, or not found */
+	SS_ERR_USAGE,   /* the caller asked for something that does not exist */
 	SS_ERR_STOPPED, /* the progress callback or ss_session_cancel() asked to stop */
 };
 
 /* Why a call failed. Since 0.1. Stable. */
 struct ss_error {
 	enum ss_status code;
-	char text[512]; /* no allocation on the way out of a failed allocation */
+	char text[512]; /* fixed size: reporting a failed allocation must not allocate */
 };
 
 /*
- * Bytes that a call hands to its caller; zeroed before the first call. Calls append to it; release
- * it with ss_text_release(). Since 0.1. Stable.
+ * Bytes that a call returns. Zero it before the first call; calls append to it. Release it with
+ * ss_text_release(). Since 0.1. Stable.
  */
 struct ss_text {
 	char *data; /* NUL-terminated, NULL while empty */
@@ -51,7 +51,7 @@ struct ss_text {
 extern "C" {
 #endif
 
-/* Frees the bytes; the text is empty then. Since 0.1. Stable. */
+/* Frees the bytes and leaves the text empty. Since 0.1. Stable. */
 SS_API void ss_text_release(struct ss_text *text);
 
 #ifdef __cplusplus

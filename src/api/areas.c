@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * areas.c - the areas that were drawn last: a page that zooms asks for the same one again.
+ * areas.c - a cache of the areas drawn last: the viewer requests the same area again when it zooms.
  */
 #include <string.h>
 

@@ -58,7 +58,7 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 	SS_TRY(ss_job_join(&session->job, err));
 	*out = (struct run){ .step_ns = -1, .job = &session->job };
 	if (!ss_job_doubts(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, scratch, &out->doubts))
-		return ss_fail_memory(err, "what is wrong with the files");
+		return ss_fail_memory(err, "the problems of the files");
 	for (uint32_t i = 0; i < joined->rank_count; i++) {
 		const struct ss_digest *own = &joined->ranks[i];
 		const char *device = ss_strings_text(&own->texts, own->device_name);
@@ -117,8 +117,8 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 	ss_table_release(&sides[1].tables[0]);
 	if (comparison->facts[0].steps != comparison->facts[1].steps)
 		ss_table_note(out,
-			      "The first run has %" PRIu32 " steps that count, the second %" PRIu32
-			      ": counts and sums are of all of them.",
+			      "The first run has %" PRIu32 " complete steps, the second %" PRIu32
+			      ": counts and sums cover all of them.",
 			      comparison->facts[0].steps, comparison->facts[1].steps);
 	return SS_OK;
 }
@@ -260,7 +260,7 @@ enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wante
 	int64_t rank;
 
 	if (runs->count != 2)
-		return ss_fail(err, SS_ERR_USAGE, "a second run is needed to compare with");
+		return ss_fail(err, SS_ERR_USAGE, "cannot compare: a second run is missing");
 	ss_runs_start(runs);
 	ss_choice_read_rank(wanted, &rank, &compares);
 	for (uint32_t i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - the public interface to verdicts: what is wrong, what fixes would bring,
+ * diagnose.c - the public interface to verdicts: findings, what their fixes would save,
  * and the pages of the rules.
  */
 #include <string.h>
@@ -103,13 +103,13 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_w
 
 static const struct ss_column columns[] = {
 	{ "rule", SS_COLUMN_TEXT, "name of the rule", 0 },
-	{ "warn_percent", SS_COLUMN_PERCENT, "of the mean step: from here on it is a warning",
+	{ "warn_percent", SS_COLUMN_PERCENT, "share of the mean step from which it is a warning",
 	  SS_COLUMN_DETAIL },
-	{ "silent_percent", SS_COLUMN_PERCENT, "of the mean step: below this nothing is said",
-	  SS_COLUMN_DETAIL },
-	{ "why", SS_COLUMN_TEXT, "the reason for these two", SS_COLUMN_DETAIL },
+	{ "silent_percent", SS_COLUMN_PERCENT,
+	  "share of the mean step below which it is not reported", SS_COLUMN_DETAIL },
+	{ "why", SS_COLUMN_TEXT, "reason for these two limits", SS_COLUMN_DETAIL },
 	{ "fix", SS_COLUMN_TEXT, "what to do", SS_COLUMN_DETAIL },
-	{ "surer", SS_COLUMN_TEXT, "what to record to be surer", SS_COLUMN_DETAIL },
+	{ "surer", SS_COLUMN_TEXT, "what to record to be more certain", SS_COLUMN_DETAIL },
 	{ "summary", SS_COLUMN_TEXT, "what it looks for", SS_COLUMN_WRAP },
 };
 
@@ -149,14 +149,15 @@ static void list_rules(struct ss_table *table)
 static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 {
 	if (!rule->is_timeless)
-		ss_text_addf(out,
-			     "\nA warning from %.1f %% of the mean step on, silent below %.1f %%: "
-			     "%s.\n",
-			     100 * rule->warn_share, 100 * rule->silent_share, rule->why);
+		ss_text_addf(
+			out,
+			"\nA warning from %.1f %% of the mean step, not reported below %.1f %%: "
+			"%s.\n",
+			100 * rule->warn_share, 100 * rule->silent_share, rule->why);
 	else
-		ss_text_addf(out, "\nWhen it is told: %s.\n", rule->why);
+		ss_text_addf(out, "\nWhen it is reported: %s.\n", rule->why);
 	if (rule->surer)
-		ss_text_addf(out, "Surer: %s.\n", rule->surer);
+		ss_text_addf(out, "To be more certain: %s.\n", rule->surer);
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
 }
 

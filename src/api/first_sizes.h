@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * first_sizes.h - how large public structs were when they first came: what a size of 0 stands for.
+ * first_sizes.h - the first size of each public struct: what a size of 0 stands for.
  *
- * Nothing here changes when a struct gets a field, but the second name: its last field now. A new
- * struct gets a line of its own. Structs end without padding: a field that is added later must not
- * lie where older programs have bytes that nobody set.
+ * When a struct gets a field, only the second name changes: it is the last field. A new struct
+ * gets its own line. Structs end without padding: a field that is added later must not use bytes
+ * that older programs left unset.
  */
 #ifndef SS_API_FIRST_SIZES_H
 #define SS_API_FIRST_SIZES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memories.c - the list, and the making of what is asked for.
+ * memories.c - lists the memory data of a session and computes it on request.
  */
 #include "api/memories.h"
 
@@ -104,10 +104,11 @@ enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_jo
 	}
 	*out = entry.opened;
 	if (status == SS_OK && !entry.opened)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "the session was opened to compare ranks: of '%.200s' only what is "
-			       "wrong with it was kept",
-			       entry.path);
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"cannot show the memory of '%.200s': the session was opened to compare "
+			"ranks and kept only its problems",
+			entry.path);
 	return status;
 }
 

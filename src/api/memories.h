@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memories.h - what a session has to say of memory: its snapshots, and traces with [memory].
+ * memories.h - the memory data of a session: its snapshots, and traces with memory events.
  *
- * They have one row of numbers: the snapshots by name, then the traces in their order. Those of
- * traces are made when they are first asked for, and stay.
+ * They are numbered together: the snapshots by name, then the traces in their order. Those of
+ * traces are computed when they are first requested, and kept.
  */
 #ifndef SS_API_MEMORIES_H
 #define SS_API_MEMORIES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offers.c - lists of what can be asked for: reports, views, their groups, formats, options.
+ * offers.c - lists of what can be requested: reports, views, their groups, formats, options.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_options.c - what is opened, as callers of any version say it.
+ * open_options.c - reads the open options of callers of any version.
  */
 #include "api/open_options.h"
 
@@ -30,7 +30,7 @@ enum ss_status ss_open_inputs_take(struct ss_open_options *own, struct ss_arena 
 
 		if (memcmp(given, &size, sizeof(size)) != 0)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "struct ss_input: all inputs must have the same size");
+				       "struct ss_input: all inputs must have the same .size");
 		SS_TRY(ss_sized_take(&inputs[i], sizeof(inputs[i]), given, SS_FIRST_INPUT,
 				     "ss_input", err));
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_options.h - what is opened, as callers of any version say it.
+ * open_options.h - reads the open options of callers of any version.
  */
 #ifndef SS_API_OPEN_OPTIONS_H
 #define SS_API_OPEN_OPTIONS_H

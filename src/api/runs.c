@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - the list of runs that are looked at together.
+ * runs.c - the list of runs that are shown together.
  */
 #include <string.h>
 

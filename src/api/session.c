@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - the life of a session: it is opened, told how to watch, and closed.
+ * session.c - opens, watches and closes sessions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,8 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	enum ss_status status;
 
 	if (session->job.is_joined || session->job.digested_files)
-		return ss_fail(err, SS_ERR_USAGE, "files cannot be added to a job that was used");
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot add files to a session after its load has ended");
 	SS_TRY(ss_open_options_take(options, &own, err));
 	ss_session_start(session);
 	ss_arena_init(&scratch, &session->memory);
@@ -102,7 +103,7 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 
 	SS_TRY(ss_open_options_take(options, &own, err));
 	if (!own.path_count && !own.input_count)
-		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
+		return ss_fail(err, SS_ERR_USAGE, "no trace files given");
 	SS_TRY(ss_session_begin(&own, &session, err));
 	status = ss_session_add(session, &own, err);
 	if (status == SS_OK)
@@ -168,5 +169,5 @@ enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_
 	return session->job.file_count || !session->job.snapshot_count
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING,
-				 "there is no trace, only snapshots of memory");
+				 "no traces, only memory snapshots; use 'stepscope snapshot'");
 }

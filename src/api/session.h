@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - what a session is, for the files of this folder.
+ * session.h - the contents of a session, for the files of this folder.
  */
 #ifndef SS_API_SESSION_H
 #define SS_API_SESSION_H
@@ -42,13 +42,13 @@ struct ss_runs {
 	uint32_t count;
 };
 
-/* session.c: a call begins; what was cancelled before is no concern of it. */
+/* session.c: a call begins; earlier cancellations do not affect it. */
 void ss_session_start(struct ss_session *session);
 
 /* runs.c: the same for all of them. */
 void ss_runs_start(const struct ss_runs *runs);
 
-/* session.c: fails where there are only snapshots of memory. */
+/* session.c: fails if there are only memory snapshots. */
 SS_MUST_USE
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);
 

@@ -98,7 +98,7 @@ static enum ss_status simulate(const struct ss_simulation *simulation, struct ss
 	enum ss_status status;
 
 	if (!simulation->folder && !simulation->sink)
-		return ss_fail(err, SS_ERR_USAGE, "no folder named for the simulated job");
+		return ss_fail(err, SS_ERR_USAGE, "no folder given for the simulated job");
 	ss_memory_init(&memory, 0);
 	SS_TRY(ss_sim_job_open(&job, &request, &memory, err));
 	status = simulation->sink ? write_ranks(&job, simulation, &figures, err)
@@ -124,13 +124,13 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 /* --- lists ------------------------------------------------------------------------ */
 
 static const struct ss_column preset_columns[] = {
-	{ "preset", SS_COLUMN_TEXT, "its name, for --preset", 0 },
-	{ "layout", SS_COLUMN_TEXT, "how the ranks share the work", 0 },
-	{ "layout_about", SS_COLUMN_TEXT, "the same in a sentence", SS_COLUMN_DETAIL },
-	{ "device", SS_COLUMN_TEXT, "the GPU that is simulated", 0 },
-	{ "ranks", SS_COLUMN_COUNT, "files that it writes", 0 },
-	{ "causes", SS_COLUMN_TEXT, "what is planted, with its severity; empty: a healthy job", 0 },
-	{ "seed", SS_COLUMN_ID, "of its noise; the same seed gives the same bytes",
+	{ "preset", SS_COLUMN_TEXT, "name, for --preset", 0 },
+	{ "layout", SS_COLUMN_TEXT, "how the ranks share the work (parallelism)", 0 },
+	{ "layout_about", SS_COLUMN_TEXT, "the layout in a sentence", SS_COLUMN_DETAIL },
+	{ "device", SS_COLUMN_TEXT, "simulated GPU", 0 },
+	{ "ranks", SS_COLUMN_COUNT, "number of ranks, one file each", 0 },
+	{ "causes", SS_COLUMN_TEXT, "faults and their severity; empty: a healthy job", 0 },
+	{ "seed", SS_COLUMN_ID, "seed of the noise; the same seed gives the same bytes",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -158,12 +158,12 @@ static void list_presets(struct ss_table *table)
 }
 
 static const struct ss_column cause_columns[] = {
-	{ "cause", SS_COLUMN_TEXT, "its name, for --cause", 0 },
+	{ "cause", SS_COLUMN_TEXT, "name, for --cause", 0 },
 	{ "summary", SS_COLUMN_TEXT, "what is wrong", SS_COLUMN_WRAP },
 	{ "fix", SS_COLUMN_TEXT, "what to change", SS_COLUMN_WRAP | SS_COLUMN_DETAIL },
-	{ "op", SS_COLUMN_TEXT, "where it shows in a trace", SS_COLUMN_DETAIL },
-	{ "line", SS_COLUMN_TEXT, "the line of the simulated program", SS_COLUMN_DETAIL },
-	{ "layouts", SS_COLUMN_TEXT, "that can have it", SS_COLUMN_DETAIL },
+	{ "op", SS_COLUMN_TEXT, "what shows it in a trace", SS_COLUMN_DETAIL },
+	{ "line", SS_COLUMN_TEXT, "source line of the simulated program", SS_COLUMN_DETAIL },
+	{ "layouts", SS_COLUMN_TEXT, "layouts that can have it", SS_COLUMN_DETAIL },
 };
 
 static void list_causes(struct ss_table *table)
@@ -188,7 +188,7 @@ static void list_causes(struct ss_table *table)
 
 static const struct ss_view preset_list = {
 	.name = "presets",
-	.summary = "The jobs that can be simulated by name",
+	.summary = "The presets: jobs to simulate",
 	.empty = "no presets",
 	.columns = preset_columns,
 	.column_count = SS_COUNT(preset_columns),
@@ -197,7 +197,7 @@ static const struct ss_view preset_list = {
 
 static const struct ss_view cause_list = {
 	.name = "causes",
-	.summary = "What can be planted in a simulated job",
+	.summary = "The faults that a simulated job can have",
 	.empty = "no causes",
 	.columns = cause_columns,
 	.column_count = SS_COUNT(cause_columns),
@@ -205,10 +205,10 @@ static const struct ss_view cause_list = {
 };
 
 static const struct ss_column setting_columns[] = {
-	{ "setting", SS_COLUMN_TEXT, "its name, for --set", 0 },
-	{ "least", SS_COLUMN_COUNT, "smallest number that it takes", 0 },
-	{ "most", SS_COLUMN_COUNT, "largest number that it takes", 0 },
-	{ "about", SS_COLUMN_TEXT, "what it is", 0 },
+	{ "setting", SS_COLUMN_TEXT, "name, for --set", 0 },
+	{ "least", SS_COLUMN_COUNT, "smallest value", 0 },
+	{ "most", SS_COLUMN_COUNT, "largest value", 0 },
+	{ "about", SS_COLUMN_TEXT, "meaning", 0 },
 };
 
 static void list_settings(struct ss_table *table)
@@ -225,7 +225,7 @@ static void list_settings(struct ss_table *table)
 
 static const struct ss_view setting_list = {
 	.name = "settings",
-	.summary = "What of a simulated job can be set",
+	.summary = "The settings of a simulated job",
 	.empty = "no settings",
 	.columns = setting_columns,
 	.column_count = SS_COUNT(setting_columns),

@@ -22,7 +22,7 @@ enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size
 	const char *bytes = given;
 
 	if (size < sizeof(size))
-		return ss_fail(err, SS_ERR_USAGE, "struct %s: a size of %zu cannot be", name, size);
+		return ss_fail(err, SS_ERR_USAGE, "struct %s: %zu is not a valid size", name, size);
 	for (size_t i = own_size; i < size; i++)
 		if (bytes[i])
 			return ss_fail(err, SS_ERR_USAGE,

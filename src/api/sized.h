@@ -3,10 +3,10 @@
  * sized.h - public structs that can grow.
  *
  * A public struct begins with `size_t size`, which the caller sets to sizeof; 0 stands for the
- * struct as it first was, `first_size`. New fields are added at the end, and zero means what the
- * library did before it knew them. So a program that was compiled with an older header gives and
- * gets fewer bytes, and one that was compiled with a newer header is refused only when it
- * asks for what this library does not know.
+ * first version of the struct, `first_size`. New fields are added at the end, and zero means what
+ * the library did before it had them. So a program that was compiled with an older header passes
+ * and receives fewer bytes, and one that was compiled with a newer header is refused only if it
+ * uses a field that this library does not have.
  */
 #ifndef SS_API_SIZED_H
 #define SS_API_SIZED_H

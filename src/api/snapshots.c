@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshots.c - the public interface to snapshots of memory.
+ * snapshots.c - the public interface to memory snapshots.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,9 +77,9 @@ static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct
 			snprintf(item, sizeof(item), "'%.80s'", name_of(entry.path));
 		ss_text_list(list, sizeof(list), item);
 	}
-	return ss_fail(err, SS_ERR_USAGE, "%" PRIu32 " files hold memory: %s%s; %s", count, list,
-		       count > LISTED ? ", ..." : "",
-		       has_ranks ? "option 'rank' chooses one" : "name the one to show");
+	return ss_fail(err, SS_ERR_USAGE, "%" PRIu32 " files contain memory events: %s%s; %s",
+		       count, list, count > LISTED ? ", ..." : "",
+		       has_ranks ? "choose one with option 'rank'" : "name the one to show");
 }
 
 static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *err)
@@ -87,11 +87,11 @@ static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *e
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (ss_quality_is_cut(&job->files[i].trace.quality))
 			return ss_fail(err, SS_ERR_MISSING,
-				       "'%.200s' ends in the middle, and no memory is recorded up "
-				       "to there",
+				       "'%.200s' is truncated, and the part that is there has "
+				       "no memory events",
 				       job->files[i].subject.path);
 	return ss_fail(err, SS_ERR_MISSING,
-		       "memory was not recorded in %s: profile(profile_memory=True) records it",
+		       "memory was not recorded in %s: record with profile(profile_memory=True)",
 		       job->file_count == 1 ? "this trace" : "these traces");
 }
 
@@ -107,9 +107,9 @@ static enum ss_status no_rank(const struct ss_job *job, int64_t rank, struct ss_
 		ss_memories_at(job, i, &entry);
 		ss_numbers_add(&ranks, entry.rank);
 	}
-	ss_numbers_tell(&ranks, "rank", "none of them names its rank", words);
-	return ss_fail(err, SS_ERR_MISSING, "no file with memory is of rank %" PRId64 "; %s", rank,
-		       words);
+	ss_numbers_tell(&ranks, "rank", "none of them says its rank", words);
+	return ss_fail(err, SS_ERR_MISSING, "no file with memory events for rank %" PRId64 "; %s",
+		       rank, words);
 }
 
 static enum ss_status choose(const struct ss_job *job, const struct ss_wanted *wanted,
@@ -131,7 +131,7 @@ static enum ss_status choose(const struct ss_job *job, const struct ss_wanted *w
 	if (ss_memories_find(job, rank, *out) == SS_NO_ROW)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
-		       "several files with memory are of rank %" PRId64 ": name one", rank);
+		       "several files with memory events are of rank %" PRId64 ": name one", rank);
 }
 
 static enum ss_status open_chosen(struct ss_session *session, const struct ss_wanted *wanted,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - which version of the library this is.
+ * version.c - the version of the library.
  */
 #include "stepscope.h"
 

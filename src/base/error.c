@@ -23,5 +23,6 @@ enum ss_status ss_fail(struct ss_error *err, enum ss_status code, const char *fo
 enum ss_status ss_fail_memory(struct ss_error *err, const char *what)
 {
 	return ss_fail(err, SS_ERR_LIMIT,
-		       "no memory for %s (raise option 'memory-limit', or load fewer files)", what);
+		       "not enough memory for %s: raise option 'memory-limit', or load fewer files",
+		       what);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.h - how a function says that it failed.
+ * error.h - how a function reports that it failed.
  *
- * A call that can fail returns a status, and leaves one sentence for the user
- * in a struct ss_error that its caller owns (NULL is fine). Sentences begin in
- * lower case, name what failed first, quote the subject and have no full stop.
+ * A call that can fail returns a status, and writes one sentence for the user to
+ * a struct ss_error that its caller owns (NULL is fine). Sentences begin in lower
+ * case, say first what failed, quote the subject, say what works instead, and have
+ * no full stop.
  */
 #ifndef SS_BASE_ERROR_H
 #define SS_BASE_ERROR_H
@@ -21,7 +22,7 @@ __attribute__((format(printf, 3, 4))) enum ss_status ss_fail(struct ss_error *er
 							     enum ss_status code,
 							     const char *format, ...);
 
-/* "out of memory" in the words of the one who asked for the limit. */
+/* Reports that there is not enough memory, and which option raises the limit. */
 enum ss_status ss_fail_memory(struct ss_error *err, const char *what);
 
 #define SS_TRY(call)                             \

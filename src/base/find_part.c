@@ -2,10 +2,10 @@
 /*
  * find_part.c - the two-way search of Crochemore and Perrin.
  *
- * A part of some length, tried at every place, takes its length times that of the text: names and
- * what is searched for in them can both be long. Here the part is cut in two where a mismatch
- * behind the cut says how far to go on, and nothing is compared more than a few times. It
- * needs no memory. Short parts are faster without all that.
+ * Trying a part at every position takes its length times the length of the text, and both can be
+ * long. This search splits the part at a point where a mismatch behind it says how far to skip, so
+ * that no byte is compared more than a few times. It needs no memory. Short parts are faster with
+ * the simple search.
  */
 #include "base/find_part.h"
 

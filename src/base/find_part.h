@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find_part.h - a text in another one, without regard to case (ASCII), in linear time.
+ * find_part.h - finds a text in another one, ignoring ASCII case, in linear time.
  */
 #ifndef SS_BASE_FIND_PART_H
 #define SS_BASE_FIND_PART_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern.h - equal things stored once and named by a small number.
+ * intern.h - stores equal values once and identifies each by a small number.
  *
  * ss_strings holds texts, ss_records holds structs of one fixed size. Ids count
  * from 0 in the order of first appearance, so the same input gives the same

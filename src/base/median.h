@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * median.h - the middle of many numbers without sorting them.
+ * median.h - the median of many numbers without sorting them.
  */
 #ifndef SS_BASE_MEDIAN_H
 #define SS_BASE_MEDIAN_H
@@ -13,7 +13,7 @@
  */
 int64_t ss_median(int64_t *values, size_t count);
 
-/* The one that would stand at `rank` (from 0) if they were sorted. Changes their order. */
+/* The number at `rank` (from 0) in sorted order. Changes the order of the array. */
 int64_t ss_value_at(int64_t *values, size_t count, size_t rank);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - the one place that takes memory from the system.
+ * memory.h - the only place that allocates memory from the system.
  *
  * A struct ss_memory is an account: everything that belongs to one session is
  * charged to it and refused beyond its limit, so a hostile file ends in a

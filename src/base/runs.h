@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - sorts what is nearly in order: a few runs, one behind the other.
+ * runs.h - sorts data that is nearly in order: a few sorted runs, one after the other.
  *
  * Tasks of a graph stand thread by thread and stream by stream, each in the order of
  * time. Merging these runs takes a fraction of the comparisons of qsort().

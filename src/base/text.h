@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - a text that grows; what renderers write into.
+ * text.h - a text buffer that grows; renderers write to it.
  *
- * A failed append is remembered and the text stays as it was: write freely,
- * ask ss_text_failed() once at the end.
+ * A failed append is remembered and leaves the text unchanged: append freely and
+ * check ss_text_failed() once at the end.
  */
 #ifndef SS_BASE_TEXT_H
 #define SS_BASE_TEXT_H

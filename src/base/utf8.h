@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.h - which bytes of a text can be shown.
+ * utf8.h - makes texts from files safe to display.
  *
- * Traces hold names with bytes that are no UTF-8 and control characters
+ * Traces contain names with bytes that are not UTF-8 and control characters
  * (pytorch#121219, kineto#988). Such a name is kept readable: each bad byte
- * becomes U+FFFD, each control character a space. Those that turn the direction of
- * writing (U+202E) would turn round the sentence that a name stands in: U+FFFD.
+ * becomes U+FFFD, each control character a space. Characters that change the text
+ * direction (U+202E) would reverse the sentence around the name: U+FFFD, too.
  */
 #ifndef SS_BASE_UTF8_H
 #define SS_BASE_UTF8_H

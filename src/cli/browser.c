@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser.c - opens a link in the browser of the person who sits here, where there is one.
+ * browser.c - opens a link in the user's browser, if there is one on this machine.
  */
 #include <fcntl.h>
 #include <stdlib.h>

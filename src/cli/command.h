@@ -4,8 +4,8 @@
  *
  * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
  * src/cli/commands/meson.build; its options in src/api/request/options.c, from which parsing
- * and help follow. Every view is a command as well: commands.c makes them, nothing is to be added
- * for those.
+ * and help follow. Every view is a command as well: commands.c makes those from the list of
+ * views.
  */
 #ifndef SS_CLI_COMMAND_H
 #define SS_CLI_COMMAND_H
@@ -17,13 +17,13 @@
 
 enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* What was typed, taken apart. Options are declared in src/api/request/options.c. */
+/* The parsed command line. Options are declared in src/api/request/options.c. */
 struct arguments {
 	uint32_t takers;    /* what the command takes options as */
-	const char **paths; /* words that are no options; NULL: there was no memory */
+	const char **paths; /* words that are not options; NULL: out of memory */
 	size_t path_count;
-	const char **values;  /* of ss_options, in their order; NULL: not given; of flags "" */
-	const char **options; /* those of requests as "name=value"; NULL ends them */
+	const char **values;  /* in the order of ss_options; NULL: not given; "" for flags */
+	const char **options; /* those of requests as "name=value"; NULL ends the list */
 	bool help;
 	struct ss_memory memory;
 	struct ss_arena arena; /* of all these */
@@ -33,30 +33,30 @@ struct command {
 	const char *name;
 	const char *summary;
 	const char *usage;  /* what follows the name: "[OPTIONS] PATH..." */
-	uint32_t takers;    /* enum ss_taker: says which options it has */
-	bool writes_beside; /* without an output it writes beside the paths */
+	uint32_t takers;    /* enum ss_taker: decides which options it has */
+	bool writes_beside; /* without an output it writes next to the inputs */
 	bool is_verdict;    /* help lists it first */
-	/* Prints what else its help has; may be NULL. */
+	/* Prints the rest of its help; may be NULL. */
 	void (*print_more)(void);
-	/* What must be done before the sandbox closes; may be NULL. */
+	/* Runs before the sandbox is entered; may be NULL. */
 	void (*begin)(const struct arguments *arguments, struct sandbox_needs *needs);
 	int (*run)(const struct command *command, const struct arguments *arguments);
 };
 
-/* The commands of src/cli/commands/meson.build; views are not among them. */
+/* The commands of src/cli/commands/meson.build, without the views. */
 extern const struct command *const commands[];
 extern const size_t command_count;
 
-/* Also makes commands of views; false when there is none of that name. */
+/* Finds a command, or makes one for a view; false if there is none of that name. */
 bool command_find(const char *name, struct command *out);
 
 /* The name that was probably meant, or NULL. */
 const char *command_suggest(const char *name);
 
-/* The nearest of several names to what was typed. */
+/* The name that is nearest to what was typed. */
 struct guess {
 	const char *typed, *best; /* best NULL: none is near enough */
-	size_t least;             /* letters that differ from the best, or one more than may */
+	size_t least;             /* letters that differ from the best, or one more than allowed */
 };
 
 /* A typo changes, adds, drops or swaps a letter or two. */
@@ -66,15 +66,15 @@ struct guess guess_begin(const char *typed, size_t most);
 void guess_add(struct guess *guess, const char *name);
 
 /*
- * options.c: takes the words apart; says what is wrong on stderr and returns false. Without memory
- * it says nothing: out->paths is NULL then. To be released in any case.
+ * options.c: parses the words; on failure prints an error to stderr and returns false. Without
+ * memory it prints nothing, and out->paths is NULL. Release `out` in any case.
  */
 bool options_read(const struct command *command, int count, char **words, struct arguments *out);
 void options_release(struct arguments *arguments);
 
-/* The value of an option, or what it is otherwise; NULL: neither, or the command has no such. */
+/* The value of an option, or its default; NULL: neither, or the command has no such option. */
 const char *option_text(const struct arguments *arguments, const char *name);
-/* Of numbers and sizes; `otherwise` where it is not given and has no default. */
+/* The same for numbers and sizes; `otherwise` if it is not given and has no default. */
 uint64_t option_number(const struct arguments *arguments, const char *name, uint64_t otherwise);
 /* The same for the library, which refuses numbers that do not fit as too large. */
 uint32_t option_count(const struct arguments *arguments, const char *name);
@@ -83,23 +83,23 @@ bool option_given(const struct arguments *arguments, const char *name);
 /* show.c: loads the paths, runs `what` and prints it. */
 int show_run(const char *what, const struct arguments *arguments);
 
-/* For commands that load in their own way: says that no path is named, and returns false. */
+/* For commands that load themselves: if no path is given, prints an error and returns false. */
 bool show_check(const char *what, const struct arguments *arguments);
 struct ss_request show_request(const char *what, const struct arguments *arguments);
-/* What the options say about loading; progress is added by who shows it. */
+/* The loading options; the code that shows progress adds it. */
 struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count);
-/* Loads what is asked for in `open`, with the progress that the options ask for. */
+/* Loads what `open` asks for, with the progress display of the options. */
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
 			 struct ss_session **out, struct ss_error *err);
-/* Writes what the library rendered, or says why it did not, and returns the exit code. */
+/* Writes the output of the library, or prints its error, and returns the exit code. */
 int show_out(const char *what, enum ss_status status, struct ss_text *out,
 	     const struct ss_error *err);
 
-/* Says on stderr that files or packs could not be read, where there are some. */
+/* Prints to stderr how many files or packs could not be read, if any. */
 void show_failed(const struct ss_session *session, const char *what);
 
-/* Prints a sentence of the library, in the words of the command, and returns the exit code. */
+/* Prints an error of the library with the option names of the command; returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
 
 /* help.c */
@@ -113,7 +113,7 @@ struct progress_bar {
 	bool drawn;
 };
 
-/* Without Ctrl-C: for a command that has its own way to end. */
+/* Without Ctrl-C: for a command that handles it itself. */
 void progress_prepare(struct progress_bar *bar, const char *mode);
 void progress_clear(struct progress_bar *bar);
 
@@ -121,13 +121,13 @@ void progress_begin(struct progress_bar *bar, const char *mode);
 bool progress_step(void *context, const struct ss_progress *progress);
 void progress_end(struct progress_bar *bar);
 
-/* browser.c: true when the person at this machine can see a browser. */
+/* browser.c: true if the user at this machine can see a browser. */
 bool browser_is_near(void);
 
-/* Makes ready to open a link: afterwards the sandbox lets no program begin. */
+/* Prepares to open a link: inside the sandbox no program can be started. */
 void browser_prepare(void);
 
-/* Opens the link, when browser_prepare() was called. */
+/* Opens the link, if browser_prepare() was called. */
 void browser_open(const char *link);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - finds the command, runs it, and makes sure that what it printed
- * was written.
+ * main.c - finds the command, runs it, and checks that its output was written.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +66,7 @@ static bool lock(const struct command *command, const struct arguments *argument
 	}
 	is_fine = outputs && sandbox_enter(&needs) != SANDBOX_FAILED;
 	if (!is_fine)
-		fprintf(stderr, "stepscope %s: cannot close the sandbox: %s\n", command->name,
+		fprintf(stderr, "stepscope %s: cannot enter the sandbox: %s\n", command->name,
 			strerror(errno));
 	free((void *)(uintptr_t)outputs);
 	return is_fine;
@@ -110,7 +109,7 @@ static int unknown(const char *word)
 {
 	const char *meant = command_suggest(word);
 
-	fprintf(stderr, "stepscope: '%s' is no command and no file", word);
+	fprintf(stderr, "stepscope: no command or file called '%s'", word);
 	if (meant)
 		fprintf(stderr, "; did you mean '%s'?", meant);
 	fprintf(stderr, "\nRun 'stepscope help' for all commands.\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - reads options by their declarations.
+ * options.c - parses the options of a command.
  */
 #include <stdio.h>
 #include <string.h>
@@ -114,9 +114,9 @@ static bool refuse(const struct command *command, const char *word, size_t lengt
 		if (ss_options[i].takers & command->takers)
 			guess_add(&guess, ss_options[i].name);
 	if (!guess.best)
-		return complain(command, "no option", word);
+		return complain(command, "no option called", word);
 	fprintf(stderr,
-		"stepscope %s: no option '%s'; did you mean '--%s'?\n"
+		"stepscope %s: no option called '%s'; did you mean '--%s'?\n"
 		"Run 'stepscope %s --help' for its options.\n",
 		command->name, name, guess.best, command->name);
 	return false;
@@ -135,12 +135,12 @@ static bool read_option(const struct command *command, int count, char **words, 
 	if (!option)
 		return refuse(command, word, length);
 	if (option->kind == SS_OPTION_FLAG)
-		return text ? complain(command, "no value is wanted in", word)
+		return text ? complain(command, "unexpected value in", word)
 			    : store(out, option, "");
 	if (!text && ++*at < count)
 		text = words[*at];
 	if (!text)
-		return complain(command, "a value is missing after", word);
+		return complain(command, "missing value after", word);
 	if (!ss_option_accepts(option, text)) {
 		(void)ss_option_refuse(option, text, &err);
 		show_fail(command->name, &err);

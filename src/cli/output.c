@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.c - files that appear when they are whole, and are none of those that are read.
+ * output.c - output files that appear only when complete, and never replace an input.
  */
 #include "cli/output.h"
 
@@ -49,8 +49,8 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 					 strerror(errno));
 		else if (is_same(&info, file))
 			status = ss_fail(err, SS_ERR_USAGE,
-					 "the output '%s' is one of the files that are read (%s): "
-					 "choose another name",
+					 "the output '%s' is also an input (%s): choose another "
+					 "name",
 					 path, strcmp(input, "-") == 0 ? "standard input" : input);
 	}
 	ss_find_release(&found, arena->memory);
@@ -185,8 +185,8 @@ static enum ss_status read_again(struct output *output, uint64_t *out, struct ss
 		reason = 0;
 	if (file)
 		fclose(file);
-	return reason ? ss_fail(err, SS_ERR_IO, "'%s' cannot be read back: %s", output->path,
-				strerror(reason))
+	return reason ? ss_fail(err, SS_ERR_IO, "cannot read '%s' after writing it: %s",
+				output->path, strerror(reason))
 		      : SS_OK;
 }
 
@@ -201,7 +201,7 @@ int output_compare(const char *what, struct output *output)
 	status = read_again(output, &sum, &err);
 	if (status == SS_OK && sum != ss_checksum_end(&output->sum))
 		status = ss_fail(&err, SS_ERR_IO,
-				 "'%s' cannot be read back as it was written: is the disk "
+				 "'%s' does not contain what was written: is the disk "
 				 "damaged?",
 				 output->path);
 	return status == SS_OK ? EXIT_FINE : output_fail(what, output, &err);
@@ -244,9 +244,8 @@ void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
 void output_tell_cut(FILE *to, uint32_t cut)
 {
 	if (cut == 1)
-		fputs("Warning: a file ends in the middle or is damaged: events are lost.\n", to);
+		fputs("Warning: a file is truncated or damaged: events are missing.\n", to);
 	else if (cut)
-		fprintf(to,
-			"Warning: %u files end in the middle or are damaged: events are lost.\n",
+		fprintf(to, "Warning: %u files are truncated or damaged: events are missing.\n",
 			cut);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - what a command writes into a file: base/system/new_file.h with the command's words.
+ * output.h - output files of commands: base/system/new_file.h with messages for the user.
  *
- * "-" is standard output. A signal that ends the program, a full disk and a failed command leave
- * nothing behind, and the file that was there as it was.
+ * "-" is standard output. After a signal, a full disk or a failed command no partial file is left,
+ * and a file that existed before is unchanged.
  */
 #ifndef SS_CLI_OUTPUT_H
 #define SS_CLI_OUTPUT_H
@@ -18,10 +18,10 @@
 #define OUTPUT_BUFFER 65536
 
 struct output {
-	const char *path; /* as it was asked for */
+	const char *path; /* as the user gave it */
 	struct ss_new_file file;
-	FILE *tells;            /* for people: stderr where the output itself is on stdout */
-	struct ss_error err;    /* why a write failed; its text is empty: none did */
+	FILE *tells;            /* for messages: stderr if the output itself is on stdout */
+	struct ss_error err;    /* why a write failed; empty text: none failed */
 	struct ss_checksum sum; /* of what was written */
 	size_t used;
 	char buffer[OUTPUT_BUFFER];
@@ -34,29 +34,29 @@ struct output_inputs {
 	const char *more[2]; /* other ones; may be NULL */
 };
 
-/* Whether the paths lead to one file or folder, which is there. */
+/* Whether both paths lead to the same existing file or folder. */
 bool output_is_same(const char *a, const char *b);
 
-/* Says that the path is one of the inputs, by whatever name, and returns the exit code for it. */
+/* If the path is one of the inputs, under any name, prints an error; returns the exit code. */
 int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs);
 
 /*
- * Says what is wrong on stderr and returns the exit code for it. Call it before anything
- * is loaded: that takes long, and a bad path is to be told at once. An output that is one of
- * the inputs, by whatever name, is refused.
+ * Prints errors to stderr and returns the exit code. Call it before anything is loaded: loading
+ * takes long, and a bad path should be reported at once. An output that is one of the inputs,
+ * under any name, is refused.
  */
 int output_open(const char *what, const char *path, const struct output_inputs *inputs,
 		struct output *out);
 
-/* Where people are told of an output: not where it goes itself. NULL: it goes to files. */
+/* Where messages about an output go: not to the output itself. NULL: the output is a file. */
 FILE *output_tells(const char *path);
 
 /* The `write` of the library's calls; `context` is a struct output. */
 bool output_write(void *context, const char *bytes, size_t length);
 
 /*
- * Brings it to the disk; output->file.temporary can be read then, and is empty where there is
- * nothing that could be read. On failure nothing is left.
+ * Syncs it to disk. output->file.temporary can be read then; it is empty if there is no file to
+ * read. On failure nothing is left.
  */
 int output_finish(const char *what, struct output *output);
 
@@ -66,13 +66,13 @@ int output_compare(const char *what, struct output *output);
 /* output_finish(), and gives it its name. */
 int output_close(const char *what, struct output *output);
 
-/* For people: that files end in the middle, so what was made of them lacks events. */
+/* Warns that files are truncated, so the output lacks events. */
 void output_tell_cut(FILE *to, uint32_t cut);
 
-/* Leaves nothing behind, says why and returns the exit code: the disk's reason goes first. */
+/* Removes the output, prints why and returns the exit code; a disk error comes first. */
 int output_fail(const char *what, struct output *output, const struct ss_error *err);
 
-/* Leaves nothing behind. */
+/* Removes the output. */
 void output_drop(struct output *output);
 
 #define BYTES_WORDS 32

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c - tells that a long load or answer goes on, and stops a load on Ctrl-C.
+ * progress.c - shows the progress of a long load or answer, and stops a load on Ctrl-C.
  *
- * The bar is drawn on stderr, only on a terminal and only after a moment: a load
- * that is over in a blink shows nothing.
+ * The bar is drawn on stderr, only on a terminal and only after a moment: a short
+ * load shows nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>

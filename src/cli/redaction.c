@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redaction.c - keys of pseudonyms, and what is told about a redaction.
+ * redaction.c - keys for pseudonyms, and the summary of what was replaced.
  */
 #include "cli/redaction.h"
 
@@ -18,7 +18,7 @@
 
 static int fail_key(const char *what, const char *path, const char *why)
 {
-	fprintf(stderr, "stepscope %s: the key '%s': %s\n", what, path, why);
+	fprintf(stderr, "stepscope %s: cannot use the key '%s': %s\n", what, path, why);
 	return EXIT_FAILED;
 }
 
@@ -32,8 +32,7 @@ static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
 		fclose(file);
 	if (whole)
 		return EXIT_FINE;
-	fprintf(stderr, "stepscope %s: no random numbers for a key: %s cannot be read\n", what,
-		random);
+	fprintf(stderr, "stepscope %s: cannot create a key: cannot read %s\n", what, random);
 	return EXIT_FAILED;
 }
 
@@ -112,7 +111,7 @@ static int read_key(const char *what, const char *path, unsigned char key[SS_RED
 		code = fill_key(what, path, file, key);
 	else if (!parse_key(line, length, key))
 		code = fail_key(what, path,
-				"a key is 32 hexadecimal digits; name a new file for a new one");
+				"a key is 32 hexadecimal digits; name a new file to create one");
 	close(file);
 	memset(line, 0, sizeof(line));
 	return code;
@@ -149,7 +148,7 @@ static int check_private(const char *what, const char *option, const char *path,
 	if (!path || code != EXIT_FINE || !output || !is_within(path, output))
 		return code;
 	fprintf(stderr,
-		"stepscope %s: %s '%s' lies in what is to be passed on ('%s'), and tells what was "
+		"stepscope %s: %s '%s' is inside the output '%s' and would reveal what was "
 		"replaced: choose another folder\n",
 		what, option, path, output);
 	return EXIT_USAGE;
@@ -203,7 +202,7 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 			return ss_redactor_new(NULL, NULL, out, &err) == SS_OK
 				       ? EXIT_FINE
 				       : show_fail(what, &err);
-		fprintf(stderr, "stepscope %s: --keep, --key and --list go with --redact\n", what);
+		fprintf(stderr, "stepscope %s: --keep, --key and --list need --redact\n", what);
 		return EXIT_USAGE;
 	}
 	code = check_all(what, redaction, inputs, output);
@@ -252,8 +251,8 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
 		fprintf(tells,
 			redaction->is_on ? "Replaced: %s.\n"
-					 : "Contains texts that are not public: %s; --redact "
-					   "replaces them.\n",
+					 : "Contains private names: %s; --redact replaces "
+					   "them.\n",
 			told.data);
 	if (is_written && redaction->list)
 		listed = write_list(what, redaction->list, redactor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redaction.h - the options of commands that can leave out what tells whose a trace is.
+ * redaction.h - the options of commands that can replace private names.
  */
 #ifndef SS_CLI_REDACTION_H
 #define SS_CLI_REDACTION_H
@@ -10,10 +10,10 @@
 struct redaction {
 	bool is_on;
 	const char *keep, *key, *list;
-	bool is_quiet; /* does not say what was replaced */
+	bool is_quiet; /* prints no summary */
 };
 
-/* What the options say. */
+/* Reads the options. */
 struct redaction redaction_of(const struct arguments *arguments);
 
 /*

@@ -71,10 +71,10 @@ void show_failed(const struct ss_session *session, const char *what)
 
 	if (unread)
 		fprintf(stderr,
-			"stepscope: %u pack%s could not be read: %s read instead; 'stepscope pack "
-			"--force' packs again\n",
+			"stepscope: %u pack%s could not be read; %s read instead (renew with "
+			"'stepscope pack --force')\n",
 			unread, unread == 1 ? "" : "s",
-			unread == 1 ? "its file is" : "their files are");
+			unread == 1 ? "the original file was" : "the original files were");
 	if (failed)
 		fprintf(stderr, "stepscope: %u file%s could not be read%s\n", failed,
 			failed == 1 ? "" : "s",
@@ -141,7 +141,7 @@ bool show_check(const char *what, const struct arguments *arguments)
 	if (arguments->path_count)
 		return true;
 	fprintf(stderr,
-		"stepscope %s: name a trace file or a folder of them; '-' is standard input\n",
+		"stepscope %s: expected a trace file or a folder of traces ('-': standard input)\n",
 		what);
 	return false;
 }

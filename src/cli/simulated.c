@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulated.c - a simulated job is written, and what was planted is told.
+ * simulated.c - writes a simulated job and prints its faults.
  */
 #include <stdio.h>
 #include <time.h>
@@ -46,15 +46,15 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 	       seconds > 0 ? (double)done->events / 1e6 / seconds : 0);
 	printf("A step takes %.3f ms", (double)done->step_ns / 1e6);
 	if (!list->count) {
-		printf("; nothing is planted: this job is healthy.\n");
+		printf("; the job has no faults.\n");
 		return;
 	}
-	printf("; without what is planted it would take %.3f ms.\n\n",
+	printf("; without the faults below it would take %.3f ms.\n\n",
 	       (double)done->healthy_step_ns / 1e6);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct ss_planted *planted = &list->items[i];
 
-		printf("  %u  %-20s costs %9.3f ms a step   ", i + 1, planted->name,
+		printf("  %u  %-20s costs %9.3f ms per step   ", i + 1, planted->name,
 		       (double)planted->cost_ns / 1e6);
 		if (planted->rank >= 0)
 			printf("rank %lld\n", (long long)planted->rank);
@@ -63,7 +63,7 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 		printf("     %s\n     -> %s\n", planted->summary, planted->fix);
 	}
 	if (list->count > 1)
-		printf("\nEach cost is with the others there: they do not add up.\n");
+		printf("\nEach cost assumes that the other faults stay: they do not add up.\n");
 }
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulated.h - writing a simulated job and telling what was planted in it;
- * shared by sim and demo.
+ * simulated.h - writes a simulated job and prints its faults; shared by sim and demo.
  */
 #ifndef SS_CLI_SIMULATED_H
 #define SS_CLI_SIMULATED_H

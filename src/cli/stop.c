@@ -2,9 +2,9 @@
 /*
  * stop.c - what happens before a signal ends the program.
  *
- * INT while files are read asks them to stop, and a second one ends the program. A file that is
- * not whole yet is removed by the handler itself: unlink() is allowed there, and nothing has to
- * be waited for. A folder is left to who fills it: he is asked to stop, and asks often.
+ * The first INT during a load asks it to stop, the second one ends the program. The handler itself
+ * removes a file that is not complete: unlink() is allowed there, and there is nothing to wait
+ * for. A folder is cleared by the code that fills it, which checks often whether it should stop.
  */
 #include "cli/stop.h"
 

@@ -120,7 +120,7 @@ enum ss_status ss_codec_open(const struct ss_codec *codec, struct ss_source *inn
 
 	if (codec->missing) {
 		ss_source_close(inner);
-		return ss_fail(err, SS_ERR_MISSING, "%s is not built in: %s", codec->name,
+		return ss_fail(err, SS_ERR_MISSING, "this build has no %s: %s", codec->name,
 			       codec->missing);
 	}
 	decoded = ss_memory_resize(memory, NULL, 0, sizeof(*decoded));

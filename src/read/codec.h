@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.h - what a decompression library must do for us.
+ * codec.h - the interface to a decompression library.
  *
  * One file per library implements a codec; where a library is missing, a twin
  * ending in _none.c gives a codec that says so. codec.c drives them all.

@@ -112,7 +112,7 @@ static enum ss_status deflate_all(struct ss_gzip_writer *writer, struct ss_error
 		stream->next_out = writer->bytes;
 		stream->avail_out = (uint32_t)OUTPUT_BYTES;
 		if (isal_deflate(stream) != COMP_OK)
-			return ss_fail(err, SS_ERR_IO, "cannot compress: ISA-L refused");
+			return ss_fail(err, SS_ERR_IO, "cannot compress: ISA-L failed");
 		made = OUTPUT_BYTES - stream->avail_out;
 		if (made)
 			SS_TRY(writer->output(writer->context, (const char *)writer->bytes, made,

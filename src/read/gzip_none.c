@@ -7,7 +7,7 @@
 
 const struct ss_codec ss_codec_gzip = {
 	.name = "gzip",
-	.missing = "unpack the file first (the browser does it before it hands it over)",
+	.missing = "decompress the file first (a browser does this itself)",
 	.magic = "\x1f\x8b",
 	.magic_bytes = 2,
 };
@@ -19,9 +19,10 @@ enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output outp
 	(void)output;
 	(void)context;
 	*out = NULL;
-	return ss_fail(err, SS_ERR_MISSING,
-		       "gzip is not built in: write the files uncompressed, or build with ISA-L or "
-		       "zlib");
+	return ss_fail(
+		err, SS_ERR_MISSING,
+		"this build has no gzip: write the files uncompressed, or build with ISA-L or "
+		"zlib");
 }
 
 enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *bytes, size_t length,
@@ -30,13 +31,13 @@ enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *b
 	(void)writer;
 	(void)bytes;
 	(void)length;
-	return ss_fail(err, SS_ERR_MISSING, "gzip is not built in");
+	return ss_fail(err, SS_ERR_MISSING, "this build has no gzip");
 }
 
 enum ss_status ss_gzip_writer_finish(struct ss_gzip_writer *writer, struct ss_error *err)
 {
 	(void)writer;
-	return ss_fail(err, SS_ERR_MISSING, "gzip is not built in");
+	return ss_fail(err, SS_ERR_MISSING, "this build has no gzip");
 }
 
 void ss_gzip_writer_close(struct ss_gzip_writer *writer)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gzip_write.h - a gzip stream that is written piece by piece.
+ * gzip_write.h - writes a gzip stream piece by piece.
  *
- * The files that read gzip also write it: one a library, and a twin that says
- * that there is none. Level 1, no name and no time in the header, so that the
+ * The files that read gzip also write it: one per library, and a twin for builds
+ * without one. Level 1, no name and no time in the header, so that the
  * same bytes in the same pieces give the same stream within one library.
  */
 #ifndef SS_READ_GZIP_WRITE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gzip_zlib.c - gzip by zlib, where ISA-L is not to be had.
+ * gzip_zlib.c - gzip by zlib, where ISA-L is not available.
  */
 #include <string.h>
 #include <zlib.h>
@@ -117,7 +117,7 @@ static enum ss_status deflate_all(struct ss_gzip_writer *writer, int flush, stru
 		result = deflate(stream, flush);
 		/* nothing to do is no error here */
 		if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-			return ss_fail(err, SS_ERR_IO, "cannot compress: zlib refused");
+			return ss_fail(err, SS_ERR_IO, "cannot compress: zlib failed");
 		made = OUTPUT_BYTES - stream->avail_out;
 		if (made)
 			SS_TRY(writer->output(writer->context, (const char *)writer->bytes, made,

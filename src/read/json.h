@@ -11,7 +11,7 @@
  * The text must be followed by SS_PAD_BYTES zero bytes. Every function answers
  *   SS_JSON_OK    the cursor stands behind what was read
  *   SS_JSON_MORE  the text ended first; ask again with more of it
- *   SS_JSON_BAD   this is not JSON, even with good will
+ *   SS_JSON_BAD   this is not JSON, even with tolerance
  * and decides nothing by where the text happens to end: the same bytes give the
  * same answers however they are cut into pieces.
  */

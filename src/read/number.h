@@ -4,8 +4,8 @@
  *
  * Timestamps are microseconds with up to three decimals and up to 19 digits
  * ("1727743122342.667"): a double cannot hold them, so they are read as integer
- * nanoseconds. All functions return false when the text is no number or does
- * not fit; `length` bytes are read, no terminator is needed.
+ * nanoseconds. All functions return false if the text is not a number or does
+ * not fit; they read `length` bytes and need no terminator.
  */
 #ifndef SS_READ_NUMBER_H
 #define SS_READ_NUMBER_H

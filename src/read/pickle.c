@@ -2,10 +2,9 @@
 /*
  * pickle.c - reads the operations of a pickle, one after the other.
  *
- * Bytes pass through a window that always holds the whole of an operation, unless the file
- * ends in it. Numbers of lengths are compared with what may be before anything is reserved
- * for them. What would call something is not in the list of operations at all, only in that
- * of refusals.
+ * Bytes pass through a window that always holds a complete operation, unless the file ends in
+ * it. Lengths are checked against their limits before memory is reserved for them. Operations
+ * that would call something are not in the list of operations, only in the list of refusals.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +28,8 @@ enum ss_pickle_step ss_pickle_fail(struct ss_pickle *machine, enum ss_status cod
 	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
 	va_end(arguments);
-	ss_fail(machine->err, code, "no snapshot that can be read: %s (before byte %llu)", sentence,
-		(unsigned long long)at);
+	ss_fail(machine->err, code, "not a readable memory snapshot: %s (before byte %llu)",
+		sentence, (unsigned long long)at);
 	return SS_PICKLE_FAILED;
 }
 
@@ -128,7 +127,7 @@ static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
 	enum ss_pickle_step step;
 
 	if (length > TEXT_MAX)
-		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a text of %llu bytes",
+		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a text of %llu bytes is too long",
 				      (unsigned long long)length);
 	step = look_ahead(machine, (size_t)length);
 	if (step != SS_PICKLE_ON)
@@ -147,7 +146,7 @@ static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 	unsigned last;
 
 	if (length > TEXT_MAX)
-		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a number of %llu bytes",
+		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a number of %llu bytes is too long",
 				      (unsigned long long)length);
 	if (look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
 		return SS_PICKLE_FAILED;
@@ -199,7 +198,7 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 		wanted = seen * 2;
 		if (seen > TEXT_MAX)
 			return ss_pickle_fail(machine, SS_ERR_LIMIT,
-					      "a line of more than %zu bytes", TEXT_MAX);
+					      "a line is longer than %zu bytes", TEXT_MAX);
 	}
 }
 
@@ -300,7 +299,8 @@ static enum ss_pickle_step run_sized(struct ss_pickle *machine, unsigned char op
 	case 0x80:
 		if ((unsigned char)*at > 5)
 			return ss_pickle_fail(machine, SS_ERR_FORMAT,
-					      "protocol %u; 0 to 5 are known", (unsigned char)*at);
+					      "pickle protocol %u is unknown, 0 to 5 are supported",
+					      (unsigned char)*at);
 		return SS_PICKLE_ON;
 	case 0x95: /* frames are for readers that cannot look ahead */
 		return SS_PICKLE_ON;
@@ -462,7 +462,7 @@ static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step
 			     struct ss_pickle_result *out)
 {
 	if (step == SS_PICKLE_STOPPED && machine->stack_count == ss_pickle_floor(machine))
-		step = ss_pickle_fail(machine, SS_ERR_FORMAT, "it holds nothing");
+		step = ss_pickle_fail(machine, SS_ERR_FORMAT, "it is empty");
 	if (step == SS_PICKLE_STOPPED && ss_pickle_close_top(machine) != SS_PICKLE_ON)
 		step = SS_PICKLE_FAILED;
 	if (step == SS_PICKLE_CUT && !ss_pickle_unwind(machine))

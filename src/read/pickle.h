@@ -2,16 +2,16 @@
 /*
  * pickle.h - Python's pickles as data, protocols 0 to 5, read as a stream.
  *
- * A pickle is a program for a stack machine, and in Python it may call anything. Here it is
- * data or nothing: whatever would import, call or rebuild an object ends in a sentence that
- * says what it tried. No tree is built. When items come to a container, its reader is told
- * and answers with a number of its own that stands for the container from then on; what it
- * does not keep is gone. Memory is the stack, the memo (8 bytes an entry) and the texts,
- * each once.
+ * A pickle is a program for a stack machine, and in Python it may call anything. Here only data
+ * is allowed: an operation that would import, call or rebuild an object ends in an error that
+ * says what it tried. No tree is built. When items are added to a container, its reader gets
+ * them and returns its own number, which stands for the container from then on; what the reader
+ * does not keep is gone. Memory is the stack, the memo (8 bytes per entry) and the texts,
+ * each stored once.
  *
- * Filled late is told late: where items come one by one (protocol 0) they are held back
- * until the container goes into another one, so that readers see a dictionary at once.
- * Containers that hold themselves are seen as they were when they were put in.
+ * Where items come one by one (protocol 0) they are held back until the container is put into
+ * another one, so that readers get a dictionary at once. Readers see containers that contain
+ * themselves as they were when they were put in.
  */
 #ifndef SS_READ_PICKLE_H
 #define SS_READ_PICKLE_H

@@ -80,7 +80,7 @@ static enum ss_pickle_step string_line(struct ss_pickle *machine, const char *li
 	enum ss_pickle_step step;
 
 	if (length < 2 || (*line != '\'' && *line != '"') || *end != *line)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a text without quotes");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a text has no quotes");
 	out = to = ss_memory_resize(machine->memory, NULL, 0, length);
 	if (!out)
 		return ss_pickle_fail_memory(machine);
@@ -140,7 +140,7 @@ static enum ss_pickle_step integer_line(struct ss_pickle *machine, const char *l
 	line += is_negative;
 	length -= is_negative;
 	if (!is_decimal(line, length))
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a number that is none");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a number is malformed");
 	if (!read_digits(line, length, &value))
 		return push(machine, SS_PICKLE_WIDE, 0);
 	if (value <= INT64_MAX)
@@ -169,7 +169,7 @@ static enum ss_pickle_step memo_line(struct ss_pickle *machine, char operation, 
 	uint64_t index;
 
 	if (!is_decimal(line, length) || !read_digits(line, length, &index))
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a memo entry that is no number");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a memo index is not a number");
 	return operation == 'p' ? ss_pickle_put(machine, index) : ss_pickle_recall(machine, index);
 }
 

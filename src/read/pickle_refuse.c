@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pickle_refuse.c - operations that would run something, and the sentence that each gets.
+ * pickle_refuse.c - operations that would run something, and the error for each.
  */
 #include <string.h>
 
@@ -11,17 +11,17 @@ static const struct refusal {
 	unsigned char operation;
 	const char *name, *what;
 } refusals[] = {
-	{ 'c', "GLOBAL", "import something" },
-	{ 0x93, "STACK_GLOBAL", "import something" },
+	{ 'c', "GLOBAL", "import a name" },
+	{ 0x93, "STACK_GLOBAL", "import a name" },
 	{ 'R', "REDUCE", "call a function" },
 	{ 'b', "BUILD", "set the state of an object" },
-	{ 'i', "INST", "make an object of a class" },
-	{ 'o', "OBJ", "make an object of a class" },
-	{ 0x81, "NEWOBJ", "make an object of a class" },
-	{ 0x92, "NEWOBJ_EX", "make an object of a class" },
-	{ 0x82, "EXT1", "import something by a number" },
-	{ 0x83, "EXT2", "import something by a number" },
-	{ 0x84, "EXT4", "import something by a number" },
+	{ 'i', "INST", "create an object of a class" },
+	{ 'o', "OBJ", "create an object of a class" },
+	{ 0x81, "NEWOBJ", "create an object of a class" },
+	{ 0x92, "NEWOBJ_EX", "create an object of a class" },
+	{ 0x82, "EXT1", "import a name by number" },
+	{ 0x83, "EXT2", "import a name by number" },
+	{ 0x84, "EXT4", "import a name by number" },
 	{ 'P', "PERSID", "load an object from elsewhere" },
 	{ 'Q', "BINPERSID", "load an object from elsewhere" },
 	{ 0x97, "NEXT_BUFFER", "use a buffer from elsewhere" },
@@ -69,7 +69,7 @@ enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char op
 		if (refusals[i].operation == operation)
 			refusal = &refusals[i];
 	if (!refusal)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "0x%02x is no operation of a pickle",
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "0x%02x is not a pickle operation",
 				      operation);
 	if (operation == 'c' || operation == 'i') {
 		spell_line(machine, module);
@@ -79,10 +79,11 @@ enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char op
 		spell_value(machine, 0, name);
 	}
 	if (module[0] || name[0])
-		return ss_pickle_fail(machine, SS_ERR_FORMAT,
-				      "%s tries to %s: '%s.%s'; it was refused and nothing was run",
-				      refusal->name, refusal->what, module, name);
+		return ss_pickle_fail(
+			machine, SS_ERR_FORMAT,
+			"%s tries to %s: '%s.%s'; stepscope refused it and ran nothing",
+			refusal->name, refusal->what, module, name);
 	return ss_pickle_fail(machine, SS_ERR_FORMAT,
-			      "%s tries to %s; it was refused and nothing was run", refusal->name,
+			      "%s tries to %s; stepscope refused it and ran nothing", refusal->name,
 			      refusal->what);
 }

@@ -70,11 +70,11 @@ enum ss_pickle_step ss_pickle_put(struct ss_pickle *machine, uint64_t index)
 	void *memo = machine->memo;
 
 	if (machine->stack_count == ss_pickle_floor(machine))
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "nothing to remember");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT,
+				      "there is no value to store in the memo");
 	/* every entry before it took at least a byte to write */
 	if (index >= read || index >= UINT32_MAX - 1)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT,
-				      "memo entry %llu is out of all proportion",
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "memo index %llu is too large",
 				      (unsigned long long)index);
 	if (!ss_memory_reserve(machine->memory, &memo, &machine->memo_capacity, (size_t)index + 1,
 			       sizeof(*machine->memo)))
@@ -167,7 +167,7 @@ enum ss_pickle_step ss_pickle_close_top(struct ss_pickle *machine)
 enum ss_pickle_step ss_pickle_mark(struct ss_pickle *machine)
 {
 	if (machine->mark_count == SS_PICKLE_DEPTH_MAX)
-		return ss_pickle_fail(machine, SS_ERR_LIMIT, "nested more than %d deep",
+		return ss_pickle_fail(machine, SS_ERR_LIMIT, "values are nested more than %d deep",
 				      SS_PICKLE_DEPTH_MAX);
 	machine->marks[machine->mark_count++] = machine->stack_count;
 	return SS_PICKLE_ON;
@@ -176,7 +176,7 @@ enum ss_pickle_step ss_pickle_mark(struct ss_pickle *machine)
 static enum ss_pickle_step take_mark(struct ss_pickle *machine, uint32_t *from)
 {
 	if (!machine->mark_count)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "items without a beginning");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "items have no start mark");
 	*from = machine->marks[machine->mark_count - 1];
 	assert(*from <= machine->stack_count);
 	if (machine->open_count)
@@ -202,7 +202,7 @@ enum ss_pickle_step ss_pickle_pop(struct ss_pickle *machine)
 
 	if (machine->stack_count == ss_pickle_floor(machine)) {
 		if (!machine->mark_count)
-			return ss_pickle_fail(machine, SS_ERR_FORMAT, "nothing to drop");
+			return ss_pickle_fail(machine, SS_ERR_FORMAT, "there is no value to drop");
 		machine->mark_count--;
 		return SS_PICKLE_ON;
 	}
@@ -216,7 +216,7 @@ enum ss_pickle_step ss_pickle_duplicate(struct ss_pickle *machine)
 	enum ss_pickle_step step;
 
 	if (machine->stack_count == ss_pickle_floor(machine))
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "nothing to copy");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "there is no value to copy");
 	step = ss_pickle_close_top(machine);
 	if (step != SS_PICKLE_ON)
 		return step;
@@ -233,7 +233,7 @@ static enum ss_pickle_step check_pairs(struct ss_pickle *machine, enum ss_pickle
 				       uint32_t count)
 {
 	if (kind == SS_PICKLE_DICT && count % 2)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a key without a value");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a key has no value");
 	return SS_PICKLE_ON;
 }
 
@@ -272,7 +272,7 @@ enum ss_pickle_step ss_pickle_tuple(struct ss_pickle *machine, uint32_t count)
 	enum ss_pickle_step step;
 
 	if (machine->stack_count - ss_pickle_floor(machine) < count)
-		return ss_pickle_fail(machine, SS_ERR_FORMAT, "too few values for a tuple");
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a tuple has too few values");
 	step = close_from(machine, machine->stack_count - count);
 	if (step != SS_PICKLE_ON)
 		return step;
@@ -281,7 +281,7 @@ enum ss_pickle_step ss_pickle_tuple(struct ss_pickle *machine, uint32_t count)
 
 static enum ss_pickle_step wrong_container(struct ss_pickle *machine, enum ss_pickle_kind kind)
 {
-	return ss_pickle_fail(machine, SS_ERR_FORMAT, "items for a %s that is none",
+	return ss_pickle_fail(machine, SS_ERR_FORMAT, "items for a %s, but the value is not one",
 			      kind == SS_PICKLE_DICT ? "dictionary" : "list");
 }
 
@@ -314,7 +314,8 @@ static enum ss_pickle_step hold(struct ss_pickle *machine, uint32_t at, uint32_t
 
 	if (!machine->stack[at].is_open) {
 		if (machine->open_count == SS_PICKLE_DEPTH_MAX)
-			return ss_pickle_fail(machine, SS_ERR_LIMIT, "nested more than %d deep",
+			return ss_pickle_fail(machine, SS_ERR_LIMIT,
+					      "values are nested more than %d deep",
 					      SS_PICKLE_DEPTH_MAX);
 		machine->opens[machine->open_count++] =
 			(struct ss_pickle_open){ at, machine->held_count };

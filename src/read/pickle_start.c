@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pickle_start.c - whether bytes begin a pickle, also one without a protocol.
+ * pickle_start.c - recognizes the start of a pickle, also one without a protocol number.
  *
- * Protocols 2 and later say so; what Python writes of a list or dictionary before that has a
- * fixed beginning. Any other value can come first in a file that means harm: its operations
- * are followed until one of them is sure, an import or the end. Nothing that begins as JSON,
- * gzip or zstd does is taken for a pickle.
+ * Protocols 2 and later begin with a mark; in older ones a list or dictionary written by Python
+ * has a fixed beginning. A malicious file can begin with any other value: its operations are
+ * followed until one of them is decisive, an import or the end. Nothing that begins like JSON,
+ * gzip or zstd is taken for a pickle.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - files, standard input, memory and inputs; what they hold by their first bytes.
+ * source.c - files, standard input, memory and inputs; detects their format by the first bytes.
  */
 #include "read/source.h"
 
@@ -50,8 +50,8 @@ enum ss_status ss_source_is_same(const struct ss_source *source, uint64_t stamp,
 {
 	return source->stamp == stamp
 		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO, "'%s' was changed since it was read: try again",
-				 path);
+		       : ss_fail(err, SS_ERR_IO,
+				 "'%s' has changed since it was read: run the command again", path);
 }
 
 /*
@@ -69,8 +69,8 @@ static enum ss_status check_unchanged(const struct raw *raw, struct ss_error *er
 	if (stamp_of(&now) == raw->source.stamp)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_IO,
-		       "it was changed while it was read: try again when it is "
-		       "written");
+		       "it changed while it was being read: try again when it is "
+		       "complete");
 }
 
 static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_t *got,
@@ -82,7 +82,7 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 		*got = raw->pulled->read(raw->pulled->context, buffer, room);
 		return *got <= room ? SS_OK
 				    : ss_fail(err, SS_ERR_USAGE,
-					      "more bytes were given than there was room for");
+					      "the read callback returned more bytes than asked");
 	}
 	if (raw->fd < 0) {
 		*got = raw->length < room ? raw->length : room;
@@ -132,7 +132,7 @@ static struct raw *raw_new(struct ss_memory *memory)
 	return raw;
 }
 
-#define PICKLE "a Python pickle, no trace: 'stepscope snapshot' reads snapshots of memory"
+#define PICKLE "a Python pickle, not a profiler trace: 'stepscope snapshot' reads memory snapshots"
 
 /* Formats that people drop on us and that are no JSON, with the sentence they get. */
 static const struct {
@@ -144,12 +144,12 @@ static const struct {
 	{ "\x80\x03", 2, PICKLE },
 	{ "\x80\x04", 2, PICKLE },
 	{ "\x80\x05", 2, PICKLE },
-	{ "PK\x03\x04", 4, "a zip archive: unpack it first" },
-	{ "SQLite f", 8, "a SQLite database (Nsight Systems?), not a profiler trace" },
-	{ "\x42\x5a\x68", 3, "compressed with bzip2: unpack it first" },
+	{ "PK\x03\x04", 4, "a zip archive (or a checkpoint): unpack it and name the trace inside" },
+	{ "SQLite f", 8, "an SQLite database (Nsight Systems?), not a PyTorch profiler trace" },
+	{ "\x42\x5a\x68", 3, "compressed with bzip2: decompress it first (bunzip2)" },
 	{ "\xfd"
 	  "7zXZ",
-	  5, "compressed with xz: unpack it first" },
+	  5, "compressed with xz: decompress it first (unxz)" },
 };
 
 /* Perfetto packets are field 1, length-delimited: 0x0a, then a length, then a known field. */
@@ -170,9 +170,10 @@ static enum ss_status refuse_strangers(const struct raw *raw, bool takes_pickles
 		return ss_fail(err, SS_ERR_FORMAT, "it is %s", strangers[i].what);
 	}
 	if (is_perfetto(raw->sniffed, raw->sniffed_end))
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "it looks like a Perfetto protobuf trace, not JSON: export it with "
-			       "export_chrome_trace(\"x.json\")");
+		return ss_fail(
+			err, SS_ERR_FORMAT,
+			"it looks like a Perfetto protobuf trace, not JSON: write the trace with "
+			"export_chrome_trace(\"x.json\")");
 	return SS_OK;
 }
 

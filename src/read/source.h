@@ -4,7 +4,7 @@
  * function, or what a decompressor makes of one of them.
  *
  * Reading is sequential and fills the caller's buffer; nothing is kept. A
- * compressed stream that ends early or turns bad gives what could be read and
+ * compressed stream that is truncated or damaged returns what could be read and
  * then ends; ss_source.flaw says what was wrong.
  */
 #ifndef SS_READ_SOURCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strict.c - tokens copied, and mended where they must be.
+ * strict.c - copies tokens and repairs those that are not valid JSON.
  */
 #include "read/strict.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strict.h - JSON that other programs can read, of JSON that was read with good will.
+ * strict.h - writes valid JSON from JSON that only a tolerant reader accepts.
  *
- * Values are copied token by token, without the white space between them. What is no
- * JSON is mended: control characters and quotes are escaped, bytes that are no UTF-8
- * become U+FFFD, a backslash that escapes nothing is doubled, and words that are no
- * values (NaN, N/A) become texts.
+ * Values are copied token by token, without the white space between them. What is not
+ * JSON is repaired: control characters and quotes are escaped, bytes that are not UTF-8
+ * become U+FFFD, a backslash that escapes nothing is doubled, and words that are not
+ * values (NaN, N/A) become strings.
  */
 #ifndef SS_READ_STRICT_H
 #define SS_READ_STRICT_H

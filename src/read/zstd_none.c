@@ -6,7 +6,7 @@
 
 const struct ss_codec ss_codec_zstd = {
 	.name = "zstd",
-	.missing = "unpack the file first (zstd -d), or build with libzstd",
+	.missing = "decompress the file first (zstd -d), or build with libzstd",
 	.magic = "\x28\xb5\x2f\xfd",
 	.magic_bytes = 4,
 };

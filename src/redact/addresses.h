@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * addresses.h - what goes as a whole wherever it stands in a text, also where all of its words are
- * public: machines, people, and letters that are written as numbers.
+ * addresses.h - what is replaced as a whole anywhere in a text, even if all of its words are
+ * public: host names, users, and text encoded as numbers.
  */
 #ifndef SS_REDACT_ADDRESSES_H
 #define SS_REDACT_ADDRESSES_H

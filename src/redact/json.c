@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - JSON with other texts.
+ * json.c - replaces the texts of JSON.
  *
  * The window is copied as it stands but for its texts, and bare words that are neither numbers
  * nor what stands for one. It need not be JSON in every byte: where a quote is missing, or one

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - what the values of a key are, in traces, their metadata and snapshots.
+ * keys.c - the meaning of each key in traces, their metadata and snapshots.
  *
- * A key that is not here is one that we do not read: its texts go as a whole.
+ * Texts of a key that is not here are replaced as a whole.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pickle.c - pickles with other texts, operation by operation.
+ * pickle.c - replaces the texts of pickles, operation by operation.
  *
- * Nothing is run: operations that push a text get another one, the rest is copied. Frames are
- * left out, which are for readers that cannot look ahead; numbers in the memo stay as they are.
+ * Nothing is run: operations that push a text get another text, the rest is copied. Frames are
+ * left out, since only readers that cannot look ahead need them; memo numbers do not change.
  * Operations that import or call something are refused.
  */
 #include <string.h>
@@ -126,8 +126,8 @@ static enum ss_status take(struct ss_redact_stream *stream, const char **at, str
 
 	if (operation.argument == ARGUMENT_NONE)
 		return ss_fail(err, SS_ERR_FORMAT,
-			       "a pickle that imports or calls something (operation 0x%02x): only "
-			       "data can be redacted",
+			       "cannot redact a pickle that imports or calls something (operation "
+			       "0x%02x): it may contain only data",
 			       byte);
 	if (operation.argument == ARGUMENT_LINE) {
 		stop = memchr(*at, '\n', left);
@@ -141,7 +141,7 @@ static enum ss_status take(struct ss_redact_stream *stream, const char **at, str
 	if (operation.argument >= ARGUMENT_TEXT) {
 		counted = little(*at + 1, operation.bytes);
 		if (counted > TEXT_BYTES_MAX)
-			return ss_fail(err, SS_ERR_LIMIT, "a text of %llu bytes",
+			return ss_fail(err, SS_ERR_LIMIT, "a text of %llu bytes is too long",
 				       (unsigned long long)counted);
 		if (left < length + counted)
 			return SS_OK;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.h - traces and snapshots without what tells whose they are.
+ * redact.h - replaces what identifies the owner of traces and snapshots.
  *
- * A redactor is one run: it has a key, and counts what it changes. Sources that it decorates
- * give the bytes of a file with other texts; numbers, structure and so all timings are as they
- * were. A text that is not public becomes a pseudonym: 'q' or 'Q' and 17 letters, which depend
- * on the text and the key only, so that all files of a run agree and nobody without the key can
- * try texts. The letters are those that no pattern of ours has: a pseudonym can neither be taken
- * for a kind of kernel nor lose digits where numbers are cut off a name.
+ * A redactor has a key and counts what it changes. Sources that it wraps return the bytes of a
+ * file with other texts; numbers, structure and so all timings are unchanged. A private text
+ * becomes a pseudonym: 'q' or 'Q' and 17 letters, which depend only on the text and the key, so
+ * that all files of a run agree and nobody without the key can test guesses. The letters occur in
+ * no pattern of ours: a pseudonym cannot be mistaken for a kind of kernel, and loses no digits
+ * where numbers are cut off a name.
  *
  * Which texts are changed and how is decided by their key (keys.c):
  *   names, paths, modules, groups   word by word: public words (vocabulary.h), punctuation and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redactor.c - one run of redacting: its key, and what it changed.
+ * redactor.c - a redactor: its key, and counts of what it changed.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - a source in front of another one, with other texts.
+ * source.c - wraps a source and replaces its texts.
  */
 #include <string.h>
 
@@ -210,7 +210,7 @@ static enum ss_status fill_window(struct ss_redact_stream *stream, struct ss_err
 	if (!wanted)
 		wanted = WINDOW_BYTES;
 	if (wanted > WINDOW_BYTES_MAX)
-		return ss_fail(err, SS_ERR_LIMIT, "a text of more than %zu MB",
+		return ss_fail(err, SS_ERR_LIMIT, "a text is longer than %zu MB",
 			       WINDOW_BYTES_MAX >> 21);
 	if (wanted > stream->window_bytes) {
 		size_t had = stream->window ? stream->window_bytes + SS_PAD_BYTES : 0;
@@ -280,7 +280,8 @@ enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *
 
 	*out = NULL;
 	if (status == SS_OK && !is_json(next, length) && !ss_pickle_is_start(next, length))
-		status = ss_fail(err, SS_ERR_FORMAT, "it is neither JSON nor a pickle");
+		status = ss_fail(err, SS_ERR_FORMAT,
+				 "it is neither a JSON trace nor a memory snapshot");
 	if (status == SS_OK) {
 		stream = ss_memory_resize(inner->memory, NULL, 0, sizeof(*stream));
 		if (!stream)

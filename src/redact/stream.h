@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.h - what the files of a redacting source share: a window of the file, the output, and
- * the answers that were given before.
+ * a cache of earlier results.
  */
 #ifndef SS_REDACT_STREAM_H
 #define SS_REDACT_STREAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - what stands for one text.
+ * text.c - the replacement of one text.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vocabulary.h - which words are public, and may stay.
+ * vocabulary.h - which words are public and need no pseudonym.
  */
 #ifndef SS_REDACT_VOCABULARY_H
 #define SS_REDACT_VOCABULARY_H

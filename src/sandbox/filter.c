@@ -2,8 +2,8 @@
 /*
  * filter.c - the system calls that reading traces needs, and no others.
  *
- * Calls that are not in the list answer "not implemented", so that the C library takes the older
- * way where it has one, and everything else fails with a sentence.
+ * Calls that are not in the list return "not implemented", so that the C library falls back to
+ * an older call if there is one, and everything else fails with a message.
  */
 #include "sandbox/sandbox.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landlock.c - files are written only where output goes, programs are not run, TCP is a server's.
+ * landlock.c - allows writes only to the output, no new programs, and TCP only for the server.
  *
- * The numbers are those of the kernel's interface, which grows by versions (ABI); headers of a
- * distribution lag behind the kernels that it runs on, so they are written down here.
+ * The numbers are those of the kernel's interface, which grows by versions (ABI). The headers of a
+ * distribution can be older than its kernel, so the numbers are repeated here.
  */
 #include "sandbox/sandbox.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - the locks in their order: privileges first, the other two ask for that.
+ * sandbox.c - enters the sandbox: privileges first, which the other two parts require.
  */
 #include "sandbox/sandbox.h"
 

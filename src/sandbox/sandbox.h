@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.h - a process that reads files of strangers gives up what it does not need.
+ * sandbox.h - a process that reads untrusted files gives up the rights it does not need.
  *
- * Three locks of Linux, each used where the running kernel has it: no new privileges, Landlock
- * (writes only where output goes, no program is run, TCP only for a server), and a seccomp filter
- * (no new processes, no sockets but those of a server, no code that is made at run time). All of
- * it holds for the threads that begin afterwards, so call it before the first one.
+ * Three mechanisms of Linux, each used if the running kernel has it: no new privileges, Landlock
+ * (writes only to the output, no new programs, TCP only for the server), and a seccomp filter (no
+ * new processes, no sockets except the server's, no code generated at run time). They apply to
+ * threads that start afterwards, so call this before the first thread.
  */
 #ifndef SS_SANDBOX_SANDBOX_H
 #define SS_SANDBOX_SANDBOX_H

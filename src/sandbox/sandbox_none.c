@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_none.c - systems that are not Linux, and sanitized builds, which need more calls than
- * any list could hold.
+ * sandbox_none.c - for systems other than Linux, and for sanitized builds, which need too many
+ * system calls for a list.
  */
 #include "sandbox/sandbox.h"
 

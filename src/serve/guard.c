@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - checks of a request's head, in the order of what they cost.
+ * guard.c - checks the headers of a request, cheapest checks first.
  */
 #include "serve/guard.h"
 
@@ -163,9 +163,9 @@ static struct ss_verdict find_resource(const char *target)
 		verdict.request = target + strlen(ASK_PATH);
 		if (find_route(verdict.request, &verdict.apart))
 			return verdict;
-		return refuse(404, "there is no such route; /api/ask/offers lists all");
+		return refuse(404, "no such route; /api/ask/offers lists all routes");
 	}
-	return refuse(404, "there is nothing of this name; /, /api/state and /api/ask/ROUTE are");
+	return refuse(404, "not found; this server has /, /api/state and /api/ask/ROUTE");
 }
 
 static bool is_plain(const char *target)
@@ -179,17 +179,17 @@ static bool is_plain(const char *target)
 static struct ss_verdict check_form(const struct ss_head *head)
 {
 	if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
-		return refuse(405, "only GET and HEAD are served");
+		return refuse(405, "only GET and HEAD are allowed");
 	if (strlen(head->target) > SS_REQUEST_LINE_MAX)
 		return refuse(414, "the request is too long");
 	if (head->bytes > SS_HEADERS_MAX)
-		return refuse(431, "the lines of the request's head are too long");
+		return refuse(431, "the request headers are too long");
 	if (head->has_body)
-		return refuse(413, "a request has no body here");
+		return refuse(413, "requests must not have a body");
 	if (*head->target != '/' || !is_plain(head->target))
-		return refuse(400, "the request names no path");
+		return refuse(400, "the request has no path");
 	if (head->repeats)
-		return refuse(400, "a line of the request's head stands there twice");
+		return refuse(400, "a request header is given twice");
 	return (struct ss_verdict){ .status = 200 };
 }
 
@@ -200,10 +200,11 @@ struct ss_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_h
 	if (verdict.status != 200)
 		return verdict;
 	if (!head->host || !is_own_host(guard, head->host))
-		return refuse(403, "this server is not called so: open the link that it printed");
+		return refuse(403,
+			      "unknown host name: open the link that 'stepscope serve' printed");
 	verdict = find_resource(head->target);
 	if (is_foreign(head, verdict.status == 200 && verdict.resource == SS_RESOURCE_PAGE))
-		return refuse(403, "pages of other sites are not served");
+		return refuse(403, "requests from other sites are not allowed");
 	if (verdict.status == 200 && verdict.resource != SS_RESOURCE_PAGE &&
 	    !has_token(guard, head))
 		return refuse(403, "the token is missing or wrong: open the link that "

@@ -3,9 +3,9 @@
  * guard.h - which requests are served: checks without sockets, so that tests and the fuzzer
  * reach all of them.
  *
- * What is kept out: pages of other sites that know the port (Origin, Sec-Fetch-Site), names that
- * were made to point here (Host: DNS rebinding), other people of the machine (the token), and
- * whatever is too long. A request never names a file: there are three resources.
+ * Refused are pages of other sites that know the port (Origin, Sec-Fetch-Site), host names that
+ * were made to point here (Host: DNS rebinding), other users of the machine (the token), and
+ * requests that are too long. A request never names a file: there are three resources.
  */
 #ifndef SS_SERVE_GUARD_H
 #define SS_SERVE_GUARD_H
@@ -15,7 +15,7 @@
 /* Characters of the token: 128 bits in hexadecimal. */
 #define SS_TOKEN_LENGTH 32
 
-/* A route of 16 kB of parameters (ss_ask's own limit) and what stands before it. */
+/* A route with 16 kB of parameters (the limit of ss_ask) and its prefix. */
 #define SS_REQUEST_LINE_MAX 16500
 
 /* All other lines together: browsers send less than 2 kB, and cookies of other servers here. */
@@ -34,7 +34,7 @@ struct ss_head {
 	const char *host, *origin, *site, *mode, *token, *authorization, *match, *encodings;
 	size_t bytes;  /* of all lines but the first */
 	bool has_body; /* or says that one comes */
-	bool repeats;  /* a line that may stand there once stands there twice */
+	bool repeats;  /* a header that may occur once occurs twice */
 };
 
 enum ss_resource { SS_RESOURCE_PAGE, SS_RESOURCE_STATE, SS_RESOURCE_ANSWER };

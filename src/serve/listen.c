@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - binds the port. By itself, not by the HTTP library: that one does not say why it
- * could not.
+ * listen.c - binds the port. The HTTP library could do it, but would not say why it failed.
  */
 #include "serve/listen.h"
 
@@ -30,7 +29,7 @@ enum ss_status ss_token_make(char token[SS_TOKEN_LENGTH + 1], struct ss_error *e
 	unsigned char bytes[SS_TOKEN_LENGTH / 2];
 
 	if (getentropy(bytes, sizeof(bytes)) != 0)
-		return ss_fail(err, SS_ERR_IO, "cannot make a token: %s", strerror(errno));
+		return ss_fail(err, SS_ERR_IO, "cannot create a token: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
 	return SS_OK;
@@ -86,9 +85,10 @@ enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *ou
 
 	*out = (struct ss_listener){ .socket = -1 };
 	if (!read_address(host, port, &address, out))
-		return ss_fail(err, SS_ERR_USAGE,
-			       "'%.60s' is no address of this machine, such as 127.0.0.1 or ::1",
-			       host);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"'%.60s' is not an address of this machine, such as 127.0.0.1 or ::1",
+			host);
 	out->socket = socket(address.any.sa_family, SOCK_STREAM, 0);
 	if (out->socket >= 0 && bind_to(out, &address))
 		return SS_OK;
@@ -97,7 +97,7 @@ enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *ou
 		close(out->socket);
 	if (reason == EADDRINUSE)
 		return ss_fail(err, SS_ERR_IO,
-			       "port %u of %s is in use: take another one, or 0 for any that is "
+			       "port %u of %s is in use: choose another one, or 0 for any that is "
 			       "free",
 			       port, out->address);
 	return ss_fail(err, SS_ERR_IO, "cannot listen on port %u of %s: %s", port, out->address,

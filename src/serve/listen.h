@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.h - a socket that waits for connections, and the token of those that may speak.
+ * listen.h - the listening socket, and the token that requests must have.
  */
 #ifndef SS_SERVE_LISTEN_H
 #define SS_SERVE_LISTEN_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.h - the viewer over HTTP: the page, how far the load is, and answers of ss_ask().
+ * serve.h - the viewer over HTTP: the page, the progress of the load, and answers of ss_ask().
  *
- * The caller starts the server before it loads anything, so that the page is there at once and
- * can tell how the load goes on; then it loads and waits beside the workers:
+ * The caller starts the server before it loads anything, so that the page is available at once and
+ * can show the progress; then it loads and waits beside the workers:
  *
  *     ss_server_start(&options, &server, &err)
  *     ss_server_run(server, body, context)    body: load, ss_server_open(), wait for Ctrl-C
@@ -18,7 +18,7 @@
 
 struct ss_server_options {
 	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
-	const char *machine; /* what the machine is called, for Host lines; NULL: loopback alone */
+	const char *machine; /* host name to accept in Host headers; NULL: only loopback */
 	uint16_t port;       /* 0: any free one */
 };
 
@@ -37,7 +37,7 @@ const char *ss_server_link(const struct ss_server *server);
 /* True when only this machine reaches it. */
 bool ss_server_is_loopback(const struct ss_server *server);
 
-/* Tells the page how the load of run `run` of `runs` goes on. */
+/* Updates the progress that the page shows for run `run` of `runs`. */
 void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 			const struct ss_progress *progress);
 

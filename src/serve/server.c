@@ -44,8 +44,8 @@
 static const char no_viewer[] =
 	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>stepscope</title>"
 	"<h1>This build of stepscope has no viewer</h1><p>The server answers requests "
-	"(<code>/api/ask/ROUTE</code>), but the page that shows them was not there when the "
-	"program was built. Build it in <code>ui/</code> (<code>npm ci &amp;&amp; npm run "
+	"(<code>/api/ask/ROUTE</code>), but it was built without the page that shows them. "
+	"Build the page in <code>ui/</code> (<code>npm ci &amp;&amp; npm run "
 	"build</code>), then build stepscope again.</p></html>\n";
 
 /* One connection, for ss_server_sweep(). */
@@ -172,8 +172,9 @@ static enum MHD_Result send_page(struct exchange *exchange)
 	enum MHD_Result result;
 
 	if (ss_page.length && !exchange->task.takes_gzip)
-		return send_problem(exchange->connection, MHD_HTTP_NOT_ACCEPTABLE,
-				    "the page is sent compressed: say Accept-Encoding: gzip");
+		return send_problem(
+			exchange->connection, MHD_HTTP_NOT_ACCEPTABLE,
+			"the page is compressed: send the header Accept-Encoding: gzip");
 	if (!exchange->has_page)
 		return MHD_queue_response(exchange->connection, MHD_HTTP_OK,
 					  exchange->server->page);
@@ -218,7 +219,8 @@ static enum MHD_Result ask(struct exchange *exchange)
 	MHD_suspend_connection(exchange->connection);
 	if (ss_workers_add(&server->workers, &exchange->task))
 		return MHD_YES;
-	exchange->task.status = ss_fail(&exchange->task.err, SS_ERR_STOPPED, "the server ends");
+	exchange->task.status = ss_fail(&exchange->task.err, SS_ERR_STOPPED,
+					"the server is shutting down");
 	finish(&exchange->task);
 	return MHD_YES;
 }
@@ -413,8 +415,8 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 	if (server->daemon)
 		return SS_OK;
 	/* the library leaves what the system said, not always */
-	return ss_fail(err, SS_ERR_IO, "the HTTP server did not start: %s",
-		       errno ? strerror(errno) : "no memory or thread for it");
+	return ss_fail(err, SS_ERR_IO, "cannot start the HTTP server: %s",
+		       errno ? strerror(errno) : "not enough memory or threads");
 }
 
 static enum ss_status prepare(struct ss_server *server, const struct ss_server_options *options,

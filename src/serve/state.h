@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - how far the load is, and then a long answer, as the page asks for it.
+ * state.h - the progress of the load, and later of a long answer, for the page.
  */
 #ifndef SS_SERVE_STATE_H
 #define SS_SERVE_STATE_H

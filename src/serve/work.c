@@ -56,8 +56,8 @@ void ss_task_answer(const struct ss_runs *runs, struct ss_task *task)
 	task->status = ss_ask(runs, task->request, &task->answer, &task->err);
 	if (task->status == SS_OK && body->length > SS_ANSWER_BYTES_MAX)
 		task->status = ss_fail(&task->err, SS_ERR_LIMIT,
-				       "the answer has %zu MB, more than a browser takes: narrow "
-				       "it by rank, step or top",
+				       "the answer has %zu MB, too much for a browser: choose a "
+				       "rank, a step or a smaller top",
 				       body->length >> 20);
 	if (task->status == SS_OK && task->takes_gzip && body->length > SS_COMPRESS_BYTES)
 		compress(task);
@@ -132,7 +132,7 @@ static void stop(struct ss_workers *workers, struct ss_queue *queue)
 	while (left) {
 		struct ss_task *next = left->next;
 
-		left->status = ss_fail(&left->err, SS_ERR_STOPPED, "the server ends");
+		left->status = ss_fail(&left->err, SS_ERR_STOPPED, "the server is shutting down");
 		workers->finish(left);
 		left = next;
 	}

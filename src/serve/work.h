@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - who answers: two workers, one for routes that are `apart` and one for the others.
+ * work.h - two workers answer requests: one for routes that are `apart`, one for the others.
  *
- * ss_ask() allows one request of each sort at a time. A worker of its own for each keeps that
- * rule without locks around it, and the thread that talks to the network never waits: tiles of
- * the timeline come while a what-if is replayed.
+ * ss_ask() allows one request of each kind at a time. One worker per kind keeps that rule without
+ * locks, and the thread that talks to the network never waits: tiles of the timeline are answered
+ * while a what-if is replayed.
  */
 #ifndef SS_SERVE_WORK_H
 #define SS_SERVE_WORK_H

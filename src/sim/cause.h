@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cause.h - what can be wrong with a job; one file a cause.
+ * cause.h - what can be wrong with a job; one file per cause.
  *
- * To add one: src/sim/causes/X.c and X in src/sim/meson.build; presets.c says
- * which jobs it is planted in. A cause changes the plan. Some faults need
- * circumstances (a slow dataset, a compiled network) that are no fault by
- * themselves: planted as `fixed`, a cause sets those and leaves the fault out,
- * and that is the job that it is compared with.
+ * To add one: src/sim/causes/X.c and X in src/sim/meson.build; preset.c says
+ * which jobs have it. A cause changes the plan. Some faults need circumstances
+ * (a slow dataset, a compiled network) that are not faults by themselves: with
+ * `fixed`, a cause sets only those and leaves the fault out, and the job is
+ * compared with that.
  */
 #ifndef SS_SIM_CAUSE_H
 #define SS_SIM_CAUSE_H

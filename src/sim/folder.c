@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.c - writes all ranks on all threads; each takes the next that is left.
+ * folder.c - writes all ranks on all threads; each thread takes the next rank.
  *
- * They are written into a folder of another name, which becomes the one that was asked for when
- * all are whole. Where that is there already, they are moved into it, one job at a time.
+ * The files are written to a temporary folder, which gets its name when all files are complete. If
+ * a folder of that name exists, they are moved into it, one job at a time.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -126,7 +126,7 @@ static enum ss_status refuse_trace(const char *folder, const char *name, const c
 {
 	(void)to;
 	return is_trace(name) ? ss_fail(err, SS_ERR_USAGE,
-					"the folder '%s' has traces that were not simulated (%s)",
+					"the folder '%s' has other traces (%s): choose another one",
 					folder, name)
 			      : SS_OK;
 }
@@ -179,12 +179,12 @@ static enum ss_status find_place(const char *path, struct place *out, struct ss_
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	if (!length || length >= sizeof(out->path))
-		return ss_fail(err, SS_ERR_USAGE, "'%.100s' is no name for a folder", path);
+		return ss_fail(err, SS_ERR_USAGE, "'%.100s' is not a valid folder name", path);
 	memcpy(out->path, path, length);
 	out->path[length] = '\0';
 	out->exists = stat(out->path, &info) == 0;
 	if (out->exists && !S_ISDIR(info.st_mode))
-		return ss_fail(err, SS_ERR_USAGE, "'%s' is there, and no folder", out->path);
+		return ss_fail(err, SS_ERR_USAGE, "'%s' exists and is not a folder", out->path);
 	if (out->exists)
 		SS_TRY(check_old(out->path, err));
 	if (!ss_folder_of(out->path, beside))
@@ -232,7 +232,7 @@ static enum ss_status take_name(const struct place *place, struct ss_error *err)
 	/* somebody else has made it since */
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		return move_all(place, err);
-	return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", place->path,
+	return ss_fail(err, SS_ERR_IO, "cannot create the folder '%s': %s", place->path,
 		       strerror(errno));
 }
 

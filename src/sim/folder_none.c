@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder_none.c - for builds without folders to write into.
+ * folder_none.c - for builds that cannot write folders.
  */
 #include "sim/folder.h"
 

@@ -70,7 +70,7 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 		cause = ss_sim_cause_find(name);
 		if (!cause)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "there is no cause '%s'; option 'list-causes' names them",
+				       "no cause called '%s'; option 'list-causes' lists them",
 				       name);
 		if (!ss_sim_cause_fits(cause, preset->layout))
 			return ss_fail(err, SS_ERR_USAGE,
@@ -80,14 +80,15 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 			permille = read_permille(value, length);
 		if (permille < 0)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "the severity of '%s' is a number from 0.001 to 1", name);
+				       "the severity of '%s' must be a number from 0.001 to 1",
+				       name);
 		for (uint32_t i = 0; i < preset->cause_count; i++)
 			if (!ss_sim_causes_agree(preset->causes[i].cause, cause))
 				return ss_fail(err, SS_ERR_USAGE,
 					       "a job cannot have both '%s' and '%s'",
 					       preset->causes[i].cause->name, name);
 		if (preset->cause_count == SS_SIM_CAUSES_MAX)
-			return ss_fail(err, SS_ERR_USAGE, "a job has at most %u causes",
+			return ss_fail(err, SS_ERR_USAGE, "a job can have at most %u causes",
 				       SS_SIM_CAUSES_MAX);
 		preset->causes[preset->cause_count++] =
 			(struct ss_sim_planted){ cause, (uint32_t)permille };
@@ -101,8 +102,7 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 	struct ss_sim_preset *preset = &job->preset;
 
 	if (request->preset && !ss_sim_preset_find(request->preset, preset))
-		return ss_fail(err, SS_ERR_USAGE,
-			       "there is no preset '%s'; option 'list' names them",
+		return ss_fail(err, SS_ERR_USAGE, "no preset called '%s'; option 'list' lists them",
 			       request->preset);
 	if (!request->preset)
 		*preset = (struct ss_sim_preset){ .name = "custom", .seed = 1 };
@@ -111,15 +111,16 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 	else if (!request->preset)
 		preset->layout = ss_sim_layout_find("ddp");
 	if (!preset->layout)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "there is no layout '%s': single, ddp, fsdp, tensor, pipeline, "
-			       "inference",
-			       request->layout);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"no layout called '%s'; there are single, ddp, fsdp, tensor, pipeline, "
+			"inference",
+			request->layout);
 	if (request->device || !preset->device)
 		preset->device = ss_sim_device_find(request->device ? request->device : "h100");
 	if (!preset->device)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "there is no device '%s': v100, a100, h100, b200, mi300x",
+			       "no device called '%s'; there are v100, a100, h100, b200, mi300x",
 			       request->device);
 	if (request->ranks)
 		preset->ranks = request->ranks;
@@ -130,7 +131,7 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 	for (uint32_t i = 0; i < preset->cause_count; i++)
 		if (!ss_sim_cause_fits(preset->causes[i].cause, preset->layout))
 			return ss_fail(err, SS_ERR_USAGE,
-				       "the layout '%s' cannot have the cause '%s' of the preset",
+				       "the layout '%s' cannot have the preset's cause '%s'",
 				       preset->layout->name, preset->causes[i].cause->name);
 	return add_causes(job, request->causes, err);
 }
@@ -164,10 +165,9 @@ static enum ss_status check_without(const struct ss_sim_job *job, const char *li
 		for (uint32_t i = 0; i < job->preset.cause_count; i++)
 			found |= strcmp(job->preset.causes[i].cause->name, item) == 0;
 		if (!found)
-			return ss_fail(
-				err, SS_ERR_USAGE,
-				"the cause '%s' cannot be left out: the job does not have it",
-				item);
+			return ss_fail(err, SS_ERR_USAGE,
+				       "cannot leave out the cause '%s': the job does not have it",
+				       item);
 	}
 	return SS_OK;
 }
@@ -175,13 +175,13 @@ static enum ss_status check_without(const struct ss_sim_job *job, const char *li
 static enum ss_status check_options(const struct ss_sim_request *request, struct ss_error *err)
 {
 	if (request->has_clocks && request->drift_ppb > DRIFT_PPB_MAX)
-		return ss_fail(err, SS_ERR_USAGE, "clocks drift by at most %u parts per million",
+		return ss_fail(err, SS_ERR_USAGE, "clock drift is limited to %u parts per million",
 			       DRIFT_PPB_MAX / 1000);
 	if (request->has_clocks &&
 	    (request->clock_offset_ns < 0 || request->clock_offset_ns > OFFSET_NS_MAX))
-		return ss_fail(err, SS_ERR_USAGE, "clocks differ by at most an hour");
+		return ss_fail(err, SS_ERR_USAGE, "clock offset is limited to one hour");
 	if (request->lost_per_million > 1000000)
-		return ss_fail(err, SS_ERR_USAGE, "at most 1000000 events of a million are lost");
+		return ss_fail(err, SS_ERR_USAGE, "at most 1000000 events per million can be lost");
 	return SS_OK;
 }
 

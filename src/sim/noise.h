@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.h - what differs from run to run, from a seed.
+ * noise.h - noise: what differs from run to run, derived from a seed.
  *
  * Noise is a function of seed, rank, step and the piece of work, not of a
  * generator's state: the same piece of work gets the same noise in a job with a

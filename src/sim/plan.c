@@ -108,23 +108,24 @@ enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error
 						      &plan->slow_link, &plan->more_work };
 
 	if (!plan->rank_count || plan->rank_count > SS_SIM_RANKS_MAX)
-		return ss_fail(err, SS_ERR_USAGE, "a job has 1 to %u ranks, not %u",
+		return ss_fail(err, SS_ERR_USAGE, "a job can have 1 to %u ranks, not %u",
 			       SS_SIM_RANKS_MAX, plan->rank_count);
 	if (!plan->step_count || plan->step_count > SS_SIM_STEPS_MAX)
 		return ss_fail(err, SS_ERR_USAGE, "1 to %u steps can be recorded, not %u",
 			       SS_SIM_STEPS_MAX, plan->step_count);
 	if ((plan->tensor > 1 && !plan->layout->splits_matrices) ||
 	    (plan->pipe > 1 && !plan->layout->splits_stages))
-		return ss_fail(err, SS_ERR_USAGE, "the layout '%s' does not split the network",
+		return ss_fail(err, SS_ERR_USAGE, "the layout '%s' cannot split the network",
 			       plan->layout->name);
 	if (plan->rank_count % (plan->tensor * plan->pipe))
-		return ss_fail(err, SS_ERR_USAGE,
-			       "%u ranks are no multiple of %u tensor-parallel times %u stages",
-			       plan->rank_count, plan->tensor, plan->pipe);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"%u ranks are not a multiple of %u (tensor parallel) times %u (stages)",
+			plan->rank_count, plan->tensor, plan->pipe);
 	for (size_t i = 0; i < SS_COUNT(odd); i++)
 		if (odd[i]->permille && odd[i]->rank >= 0 &&
 		    (uint32_t)odd[i]->rank >= plan->rank_count)
-			return ss_fail(err, SS_ERR_USAGE, "there is no rank %d among %u ranks",
+			return ss_fail(err, SS_ERR_USAGE, "no rank %d: the job has %u ranks",
 				       odd[i]->rank, plan->rank_count);
 	return plan->layout->check(plan, err);
 }

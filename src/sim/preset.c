@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preset.c - the manifest: jobs, and what is planted in which of them.
+ * preset.c - the presets: jobs, and the causes that each of them has.
  *
- * Every cause is planted in two jobs of different layouts, severe and mild. The
- * seed of a preset follows from its name, so adding one changes no other.
+ * Every cause occurs in two jobs of different layouts, severe and mild. The seed
+ * of a preset follows from its name, so adding one changes no other.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preset.h - jobs with a name: healthy ones, and ones in which something is
- * wrong. Together they are what diagnoses are tested against.
+ * preset.h - named jobs: healthy ones, and ones with faults. The diagnosis is
+ * tested against all of them.
  */
 #ifndef SS_SIM_PRESET_H
 #define SS_SIM_PRESET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - one row a setting: name, what it is, field, limits.
+ * settings.c - one row per setting: name, meaning, field, limits.
  */
 #include <string.h>
 
@@ -11,32 +11,33 @@
 const struct ss_sim_setting ss_sim_settings[] = {
 	{ "layers", "blocks of the network", FIELD(model.layers), 1, 1, 256 },
 	{ "hidden", "width of the network", FIELD(model.hidden), 1, 8, 65536 },
-	{ "heads", "of attention", FIELD(model.heads), 1, 1, 1024 },
-	{ "vocabulary", "tokens or classes", FIELD(model.vocabulary), 1, 2, 1000000 },
-	{ "sequence", "tokens of a sample, or pixels of a side", FIELD(model.sequence), 1, 16,
+	{ "heads", "attention heads", FIELD(model.heads), 1, 1, 1024 },
+	{ "vocabulary", "number of tokens or classes", FIELD(model.vocabulary), 1, 2, 1000000 },
+	{ "sequence", "tokens per sample, or pixels per image side", FIELD(model.sequence), 1, 16,
 	  1000000 },
-	{ "batch", "samples of a rank and micro-batch", FIELD(model.batch), 1, 1, 65536 },
-	{ "host-ranks", "ranks of one host", FIELD(host_ranks), 1, 1, 64 },
+	{ "batch", "samples per rank and micro-batch", FIELD(model.batch), 1, 1, 65536 },
+	{ "host-ranks", "ranks per host", FIELD(host_ranks), 1, 1, 64 },
 	{ "tensor", "ranks that share each matrix", FIELD(tensor), 1, 1, 64 },
-	{ "pipe", "stages of the pipeline", FIELD(pipe), 1, 1, 64 },
-	{ "micro-batches", "of a step, in a pipeline", FIELD(micro_batches), 1, 1, 1024 },
-	{ "accumulate", "micro-steps for one reduction of gradients", FIELD(accumulate), 1, 1, 64 },
+	{ "pipe", "pipeline stages", FIELD(pipe), 1, 1, 64 },
+	{ "micro-batches", "micro-batches per step, in a pipeline", FIELD(micro_batches), 1, 1,
+	  1024 },
+	{ "accumulate", "micro-batches per gradient reduction", FIELD(accumulate), 1, 1, 64 },
 	{ "bucket-mb", "DDP's bucket_cap_mb", FIELD(bucket_bytes), 1 << 20, 1, 1000000 },
 	{ "find-unused", "DDP's find_unused_parameters: 0 or 1", FIELD(find_unused), 1, 0, 1 },
-	{ "prefetch-layers", "blocks that FSDP gathers ahead of their use", FIELD(prefetch_layers),
-	  1, 0, 256 },
-	{ "workers", "of the DataLoader; 0: in the training process", FIELD(loader_workers), 1, 0,
+	{ "prefetch-layers", "blocks that FSDP gathers ahead of use", FIELD(prefetch_layers), 1, 0,
+	  256 },
+	{ "workers", "DataLoader workers; 0: in the training process", FIELD(loader_workers), 1, 0,
 	  16 },
-	{ "fetch-us", "CPU time of one batch", FIELD(fetch_ns), 1000, 0, 100000000 },
-	{ "input-kb", "bytes of one batch", FIELD(input_bytes), 1024, 1, 100000000 },
+	{ "fetch-us", "CPU time per batch", FIELD(fetch_ns), 1000, 0, 100000000 },
+	{ "input-kb", "size of one batch", FIELD(input_bytes), 1024, 1, 100000000 },
 	{ "compiled", "torch.compile: 0 or 1", FIELD(compiled), 1, 0, 1 },
 	{ "graphs", "decode replays CUDA graphs: 0 or 1", FIELD(graphs), 1, 0, 1 },
-	{ "prompt", "tokens of a prompt", FIELD(prompt), 1, 16, 1000000 },
+	{ "prompt", "tokens per prompt", FIELD(prompt), 1, 16, 1000000 },
 	{ "prefill-every", "steps between two prefills; 0: never", FIELD(prefill_every), 1, 0,
 	  1000 },
-	{ "stack", "records python frames and modules: 0 or 1", FIELD(with_stack), 1, 0, 1 },
-	{ "shapes", "records shapes: 0 or 1", FIELD(with_shapes), 1, 0, 1 },
-	{ "memory", "records allocations: 0 or 1", FIELD(with_memory), 1, 0, 1 },
+	{ "stack", "record Python frames and modules: 0 or 1", FIELD(with_stack), 1, 0, 1 },
+	{ "shapes", "record shapes: 0 or 1", FIELD(with_shapes), 1, 0, 1 },
+	{ "memory", "record allocations: 0 or 1", FIELD(with_memory), 1, 0, 1 },
 };
 
 const size_t ss_sim_setting_count = SS_COUNT(ss_sim_settings);
@@ -75,19 +76,21 @@ static enum ss_status apply(struct ss_sim_plan *plan, const char **list, struct 
 
 	if (!setting)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "there is no setting '%.*s'; option 'list-settings' names them",
+			       "no setting called '%.*s'; option 'list-settings' lists them",
 			       (int)(length < 60 ? length : 60), *list);
 	if (*at == '=')
 		at++;
 	if (*at < '0' || *at > '9')
-		return ss_fail(err, SS_ERR_USAGE, "the setting '%s' takes a number: %s=%llu",
-			       setting->name, setting->name, (unsigned long long)setting->least);
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the setting '%s' takes a number, such as %s=%llu", setting->name,
+			       setting->name, (unsigned long long)setting->least);
 	for (; *at >= '0' && *at <= '9' && value <= setting->most; at++)
 		value = value * 10 + (uint64_t)(*at - '0');
 	if ((*at && *at != ',' && value <= setting->most) || value < setting->least ||
 	    value > setting->most)
-		return ss_fail(err, SS_ERR_USAGE, "the setting '%s' takes %llu to %llu",
-			       setting->name, (unsigned long long)setting->least,
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the setting '%s' takes a number from %llu to %llu", setting->name,
+			       (unsigned long long)setting->least,
 			       (unsigned long long)setting->most);
 	store(plan, setting, value);
 	*list = at + (*at == ',');

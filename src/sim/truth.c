@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * truth.c - truth.json: what was planted, what it costs, and what happened.
+ * truth.c - truth.json: the causes in the job, what they cost, and what happened.
  *
  * All moments are true time: nanoseconds since the job began, without the error
  * of any host's clock. Written piece by piece, like the traces.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - what an event's name says about it.
+ * names.h - what the name of an event says about it.
  *
  * Every distinct name is looked at once, when it is first seen, and its flags
  * are kept beside it: loops over events test a bit and never a string. The

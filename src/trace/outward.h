@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outward.h - the innermost row around another one that is of some sort.
+ * outward.h - finds the innermost enclosing row of some kind.
  *
  * Most threads nest a few dozen levels, and walking up the parents is the fastest way. A file can
  * also hold rows inside of each other by the ten thousand, with as many rows at the bottom: there

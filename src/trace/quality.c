@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.c - the oddities and their sentences.
+ * quality.c - the list of oddities and their messages.
  */
 #include "trace/quality.h"
 
@@ -10,18 +10,18 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_TRUNCATED] = {
 		"truncated",
 		SS_SEVERITY_LOST,
-		"the file ends in the middle; everything up to its last whole event was read "
-		"(was the job killed while it wrote?)",
+		"the file is truncated; everything up to its last complete event was read (was "
+		"the job killed while it wrote the file?)",
 	},
 	[SS_ODD_COMPRESSED_CUT] = {
 		"compressed-cut",
 		SS_SEVERITY_LOST,
-		"the compressed stream stops before its end; what could be unpacked was read",
+		"the compressed data is truncated; what could be decompressed was read",
 	},
 	[SS_ODD_COMPRESSED_CORRUPT] = {
 		"compressed-corrupt",
 		SS_SEVERITY_LOST,
-		"the compressed data is damaged; what comes before the damage was read",
+		"the compressed data is damaged; everything before the damage was read",
 	},
 	[SS_ODD_COMPRESSED_TRAILING] = {
 		"compressed-trailing",
@@ -31,8 +31,8 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_BAD_EVENT] = {
 		"bad-event",
 		SS_SEVERITY_LOST,
-		"text that is no event was skipped up to the next one (several processes "
-		"writing one file look like this)",
+		"text that is not an event was skipped up to the next event (several processes "
+		"that write to one file cause this)",
 	},
 	[SS_ODD_BAD_METADATA] = {
 		"bad-metadata",
@@ -42,13 +42,13 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_AFTER_END] = {
 		"after-end",
 		SS_SEVERITY_LOST,
-		"the file goes on after its closing bracket; events that follow were read, the "
-		"rest was ignored",
+		"the file continues after its closing bracket; events there were read, the rest "
+		"was ignored",
 	},
 	[SS_ODD_NOT_AN_EVENT] = {
 		"not-an-event",
 		SS_SEVERITY_LOST,
-		"entries of traceEvents that are no objects were skipped",
+		"entries of traceEvents that are not objects were skipped",
 	},
 	[SS_ODD_NO_PHASE] = {
 		"no-phase",
@@ -58,7 +58,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_UNKNOWN_PHASE] = {
 		"unknown-phase",
 		SS_SEVERITY_LOST,
-		"events of a phase that no viewer draws were skipped",
+		"events with an unknown phase ('ph') were skipped",
 	},
 	[SS_ODD_NO_TIME] = {
 		"no-time",
@@ -73,30 +73,30 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_ABSURD_DURATION] = {
 		"absurd-duration",
 		SS_SEVERITY_LOST,
-		"events longer than 7 days were skipped: no profile runs that long, the "
-		"writer's clock was wrong",
+		"events longer than 7 days were skipped: no profile runs that long, the clock "
+		"was wrong",
 	},
 	[SS_ODD_UNTIMED_DEVICE_EVENT] = {
 		"untimed-device-event",
 		SS_SEVERITY_LOST,
-		"device events at time 0 with duration 0 were skipped: the profiler had no time "
-		"for them",
+		"device events at time 0 with duration 0 were skipped: the profiler did not know "
+		"their time",
 	},
 	[SS_ODD_END_WITHOUT_BEGIN] = {
 		"end-without-begin",
 		SS_SEVERITY_LOST,
-		"ends of events whose begin is not in the file",
+		"event ends were skipped because their begin is not in the file",
 	},
 	[SS_ODD_WRITER_WARNING] = {
 		"writer-warning",
 		SS_SEVERITY_LOST,
-		"the profiler itself wrote warnings or errors into the file; stepscope info "
-		"shows the first",
+		"the profiler wrote warnings or errors into the file; 'stepscope info' shows the "
+		"first",
 	},
 	[SS_ODD_NEGATIVE_DURATION] = {
 		"negative-duration",
 		SS_SEVERITY_MENDED,
-		"durations below zero were set to zero",
+		"negative durations were set to zero",
 	},
 	[SS_ODD_BEGIN_WITHOUT_END] = {
 		"begin-without-end",
@@ -106,19 +106,19 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_QUOTES] = {
 		"unescaped-quote",
 		SS_SEVERITY_MENDED,
-		"quotes inside of names that the writer did not escape were kept",
+		"names contain unescaped quotes; the quotes were kept",
 	},
 	[SS_ODD_NUMBER] = {
 		"odd-number",
 		SS_SEVERITY_MENDED,
-		"values such as inf, NaN or N/A stand where a number should; they count as not "
+		"values such as inf, NaN or N/A are in the place of a number; they count as not "
 		"recorded",
 	},
 	[SS_ODD_SYNTAX] = {
 		"loose-json",
 		SS_SEVERITY_MENDED,
-		"a comma too few or too many, an escape that JSON does not have, a list of shapes "
-		"that is none: read as it was probably meant",
+		"invalid JSON (commas missing or extra, unknown escapes, malformed lists of "
+		"shapes) was read as it was probably meant",
 	},
 	[SS_ODD_NO_DURATION] = {
 		"no-duration",
@@ -128,103 +128,103 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_NO_TRACK] = {
 		"no-track",
 		SS_SEVERITY_MENDED,
-		"complete events without 'pid' or 'tid' are put on process or thread 0",
+		"complete events without 'pid' or 'tid' were put on process or thread 0",
 	},
 	[SS_ODD_BAD_UTF8] = {
 		"bad-utf8",
 		SS_SEVERITY_MENDED,
-		"texts with bytes that are no UTF-8; each such byte is shown as U+FFFD",
+		"texts contain bytes that are not UTF-8; each such byte is shown as U+FFFD",
 	},
 	[SS_ODD_CONTROL] = {
 		"control-character",
 		SS_SEVERITY_MENDED,
-		"texts with control characters; each is shown as a space",
+		"texts contain control characters; each is shown as a space",
 	},
 	[SS_ODD_NO_NAME] = {
 		"no-name",
 		SS_SEVERITY_MENDED,
-		"events without a name",
+		"events have no name",
 	},
 	[SS_ODD_KERNEL_BEFORE_LAUNCH] = {
 		"kernel-before-launch",
 		SS_SEVERITY_NOTE,
-		"device events begin before the call that launched them: the two clocks "
+		"device events begin before the call that launched them: the CPU and GPU clocks "
 		"disagree; launch delays count as zero",
 	},
 	[SS_ODD_ORPHAN] = {
 		"orphan-device-event",
 		SS_SEVERITY_NOTE,
-		"device events whose launch is not in the file (launched before the profiling "
-		"window); they count as device time, for no operator",
+		"device events have no launch in the file (launched before the profiling window); "
+		"they count as device time, but for no operator",
 	},
 	[SS_ODD_DUPLICATE_CORRELATION] = {
 		"duplicate-correlation",
 		SS_SEVERITY_NOTE,
-		"correlation ids used by more than one call; the latest call before the device "
-		"event is taken",
+		"correlation ids are used by more than one call; the last call before the device "
+		"event counts",
 	},
 	[SS_ODD_DUPLICATE_EVENT] = {
 		"duplicate-event",
 		SS_SEVERITY_NOTE,
-		"events that are in the file twice: same track, time, name and id",
+		"events occur twice in the file: same track, time, name and id",
 	},
 	[SS_ODD_UNKNOWN_CATEGORY] = {
 		"unknown-category",
 		SS_SEVERITY_NOTE,
-		"events of a category that is not known are on the timeline, and in no figure of "
+		"events of an unknown category are on the timeline, but do not count for "
 		"operators, calls or devices",
 	},
 	[SS_ODD_UNNAMED_PROCESS] = {
 		"unnamed-process",
 		SS_SEVERITY_NOTE,
-		"events of a process that the file does not name, although it names others: their "
-		"pid may be damaged",
+		"events belong to a process that the file does not name, although it names others: "
+		"their pid may be damaged",
 	},
 	[SS_ODD_FAR_EVENT] = {
 		"far-event",
 		SS_SEVERITY_NOTE,
-		"few events lie far from all others: their time may be damaged, and it makes the "
-		"trace seem longer",
+		"a few events are far away from all others: their time may be damaged and makes "
+		"the trace seem longer",
 	},
 	[SS_ODD_FLOW_UNMATCHED] = {
 		"flow-unmatched",
 		SS_SEVERITY_NOTE,
-		"forward-backward arrows of which one end is missing",
+		"forward-backward arrows lack one end",
 	},
 	[SS_ODD_SWALLOWING_KERNEL] = {
 		"swallowing-kernel",
 		SS_SEVERITY_NOTE,
-		"kernels that cover 8 or more later kernels of their own stream: their duration "
-		"is probably wrong",
+		"kernels overlap 8 or more later kernels of their own stream: their duration is "
+		"probably wrong",
 	},
 	[SS_ODD_OVERLAPPING_KERNEL] = {
 		"overlapping-kernel",
 		SS_SEVERITY_NOTE,
-		"kernels that begin before an earlier one of their stream ends (dependent "
-		"launch, graphs); all are kept, in lanes",
+		"kernels begin before an earlier kernel of their stream ends (programmatic "
+		"dependent launch, CUDA graphs); all were kept, in lanes",
 	},
 	[SS_ODD_PARTIAL_OVERLAP] = {
 		"partial-overlap",
 		SS_SEVERITY_NOTE,
-		"events of a thread that outlast the one they began in; their parent is the one "
+		"events end later than the event in which they began; their parent is the event "
 		"that was open at their start",
 	},
 	[SS_ODD_OVERHEAD] = {
 		"profiler-overhead",
 		SS_SEVERITY_NOTE,
-		"the profiler's own work while it recorded: buffers, instrumentation; this time "
-		"is not the program's",
+		"the profiler's own work while it recorded (buffers, instrumentation); this time "
+		"is not part of the program",
 	},
 	[SS_ODD_STEP_DROPPED] = {
 		"step-dropped",
 		SS_SEVERITY_NOTE,
-		"steps at the end with no or too few device events do not count; stepscope "
-		"steps lists them",
+		"steps at the end with no or too few device events do not count; 'stepscope "
+		"steps' lists them",
 	},
 	[SS_ODD_NO_PROFILER_STEP] = {
 		"no-profiler-step",
 		SS_SEVERITY_ABSENT,
-		"no ProfilerStep ranges: steps were found in another way, see stepscope steps; "
+		"no ProfilerStep ranges: steps were found in another way, see 'stepscope steps'; "
 		"call prof.step() once per iteration",
 	},
 	[SS_ODD_OUT_OF_MEMORY] = {
@@ -235,7 +235,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_NO_RANK] = {
 		"no-rank",
 		SS_SEVERITY_ABSENT,
-		"the file does not say which rank it is of; the file's name is used where it "
+		"the file does not contain its rank; the rank is taken from the file name where it "
 		"tells",
 	},
 	[SS_ODD_NO_DEVICE_EVENTS] = {
@@ -247,8 +247,8 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_NO_CALLS] = {
 		"no-runtime-calls",
 		SS_SEVERITY_ABSENT,
-		"device events without any call of the runtime: what launched them and when the "
-		"host waited is not known; add ProfilerActivity.CPU to activities",
+		"device events, but no CUDA runtime calls: launches and host syncs are unknown; "
+		"add ProfilerActivity.CPU to activities",
 	},
 	[SS_ODD_NO_OPS] = {
 		"no-cpu-ops",
@@ -263,7 +263,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_NO_STACKS] = {
 		"no-stacks",
 		SS_SEVERITY_ABSENT,
-		"Python stacks were not recorded, so no source lines can be named: "
+		"Python stacks were not recorded, so source lines are unknown: "
 		"profile(with_stack=True)",
 	},
 	[SS_ODD_NO_MEMORY] = {
@@ -274,8 +274,8 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_NO_COLLECTIVE_ARGS] = {
 		"no-collective-args",
 		SS_SEVERITY_ABSENT,
-		"collectives carry no sizes and groups: PyTorch 2.4 or newer records them with "
-		"its NCCL backend",
+		"collectives have no sizes and groups: PyTorch 2.4 or newer records them with the "
+		"NCCL backend",
 	},
 };
 

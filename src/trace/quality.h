@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.h - what is odd about a file, counted and said, never silent.
+ * quality.h - what is odd about a file: counted and always reported.
  *
- * Every oddity has an id, a severity and a sentence, declared once in
- * quality.c. Readers count; views show. "lost" means that events are not there
- * that should be, "mended" that a value was changed, "note" that the reader
- * should know, "absent" that something was not recorded and how to record it.
+ * Every oddity has an id, a severity and a message, declared once in quality.c.
+ * Readers count them, views show them. "lost" means that events are missing,
+ * "mended" that a value was repaired, "note" that it is good to know, "absent"
+ * that something was not recorded, and how to record it.
  */
 #ifndef SS_TRACE_QUALITY_H
 #define SS_TRACE_QUALITY_H

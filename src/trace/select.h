@@ -2,7 +2,7 @@
 /*
  * select.h - a part of a trace: some steps, one device, one stream.
  *
- * What comes out is a trace like any other, so every view works on it. It has its
+ * The result is a trace like any other, so every view works on it. It has its
  * own rows and borrows names, texts and arguments from the whole trace, which must
  * outlive it. Steps keep their numbers; those that are not selected count as
  * dropped.

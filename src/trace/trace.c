@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.c - the life of a trace and of its columns.
+ * trace.c - creates and frees traces and their columns.
  */
 #include "trace/trace.h"
 
@@ -115,7 +115,8 @@ static enum ss_status columns_reserve(struct ss_memory *memory, struct column *c
 	if (count <= *capacity)
 		return SS_OK;
 	if (count >= SS_NO_ROW - 1)
-		return ss_fail(err, SS_ERR_LIMIT, "more than %u events in one file", SS_NO_ROW - 2);
+		return ss_fail(err, SS_ERR_LIMIT, "the file has more than %u events",
+			       SS_NO_ROW - 2);
 	wanted = *capacity < 1024 ? 1024 : *capacity;
 	while (wanted < count)
 		wanted = wanted > SS_NO_ROW / 3 * 2 ? SS_NO_ROW - 2 : wanted + wanted / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - report: what is in these files.
+ * info.c - report: what the files contain.
  */
 #include <string.h>
 
@@ -73,37 +73,37 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 	ss_render_bytes((int64_t)bytes, out);
 	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
 	if (job->skipped_count > job->pickle_count) {
-		add_count(out, job->skipped_count - job->pickle_count, "other JSON file is",
-			  "other JSON files are");
-		ss_text_add_string(out, " no profiler trace and left out\n");
+		add_count(out, job->skipped_count - job->pickle_count, "other JSON file",
+			  "other JSON files");
+		ss_text_add_string(out, " skipped: not a profiler trace\n");
 	}
 	if (job->pickle_count) {
-		add_count(out, job->pickle_count, "snapshot of memory is",
-			  "snapshots of memory are");
-		ss_text_addf(out, " left out: 'stepscope snapshot %s' shows %s\n",
-			     job->first_pickle, job->pickle_count == 1 ? "it" : "the first");
+		add_count(out, job->pickle_count, "memory snapshot", "memory snapshots");
+		ss_text_addf(out, " skipped: 'stepscope snapshot %s' shows %s\n", job->first_pickle,
+			     job->pickle_count == 1 ? "it" : "the first");
 	}
 	if (job->packs.preferred) {
-		add_count(out, job->packs.preferred, "file is", "files are");
-		ss_text_add_string(out, " read from a pack beside it\n");
+		add_count(out, job->packs.preferred, "file was read from its pack",
+			  "files were read from their packs");
+		ss_text_add_string(out, "\n");
 	}
 	if (job->packs.unread) {
-		add_count(out, job->packs.unread, "pack could not be read: its file is",
-			  "packs could not be read: their files are");
-		ss_text_add_string(out, "; 'stepscope pack --force' packs again\n");
+		add_count(out, job->packs.unread, "pack could not be read; the original was",
+			  "packs could not be read; the originals were");
+		ss_text_add_string(out, " read instead (renew with 'stepscope pack --force')\n");
 	}
 	if (job->packs.stale) {
-		add_count(out, job->packs.stale, "pack is", "packs are");
-		ss_text_add_string(out, " left out: not of the file that lies beside it\n");
+		add_count(out, job->packs.stale, "pack", "packs");
+		ss_text_add_string(out, " skipped: not made from the file next to it\n");
 	}
 	if (job->file_count > 1)
-		ss_text_add_string(out,
-				   "Sums over all files; --rank N shows one, with its tracks.\n");
+		ss_text_add_string(
+			out, "Sums over all files; --rank N shows one file with its tracks.\n");
 }
 
 const struct ss_report ss_report_info = {
 	.name = "info",
-	.summary = "What is in these files: ranks, steps, devices, events, quality",
+	.summary = "What the files contain: ranks, steps, devices, events, quality",
 	.views = { "files", "devices", "categories", "tracks", "quality" },
 	.single = "tracks",
 	.headline = info_headline,

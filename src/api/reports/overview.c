@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c - report: how well the devices were used, and where the steps' time
- * went.
+ * overview.c - report: how busy the GPUs are, and where step time goes.
  */
 #include "api/reports/reports.h"
 
@@ -31,7 +30,7 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 
 const struct ss_report ss_report_overview = {
 	.name = "overview",
-	.summary = "How well the devices were used, and where the steps' time went",
+	.summary = "How busy the GPUs are, and where step time goes",
 	/* what the time is lost on first, what it is of last */
 	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
 		   "devices" },

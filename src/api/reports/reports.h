@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reports.h - several views under one headline.
+ * reports.h - a report: several views under one headline.
  */
 #ifndef SS_API_REPORTS_REPORTS_H
 #define SS_API_REPORTS_REPORTS_H

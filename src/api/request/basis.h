@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.h - what the figures of a table are sums or means of, in a few words.
+ * basis.h - says in a few words over what the figures of a table are summed or averaged.
  */
 #ifndef SS_API_REQUEST_BASIS_H
 #define SS_API_REQUEST_BASIS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choice.c - reads the filters of a request and looks for what they name.
+ * choice.c - reads the filters of a request and finds what they name.
  */
 #include "api/request/choice.h"
 
@@ -108,8 +108,8 @@ enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct 
 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		ss_numbers_add(&ranks, job->files[i].subject.rank);
-	ss_numbers_tell(&ranks, "rank", "the files name no rank", words);
-	return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld; %s", (long long)rank, words);
+	ss_numbers_tell(&ranks, "rank", "the files have no rank numbers", words);
+	return ss_fail(err, SS_ERR_USAGE, "no file for rank %lld; %s", (long long)rank, words);
 }
 
 static bool is_chosen(const struct ss_choice *choice, const struct ss_subject *subject)
@@ -168,7 +168,7 @@ static enum ss_status no_track(const struct ss_job *job, const struct ss_choice 
 
 	while ((next = next_track(job, choice, streams, next)) >= 0)
 		ss_numbers_add(&found, next);
-	ss_numbers_tell(&found, streams ? "stream" : "device", "nothing ran on a device", words);
+	ss_numbers_tell(&found, streams ? "stream" : "device", "the trace has no GPU work", words);
 	if (!streams)
 		return ss_fail(err, SS_ERR_USAGE, "nothing ran on device %lld; %s",
 			       (long long)choice->device, words);

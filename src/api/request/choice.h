@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choice.h - what part of a job a request is about: rank, steps, device, stream.
+ * choice.h - which part of a job a request covers: rank, steps, device, stream.
  */
 #ifndef SS_API_REQUEST_CHOICE_H
 #define SS_API_REQUEST_CHOICE_H
@@ -18,18 +18,18 @@ struct ss_choice {
 	bool is_part;           /* of the files: something but the rank was chosen */
 };
 
-/* Of "3" the number, of all else every rank; `compares` is of "all". Checked where it is found. */
+/* "3" is that rank, anything else every rank; "all" sets `compares`. Checked when it is found. */
 void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares);
 
-/* Says that no file is of the rank, and which ranks there are. */
+/* Fails with an error that no file has this rank, and which ranks there are. */
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err);
 
-/* Fails with a sentence where no file of the job has what is asked for. */
+/* Fails if no file of the job has what is requested. */
 SS_MUST_USE
 enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_job *job,
 			      struct ss_choice *out, struct ss_error *err);
 
-/* The part of this trace; false when it has nothing of it. */
+/* The requested part of this trace; false if it has none. */
 bool ss_choice_select(const struct ss_choice *choice, const struct ss_trace *trace,
 		      struct ss_selection *out);
 

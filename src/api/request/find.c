@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.c - looks for what is asked for, and refuses options that it does not take.
+ * find.c - finds the view or report of a request, and refuses options that do not apply to it.
  */
 #include "api/request/find.h"
 
@@ -65,8 +65,8 @@ static enum ss_status find_group(const struct ss_view *view, const char *group, 
 		return SS_OK;
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_list(list, sizeof(list), view->groups[i]);
-	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no group '%.60s'; it has %s", view->name,
-		       group, list);
+	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no group '%.60s'; its groups are %s",
+		       view->name, group, list);
 }
 
 static enum ss_status take_view(const struct ss_wanted *wanted, const struct ss_view *view,
@@ -105,7 +105,7 @@ enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *o
 		for (size_t i = 0; i < ss_snapshot_view_count; i++)
 			ss_text_list(list, sizeof(list),
 				     strchr(ss_snapshot_views[i]->name, '-') + 1);
-		return ss_fail(err, SS_ERR_USAGE, "snapshots have no view '%.60s'; they have %s",
+		return ss_fail(err, SS_ERR_USAGE, "no snapshot view called '%.60s'; there are %s",
 			       wanted->what, list);
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));

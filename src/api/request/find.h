@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.h - what a request is for: a view, or several under one headline.
+ * find.h - the subject of a request: a view, or several under one headline.
  */
 #ifndef SS_API_REQUEST_FIND_H
 #define SS_API_REQUEST_FIND_H
@@ -12,11 +12,11 @@
 struct ss_part {
 	const struct ss_view *view;
 	uint32_t group;
-	uint32_t rows; /* at most, where nothing is said; 0: all */
+	uint32_t rows; /* default maximum; 0: all */
 };
 
 struct ss_found {
-	const char *name;               /* as sentences and documents call it */
+	const char *name;               /* as in messages and documents */
 	bool is_report;                 /* its tables are parts of one picture */
 	const struct ss_report *report; /* of traces, which has a headline; NULL: none */
 	struct ss_part parts[SS_REPORT_VIEWS_MAX];
@@ -29,7 +29,7 @@ uint32_t ss_takers_of(const char *what);
 /* The same of a view of memory, named without its "snapshot-"; NULL: of the report. */
 uint32_t ss_takers_of_memory(const char *view);
 
-/* True for what is judged, and not made of views: "diagnose" and "what-if". */
+/* True for verdicts, which are not made of views: "diagnose" and "what-if". */
 bool ss_is_verdict(const char *what);
 
 /* A view, or a report in the form that it has for one rank or for several. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbers.c - numbers as a sentence has them: a range, or the first few.
+ * numbers.c - writes numbers for a sentence: as a range, or the first few.
  */
 #include "api/request/numbers.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbers.h - which ranks, steps or devices there are, for the sentence that one is not there.
+ * numbers.h - lists the ranks, steps or devices that exist, for errors about one that does not.
  */
 #ifndef SS_API_REQUEST_NUMBERS_H
 #define SS_API_REQUEST_NUMBERS_H

@@ -4,8 +4,8 @@
  *
  * To add one: an entry in options.c, and the place that uses it. What belongs to a request is read
  * with ss_wanted_text() (request.h), what belongs to the command alone with option_text()
- * (src/cli/command.h). Parsing, help, the sentence that refuses it elsewhere, the parameters of
- * routes and docs/options.md follow from the entry.
+ * (src/cli/command.h). Parsing, help, the error where it does not apply, the parameters of routes
+ * and docs/options.md follow from the entry.
  */
 #ifndef SS_API_REQUEST_OPTIONS_H
 #define SS_API_REQUEST_OPTIONS_H
@@ -13,8 +13,8 @@
 #include "base/error.h"
 
 /*
- * What takes options: something that can be asked for, or a command. A thing has one of the kinds,
- * and what it has beside that; an option lists all that make it apply.
+ * What takes options: something that can be requested, or a command. Each has one kind, and
+ * possibly more flags; an option lists all that make it apply.
  */
 enum ss_taker {
 	SS_TAKER_VIEW = 1 << 0,     /* a view of each rank */
@@ -25,7 +25,7 @@ enum ss_taker {
 	SS_TAKER_WHAT_IF = 1 << 5,
 	SS_TAKER_DIFF = 1 << 6,
 	SS_TAKER_LIST = 1 << 7, /* of rules, of simulated jobs */
-	/* commands that ask for nothing of these */
+	/* commands that request none of these */
 	SS_TAKER_SERVE = 1 << 8,
 	SS_TAKER_PAGE = 1 << 9, /* 'report' */
 	SS_TAKER_ASK = 1 << 10,
@@ -35,7 +35,7 @@ enum ss_taker {
 	SS_TAKER_DEMO = 1 << 14,
 	SS_TAKER_SIM = 1 << 15,
 	SS_TAKER_VERSION = 1 << 16,
-	/* beside the kind: its rows can be about several things, have names, have one order */
+	/* in addition to the kind: rows can be grouped, have names, can be sorted */
 	SS_TAKER_GROUPED = 1 << 17,
 	SS_TAKER_NAMED = 1 << 18,
 	SS_TAKER_SORTED = 1 << 19,
@@ -43,7 +43,7 @@ enum ss_taker {
 
 #define SS_TAKERS_ROWS (SS_TAKER_GROUPED | SS_TAKER_NAMED | SS_TAKER_SORTED)
 
-/* All that shows traces or snapshots, and all that loads them. */
+/* Everything that shows traces or snapshots, and everything that loads them. */
 #define SS_TAKERS_SHOWING                                                        \
 	(SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_REPORT | SS_TAKER_MEMORY | \
 	 SS_TAKER_DIAGNOSE | SS_TAKER_WHAT_IF | SS_TAKER_DIFF)
@@ -58,7 +58,7 @@ enum ss_option_kind {
 	SS_OPTION_RANK,   /* digits, or "all" where `argument` has it */
 	SS_OPTION_CHOICE, /* one of `choices`, else of the words of `argument` */
 	SS_OPTION_TEXT,
-	SS_OPTION_LIST,   /* texts with commas; the command takes it several times */
+	SS_OPTION_LIST,   /* texts separated by commas; may be given several times */
 	SS_OPTION_OUTPUT, /* a file or folder that the command writes, and nothing else */
 };
 
@@ -70,14 +70,14 @@ enum ss_option_owner {
 
 struct ss_option {
 	const char *name;     /* "format": --format of the command */
-	const char *argument; /* how help calls the value: "N|all"; of flags NULL */
+	const char *argument; /* name of the value in help: "N|all"; NULL for flags */
 	const char *about;    /* one line */
 	enum ss_option_kind kind;
 	enum ss_option_owner owner;
 	uint32_t takers;
 	char letter; /* -o is --output; 0: none */
 	const char *(*choices)(size_t index);
-	const char *otherwise; /* what the command takes where it is not given; NULL: nothing */
+	const char *otherwise; /* default of the command; NULL: none */
 };
 
 extern const struct ss_option ss_options[];
@@ -86,17 +86,17 @@ extern const size_t ss_option_count;
 /* The first option of that name that one of the takers has, or NULL. */
 const struct ss_option *ss_option_find(const char *name, size_t length, uint32_t takers);
 
-/* How help calls its value: "text|json". */
+/* The name of its value in help: "text|json". */
 #define SS_ARGUMENT_BYTES 96
 void ss_option_argument(const struct ss_option *option, char out[SS_ARGUMENT_BYTES]);
 
-/* Whether it is a value for the option. */
+/* Whether the value is valid for the option. */
 bool ss_option_accepts(const struct ss_option *option, const char *value);
 
-/* Reads digits; false where there are others, none or too many. */
+/* Reads a number; false if there are other characters, no digits or too many. */
 bool ss_read_count(const char *text, uint64_t *out);
 
-/* The same with "k", "M", "G" or "T" behind it, powers of 1024: "512M". */
+/* The same with the suffix "k", "M", "G" or "T", powers of 1024: "512M". */
 bool ss_read_bytes(const char *text, uint64_t *out);
 
 /* "'top' takes N, not 'x'"; the command says --top. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - the stages that all requests share, and the whole way of views and reports.
+ * query.c - the stages that all requests share, and the complete path of views and reports.
  */
 #include "api/request/query.h"
 
@@ -259,9 +259,8 @@ static enum ss_status fail_report(const struct ss_report *report, struct ss_erro
 
 	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && report->views[i]; i++)
 		ss_text_list(list, sizeof(list), report->views[i]);
-	return ss_fail(err, SS_ERR_USAGE,
-		       "'%s' is made of several tables; ask for one of its views: %s", report->name,
-		       list);
+	return ss_fail(err, SS_ERR_USAGE, "'%s' has several tables; request one of its views: %s",
+		       report->name, list);
 }
 
 static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.h - the way of a request: find what is asked for, choose, run, arrange, render.
+ * query.h - the stages of a request: find, choose, run, arrange, render.
  *
- * Views and reports go through it from begin to end (ss_session_answer). Views of memory, the
- * sides of a comparison and lists have another thing to run, and share the rest.
+ * Views and reports go through all stages (ss_session_answer). Views of memory, the two sides of
+ * a comparison and lists replace the run stage and share the rest.
  */
 #ifndef SS_API_REQUEST_QUERY_H
 #define SS_API_REQUEST_QUERY_H

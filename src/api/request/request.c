@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - takes a request apart.
+ * request.c - parses a request.
  */
 #include "api/request/request.h"
 
@@ -35,7 +35,8 @@ static enum ss_status add(struct ss_wanted *wanted, const struct ss_option *opti
 {
 	for (uint32_t i = 0; i < wanted->count; i++)
 		if (wanted->given[i].option == option)
-			return ss_fail(err, SS_ERR_USAGE, "'%s' is given twice", option->name);
+			return ss_fail(err, SS_ERR_USAGE, "option '%s' is given twice",
+				       option->name);
 	assert(wanted->count < SS_WANTED_MAX);
 	wanted->given[wanted->count].option = option;
 	wanted->given[wanted->count++].value = value;
@@ -79,7 +80,7 @@ enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted
 			return unknown(text, length < 40 ? (int)length : 40, err);
 		if (!text[length])
 			return ss_fail(err, SS_ERR_USAGE,
-				       "'%s' has no value: it is given as "
+				       "option '%s' has no value: write it as "
 				       "\"%s=value\"",
 				       option->name, option->name);
 		SS_TRY(add(out, option, text + length + 1, err));
@@ -116,7 +117,8 @@ enum ss_status ss_wanted_one_view(const struct ss_wanted *wanted, struct ss_erro
 {
 	for (uint32_t i = 0; i < wanted->count; i++)
 		if (wanted->given[i].option->takers & (SS_TAKER_GROUPED | SS_TAKER_SORTED))
-			return ss_fail(err, SS_ERR_USAGE, "'%s' applies to one view: name it",
+			return ss_fail(err, SS_ERR_USAGE,
+				       "'%s' applies to one view only: name the view",
 				       wanted->given[i].option->name);
 	return SS_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.h - a request, taken apart: what is asked for, with which options.
+ * request.h - a parsed request: what is requested, with which options.
  *
- * The public interface takes a struct ss_request, the viewer's routes a line of a URL; both make a
- * struct ss_wanted of it, and that is what everything behind them reads.
+ * The public interface takes a struct ss_request, the viewer's routes part of a URL; both turn it
+ * into a struct ss_wanted, which all later stages read.
  */
 #ifndef SS_API_REQUEST_REQUEST_H
 #define SS_API_REQUEST_REQUEST_H

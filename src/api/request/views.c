@@ -83,7 +83,7 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 	const struct ss_part *parts = query->found.parts;
 	const struct ss_choice *choice = &query->choice;
 
-	ss_watch_part(&session->watch, "Making the table", 0, 1);
+	ss_watch_part(&session->watch, "Computing the table", 0, 1);
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
 

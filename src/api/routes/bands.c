@@ -83,10 +83,12 @@ static enum ss_status draw(const struct ss_asked *asked, const struct ss_drawn_a
 	int64_t most;
 
 	if (!drawn->area->device)
-		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has no allocations");
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no allocations: a memory timeline does not record them");
 	SS_TRY(ss_asked_int(asked, "most", 1, SS_BANDS_MAX, BANDS_USUAL, &most, err));
 	if (most * drawn->window.pixels > POINTS_MAX)
-		return ss_fail(err, SS_ERR_USAGE, "'most' times 'pixels' is more than %lld",
+		return ss_fail(err, SS_ERR_USAGE,
+			       "parameter 'most' times 'pixels' is more than %lld",
 			       (long long)POINTS_MAX);
 	status = ss_bands_make(&bands, drawn->area, drawn->pixels, drawn->window.pixels,
 			       (uint32_t)most, err);
@@ -111,7 +113,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_bands = {
 	.name = "bands",
-	.summary = "The memory of a snapshot in a window, a band an allocation",
+	.summary = "The memory of a snapshot in a window, one band per allocation",
 	.parameters = SS_DRAWN_PARAMETERS " most",
 	.apart = true,
 	.run = run,

@@ -78,18 +78,19 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
 	if (!device)
-		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has no blocks");
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no blocks: a memory timeline does not record them");
 	if (device->traced)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "segments and blocks are not recorded in a trace; "
-			       "torch.cuda.memory._dump_snapshot() has them");
+			       "no segments and blocks: a trace does not record them, "
+			       "torch.cuda.memory._dump_snapshot() does");
 	SS_TRY(ss_asked_int(asked, "event", 0, (int64_t)device->count - 1, -1, &event, err));
 	if (event >= 0)
 		row = device->first + (uint32_t)event;
 	status = ss_block_map_make(&map, &opened->subject, device, row, err);
 	if (status == SS_OK && map.block_count > BLOCKS_MAX)
 		status = ss_fail(err, SS_ERR_LIMIT,
-				 "%" PRIu32 " blocks are too many to draw: see the view "
+				 "%" PRIu32 " blocks are too many to draw: use the view "
 				 "snapshot-segments",
 				 map.block_count);
 	if (status == SS_OK) {

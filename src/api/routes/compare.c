@@ -17,7 +17,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_compare = {
 	.name = "compare",
-	.summary = "A view of both runs side by side, and what changed: compare/kernels",
+	.summary = "A view of two runs side by side, with the changes: compare/kernels",
 	.parameters = "",
 	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.takes_rest = true,

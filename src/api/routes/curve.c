@@ -28,7 +28,7 @@ static enum ss_status find_curve(const struct ss_asked *asked, struct ss_curves 
 			return SS_OK;
 		}
 	}
-	return ss_fail(err, SS_ERR_MISSING, "the file has no such curve '%.40s'", kind);
+	return ss_fail(err, SS_ERR_MISSING, "the file has no curve '%.40s'", kind);
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
@@ -50,7 +50,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_curve = {
 	.name = "curve",
-	.summary = "A curve in a window: least and most of each pixel",
+	.summary = "A curve in a window: minimum and maximum per pixel",
 	.parameters = "file curve device name from to pixels",
 	.apart = true,
 	.run = run,

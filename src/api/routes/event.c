@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.c - route: an event of a snapshot: what it did, when, and what became of its block.
+ * event.c - route: an event of a snapshot: what it did, when, and the fate of its block.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static enum ss_status find_way(const struct ss_opened *opened,
 		*event = *go == 'n' ? summits.after : summits.before;
 	} else
 		return ss_fail(err, SS_ERR_USAGE,
-			       "parameter 'go' is next, previous, next-peak or previous-peak");
+			       "parameter 'go' takes next, previous, next-peak or previous-peak");
 	return SS_OK;
 }
 
@@ -115,7 +115,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_event = {
 	.name = "event",
-	.summary = "An event of a snapshot: what it did, when, and what became of its block",
+	.summary = "An event of a snapshot: what it did, when, and the fate of its block",
 	.parameters = "snapshot device event go",
 	.apart = true,
 	.run = run,

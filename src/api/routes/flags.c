@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flags.c - route: where the findings of the diagnosis are.
+ * flags.c - route: where the findings are on the timeline.
  */
 #include "timeline/flags.h"
 
@@ -77,7 +77,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_flags = {
 	.name = "flags",
-	.summary = "Where the findings of the diagnosis are on the timeline",
+	.summary = "Where the findings are on the timeline",
 	.parameters = "",
 	.run = run,
 };

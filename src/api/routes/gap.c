@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.c - route: why a device stood idle.
+ * gap.c - route: why a GPU was idle.
  */
 #include "timeline/gap.h"
 
@@ -87,18 +87,18 @@ static void say_cause(const struct about *about, const struct ss_idle_piece *pie
 			row = about->during;
 			ss_text_addf(out, "CPU in %s", name_of(trace, row));
 		} else {
-			ss_text_addf(out, "CPU launched late, from %s", name);
+			ss_text_addf(out, "CPU launched late from %s", name);
 		}
 		break;
 	case SS_IDLE_LATENCY:
 		ss_text_add_string(out, "launch latency");
 		return;
 	case SS_IDLE_DEPENDENCY:
-		ss_text_add_string(out, "launched in time, waited for other work");
+		ss_text_add_string(out, "launched in time, but waited for other work");
 		return;
 	case SS_IDLE_UNKNOWN:
 	case SS_IDLE_CAUSES:
-		ss_text_add_string(out, "no launch of what follows is in the file");
+		ss_text_add_string(out, "the launch of the next kernel is not in the file");
 		return;
 	}
 	add_line(about, row, out);
@@ -225,7 +225,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_gap = {
 	.name = "gap",
-	.summary = "Why a device stood idle: the causes of a gap, in figures and in words",
+	.summary = "Why a GPU was idle: the causes of a gap, in numbers and in words",
 	.parameters = "file track gap",
 	.apart = true,
 	.run = run,

@@ -68,7 +68,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	SS_TRY(ss_asked_file(asked, timeline, &file, err));
 	if (!go || (strcmp(go, "next") != 0 && strcmp(go, "previous") != 0))
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'go' is next or previous");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'go' takes next or previous");
 	near.file = &timeline->files[file];
 	near.by = strcmp(go, "next") == 0 ? 1 : -1;
 	SS_TRY(ss_index_of(timeline, file, &near.index, err));

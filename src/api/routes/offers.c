@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offers.c - route: what can be asked for: views with their groups and columns, what rows are
- * ordered by and where they are on the timeline; routes; the causes of idle time, and what can
- * give slices their colour.
+ * offers.c - route: what can be requested: views with their groups and columns, the order of rows
+ * and their place on the timeline; routes; the causes of idle time, and what slices can be
+ * coloured by.
  */
 #include "api/viewer/looks.h"
 #include "api/viewer/route.h"
@@ -184,7 +184,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_offers = {
 	.name = "offers",
-	.summary = "What can be asked for: views with their columns, and routes",
+	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
 	.run = run,
 };

@@ -61,7 +61,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_path = {
 	.name = "path",
-	.summary = "The critical path of all ranks in a window, and what it is made of",
+	.summary = "The critical path of all ranks in a window, and what it consists of",
 	.parameters = "from to pixels",
 	.run = run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - route: what ran in a stretch of time.
+ * range.c - route: what ran in a time range.
  */
 #include "timeline/range/range.h"
 
@@ -51,19 +51,20 @@ static enum ss_status read_rows(const char *text, struct ss_timeline *timeline,
 
 		if (!read_number(&text, timeline->file_count, &file->file) || seen[file->file] ||
 		    !timeline->files[file->file].trace)
-			return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' names no file");
+			return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' does not name a file");
 		seen[file->file] = true;
 		SS_TRY(ss_index_of(timeline, file->file, &index, err));
 		end = index->trace->track_count + index->idle.device_count;
 		file->tracks = tracks + count;
 		for (; *text == '-'; file->track_count++)
 			if (text++, !read_number(&text, end, &tracks[count++]))
-				return ss_fail(err, SS_ERR_USAGE,
-					       "parameter 'rows' names no track below %" PRIu32,
-					       end);
+				return ss_fail(
+					err, SS_ERR_USAGE,
+					"parameter 'rows' does not name a track below %" PRIu32,
+					end);
 	} while (*text++ == '_');
 	if (text[-1])
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' is not like 0-3-9_2");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' must look like 0-3-9_2");
 	return SS_OK;
 }
 
@@ -76,7 +77,7 @@ static enum ss_status read_files(const struct ss_asked *asked, struct ss_timelin
 	uint32_t *named;
 
 	if (rows && ss_asked_text(asked, "files"))
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' stands without 'files'");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' needs parameter 'files'");
 	if (rows)
 		return read_rows(rows, timeline, scratch, range, err);
 	SS_TRY(ss_asked_files(asked, timeline, scratch, &named, &range->file_count, err));
@@ -246,7 +247,7 @@ static enum ss_status answer(const struct ss_asked *asked, struct ss_timeline *t
 	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &range.to_ns, err));
 	SS_TRY(ss_asked_int(asked, "limit", 0, ROOM_MAX, 200, &room, err));
 	if (range.to_ns <= range.from_ns)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	range.room = (uint32_t)room;
 	SS_TRY(read_files(asked, timeline, scratch, &range, err));
 	SS_TRY(ss_range_run(&range, timeline, &asked->session->memory, &ranged, err));
@@ -270,8 +271,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_range = {
 	.name = "range",
-	.summary =
-		"What ran in a stretch of time: by row, name, colour and caller, and what was idle",
+	.summary = "What ran in a time range: by row, name, colour and caller, and what was idle",
 	.parameters = "files rows from to limit",
 	.apart = true,
 	.run = run,

@@ -54,7 +54,7 @@ static enum ss_status read_search(const struct ss_asked *asked, struct ss_search
 	out->pixels = (uint32_t)pixels;
 	out->kinds = kind ? ss_search_kinds(kind) : UINT32_MAX;
 	if (!out->kinds)
-		return ss_fail(err, SS_ERR_USAGE, "no kind of slices is called '%.40s'", kind);
+		return ss_fail(err, SS_ERR_USAGE, "no kind of slice called '%.40s'", kind);
 	out->offset = (uint64_t)offset;
 	out->room = (uint64_t)room;
 	out->longest = longest != 0;
@@ -93,7 +93,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_search = {
 	.name = "search",
-	.summary = "Slices whose name holds a text, by file and start: search?q=gemm",
+	.summary = "Slices whose name contains a text, by file and start: search?q=gemm",
 	.parameters = "q files limit offset longest step kind from pixels",
 	.apart = true,
 	.run = run,

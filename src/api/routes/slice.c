@@ -90,8 +90,8 @@ static void add_missing(const struct about *about, bool has_stack)
 	}
 	if (about->trace->other_dropped) {
 		snprintf(sentence, sizeof(sentence),
-			 "The program's own arguments of %" PRIu64
-			 " slices are not kept: a file may have %u MB of them.",
+			 "Custom arguments of %" PRIu64
+			 " slices were not kept: the limit is %u MB per file.",
 			 about->trace->other_dropped, SS_OTHER_BYTES_MAX >> 20);
 		ss_text_add_string(about->out, comma);
 		ss_render_quoted(about->out, sentence);

@@ -20,7 +20,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_snapshot = {
 	.name = "snapshot",
-	.summary = "A snapshot of the list of `job` with its devices; of a trace it is made now",
+	.summary = "A snapshot listed by `job`, with its devices; for a trace it is computed now",
 	.parameters = "snapshot",
 	.apart = true,
 	.run = run,

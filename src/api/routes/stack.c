@@ -92,7 +92,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_stack = {
 	.name = "stack",
-	.summary = "A stack of a snapshot, frame by frame, and what it holds",
+	.summary = "A stack of a snapshot, frame by frame, and the memory it holds",
 	.parameters = "snapshot device stack",
 	.apart = true,
 	.run = run,

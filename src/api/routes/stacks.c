@@ -138,7 +138,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_snapshot(asked, &work.opened, err));
 	SS_TRY(ss_asked_device(asked, work.opened, &work.device, err));
 	if (!work.device)
-		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has no stacks");
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no stacks: a memory timeline does not record them");
 	line = line ? line : "";
 	work.line = *line ? ss_strings_find(&work.opened->spots.texts, line, strlen(line)) : 0;
 	if (work.line == SS_NO_ID)
@@ -155,7 +156,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_stacks = {
 	.name = "stacks",
-	.summary = "The stacks of a snapshot that allocate at a line, and what they hold",
+	.summary = "The stacks of a snapshot that allocate at a line, and the memory they hold",
 	.parameters = "snapshot device line",
 	.apart = true,
 	.run = run,

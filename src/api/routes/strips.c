@@ -39,7 +39,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_strips = {
 	.name = "strips",
-	.summary = "How busy the devices of files are in a window, pixel by pixel",
+	.summary = "How busy the devices are in a window, pixel by pixel",
 	.parameters = "files from to pixels",
 	.apart = true,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiles.c - route: what can be seen of tracks in a window.
+ * tiles.c - route: what is visible of tracks in a window.
  */
 #include "api/viewer/route.h"
 #include "timeline/draw/tiles.h"
@@ -51,7 +51,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_tiles = {
 	.name = "tiles",
-	.summary = "What can be seen of tracks in a window, as columns of numbers",
+	.summary = "What is visible of tracks in a window, as columns of numbers",
 	.parameters = "file tracks from to pixels color",
 	.apart = true,
 	.run = run,

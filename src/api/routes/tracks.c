@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracks.c - route: the tracks of a file in the order in which they are shown.
+ * tracks.c - route: the tracks of a file in display order.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -90,7 +90,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_tracks = {
 	.name = "tracks",
-	.summary = "The tracks of a file in the order in which they are shown, and its curves",
+	.summary = "The tracks of a file in display order, and its curves",
 	.parameters = "file",
 	.apart = true,
 	.run = run,

@@ -33,9 +33,10 @@ static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wante
 	struct ss_found found;
 
 	if (ss_wanted_text(wanted, "rank"))
-		return ss_fail(err, SS_ERR_USAGE,
-			       "'rank' does not apply to '%.40s': parameter 'snapshot' chooses it",
-			       asked->rest);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"'rank' does not apply to '%.40s': choose it with parameter 'snapshot'",
+			asked->rest);
 	wanted->what = dash ? dash + 1 : NULL;
 	SS_TRY(ss_find_memory(wanted, &found, err));
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
@@ -54,14 +55,14 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	if (is_of_snapshot(asked->rest))
 		return run_snapshot(asked, &wanted, out, err);
 	if (ss_asked_text(asked, "snapshot") || ss_asked_text(asked, "before"))
-		return ss_fail(err, SS_ERR_USAGE, "view '%.40s' is not about a snapshot",
+		return ss_fail(err, SS_ERR_USAGE, "view '%.40s' does not show a snapshot",
 			       asked->rest);
 	return ss_session_answer(asked->session, &wanted, &out->body, err);
 }
 
 const struct ss_route ss_route_view = {
 	.name = "view",
-	.summary = "A view or report, a verdict or what-if: view/operators",
+	.summary = "A view, a report, diagnose or what-if: view/operators",
 	.parameters = "snapshot before",
 	.takers = SS_TAKERS_SHOWING | SS_TAKERS_ROWS,
 	.takes_rest = true,

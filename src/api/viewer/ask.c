@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - takes a request of the viewer apart and gives it to its route.
+ * ask.c - parses a request of the viewer and passes it to its route.
  */
 #include <string.h>
 
@@ -75,7 +75,8 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 	else
 		value = part + strlen(part);
 	if (!decode(part) || !decode(value))
-		return ss_fail(err, SS_ERR_USAGE, "a parameter of '%s' is badly escaped",
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot decode a parameter of '%s': its percent-encoding is wrong",
 			       route->name);
 	if (!*part || !has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
@@ -125,11 +126,12 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 	if (*target == '/')
 		target++;
 	if (!decode(target))
-		return ss_fail(err, SS_ERR_USAGE, "the request is badly escaped");
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot decode the request: its percent-encoding is wrong");
 	route = find_route(target, &asked.rest);
 	if (!route || (*asked.rest && !route->takes_rest))
 		return ss_fail(err, SS_ERR_MISSING,
-			       "there is no request '%.60s'; 'offers' lists them", target);
+			       "no request called '%.60s'; 'offers' lists them", target);
 	while (query && *query) {
 		char *next = strchr(query, '&');
 

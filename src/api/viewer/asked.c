@@ -43,7 +43,7 @@ enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int6
 		return SS_OK;
 	if (!read_int(text, text + strlen(text), out) || *out < low || *out > high)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "parameter '%s' is no whole number from %" PRId64 " to %" PRId64,
+			       "parameter '%s' takes a whole number from %" PRId64 " to %" PRId64,
 			       name, low, high);
 	return SS_OK;
 }
@@ -68,11 +68,11 @@ enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uin
 
 		if (!read_int(text, stop, &value) || value < 0 || value >= end)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "parameter '%s' is no list of numbers below %" PRIu32, name,
-				       end);
+				       "parameter '%s' takes a list of numbers below %" PRIu32,
+				       name, end);
 		if (*count == room)
-			return ss_fail(err, SS_ERR_LIMIT, "parameter '%s' lists more than %" PRIu32,
-				       name, room);
+			return ss_fail(err, SS_ERR_LIMIT,
+				       "parameter '%s' has more numbers than %" PRIu32, name, room);
 		items[(*count)++] = (uint32_t)value;
 		text = *stop ? stop + 1 : stop;
 	}
@@ -154,7 +154,7 @@ enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *o
 	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &out->to_ns, err));
 	SS_TRY(ss_asked_needed(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
 	if (out->to_ns <= out->from_ns)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
 	out->pixels = (uint32_t)pixels;
 	return SS_OK;
 }
@@ -168,5 +168,5 @@ enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *ou
 	if (!name || ss_paint_find(name, out))
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
-		       "parameter 'color' is none of category, phase, module, stream");
+		       "parameter 'color' takes category, phase, module or stream");
 }

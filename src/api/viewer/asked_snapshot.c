@@ -13,10 +13,11 @@ enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *
 	int64_t number;
 
 	if (!count)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "the run has no snapshot of memory (torch.cuda.memory."
-			       "_dump_snapshot() writes one), and no trace of it has memory events "
-			       "(profile_memory=True)");
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"the run has no memory snapshot (torch.cuda.memory."
+			"_dump_snapshot() writes one), and none of its traces has memory events "
+			"(profile_memory=True)");
 	SS_TRY(ss_asked_int(asked, "snapshot", 0, (int64_t)count - 1, 0, &number, err));
 	*out = (uint32_t)number;
 	return SS_OK;

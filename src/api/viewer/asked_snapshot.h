@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asked_snapshot.h - what requests about snapshots name.
+ * asked_snapshot.h - the parameters of requests about snapshots.
  */
 #ifndef SS_API_VIEWER_ASKED_SNAPSHOT_H
 #define SS_API_VIEWER_ASKED_SNAPSHOT_H

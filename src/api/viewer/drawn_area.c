@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drawn_area.c - reads what window is asked for, and draws its pixels.
+ * drawn_area.c - reads which window is requested, and draws its pixels.
  */
 #include "api/viewer/drawn_area.h"
 
@@ -17,7 +17,7 @@ static enum ss_status find_group(const struct ss_asked *asked, enum ss_area_grou
 		if (!name || strcmp(name, ss_area_group_name(*out)) == 0)
 			return SS_OK;
 	}
-	return ss_fail(err, SS_ERR_USAGE, "parameter 'group' is category, line or stack");
+	return ss_fail(err, SS_ERR_USAGE, "parameter 'group' takes category, line or stack");
 }
 
 static enum ss_status find_axis(const struct ss_asked *asked, const struct ss_area *area,
@@ -27,9 +27,9 @@ static enum ss_status find_axis(const struct ss_asked *asked, const struct ss_ar
 
 	*by_time = axis && strcmp(axis, "time") == 0;
 	if (axis && !*by_time && strcmp(axis, "event") != 0)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'axis' is event or time");
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'axis' takes event or time");
 	if (*by_time && area->span_ns < 0)
-		return ss_fail(err, SS_ERR_MISSING, "times of events were not recorded");
+		return ss_fail(err, SS_ERR_MISSING, "the times of the events were not recorded");
 	return SS_OK;
 }
 

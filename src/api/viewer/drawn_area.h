@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drawn_area.h - the window of an area that a request asks for, pixel by pixel.
+ * drawn_area.h - the requested window of an area, pixel by pixel.
  */
 #ifndef SS_API_VIEWER_DRAWN_AREA_H
 #define SS_API_VIEWER_DRAWN_AREA_H

@@ -24,11 +24,11 @@ static const struct look phases[SS_PHASE_COUNT] = {
 	[SS_PHASE_FORWARD] = { SS_COLOR_COMPUTE, false, "the model and the loss", false },
 	[SS_PHASE_BACKWARD] = { SS_COLOR_COMPUTE, true, "autograd", false },
 	[SS_PHASE_OPTIMIZER] = { SS_COLOR_OPTIMIZER, false, "the optimizer's step", false },
-	[SS_PHASE_OTHER] = { SS_COLOR_OTHER, false,
-			     "none of these: Python, logging, callbacks, or not known", false },
+	[SS_PHASE_OTHER] = { SS_COLOR_OTHER, false, "other: Python, logging, callbacks, or unknown",
+			     false },
 };
 
-static const struct look idle = { SS_COLOR_IDLE, true, "nothing ran on the device", false };
+static const struct look idle = { SS_COLOR_IDLE, true, "nothing runs on the GPU", false };
 
 static const struct look parts[SS_RANK_PARTS] = {
 	[SS_RANK_COMPUTE] = { SS_COLOR_COMPUTE, false, NULL, false },

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.h - a route: something that the viewer can ask for.
+ * route.h - a route: something that the viewer can request.
  *
  * To add one: src/api/routes/X.c, X in src/api/routes/meson.build, and its part of
- * docs/formats/viewer.md. The router takes the request apart, refuses parameters that the
- * route does not name, and finds the run; the route reads its values and writes an answer.
+ * docs/formats/viewer.md. The router parses the request, refuses parameters that the route
+ * does not list, and finds the run; the route reads the values and writes an answer.
  */
 #ifndef SS_API_VIEWER_ROUTE_H
 #define SS_API_VIEWER_ROUTE_H
@@ -27,7 +27,7 @@ struct ss_parameter {
 /* A request, taken apart. */
 struct ss_asked {
 	const struct ss_runs *runs;
-	struct ss_session *session; /* the run that is asked about */
+	struct ss_session *session; /* the run that the request is about */
 	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
 	struct ss_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
@@ -51,7 +51,7 @@ extern const size_t ss_route_count;
 /* The value of a parameter; NULL: it was not given. */
 const char *ss_asked_text(const struct ss_asked *asked, const char *name);
 
-/* A whole number between the two; `otherwise` when it was not given. */
+/* A whole number between the two; `otherwise` if it was not given. */
 SS_MUST_USE
 enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
 			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_args.h - the arguments of a slice that the trace keeps, for people.
+ * slice_args.h - the arguments of a slice, formatted for people.
  */
 #ifndef SS_API_VIEWER_SLICE_ARGS_H
 #define SS_API_VIEWER_SLICE_ARGS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spot.c - members of JSON objects that several routes have.
+ * spot.c - JSON members that several routes write.
  */
 #include "api/viewer/spot.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spot.h - how answers say where something stands on the timeline.
+ * spot.h - how answers say where something is on the timeline.
  */
 #ifndef SS_API_VIEWER_SPOT_H
 #define SS_API_VIEWER_SPOT_H

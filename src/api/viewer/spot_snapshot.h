@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spot_snapshot.h - how answers list what there is of memory.
+ * spot_snapshot.h - how answers list the memory data.
  */
 #ifndef SS_API_VIEWER_SPOT_SNAPSHOT_H
 #define SS_API_VIEWER_SPOT_SNAPSHOT_H

@@ -2,8 +2,8 @@
 /*
  * html_report.c - the viewer's page with packs and snapshots in it.
  *
- * Packs are compressed and encoded while they are written; the letters of one at a time are
- * kept until they were read back.
+ * Packs are compressed and encoded while they are written; the text of one pack at a time is
+ * kept until it has been read back.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +39,9 @@ static enum ss_status put(struct reporting *reporting, const char *bytes, size_t
 
 	if (most && reporting->writing.bytes + length > most)
 		return ss_fail(err, SS_ERR_LIMIT,
-			       "the report would be larger than %llu MB: take fewer ranks "
-			       "(option 'rank') or steps (option 'step'), allow more (option "
-			       "'max-size'), or use 'stepscope serve'",
+			       "the report would be larger than %llu MB: choose one rank "
+			       "(option 'rank') or fewer steps (option 'step'), raise the limit "
+			       "(option 'max-size'), or use 'stepscope serve'",
 			       (unsigned long long)(most >> 20));
 	return ss_writing_put(&reporting->writing, bytes, length, err);
 }
@@ -235,7 +235,7 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 
 	if (!snapshot->source || strcmp(snapshot->source, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "'%.200s' is not on disk: it cannot be put into a report",
+			       "cannot put '%.200s' into a report: it is not on disk",
 			       snapshot->path);
 	SS_TRY(put_head(reporting, run, snapshot->path, last_word(snapshot->path), err));
 	SS_TRY(ss_job_source(&(struct ss_path){ .path = snapshot->source }, true,
@@ -291,8 +291,8 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 
 		if (file->is_reduced)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "the session was opened to compare ranks: not enough of "
-				       "'%s' was kept",
+				       "cannot put '%s' into a report: the session was opened "
+				       "to compare ranks and did not keep its events",
 				       file->subject.path);
 		if (!file->subject.trace ||
 		    (choice.rank != SS_EVERY_RANK && file->subject.rank != choice.rank))
@@ -364,13 +364,14 @@ static enum ss_status put_place(struct reporting *reporting, const struct ss_run
 	if (!link)
 		return SS_OK;
 	if (!place || strlen(place) > PLACE_BYTES_MAX || !is_address(place, strlen(place)))
-		return ss_fail(err, SS_ERR_USAGE,
-			       "'%.200s' is no link of the viewer: take the one of \"Copy link\"",
-			       link);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"'%.200s' is not a link of the viewer: use the one from \"Copy link\"",
+			link);
 	if (reporting->options->rank || reporting->options->step)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "the times of a link are those of the whole run: it does not go "
-			       "with option 'rank' or option 'step'");
+			       "cannot use a link with option 'rank' or option 'step': its "
+			       "times refer to the whole run");
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope-place\">", err));
 	at = place + strcspn(place, "?");
 	SS_TRY(put(reporting, place, (size_t)(at - place), err));
@@ -406,13 +407,13 @@ static enum ss_status put_all(struct reporting *reporting, const struct ss_runs 
 	const char *end = page ? find_end(page, options->page_bytes) : NULL;
 
 	if (!end)
-		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
+		return ss_fail(err, SS_ERR_USAGE, "the page is not a viewer: it has no </body>");
 	SS_TRY(put(reporting, page, (size_t)(end - page), err));
 	SS_TRY(put_place(reporting, runs, err));
 	for (uint32_t i = 0; i < runs->count; i++)
 		SS_TRY(put_session(reporting, i, runs->sessions[i], err));
 	if (!reporting->packs)
-		return ss_fail(err, SS_ERR_USAGE, "there is no trace to put into the report");
+		return ss_fail(err, SS_ERR_USAGE, "no trace to put into the report");
 	return put(reporting, end, options->page_bytes - (size_t)(end - page), err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_report_check.c - reads what a report holds as the page does: base64, gzip, pack.
+ * html_report_check.c - reads the contents of a report as the page does: base64, gzip, pack.
  */
 #include "api/write/html_report_check.h"
 
@@ -52,8 +52,8 @@ static enum ss_status fail(const struct ss_error *why, struct ss_error *err)
 	if (why->code == SS_ERR_LIMIT)
 		return ss_fail(err, SS_ERR_LIMIT, "%s", why->text);
 	return ss_fail(err, SS_ERR_FORMAT,
-		       "what was put into the report is not read back as the same trace (%s)",
-		       why->text[0] ? why->text : "its letters are others");
+		       "cannot write the report: its copy differs from the trace (%s)",
+		       why->text[0] ? why->text : "its text differs");
 }
 
 enum ss_status ss_report_check_pack(struct ss_text *encoded, const struct ss_trace *trace,

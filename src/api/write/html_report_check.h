@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_report_check.h - what was put into a report opens again, and is what it was.
+ * html_report_check.h - checks that a pack in a report opens and equals its trace.
  */
 #ifndef SS_API_WRITE_HTML_REPORT_CHECK_H
 #define SS_API_WRITE_HTML_REPORT_CHECK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - the files of a session as one trace.
+ * merge.c - writes the files of a session as one trace.
  */
 #include <stdio.h>
 #include <string.h>
@@ -80,16 +80,18 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 		snprintf(title, sizeof(title), "file %u", merging->rank);
 	if (!rank->source)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "%s is not on disk: it cannot be read a second time", title);
+			       "cannot merge %s: it is not on disk and cannot be read again",
+			       title);
 	if (strcmp(rank->source, "-") == 0)
-		return ss_fail(err, SS_ERR_USAGE, "standard input cannot be read a second time");
+		return ss_fail(err, SS_ERR_USAGE,
+			       "cannot merge standard input: it cannot be read a second time");
 	status = ss_job_source(&(struct ss_path){ .path = rank->source }, false, merging->redactor,
 			       memory, &source, err);
 	if (status == SS_OK)
 		status = ss_pack_is_next(source, &is_pack, err);
 	if (status == SS_OK && is_pack)
 		status = ss_fail(err, SS_ERR_USAGE,
-				 "'%s' is packed, and merging needs the JSON that it was made of",
+				 "cannot merge '%s': it is a pack, merge the JSON it was made from",
 				 rank->source);
 	if (status == SS_OK)
 		status = ss_source_is_same(source, rank->stamp, rank->source, err);
@@ -109,8 +111,8 @@ static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memo
 	static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
 				   "\"traceEvents\":[";
 	static const char tail[] = "\n]}\n";
-	static const char cut_tail[] = "\n],\"WARNING\":[\"a file that was merged ends in the "
-				       "middle or is damaged\"]}\n";
+	static const char cut_tail[] = "\n],\"WARNING\":[\"a merged file is truncated "
+				       "or damaged\"]}\n";
 	bool has_events = false;
 
 	SS_TRY(add(merging, head, sizeof(head) - 1, err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.c - a file of a session as a pack.
+ * pack.c - writes a file of a session as a pack.
  */
 #include "api/first_sizes.h"
 #include "api/session.h"
@@ -20,7 +20,7 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 	struct ss_file own = { 0 };
 
 	if (index >= session->job.file_count)
-		return ss_fail(err, SS_ERR_USAGE, "there is no file %u: the session has %u", index,
+		return ss_fail(err, SS_ERR_USAGE, "no file %u: the session has %u files", index,
 			       session->job.file_count);
 	file = &session->job.files[index];
 	own.path = file->subject.path;
@@ -49,10 +49,11 @@ static enum ss_status find_trace(const struct ss_session *session, uint32_t inde
 		return ss_fail(err, SS_ERR_USAGE, "'%s' could not be read: %s", about.path,
 			       about.problem);
 	if (!(*out)->subject.trace)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "the session was opened to compare ranks: not enough of '%s' was "
-			       "kept",
-			       about.path);
+		return ss_fail(
+			err, SS_ERR_USAGE,
+			"the session was opened to compare ranks and did not keep the events "
+			"of '%s'",
+			about.path);
 	return SS_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - redactors for callers, and copies of files without what is not public.
+ * redact.c - the public interface to redactors, and redacted copies of files.
  */
 #include "redact/redact.h"
 
@@ -25,7 +25,8 @@ static enum ss_status keep_class(struct ss_redactor *redactor, const char *word,
 			return SS_OK;
 		}
 	}
-	return ss_fail(err, SS_ERR_USAGE, "'%.*s' cannot be kept: modules, groups and paths can",
+	return ss_fail(err, SS_ERR_USAGE,
+		       "cannot keep '%.*s': only modules, groups and paths can be kept",
 		       (int)(length < 100 ? length : 100), word);
 }
 
@@ -114,7 +115,7 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 	else if (strcmp(format, "text") == 0)
 		tell_text(redactor, out);
 	else
-		return ss_fail(err, SS_ERR_USAGE, "the format is text or json, not '%.100s'",
+		return ss_fail(err, SS_ERR_USAGE, "no format '%.100s' here: use text or json",
 			       format);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the list of changes") : SS_OK;
 }

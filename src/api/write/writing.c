@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writing.c - what a call writes goes to the caller's sink here, counted.
+ * writing.c - passes the output of a call to the caller's sink and counts its bytes.
  */
 #include "api/write/writing.h"
 

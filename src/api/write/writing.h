@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writing.h - what a call writes goes to the caller's sink here, counted.
+ * writing.h - passes the output of a call to the caller's sink and counts its bytes.
  */
 #ifndef SS_API_WRITE_WRITING_H
 #define SS_API_WRITE_WRITING_H

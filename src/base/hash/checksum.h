@@ -2,11 +2,11 @@
 /*
  * checksum.h - a 64-bit checksum of long arrays, as fast as they can be read.
  *
- * Finds bits that a disk or a copy changed, not somebody who means to deceive: what
- * reads checked bytes still checks their meaning. Ours and not CRC or a library's
- * because it has to be quick without special instructions (WebAssembly has none):
- * eight lanes of multiply and fold hide each other's latency, about 8 bytes a cycle.
- * Every step of a lane can be undone, so a change within one lane is always seen.
+ * Detects bits that a disk or a copy changed, not an attacker: code that reads checked
+ * bytes still validates them. It is our own instead of CRC or a library because it must be
+ * fast without special instructions (WebAssembly has none): eight lanes of multiply and
+ * fold hide each other's latency, about 8 bytes per cycle. Every step of a lane is
+ * invertible, so a change within one lane is always detected.
  */
 #ifndef SS_BASE_HASH_CHECKSUM_H
 #define SS_BASE_HASH_CHECKSUM_H

@@ -4,7 +4,7 @@
  *
  * Names, shapes and launch configurations are looked up once or more per event,
  * so the hash must cost a few nanoseconds on 10 to 100 bytes. Multiply and fold,
- * 8 bytes at a time; not meant to resist somebody who looks for collisions.
+ * 8 bytes at a time; it does not resist an attacker who looks for collisions.
  */
 #ifndef SS_BASE_HASH_HASH_H
 #define SS_BASE_HASH_HASH_H

@@ -2,8 +2,8 @@
 /*
  * siphash.h - SipHash-2-4: a keyed hash of short texts.
  *
- * Who does not know the key can neither tell the text of a result nor find two texts with one
- * result: what base/hash/hash.h does not promise. (Aumasson, Bernstein: SipHash, 2012.)
+ * Without the key nobody can derive the text from the hash or find two texts with the same hash,
+ * which base/hash/hash.h does not promise. (Aumasson, Bernstein: SipHash, 2012.)
  */
 #ifndef SS_BASE_HASH_SIPHASH_H
 #define SS_BASE_HASH_SIPHASH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_file.c - files under another name until they are whole.
+ * new_file.c - writes files under a temporary name until they are complete.
  */
 #include "base/system/new_file.h"
 
@@ -214,7 +214,8 @@ enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct 
 		if (errno != EEXIST)
 			break;
 	}
-	return ss_fail(err, SS_ERR_IO, "cannot make a folder in '%s': %s", place, strerror(errno));
+	return ss_fail(err, SS_ERR_IO, "cannot create a folder in '%s': %s", place,
+		       strerror(errno));
 }
 
 /* --- writing ---------------------------------------------------------------------- */

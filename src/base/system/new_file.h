@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_file.h - a file that gets its name when it is whole.
+ * new_file.h - a file that gets its name when it is complete.
  *
- * Half a trace or a page that stops in the middle is worse than none. What is written goes to a
- * file of another name in the same folder, is brought to the disk, and then takes its name at
- * once: who reads that name finds the old file or the whole new one, also when two write at the
- * same time, when the disk is full and when the power fails. No build for WebAssembly has it.
+ * A truncated trace or page is worse than none. Output goes to a temporary file in the same folder,
+ * is synced to disk, and is then renamed in one step: readers see either the old file or the
+ * complete new one, also if two processes write at the same time, the disk is full or the power
+ * fails. WebAssembly builds do not have it.
  */
 #ifndef SS_BASE_SYSTEM_NEW_FILE_H
 #define SS_BASE_SYSTEM_NEW_FILE_H

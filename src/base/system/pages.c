@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.c - pages of a block that will be filled at once.
+ * pages.c - prepares the pages of a block that will be filled soon.
  *
- * A page costs more when it is asked for by touching it than all that is done with it
- * afterwards, above all on virtual machines; asked for together they cost half.
+ * A page fault costs more than all later work on the page, above all on virtual machines;
+ * requesting the pages together costs half.
  */
 #define _DEFAULT_SOURCE /* madvise() */
 

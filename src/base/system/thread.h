@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - a few workers and a gate; all that the library needs of threads.
+ * thread.h - a few workers and a gate: the only use of threads in the library.
  *
  * Builds without threads (WebAssembly) have a twin of thread.c that runs the
  * work of all workers on the caller's thread, one worker after the other: code
- * must not need a second worker to go on.
+ * must not need a second worker to make progress.
  */
 #ifndef SS_BASE_SYSTEM_THREAD_H
 #define SS_BASE_SYSTEM_THREAD_H

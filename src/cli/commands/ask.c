@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - command: asks what the viewer asks, for scripts and tests.
+ * ask.c - command: answers a request of the viewer, for scripts and tests.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 	enum ss_status status;
 
 	if (arguments->path_count < 2) {
-		fprintf(stderr, "stepscope ask: name a request and a trace, as in: "
+		fprintf(stderr, "stepscope ask: expected a request and a trace, for example: "
 				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
@@ -42,7 +42,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_ask = {
 	.name = "ask",
-	.summary = "What the viewer asks for, as it gets it: ask 'view/steps?rank=0' PATH",
+	.summary = "Answer a request of the viewer: ask 'view/steps?rank=0' PATH",
 	.usage = "[OPTIONS] REQUEST PATH...",
 	.takers = SS_TAKER_ASK,
 	.run = run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demo.c - command: a slow training job, simulated here and now, and what
- * stepscope says of it. Needs no GPU, no traces, no network.
+ * demo.c - command: simulates a slow training job and diagnoses it. Needs no
+ * GPU, no traces and no network.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,36 +18,36 @@ static int run(const struct command *command, const struct arguments *arguments)
 	int code;
 
 	if (arguments->path_count) {
-		fprintf(stderr, "stepscope %s: takes no paths; it makes its own traces\n",
+		fprintf(stderr, "stepscope %s: takes no paths, it simulates its own traces\n",
 			command->name);
 		return EXIT_USAGE;
 	}
-	printf("A training job of 8 GPUs that is slower than it should be, simulated.\n"
-	       "What was planted:\n\n");
+	printf("Simulating a training job on 8 GPUs that is slower than it should be.\n"
+	       "Faults in this job:\n\n");
 	fflush(stdout);
 	code = simulated_write(command->name, &simulation, "none");
 	if (code != EXIT_FINE)
 		return code;
-	printf("\nWhat its traces say:\n\n");
+	printf("\nWhat stepscope finds in its traces:\n\n");
 	fflush(stdout);
 	traces.takers |= SS_TAKER_DIAGNOSE;
 	traces.paths = &folder;
 	traces.path_count = 1;
 	code = show_run("diagnose", &traces);
-	printf("\nNext, with %s:\n"
-	       "  stepscope what-if --fix straggler          one fix alone\n"
-	       "  stepscope overview, critical-path          where the steps' time goes\n"
-	       "  stepscope ranks, collectives, imbalance    the ranks compared\n"
-	       "  stepscope gaps --rank 0 --group line       the lines behind idle time\n"
-	       "  stepscope merge                            one trace for Perfetto\n"
-	       "  stepscope sim --list                       more jobs, healthy and not\n",
+	printf("\nTry next, with %s as PATH:\n"
+	       "  stepscope what-if --fix straggler          the effect of one fix\n"
+	       "  stepscope overview, critical-path          where step time goes\n"
+	       "  stepscope ranks, collectives, imbalance    compare the ranks\n"
+	       "  stepscope gaps --rank 0 --group line       source lines behind idle time\n"
+	       "  stepscope merge                            one trace of all ranks for Perfetto\n"
+	       "  stepscope sim --list                       more simulated jobs\n",
 	       folder);
 	return code;
 }
 
 const struct command command_demo = {
 	.name = "demo",
-	.summary = "A slow job, simulated here and now, and what stepscope says of it",
+	.summary = "Simulate a slow training job and diagnose it",
 	.usage = "[OPTIONS]",
 	.takers = SS_TAKER_DEMO,
 	.run = run,

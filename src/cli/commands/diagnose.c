@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - command: what is wrong with a job, what it costs, what to do.
+ * diagnose.c - command: what slows a job down, what it costs, how to fix it.
  */
 #include "cli/command.h"
 
@@ -11,7 +11,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_diagnose = {
 	.name = "diagnose",
-	.summary = "What is wrong, what it costs, what to do, and how fast it would be then",
+	.summary = "What slows the steps down, what it costs, and how to fix it",
 	.usage = "[OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_DIAGNOSE,

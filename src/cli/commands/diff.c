@@ -48,8 +48,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 	if (arguments->path_count != 2 &&
 	    !(arguments->path_count == 1 && run && strchr(run, ','))) {
-		fprintf(stderr, "stepscope diff: name two runs, each a trace file or a folder, or "
-				"one folder and two of its runs as in --run 1,2\n");
+		fprintf(stderr, "stepscope diff: expected two runs: two trace files or folders, or "
+				"one folder and two of its runs (--run 1,2)\n");
 		return EXIT_USAGE;
 	}
 	status = ss_runs_new(&runs, &err);
@@ -68,7 +68,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_diff = {
 	.name = "diff",
-	.summary = "What changed between two runs: step time, where it goes, kernels",
+	.summary = "What changed between two runs: step time, breakdown, kernels",
 	.usage = "[--view NAME] [OPTIONS] A B",
 	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.is_verdict = true,

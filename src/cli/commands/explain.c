@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - command: the rules, and the page of one.
+ * explain.c - command: lists the rules, or shows the page of one.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_explain = {
 	.name = "explain",
-	.summary = "What a rule looks for, how sure it is and what its fix is; all rules",
+	.summary = "What a rule looks for and how to fix it; without a rule: all",
 	.usage = "[RULE]",
 	.takers = SS_TAKER_LIST,
 	.is_verdict = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.c - command: what there is, and how each command is called.
+ * help.c - command: lists all commands, or shows how to use one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +18,19 @@ void help_all(void)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
 
-	printf("stepscope reads the profiler traces of a training or inference job.\n\n"
+	printf("stepscope reads PyTorch profiler traces and says where the time of a step goes,\n"
+	       "why, and what to change.\n\n"
 	       "Usage: stepscope COMMAND [OPTIONS] PATH...\n"
-	       "       stepscope PATH...             the same as 'stepscope diagnose PATH...'\n\n"
+	       "       stepscope PATH...             same as 'stepscope diagnose PATH...'\n\n"
 	       "PATH is a trace file (.json, .json.gz, .json.zst), a folder of them, or - for\n"
-	       "standard input.\n\nThe verdict:\n");
+	       "standard input.\n\nDiagnosis:\n");
 	list_commands(true);
 	printf("\nReports and views:\n");
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		printf("  %-14s %s\n", offer.name, offer.summary);
 	printf("\nOther commands:\n");
 	list_commands(false);
-	printf("\nRun 'stepscope help COMMAND' for the options of one.\n");
+	printf("\nRun 'stepscope help COMMAND' for its options.\n");
 }
 
 #define COLUMNS 80
@@ -105,7 +106,8 @@ static int help_run(const struct command *self, const struct arguments *argument
 	if (!command_find(arguments->paths[0], &command)) {
 		const char *meant = command_suggest(arguments->paths[0]);
 
-		fprintf(stderr, "stepscope %s: no command '%s'", self->name, arguments->paths[0]);
+		fprintf(stderr, "stepscope %s: no command called '%s'", self->name,
+			arguments->paths[0]);
 		if (meant)
 			fprintf(stderr, "; did you mean '%s'?", meant);
 		fprintf(stderr, "\n");
@@ -117,7 +119,7 @@ static int help_run(const struct command *self, const struct arguments *argument
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "What there is, and the options of a command",
+	.summary = "All commands, or the options of one",
 	.usage = "[COMMAND]",
 	.run = help_run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - command: the traces of all ranks as one, on one clock, for Perfetto.
+ * merge.c - command: merges the traces of all ranks into one with one clock, for Perfetto.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void tell(const struct output *output, const struct ss_session *session,
 		(unsigned long long)merged->events, size);
 	if (merged->unaligned)
 		fprintf(output->tells,
-			"Not aligned: %u of them, which no collective connects with the first.\n",
+			"Clocks not aligned: %u (no collective links them to the first).\n",
 			merged->unaligned);
 	if (merged->broken)
 		fprintf(output->tells, "Left out: %llu event%s that could not be read.\n",
@@ -98,7 +98,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_merge = {
 	.name = "merge",
-	.summary = "One trace of all ranks, on one clock, for Perfetto",
+	.summary = "Merge all ranks into one trace with one clock, for Perfetto",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_MERGE,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.c - command: traces as packs, which open at a small part of the cost.
+ * pack.c - command: converts traces to packs, which open much faster.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static void tell(struct packing *packing, const char *path, const struct ss_file
 
 	bytes_in_words(bytes, size);
 	bytes_in_words(file->unpacked_bytes, json);
-	printf("%s: %llu events, %s of %s; opens in %.3f s, the file took %.3f s\n", path,
+	printf("%s: %llu events, %s from %s; opens in %.3f s instead of %.3f s\n", path,
 	       (unsigned long long)packed->events, size, json, packed->load_seconds,
 	       file->load_seconds);
 	packing->written++;
@@ -126,8 +126,8 @@ static int fail_to_pack(const struct packing *packing, const char *path, const s
 	if (why->code == SS_ERR_STOPPED || why->code == SS_ERR_LIMIT)
 		return show_fail(packing->what, why);
 	fprintf(stderr,
-		"stepscope %s: '%s' cannot be packed: the pack was not read back as the same trace "
-		"(%s); nothing was kept of it, the trace itself can be used\n",
+		"stepscope %s: cannot pack '%s': the pack differs from the trace (%s); it was "
+		"deleted, use the trace itself\n",
 		packing->what, path, why->text);
 	return EXIT_FAILED;
 }
@@ -180,15 +180,16 @@ static int check_output(struct packing *packing, const char *file, const char *p
 	struct stat info;
 
 	if (ss_strings_add(packing->names, path, strlen(path)) != had)
-		return complain(packing, file,
-				"would be packed under the name of another file: use one -o a "
-				"folder");
+		return complain(
+			packing, file,
+			"would get the same name as the pack of another file: use one -o per "
+			"folder");
 	if (stat(path, &info) != 0)
 		return EXIT_FINE;
 	if (!option_given(packing->arguments, "force"))
-		return complain(packing, path, "is there already; --force replaces it");
+		return complain(packing, path, "exists already; --force replaces it");
 	if (!S_ISREG(info.st_mode) || !is_pack(path))
-		return complain(packing, path, "is there, and no pack: it is not replaced");
+		return complain(packing, path, "exists and is not a pack: it was not replaced");
 	return EXIT_FINE;
 }
 
@@ -203,13 +204,13 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 
 	if (ss_find_is_pack(path->path))
 		return path->from_folder ? EXIT_FINE
-					 : complain(packing, path->path, "is a pack already");
+					 : complain(packing, path->path, "is already a pack");
 	if (path->from_folder && ss_find_is_snapshot(path->path)) {
 		packing->other++;
 		return EXIT_FINE;
 	}
 	if (!name_of_pack(packing, path->path, output))
-		return complain(packing, path->path, "has too long a name");
+		return complain(packing, path->path, "has a name that is too long");
 	code = check_output(packing, path->path, output);
 	if (code != EXIT_FINE)
 		return code;
@@ -223,7 +224,7 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (status != SS_OK)
 		return show_fail(packing->what, &err);
 	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
-		code = complain(packing, path->path, "is a pack already");
+		code = complain(packing, path->path, "is already a pack");
 	else
 		code = write_pack(packing, session, path->path, output);
 	ss_session_close(session);
@@ -237,11 +238,11 @@ static void tell_all(const struct packing *packing)
 	bytes_in_words(packing->pack_bytes, size);
 	bytes_in_words(packing->json_bytes, json);
 	if (packing->written > 1)
-		printf("%u packs, %s of %s; they open in %.3f s, the files took %.3f s\n",
+		printf("%u packs, %s from %s; they open in %.3f s instead of %.3f s\n",
 		       packing->written, size, json, packing->pack_seconds, packing->json_seconds);
 	if (packing->other)
-		printf("Left out of the folder: %u file%s.\n", packing->other,
-		       packing->other == 1 ? " that is no trace" : "s that are no traces");
+		printf("Skipped in the folder: %u file%s.\n", packing->other,
+		       packing->other == 1 ? " that is not a trace" : "s that are not traces");
 }
 
 /* The packs that lie beside the files are not read. */
@@ -309,7 +310,7 @@ static int pack_into(struct packing *packing, const struct arguments *arguments)
 	int code;
 
 	if (folder && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", packing->what,
+		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n", packing->what,
 			folder, strerror(errno));
 		return EXIT_FAILED;
 	}
@@ -345,7 +346,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_pack = {
 	.name = "pack",
-	.summary = "Traces as files that open at a tenth of the cost, and less",
+	.summary = "Convert traces to packs that open ten times as fast or faster",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_PACK,
 	.writes_beside = true,

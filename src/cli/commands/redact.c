@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - command: copies of traces and snapshots that can be passed on.
+ * redact.c - command: copies traces and snapshots without private names, to share them.
  */
 #include <errno.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 	}
 	ss_text_release(&name);
 	if (printed <= 0 || printed >= PATH_BYTES)
-		return complain(redacting, path->path, "has too long a name");
+		return complain(redacting, path->path, "has a name that is too long");
 	if (!make_folders(out))
 		return complain(redacting, out, strerror(errno));
 	return EXIT_FINE;
@@ -102,14 +102,16 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 	struct stat to;
 
 	if (ss_strings_add(redacting->names, copy, strlen(copy)) != had)
-		return complain(redacting, path->path,
-				"would get the name of another copy: redact one folder at a time");
+		return complain(
+			redacting, path->path,
+			"would get the same name as another copy: redact one folder at a time");
 	if (stat(copy, &to) != 0)
 		return EXIT_FINE;
 	if (output_is_same(path->path, copy))
-		return complain(redacting, copy, "is the file itself: write to another folder");
+		return complain(redacting, copy,
+				"is the trace itself: choose another folder with -o");
 	if (!option_given(redacting->arguments, "force") && S_ISREG(to.st_mode))
-		return complain(redacting, copy, "is there already; --force replaces it");
+		return complain(redacting, copy, "exists already; --force replaces it");
 	return EXIT_FINE;
 }
 
@@ -149,8 +151,8 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 		fprintf(output.tells, "%s: %s\n", copy, size);
 	if (!is_whole)
 		fprintf(stderr,
-			"stepscope %s: '%s': its compressed data is cut or damaged; the copy has "
-			"what could be read\n",
+			"stepscope %s: the compressed data of '%s' is truncated or damaged; the "
+			"copy has what could be read\n",
 			redacting->what, path->path);
 	redacting->written++;
 	return EXIT_FINE;
@@ -171,8 +173,8 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 	int code = EXIT_FINE;
 
 	if (!redacting->to_file && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", redacting->what,
-			folder, strerror(errno));
+		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n",
+			redacting->what, folder, strerror(errno));
 		return EXIT_FAILED;
 	}
 	stop_made(made ? folder : NULL);
@@ -198,8 +200,8 @@ static int refuse_folder(const struct redacting *redacting)
 		if (!is_folder(output) || !output_is_same(arguments->paths[i], output))
 			continue;
 		fprintf(stderr,
-			"stepscope %s: '%s' is the folder of the traces: choose another one with "
-			"-o\n",
+			"stepscope %s: '%s' is the folder of the traces: choose another folder "
+			"with -o\n",
 			redacting->what, output);
 		return EXIT_USAGE;
 	}
@@ -223,8 +225,8 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	if (code == EXIT_FINE)
 		code = redact_into(redacting, &paths);
 	if (redacting->other && strcmp(redacting->format, "text") == 0)
-		printf("Left out: %u pack%s; pack the copies anew.\n", redacting->other,
-		       redacting->other == 1 ? "" : "s");
+		printf("Skipped: %u pack%s; run 'stepscope pack' on the copies.\n",
+		       redacting->other, redacting->other == 1 ? "" : "s");
 	if (code == EXIT_FINE && !redacting->written) {
 		fprintf(stderr, "stepscope %s: nothing to redact\n", redacting->what);
 		code = EXIT_FAILED;
@@ -242,9 +244,9 @@ static int check(const char *what, const struct arguments *arguments)
 	const char *output = option_text(arguments, "output"), *why = NULL;
 
 	if (!arguments->path_count)
-		why = "name a trace, a snapshot or a folder of them";
+		why = "expected a trace, a snapshot or a folder";
 	else if (!output || !*output)
-		why = "say where the copies go: -o FOLDER";
+		why = "expected -o FOLDER for the copies";
 	if (!why)
 		return EXIT_FINE;
 	fprintf(stderr, "stepscope %s: %s\n", what, why);
@@ -285,7 +287,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_redact = {
 	.name = "redact",
-	.summary = "Copies without names, hosts and paths, to pass on",
+	.summary = "Copies to share: private names, hosts and paths replaced",
 	.usage = "[OPTIONS] PATH... -o FOLDER",
 	.takers = SS_TAKER_REDACT,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - command: one HTML file that shows the traces wherever it is opened.
+ * report.c - command: writes one HTML file with the viewer and the traces.
  */
 #include "base/text.h"
 #include "cli/output.h"
@@ -36,7 +36,8 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	bool whole;
 
 	if (!path && !ss_page.length) {
-		fprintf(stderr, "stepscope %s: this build has no viewer to put the traces into\n",
+		fprintf(stderr,
+			"stepscope %s: this build has no viewer: build ui/ first, or use --page\n",
 			what);
 		return EXIT_FAILED;
 	}
@@ -78,12 +79,12 @@ static void tell(const struct output *output, struct ss_session *const sessions[
 		cut += ss_session_cut_count(sessions[i]);
 	}
 	bytes_in_words(bytes, size);
-	fprintf(output->tells, "%s: %s; open it in any browser, no server is needed\n",
-		output->path, size);
+	fprintf(output->tells, "%s: %s; opens in any browser, without a server\n", output->path,
+		size);
 	if (failed)
 		fprintf(output->tells,
-			"Left out: %u of %u files that could not be read; 'stepscope files' says "
-			"why.\n",
+			"Left out: %u of %u files that could not be read; 'stepscope files' "
+			"says why.\n",
 			failed, files);
 	output_tell_cut(output->tells, cut);
 }
@@ -165,8 +166,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 		return EXIT_USAGE;
 	if (option_given(arguments, "link") && redaction.is_on) {
 		fprintf(stderr,
-			"stepscope %s: a link can hold names: --link does not go with "
-			"--redact\n",
+			"stepscope %s: cannot use --link with --redact: a link can contain "
+			"private names\n",
 			command->name);
 		return EXIT_USAGE;
 	}
@@ -179,7 +180,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "One HTML file that shows the traces wherever it is opened",
+	.summary = "Write one HTML file with the viewer and the traces, to share",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_PAGE,
 	.run = run,

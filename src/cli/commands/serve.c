@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - command: the viewer over HTTP, for this machine alone unless asked otherwise.
+ * serve.c - command: serves the viewer over HTTP, by default only to this machine.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -74,16 +74,16 @@ static void print_link(const struct visit *visit)
 	    ss_server_is_loopback(visit->server)) {
 		if (gethostname(machine, sizeof(machine) - 1) != 0 || !*machine)
 			memcpy(machine, "HOST", sizeof("HOST"));
-		printf("From another machine run this first, then open the link there:\n"
+		printf("To open it on another machine, run this there first:\n"
 		       "  ssh -N -L %u:127.0.0.1:%u %s@%s\n",
 		       port, port, person && person->pw_name ? person->pw_name : "USER", machine);
 	}
-	printf("Ctrl-C ends it.\n");
+	printf("Press Ctrl-C to stop.\n");
 	fflush(stdout);
 	if (!ss_server_is_loopback(visit->server))
 		fprintf(stderr,
-			"stepscope: everybody who can reach this machine and has the link can "
-			"read these traces, and the way there is not encrypted\n");
+			"stepscope: warning: everyone who can reach this machine and has the link "
+			"can read these traces; the connection is not encrypted\n");
 }
 
 /* Once something could be read: a page of a path that does not exist would be dead at once. */
@@ -129,7 +129,7 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 	visit->run++;
 	failed = ss_session_failed_count(*session);
 	if (failed)
-		fprintf(stderr, "stepscope: %u file%s could not be read; the viewer says why\n",
+		fprintf(stderr, "stepscope: %u file%s could not be read; the viewer shows why\n",
 			failed, failed == 1 ? "" : "s");
 	return SS_OK;
 }
@@ -234,7 +234,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
 	if (option_count(arguments, "port") > UINT16_MAX) {
-		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
+		fprintf(stderr, "stepscope %s: --port takes a number from 0 to 65535\n",
+			command->name);
 		return EXIT_USAGE;
 	}
 	/* told now: it is read last, when the page is open already */
@@ -249,7 +250,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_serve = {
 	.name = "serve",
-	.summary = "The viewer in your browser: timeline, tables and verdict",
+	.summary = "Open the viewer in your browser: timeline, tables, diagnosis",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_SERVE,
 	.begin = begin,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.c - command: simulates a job whose faults are known.
+ * sim.c - command: simulates a job with known faults.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static bool fill(const struct arguments *arguments, struct ss_simulation *out)
 	const char *folder = option_text(arguments, "output");
 
 	if (offset_ms > 3600000) {
-		fprintf(stderr, "stepscope sim: --clock-offset-ms takes at most an hour\n");
+		fprintf(stderr,
+			"stepscope sim: --clock-offset-ms takes at most 3600000 (one hour)\n");
 		return false;
 	}
 	if (drift_ppm > 1000) {
@@ -76,10 +77,10 @@ static bool knows(const char *name)
 			guess.best = best.name;
 		}
 	}
-	fprintf(stderr, "stepscope sim: there is no preset '%s'", name);
+	fprintf(stderr, "stepscope sim: no preset called '%s'", name);
 	if (guess.best)
 		fprintf(stderr, "; did you mean '%s'?", guess.best);
-	fprintf(stderr, "\nRun 'stepscope sim --list' for all of them.\n");
+	fprintf(stderr, "\nRun 'stepscope sim --list' for all presets.\n");
 	return false;
 }
 
@@ -89,7 +90,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 	struct ss_simulation simulation;
 
 	if (arguments->path_count) {
-		fprintf(stderr, "stepscope %s: '%s' is no option; --preset names the job\n",
+		fprintf(stderr,
+			"stepscope %s: takes no paths, but got '%s'; choose a job with --preset\n",
 			command->name, arguments->paths[0]);
 		return EXIT_USAGE;
 	}
@@ -101,13 +103,13 @@ static int run(const struct command *command, const struct arguments *arguments)
 		return list(arguments, "settings");
 	if (!preset && !option_given(arguments, "layout")) {
 		fprintf(stderr,
-			"stepscope %s: name a job with --preset or --layout; --list shows "
-			"the presets\n",
+			"stepscope %s: expected a job: --preset NAME or --layout NAME; --list "
+			"shows the presets\n",
 			command->name);
 		return EXIT_USAGE;
 	}
 	if (!preset && !option_given(arguments, "output")) {
-		fprintf(stderr, "stepscope %s: --output names the folder for its files\n",
+		fprintf(stderr, "stepscope %s: --layout without --preset needs --output FOLDER\n",
 			command->name);
 		return EXIT_USAGE;
 	}
@@ -118,7 +120,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_sim = {
 	.name = "sim",
-	.summary = "Simulates a job whose faults are known: traces and their truth",
+	.summary = "Simulate a job with known faults: traces and their true causes",
 	.usage = "--preset NAME [OPTIONS]",
 	.takers = SS_TAKER_SIM,
 	.run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - command: the memory of a snapshot or trace, all that matters of it or one view.
+ * snapshot.c - command: the memory of a snapshot or trace, as a report or as one view.
  */
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 	if (!arguments->path_count) {
 		fprintf(stderr,
-			"stepscope %s: name a snapshot of memory, or a trace with memory events; "
+			"stepscope %s: expected a memory snapshot or a trace with memory events; "
 			"'stepscope help %s' lists the views\n",
 			command->name, command->name);
 		return EXIT_USAGE;
@@ -106,7 +106,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_snapshot = {
 	.name = "snapshot",
-	.summary = "A snapshot or a trace with memory: who holds it, leaks, failures",
+	.summary = "Memory of a snapshot or trace: holders, leaks, out of memory",
 	.usage = "[OPTIONS] PATH [VIEW]",
 	.takers = SS_TAKER_MEMORY | SS_TAKERS_ROWS,
 	.print_more = list_views,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - command: which stepscope this is, and what it can lock itself into here.
+ * version.c - command: the version, and which sandbox this machine offers.
  */
 #include <stdio.h>
 
@@ -10,15 +10,15 @@
 static const char *sandbox_sentence(struct sandbox_offer offer)
 {
 	if (offer.has_filter && offer.landlock_abi)
-		return "commands that read traces run without network, new processes and writes "
-		       "outside of their output (seccomp and Landlock)";
+		return "commands that read traces cannot use the network, start processes or write "
+		       "outside their output (seccomp and Landlock)";
 	if (offer.has_filter)
-		return "commands that read traces run without network and new processes "
-		       "(seccomp); this kernel has no Landlock, so writes are not confined";
+		return "commands that read traces cannot use the network or start processes "
+		       "(seccomp); this kernel has no Landlock, so writes are not restricted";
 	if (offer.landlock_abi)
-		return "commands that read traces write only to their output (Landlock); this "
+		return "commands that read traces can write only to their output (Landlock); this "
 		       "build has no libseccomp, so system calls are not filtered";
-	return "commands that read traces run with all rights of the user";
+	return "no sandbox: commands that read traces run with all rights of the user";
 }
 
 static int version_run(const struct command *command, const struct arguments *arguments)
@@ -38,7 +38,7 @@ static int version_run(const struct command *command, const struct arguments *ar
 
 const struct command command_version = {
 	.name = "version",
-	.summary = "Which stepscope this is",
+	.summary = "The version of stepscope",
 	.usage = "[--json]",
 	.takers = SS_TAKER_VERSION,
 	.run = version_run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if.c - command: the step with some of what was found fixed.
+ * what_if.c - command: how long a step would take with some of the findings fixed.
  */
 #include "cli/command.h"
 
@@ -11,7 +11,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_what_if = {
 	.name = "what-if",
-	.summary = "How long a step would take with some of what was found fixed",
+	.summary = "How long a step would take with some of the findings fixed",
 	.usage = "[--fix RULE[=RANK],...] [OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_WHAT_IF,

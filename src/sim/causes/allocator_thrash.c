@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash.c - cause: the cache is emptied in each step and filled
- * again from the device.
+ * allocator_thrash.c - cause: every step empties the allocator's cache and
+ * allocates from the GPU again.
  */
 #include "sim/cause.h"
 
@@ -17,7 +17,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_allocator_thrash = {
 	.name = "allocator-thrash",
 	.summary =
-		"torch.cuda.empty_cache() each step: cudaFree and cudaMalloc wait for the device",
+		"torch.cuda.empty_cache() in every step: cudaFree and cudaMalloc wait for the GPU",
 	.fix = "remove torch.cuda.empty_cache() from the loop",
 	.op = "cudaFree",
 	.line = "train.py:75",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callbacks.c - cause: callbacks of the trainer run at the end of each step, while the
- * device has nothing to do.
+ * callbacks.c - cause: trainer callbacks run at the end of each step while the GPU has
+ * nothing to do.
  */
 #include "sim/cause.h"
 
@@ -13,8 +13,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_callbacks = {
 	.name = "callbacks",
-	.summary = "a callback of the trainer works on the host at the end of every step",
-	.fix = "do less in on_step_end, or do it every hundred steps",
+	.summary = "a trainer callback runs on the host at the end of every step",
+	.fix = "do less in on_step_end, or only every 100 steps",
 	.op = "on_step_end",
 	.line = "callbacks.py:12",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },

@@ -32,7 +32,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_casts = {
 	.name = "casts",
 	.summary = "activations are cast to float32 and back in every block",
-	.fix = "keep one dtype through the block: torch.autocast chooses it per operator",
+	.fix = "keep one dtype throughout the block; torch.autocast chooses it per operator",
 	.op = "aten::_to_copy",
 	.line = "model.py:65",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposed_comm.c - cause: communication that nothing hides: one bucket for all
- * gradients (DDP), or parameters gathered only when they are needed (FSDP).
+ * exposed_comm.c - cause: exposed communication: one bucket for all gradients
+ * (DDP), or parameters gathered only when they are needed (FSDP).
  */
 #include "sim/cause.h"
 #include "sim/networks/model.h"

@@ -16,7 +16,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_first_launch = {
 	.name = "first-launch",
 	.summary = "kernels are loaded at their first launch, in the first recorded step",
-	.fix = "record after some steps of warm-up; CUDA_MODULE_LOADING=EAGER loads at the start",
+	.fix = "record after some warm-up steps; CUDA_MODULE_LOADING=EAGER loads at the start",
 	.op = "cudaLaunchKernel",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,

@@ -15,7 +15,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_fragmentation = {
 	.name = "fragmentation",
-	.summary = "activations change their size each step and never fit the cached blocks",
+	.summary = "activations change size in every step and never fit the cached blocks",
 	.fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or pad to fixed lengths",
 	.op = "cudaMalloc",
 	.line = "dataset.py:22",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_break.c - cause: a compiled network falls apart into many small
+ * graph_break.c - cause: graph breaks split a compiled model into many small
  * regions with Python between them.
  */
 #include "sim/cause.h"
@@ -18,7 +18,7 @@ const struct ss_sim_cause ss_sim_cause_graph_break = {
 	.name = "graph-break",
 	.summary =
 		"graph breaks split the compiled region; Python and guards run between the parts",
-	.fix = "torch.compile(fullgraph=True) tells where; move print and .item() out of forward",
+	.fix = "torch.compile(fullgraph=True) shows where; move print and .item() out of forward",
 	.op = "TorchDynamo Cache Lookup",
 	.line = "model.py:41",
 	.layouts = { "single", "ddp" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_tokenizer.c - cause: the server tokenizes requests on the thread that runs the
- * network.
+ * model.
  */
 #include "sim/cause.h"
 
@@ -13,8 +13,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_host_tokenizer = {
 	.name = "host-tokenizer",
-	.summary = "requests are tokenized on the thread that launches the network",
-	.fix = "tokenize in a process of its own, ahead of the pass that needs it",
+	.summary = "requests are tokenized on the thread that launches the model's kernels",
+	.fix = "tokenize in a separate process, ahead of the forward pass that needs it",
 	.op = "tokenizer",
 	.line = "server.py:27",
 	.layouts = { "inference" },

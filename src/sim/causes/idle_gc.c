@@ -18,7 +18,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_idle_gc = {
 	.name = "idle-gc",
 	.summary = "all ranks stop together for Python's garbage collector",
-	.fix = "gc.disable() and gc.collect() at chosen steps, gc.freeze() after start",
+	.fix = "gc.disable(), gc.collect() at chosen steps, gc.freeze() after startup",
 	.op = "gc.collect",
 	.line = "train.py:67",
 	.part = "pause",

@@ -18,7 +18,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_idle_logging = {
 	.name = "idle-logging",
 	.summary = "all ranks stop together to log metrics",
-	.fix = "log from a thread, and only from rank 0",
+	.fix = "log from a background thread, and only on rank 0",
 	.op = "aten::item",
 	.line = "train.py:71",
 	.part = "pause",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - cause: another rank has more work in each step.
+ * imbalance.c - cause: a different rank has the most work in each step.
  */
 #include "sim/cause.h"
 
@@ -15,7 +15,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_imbalance = {
 	.name = "imbalance",
 	.summary = "a different rank has the longest sequences in each step",
-	.fix = "balance tokens, not samples, over the ranks",
+	.fix = "balance tokens, not samples, across ranks",
 	.op = "kernels",
 	.line = "dataset.py:22",
 	.part = "work",

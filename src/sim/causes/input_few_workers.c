@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_few_workers.c - cause: too few workers make batches: each is waited
- * for.
+ * input_few_workers.c - cause: too few DataLoader workers: every step waits for
+ * its batch.
  */
 #include "sim/cause.h"
 
@@ -16,7 +16,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_input_few_workers = {
 	.name = "input-few-workers",
-	.summary = "two DataLoader workers make batches more slowly than the device uses them",
+	.summary = "two DataLoader workers make batches more slowly than the GPU uses them",
 	.fix = "DataLoader(num_workers=12)",
 	.op = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 	.line = "train.py:33",

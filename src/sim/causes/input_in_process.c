@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_in_process.c - cause: batches are made in the training process
- * (num_workers=0), so the device waits while it does.
+ * input_in_process.c - cause: the training process makes its batches itself
+ * (num_workers=0), and the GPU waits meanwhile.
  */
 #include "sim/cause.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_bound.c - cause: many tiny kernels: the device is done with each
- * before the host has launched the next. In serving, decode without CUDA
- * graphs.
+ * launch_bound.c - cause: many tiny kernels: the GPU finishes each one before
+ * the host has launched the next. In serving, decode without CUDA graphs.
  */
 #include "sim/cause.h"
 
@@ -29,7 +28,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_launch_bound = {
 	.name = "launch-bound",
-	.summary = "tiny unfused ops: launching them takes longer than running them",
+	.summary = "many tiny operators: launching them takes longer than running them",
 	.fix = "torch.compile(model), or CUDA graphs",
 	.op = "cudaLaunchKernel",
 	.line = "model.py:57",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lone_pause.c - cause: one long pause in one step, which only a frame tells of.
+ * lone_pause.c - cause: one long pause in one step, visible only in a Python frame.
  */
 #include "sim/cause.h"
 
@@ -23,8 +23,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_lone_pause = {
 	.name = "lone-pause",
-	.summary = "one step stops for a long time; without stacks nothing says what for",
-	.fix = "record with_stack=True, then look at what the host does in that step",
+	.summary = "one step pauses for a long time; without stacks the reason is unknown",
+	.fix = "record with with_stack=True, then look at what the host does in that step",
 	.op = "refresh_schedule",
 	.line = "train.py:83",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },

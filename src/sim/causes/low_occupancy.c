@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * low_occupancy.c - cause: kernels whose grid is far too small for the device.
+ * low_occupancy.c - cause: kernels whose grid is far too small for the GPU.
  */
 #include "sim/cause.h"
 
@@ -14,8 +14,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_low_occupancy = {
 	.name = "low-occupancy",
-	.summary = "attention and norms run with grids that leave most of the device idle",
-	.fix = "larger batches a launch, or kernels that split along the sequence",
+	.summary = "attention and norms run with grids that leave most of the GPU idle",
+	.fix = "larger batches per launch, or kernels that split along the sequence",
 	.op = "kernels with few blocks",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
 	.plant = plant,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_leak.c - cause: something of each step is kept.
+ * memory_leak.c - cause: every step keeps some tensors.
  */
 #include "sim/cause.h"
 
@@ -12,7 +12,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_memory_leak = {
 	.name = "memory-leak",
-	.summary = "tensors of every step are kept: memory grows",
+	.summary = "tensors of every step are kept, so memory grows",
 	.fix = "append loss.item() or loss.detach() instead of the loss",
 	.op = "aten::clone",
 	.line = "train.py:79",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * no_sync.c - cause: gradients are accumulated over micro-batches, but reduced in
- * each of them.
+ * no_sync.c - cause: gradients are accumulated over micro-batches, but all-reduced
+ * in each of them.
  */
 #include "sim/cause.h"
 #include "sim/networks/model.h"
@@ -42,7 +42,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_no_sync = {
 	.name = "no-sync",
 	.summary = "gradient accumulation without no_sync(): every micro-batch is all-reduced",
-	.fix = "with model.no_sync(): for all micro-batches but the last",
+	.fix = "use model.no_sync() for all micro-batches but the last",
 	.op = "record_param_comms",
 	.line = "train.py:46",
 	.part = "accumulation",

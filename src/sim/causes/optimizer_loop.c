@@ -13,7 +13,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_optimizer_loop = {
 	.name = "optimizer-loop",
-	.summary = "the optimizer updates each tensor on its own",
+	.summary = "the optimizer updates one tensor at a time",
 	.fix = "AdamW(fused=True)",
 	.op = "Optimizer.step#AdamW.step",
 	.line = "train.py:50",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oversubscribed.c - cause: more threads than cores: any piece of CPU time may wait for a
- * core, on all ranks.
+ * oversubscribed.c - cause: more threads than cores: on all ranks, CPU work waits for a
+ * core now and then.
  */
 #include "sim/cause.h"
 
@@ -17,7 +17,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_oversubscribed = {
 	.name = "oversubscribed",
 	.summary = "more threads than cores: operators wait for a core now and then",
-	.fix = "OMP_NUM_THREADS = cores / processes of the host, and fewer loader workers",
+	.fix = "OMP_NUM_THREADS = cores / processes per host, and fewer DataLoader workers",
 	.op = "operators on the host",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,

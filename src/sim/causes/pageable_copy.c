@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pageable_copy.c - cause: batches are copied from pageable memory, which the
- * host waits for.
+ * pageable_copy.c - cause: batches are copied from pageable memory, and the
+ * host waits for each copy.
  */
 #include "sim/cause.h"
 

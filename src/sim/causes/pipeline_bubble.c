@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_bubble.c - cause: too few micro-batches for the number of stages:
- * stages stand idle at the beginning and the end of each step.
+ * stages are idle at the beginning and the end of each step.
  */
 #include "sim/cause.h"
 
@@ -23,8 +23,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_pipeline_bubble = {
 	.name = "pipeline-bubble",
-	.summary = "too few micro-batches: stages wait for the pipeline to fill and to drain",
-	.fix = "more, smaller micro-batches of the same batch (or interleaved stages)",
+	.summary = "too few micro-batches: stages wait while the pipeline fills and drains",
+	.fix = "split the batch into more micro-batches, or use interleaved stages",
 	.op = "c10d::recv_",
 	.layouts = { "pipeline" },
 	.plant = plant,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profiler_overhead.c - cause: the profiler itself takes the time: its buffers
- * are flushed in the middle of steps, and recording makes each op slower.
+ * profiler_overhead.c - cause: the profiler itself costs time: it flushes its
+ * buffers in the middle of steps, and recording makes each op slower.
  */
 #include "sim/cause.h"
 
@@ -18,8 +18,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_profiler_overhead = {
 	.name = "profiler-overhead",
-	.summary = "the profiler's own buffer flushes stop the host",
-	.fix = "record fewer steps without with_stack, or raise the buffer size",
+	.summary = "the profiler stops the host to flush its buffers",
+	.fix = "record fewer steps and no stacks, or raise the buffer size",
 	.op = "Buffer Flush",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,

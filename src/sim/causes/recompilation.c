@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recompilation.c - cause: a compiled network is compiled again and again,
- * because its input changes.
+ * recompilation.c - cause: torch.compile recompiles the model whenever the
+ * shape of its input changes.
  */
 #include "sim/cause.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * small_buckets.c - cause: gradients are reduced one by one: each collective pays for the
+ * small_buckets.c - cause: gradients are all-reduced one by one: each collective pays the
  * latency of the network.
  */
 #include "sim/cause.h"
@@ -18,7 +18,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_small_buckets = {
 	.name = "small-buckets",
-	.summary = "buckets of DDP are so small that each gradient is all-reduced on its own",
+	.summary = "DDP buckets are so small that each gradient is all-reduced separately",
 	.fix = "DistributedDataParallel(bucket_cap_mb=25)",
 	.op = "record_param_comms",
 	.part = "buckets",

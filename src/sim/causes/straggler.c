@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * straggler.c - cause: one device runs slower: throttled clocks.
+ * straggler.c - cause: one GPU runs slower: throttled clocks.
  */
 #include "sim/cause.h"
 
@@ -12,8 +12,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_straggler = {
 	.name = "straggler",
-	.summary = "one rank's kernels are slower: its device is throttled",
-	.fix = "check clocks, power cap and temperature of that device",
+	.summary = "the kernels of one rank are slower: its GPU is throttled",
+	.fix = "check clocks, power cap and temperature of that GPU",
 	.op = "kernels of one rank",
 	.has_rank = true,
 	.layouts = { "ddp", "fsdp", "tensor", "pipeline", "inference" },

@@ -16,7 +16,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_straggler_host = {
 	.name = "straggler-host",
-	.summary = "one rank launches late: its CPU is contended",
+	.summary = "one rank launches late: other processes compete for its CPU",
 	.fix = "pin processes to cores and NUMA nodes; look for other processes on that host",
 	.op = "cudaLaunchKernel",
 	.has_rank = true,

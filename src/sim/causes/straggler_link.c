@@ -18,7 +18,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_straggler_link = {
 	.name = "straggler-link",
-	.summary = "collectives of one rank's groups are slow: its link is degraded",
+	.summary = "collectives with one rank are slow: its link is degraded",
 	.fix = "check that rank's NVLink and NIC (link errors, width, affinity)",
 	.op = "ncclDevKernel",
 	.has_rank = true,

@@ -13,7 +13,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_straggler_work = {
 	.name = "straggler-work",
 	.summary = "one rank gets longer sequences in every step",
-	.fix = "sort or pack sequences so that all ranks get as many tokens",
+	.fix = "sort or pack sequences so that all ranks get the same number of tokens",
 	.op = "kernels of one rank",
 	.line = "dataset.py:22",
 	.has_rank = true,

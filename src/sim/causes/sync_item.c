@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_item.c - cause: numbers are read from the device in the loop (.item()),
- * and the Python work behind each read can no longer hide behind queued
- * kernels.
+ * sync_item.c - cause: the loop reads numbers from the GPU (.item()), and the
+ * Python work after each read can no longer overlap with queued kernels.
  */
 #include "sim/cause.h"
 
@@ -18,8 +17,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_sync_item = {
 	.name = "sync-item",
-	.summary = ".item() in the training loop makes the host wait for the device",
-	.fix = "keep losses on the device and read them every hundred steps",
+	.summary = ".item() in the training loop makes the host wait for the GPU (host sync)",
+	.fix = "keep losses on the GPU and read them every 100 steps",
 	.op = "aten::item",
 	.line = "train.py:55",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },

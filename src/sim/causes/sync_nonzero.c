@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_nonzero.c - cause: nonzero() in the forward pass: its result has a size
- * that only the device knows, so the host waits in the middle of the step.
+ * sync_nonzero.c - cause: nonzero() in the forward pass: only the GPU knows the
+ * size of its result, so the host waits in the middle of the step.
  */
 #include "sim/cause.h"
 
@@ -17,8 +17,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_sync_nonzero = {
 	.name = "sync-nonzero",
-	.summary = "nonzero() in forward waits for the device to learn a size",
-	.fix = "torch.where with three arguments, or a mask of fixed size",
+	.summary = "nonzero() in forward makes the host wait for the GPU to learn a size",
+	.fix = "use torch.where with three arguments, or a mask of fixed size",
 	.op = "aten::nonzero",
 	.line = "model.py:73",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_print.c - cause: a tensor is printed in the loop, which reads it value
- * by value.
+ * sync_print.c - cause: the loop prints a tensor, which reads it value by value.
  */
 #include "sim/cause.h"
 
@@ -17,8 +16,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_sync_print = {
 	.name = "sync-print",
-	.summary = "printing a tensor of the device in each step",
-	.fix = "print rarely, and print tensor.detach().cpu() of what is needed",
+	.summary = "every step prints a tensor that is on the GPU",
+	.fix = "print rarely, and only what is needed: tensor.detach().cpu()",
 	.op = "aten::item",
 	.line = "train.py:59",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },

@@ -14,7 +14,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 const struct ss_sim_cause ss_sim_cause_unused_parameters = {
 	.name = "unused-parameters",
 	.summary =
-		"find_unused_parameters=True: each step searches the graph and all-reduces a map",
+		"find_unused_parameters=True: every step searches the graph and all-reduces a map",
 	.fix = "DistributedDataParallel(find_unused_parameters=False), or static_graph=True",
 	.op = "torch.distributed.ddp.reducer::search_unused_parameters",
 	.line = "train.py:42",

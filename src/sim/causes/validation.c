@@ -17,8 +17,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_validation = {
 	.name = "validation",
-	.summary = "validation inside of the training loop: forward passes every second step",
-	.fix = "validate once an epoch, on fewer batches, or in a job of its own",
+	.summary = "validation inside the training loop: extra forward passes in every second step",
+	.fix = "validate once per epoch, on fewer batches, or in a separate job",
 	.op = "validate",
 	.line = "train.py:87",
 	.layouts = { "single", "ddp", "fsdp", "tensor" },

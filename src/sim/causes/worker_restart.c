@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_restart.c - cause: the DataLoader starts its workers anew in each epoch, and the
+ * worker_restart.c - cause: the DataLoader restarts its workers in each epoch, and the
  * first batch waits for them.
  */
 #include "sim/cause.h"
@@ -18,7 +18,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_worker_restart = {
 	.name = "worker-restart",
-	.summary = "the DataLoader starts its workers again in every epoch",
+	.summary = "the DataLoader restarts its workers in every epoch",
 	.fix = "DataLoader(persistent_workers=True)",
 	.op = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 	.line = "train.py:33",

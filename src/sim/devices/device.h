@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * device.h - the GPUs that can be simulated: their peaks, their links, and what
- * the profiler says of them.
+ * the profiler writes about them.
  *
  * Peaks are those of the vendors' data sheets (dense, not sparse); the
  * efficiencies say which part of them a large kernel reaches.

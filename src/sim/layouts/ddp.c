@@ -91,7 +91,7 @@ static void defaults(struct ss_sim_plan *plan)
 static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->rank_count < 2)
-		return ss_fail(err, SS_ERR_USAGE, "layout 'ddp' needs two ranks or more");
+		return ss_fail(err, SS_ERR_USAGE, "layout 'ddp' needs at least 2 ranks");
 	return SS_OK;
 }
 

@@ -150,13 +150,13 @@ static void defaults(struct ss_sim_plan *plan)
 static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->rank_count < 2)
-		return ss_fail(err, SS_ERR_USAGE, "layout 'fsdp' needs two ranks or more");
+		return ss_fail(err, SS_ERR_USAGE, "layout 'fsdp' needs at least 2 ranks");
 	return SS_OK;
 }
 
 const struct ss_sim_layout ss_sim_layout_fsdp = {
 	.name = "fsdp",
-	.summary = "sharded data parallel: parameters gathered block by block",
+	.summary = "sharded data parallel (FSDP): parameters gathered block by block",
 	.training = true,
 	.ranks = 8,
 	.defaults = defaults,

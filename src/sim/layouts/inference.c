@@ -173,7 +173,7 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 	if (plan->tensor != plan->rank_count || plan->rank_count > plan->host_ranks)
 		return ss_fail(
 			err, SS_ERR_USAGE,
-			"layout 'inference' is one tensor-parallel group within a host of %u",
+			"layout 'inference' needs one tensor-parallel group of at most %u ranks",
 			plan->host_ranks);
 	return SS_OK;
 }

@@ -188,17 +188,17 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 			       "layout 'pipeline' needs a multiple of %u ranks, not %u", plan->pipe,
 			       plan->rank_count);
 	if (plan->pipe > FLIGHT_MAX || plan->model.layers < plan->pipe)
-		return ss_fail(err, SS_ERR_USAGE, "%u layers do not make %u stages",
+		return ss_fail(err, SS_ERR_USAGE, "%u layers cannot be split into %u stages",
 			       plan->model.layers, plan->pipe);
 	if (plan->micro_batches < plan->pipe)
-		return ss_fail(err, SS_ERR_USAGE, "%u micro-batches do not fill %u stages",
+		return ss_fail(err, SS_ERR_USAGE, "%u micro-batches cannot fill %u stages",
 			       plan->micro_batches, plan->pipe);
 	return SS_OK;
 }
 
 const struct ss_sim_layout ss_sim_layout_pipeline = {
 	.name = "pipeline",
-	.summary = "pipeline parallel: stages of blocks, one forward one backward",
+	.summary = "pipeline parallel: stages of blocks, schedule 1F1B",
 	.training = true,
 	.splits_matrices = true,
 	.splits_stages = true,

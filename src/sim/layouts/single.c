@@ -54,7 +54,7 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 
 const struct ss_sim_layout ss_sim_layout_single = {
 	.name = "single",
-	.summary = "one GPU trains the whole network",
+	.summary = "one GPU trains the whole model",
 	.training = true,
 	.ranks = 1,
 	.defaults = defaults,

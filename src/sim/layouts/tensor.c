@@ -66,7 +66,7 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 			       plan->rank_count);
 	if (plan->tensor > plan->host_ranks)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "a tensor-parallel group of %u does not fit a host of %u",
+			       "a tensor-parallel group of %u does not fit into a host of %u ranks",
 			       plan->tensor, plan->host_ranks);
 	if (plan->model.network == SS_SIM_CNN)
 		return ss_fail(err, SS_ERR_USAGE, "layout 'tensor' needs a transformer");
@@ -75,7 +75,7 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 
 const struct ss_sim_layout ss_sim_layout_tensor = {
 	.name = "tensor",
-	.summary = "tensor parallel within a host, data parallel beyond",
+	.summary = "tensor parallel within a host, data parallel across hosts",
 	.training = true,
 	.splits_matrices = true,
 	.ranks = 4,

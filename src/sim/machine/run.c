@@ -220,8 +220,8 @@ static enum ss_status take_turns(struct turns *turns, struct ss_error *err)
 		return ss_fail_memory(err, "the ranks of a simulated job");
 	if (finished != turns->outcome->plan->rank_count)
 		return ss_fail(err, SS_ERR_FORMAT,
-			       "the ranks of this job wait for each other for ever: %u of %u ended",
-			       finished, turns->outcome->plan->rank_count);
+			       "the simulated job deadlocks: only %u of %u ranks ended", finished,
+			       turns->outcome->plan->rank_count);
 	return SS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chores.c - what a training loop does beside training: validation, callbacks,
- * and a pause that nothing but a frame tells of.
+ * chores.c - what a training loop does besides training: validation, callbacks,
+ * and a pause that only a Python frame shows.
  */
 #include "sim/programs/step.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.c - a sink over a file that gets its name when it is whole.
+ * output.c - a sink for a file that gets its name when it is complete.
  */
 #include "sim/writer/output.h"
 

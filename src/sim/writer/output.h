@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - the file that a trace is written into.
+ * output.h - the file that a trace is written to.
  *
- * The file appears under its name when it is whole: until then it stands beside
- * it under a name of its own, and a run that fails leaves nothing behind that
- * looks like a trace.
+ * The file gets its name when it is complete: until then it has a temporary name
+ * in the same folder, and a run that fails leaves nothing behind that looks like
+ * a trace.
  */
 #ifndef SS_SIM_WRITER_OUTPUT_H
 #define SS_SIM_WRITER_OUTPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phrases.c - what of a row never changes, as text: once a program, and for
- * collectives once a program and rank.
+ * phrases.c - the constant parts of rows as text: made once per program, and for
+ * collectives once per program and rank.
  */
 #include "base/text.h"
 #include "sim/writer/writer_parts.h"

@@ -5,8 +5,8 @@
  * The machine tells the writer each row when its end is known; the writer turns
  * true time into the host's clock and rows into text, in the order told. Text
  * leaves through a function in pieces of about a megabyte, so a file of any
- * length takes the same memory. What of a row never changes (name, shapes,
- * launch configuration) is turned into text once a program, not once a row.
+ * length takes the same memory. The constant parts of a row (name, shapes, launch
+ * configuration) are turned into text once per program, not once per row.
  */
 #ifndef SS_SIM_WRITER_WRITER_H
 #define SS_SIM_WRITER_WRITER_H

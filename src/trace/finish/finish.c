@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finish.c - from a heap of rows to a trace: joins halves, names tracks, and
+ * finish.c - turns unsorted rows into a trace: joins halves, names tracks, and
  * runs the passes of finish.h in their order.
  */
 #include "trace/finish/finish.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finish.h - what is found when all events of a file are there.
+ * finish.h - the passes that run when all events of a file have been read.
  *
  * In this order: rows are sorted, slices are nested, device events are linked to
  * their launches and backward to forward, steps are found. Each has its file.

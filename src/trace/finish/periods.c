@@ -2,12 +2,12 @@
 /*
  * periods.c - the period of the collectives, then of the kernels.
  *
- * Layers of a model repeat as well as steps do, and a kernel sequence alone
- * cannot tell them apart. What a step has and a layer has not is that the CPU
- * waits for the device once in it: it reads the loss or the next token. So a
- * period counts only when every repetition holds a blocking call or a copy to
- * the host. Candidates come from names: one that occurs once a step gives the
- * period as the distance between its occurrences.
+ * Layers of a model repeat just as steps do, and a kernel sequence alone cannot
+ * tell them apart. But once per step the CPU waits for the GPU, to read the loss
+ * or the next token; it does not do that in every layer. So a period counts only
+ * if every repetition has a blocking call or a copy to the host. Candidates come
+ * from names: the distance between occurrences of a name that occurs once per
+ * step is the period.
  */
 #include "trace/finish/periods.h"
 

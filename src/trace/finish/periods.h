@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * periods.h - steps of a program that marks none, from what it repeats.
+ * periods.h - finds the steps of a program that does not mark them, from what it repeats.
  *
  * A loop launches the same collectives and kernels in the same order, again and
  * again. The shortest period that explains nearly all of a sequence of names is
- * taken for a step; where nothing repeats clearly, nothing is said.
+ * taken for a step; if nothing repeats clearly, no step is reported.
  */
 #ifndef SS_TRACE_FINISH_PERIODS_H
 #define SS_TRACE_FINISH_PERIODS_H

@@ -309,7 +309,8 @@ static enum ss_status drop_lost_steps(struct ss_trace *trace, struct ranges *ran
 						(double)counts[*kept - 1][part] >=
 							LAST_STEP_SHARE * (double)most[part]);
 		if (!is_whole)
-			ranges->items[--*kept].dropped = "cut off: events of it may be lost";
+			ranges->items[--*kept].dropped =
+				"cut off: some of its events may be missing";
 	}
 	ss_memory_free(trace->memory, counts, bytes);
 	return SS_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suspects.c - what a damaged byte leaves behind in a file that is still JSON.
+ * suspects.c - finds traces of damaged bytes in a file that is still valid JSON.
  *
- * A digit that was changed makes another process, another time, another shape. Most such values
- * are as good as any, but some contradict the rest of the file. Each check here is silent for
- * files as profilers write them, and costs next to nothing for those.
+ * A changed digit gives another process, another time, another shape. Most such values look
+ * normal, but some contradict the rest of the file. Each check here is silent for files as
+ * profilers write them, and costs next to nothing for those.
  */
 #include <string.h>
 

@@ -441,8 +441,10 @@ static enum ss_status read_start(struct ss_document *document, struct ss_json *j
 	if (json->at >= json->end)
 		return SS_OK;
 	if (*json->at != '{' && *json->at != '[')
-		return ss_fail(err, SS_ERR_FORMAT, "not a JSON trace: it begins with byte 0x%02x",
-			       (unsigned)(unsigned char)*json->at);
+		return ss_fail(
+			err, SS_ERR_FORMAT,
+			"not a profiler trace: JSON begins with { or [, this with byte 0x%02x",
+			(unsigned)(unsigned char)*json->at);
 	document->mode = *json->at == '{' ? SS_DOCUMENT_TOP : SS_DOCUMENT_EVENTS;
 	document->saw_events |= *json->at == '[';
 	document->store->trace->info.is_array = *json->at == '[';

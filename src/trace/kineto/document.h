@@ -4,8 +4,8 @@
  *
  * A trace file is an object with metadata and an array "traceEvents", in any
  * order, or only the array. A document follows the text from piece to piece:
- * it remembers where in the structure it stands. Metadata that matters goes into
- * the trace's info; what is not known is skipped at any length and depth.
+ * it remembers its position in the structure. Relevant metadata goes into the
+ * trace's info; unknown keys are skipped at any length and depth.
  */
 #ifndef SS_TRACE_KINETO_DOCUMENT_H
 #define SS_TRACE_KINETO_DOCUMENT_H

@@ -2,8 +2,8 @@
 /*
  * emit.c - the meaning of one event: from its fields to rows of the batch.
  *
- * What Kineto and its forerunners write is described in docs/ARCHITECTURE.md;
- * here each phase has its function, and the table at the bottom names them.
+ * docs/ARCHITECTURE.md describes what Kineto and its predecessors write; here each
+ * phase has its function, and the table at the bottom lists them.
  */
 #include <string.h>
 

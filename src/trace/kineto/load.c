@@ -165,7 +165,7 @@ static enum ss_status keep_carry(struct loading *loading, const char *rest, size
 {
 	if (length > EVENT_BYTES_MAX)
 		return ss_fail(err, SS_ERR_LIMIT,
-			       "the event at byte %lld is longer than %zu MB: this is no trace",
+			       "not a profiler trace: the event at byte %lld is longer than %zu MB",
 			       (long long)offset, EVENT_BYTES_MAX >> 20);
 	if (length > loading->carry_capacity) {
 		size_t wanted = length + length / 2;
@@ -326,7 +326,7 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 	if (!document->saw_events)
 		return ss_fail(err,
 			       document->mode == SS_DOCUMENT_DONE ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "no traceEvents in it: not a profiler trace");
+			       "not a profiler trace: the JSON has no \"traceEvents\"");
 	if (document->mode != SS_DOCUMENT_DONE)
 		ss_quality_add_at(&trace->quality, SS_ODD_TRUNCATED, loading->carry_offset);
 	if (trace->info.is_array && trace->event_count &&
@@ -334,7 +334,7 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 			    trace->quality.rows[SS_ODD_NO_PHASE].count ==
 		    trace->event_count)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "an array, but not of events: not a profiler trace");
+			       "not a profiler trace: the JSON array contains no events");
 	return SS_OK;
 }
 

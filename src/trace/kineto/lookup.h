@@ -2,7 +2,7 @@
 /*
  * lookup.h - gives names, texts, categories and tracks the reader's numbers.
  *
- * No memory is remembered in ss_reader.out_of_memory; the number is 0 then.
+ * If there is no memory, ss_reader.out_of_memory is set and the number is 0.
  */
 #ifndef SS_TRACE_KINETO_LOOKUP_H
 #define SS_TRACE_KINETO_LOOKUP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * others.c - arguments that no view looks at: the program's own, kept as text for those who
- * look at an event.
+ * others.c - custom arguments, which no view uses: kept as text, to be shown with their
+ * event.
  */
 #include "trace/kineto/reader.h"
 

@@ -3,9 +3,9 @@
  * reader.c - the life of a reader, and its loop over the elements of traceEvents.
  *
  * An event that cannot be read gets a second, careful try (json.h) and is then
- * given up: reading goes on at the next place that looks like an event. Nothing
- * here depends on where the text is cut: when an answer would need bytes that
- * are not there yet, the answer is "more".
+ * skipped: reading continues at the next place that looks like an event. Nothing
+ * here depends on how the text is cut into pieces: if a result would need bytes
+ * that have not arrived yet, the answer is "more".
  */
 #include "trace/kineto/lookup.h"
 

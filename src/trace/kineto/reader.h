@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.h - Kineto events from JSON text, into a batch.
+ * reader.h - reads Kineto events from JSON text into a batch.
  *
  * A reader belongs to one worker. It turns the text of events into rows of small
  * numbers: names, tracks, arguments are looked up in the reader's own tables, so

@@ -453,7 +453,9 @@ enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_
 	enum ss_status status;
 
 	if (!SS_PACK_FITS)
-		return ss_fail(err, SS_ERR_MISSING, "packs need a little-endian machine");
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"cannot write packs on this machine: they need little-endian byte order");
 	status = begin(&packing, trace, name) ? write_parts(&packing, output, context, err)
 					      : ss_fail_memory(err, "packing the trace");
 	end(&packing);
@@ -494,5 +496,5 @@ enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *
 	end(&two);
 	if (!has_one || !has_two)
 		return ss_fail_memory(err, "comparing traces");
-	return part ? ss_fail(err, SS_ERR_FORMAT, "they differ in '%s'", part) : SS_OK;
+	return part ? ss_fail(err, SS_ERR_FORMAT, "the traces differ in '%s'", part) : SS_OK;
 }

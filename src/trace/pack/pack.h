@@ -9,8 +9,8 @@
  *
  *     header | table of parts | parts, each at a multiple of 64 bytes
  *
- * A pack can be anybody's: all that the rest of the program relies on is checked
- * when it is read.
+ * A pack can come from anyone: everything that the rest of the program relies on is
+ * checked when it is read.
  */
 #ifndef SS_TRACE_PACK_PACK_H
 #define SS_TRACE_PACK_PACK_H

@@ -4,8 +4,8 @@
  *
  * Every part is read into a block of its own; those that are columns of the trace
  * become its columns. The file is read and not mapped: one way for files, pipes,
- * compressed packs and inputs. A mapped one would cost half as much, but ends the
- * program when somebody makes the file shorter meanwhile.
+ * compressed packs and inputs. Mapping would cost half as much, but would crash the
+ * program if somebody truncates the file meanwhile.
  */
 #include "trace/pack/unpack.h"
 
@@ -43,7 +43,7 @@ enum ss_status ss_unpack_fail(struct ss_error *err, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(what, sizeof(what), format, values);
 	va_end(values);
-	return ss_fail(err, SS_ERR_FORMAT, "the packed trace is damaged: %s; pack it again", what);
+	return ss_fail(err, SS_ERR_FORMAT, "the pack is damaged (%s): pack the trace again", what);
 }
 
 static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, size_t bytes,
@@ -53,7 +53,7 @@ static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, si
 
 	SS_TRY(ss_source_fill(unpacking->source, buffer, bytes, &got, err));
 	unpacking->at += got;
-	return got == bytes ? SS_OK : ss_unpack_fail(err, "it ends in the middle");
+	return got == bytes ? SS_OK : ss_unpack_fail(err, "it is truncated");
 }
 
 /* --- header and table ---------------------------------------------------------- */
@@ -61,12 +61,12 @@ static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, si
 static enum ss_status check_header(const struct ss_pack_header *header, struct ss_error *err)
 {
 	if (memcmp(header->magic, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) != 0)
-		return ss_fail(err, SS_ERR_FORMAT, "not a packed trace");
+		return ss_fail(err, SS_ERR_FORMAT, "not a pack");
 	if (header->version != SS_PACK_VERSION || header->layout != ss_pack_layout() ||
 	    header->part_count != SS_PARTS)
 		return ss_fail(err, SS_ERR_FORMAT,
-			       "packed by another version of stepscope (form %u, this one reads "
-			       "form %u): pack it again",
+			       "packed by another version of stepscope (format %u, this one reads "
+			       "format %u): pack the trace again",
 			       header->version, SS_PACK_VERSION);
 	return SS_OK;
 }
@@ -83,7 +83,7 @@ static enum ss_status check_table(const struct unpacking *unpacking, struct ss_e
 		    entry->offset != at || entry->bytes > PART_BYTES_MAX ||
 		    entry->bytes > SIZE_MAX / 2 || entry->bytes % entry->item_bytes != 0 ||
 		    entry->bytes / entry->item_bytes >= SS_NO_ROW - 1)
-			return ss_unpack_fail(err, "its table of parts is not whole");
+			return ss_unpack_fail(err, "its table of parts is incomplete");
 		at += entry->bytes;
 	}
 	return at == unpacking->header.pack_bytes ? SS_OK
@@ -97,7 +97,9 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 	uint64_t wanted;
 
 	if (!SS_PACK_FITS)
-		return ss_fail(err, SS_ERR_MISSING, "packs need a little-endian machine");
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"cannot read packs on this machine: they need little-endian byte order");
 	SS_TRY(read_exactly(unpacking, header, sizeof(*header), err));
 	SS_TRY(check_header(header, err));
 	SS_TRY(read_exactly(unpacking, unpacking->table, sizeof(unpacking->table), err));
@@ -181,7 +183,7 @@ static enum ss_status read_parts(struct unpacking *unpacking, struct ss_error *e
 	for (uint32_t i = 0; i < SS_PARTS; i++)
 		SS_TRY(read_part(unpacking, i, err));
 	SS_TRY(ss_source_fill(unpacking->source, &more, 1, &got, err));
-	return got ? ss_unpack_fail(err, "it goes on after its end") : SS_OK;
+	return got ? ss_unpack_fail(err, "it continues after its end") : SS_OK;
 }
 
 static void release_parts(struct unpacking *unpacking)
@@ -213,7 +215,7 @@ static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_tr
 
 	if (part->bytes >= SS_PACK_NAME_BYTES ||
 	    (part->bytes && memchr(part->data, 0, part->count)))
-		return ss_unpack_fail(err, "the name of its origin cannot be one");
+		return ss_unpack_fail(err, "the name of its original file is invalid");
 	shown = ss_arena_alloc(&trace->arena, 3 * (size_t)part->bytes + 1, 1);
 	if (!shown)
 		return ss_fail_memory(err, "a trace");
@@ -254,7 +256,7 @@ enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 	if (status == SS_OK)
 		status = read_part(&unpacking, SS_PART_ORIGIN, err);
 	if (status == SS_OK && part->bytes >= sizeof(out->name))
-		status = ss_unpack_fail(err, "the name of its origin cannot be one");
+		status = ss_unpack_fail(err, "the name of its original file is invalid");
 	if (status == SS_OK && part->bytes)
 		memcpy(out->name, part->data, part->count);
 	out->disk_bytes = unpacking.header.disk_bytes;

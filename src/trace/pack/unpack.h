@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.h - between the files that read a pack: its parts, in memory.
+ * unpack.h - what the files that read a pack share: its parts, in memory.
  */
 #ifndef SS_TRACE_PACK_UNPACK_H
 #define SS_TRACE_PACK_UNPACK_H
@@ -15,7 +15,7 @@ struct ss_unpacked {
 	uint32_t count; /* of items */
 };
 
-/* "the packed trace is damaged: ..." */
+/* "the pack is damaged (...): pack the trace again" */
 __attribute__((format(printf, 2, 3))) enum ss_status ss_unpack_fail(struct ss_error *err,
 								    const char *format, ...);
 

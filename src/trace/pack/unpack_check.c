@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack_check.c - what must hold in a trace, checked in passes over the columns.
+ * unpack_check.c - checks the invariants of a trace in passes over the columns.
  *
- * The loader of JSON makes only traces that pass; a pack can be anybody's. What is
- * not checked here is either found again (unpack_trace.c) or a figure that is only
+ * The JSON loader makes only traces that pass, but a pack can come from anyone. What is
+ * not checked here is either computed again (unpack_trace.c) or a figure that is only
  * shown.
  */
 #include <math.h>
@@ -127,10 +127,9 @@ static enum ss_status check_slices(const struct ss_trace *trace, struct ss_error
 		const struct ss_track *track = &trace->tracks[i];
 
 		if (!numbers_hold(trace, &limits, track))
-			return ss_unpack_fail(err, "an event of track %u has a number of nothing",
-					      i);
+			return ss_unpack_fail(err, "an event of track %u refers to nothing", i);
 		if (!times_hold(trace, track))
-			return ss_unpack_fail(err, "times of track %u are not in order", i);
+			return ss_unpack_fail(err, "the times of track %u are not in order", i);
 	}
 	return links_hold(trace) ? SS_OK : ss_unpack_fail(err, "a link leads nowhere");
 }
@@ -328,10 +327,10 @@ static bool counts_hold(const struct ss_trace *trace)
 enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *err)
 {
 	if (!is_ns(trace->origin_ns) || trace->span_ns < 0 || trace->span_ns > SPAN_NS_MAX)
-		return ss_unpack_fail(err, "its times cannot be");
+		return ss_unpack_fail(err, "its times are impossible");
 	SS_TRY(check_slices(trace, err));
 	if (!records_hold(trace))
-		return ss_unpack_fail(err, "an argument has a number of nothing");
+		return ss_unpack_fail(err, "an argument refers to nothing");
 	if (!companions_hold(trace))
 		return ss_unpack_fail(err, "an argument belongs to no event");
 	if (!allocations_hold(trace))
@@ -339,7 +338,7 @@ enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *er
 	if (!steps_hold(trace))
 		return ss_unpack_fail(err, "steps are not in order");
 	if (!info_holds(trace) || !counts_hold(trace))
-		return ss_unpack_fail(err, "what it says of itself cannot be");
+		return ss_unpack_fail(err, "its header is inconsistent");
 	if (!tracks_hold(trace))
 		return ss_unpack_fail(err, "tracks are not in order");
 	return SS_OK;

@@ -40,16 +40,16 @@ static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_
 
 		if (lengths[i] > left || (lengths[i] == 0) != (i == 0) ||
 		    ss_utf8_check(at, lengths[i]) != 0)
-			return ss_unpack_fail(err, "a text cannot be one");
+			return ss_unpack_fail(err, "a text is invalid");
 		id = ss_strings_add(out, at, lengths[i]);
 		if (id == SS_NO_ID)
 			return ss_fail_memory(err, "the names of this trace");
 		if (id != i)
-			return ss_unpack_fail(err, "a text is there twice");
+			return ss_unpack_fail(err, "a text occurs twice");
 		at += lengths[i];
 		left -= lengths[i];
 	}
-	return count && !left ? SS_OK : ss_unpack_fail(err, "texts and their lengths differ");
+	return count && !left ? SS_OK : ss_unpack_fail(err, "texts and their lengths do not match");
 }
 
 static enum ss_status add_records(const struct ss_unpacked *parts,
@@ -66,7 +66,7 @@ static enum ss_status add_records(const struct ss_unpacked *parts,
 		if (id == SS_NO_ID)
 			return ss_fail_memory(err, "the arguments of this trace");
 		if (id != i)
-			return ss_unpack_fail(err, "an argument is there twice");
+			return ss_unpack_fail(err, "an argument occurs twice");
 	}
 	return SS_OK;
 }
@@ -93,7 +93,7 @@ static enum ss_status add_name_flags(const struct ss_unpacked *parts, struct ss_
 	const uint32_t *flags = items_of(parts, SS_PART_NAME_FLAGS, &count);
 
 	if (count != trace->names.count)
-		return ss_unpack_fail(err, "names and their flags differ");
+		return ss_unpack_fail(err, "names and their flags do not match");
 	if (!ss_memory_reserve(trace->memory, (void **)&trace->name_flags,
 			       &trace->name_flag_capacity, count, sizeof(*flags)))
 		return ss_fail_memory(err, "the names of this trace");
@@ -109,7 +109,7 @@ static enum ss_status add_info(const struct ss_unpacked *parts, struct ss_trace 
 	struct ss_trace_info *info = &trace->info;
 
 	if (count != 1 || from->step_anchor > SS_STEPS_NONE)
-		return ss_unpack_fail(err, "what it says of itself cannot be");
+		return ss_unpack_fail(err, "its header is inconsistent");
 	info->rank = from->rank;
 	info->world_size = from->world_size;
 	info->group_count = from->group_count;
@@ -157,13 +157,13 @@ static enum ss_status add_categories(const struct ss_unpacked *parts,
 	const struct ss_pack_category *from = items_of(parts, SS_PART_CATEGORIES, &count);
 
 	if (!count || count > SS_CATEGORIES_MAX)
-		return ss_unpack_fail(err, "it has too many categories, or none");
+		return ss_unpack_fail(err, "it has no categories, or too many");
 	trace->category_count = count - 1;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t to = i + 1 < count ? i : SS_CATEGORIES_MAX - 1;
 
 		if (from[i].name >= words->count || from[i].kind >= SS_KIND_COUNT)
-			return ss_unpack_fail(err, "a category cannot be one");
+			return ss_unpack_fail(err, "a category is invalid");
 		trace->categories[to] = (struct ss_category){ word(trace, words, from[i].name),
 							      from[i].kind, from[i].by_name != 0 };
 		trace->category_events[to] = from[i].events;
@@ -196,7 +196,7 @@ static enum ss_status add_steps(const struct ss_unpacked *parts, const struct ss
 			.device_events = from[i].device_events,
 		};
 		if (from[i].dropped >= words->count)
-			return ss_unpack_fail(err, "a step cannot be one");
+			return ss_unpack_fail(err, "a step is invalid");
 		if (!from[i].dropped) {
 			steps->kept_count++;
 			continue;
@@ -282,7 +282,7 @@ static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trac
 	for (uint32_t i = 0; i < count; i++) {
 		if (from[i].class > SS_TRACK_ASYNC || (i && from[i].class < from[i - 1].class) ||
 		    from[i].row_count > trace->slices.count - next)
-			return ss_unpack_fail(err, "a track cannot be one");
+			return ss_unpack_fail(err, "a track is invalid");
 		trace->tracks[i] = (struct ss_track){ .class = from[i].class,
 						      .pid = from[i].pid,
 						      .tid = from[i].tid,
@@ -299,7 +299,8 @@ static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trac
 			trace->device_to = next;
 	}
 	trace->track_count = count;
-	return next == trace->slices.count ? SS_OK : ss_unpack_fail(err, "events are on no track");
+	return next == trace->slices.count ? SS_OK
+					   : ss_unpack_fail(err, "some events are on no track");
 }
 
 /* Columns of one table must be equally long. */
@@ -310,7 +311,7 @@ static enum ss_status check_lengths(const struct ss_unpacked *parts, struct ss_e
 
 		if (column->count == before->count &&
 		    parts[column->part].count != parts[before->part].count)
-			return ss_unpack_fail(err, "its columns are not equally long");
+			return ss_unpack_fail(err, "its columns differ in length");
 	}
 	return SS_OK;
 }
@@ -381,7 +382,7 @@ static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trac
 	const void *phases = items_of(parts, SS_PART_PHASES, &phase_count);
 
 	if (quality_count != SS_ODD_COUNT || phase_count != SS_COUNT(trace->phase_events))
-		return ss_unpack_fail(err, "a list of counts has a wrong length");
+		return ss_unpack_fail(err, "a list of counts has the wrong length");
 	memcpy(trace->quality.rows, quality, sizeof(trace->quality.rows));
 	memcpy(trace->phase_events, phases, sizeof(trace->phase_events));
 	return SS_OK;
