@@ -30,7 +30,7 @@ export const COLOR_WORDS = [
 	"Python",
 	"input",
 	"optimizer",
-	"range of the program",
+	"user annotation",
 	"idle",
 	"other",
 ] as const;

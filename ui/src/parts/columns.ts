@@ -208,7 +208,7 @@ const UNITS: Record<string, string> = { ns: " ns", bytes: " bytes", percent: " %
 
 /* The cell as it was measured, for hovering and copying. */
 export function exactly(column: { type: ColumnType }, value: Cell): string {
-	if (value === null) return "not recorded, or does not apply";
+	if (value === null) return "not recorded or not applicable";
 	if (typeof value === "string") return value;
 	if (!isNumeric(column)) return String(value);
 	return EXACT.format(value) + (UNITS[column.type] ?? "");

@@ -188,7 +188,7 @@ function boxOf(cell: Cell, at: Layout): Record<string, string> {
 	};
 }
 
-const HINT = "Point at a cell, or move with the arrow keys. Grey, or a dash: not known.";
+const HINT = "Hover over a cell or use the arrow keys. Grey or a dash means unknown.";
 
 const MOVES: Record<string, [number, number]> = {
 	ArrowUp: [-1, 0],

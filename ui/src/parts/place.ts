@@ -211,7 +211,7 @@ export async function showRow(
 ): Promise<string | null> {
 	try {
 		const spot = await spotOf(client, job, view, document, row);
-		if (!spot) return "This row has no place of its own on the timeline.";
+		if (!spot) return "This row has no single place on the timeline.";
 		showOnTimeline(spot.start, spot.duration, spot.selected);
 		return null;
 	} catch (error) {

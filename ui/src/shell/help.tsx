@@ -34,7 +34,7 @@ export function Help({ version, onClose }: { version: string; onClose: () => voi
 			}}
 		>
 			<header>
-				<h2 id="help-title">Keys</h2>
+				<h2 id="help-title">Keyboard shortcuts</h2>
 				<span class="soft">stepscope {version}</span>
 				<button type="button" class="button" onClick={onClose}>
 					Close

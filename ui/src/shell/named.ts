@@ -23,7 +23,7 @@ export function showNamed(job: Job, named: string[]): void {
 		if (!file)
 			throw new Refused(
 				`\u201c${path.slice(0, 200)}\u201d is not among the ` +
-					`${job.files.length} files that this server shows.`,
+					`${job.files.length} files on this server.`,
 			);
 		return file;
 	});

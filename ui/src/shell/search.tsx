@@ -68,7 +68,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 	const place = found?.hits.length
 		? `${found.at + 1} of ${found.count.toLocaleString("en-US")}`
 		: found
-			? "nothing found"
+			? "no matches"
 			: "";
 	return (
 		<search class="search">
@@ -79,7 +79,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 				placeholder="Search names   /"
 				aria-label="Search names of slices"
 				aria-keyshortcuts="/"
-				title={failed || "* and ? stand for any letters"}
+				title={failed || "* matches any text, ? any one character"}
 				value={text}
 				onInput={(event) => {
 					find(null);

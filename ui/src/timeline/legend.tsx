@@ -56,11 +56,11 @@ function Keys({ answer }: { answer: ColorsAnswer | null }) {
 					<bdi>{name}</bdi>
 				</li>
 			))}
-			<li title="A device stands idle; tinted by what it waits for">
+			<li title="The GPU is idle; tinted by what it waits for">
 				<span class="legend-key hatched idle" />
 				idle, by cause
 			</li>
-			<li title="The part of a collective in which it waits for other ranks">
+			<li title="The part of a collective spent waiting for other ranks">
 				<span class="legend-key hatched wait" />
 				waiting for ranks
 			</li>

@@ -15,13 +15,13 @@ const KINDS: BarKind[] = [
 	{
 		name: "exposed",
 		color: "communication",
-		about: "communication ran, and no compute kernel: the step is longer by it",
+		about: "communication ran without a compute kernel and makes the step longer",
 	},
 	{
 		name: "hidden",
 		color: "communication",
 		hatched: true,
-		about: "communication ran beside compute kernels",
+		about: "communication overlapped with compute kernels",
 	},
 ];
 
@@ -53,8 +53,8 @@ function sentence(bars: Bar[]): string {
 	const mean = formatNs(all / Math.max(1, bars.length));
 	const share = formatPercent((100 * exposed) / all);
 	return (
-		`A rank communicates ${mean} per step (mean); ` +
-		`${share} of it is exposed, not beside compute.`
+		`On average a rank communicates for ${mean} per step; ` +
+		`${share} of that is exposed (not overlapped with compute).`
 	);
 }
 
@@ -71,7 +71,7 @@ export function Exposed() {
 		<div class="exposed">
 			<p class="summary">{sentence(bars)}</p>
 			<Bars
-				label="Communication of each rank, exposed and hidden"
+				label="Communication per rank, exposed and hidden"
 				kinds={KINDS}
 				bars={bars}
 				height={140}

@@ -55,11 +55,11 @@ export function Causes() {
 				whole={{
 					name:
 						devices > 1
-							? `idle, ${devices} devices`
+							? `idle, ${devices} GPUs`
 							: "idle time",
 					ns: sum(parts.map((part) => part.ns)),
 				}}
-				base="the idle time in the steps"
+				base="the idle time within steps"
 				chosen={filter}
 				onChoose={(cause) =>
 					store.setOwn({ filter: filter === cause ? "" : cause })

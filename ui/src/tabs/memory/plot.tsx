@@ -90,14 +90,14 @@ function optionsOf(props: Props, width: number): uPlot.Options {
 		series: [
 			{ label: "at", value: (_, value: number | null) => formatNs(value) },
 			{
-				label: "most allocated",
+				label: "max allocated",
 				stroke: color,
 				width: 1.5,
 				value: bytes,
 				points: { show: false },
 			},
 			{
-				label: "least allocated",
+				label: "min allocated",
 				stroke: color,
 				width: 0.5,
 				value: bytes,

@@ -278,7 +278,7 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 					</div>
 				</div>
 				{rows.length ? null : (
-					<p class="state">No module has this text in its name.</p>
+					<p class="state">No module name contains this text.</p>
 				)}
 			</div>
 		</div>

@@ -48,8 +48,8 @@ function ofHost(rows: BreakdownRow[]): MeterPart[] {
 }
 
 function whose(devices: number): string {
-	if (!devices) return "No device was recorded: this is the time of the host.";
-	return devices > 1 ? `Mean of ${devices} devices.` : "";
+	if (!devices) return "No GPU was recorded; this is host time.";
+	return devices > 1 ? `Mean of ${devices} GPUs.` : "";
 }
 
 export function Budget() {
@@ -75,7 +75,7 @@ export function Budget() {
 			<Loading what="Adding up the step…" />
 		);
 	const { parts, devices, basis } = loaded.value;
-	if (!parts.length) return <Nothing>No steps that count.</Nothing>;
+	if (!parts.length) return <Nothing>No complete steps.</Nothing>;
 	const whole = sum(parts.map((part) => part.ns));
 	return (
 		<>

@@ -87,7 +87,7 @@ export function Top({ top }: { top: TopOf }) {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what={`Looking for ${top.title.toLowerCase()}…`} />
+			<Loading what={`Loading ${top.title.toLowerCase()}…`} />
 		);
 	const lines = linesOf(document, top);
 	if (!lines.length) return <p class="soft">{top.empty}</p>;

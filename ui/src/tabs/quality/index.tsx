@@ -10,7 +10,7 @@ import { Notes } from "./notes";
 const NOTES = {
 	id: "summary",
 	title: "Summary",
-	about: "What to know before trusting a figure",
+	about: "What to know before you trust the numbers",
 	component: Notes,
 };
 

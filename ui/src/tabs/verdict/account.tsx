@@ -11,11 +11,11 @@ export function AccountBar({ account, busy }: { account: Account | null; busy: b
 	if (!account) return null;
 	return (
 		<section class={busy ? "budget account busy" : "budget account"}>
-			<h3>Account of the step</h3>
+			<h3>Step time breakdown</h3>
 			<StackedBar
 				parts={accountParts(account)}
-				label="Account of the step"
-				whole="of a step"
+				label="Step time breakdown"
+				whole="of the step"
 				format={formatNs}
 			/>
 		</section>

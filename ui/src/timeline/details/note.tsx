@@ -12,10 +12,10 @@ import "./details.css";
 
 type NoteSelection = Extract<Selection, { kind: "note" }>;
 
-const FULL = "A link holds no more notes than these: shorten or delete one.";
+const FULL = "A link has no room for more notes: shorten or delete one.";
 
 const ABOUT =
-	"Notes are part of the address: Copy link takes them along, and " +
+	"Notes are part of the address: Copy link includes them, and " +
 	"stepscope report --link puts them into a report.";
 
 /* A moment has no length: it is shown with a fiftieth of the run around it. */
@@ -72,7 +72,7 @@ function Editor({ selected }: { selected: NoteSelection }) {
 				rows={3}
 				maxLength={NOTE_LETTERS}
 				aria-label="Text of the note"
-				placeholder="What is to be seen here?"
+				placeholder="What do you see here?"
 				value={text}
 				onInput={(event) => write(event.currentTarget.value)}
 			/>

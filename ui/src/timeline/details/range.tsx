@@ -38,7 +38,7 @@ const CHIPS = [...PARTS, { id: "flame", title: "Flame graph" }];
 function Choice({ chosen }: { chosen: string }) {
 	return (
 		<Chips
-			label="What of the range"
+			label="Tables of the range"
 			chips={CHIPS}
 			chosen={chosen}
 			onChoose={(range) => store.setOwn({ range })}

@@ -203,7 +203,7 @@ function writeStep(
 ): void {
 	const { context, theme } = pen;
 	const length = formatNs(step.end_ns - step.start_ns);
-	const dropped = step.dropped === null ? "" : ` (not counted: ${step.dropped})`;
+	const dropped = step.dropped === null ? "" : ` (excluded: ${step.dropped})`;
 	for (const text of [
 		`step ${step.number} · ${length}${dropped}`,
 		`step ${step.number} · ${length}`,

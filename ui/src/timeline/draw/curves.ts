@@ -15,7 +15,7 @@ const COLOR_OF: Record<string, number> = { utilization: 0, memory: 7, reserved: 
 const OTHER = 10;
 
 export function formatValue(offer: CurveOffer, value: number): string {
-	if (Number.isNaN(value)) return "not known";
+	if (Number.isNaN(value)) return "unknown";
 	if (offer.unit === "bytes") return formatBytes(value);
 	if (offer.unit === "percent") return formatPercent(value);
 	if (Number.isInteger(value)) return formatCount(value);

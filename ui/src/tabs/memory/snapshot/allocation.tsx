@@ -40,7 +40,7 @@ export function AllocationDetails({ selected }: { selected: AllocationSelection 
 							)
 						}
 					>
-						Mark all blocks of its stack
+						Mark all blocks of this stack
 					</button>
 				) : null}
 			</header>

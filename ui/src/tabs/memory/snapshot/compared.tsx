@@ -106,7 +106,7 @@ function Sentence(props: { asked: NonNullable<ReturnType<typeof comparedOf>>; na
 			From {name} to {found.name}: held at the end {formatBytes(found.before)} →{" "}
 			{formatBytes(found.after)} (<b>{signed(found.after - found.before)}</b>)
 			{most?.change_bytes
-				? `; the most of it ${most.line ?? "blocks without a stack"}, ` +
+				? `; largest change: ${most.line ?? "blocks without a stack"}, ` +
 					signed(most.change_bytes)
 				: ""}
 			.
