@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.ts - the run in a few words: its name, its ranks, its steps, its device.
+ * words.ts - describes the run in a few words: name, ranks, steps, GPU.
  */
 import { formatNs } from "./format";
 import type { Job } from "./types";

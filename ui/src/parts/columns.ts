@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.ts - columns of a table as people read them: title, one unit a column, width.
+ * columns.ts - how people see the columns of a table: title, one unit per column, width.
  */
 import type { Cell, ColumnOffer } from "../core/types";
 import { shortName } from "./names";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row-details.tsx - drawer: a row of a table with all its columns, names in full.
+ * row-details.tsx - drawer: a table row with all its columns and full names.
  */
 import { useState } from "preact/hooks";
 import type { Selection } from "../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.ts - what the status bar chose, as parameters of a view.
+ * scope.ts - turns the scope chosen in the status bar into parameters of a view.
  */
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";

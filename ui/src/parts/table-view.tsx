@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
+ * table-view.tsx - shows a view of the core as a table, in the scope of the status bar.
  */
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * banner.tsx - the core does not answer any more.
+ * banner.tsx - shown when the core no longer responds.
  */
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * header.tsx - what is open, the search, the theme, the help; and the tabs as links.
+ * header.tsx - the header: run, search, theme, help; and the tabs as links.
  */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";

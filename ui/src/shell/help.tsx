@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.tsx - all keys, and the licences of what is in the page, over the page.
+ * help.tsx - a dialog with all keyboard shortcuts and the licences of what is in the page.
  */
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS } from "./keys";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.ts - all keys, for the help and for those who listen.
+ * keys.ts - all keyboard shortcuts, for the help and for key handlers.
  */
 import { GESTURES, KEYS as TIMELINE_KEYS } from "../timeline/keys";
 

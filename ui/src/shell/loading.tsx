@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loading.tsx - while files load: bytes, events, which file of how many; and a way out.
+ * loading.tsx - the loading screen: bytes, events, current file; and a cancel button.
  */
 import { formatBytes, formatCount } from "../core/format";
 import type { Progress } from "../core/transport";

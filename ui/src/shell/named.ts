@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * named.ts - files of a server that the address names: ?trace=rank3.json.gz leads to them.
+ * named.ts - opens files of a server that the address names, such as ?trace=rank3.json.gz.
  */
 import { store } from "../core/store";
 import { Refused } from "../core/transport";

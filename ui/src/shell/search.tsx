@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.tsx - the search box: names of slices; Enter goes from hit to hit on the timeline.
+ * search.tsx - the search box for slice names; Enter moves from match to match on the timeline.
  */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";

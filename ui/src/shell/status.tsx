@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.tsx - the scope of everything that is shown: step and rank; and what is selected.
+ * status.tsx - the status bar: the scope of everything shown (step and rank) and the selection.
  */
 import { useOpened } from "../core/context";
 import { formatNs } from "../core/format";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views.ts - where each view of the core is found. A view that stands nowhere is an error of
- * the compiler.
+ * views.ts - which tab shows each view of the core. A view that no tab shows is a compile error.
  */
 import type { ViewName } from "../core/tables";
 

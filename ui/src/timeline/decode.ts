@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode.ts - the binary answers of the core as views on their bytes: nothing is copied.
- * The layout is that of docs/formats/viewer.md.
+ * decode.ts - reads the core's binary answers in place, without copying. docs/formats/viewer.md
+ * describes the layout.
  */
 const TILES = 0x31545353;
 const PAINTED_TILES = 0x32545353;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * focus.ts - what is selected, with everything the core knows about it.
+ * focus.ts - the selection, with everything the core knows about it.
  */
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";

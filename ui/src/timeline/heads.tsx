@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heads.tsx - the names of the rows, at the left of the canvas: fold, pin, show all lanes.
+ * heads.tsx - the row names to the left of the canvas: fold, pin, show all lanes.
  */
 import { formatCount, formatNs } from "../core/format";
 import type { CurveOffer, JobFile } from "../core/types";

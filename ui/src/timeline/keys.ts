@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.ts - keys and gestures of the timeline: the one list that input and help read.
+ * keys.ts - keys and gestures of the timeline: one list for input and help.
  */
 export type Action =
 	| "zoom-in"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * legend.tsx - what the colours of the timeline mean, and what they are by.
+ * legend.tsx - the legend of the timeline's colours, and the choice of what they show.
  */
 import { useEffect } from "preact/hooks";
 import { allColorings, COLOR_WORDS, COLORS, coloringOf, colorToken } from "../core/colors";

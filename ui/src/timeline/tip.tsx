@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tip.tsx - what is under the pointer, in a sentence or two.
+ * tip.tsx - a tooltip: what is under the pointer, in a sentence or two.
  */
 import { useEffect, useState } from "preact/hooks";
 import { allCauses, COLOR_WORDS } from "../core/colors";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * welcome.tsx - nothing is open: drop files, look at a demo, or learn how to record.
+ * welcome.tsx - the start page: drop files, open a demo, or learn how to record.
  */
 import { useState } from "preact/hooks";
 import type { Openers, Picked, Transport } from "../core/transport";

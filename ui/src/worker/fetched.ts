@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetched.ts - files that an address names: index.html?trace=rank0.json.gz&trace=rank1.json.gz.
- * They are fetched from where the page itself came from, and from nowhere else.
+ * fetched.ts - fetches files that an address names:
+ * index.html?trace=rank0.json.gz&trace=rank1.json.gz. They come from the server of the page
+ * itself, and from nowhere else.
  */
 import { type Picked, type Progress, Refused } from "../core/transport";
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposed.tsx - communication: of each rank's communication, what ran beside compute kernels
- * and what the device did nothing else in.
+ * exposed.tsx - communication per rank: what overlapped with compute and what was exposed.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add-run.tsx - one run is open: how to add the other.
+ * add-run.tsx - only one run is open: how to add the other.
  */
 import { useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";

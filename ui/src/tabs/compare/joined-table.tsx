@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joined-table.tsx - a view of both runs, row by row, by what changed most.
+ * joined-table.tsx - a view of both runs, row by row, largest change first.
  */
 import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * two-runs.tsx - both verdicts, the way from one step to the other, tables of both.
+ * two-runs.tsx - both verdicts, the change in step time, and tables of both runs.
  */
 import { useOpened, useLoaded } from "../../core/context";
 import type { Client } from "../../core/client";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waterfall.tsx - from one run's step to the other's, part by part.
+ * waterfall.tsx - the change in step time between two runs, part by part.
  */
 import { useState } from "preact/hooks";
 import { formatNs, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causes.tsx - gaps: idle time by cause, in parts that sum to all of it.
+ * causes.tsx - gaps: idle time by cause; the parts add up to all idle time.
  */
 import { causeColor, causeOf } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor.tsx - kernels: how much of their time is on tensor cores, of how much that could be.
+ * tensor.tsx - kernels: share of kernel time on tensor cores, and the share that could use them.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";

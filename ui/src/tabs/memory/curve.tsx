@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curve.tsx - the curve of one device: all of it from the view, a window of it from the core.
+ * curve.tsx - the memory curve of one device: the whole from the view, a window of it from the
+ * core.
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of memory: the curve, peaks, steps, who holds it, allocations.
+ * index.tsx - tab: memory: curve, peaks, steps, holders, allocations.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lack.tsx - what the memory events of a trace do not tell.
+ * lack.tsx - what the memory events of a trace do not contain.
  */
 
 /* Tables that say more than those of the recording. */

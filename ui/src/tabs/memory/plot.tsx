@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.tsx - memory over time: allocated as a band from least to most, reserved as a line,
- * steps behind it. Dragging zooms, a double click shows all.
+ * plot.tsx - memory over time: allocated as a band from minimum to maximum, reserved as a line,
+ * steps behind it. Drag to zoom, double click to show all.
  */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.tsx - stacks as an icicle: callers on top, time is width. Click or Enter zooms.
+ * flame.tsx - stacks as an icicle chart: callers on top, width is time. Click or Enter zooms.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLORS, readPalette } from "../../core/colors";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of nn.Modules and stacks: a tree, an icicle, and tables.
+ * index.tsx - tab: nn.Modules and stacks: a tree, an icicle chart, and tables.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

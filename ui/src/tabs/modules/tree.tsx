@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.tsx - modules below each other: open, close, order, look for one.
+ * tree.tsx - the module tree: expand, collapse, sort, search.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCell } from "../../core/format";

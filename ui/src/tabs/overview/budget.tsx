@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.tsx - overview: the mean step in parts that sum to it.
+ * budget.tsx - overview: the mean step in parts that add up to it.
  */
 import { causeColor } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -75,7 +75,7 @@ export function Budget() {
 			<Loading what="Adding up the step…" />
 		);
 	const { parts, devices, basis } = loaded.value;
-	if (!parts.length) return <Nothing>No complete steps.</Nothing>;
+	if (!parts.length) return <Nothing>No steps to measure.</Nothing>;
 	const whole = sum(parts.map((part) => part.ns));
 	return (
 		<>

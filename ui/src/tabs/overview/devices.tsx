@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.tsx - overview: how well each device was used, and which devices they are.
+ * devices.tsx - overview: the devices and how well each was used.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * headline.tsx - overview: GPU utilization in one figure, and where to look when it is low.
+ * headline.tsx - overview: GPU utilization as one number, and where to look when it is low.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: a step in one look: its parts, the devices, what takes the most.
+ * index.tsx - tab: a step at a glance: its parts, the devices, and what takes most time.
  */
 import type { ComponentChildren } from "preact";
 import { useView, writeAddress } from "../../core/store";

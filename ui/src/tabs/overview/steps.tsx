@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.tsx - overview: each step by what it was spent on; of several ranks their mean.
+ * steps.tsx - overview: each step by activity; with several ranks their mean.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top.tsx - overview: the five that take the most: operators, kernels, gaps.
+ * top.tsx - overview: the top five operators, kernels and gaps.
  */
 import { useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

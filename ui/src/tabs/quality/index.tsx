@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: what is odd about the files, what was not recorded and how to record it.
+ * index.tsx - tab: problems in the files, what was not recorded, and how to record it.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";

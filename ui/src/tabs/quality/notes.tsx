@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.tsx - quality: broken files, what was lost, what was mended, what was not recorded.
+ * notes.tsx - quality: unreadable files, and what was lost, repaired or not recorded.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount } from "../../core/format";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - ranks: the mean step of each rank in parts that sum to it. Of many ranks a page at
- * a time, in an order that brings forward those that stand out.
+ * bars.tsx - ranks: the mean step of each rank in parts that add up to it. Many ranks are shown
+ * in pages, sorted so that outliers come first.
  */
 import { useMemo } from "preact/hooks";
 import { kindOf } from "../../core/colors";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of ranks: who is late, who waits, how far clocks are apart.
+ * index.tsx - tab: ranks: stragglers, waits, clock offsets.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step-map.tsx - the map of ranks and steps: who was late when.
+ * step-map.tsx - a map of ranks and steps: which rank was late in which step.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - steps: a bar for each step, of each rank where there is room, else the slowest
- * rank of the step; outliers are marked and named.
+ * bars.tsx - steps: one bar per step and rank if there is room, otherwise the slowest rank of
+ * each step; outliers are marked and named.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.tsx - what the step is spent on when the fixes are in place: parts that sum to all of it.
+ * account.tsx - where the step time goes with the fixes in place: parts that add up to the step.
  */
 import { formatNs } from "../../core/format";
 import type { Account } from "../../core/types";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.tsx - where a step's time goes: parts that sum to all of it.
+ * budget.tsx - where the recorded step time goes: parts that add up to the step.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * details.tsx - a finding in the drawer: everything that shows it, and its places.
+ * details.tsx - drawer: a finding with all its evidence and places.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount, formatNs } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finding.tsx - a finding: what it costs, what shows it, what to do, how sure it is.
+ * finding.tsx - a finding: cost, evidence, fix, confidence.
  */
 import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
@@ -116,7 +116,7 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 			{finding.cost_ns !== null && (finding.cost_ns || finding.bytes === undefined) ? (
 				<>
 					<b title="per step, with the fixes above it in place">
-						{range ? `saves ${range}` : `saves ${formatNs(finding.cost_ns)}`}
+						{`saves ${range ?? formatNs(finding.cost_ns)}`}
 					</b>
 					{" · "}
 					{range ? null : (

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality-line.tsx - how far the verdict can be trusted, in one line.
+ * quality-line.tsx - one line on how far the verdict can be trusted.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";

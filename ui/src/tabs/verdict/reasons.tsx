@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reasons.tsx - why we think so, what would make it surer, what it is not: what the finding
- * itself says, and the parts of its rule's page.
+ * reasons.tsx - why we think so, what we assume, how to be more certain, when the rule stays
+ * quiet: from the finding itself and from its rule's page.
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

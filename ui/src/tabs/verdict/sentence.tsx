@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentence.tsx - the first line of all: how long a step takes, and what it could take.
+ * sentence.tsx - the headline: how long a step takes, and what it could take.
  */
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
 import type { Diagnosis, Doubt } from "../../core/types";

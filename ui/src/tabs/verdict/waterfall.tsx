@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waterfall.tsx - from today's step to the possible one: a bar a fix, and whether it counts.
+ * waterfall.tsx - from today's step to the predicted one: one bar per fix, with a checkbox.
  */
 import { useState } from "preact/hooks";
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.tsx - drawer: why a device stood idle.
+ * gap.tsx - drawer: why a GPU was idle.
  */
 import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * note.tsx - drawer: the note on a stretch of time, to read and to write; and all others.
+ * note.tsx - drawer: reads and edits the note on a time range, and lists all others.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";

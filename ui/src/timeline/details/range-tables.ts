@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range-tables.ts - the tables of a range: their columns, and their rows from the answer.
+ * range-tables.ts - the tables of a time range: columns, and rows from the answer.
  */
 import { COLOR_WORDS } from "../../core/colors";
 import type { Selection } from "../../core/store";

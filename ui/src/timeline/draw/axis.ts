@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
- * through its other rows.
+ * axis.ts - the time axis and the steps: a ribbon in the row of a rank, lines through its other
+ * rows.
  */
 import { formatCount, formatNs } from "../../core/format";
 import type { JobFile, Step } from "../../core/types";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curves.ts - memory, utilization, queue and counters as areas, one pixel at a time from
- * the least to the most.
+ * curves.ts - memory, utilization, queue and counters as areas, from minimum to maximum in each
+ * pixel.
  */
 import { formatBytes, formatCount, formatPercent } from "../../core/format";
 import type { CurveOffer } from "../../core/types";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocation.tsx - drawer: an allocation that was clicked in the curve: its life, its stack.
+ * allocation.tsx - drawer: an allocation selected in the curve: its lifetime and stack.
  */
 import { formatBytes } from "../../../core/format";
 import type { Selection } from "../../../core/store";

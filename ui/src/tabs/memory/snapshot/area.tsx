@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area.tsx - memory over time, stacked by who holds it, the largest at the bottom; or a band for
- * each allocation, the earliest at the bottom.
- * Dragging or the wheel zooms, a double click shows all; keys as on the timeline. The pointer
- * tells the stack of what is under it, a click pins it in the drawer.
+ * area.tsx - memory over time, stacked by holder with the largest at the bottom; or one band per
+ * allocation with the earliest at the bottom. Drag or wheel to zoom, double click to show all;
+ * keys as on the timeline. Hovering shows a stack, a click pins it in the drawer.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * band-card.tsx - beside the pointer: the allocation under it, its life and its stack.
+ * band-card.tsx - a card next to the pointer: the allocation under it, its lifetime and stack.
  */
 import { formatBytes, formatCount, formatNs, formatPercent } from "../../../core/format";
 import { type Bands, NEVER, type Under } from "./bands";

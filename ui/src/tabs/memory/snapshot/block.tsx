@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block.tsx - drawer: a block of the map: its size, its life, its stack, what is around it.
+ * block.tsx - drawer: a block of the map: size, lifetime, stack, segment.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compared.tsx - two snapshots: what is held at the end of one and not of the other.
+ * compared.tsx - two snapshots: what one holds at its end and the other does not.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes } from "../../../core/format";

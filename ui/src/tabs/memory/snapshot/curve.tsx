@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curve.tsx - the curve of a device with its tools: what it is stacked by, its axis, search,
- * the ways to the peak and to allocations that failed.
+ * curve.tsx - the curve of a device with its controls: grouping, axis, search, jumps to the peak
+ * and to failed allocations.
  */
 import { useMemo } from "preact/hooks";
 import type { Client } from "../../../core/client";

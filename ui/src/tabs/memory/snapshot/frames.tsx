@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.tsx - a stack frame by frame: whole in the drawer, short beside the pointer.
+ * frames.tsx - a stack frame by frame: complete in the drawer, shortened next to the pointer.
  */
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - a snapshot of memory: what it says, the curve, the blocks, its tables.
+ * index.tsx - a memory snapshot: verdict, curve, block map, tables.
  */
 import { useOpened } from "../../../core/context";
 import { formatCount } from "../../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.tsx - an allocation from its event to the one that freed it.
+ * life.tsx - the lifetime of an allocation: from its event to the one that freed it.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs } from "../../../core/format";

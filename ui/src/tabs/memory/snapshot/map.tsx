@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.tsx - segments and their blocks to scale: coloured by what they are for, free ones
- * empty, those that only a stream still uses hatched. The pointer or the arrow keys tell a block
- * and its stack; a click or Enter pins it in the drawer.
+ * map.tsx - segments and blocks to scale: coloured by category, free blocks empty, blocks that
+ * only a stream still uses hatched. Pointer or arrow keys show a block and its stack; a click or
+ * Enter pins it in the drawer.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.tsx - memory by phase: how high it gets in forward, backward and the optimizer, and in
- * which of them every step has its peak. Peaks in backward are normal, others want a look.
+ * phases.tsx - memory by phase: the peak in forward, backward and optimizer, and the phase in
+ * which each step peaks. Peaks in backward are normal; others deserve a look.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../../core/format";

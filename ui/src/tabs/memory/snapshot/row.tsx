@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row.tsx - drawer: a row of a table of a snapshot: its columns, whole stacks, its life, and
- * the ways to its place in the curve and in the map. Rows of other tables are as everywhere.
+ * row.tsx - drawer: a row of a snapshot table: its columns, full stacks, lifetime, and links to
+ * the curve and the map. Rows of other tables use the common drawer.
  */
 import { useState } from "preact/hooks";
 import { targetOf } from "../../../core/client";

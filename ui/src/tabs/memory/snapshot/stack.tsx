@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.tsx - drawer: a stack that was clicked in the curve, whole, and what it holds.
+ * stack.tsx - drawer: a stack selected in the curve, complete, and what it holds.
  */
 import { targetOf } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";

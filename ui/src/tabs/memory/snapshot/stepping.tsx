@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stepping.tsx - event by event and peak by peak through a device: with keys, wherever the focus
- * is in the tab, and with buttons. What an event did is told below the curve, aloud too.
+ * stepping.tsx - steps through the events and peaks of a device, with keys anywhere in the tab
+ * or with buttons. A line below the curve, also read by screen readers, says what each event
+ * did.
  */
 import { useEffect, useRef } from "preact/hooks";
 import type { Client } from "../../../core/client";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.tsx - what a snapshot says, first: how much, who holds the peak, what is wrong.
+ * verdict.tsx - the verdict on a snapshot: memory in use, who holds the peak, what is wrong.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
