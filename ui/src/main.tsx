@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.tsx - finds out how the page was opened, and begins.
+ * main.tsx - finds out how the page was opened, and starts it.
  */
 import { render } from "preact";
 import { httpTransport, takeToken } from "./core/http";

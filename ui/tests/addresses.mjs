@@ -51,7 +51,7 @@ function site(harness) {
 
 async function refused(harness, url, words) {
 	const page = await harness.open(url);
-	await page.getByRole("heading", { name: "This could not be opened" }).waitFor();
+	await page.getByRole("heading", { name: "Could not open the traces" }).waitFor();
 	const said = await page.getByRole("alert").innerText();
 	check(words.test(said), `${url}: '${said}'`);
 	page.problems.length = 0; /* the browser tells of the 404, too */
@@ -96,7 +96,7 @@ async function hosted(harness) {
 	])
 		await refused(harness, `${at}?trace=${encodeURIComponent(other)}`, /is not on 127/);
 	check(!web.asked.some((path) => /passwd|example/.test(path)), "asked for another file");
-	await refused(harness, `${pathToFileURL(PAGE).href}?trace=rank0.json.gz`, /from a disk/);
+	await refused(harness, `${pathToFileURL(PAGE).href}?trace=rank0.json.gz`, /opened from disk/);
 	web.stop();
 }
 

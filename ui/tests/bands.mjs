@@ -34,7 +34,7 @@ function statusOf(page) {
 
 async function byAllocation(page) {
 	await page.getByRole("button", { name: "by allocation", exact: true }).click();
-	await page.getByRole("img", { name: "Active memory, a band for each allocation" }).waitFor();
+	await page.getByRole("img", { name: "Active memory, one band per allocation" }).waitFor();
 }
 
 /* The answer that the page got last, as columns. */
@@ -152,7 +152,7 @@ async function drawnOne(harness, path) {
 	const { link, stop } = await harness.serve(path);
 	const page = await harness.open(link);
 	await page.getByRole("tab", { name: "Memory" }).click();
-	if (path === TRACED) await page.getByRole("button", { name: "Who held it" }).click();
+	if (path === TRACED) await page.getByRole("button", { name: "Holders over time" }).click();
 	const answered = watch(page);
 	await byAllocation(page);
 	const picture = await drawnOf(page, answered, harness, path);
@@ -293,7 +293,7 @@ async function tracedStack(harness) {
 	const { link, stop } = await harness.serve(TRACED);
 	const page = await harness.open(link);
 	await page.getByRole("tab", { name: "Memory" }).click();
-	await page.getByRole("button", { name: "Who held it", exact: true }).click();
+	await page.getByRole("button", { name: "Holders over time", exact: true }).click();
 	await page.getByRole("button", { name: "by line", exact: true }).first().click();
 	const legend = page.getByRole("list", { name: /Holders/ });
 	await legend.getByRole("button", { name: /train\.py:37/ }).click();

@@ -120,7 +120,7 @@ async function evidence(harness) {
 async function healthy(harness) {
 	const page = await opened(harness, [harness.simulate("ddp8-healthy")], "#/verdict");
 	await page.waitForSelector(".sentence b");
-	const healthy = "Nothing was found that gains more than 3 %.";
+	const healthy = "No fix was found that saves more than 3 %.";
 	check((await text(page, ".sentence h2")).endsWith(healthy), "healthy");
 	await page.waitForSelector(".stacked-legend li");
 	equal(await page.locator("label.fall").count(), 0, "no fixes");
@@ -159,7 +159,7 @@ async function memory(harness) {
 	const page = await opened(harness, [folder], "#/memory");
 	await page.waitForSelector(".memory-plot canvas");
 	const told = await text(page, ".memory-sentence");
-	check(told.includes(`At most ${(most / 1e9).toFixed(2)} GB allocated`), told);
+	check(told.includes(`Peak: ${(most / 1e9).toFixed(2)} GB allocated`), told);
 	await zoomMemory(page);
 	await page.getByRole("button", { name: "Show all" }).click();
 	await harness.close(page);
@@ -205,7 +205,7 @@ async function modules(harness) {
 	await flame.waitFor();
 	await flame.focus();
 	for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
-	check((await text(page, ".flame-hint")).includes("of all"), "a frame says what it is");
+	check((await text(page, ".flame-hint")).includes("of the total"), "a frame says what it is");
 	await page.getByRole("button", { name: "Show all" }).click();
 	await harness.close(page);
 }

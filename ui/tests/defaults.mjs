@@ -113,7 +113,7 @@ async function utilization(harness) {
 	const page = await opened(harness, path, "#/overview");
 	const said = await words(page.locator(".headline"));
 	check(said.startsWith(`GPU utilization ${percent(median)}`), said);
-	check(said.includes(median < 80 ? "Below 80 %: see Gaps" : "80 % and more"), said);
+	check(said.includes(median < 80 ? "Below 80 %: see Gaps" : "80 % or more"), said);
 	await harness.close(page);
 	/* and one that idles */
 	const slow = harness.simulate("ddp8-slow");
@@ -133,10 +133,10 @@ async function tensor(harness) {
 	const [used] = column(table, "tensor_median_percent");
 	const [could] = column(table, "tensor_eligible_median_percent");
 	const page = await opened(harness, path, "#/kernels");
-	await page.getByText("that could use them").waitFor();
+	await page.getByText("could use them").waitFor();
 	check(
 		(await words(page.locator(".tensor"))).startsWith(
-			`Tensor cores: ${percent(used)} of kernel time of ${percent(could)} that could`,
+			`Tensor cores: ${percent(used)} of kernel time; ${percent(could)} could use them`,
 		),
 		await words(page.locator(".tensor")),
 	);
@@ -247,7 +247,7 @@ function partsOf(harness, path) {
 async function rankBars(harness) {
 	const path = jobOf(harness);
 	const page = await opened(harness, path, "#/ranks");
-	const chart = page.getByRole("group", { name: "The step of each rank in parts" });
+	const chart = page.getByRole("group", { name: "Step time of each rank" });
 	await chart.waitFor();
 	for (const [rank, { step, parts }] of partsOf(harness, path)) {
 		const sum = parts.reduce((all, [, ns]) => all + ns, 0);
@@ -280,7 +280,7 @@ async function manyRanks(harness) {
 	await bars.first().waitFor();
 	equal(await bars.count(), 64, "bars of the first page");
 	await page.getByText("1 to 64 of 80 ranks").waitFor();
-	await page.getByRole("button", { name: "Ranks after these" }).click();
+	await page.getByRole("button", { name: "Next ranks" }).click();
 	await page.getByText("65 to 80 of 80 ranks").waitFor();
 	equal(await bars.count(), 16, "bars of the last page");
 	await page.getByRole("button", { name: "shortest wait first" }).click();

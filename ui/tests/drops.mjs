@@ -65,7 +65,7 @@ async function empty(harness) {
 	mkdirSync(top);
 	const page = await harness.open(pathToFileURL(PAGE).href);
 	await drop(page, zone(page), [top]);
-	await page.getByText("There was no trace in it").waitFor();
+	await page.getByText("No trace found there").waitFor();
 	await harness.close(page);
 }
 

@@ -139,7 +139,7 @@ const STEPS = [
 	}],
 	["profiler", "memory by operator", "memory", 2, async (reader) => {
 		await reader.tab("Memory");
-		await reader.part("Who holds it");
+		await reader.part("Holders");
 		await reader.sees(/aten::/);
 	}],
 	["profiler", "stacks", "python", 2, async (reader) => {

@@ -158,7 +158,7 @@ async function hostile(harness) {
 	});
 	await drawer.getByRole("heading", { name: /Note on/ }).waitFor();
 	await drawer.getByRole("textbox").fill("one too many");
-	await drawer.getByText(/no more notes/).waitFor();
+	await drawer.getByText(/no room for more notes/).waitFor();
 	await harness.close(page);
 }
 

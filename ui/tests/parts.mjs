@@ -330,7 +330,7 @@ async function written() {
 	equal(parseColor("#0072b2"), [0, 114, 178], "the long form");
 	equal(parseColor("red"), [128, 128, 128], "neither");
 	const { clocksWithin } = await load("core/words.ts");
-	equal(clocksWithin(0), "all ranks have one clock", "one host");
+	equal(clocksWithin(0), "all ranks share one clock", "one host");
 	equal(clocksWithin(2000), "clocks ±2 µs", "several hosts");
 	const { hasPlaces } = await load("parts/place.ts");
 	const begins = offer("steps", [["start_ns", "ns"], ["part", "text"]]);

@@ -100,7 +100,7 @@ async function checkJob(harness, folder) {
 			/* a tab without any memory says so instead */
 			if (tab === "memory" && !harness.json(view, folder).rows.length) continue;
 			const grid = await showView(page, tab, view);
-			const chips = page.locator('[aria-label="What a row is about"] [aria-pressed=true]');
+			const chips = page.locator('[aria-label="Group rows"] [aria-pressed=true]');
 			const shown = (await chips.count()) ? await chips.first().innerText() : "";
 			const group = shown.replace(/^by /, "");
 			const once = offer.events.includes(group || (offer.groups[0] ?? ""));

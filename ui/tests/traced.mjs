@@ -17,7 +17,7 @@ function rowsOf(document) {
 
 async function openHeld(page) {
 	await page.getByRole("tab", { name: "Memory" }).click();
-	await page.getByRole("button", { name: "Who held it", exact: true }).click();
+	await page.getByRole("button", { name: "Holders over time", exact: true }).click();
 	await page.locator(".snapshot-lead").waitFor({ timeout: 30_000 });
 }
 
@@ -41,7 +41,7 @@ async function served(harness) {
 	const page = await harness.open(link);
 	await openHeld(page);
 	await compare(harness, page, path);
-	await page.getByText(/not recorded in a trace/).waitFor();
+	await page.getByText(/A trace has no map/).waitFor();
 	await page.getByRole("button", { name: "by line", exact: true }).first().click();
 	const legend = page.getByRole("list", { name: /Holders/ });
 	await legend.getByRole("button", { name: /train\.py:37/ }).waitFor();
@@ -85,7 +85,7 @@ async function without(harness) {
 	const page = await harness.open(link);
 	await page.getByRole("tab", { name: "Memory" }).click();
 	await page.getByText("Memory was not recorded.").waitFor();
-	equal(await page.getByRole("button", { name: "Who held it" }).count(), 0, "the part");
+	equal(await page.getByRole("button", { name: "Holders over time" }).count(), 0, "the part");
 	await harness.close(page);
 	stop();
 }

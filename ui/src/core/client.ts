@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.ts - asks the core. Equal requests at the same time are one; answers of tables are
- * kept, because what is open does not change.
+ * client.ts - sends requests to the core. Equal requests at the same time are sent once; tables
+ * are cached, because the open runs do not change.
  */
 import type { Diagnosis, Job, Offers, TableDocument, ViewOffer } from "./types";
 import { Gone, type Reply, type Transport } from "./transport";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colors.ts - what colours mean, everywhere the same: the numbers of docs/formats/viewer.md.
- * The values are in style.css (--c-compute ...), one set a theme; Okabe and Ito's palette,
- * darkened or lightened to 3:1 against the background. The hues were searched for: with any of
- * three kinds of colour blindness simulated, two of them are at least 16 apart in CIELAB.
+ * colors.ts - what colours mean, the same everywhere: the numbers of docs/formats/viewer.md.
+ * The values are in style.css (--c-compute ...), one set per theme: Okabe and Ito's palette,
+ * darkened or lightened to 3:1 against the background. The extra hues were chosen so that any two
+ * are at least 16 apart in CIELAB under each of three simulated kinds of colour blindness.
  */
 import type { PartLook } from "./types";
 
@@ -30,7 +30,7 @@ export const COLOR_WORDS = [
 	"Python",
 	"input",
 	"optimizer",
-	"range of the program",
+	"user annotation",
 	"idle",
 	"other",
 ] as const;

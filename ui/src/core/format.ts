@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.ts - figures as people read them: three digits and a unit, as the command has them.
+ * format.ts - formats numbers for people as the command does: three significant digits and a
+ * unit.
  */
 const DASH = "–";
 

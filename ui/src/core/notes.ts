@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.ts - what people wrote on stretches of time. Notes live in the address, so they are
- * short and few; what an address says is text, and is checked as if a stranger wrote it.
+ * notes.ts - notes that people write on time ranges. Notes live in the address, so they are
+ * short and few. An address is untrusted input: its text is checked.
  */
 export interface Note {
 	from: number; /* whole ns of the timeline; equal to `to`: a moment */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openers.ts - the ways in that this page was built with; null: only `stepscope serve`.
+ * openers.ts - the ways in which this page can open traces; null: only through `stepscope
+ * serve`.
  */
 import { hasCore, openAddresses, openDemo, openEmbedded, openFiles } from "../worker/transport";
 import type { Openers } from "./transport";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.ts - rows of a document by the names of their columns.
+ * rows.ts - reads the rows of a document by column name.
  */
 import { type RowOf, type ViewName, VIEWS } from "./tables";
 import type { Cell, TableDocument } from "./types";

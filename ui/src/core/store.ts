@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.ts - what is shown: the tab, the scope, the window, the selection. It lives in the
- * address, so that a link shows the same; the rest of the page only reads it.
+ * store.ts - what the page shows: tab, scope, window, selection. It lives in the address, so
+ * that a link shows the same; the rest of the page only reads it.
  */
 import { useEffect, useState } from "preact/hooks";
 import { joinedNotes, type Note, readNote, writeNote } from "./notes";

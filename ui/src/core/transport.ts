@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.ts - how requests reach the C core. The page cannot tell which one it has.
+ * transport.ts - how requests reach the C core: over HTTP or through a worker. The rest of the
+ * page does not know which.
  */
 
 export interface Reply {
@@ -8,7 +9,7 @@ export interface Reply {
 	type: string;
 }
 
-/* What loading has done so far. */
+/* Progress of loading. */
 export interface Progress {
 	doing: string;
 	share: number | null; /* of all bytes; null: not known */
@@ -20,7 +21,7 @@ export interface Progress {
 	events: number;
 }
 
-/* What an answer that takes its time has done so far. */
+/* Progress of a slow answer. */
 export interface Work {
 	doing: string; /* "Replaying the steps" */
 	done: number;
@@ -28,25 +29,25 @@ export interface Work {
 	share: number; /* of the whole answer */
 }
 
-/* A request that the core refused: its sentence is for people. */
+/* The core refused a request; the message is for people. */
 export class Refused extends Error {}
 
-/* The core is not there any more. */
+/* The core no longer responds. */
 export class Gone extends Error {}
 
-/* A file with its path in the folder that it was in. */
+/* A file, with its path inside the chosen folder. */
 export interface Picked {
 	path: string;
 	file: File;
 }
 
 export interface Transport {
-	/* How people are told where the data is: "this page", "127.0.0.1:4040". */
+	/* Where the data is, for people: "this page", "127.0.0.1:4040". */
 	readonly place: string;
-	/* Resolves when runs are open; calls back while files load. */
+	/* Resolves when runs are open; reports progress while files load. */
 	open(progress: (progress: Progress) => void): Promise<void>;
 	ask(target: string, signal?: AbortSignal): Promise<Reply>;
-	/* Calls back now and then with what the core works at; null: nothing that takes long. */
+	/* Reports from time to time what the core is working on; null: nothing slow. */
 	watch(told: (work: Work | null) => void): () => void;
 	/* Adds a run to compare with; null where that is not possible. */
 	compare: ((files: Picked[], progress: (progress: Progress) => void) => Promise<void>) | null;
@@ -55,12 +56,12 @@ export interface Transport {
 	close(): void;
 }
 
-/* Ways into the page that need no server: the core runs in a worker. */
+/* Ways to open traces without a server: the core runs in a worker. */
 export interface Openers {
 	openFiles(files: Picked[]): Transport;
 	openDemo(): Transport;
-	/* Files that lie where the page came from. */
+	/* Files on the server that the page came from. */
 	openAddresses(paths: string[]): Transport;
-	/* The run that a report carries; null when the page is not a report. */
+	/* The run inside a report; null when the page is not a report. */
 	openEmbedded(): Transport | null;
 }

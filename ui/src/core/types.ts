@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.ts - what the core answers, as docs/formats/viewer.md has it.
+ * types.ts - types of the core's answers, as described in docs/formats/viewer.md.
  */
 import type { Cause, Coloring } from "./colors";
 

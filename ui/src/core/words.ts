@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.ts - the run in a few words: its name, its ranks, its steps, its device.
+ * words.ts - describes the run in a few words: name, ranks, steps, GPU.
  */
 import { formatNs } from "./format";
 import type { Job } from "./types";
@@ -11,7 +11,7 @@ export function plural(count: number, one: string): string {
 
 /* How far clocks may be apart. Ranks of one host have one clock: there is nothing between them. */
 export function clocksWithin(errorNs: number): string {
-	return errorNs ? `clocks ±${formatNs(errorNs)}` : "all ranks have one clock";
+	return errorNs ? `clocks ±${formatNs(errorNs)}` : "all ranks share one clock";
 }
 
 /* The file's name, or the folder that holds all of them. */
@@ -52,8 +52,8 @@ function deviceWords(job: Job): string | null {
 	const names = new Set(job.files.flatMap((file) => (file.device ? [file.device] : [])));
 	const [only] = names;
 	if (!only)
-		return job.files.some((file) => file.device_slices) ? "device not named" : null;
-	return names.size === 1 ? shortDevice(only) : `${names.size} kinds of devices`;
+		return job.files.some((file) => file.device_slices) ? "unknown GPU" : null;
+	return names.size === 1 ? shortDevice(only) : `${names.size} GPU models`;
 }
 
 export function stepCount(job: Job): number {
@@ -74,7 +74,7 @@ export function runWords(job: Job): string {
 	const words = [ranks > 0 ? plural(ranks, "rank") : plural(good.length, "file")];
 	const steps = stepCount(job);
 	words.push(steps ? plural(steps, "step") : "no steps");
-	words.push(deviceWords(job) ?? "no device");
+	words.push(deviceWords(job) ?? "no GPU");
 	const bad = job.files.length - good.length;
 	if (bad) words.push(`${plural(bad, "file")} unreadable`);
 	if (snapshots) words.push(plural(snapshots, "memory snapshot"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - bars side by side, each of stacked parts: steps by what they were spent on. SVG;
- * as many bars as there are pixels.
+ * bars.tsx - a stacked bar chart, such as steps by activity. SVG; at most as many bars as there
+ * are pixels.
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatNs } from "../core/format";

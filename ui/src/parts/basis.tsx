@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.tsx - what the figures of a panel are sums or means of, once in its head. The words
- * are the core's.
+ * basis.tsx - says once, at the top of a panel, what its numbers are sums or means of. The words
+ * come from the core.
  */
 export function Basis({ of }: { of: { basis?: string } | null | undefined }) {
 	return of?.basis ? <span class="basis soft">{of.basis}</span> : null;

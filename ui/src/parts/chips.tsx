@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chips.tsx - one choice of a few: groups of a table, parts of a tab.
+ * chips.tsx - a choice of one out of a few: groups of a table, parts of a tab.
  */
 import "./chips.css";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.ts - columns of a table as people read them: title, one unit a column, width.
+ * columns.ts - how people see the columns of a table: title, one unit per column, width.
  */
 import type { Cell, ColumnOffer } from "../core/types";
 import { shortName } from "./names";
@@ -208,7 +208,7 @@ const UNITS: Record<string, string> = { ns: " ns", bytes: " bytes", percent: " %
 
 /* The cell as it was measured, for hovering and copying. */
 export function exactly(column: { type: ColumnType }, value: Cell): string {
-	if (value === null) return "not recorded, or does not apply";
+	if (value === null) return "not recorded or not applicable";
 	if (typeof value === "string") return value;
 	if (!isNumeric(column)) return String(value);
 	return EXACT.format(value) + (UNITS[column.type] ?? "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy-box.tsx - code that people take with them.
+ * copy-box.tsx - a box of code with a copy button.
  */
 import { Copy } from "./copy";
 import "./copy-box.css";

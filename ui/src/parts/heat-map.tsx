@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heat-map.tsx - a figure for each row and column, as colours of one hue from nothing to the
- * most: lightness alone tells it. The figure itself is in the line below, by pointer or keys.
+ * heat-map.tsx - one number per row and column, shown as lightness of one hue from zero to the
+ * maximum. The line below shows the number under the pointer or cursor.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "./heat-map.css";
@@ -188,7 +188,7 @@ function boxOf(cell: Cell, at: Layout): Record<string, string> {
 	};
 }
 
-const HINT = "Point at a cell, or move with the arrow keys. Grey, or a dash: not known.";
+const HINT = "Hover over a cell or use the arrow keys. Grey or a dash means unknown.";
 
 const MOVES: Record<string, [number, number]> = {
 	ArrowUp: [-1, 0],

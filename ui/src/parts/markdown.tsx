@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * markdown.tsx - the Markdown of our own pages as elements: headings, paragraphs, lists, code,
- * tables, bold, links. Elements are made, never HTML from text.
+ * markdown.tsx - renders the Markdown of our own pages: headings, paragraphs, lists, code,
+ * tables, bold, links. It creates elements and never inserts HTML from text.
  */
 import type { ComponentChildren } from "preact";
 import "./markdown.css";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * menu.tsx - a button that opens a box: a click beside it or Escape closes it.
+ * menu.tsx - a button that opens a box; a click outside or Escape closes it.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * meter.tsx - parts of a whole, one line each: name, bar, time, share. The last line is the
- * whole, which the parts sum to.
+ * whole; the parts add up to it.
  */
 import { formatNs, formatPercent } from "../core/format";
 import "./meter.css";

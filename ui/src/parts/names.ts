@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.ts - long C++ names, short: template arguments folded, parameters left out; also those
- * that are frames of a stack.
+ * names.ts - shortens long C++ names: folds template arguments and drops parameters, also in
+ * stack frames.
  */
 
 /* Names up to this long are shown as they are: the core's own short names have this length. */

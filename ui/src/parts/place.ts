@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.ts - where a row of a table is on the timeline: at its own moment where it has one,
- * else at the longest slice of its name.
+ * place.ts - finds a table row on the timeline: at its own time if it has one, otherwise at the
+ * longest slice with its name.
  */
 import type { Client } from "../core/client";
 import { type Selection, showOnTimeline } from "../core/store";
@@ -211,7 +211,7 @@ export async function showRow(
 ): Promise<string | null> {
 	try {
 		const spot = await spotOf(client, job, view, document, row);
-		if (!spot) return "This row has no place of its own on the timeline.";
+		if (!spot) return "This row has no single place on the timeline.";
 		showOnTimeline(spot.start, spot.duration, spot.selected);
 		return null;
 	} catch (error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row-details.tsx - drawer: a row of a table with all its columns, names in full.
+ * row-details.tsx - drawer: a table row with all its columns and full names.
  */
 import { useState } from "preact/hooks";
 import type { Selection } from "../core/store";
@@ -27,8 +27,8 @@ function reachWords(column: TableColumn, columns: TableColumn[], row: Cell[]): s
 	const least = formatCell(part("min"), column.type);
 	const most = formatCell(part("max"), column.type);
 	const worst = part("worst");
-	if (part("min") === part("max")) return "on all ranks";
-	return `${least} to ${most}${worst === null ? "" : `, most: rank ${worst}`}`;
+	if (part("min") === part("max")) return "the same on all ranks";
+	return `${least} to ${most}${worst === null ? "" : `, highest on rank ${worst}`}`;
 }
 
 function Value(props: { column: TableColumn; columns: TableColumn[]; row: Cell[] }) {
@@ -90,7 +90,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
 	if (!ready) return <Loading what="Looking up the row…" />;
-	if (!row) return <Nothing>This row is not in the table any more.</Nothing>;
+	if (!row) return <Nothing>This row is no longer in the table.</Nothing>;
 	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
 	const title = texts.find((column) => column.name === "name") ?? texts[0];
 	const name = title

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.ts - order and filter of a table's rows. Rows are numbers into the document, so that
+ * rows.ts - sorts and filters the rows of a table. Rows are indices into the document, so
  * nothing is copied.
  */
 import type { Cell } from "../core/types";

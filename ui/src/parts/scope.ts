@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scope.ts - what the status bar chose, as parameters of a view.
+ * scope.ts - turns the scope chosen in the status bar into parameters of a view.
  */
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
@@ -73,7 +73,7 @@ function ofSpread(name: string, figures: Set<string>): Spread | null {
 	return named ? { base: named, part: "worst" } : null;
 }
 
-const PARTS = { min: "least", max: "most", worst: "worst rank" };
+const PARTS = { min: "min", max: "max", worst: "worst rank" };
 
 /* Columns of a document with what the view declares about them. */
 export function columnsOf(document: TableDocument, offer: ViewOffer): TableColumn[] {

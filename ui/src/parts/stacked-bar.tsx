@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacked-bar.tsx - parts of a whole in one bar, with their legend. Widths are of the sum of
- * the parts, so they fill the bar exactly.
+ * stacked-bar.tsx - parts of a whole in one bar with a legend. The parts fill the bar exactly.
  */
 import { useState } from "preact/hooks";
 import { formatPercent } from "../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.tsx - what stands where something is not there: loading, nothing, an error.
+ * state.tsx - placeholders: loading, nothing to show, an error.
  */
 import type { ComponentChildren } from "preact";
 import { useWork } from "../core/context";

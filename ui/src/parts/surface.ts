@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * surface.ts - canvases of charts: as wide as their place, sharp on every screen, drawn again
- * when the theme changes.
+ * surface.ts - canvases for charts: they fit their container, are sharp on every screen and
+ * redraw when the theme changes.
  */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

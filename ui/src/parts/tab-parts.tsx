@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab-parts.tsx - a tab of several views: chips choose one. A part with a component of its own
- * shows that, the others their table.
+ * tab-parts.tsx - a tab with several views, chosen by chips. A part with its own component shows
+ * that, the others show their table.
  */
 import type { ComponentType } from "preact";
 import { useLoaded, useOpened } from "../core/context";

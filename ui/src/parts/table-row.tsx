@@ -71,7 +71,7 @@ function Show({ onShow }: { onShow: () => void }) {
 			type="button"
 			class="row-show"
 			tabIndex={-1}
-			title="Show its place on the timeline (T)"
+			title="Show on timeline (T)"
 			onClick={(event) => {
 				event.stopPropagation();
 				onShow();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table-tools.tsx - what stands above a table: chips, filter, columns, CSV.
+ * table-tools.tsx - the controls above a table: chips, filter, columns, CSV.
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

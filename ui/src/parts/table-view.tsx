@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
+ * table-view.tsx - shows a view of the core as a table, in the scope of the status bar.
  */
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
@@ -108,8 +108,8 @@ function useTotals(
 }
 
 const SPREADS = [
-	{ id: "", title: "median of ranks", about: "One row; least and most are in Columns" },
-	{ id: "each", title: "each rank", about: "A row for every rank" },
+	{ id: "", title: "median of ranks", about: "One row; min and max are under Columns" },
+	{ id: "each", title: "each rank", about: "One row per rank" },
 ];
 
 function Groups(props: {
@@ -124,7 +124,7 @@ function Groups(props: {
 		<>
 			{groups.length > 1 ? (
 				<Chips
-					label="What a row is about"
+					label="Group rows"
 					chips={groups}
 					chosen={props.choice.group || (groups[0]?.id ?? "")}
 					onChoose={(group) =>
@@ -157,7 +157,7 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 	const asks = cut.current ? `${choice.order} ${choice.filter}` : "";
 	const loaded = useLoaded(async () => {
 		const offer = await client.offer(name);
-		if (!offer) throw new Error(`This stepscope has no view “${name}”.`);
+		if (!offer) throw new Error(`This version of stepscope has no view “${name}”.`);
 		const asked = { ...scopeOf(job, view, offer, choice.group, choice.each), ...fixed };
 		const { document, whole } = await load(client, name, asked, choice);
 		cut.current =
@@ -181,14 +181,14 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
 }
 
-const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
+const OF_JOB = "This table covers the whole job; the selected step does not filter it.";
 
 function notesOf(document: TableDocument, asked: Parameters): string[] {
 	if (document.rows.length >= document.row_count) return [...document.notes];
 	const shown = asked.sort
 		? `The first ${formatCount(MOST_OF_RANKS)} of ${formatCount(document.row_count)} rows`
-		: `The first ${formatCount(MOST_ROWS)} rows of a rank`;
-	return [...document.notes, `${shown} are shown; the CSV has all.`];
+		: `The first ${formatCount(MOST_ROWS)} rows per rank`;
+	return [...document.notes, `${shown} are shown; the CSV has all of them.`];
 }
 
 export function TableView(props: TableViewProps) {
@@ -218,7 +218,7 @@ export function TableView(props: TableViewProps) {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} retry={retry} />
 		) : (
-			<Loading what={`Making the table of ${props.view}…`} />
+			<Loading what={`Loading ${props.view}…`} />
 		);
 	const { document, offer, asked, columns } = ready;
 	/* Of each rank the core puts rank after rank; people want the most first. */

@@ -233,7 +233,7 @@ function Notes({ notes }: { notes: string[] }) {
 /* Instead of rows: there are none, or none that the filter lets through. */
 function Empty(props: { table: TableProps; filter: string; onClear: () => void }) {
 	const { rows, empty } = props.table;
-	if (!rows.length && !props.filter) return <p class="state">{empty ?? "Nothing here."}</p>;
+	if (!rows.length && !props.filter) return <p class="state">{empty ?? "No rows."}</p>;
 	return (
 		<p class="state">
 			No name contains “{props.filter}”.{" "}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * banner.tsx - the core does not answer any more.
+ * banner.tsx - shown when the core no longer responds.
  */
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
@@ -27,8 +27,10 @@ export function Banner() {
 	return (
 		<div class="banner" role="alert">
 			<span>
-				The server does not answer. What is shown stays; start{" "}
-				<code>stepscope serve</code> again and open its new link.
+				The server is not responding. You can still read what is
+				on screen. To continue, start{" "}
+				<code>stepscope serve</code> again and open
+				the new link.
 			</span>
 			<button
 				type="button"
@@ -42,7 +44,7 @@ export function Banner() {
 					);
 				}}
 			>
-				{asking ? "Asking…" : "Try again"}
+				{asking ? "Trying…" : "Try again"}
 			</button>
 		</div>
 	);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boundary.tsx - an error in one part leaves the others alone, and says what happened.
+ * boundary.tsx - keeps an error in one part of the page from breaking the others, and shows it.
  */
 import { Component, type ComponentChildren } from "preact";
 import { Failed } from "../parts/state";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * details.ts - what the drawer shows of a selection, one component a kind.
+ * details.ts - what the drawer shows for each kind of selection.
  */
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";

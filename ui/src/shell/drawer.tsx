@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drawer.tsx - details of what is selected, over the status bar. Its height is kept.
+ * drawer.tsx - details of the selection, above the status bar. Its height is remembered.
  */
 import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * header.tsx - what is open, the search, the theme, the help; and the tabs as links.
+ * header.tsx - the header: run, search, theme, help; and the tabs as links.
  */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -15,7 +15,7 @@ import { Search } from "./search";
 import { readTheme, setTheme, type Theme } from "./theme";
 
 const THEMES: Record<Theme, { next: Theme; sign: string; says: string }> = {
-	system: { next: "light", sign: "◐", says: "as the system" },
+	system: { next: "light", sign: "◐", says: "system" },
 	light: { next: "dark", sign: "○", says: "light" },
 	dark: { next: "system", sign: "●", says: "dark" },
 };
@@ -28,7 +28,7 @@ export function ThemeButton() {
 		<button
 			type="button"
 			class="button quiet"
-			title={`Theme: ${now.says}. Click for: ${THEMES[now.next].says}`}
+			title={`Theme: ${now.says}. Click to switch to ${THEMES[now.next].says}.`}
 			aria-label={`Theme: ${now.says}`}
 			onClick={() => {
 				setTheme(now.next);
@@ -42,8 +42,8 @@ export function ThemeButton() {
 
 /* A report has no key, but is read with the file in the same way. */
 const LINK_HINT =
-	"Copies a link to what is shown: this tab, its scope and selection. A link to a server " +
-	"holds its key: whoever has it can read these traces while the server runs.";
+	"Copies a link to the current tab, scope and selection. A link to a server contains its " +
+	"token: anyone with the link can read these traces while the server runs.";
 
 interface HeaderProps {
 	field: RefObject<HTMLInputElement | null>;
@@ -73,8 +73,8 @@ function Actions(props: HeaderProps) {
 			<button
 				type="button"
 				class="button quiet"
-				title="Keys (?)"
-				aria-label="Help: all keys"
+				title="Keyboard shortcuts (?)"
+				aria-label="Help: keyboard shortcuts"
 				aria-keyshortcuts="?"
 				onClick={(event) => {
 					closeMenu(event.currentTarget);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.tsx - all keys, and the licences of what is in the page, over the page.
+ * help.tsx - a dialog with all keyboard shortcuts and the licences of what is in the page.
  */
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS } from "./keys";
@@ -34,7 +34,7 @@ export function Help({ version, onClose }: { version: string; onClose: () => voi
 			}}
 		>
 			<header>
-				<h2 id="help-title">Keys</h2>
+				<h2 id="help-title">Keyboard shortcuts</h2>
 				<span class="soft">stepscope {version}</span>
 				<button type="button" class="button" onClick={onClose}>
 					Close

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.ts - all keys, for the help and for those who listen.
+ * keys.ts - all keyboard shortcuts, for the help and for key handlers.
  */
 import { GESTURES, KEYS as TIMELINE_KEYS } from "../timeline/keys";
 
@@ -20,20 +20,20 @@ export const KEYS: KeyGroup[] = [
 		keys: [
 			{
 				keys: "/",
-				does: "search names; Enter next hit, Shift+Enter the one before",
+				does: "search names; Enter: next match, Shift+Enter: previous match",
 			},
-			{ keys: "?", does: "these keys" },
-			{ keys: "Esc", does: "close what is open: menu, help, details" },
-			{ keys: "← →", does: "on the tabs: another tab" },
-			{ keys: "↑ ↓", does: "on the edge of the details: their height" },
+			{ keys: "?", does: "show this help" },
+			{ keys: "Esc", does: "close the menu, the help or the details" },
+			{ keys: "← →", does: "on the tab bar: previous or next tab" },
+			{ keys: "↑ ↓", does: "on the edge of the details: resize them" },
 		],
 	},
 	{
 		title: "Tables",
 		keys: [
-			{ keys: "↑ ↓ PgUp PgDn Home End", does: "another row" },
-			{ keys: "Enter", does: "details of the row" },
-			{ keys: "T", does: "its place on the timeline" },
+			{ keys: "↑ ↓ PgUp PgDn Home End", does: "move between rows" },
+			{ keys: "Enter", does: "show the row's details" },
+			{ keys: "T", does: "show the row on the timeline" },
 		],
 	},
 	{
@@ -43,21 +43,21 @@ export const KEYS: KeyGroup[] = [
 		),
 	},
 	{
-		title: "Memory of a snapshot",
+		title: "Memory snapshot",
 		keys: [
-			{ keys: "W S + −", does: "on the curve: zoom; with the wheel, too" },
-			{ keys: "A D ← →", does: "pan; Shift and the wheel, Shift and drag, too" },
-			{ keys: "R Home", does: "all of it" },
-			{ keys: "P", does: "the peak" },
-			{ keys: ". ,", does: "next and previous event; the map shows its blocks" },
+			{ keys: "W S + −", does: "on the curve: zoom (or use the wheel)" },
+			{ keys: "A D ← →", does: "pan (or Shift+wheel, Shift+drag)" },
+			{ keys: "R Home", does: "show everything" },
+			{ keys: "P", does: "go to the peak" },
+			{ keys: ". ,", does: "next and previous event; the map shows the blocks after it" },
 			{ keys: "] [", does: "next and previous peak" },
-			{ keys: "O Shift+O", does: "next and previous allocation that failed" },
-			{ keys: "← → ↑ ↓", does: "on the map: another block" },
-			{ keys: "Enter", does: "its details" },
+			{ keys: "O Shift+O", does: "next and previous failed allocation" },
+			{ keys: "← → ↑ ↓", does: "on the map: move between blocks" },
+			{ keys: "Enter", does: "show the block's details" },
 		],
 	},
 	{
-		title: "On the timeline",
+		title: "Timeline: mouse and touchpad",
 		keys: GESTURES.map((gesture) => ({ keys: gesture.shown, does: gesture.says })),
 	},
 ];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * licences.tsx - what is in this page and under which licence. The texts are part of the page.
+ * licences.tsx - what this page contains and under which licences. The texts are part of the
+ * page.
  */
 import own from "../../../LICENSE?raw";
 import parts from "../../../third_party/parts.json";

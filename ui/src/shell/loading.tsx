@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loading.tsx - while files load: bytes, events, which file of how many; and a way out.
+ * loading.tsx - the loading screen: bytes, events, current file; and a cancel button.
  */
 import { formatBytes, formatCount } from "../core/format";
 import type { Progress } from "../core/transport";
@@ -14,7 +14,7 @@ function wordsOf(progress: Progress): string {
 	if (events) words.push(`${formatCount(events)} events`);
 	if (files > 1)
 		words.push(`file ${formatCount(Math.min(file + 1, files))} of ${formatCount(files)}`);
-	return words.join(" · ") || "beginning…";
+	return words.join(" · ") || "starting…";
 }
 
 export function LoadingScreen(props: {
@@ -28,7 +28,7 @@ export function LoadingScreen(props: {
 
 	return (
 		<main class="loading">
-			<h1>{error ? "This could not be opened" : doing}</h1>
+			<h1>{error ? "Could not open the traces" : doing}</h1>
 			{error ? (
 				<p class="state-failed" role="alert">
 					{error}
@@ -36,11 +36,11 @@ export function LoadingScreen(props: {
 			) : (
 				<>
 					<progress
-						aria-label="Share of the work that is done"
+						aria-label="Progress"
 						{...(share === null ? {} : { value: share })}
 					/>
 					<p aria-live="off">
-						{progress ? wordsOf(progress) : "beginning…"}
+						{progress ? wordsOf(progress) : "starting…"}
 					</p>
 					<p class="soft loading-path mono">{progress?.path ?? ""}</p>
 				</>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * named.ts - files of a server that the address names: ?trace=rank3.json.gz leads to them.
+ * named.ts - opens files of a server that the address names, such as ?trace=rank3.json.gz.
  */
 import { store } from "../core/store";
 import { Refused } from "../core/transport";
@@ -23,7 +23,7 @@ export function showNamed(job: Job, named: string[]): void {
 		if (!file)
 			throw new Refused(
 				`\u201c${path.slice(0, 200)}\u201d is not among the ` +
-					`${job.files.length} files that this server shows.`,
+					`${job.files.length} files on this server.`,
 			);
 		return file;
 	});

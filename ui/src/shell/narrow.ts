@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * narrow.ts - whether the window is as narrow as a phone. Style sheets ask the same width.
+ * narrow.ts - whether the window is as narrow as a phone. Style sheets use the same width.
  */
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.tsx - nothing open, loading, or open: one of these is on the page.
+ * root.tsx - shows one of: nothing open, loading, open.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Client } from "../core/client";

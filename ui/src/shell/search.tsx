@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.tsx - the search box: names of slices; Enter goes from hit to hit on the timeline.
+ * search.tsx - the search box for slice names; Enter moves from match to match on the timeline.
  */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -68,7 +68,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 	const place = found?.hits.length
 		? `${found.at + 1} of ${found.count.toLocaleString("en-US")}`
 		: found
-			? "nothing found"
+			? "no matches"
 			: "";
 	return (
 		<search class="search">
@@ -79,7 +79,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 				placeholder="Search names   /"
 				aria-label="Search names of slices"
 				aria-keyshortcuts="/"
-				title={failed || "* and ? stand for any letters"}
+				title={failed || "* matches any text, ? any one character"}
 				value={text}
 				onInput={(event) => {
 					find(null);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.tsx - the scope of everything that is shown: step and rank; and what is selected.
+ * status.tsx - the status bar: the scope of everything shown (step and rank) and the selection.
  */
 import { useOpened } from "../core/context";
 import { formatNs } from "../core/format";
@@ -21,7 +21,7 @@ function stepsOf(job: Job, rank: number | null): Step[] {
 /* "2 (ProfilerStep#4)": numbers are those of the view steps. */
 function stepTitle(step: Step): string {
 	const name = step.name ? ` (${step.name})` : "";
-	return `${step.number}${name}${step.dropped ? ", does not count" : ""}`;
+	return `${step.number}${name}${step.dropped ? ", excluded" : ""}`;
 }
 
 /* One step on or back; before the first and after the last stand all. */
@@ -34,7 +34,7 @@ export function nextStep(steps: Step[], now: number | null, way: number): number
 function Steps({ steps, step }: { steps: Step[]; step: number | null }) {
 	const go = (way: number) => store.set({ step: nextStep(steps, step, way) });
 	if (!steps.length)
-		return <span title="No ProfilerStep ranges and no periods">no steps</span>;
+		return <span title="No ProfilerStep ranges and no repeating pattern">no steps</span>;
 	return (
 		<span class="status-part">
 			<button
@@ -106,7 +106,7 @@ export function clockWords(job: Job): string | null {
 	const good = job.files.filter((file) => file.problem === null);
 	if (good.length < 2) return null;
 	const loose = good.filter((file) => !file.aligned).length;
-	if (loose) return `clocks of ${loose} of ${good.length} ranks not aligned`;
+	if (loose) return `clocks of ${loose} of ${good.length} ranks are not aligned`;
 	const most = Math.max(0, ...good.map((file) => file.clock_error_ns ?? 0));
 	return clocksWithin(most);
 }
@@ -160,7 +160,7 @@ export function StatusBar() {
 				<a
 					href="#/quality?view=clocks"
 					class="soft"
-					title="How far aligned clocks may still be apart"
+					title="How far apart the clocks may still be after alignment"
 				>
 					{clocks}
 				</a>

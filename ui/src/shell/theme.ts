@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * theme.ts - light or dark: what the system says, unless it was chosen here.
+ * theme.ts - light or dark: the system's choice, unless the user chose here.
  */
 export type Theme = "system" | "light" | "dark";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tabs.ts - all tabs, in the order in which they stand.
+ * tabs.ts - all tabs, in display order.
  */
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views.ts - where each view of the core is found. A view that stands nowhere is an error of
- * the compiler.
+ * views.ts - which tab shows each view of the core. A view that no tab shows is a compile error.
  */
 import type { ViewName } from "../core/tables";
 
@@ -13,8 +12,8 @@ export interface ViewPlace {
 /* By tab; the first one is shown when the tab is opened. */
 export const VIEW_PLACES = {
 	overview: [
-		{ view: "breakdown", title: "Steps by part" },
-		{ view: "budget", title: "Device budget" },
+		{ view: "breakdown", title: "Step breakdown" },
+		{ view: "budget", title: "GPU budget" },
 		{ view: "phases", title: "Phases" },
 		{ view: "utilization", title: "Utilization" },
 		{ view: "temporal", title: "Whole files" },
@@ -36,12 +35,12 @@ export const VIEW_PLACES = {
 	],
 	gaps: [
 		{ view: "gaps", title: "Gaps" },
-		{ view: "syncs", title: "Waits of the host" },
+		{ view: "syncs", title: "Host syncs" },
 		{ view: "idle-together", title: "All ranks idle" },
 	],
 	communication: [
 		{ view: "communication", title: "By kind and size" },
-		{ view: "collectives", title: "Collectives of the job" },
+		{ view: "collectives", title: "Collectives" },
 	],
 	steps: [
 		{ view: "steps", title: "Steps" },
@@ -69,7 +68,7 @@ export const VIEW_PLACES = {
 		{ view: "snapshot-oom", title: "Snapshot: out of memory" },
 		{ view: "snapshot-segments", title: "Snapshot: segments" },
 		{ view: "snapshot-settings", title: "Snapshot: settings" },
-		{ view: "snapshot-diff", title: "Snapshot: compared" },
+		{ view: "snapshot-diff", title: "Snapshot: comparison" },
 	],
 	modules: [{ view: "modules", title: "Modules" }],
 	quality: [

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answers.ts - documents of the timeline, as docs/formats/viewer.md has them.
+ * answers.ts - types of the timeline's documents, as described in docs/formats/viewer.md.
  */
 import type { Flag } from "../core/types";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.ts - lets the rest of the page act on the timeline, whether it is shown or not.
+ * commands.ts - lets the rest of the page control the timeline, whether it is shown or not.
  */
 import type { Action } from "./keys";
 

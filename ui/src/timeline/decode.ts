@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode.ts - the binary answers of the core as views on their bytes: nothing is copied.
- * The layout is that of docs/formats/viewer.md.
+ * decode.ts - reads the core's binary answers in place, without copying. docs/formats/viewer.md
+ * describes the layout.
  */
 const TILES = 0x31545353;
 const PAINTED_TILES = 0x32545353;
@@ -69,7 +69,7 @@ class Columns {
 		const from = Math.ceil(this.at / size) * size;
 		this.at = from + count * size;
 		if (this.at > this.bytes.byteLength)
-			throw new Error("an answer of the core is cut short");
+			throw new Error("an answer of the core is truncated");
 		return from;
 	}
 
@@ -95,10 +95,11 @@ class Columns {
 }
 
 function header(bytes: ArrayBuffer, magics: number[], words: number): number[] {
-	if (bytes.byteLength < words * 4) throw new Error("an answer of the core is cut short");
+	if (bytes.byteLength < words * 4) throw new Error("an answer of the core is truncated");
 	const view = new DataView(bytes);
 	const read = Array.from({ length: words }, (_, i) => view.getUint32(i * 4, true));
-	if (!magics.includes(read[0] ?? 0)) throw new Error("an answer of the core has another form");
+	if (!magics.includes(read[0] ?? 0))
+		throw new Error("an answer of the core has an unknown format");
 	return read;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed.ts - the requests of the timeline: few at a time, what is seen first, and none for
- * what is not wanted any more.
+ * feed.ts - the timeline's requests: few at a time, visible rows first; requests that are no
+ * longer needed are dropped.
  */
 import type { Client, Parameters } from "../core/client";
 

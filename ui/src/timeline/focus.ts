@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * focus.ts - what is selected, with everything the core knows about it.
+ * focus.ts - the selection, with everything the core knows about it.
  */
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";
@@ -42,7 +42,7 @@ export class Focus {
 		if (selected?.kind === "gap")
 			void this.load(selected, shown, this.gapOf.bind(this));
 		if (selected?.kind === "range")
-			this.says = `Selected ${formatNs(selected.to - selected.from)} of time`;
+			this.says = `Selected a range of ${formatNs(selected.to - selected.from)}`;
 		if (selected?.kind === "note") this.says = "Selected a note";
 		if (selected?.kind === "finding") {
 			if (!shown) this.revealFinding();
@@ -68,7 +68,7 @@ export class Focus {
 			if (!shown) this.reveal(spot);
 		} catch {
 			if (sameSelection(selected, this.selected))
-				this.says = "There is no such slice";
+				this.says = "Slice not found";
 		}
 		this.changed();
 	}
@@ -175,8 +175,8 @@ export class Focus {
 	private end(by: 1 | -1): void {
 		this.says =
 			by > 0
-				? "This is the last one on the track"
-				: "This is the first one on the track";
+				? "This is the last slice on the track"
+				: "This is the first slice on the track";
 		this.changed();
 	}
 
@@ -193,7 +193,7 @@ export class Focus {
 					selected: { kind: "slice", file: this.gap.file, row },
 				});
 		} else {
-			this.says = "No flow leads on from here";
+			this.says = "No flow continues from here";
 			this.changed();
 		}
 	}

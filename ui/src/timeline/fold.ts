@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold.ts - which ranks are open, and which rows are folded, so that all that a jump led to can
- * be seen at once.
+ * fold.ts - which ranks are open and which rows are folded, so that everything a jump leads to
+ * is visible at once.
  */
 import type { Job } from "../core/types";
 import type { Spotted } from "./draw/overlay";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heads.tsx - the names of the rows, at the left of the canvas: fold, pin, show all lanes.
+ * heads.tsx - the row names to the left of the canvas: fold, pin, show all lanes.
  */
 import { formatCount, formatNs } from "../core/format";
 import type { CurveOffer, JobFile } from "../core/types";
@@ -17,14 +17,14 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 	if (!file.aligned)
 		return {
 			text: "clock?",
-			title: "The clock of this rank could not be compared with the others",
+			title: "The clock of this rank could not be aligned with the others",
 		};
 	const error = file.clock_error_ns;
 	/* The others are compared with it, or they have one clock. */
 	if (!error) return null;
 	return {
 		text: `±${formatNs(error)}`,
-		title: `Its clock is aligned with the others to ${formatNs(error)} or better`,
+		title: `Its clock is aligned with the others to within ${formatNs(error)}`,
 	};
 }
 
@@ -48,7 +48,7 @@ function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 				</span>
 				<strong>{row.title}</strong>
 				<span class="head-about">
-					{file.problem ? "cannot be read" : (file.device ?? "")}
+					{file.problem ? "unreadable" : (file.device ?? "")}
 				</span>
 			</button>
 			{clock ? (

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hits.ts - what the search found: how many, and one after the other. Pages are asked for
- * as they are walked into; labels on the screen are compared right here.
+ * hits.ts - search matches: their number, and stepping through them. Pages are requested when
+ * needed; labels on screen are matched locally.
  */
 import type { Client } from "../core/client";
 import type { SearchAnswer } from "./answers";

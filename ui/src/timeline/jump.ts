@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jump.ts - what a jump led to, and the rows that it needs: a call and the idle time of the
- * device that waits for it, or a collective on all ranks. They are open as long as the jump is
- * in the address; the next one has its own.
+ * jump.ts - the target of a jump and the rows it needs: a call and the idle time of the GPU that
+ * waits for it, or a collective on all ranks. They stay open while the jump is in the address.
  */
 import type { Client } from "../core/client";
 import { readSelection, type Selection } from "../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.ts - keys and gestures of the timeline: the one list that input and help read.
+ * keys.ts - keys and gestures of the timeline: one list for input and help.
  */
 export type Action =
 	| "zoom-in"
@@ -48,7 +48,7 @@ export const KEYS: Key[] = [
 	{ action: "right", keys: ["d", "arrowright"], shown: "D →", says: "Pan right", held: true },
 	{ action: "up", keys: ["arrowup"], shown: "↑", says: "Scroll rows up", held: true },
 	{ action: "down", keys: ["arrowdown"], shown: "↓", says: "Scroll rows down", held: true },
-	{ action: "fit", keys: ["f"], shown: "F", says: "Fit the selection, else the whole run" },
+	{ action: "fit", keys: ["f"], shown: "F", says: "Fit the selection, or the whole run" },
 	{ action: "reset", keys: ["r"], shown: "R", says: "Reset the view to the whole run" },
 	{ action: "mark", keys: ["m"], shown: "M", says: "Mark the time of the selection" },
 	{
@@ -56,22 +56,22 @@ export const KEYS: Key[] = [
 		keys: ["m"],
 		shift: true,
 		shown: "Shift M",
-		says: "Keep a mark beside others, or take it away",
+		says: "Add a mark next to others, or remove it",
 	},
 	{
 		action: "note",
 		keys: ["n"],
 		shown: "N",
-		says: "Write a note on the selection, the mark, or at the pointer",
+		says: "Add a note to the selection, to the mark, or at the pointer",
 	},
 	{ action: "search", keys: ["/"], shown: "/", says: "Search names" },
-	{ action: "hit-next", keys: ["enter"], shown: "Enter", says: "Next hit of the search" },
+	{ action: "hit-next", keys: ["enter"], shown: "Enter", says: "Next search match" },
 	{
 		action: "hit-previous",
 		keys: ["enter"],
 		shift: true,
 		shown: "Shift Enter",
-		says: "Previous hit of the search",
+		says: "Previous search match",
 	},
 	{ action: "next", keys: ["."], shown: ".", says: "Next slice on the track" },
 	{ action: "previous", keys: [","], shown: ",", says: "Previous slice on the track" },
@@ -90,9 +90,9 @@ export const KEYS: Key[] = [
 		says: "Select what runs in the row below",
 	},
 	{ action: "flow-next", keys: ["]"], shown: "]", says: "Follow the flow: call to kernel" },
-	{ action: "flow-previous", keys: ["["], shown: "[", says: "Back along the flow" },
+	{ action: "flow-previous", keys: ["["], shown: "[", says: "Follow the flow back" },
 	{ action: "path", keys: ["c"], shown: "C", says: "Show the critical path" },
-	{ action: "clock", keys: ["t"], shown: "T", says: "Time from the step, or from the start" },
+	{ action: "clock", keys: ["t"], shown: "T", says: "Time from the step or from the start" },
 	{ action: "python", keys: ["p"], shown: "P", says: "Show Python frames and all lanes" },
 	{ action: "clear", keys: ["escape"], shown: "Esc", says: "Clear the selection" },
 ];
@@ -102,8 +102,8 @@ export const GESTURES: { shown: string; says: string }[] = [
 	{ shown: "Shift wheel", says: "Pan" },
 	{ shown: "Wheel on row names", says: "Scroll rows" },
 	{ shown: "Drag", says: "Pan" },
-	{ shown: "Shift drag", says: "Select a stretch of time" },
-	{ shown: "Shift click", says: "Extend the stretch to here" },
+	{ shown: "Shift drag", says: "Select a time range" },
+	{ shown: "Shift click", says: "Extend the range to here" },
 	{ shown: "Double click", says: "Fit the slice" },
 ];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing.ts - brings what a jump led to into view: the window, hidden lanes, the scroll.
+ * landing.ts - brings the target of a jump into view: window, hidden lanes, scroll position.
  */
 import { store, writeSelection } from "../core/store";
 import type { Spotted } from "./draw/overlay";

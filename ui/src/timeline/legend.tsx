@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * legend.tsx - what the colours of the timeline mean, and what they are by.
+ * legend.tsx - the legend of the timeline's colours, and the choice of what they show.
  */
 import { useEffect } from "preact/hooks";
 import { allColorings, COLOR_WORDS, COLORS, coloringOf, colorToken } from "../core/colors";
@@ -56,11 +56,11 @@ function Keys({ answer }: { answer: ColorsAnswer | null }) {
 					<bdi>{name}</bdi>
 				</li>
 			))}
-			<li title="A device stands idle; tinted by what it waits for">
+			<li title="The GPU is idle; tinted by what it waits for">
 				<span class="legend-key hatched idle" />
 				idle, by cause
 			</li>
-			<li title="The part of a collective in which it waits for other ranks">
+			<li title="The part of a collective spent waiting for other ranks">
 				<span class="legend-key hatched wait" />
 				waiting for ranks
 			</li>

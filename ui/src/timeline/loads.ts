@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loads.ts - what the timeline asks for beside the sheets of its rows: the rows themselves,
- * the minimap, the flags of findings, the critical path.
+ * loads.ts - what the timeline requests besides the contents of its rows: the list of rows, the
+ * minimap, the flags of findings, the critical path.
  */
 import type { Tracks } from "../core/types";
 import type { FlagsAnswer, PathAnswer } from "./answers";

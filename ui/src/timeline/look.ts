@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look.ts - how the timeline is arranged: open ranks, pins, deep rows, marks. It lives in
- * the address; when the tab is left and entered again it is as it was.
+ * look.ts - how the timeline is arranged: open ranks, pins, deep rows, marks. It lives in the
+ * address, so that it survives a change of tabs.
  */
 import { coloringOf } from "../core/colors";
 import { store } from "../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.ts - the rows of the timeline: which there are, how high, where.
+ * model.ts - the rows of the timeline: which exist, their heights and positions.
  */
 import type { CurveOffer, Job, JobFile, Track, Tracks } from "../core/types";
 import type { Spotted } from "./draw/overlay";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.tsx - notes between the axis and the rows: a bar as long as its stretch of time, with
- * its text. They are buttons over the canvas, moved with every frame.
+ * notes.tsx - notes between the axis and the rows: a bar as long as the time range, with its
+ * text. They are buttons over the canvas, moved in every frame.
  */
 import { useEffect, useRef } from "preact/hooks";
 import { type Note, noteOn } from "../core/notes";

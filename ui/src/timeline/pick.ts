@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.ts - what is under the pointer.
+ * pick.ts - finds what is under the pointer.
  */
 import type { Sheet } from "./decode";
 import { NO_CAUSE, NO_LABEL } from "./decode";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.ts - how long frames take: script and drawing, in ms, of the last frames. Tests read
- * it as `__stepscope.frames`; with `flush` set a pixel is read back, so that the time holds
- * what the canvas put off.
+ * probe.ts - measures frames: script and drawing time in ms of the last frames. Tests read it as
+ * `__stepscope.frames`; with `flush` set a pixel is read back, so that the time includes
+ * deferred canvas work.
  */
 interface Probe {
 	frames: number[];

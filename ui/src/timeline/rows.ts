@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.ts - the rows of a range: which a drag went over, and their text in the address and in
- * requests: 0-3-9_2 are tracks 3 and 9 of file 0, and all of file 2.
+ * rows.ts - the rows of a range: those that a drag covers, and how the address and requests name
+ * them: 0-3-9_2 means tracks 3 and 9 of file 0, and all of file 2.
  */
 import type { Job } from "../core/types";
 import type { Layout, Row } from "./model";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sheets.ts - what was last answered for each row, and what to ask next. A sheet is wider
- * than the screen, so that panning has something to show; the last one stays until the next
- * arrives, and one of the whole run lies below it.
+ * sheets.ts - the last answer for each row, and what to request next. A sheet is wider than the
+ * screen, so that panning has something to show; it stays until the next arrives, and a sheet of
+ * the whole run lies below it.
  */
 import {
 	type Curve,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span.ts - the stretch of time that is seen: zooming, panning, ticks of the axis.
+ * span.ts - the visible time range: zooming, panning, axis ticks.
  */
 export interface Span {
 	from: number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stage.ts - the timeline itself: what is seen, what is asked for, when it is drawn. It
- * draws only when something changed, at most once per frame of the screen.
+ * stage.ts - the timeline itself: what is visible, what to request, when to draw. It draws only
+ * when something changed, at most once per screen frame.
  */
 import type { Client } from "../core/client";
 import { coloringOf } from "../core/colors";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * theme.ts - what canvases need of the theme that is on: colours as numbers and strings,
- * hatches, widths of letters.
+ * theme.ts - what canvases need from the current theme: colours as numbers and strings, hatches,
+ * letter widths.
  */
 import { allCauses, parseColor, readPalette } from "../core/colors";
 

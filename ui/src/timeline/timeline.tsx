@@ -18,7 +18,7 @@ import { Tip } from "./tip";
 import "./timeline.css";
 
 const LABEL =
-	"Timeline. Period selects what is next, comma what is before, W and S zoom, " +
+	"Timeline. Period selects the next slice, comma the previous one, W and S zoom, " +
 	"A and D pan, question mark shows all keys.";
 
 function Toggle(props: { on: boolean; title: string; text: string; onClick: () => void }) {
@@ -57,10 +57,10 @@ function HitWords({ stage }: { stage: Stage }) {
 	if (!hits.query) return null;
 	if (hits.count === null) return <span class="tool-words">Searching…</span>;
 	if (hits.problem) return <span class="tool-words">{hits.problem}</span>;
-	if (!hits.count) return <span class="tool-words">No slice is named “{hits.query}”</span>;
+	if (!hits.count) return <span class="tool-words">No slice matches “{hits.query}”</span>;
 	const at = hits.index >= 0 ? `${formatCount(hits.index + 1)} of ` : "";
 	return (
-		<span class="tool-words" title={`${formatNs(hits.total)} in all, on all ranks`}>
+		<span class="tool-words" title={`${formatNs(hits.total)} in total, on all ranks`}>
 			{at}
 			{formatCount(hits.count)} hits for “{hits.query}”
 		</span>
@@ -88,7 +88,7 @@ function Tools({ stage }: { stage: Stage }) {
 			<Toggle
 				on={look.path}
 				text="Critical path"
-				title="The critical path (C): what the length of steps hangs on"
+				title="The critical path (C): the work that determines the step time"
 				onClick={() => stage.change({ path: !look.path })}
 			/>
 			<Toggle
@@ -106,7 +106,7 @@ function Tools({ stage }: { stage: Stage }) {
 			<button
 				type="button"
 				class="tool"
-				title="Write a note on the selection, the mark, or the middle of the window (N)"
+				title="Add a note to the selection, the mark, or the middle of the window (N)"
 				aria-keyshortcuts="n"
 				onClick={() => runOnTimeline("note")}
 			>
@@ -116,7 +116,7 @@ function Tools({ stage }: { stage: Stage }) {
 				<Toggle
 					on={folded}
 					text="Fold ranks"
-					title="One strip for each rank"
+					title="Show one strip per rank"
 					onClick={() =>
 						stage.change({
 							open: new Set(folded ? all : []),

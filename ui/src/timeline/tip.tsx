@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tip.tsx - what is under the pointer, in a sentence or two.
+ * tip.tsx - a tooltip: what is under the pointer, in a sentence or two.
  */
 import { useEffect, useState } from "preact/hooks";
 import { allCauses, COLOR_WORDS } from "../core/colors";
@@ -49,7 +49,7 @@ function ofEntry(stage: Stage, hover: Hover): Words | null {
 	const busy = formatPercent(((sheet.fill[index] ?? 0) * 100) / 255);
 	return {
 		title: `${formatCount(count)} slices in ${length}`,
-		lines: [`busy ${busy} of that time; the longest: ${label}`, ...paint],
+		lines: [`busy ${busy} of that time; longest: ${label}`, ...paint],
 	};
 }
 
@@ -59,7 +59,7 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 		const { flag } = hover.flag;
 		return {
 			title: `${flag.number}. ${flag.title}`,
-			lines: ["Click for what to change"],
+			lines: ["Click to see the fix"],
 		};
 	}
 	if (row.kind === "curve" && row.curve) {
@@ -78,7 +78,7 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 		const length = formatNs(step.end_ns - step.start_ns);
 		return {
 			title,
-			lines: [step.dropped ? `${length}; not counted: ${step.dropped}` : length],
+			lines: [step.dropped ? `${length}; excluded: ${step.dropped}` : length],
 		};
 	}
 	if (row.open) return null;
@@ -92,7 +92,7 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 		title: `${row.title}${where}`,
 		lines: [
 			`compute ${part(x)} of this pixel's time`,
-			`communication alone ${part(block.pixels + x)}`,
+			`exposed communication ${part(block.pixels + x)}`,
 			"Click to open the rank",
 		],
 	};
@@ -113,7 +113,7 @@ function ofSlice(slice: SliceAnswer, merged: Words): Words {
 			lines.push(
 				collective.last_rank === slice.rank
 					? "The others waited for this rank"
-					: `Everybody waited for rank ${collective.last_rank}`,
+					: `All ranks waited for rank ${collective.last_rank}`,
 			);
 	}
 	return { title: merged.title, lines };
@@ -129,14 +129,14 @@ async function more(client: Client, hover: Hover, known: Words): Promise<Words |
 		const asked = { file, track: row.track.track, gap: number };
 		const gap = await client.json<GapAnswer>("gap", asked);
 		if ((sheet.count[index] ?? 1) > 1)
-			return { title: known.title, lines: [`the longest: ${gap.says}`] };
+			return { title: known.title, lines: [`longest: ${gap.says}`] };
 		return { title: gap.says, lines: [] };
 	}
 	const slice = await client.json<SliceAnswer>("slice", { file, row: number });
 	if ((sheet.count[index] ?? 1) > 1)
 		return {
 			title: known.title,
-			lines: [`the longest: ${slice.name}, ${formatNs(slice.dur_ns)}`],
+			lines: [`longest: ${slice.name}, ${formatNs(slice.dur_ns)}`],
 		};
 	return ofSlice(slice, { title: slice.short ?? slice.name, lines: known.lines });
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.ts - the files of a drop: those that were dropped, and the traces in dropped folders.
+ * files.ts - collects dropped files, and the traces in dropped folders.
  *
- * A page that was opened from disk may not read entries (file() and readEntries() are refused
- * there), but it may take files from the drop itself and folders by their handles. Browsers
- * without handles have entries.
+ * A page opened from disk may not read entries (file() and readEntries() are refused there), but
+ * it may take files from the drop itself and folders by their handles. Browsers without handles
+ * have entries.
  */
 import type { Picked } from "../core/transport";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * welcome.tsx - nothing is open: drop files, look at a demo, or learn how to record.
+ * welcome.tsx - the start page: drop files, open a demo, or learn how to record.
  */
 import { useState } from "preact/hooks";
 import type { Openers, Picked, Transport } from "../core/transport";
@@ -11,16 +11,16 @@ import "./welcome.css";
 
 const RECORD = `from torch.profiler import profile, schedule, tensorboard_trace_handler
 
-with profile(schedule=schedule(wait=1, warmup=1, active=3),
-             on_trace_ready=tensorboard_trace_handler("traces"),
-             record_shapes=True, profile_memory=True, with_stack=True) as prof:
+with profile(schedule=schedule(wait=10, warmup=3, active=5, repeat=1),
+             record_shapes=True, with_stack=True, profile_memory=True,
+             on_trace_ready=tensorboard_trace_handler("traces", use_gzip=True)) as prof:
     for batch in loader:
         train_step(batch)
         prof.step()`;
 
 const KINDS =
-	".json, .json.gz, .json.zst of torch.profiler, .pickle of memory snapshots. " +
-	"Nothing leaves this machine.";
+	".json, .json.gz or .json.zst from torch.profiler, .pickle for memory snapshots. " +
+	"Your files stay on this machine.";
 
 const SNAPSHOT = `torch.cuda.memory._record_memory_history(max_entries=1_000_000)
 train_steps()
@@ -38,7 +38,7 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 	const [said, say] = useState("");
 	const take = (files: Picked[]) => {
 		if (files.length) onOpen(openers.openFiles(files));
-		else say("There was no trace in it: .json, .json.gz, .json.zst or .pickle files.");
+		else say("No trace found there: need .json, .json.gz, .json.zst or .pickle files.");
 	};
 	const choose = (folder: boolean) => (event: { currentTarget: HTMLInputElement }) =>
 		take(chosenFiles(event.currentTarget.files ?? new DataTransfer().files, folder));
@@ -63,7 +63,7 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 		>
 			<p class="drop-words">
 				Drop profiler traces or memory snapshots here: one file, all
-				ranks, or their folder
+				ranks, or a folder
 			</p>
 			<p class="drop-ways">
 				<label class="button main">
@@ -84,7 +84,7 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 					class="button"
 					onClick={() => onOpen(openers.openDemo())}
 				>
-					Look at a demo job
+					Open a demo
 				</button>
 			</p>
 			<p class="soft" role="status">
@@ -114,7 +114,7 @@ export function Welcome(props: {
 				<ThemeButton />
 			</header>
 			<p class="lead">
-				Where the time of a training step goes, why, and what to change.
+				See where a training step spends its time, why, and what to change.
 			</p>
 			{props.openers ? (
 				<Drop openers={props.openers} onOpen={props.onOpen} />
@@ -123,28 +123,28 @@ export function Welcome(props: {
 					Open the link that <code>stepscope serve</code> printed.
 				</p>
 			)}
-			<h2>Record your own</h2>
+			<h2>Recording a trace</h2>
 			<p>
 				Each rank writes one file into <code>traces</code>. Shapes, memory
-				and stacks cost a little time while recording; without them some
-				answers are missing, and the page says which.
+				and stacks add some overhead while recording; without them some
+				results are missing, and the Quality tab lists which.
 			</p>
 			<Code text={RECORD} />
-			<h2>Who holds the memory</h2>
+			<h2>Memory snapshots</h2>
 			<p>
-				A snapshot of the allocator has every block and the line that
-				asked for it; it is read as data, nothing in it is run.
+				A snapshot holds every block of the allocator and the line that
+				allocated it. stepscope reads the pickle as data and runs nothing in it.
 			</p>
 			<Code text={SNAPSHOT} />
 			<h2>Large traces</h2>
 			<p>
-				A page can hold about a gigabyte. For more, the command serves the
-				same page from its own memory, on this machine only:
+				This page can hold about a gigabyte. For more, let the command read the
+				files and serve the same page, on this machine only:
 			</p>
 			<Code text={SERVE} />
 			<p class="soft">
-				Nothing leaves this machine: files are read by this page itself, and
-				it makes no request to any other place.
+				Your files stay on this machine: this page reads them itself and makes
+				no requests to any other server.
 			</p>
 		</main>
 	);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetched.ts - files that an address names: index.html?trace=rank0.json.gz&trace=rank1.json.gz.
- * They are fetched from where the page itself came from, and from nowhere else.
+ * fetched.ts - fetches files that an address names:
+ * index.html?trace=rank0.json.gz&trace=rank1.json.gz. They come from the server of the page
+ * itself, and from nowhere else.
  */
 import { type Picked, type Progress, Refused } from "../core/transport";
 
@@ -24,7 +25,7 @@ function quoted(path: string): string {
 function addressOf(path: string): URL {
 	if (!/^https?:$/.test(location.protocol))
 		throw new Refused(
-			`A page that was opened from a disk cannot fetch ${quoted(path)}. ` +
+			`A page opened from disk cannot fetch ${quoted(path)}. ` +
 				"Drop the file on the page, or run `stepscope serve`.",
 		);
 	let url: URL | null = null;
@@ -52,7 +53,7 @@ async function answerOf(path: string, url: URL, signal: AbortSignal): Promise<Re
 		throw new Refused(`There is no ${quoted(path)} on ${location.host}.`);
 	if (!response.ok)
 		throw new Refused(
-			`${location.host} refused ${quoted(path)}: it answered ${response.status}.`,
+			`${location.host} refused ${quoted(path)} with status ${response.status}.`,
 		);
 	return response;
 }

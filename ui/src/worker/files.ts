@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.ts - the bytes of dropped files, for a core that pulls them without waiting.
+ * files.ts - the bytes of dropped files, for a core that reads them synchronously.
  *
- * Plain files are read slice by slice as the core asks. Compressed ones are unpacked before,
- * one file at a time, by the browser; their pieces go as soon as the core has taken them.
+ * Plain files are read slice by slice as the core asks. The browser unpacks compressed files
+ * first, one at a time; their pieces are freed as soon as the core has taken them.
  */
 import type { Reader } from "./module";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messages.ts - what the page and the worker tell each other.
+ * messages.ts - messages between the page and the worker.
  */
 import type { Progress, Work } from "../core/transport";
 

@@ -34,8 +34,8 @@ const LIMIT = 3;
 const NO_FILE = 8;
 
 const TOO_LARGE =
-	"This is more than a page can hold (4 GB of memory). Run `stepscope serve PATH` on the " +
-	"machine that has the files: it has no such limit.";
+	"The files need more memory than a page can use (4 GB). Run `stepscope serve PATH` on the " +
+	"machine that has the files; it has no such limit.";
 
 class CoreError extends Error {}
 
@@ -43,7 +43,7 @@ class CoreError extends Error {}
 export function sentenceOf(error: unknown): string {
 	if (error instanceof RangeError) return `${error.message}. ${TOO_LARGE}`;
 	if (error instanceof WebAssembly.RuntimeError)
-		return `The core stopped: ${error.message}. Does \`stepscope PATH\` read these files?`;
+		return `The core crashed: ${error.message}. Try \`stepscope PATH\` on these files.`;
 	return error instanceof Error ? error.message : String(error);
 }
 

@@ -94,7 +94,7 @@ export function hasCore(): boolean {
 function coreText(): string {
 	const text = document.getElementById(CORE_ELEMENT)?.textContent;
 	if (!text)
-		throw new Refused("This page has no core of its own. Run `stepscope serve PATH`.");
+		throw new Refused("This page cannot read files by itself. Run `stepscope serve PATH`.");
 	return text.trim();
 }
 

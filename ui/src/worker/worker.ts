@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.ts - runs the core beside the page, so that the page never waits for it.
+ * worker.ts - runs the core in a worker, so that the page never waits for it.
  */
 import { pull } from "./files";
 import type { News, Order, Source } from "./messages";

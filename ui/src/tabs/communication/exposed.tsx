@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposed.tsx - communication: of each rank's communication, what ran beside compute kernels
- * and what the device did nothing else in.
+ * exposed.tsx - communication per rank: what overlapped with compute and what was exposed.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
@@ -15,13 +14,13 @@ const KINDS: BarKind[] = [
 	{
 		name: "exposed",
 		color: "communication",
-		about: "communication ran, and no compute kernel: the step is longer by it",
+		about: "communication ran without a compute kernel and makes the step longer",
 	},
 	{
 		name: "hidden",
 		color: "communication",
 		hatched: true,
-		about: "communication ran beside compute kernels",
+		about: "communication overlapped with compute kernels",
 	},
 ];
 
@@ -53,8 +52,8 @@ function sentence(bars: Bar[]): string {
 	const mean = formatNs(all / Math.max(1, bars.length));
 	const share = formatPercent((100 * exposed) / all);
 	return (
-		`A rank communicates ${mean} per step (mean); ` +
-		`${share} of it is exposed, not beside compute.`
+		`On average a rank communicates for ${mean} per step; ` +
+		`${share} of that is exposed (not overlapped with compute).`
 	);
 }
 
@@ -71,7 +70,7 @@ export function Exposed() {
 		<div class="exposed">
 			<p class="summary">{sentence(bars)}</p>
 			<Bars
-				label="Communication of each rank, exposed and hidden"
+				label="Communication per rank, exposed and hidden"
 				kinds={KINDS}
 				bars={bars}
 				height={140}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: what ranks say to each other: how much of it is hidden, and who is late.
+ * index.tsx - tab: communication between ranks: how much is exposed, and which rank is late.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * add-run.tsx - one run is open: how to add the other.
+ * add-run.tsx - only one run is open: how to add the other.
  */
 import { useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";
@@ -23,7 +23,7 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 	const [said, say] = useState("");
 
 	async function take(files: Picked[]): Promise<void> {
-		if (!files.length) return say("There are no traces in it.");
+		if (!files.length) return say("No traces found there.");
 		try {
 			await client.transport.compare?.(files, (progress) =>
 				say(sayProgress(progress)),
@@ -53,7 +53,7 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 				);
 			}}
 		>
-			<p>Drop the traces of the other run here: a file, or all ranks of a job.</p>
+			<p>Drop the traces of the other run here: one file or all ranks.</p>
 			<button
 				type="button"
 				class="button main"
@@ -73,7 +73,7 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 				}}
 			/>
 			<p class="soft compare-said" role="status">
-				{said || "Nothing leaves this machine."}
+				{said || "Your files stay on this machine."}
 			</p>
 		</div>
 	);
@@ -85,14 +85,14 @@ export function AddRun({ onAdded }: { onAdded: () => void }) {
 		<div class="page compare-add">
 			<h2>Compare {runName(job)} with another run</h2>
 			<p>
-				Before and after a change, two machines, two versions: what became
-				faster, what slower, operator by operator.
+				Before and after a change, two machines or two versions: see what got
+				faster and what got slower, operator by operator.
 			</p>
 			{client.transport.compare ? (
 				<DropZone onAdded={onAdded} />
 			) : (
 				<>
-					<p>Start the viewer with both:</p>
+					<p>Start the viewer with both runs:</p>
 					<CopyBox
 						label="command"
 						text="stepscope serve BEFORE --compare AFTER"

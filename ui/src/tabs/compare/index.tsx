@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of two runs side by side.
+ * index.tsx - tab: two runs side by side.
  */
 import { useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";

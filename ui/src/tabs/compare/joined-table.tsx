@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joined-table.tsx - a view of both runs, row by row, by what changed most.
+ * joined-table.tsx - a view of both runs, row by row, largest change first.
  */
 import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -112,7 +112,7 @@ export function JoinedTable({ table }: { table: string }) {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what="Joining the tables of both runs …" />
+			<Loading what="Comparing the tables of both runs …" />
 		);
 	return (
 		<Table
@@ -121,7 +121,7 @@ export function JoinedTable({ table }: { table: string }) {
 			rows={rows}
 			rowCount={document.row_count}
 			notes={said ? [said, ...document.notes] : document.notes}
-			empty="Neither run has any."
+			empty="Neither run has any rows."
 			lines={LINES}
 			onShow={async (row) =>
 				say((await showRow(client, job, table, document, row)) ?? "")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.ts - two runs: what their steps differ by, and tables that have both.
+ * model.ts - how the steps of two runs differ, and tables that hold both.
  */
 import type { Cell, Column, TableDocument } from "../../core/types";
 import type { ColumnType, TableColumn } from "../../parts/columns";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * two-runs.tsx - both verdicts, the way from one step to the other, tables of both.
+ * two-runs.tsx - both verdicts, the change in step time, and tables of both runs.
  */
 import { useOpened, useLoaded } from "../../core/context";
 import type { Client } from "../../core/client";
@@ -74,7 +74,7 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 							{finding.title}
 							{finding.cost_ns === null
 								? ""
-								: `: −${formatNs(finding.cost_ns)}`}
+								: `: saves ${formatNs(finding.cost_ns)}`}
 						</li>
 					))}
 			</ol>
@@ -83,7 +83,7 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 }
 
 function Sentence({ a, b }: { a: Diagnosis; b: Diagnosis }) {
-	if (!a.step_ns || !b.step_ns) return <h2>Steps cannot be compared: one run has none.</h2>;
+	if (!a.step_ns || !b.step_ns) return <h2>Cannot compare steps: one run has none.</h2>;
 	const faster = b.step_ns < a.step_ns;
 	const by = Math.abs(b.step_ns - a.step_ns);
 	/* below a tenth of a percent runs are alike: one step differs more from the next */

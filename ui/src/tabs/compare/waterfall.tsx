@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waterfall.tsx - from one run's step to the other's, part by part.
+ * waterfall.tsx - the change in step time between two runs, part by part.
  */
 import { useState } from "preact/hooks";
 import { formatNs, formatPercent } from "../../core/format";
@@ -16,11 +16,11 @@ function signed(ns: number): string {
 
 function tell({ change }: Bar): string {
 	const by = change.b - change.a;
-	const share = change.a ? ` (${formatPercent((100 * by) / change.a)} of what it was)` : "";
+	const share = change.a ? ` (change: ${formatPercent((100 * by) / change.a)})` : "";
 	return `${change.name}: ${formatNs(change.a)} before, ${formatNs(change.b)} after${share}.`;
 }
 
-const HINT = "Parts of the mean step; they sum to it.";
+const HINT = "Parts of the mean step; they add up to it.";
 
 function Whole(props: { name: string; ns: number; whole: number }) {
 	return (
@@ -75,7 +75,7 @@ export function StepChange({ changes, names }: { changes: Change[]; names: [stri
 	const whole = Math.max(start, end, ...bars.map((bar) => Math.max(bar.from, bar.to)));
 
 	return (
-		<section class="falls" aria-label="From one step to the other">
+		<section class="falls" aria-label="Change in step time">
 			<Whole name={`A: ${names[0]}`} ns={start} whole={whole} />
 			{bars.map((bar) => (
 				<ChangeRow

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causes.tsx - gaps: idle time by cause, in parts that sum to all of it.
+ * causes.tsx - gaps: idle time by cause; the parts add up to all idle time.
  */
 import { causeColor, causeOf } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -55,11 +55,11 @@ export function Causes() {
 				whole={{
 					name:
 						devices > 1
-							? `idle, ${devices} devices`
+							? `idle, ${devices} GPUs`
 							: "idle time",
 					ns: sum(parts.map((part) => part.ns)),
 				}}
-				base="the idle time in the steps"
+				base="the idle time within steps"
 				chosen={filter}
 				onChoose={(cause) =>
 					store.setOwn({ filter: filter === cause ? "" : cause })

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: why devices stood idle: the causes, and every gap.
+ * index.tsx - tab: why GPUs were idle: the causes, and every gap.
  */
 import type { Client } from "../../core/client";
 import { useOpened } from "../../core/context";

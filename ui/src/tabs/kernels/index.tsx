@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: kernels by name, how long they run, what follows what, copies, streams.
+ * index.tsx - tab: kernels by name, durations, sequences, copies, streams.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";

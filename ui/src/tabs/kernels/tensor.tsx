@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor.tsx - kernels: how much of their time is on tensor cores, of how much that could be.
+ * tensor.tsx - kernels: share of kernel time on tensor cores, and the share that could use them.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
@@ -10,8 +10,8 @@ import type { UtilizationRow } from "../../core/tables";
 import { plural } from "../../core/words";
 
 const WHO =
-	"Matrix products, convolutions and attention can use them: operators by their names, " +
-	"and whatever did use them.";
+	"Operators that can use tensor cores: matrix products, convolutions and attention " +
+	"(by name), and any operator whose kernels did use them.";
 
 export function tensorWords(rows: UtilizationRow[]): { used: string; rest: string } | null {
 	const used = middle(rows.flatMap((row) => row.tensor_percent ?? []));
@@ -20,8 +20,8 @@ export function tensorWords(rows: UtilizationRow[]): { used: string; rest: strin
 	const devices = rows.length > 1 ? `, median of ${plural(rows.length, "GPU")}` : "";
 	const rest =
 		eligible === null
-			? `${devices}. What could use them is not known: no launch by an operator is recorded.`
-			: ` of ${formatPercent(eligible)} that could use them${devices}.`;
+			? `${devices}. How much could use them is unknown: no operator launches are recorded.`
+			: `; ${formatPercent(eligible)} could use them${devices}.`;
 	return { used: formatPercent(used), rest };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curve.tsx - the curve of one device: all of it from the view, a window of it from the core.
+ * curve.tsx - the memory curve of one device: the whole from the view, a window of it from the
+ * core.
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -85,11 +86,11 @@ function cut(curve: Curve, window: Span): Curve {
 }
 
 function sentence(peak: Peak): string {
-	const words = [`At most ${formatBytes(peak.allocated)} allocated`];
+	const words = [`Peak: ${formatBytes(peak.allocated)} allocated`];
 	if (peak.percent !== null && peak.memory !== null)
 		words.push(`, ${formatPercent(peak.percent)} of ${formatBytes(peak.memory)}`);
 	if (peak.reserved !== null) words.push(`; ${formatBytes(peak.reserved)} reserved`);
-	if (peak.gap) words.push(`, ${formatBytes(peak.gap)} of it not allocated at the peak`);
+	if (peak.gap) words.push(`, ${formatBytes(peak.gap)} of it unused at the peak`);
 	return `${words.join("")}.`;
 }
 
@@ -190,7 +191,7 @@ export function CurveOf({ peak }: { peak: Peak }) {
 					label={`${peak.device}: ${sentence(peak)}`}
 				/>
 			) : (
-				<p class="soft">No curve of this device: too few events.</p>
+				<p class="soft">No curve for this device: too few memory events.</p>
 			)}
 		</div>
 	);

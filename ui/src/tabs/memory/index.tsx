@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of memory: the curve, peaks, steps, who holds it, allocations.
+ * index.tsx - tab: memory: curve, peaks, steps, holders, allocations.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -20,11 +20,11 @@ import { Phases } from "./snapshot/phases";
 import { Traced } from "./traced";
 
 const PARTS = [
-	{ id: "memory", title: "Peaks", about: "The most that each device held" },
+	{ id: "memory", title: "Peaks", about: "Highest memory use of each device" },
 	{ id: "memory-steps", title: "Steps", about: "What grows from step to step" },
 	{
 		id: "memory-ops",
-		title: "Who holds it",
+		title: "Holders",
 		about: "Operators, lines and modules at the peak",
 	},
 	{
@@ -35,7 +35,7 @@ const PARTS = [
 ];
 
 const RECORDING = `torch.profiler.profile(..., profile_memory=True)
-# with_stack=True names the lines`;
+# add with_stack=True to see source lines`;
 
 /* Rows of the tables below the curve; there are few devices. */
 const LINES: Record<string, number> = { memory: 5 };
@@ -76,7 +76,7 @@ function Which(props: { peaks: Peak[]; chosen: Peak; choose: (key: string) => vo
 				chips={peaks.map((peak) => ({
 					id: keyOf(peak),
 					title: titleOf(peak),
-					about: `at most ${formatBytes(peak.allocated)}`,
+					about: `peak ${formatBytes(peak.allocated)}`,
 				}))}
 				chosen={keyOf(chosen)}
 				onChoose={choose}
@@ -188,7 +188,7 @@ function Recording() {
 
 const KINDS = [
 	{ id: "", title: "Recording", about: "What the profiler recorded" },
-	{ id: "held", title: "Who held it", about: "Over time, by category, line or stack" },
+	{ id: "held", title: "Holders over time", about: "By category, line or stack" },
 	{ id: "snapshot", title: "Snapshot", about: "What the allocator held, block by block" },
 ];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lack.tsx - what the memory events of a trace do not tell.
+ * lack.tsx - what the memory events of a trace do not contain.
  */
 
 /* Tables that say more than those of the recording. */
@@ -18,8 +18,8 @@ export function isTold(table: string, ofTrace: boolean): boolean {
 export function NoBlocks() {
 	return (
 		<p class="soft">
-			The map of segments and blocks is not recorded in a trace;
-			torch.cuda.memory._dump_snapshot() has it.
+			A trace has no map of segments and blocks; record a snapshot with
+			torch.cuda.memory._dump_snapshot().
 		</p>
 	);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.ts - curves of memory from the view memory-curve, and what the files say about peaks.
+ * model.ts - memory curves from the view memory-curve, and the peaks of the files.
  */
 import type { Cell, Job, JobFile, TableDocument } from "../../core/types";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.tsx - memory over time: allocated as a band from least to most, reserved as a line,
- * steps behind it. Dragging zooms, a double click shows all.
+ * plot.tsx - memory over time: allocated as a band from minimum to maximum, reserved as a line,
+ * steps behind it. Drag to zoom, double click to show all.
  */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
@@ -90,14 +90,14 @@ function optionsOf(props: Props, width: number): uPlot.Options {
 		series: [
 			{ label: "at", value: (_, value: number | null) => formatNs(value) },
 			{
-				label: "most allocated",
+				label: "max allocated",
 				stroke: color,
 				width: 1.5,
 				value: bytes,
 				points: { show: false },
 			},
 			{
-				label: "least allocated",
+				label: "min allocated",
 				stroke: color,
 				width: 0.5,
 				value: bytes,

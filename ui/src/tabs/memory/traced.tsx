@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * traced.tsx - who held the memory of a trace over time: its events, as those of a snapshot.
+ * traced.tsx - holders of memory over time from the events of a trace, shown like those of a
+ * snapshot.
  */
 import { useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame-model.ts - a tree of times, as flame graphs have it, from stacks or from modules.
+ * flame-model.ts - a tree of times for flame graphs, from stacks or from modules.
  */
 import { COLORS } from "../../core/colors";
 import type { Cell, TableDocument } from "../../core/types";

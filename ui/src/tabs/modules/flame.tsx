@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame.tsx - stacks as an icicle: callers on top, time is width. Click or Enter zooms.
+ * flame.tsx - stacks as an icicle chart: callers on top, width is time. Click or Enter zooms.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLORS, readPalette } from "../../core/colors";
@@ -100,18 +100,18 @@ function tell(frame: Frame, root: Frame): string {
 	const own = frame.children.reduce((left, child) => left - child.total, frame.total);
 	return (
 		`${frame.name}: ${formatNs(frame.total)}, ` +
-		`${formatPercent(root.total ? (100 * frame.total) / root.total : 0)} of all; ` +
-		`by itself ${formatNs(own)}.`
+		`${formatPercent(root.total ? (100 * frame.total) / root.total : 0)} of the total; ` +
+		`self ${formatNs(own)}.`
 	);
 }
 
 /* Time under frames with the text in their name; one inside of another counts once. */
 function tellAll(root: Frame, search: string): string {
-	if (!search) return `${formatNs(root.total)} in all. ${HINT}`;
+	if (!search) return `${formatNs(root.total)} in total. ${HINT}`;
 	const { count, total } = foundIn(root, search);
-	if (!count) return "No frame has this text in its name.";
+	if (!count) return "No frame name contains this text.";
 	const share = formatPercent(root.total ? (100 * total) / root.total : 0);
-	return `${plural(count, "frame")} with “${search}”: ${formatNs(total)}, ${share} of all.`;
+	return `${plural(count, "frame")} with “${search}”: ${formatNs(total)}, ${share} of the total.`;
 }
 
 /* Where an arrow key leads: to the caller, the largest callee, a neighbour of the same caller. */

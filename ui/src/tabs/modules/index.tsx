@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of nn.Modules and stacks: a tree, an icicle, and tables.
+ * index.tsx - tab: nn.Modules and stacks: a tree, an icicle chart, and tables.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -22,22 +22,22 @@ const PARTS = [
 	{
 		id: "tree",
 		title: "Tree",
-		about: "Modules where they are called, with the time they cause",
+		about: "The module call tree, with the time of each module",
 	},
-	{ id: "flame", title: "Flame", about: "From the program down to the kernels" },
+	{ id: "flame", title: "Flame", about: "From your program down to the kernels" },
 	{ id: "tables", title: "Tables", about: "Modules by class and by instance" },
 ];
 
 const TIMES = [
 	{
 		id: "device",
-		title: "device time",
-		about: "Kernels, copies and memsets by who launched them",
+		title: "GPU time",
+		about: "Kernels, copies and memsets, by the code that launched them",
 	},
 	{
 		id: "host",
 		title: "host time",
-		about: "The own time of operators and ranges on the CPU",
+		about: "Self time of operators and ranges on the CPU",
 	},
 ];
 
@@ -53,14 +53,14 @@ function useRank(): { rank: number | null; told: string | null } {
 	if (chosen !== null || ranks.length < 2) return { rank: chosen, told: null };
 	return {
 		rank: first,
-		told: `Rank ${first} of ${ranks.length}: choose another in the status bar.`,
+		told: `Showing rank ${first} of ${ranks.length} ranks; choose another in the status bar.`,
 	};
 }
 
 function Missing({ notes, flags }: { notes: string[]; flags: string }) {
 	return (
 		<div class="modules-missing">
-			{(notes.length ? notes : ["Nothing of this was recorded."]).map((note) => (
+			{(notes.length ? notes : ["This was not recorded."]).map((note) => (
 				<p key={note}>{note}</p>
 			))}
 			<CopyBox
@@ -118,7 +118,7 @@ function leftOut(table: TableDocument): string | null {
 	const share = table.rows.reduce((sum, row) => sum + Number(row[at] ?? 0), 0);
 	if (table.rows.length >= table.row_count) return null;
 	const [some, all] = [formatCount(table.rows.length), formatCount(table.row_count)];
-	return `The ${some} longest of ${all} stacks: ${formatPercent(share)} of all time.`;
+	return `Showing the ${some} longest of ${all} stacks: ${formatPercent(share)} of all time.`;
 }
 
 function FlamePart({ search }: { search: string }) {

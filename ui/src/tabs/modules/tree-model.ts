@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree-model.ts - the rows of the view modules as a tree: what is open, in which order.
+ * tree-model.ts - the rows of the view modules as a tree: which are open, in which order.
  */
 import type { Cell, TableDocument } from "../../core/types";
 

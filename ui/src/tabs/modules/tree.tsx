@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.tsx - modules below each other: open, close, order, look for one.
+ * tree.tsx - the module tree: expand, collapse, sort, search.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCell } from "../../core/format";
@@ -278,7 +278,7 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 					</div>
 				</div>
 				{rows.length ? null : (
-					<p class="state">No module has this text in its name.</p>
+					<p class="state">No module name contains this text.</p>
 				)}
 			</div>
 		</div>

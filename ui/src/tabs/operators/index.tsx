@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: operators on the host and on the device, and what they call.
+ * index.tsx - tab: operators on the host and on the GPU, and what they call.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.tsx - overview: the mean step in parts that sum to it.
+ * budget.tsx - overview: the mean step in parts that add up to it.
  */
 import { causeColor } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -48,8 +48,8 @@ function ofHost(rows: BreakdownRow[]): MeterPart[] {
 }
 
 function whose(devices: number): string {
-	if (!devices) return "No device was recorded: this is the time of the host.";
-	return devices > 1 ? `Mean of ${devices} devices.` : "";
+	if (!devices) return "No GPU was recorded; this is host time.";
+	return devices > 1 ? `Mean of ${devices} GPUs.` : "";
 }
 
 export function Budget() {
@@ -75,7 +75,7 @@ export function Budget() {
 			<Loading what="Adding up the step…" />
 		);
 	const { parts, devices, basis } = loaded.value;
-	if (!parts.length) return <Nothing>No steps that count.</Nothing>;
+	if (!parts.length) return <Nothing>No steps to measure.</Nothing>;
 	const whole = sum(parts.map((part) => part.ns));
 	return (
 		<>

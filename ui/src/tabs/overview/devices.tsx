@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.tsx - overview: how well each device was used, and which devices they are.
+ * devices.tsx - overview: the devices and how well each was used.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../core/format";
@@ -20,22 +20,22 @@ const GAUGES: Gauge[] = [
 	{
 		column: "gpu_percent",
 		title: "GPU busy",
-		about: "of the time of the steps: anything ran",
+		about: "share of step time in which anything ran",
 	},
 	{
 		column: "sm_percent",
 		title: "SMs filled",
-		about: "of the multiprocessors, while kernels ran: estimated from blocks and grid",
+		about: "share of multiprocessors in use while kernels ran, estimated from grids and blocks",
 	},
 	{
 		column: "occupancy_percent",
 		title: "Occupancy",
-		about: "of the threads that a multiprocessor can hold: estimated by the profiler",
+		about: "share of the threads a multiprocessor can hold, estimated by the profiler",
 	},
 	{
 		column: "tensor_percent",
 		title: "Tensor cores",
-		about: "of the time of kernels: kernels that use tensor cores",
+		about: "share of kernel time in kernels that use tensor cores",
 	},
 ];
 
@@ -66,7 +66,7 @@ function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 function kindsOf(rows: DevicesRow[]): { name: string; count: number; row: DevicesRow }[] {
 	const kinds = new Map<string, { name: string; count: number; row: DevicesRow }>();
 	for (const row of rows) {
-		const name = row.name ?? "a device without a name";
+		const name = row.name ?? "unnamed device";
 		const kind = kinds.get(name) ?? { name, count: 0, row };
 		kind.count++;
 		kinds.set(name, kind);
@@ -115,7 +115,7 @@ export function Devices() {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what="Looking at the devices…" />
+			<Loading what="Loading devices…" />
 		);
 	const rows = rowsOf(loaded.value.used, "utilization");
 	const notes = loaded.value.used.notes;
@@ -123,14 +123,14 @@ export function Devices() {
 	if (!rows.length)
 		return (
 			<Nothing>
-				No device worked in these files. ProfilerActivity.CUDA (or XPU)
-				records kernels.
+				No GPU activity in these files. Record it with
+				ProfilerActivity.CUDA (or XPU).
 			</Nothing>
 		);
 	return (
 		<>
 			<DeviceWords rows={rowsOf(loaded.value.devices, "devices")} />
-			<table class="meter" aria-label="How well the devices were used">
+			<table class="meter" aria-label="Use of the devices">
 				<tbody>
 					{GAUGES.map((gauge) => (
 						<GaugeLine
@@ -142,7 +142,7 @@ export function Devices() {
 				</tbody>
 			</table>
 			<p class="soft">
-				{several ? `Median of ${several}, least to most. ` : ""}
+				{several ? `Median of ${several}, with minimum and maximum. ` : ""}
 				<button
 					type="button"
 					class="link"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * headline.tsx - overview: GPU utilization in one figure, and where to look when it is low.
+ * headline.tsx - overview: GPU utilization as one number, and where to look when it is low.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
@@ -27,15 +27,15 @@ export function Utilization() {
 	const to = (tab: string) => writeAddress({ ...view, tab, own: {}, selected: null });
 	const reach =
 		known.length > 1
-			? ` median of ${plural(known.length, "GPU")}, ` +
-				`${formatPercent(Math.min(...known))} to ${formatPercent(Math.max(...known))}`
+			? ` (median of ${plural(known.length, "GPU")}, ` +
+				`${formatPercent(Math.min(...known))} to ${formatPercent(Math.max(...known))})`
 			: "";
 	return (
 		<p class="headline">
 			<span class="headline-name">GPU utilization</span>{" "}
 			<b>{formatPercent(value)}</b>
 			<span class="soft">
-				{reach} of the time of the steps, in which a kernel ran.
+				{reach}: the share of step time in which a kernel ran.
 			</span>{" "}
 			{value < ENOUGH_PERCENT ? (
 				<>
@@ -44,8 +44,8 @@ export function Utilization() {
 				</>
 			) : (
 				<>
-					{ENOUGH_PERCENT} % and more is the usual goal; what is left to gain is
-					in the <a href={to("kernels")}>Kernels</a>.
+					{ENOUGH_PERCENT} % or more is the usual goal; look for further savings in{" "}
+					<a href={to("kernels")}>Kernels</a>.
 				</>
 			)}
 		</p>

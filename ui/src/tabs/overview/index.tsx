@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: a step in one look: its parts, the devices, what takes the most.
+ * index.tsx - tab: a step at a glance: its parts, the devices, and what takes most time.
  */
 import type { ComponentChildren } from "preact";
 import { useView, writeAddress } from "../../core/store";
@@ -23,7 +23,7 @@ const TOPS: TopOf[] = [
 		value: "total_ns",
 		share: "share_percent",
 		spread: true,
-		empty: "No kernels: ProfilerActivity.CUDA records them.",
+		empty: "No kernels. Record them with ProfilerActivity.CUDA.",
 	},
 	{
 		view: "operators",
@@ -33,7 +33,7 @@ const TOPS: TopOf[] = [
 		value: "host_self_ns",
 		share: null,
 		spread: true,
-		empty: "No operators: ProfilerActivity.CPU records them.",
+		empty: "No operators. Record them with ProfilerActivity.CPU.",
 	},
 	{
 		view: "gaps",
@@ -44,14 +44,14 @@ const TOPS: TopOf[] = [
 		value: "idle_ns",
 		share: "step_percent",
 		spread: false,
-		empty: "No idle time in the steps, or no device that worked.",
+		empty: "No idle time in the steps, or no GPU activity.",
 	},
 ];
 
 const WORDS: Record<string, string> = {
-	kernels: "all their time on the device, share of all kernels",
-	operators: "all their time on the host, without what they call",
-	gaps: "idle time, share of the steps",
+	kernels: "total GPU time, share of all kernels",
+	operators: "host self time",
+	gaps: "idle time, share of step time",
 };
 
 function Card(props: { title: string; about?: string; children: ComponentChildren }) {
@@ -72,10 +72,10 @@ function Cards() {
 	return (
 		<div class="cards">
 			<Utilization />
-			<Card title="Phases" about="of each step; click one to look at it alone">
+			<Card title="Phases" about="per step; click a step to show it alone">
 				<Phases />
 			</Card>
-			<Card title="Steps" about="by what ran, else by what the host did">
+			<Card title="Steps" about="by GPU activity, or by host activity while the GPU is idle">
 				<StepChart />
 			</Card>
 			<Card
@@ -86,7 +86,7 @@ function Cards() {
 			</Card>
 			<Card
 				title="Devices"
-				about={[scope, "over all chosen steps"].filter(Boolean).join(", ")}
+				about={[scope, "over all selected steps"].filter(Boolean).join(", ")}
 			>
 				<Devices />
 			</Card>
@@ -116,7 +116,7 @@ function Cards() {
 const SUMMARY = {
 	id: "summary",
 	title: "Summary",
-	about: "The step, the devices, and what takes the most",
+	about: "The step, the devices, and what takes most time",
 	component: Cards,
 };
 

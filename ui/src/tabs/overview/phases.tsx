@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.tsx - overview: each step in input, forward, backward, optimizer and the rest; and the
- * mean of them. Of several ranks the median one.
+ * phases.tsx - overview: each step, and the mean step, by phase: input, forward, backward,
+ * optimizer and the rest. With several ranks: the rank with the median step.
  */
 import type { Client } from "../../core/client";
 import { kindOf } from "../../core/colors";
@@ -24,12 +24,12 @@ const AXES = [
 	{
 		id: "host_ns",
 		title: "CPU",
-		about: "Time of the main thread; the parts sum to the step on the CPU",
+		about: "Main thread time; the parts add up to the step on the CPU",
 	},
 	{
 		id: "device_ns",
 		title: "GPU",
-		about: "Time in which what the phase launched ran; with idle they sum to the step",
+		about: "Time in which work launched by the phase ran; with idle it adds up to the step",
 	},
 ];
 
@@ -127,13 +127,13 @@ export function Phases() {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what="Looking at the phases…" />
+			<Loading what="Loading phases…" />
 		);
 	const { looks, rows, rank, notes } = loaded.value;
 	const has = (axis: Axis) => rows.some((row) => row[axis] !== null);
 	const axes = AXES.filter((axis) => has(axis.id as Axis));
 	const axis = (axes.find(({ id }) => id === asked) ?? axes[0])?.id as Axis | undefined;
-	if (!axis) return <Nothing>No steps that count.</Nothing>;
+	if (!axis) return <Nothing>No steps to measure.</Nothing>;
 	const bars = phaseBars(rows, looks, axis);
 	const wholes = bars.map((bar) => sum(bar.parts));
 	const usual = median(wholes);
@@ -160,7 +160,7 @@ export function Phases() {
 			<MeanStep {...{ bars, looks, axis, step }} />
 			<p class="soft">
 				{whose(rank, scope)}Per step, mean of {plural(bars.length, "step")}; median{" "}
-				{formatNs(usual)}, dashed. The parts sum to the step.
+				{formatNs(usual)}, dashed. The parts add up to the step.
 			</p>
 			{notes.map((note) => (
 				<p class="soft" key={note}>

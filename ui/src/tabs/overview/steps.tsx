@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.tsx - overview: each step by what it was spent on; of several ranks their mean.
+ * steps.tsx - overview: each step by activity; with several ranks their mean.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
@@ -18,19 +18,19 @@ export const PARTS: (BarKind & { column: Part })[] = [
 		column: "communication_ns",
 		name: "exposed communication",
 		color: "communication",
-		about: "communication ran, and no compute kernel",
+		about: "communication ran without a compute kernel",
 	},
-	{ column: "memcpy_ns", name: "copies", color: "copy", about: "a copy ran, and no kernel" },
+	{ column: "memcpy_ns", name: "copies", color: "copy", about: "a copy ran without a kernel" },
 	{ column: "memset_ns", name: "memsets", color: "copy", hatched: true },
 	{
 		column: "dataloader_ns",
 		name: "input",
 		color: "input",
-		about: "the host waited for or made a batch, device idle",
+		about: "the host waited for or prepared a batch; GPU idle",
 	},
-	{ column: "runtime_ns", name: "runtime calls", color: "runtime", about: "device idle" },
-	{ column: "cpu_ns", name: "host operators", color: "operator", about: "device idle" },
-	{ column: "other_ns", name: "nothing of these", color: "idle", hatched: true },
+	{ column: "runtime_ns", name: "runtime calls", color: "runtime", about: "GPU idle" },
+	{ column: "cpu_ns", name: "host operators", color: "operator", about: "GPU idle" },
+	{ column: "other_ns", name: "none of these", color: "idle", hatched: true },
 ];
 
 /* One bar a step: the mean over the ranks that have the step; parts sum to the mean step. */
@@ -72,18 +72,18 @@ export function StepChart() {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what="Looking at the steps…" />
+			<Loading what="Loading steps…" />
 		);
 	const bars = barsOf(rowsOf(loaded.value, "breakdown"));
 	if (!bars.length)
 		return (
 			<Nothing>
-				No steps: the files have neither operators nor device events.
+				No steps: the files have neither operators nor GPU events.
 			</Nothing>
 		);
 	return (
 		<Bars
-			label="Time of each step by what it was spent on"
+			label="Time of each step by activity"
 			kinds={PARTS}
 			bars={bars}
 			chosen={step === null ? null : String(step)}

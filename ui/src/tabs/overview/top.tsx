@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top.tsx - overview: the five that take the most: operators, kernels, gaps.
+ * top.tsx - overview: the top five operators, kernels and gaps.
  */
 import { useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -87,7 +87,7 @@ export function Top({ top }: { top: TopOf }) {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what={`Looking for ${top.title.toLowerCase()}…`} />
+			<Loading what={`Loading ${top.title.toLowerCase()}…`} />
 		);
 	const lines = linesOf(document, top);
 	if (!lines.length) return <p class="soft">{top.empty}</p>;

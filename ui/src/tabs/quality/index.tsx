@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: what is odd about the files, what was not recorded and how to record it.
+ * index.tsx - tab: problems in the files, what was not recorded, and how to record it.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";
@@ -10,7 +10,7 @@ import { Notes } from "./notes";
 const NOTES = {
 	id: "summary",
 	title: "Summary",
-	about: "What to know before trusting a figure",
+	about: "What to know before you trust the numbers",
 	component: Notes,
 };
 

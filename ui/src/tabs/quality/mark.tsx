@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark.tsx - beside the tab's title: how many things there are to know.
+ * mark.tsx - the number of notes beside the tab's title.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { plural } from "../../core/words";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.tsx - quality: broken files, what was lost, what was mended, what was not recorded.
+ * notes.tsx - quality: unreadable files, and what was lost, repaired or not recorded.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount } from "../../core/format";
@@ -22,20 +22,20 @@ const SECTIONS: Section[] = [
 	{
 		severity: "lost",
 		title: "Lost",
-		about: "Events are missing: figures that need them are too small.",
+		about: "Events are missing, so numbers that need them are too low.",
 		sign: "✕",
 	},
 	{
 		severity: "mended",
-		title: "Mended",
-		about: "A value was wrong in the file and was set right.",
+		title: "Repaired",
+		about: "A value in the file was wrong and was corrected.",
 		sign: "~",
 	},
-	{ severity: "note", title: "Good to know", about: "Nothing is wrong by it.", sign: "i" },
+	{ severity: "note", title: "Good to know", about: "Unusual, but harmless.", sign: "i" },
 	{
 		severity: "absent",
 		title: "Not recorded",
-		about: "The files do not hold it; the next recording can.",
+		about: "Not in these files; you can record it next time.",
 		sign: "–",
 	},
 ];
@@ -85,7 +85,7 @@ function Broken({ job }: { job: Job }) {
 		<section class="odds lost">
 			<h2>
 				{plural(broken.length, "file")} could not be read{" "}
-				<span class="soft">All figures are of the others.</span>
+				<span class="soft">All numbers come from the other files.</span>
 			</h2>
 			<ul>
 				{broken.map((file) => (
@@ -108,7 +108,7 @@ export function Notes() {
 	const clocks = clockWords(job);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
-	if (!loaded.value) return <Loading what="Looking at the files…" />;
+	if (!loaded.value) return <Loading what="Loading files…" />;
 	const { odds } = notesOf(loaded.value, job);
 	const good = job.files.length - brokenFiles(job).length;
 	return (
@@ -119,8 +119,8 @@ export function Notes() {
 			</p>
 			{odds.length || good < job.files.length ? null : (
 				<p>
-					Nothing odd: every event was read, everything that can be
-					recorded was.
+					No problems: every event was read, and everything that can be
+					recorded was recorded.
 				</p>
 			)}
 			<Broken job={job} />

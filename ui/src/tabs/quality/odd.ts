@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * odd.ts - oddities of all ranks, each once.
+ * odd.ts - oddities of all ranks, each listed once.
  */
 import { rowsOf, sum } from "../../core/rows";
 import type { QualityRow } from "../../core/tables";

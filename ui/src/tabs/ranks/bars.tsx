@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - ranks: the mean step of each rank in parts that sum to it. Of many ranks a page at
- * a time, in an order that brings forward those that stand out.
+ * bars.tsx - ranks: the mean step of each rank in parts that add up to it. Many ranks are shown
+ * in pages, sorted so that outliers come first.
  */
 import { useMemo } from "preact/hooks";
 import { kindOf } from "../../core/colors";
@@ -20,10 +20,10 @@ import { Failed, Loading } from "../../parts/state";
 const PAGE = 64;
 
 const ORDERS = [
-	{ id: "", title: "by rank", about: "Ranks in the order of their numbers" },
+	{ id: "", title: "by rank", about: "In the order of their numbers" },
 	{ id: "slow", title: "longest step first", about: "The slowest ranks first" },
-	{ id: "wait", title: "longest wait first", about: "Who waits most for others" },
-	{ id: "late", title: "shortest wait first", about: "Whom the others wait for" },
+	{ id: "wait", title: "longest wait first", about: "The ranks that wait most for others first" },
+	{ id: "late", title: "shortest wait first", about: "The ranks that the others wait for first" },
 ];
 
 interface RankBar extends Bar {
@@ -91,7 +91,7 @@ function Pages({ count, at }: { count: number; at: number }) {
 			<button
 				type="button"
 				class="button"
-				aria-label="Ranks before these"
+				aria-label="Previous ranks"
 				disabled={at === 0}
 				onClick={() => go(at - 1)}
 			>
@@ -103,7 +103,7 @@ function Pages({ count, at }: { count: number; at: number }) {
 			<button
 				type="button"
 				class="button"
-				aria-label="Ranks after these"
+				aria-label="Next ranks"
 				disabled={at + 1 >= pages}
 				onClick={() => go(at + 1)}
 			>
@@ -115,7 +115,7 @@ function Pages({ count, at }: { count: number; at: number }) {
 
 function Chosen({ bar }: { bar: RankBar | undefined }) {
 	const { job } = useOpened();
-	if (!bar) return <>Click a rank: all tabs then show it alone.</>;
+	if (!bar) return <>Click a rank to show only that rank in all tabs.</>;
 	return (
 		<>
 			{bar.title.replaceAll("\n", " · ")}{" "}
@@ -155,9 +155,9 @@ export function RankBars() {
 	const at = Math.min(page, Math.ceil(bars.length / PAGE) - 1);
 	const chosen = bars.find((bar) => bar.rank === rank && rank !== null);
 	return (
-		<section class="rank-bars" aria-label="The step of each rank in parts">
+		<section class="rank-bars" aria-label="Step time of each rank">
 			<div class="rank-bars-head">
-				<b>The step of each rank</b> <Basis of={loaded.value.table} />
+				<b>Step time of each rank</b> <Basis of={loaded.value.table} />
 				<Chips
 					label="Order of the ranks"
 					chips={ORDERS}
@@ -167,7 +167,7 @@ export function RankBars() {
 				<Pages count={bars.length} at={at} />
 			</div>
 			<Bars
-				label="The step of each rank in parts"
+				label="Step time of each rank"
 				kinds={loaded.value.looks.map(kindOf)}
 				bars={bars.slice(at * PAGE, (at + 1) * PAGE)}
 				chosen={chosen?.id ?? null}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - the tab of ranks: who is late, who waits, how far clocks are apart.
+ * index.tsx - tab: ranks: stragglers, waits, clock offsets.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
@@ -16,13 +16,13 @@ import { StepsMap } from "./step-map";
 const PARTS = [
 	{ id: "stragglers", title: "Stragglers", about: "Ranks that hold the others up, and why" },
 	{ id: "pairs", title: "Who waits for whom", about: "Waits in collectives, rank by rank" },
-	{ id: "ranks", title: "Side by side", about: "What each rank did, means of a step" },
-	{ id: "imbalance", title: "Load", about: "How differently the ranks are loaded" },
-	{ id: "idle-together", title: "All idle at once", about: "When no rank worked, and why" },
+	{ id: "ranks", title: "Side by side", about: "What each rank did, mean per step" },
+	{ id: "imbalance", title: "Load", about: "How unevenly the work is spread over the ranks" },
+	{ id: "idle-together", title: "All ranks idle", about: "When no rank had work, and why" },
 	{
 		id: "clocks",
 		title: "Clocks",
-		about: "How far the clocks are apart, and how sure that is",
+		about: "Clock offsets between ranks, and their error",
 	},
 ];
 
@@ -64,8 +64,8 @@ function Ranks() {
 		<div class="page ranks">
 			{alone ? (
 				<p class="ranks-sentence">
-					One rank is open: there is nobody to compare it with. Open
-					the files of all ranks together.
+					Only one rank is open, so there is nothing to compare it
+					with. Open the files of all ranks together.
 				</p>
 			) : (
 				<Sentence />

@@ -21,16 +21,16 @@ export const FIGURES: Figure[] = [
 		title: "lateness",
 		column: "lateness_ns",
 		color: "--bad",
-		about: "How long the first one waited for it, sum over the collectives of the step",
-		says: (value) => `comes ${value} later than the first to its collectives`,
+		about: "How long the first rank waited for this one, summed over the step's collectives",
+		says: (value) => `arrives ${value} after the first rank at its collectives`,
 	},
 	{
 		id: "wait",
 		title: "waiting",
 		column: "wait_ns",
 		color: "--c-communication",
-		about: "In collectives, waiting for those that came later",
-		says: (value) => `waits ${value} in collectives for others`,
+		about: "Time in collectives, waiting for ranks that arrive later",
+		says: (value) => `waits ${value} for other ranks in collectives`,
 	},
 	{
 		id: "step",
@@ -53,16 +53,16 @@ export const FIGURES: Figure[] = [
 		title: "exposed communication",
 		column: "exposed_ns",
 		color: "--c-communication",
-		about: "Communication beside no compute kernel",
-		says: (value) => `communicates ${value} beside no compute kernel`,
+		about: "Communication that does not overlap with compute",
+		says: (value) => `has ${value} of exposed communication`,
 	},
 	{
 		id: "idle",
 		title: "idle",
 		column: "idle_ns",
 		color: "--c-idle",
-		about: "Nothing ran on its device",
-		says: (value) => `has an idle device for ${value}`,
+		about: "Nothing ran on its GPU",
+		says: (value) => `leaves its GPU idle for ${value}`,
 	},
 ];
 
@@ -119,15 +119,15 @@ export function tellCell(map: StepMap, rank: number, at: number, figure: Figure)
 	const value = figureOf(map, rank, at, figure.column);
 	const whole = figureOf(map, rank, at, "step_ns");
 	const who = `Rank ${nameOf(map.ranks[rank]?.rank ?? null)}, step ${map.steps[at]}`;
-	if (whole === null) return `${who}: not recorded, or a step that does not count.`;
+	if (whole === null) return `${who}: not recorded, or the step is excluded.`;
 	const step = formatNs(whole);
 	if (value === null)
-		return `${who}: no collective of this step tells it. The step takes ${step}.`;
+		return `${who}: no collective of this step shows it. The step takes ${step}.`;
 	const share =
 		figure.column !== "step_ns" && whole
 			? `, ${formatPercent((100 * value) / whole)} of its step of ${step}`
 			: "";
-	return `${who}: ${figure.says(formatNs(value))}${share}. Click shows it on the timeline.`;
+	return `${who}: ${figure.says(formatNs(value))}${share}. Click to show it on the timeline.`;
 }
 
 /* Who waits for whom: ranks that wait as rows, those they wait for as columns. */

@@ -31,24 +31,24 @@ export function PairsMap() {
 		return loaded.state === "failed" ? (
 			<Failed error={loaded.error} />
 		) : (
-			<Loading what="Looking who waits for whom …" />
+			<Loading what="Loading waits between ranks …" />
 		);
 	if (!loaded.value?.rows.length)
 		return (
 			<Nothing>
-				Nobody waits for another rank in collectives of the steps.
+				No rank waits for another in the collectives of these steps.
 			</Nothing>
 		);
 	if (ranks.length > MAPPED_RANKS)
 		return <TableView view="ranks" id="pairs" group="pair" lines={16} />;
 	const tell = (from: number, to: number): string => {
 		const wait = pairs.values[from * ranks.length + to] ?? 0;
-		if (from === to) return `Rank ${ranks[from]}: nobody waits for itself.`;
+		if (from === to) return `Rank ${ranks[from]}: a rank does not wait for itself.`;
 		if (!wait) return `Rank ${ranks[from]} does not wait for rank ${ranks[to]}.`;
 		const count = formatCount(pairs.counts[from * ranks.length + to]);
 		return (
-			`Rank ${ranks[from]} waits ${formatNs(wait)} a step ` +
-			`for rank ${ranks[to]}, which came last in ${count} of the collectives ` +
+			`Rank ${ranks[from]} waits ${formatNs(wait)} per step ` +
+			`for rank ${ranks[to]}, which arrived last in ${count} of the collectives ` +
 			"that they share."
 		);
 	};
@@ -57,8 +57,8 @@ export function PairsMap() {
 			<HeatMap
 				rows={names}
 				columns={names}
-				rowTitle="rank that waits"
-				columnTitle="rank that came last"
+				rowTitle="waiting rank"
+				columnTitle="last rank to arrive"
 				values={pairs.values}
 				label="Who waits for whom"
 				color="--c-communication"
@@ -68,8 +68,8 @@ export function PairsMap() {
 			/>
 			{pairs.untold ? (
 				<p class="soft">
-					Some waits are left out: several came last together, or
-					nobody can tell who did.
+					Some waits are left out: several ranks arrived last
+					together, or the trace does not show which one did.
 				</p>
 			) : null}
 		</>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step-map.tsx - the map of ranks and steps: who was late when.
+ * step-map.tsx - a map of ranks and steps: which rank was late in which step.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -63,8 +63,8 @@ export function StepsMap() {
 	if (!map.steps.length)
 		return (
 			<Nothing>
-				No steps were found, so there is no map of them: call{" "}
-				<code>prof.step()</code> at the end of each.
+				No steps were found, so there is no map. Call{" "}
+				<code>prof.step()</code> at the end of each step.
 			</Nothing>
 		);
 	return (
@@ -77,8 +77,8 @@ export function StepsMap() {
 			/>
 			{figure.id === "late" && !late ? (
 				<p class="soft">
-					Ranks do not meet in collectives here, or one rank alone is
-					open: lateness cannot be told.
+					Lateness is unknown: these ranks share no collectives, or
+					only one rank is open.
 				</p>
 			) : null}
 			<HeatMap

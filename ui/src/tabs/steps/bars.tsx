@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.tsx - steps: a bar for each step, of each rank where there is room, else the slowest
- * rank of the step; outliers are marked and named.
+ * bars.tsx - steps: one bar per step and rank if there is room, otherwise the slowest rank of
+ * each step; outliers are marked and named.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
@@ -62,7 +62,7 @@ function fitting(steps: Known[]): Known[] {
 function barOf(one: Known, usual: number, several: boolean): Bar {
 	const rank = one.rank === null ? "" : ` of rank ${one.rank}`;
 	const name = one.name ? ` (${one.name})` : "";
-	const why = one.dropped ? `\ndoes not count: ${one.dropped}` : "";
+	const why = one.dropped ? `\nexcluded: ${one.dropped}` : "";
 	const out = !one.dropped && one.ns > OUTLIER * usual;
 	return {
 		id: `${one.step} ${one.rank ?? ""}`,
@@ -91,8 +91,8 @@ function Outliers({ steps, usual }: { steps: Known[]; usual: number }) {
 	if (!out.length)
 		return (
 			<p class="soft">
-				No step takes more than {OUTLIER} × the median. Click a bar for its
-				place.
+				No step takes more than {OUTLIER} × the median. Click a bar to show
+				it on the timeline.
 			</p>
 		);
 	return (
@@ -119,7 +119,7 @@ export function StepBars() {
 	if (!loaded.value)
 		return (
 			<div class="step-bars">
-				<Loading what="Looking at the steps…" />
+				<Loading what="Loading steps…" />
 			</div>
 		);
 	const all = known(rowsOf(loaded.value, "steps"));
@@ -128,7 +128,7 @@ export function StepBars() {
 	const shown = fitting(all).sort((a, b) => a.step - b.step || (a.rank ?? 0) - (b.rank ?? 0));
 	const several = shown.length > new Set(shown.map((one) => one.step)).size;
 	const cut = shown.length < all.length ? "the slowest rank of each step" : "every step";
-	const drawn = `Here is ${cut}${several ? ", ranks side by side" : ""}.`;
+	const drawn = `The chart shows ${cut}${several ? ", ranks side by side" : ""}.`;
 	return (
 		<div class="step-bars">
 			<p class="summary">

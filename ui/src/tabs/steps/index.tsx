@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - tab: every step of every rank, and those that stand out.
+ * index.tsx - tab: every step of every rank, and the outliers.
  */
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.tsx - what the step is spent on when the fixes are in place: parts that sum to all of it.
+ * account.tsx - where the step time goes with the fixes in place: parts that add up to the step.
  */
 import { formatNs } from "../../core/format";
 import type { Account } from "../../core/types";
@@ -11,11 +11,11 @@ export function AccountBar({ account, busy }: { account: Account | null; busy: b
 	if (!account) return null;
 	return (
 		<section class={busy ? "budget account busy" : "budget account"}>
-			<h3>Account of the step</h3>
+			<h3>Step time breakdown</h3>
 			<StackedBar
 				parts={accountParts(account)}
-				label="Account of the step"
-				whole="of a step"
+				label="Step time breakdown"
+				whole="of the step"
 				format={formatNs}
 			/>
 		</section>

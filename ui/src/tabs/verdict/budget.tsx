@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.tsx - where a step's time goes: parts that sum to all of it.
+ * budget.tsx - where the recorded step time goes: parts that add up to the step.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
@@ -21,17 +21,17 @@ export function BudgetBar({ rank }: { rank: number | null }) {
 	const parts = budget.value?.parts ?? [];
 	return (
 		<section class="budget">
-			<h3>What was recorded in a step</h3>
+			<h3>Recorded step by activity</h3>
 			{budget.state === "failed" ? (
-				<p class="soft">The budget cannot be had: {budget.error}</p>
+				<p class="soft">Could not load the breakdown: {budget.error}</p>
 			) : parts.length ? (
 				<StackedBar
 					parts={parts}
-					label="Parts of a step"
+					label="Parts of the recorded step"
 					whole={
 						budget.value?.host
-							? "of a step of the host"
-							: "of a step of the devices"
+							? "of a step on the host"
+							: "of a step on the GPUs"
 					}
 					format={(value) =>
 						formatNs(value / (budget.value?.devices || 1))
@@ -39,15 +39,14 @@ export function BudgetBar({ rank }: { rank: number | null }) {
 				/>
 			) : (
 				<p class="soft budget-empty">
-					{budget.state === "loading" ? "…" : "No time is known."}
+					{budget.state === "loading" ? "…" : "No times were recorded."}
 				</p>
 			)}
 			{budget.value?.host && parts.length ? (
 				<p class="soft">
-					Nothing ran on a device: these are parts of the training
-					thread's time.
-					<code> ProfilerActivity.CUDA</code> or <code>XPU</code>{" "}
-					records devices.
+					Nothing ran on a GPU, so these are parts of the training
+					thread's time. To record GPUs, add
+					<code> ProfilerActivity.CUDA</code> or <code>XPU</code>.
 				</p>
 			) : null}
 		</section>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * details.tsx - a finding in the drawer: everything that shows it, and its places.
+ * details.tsx - drawer: a finding with all its evidence and places.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount, formatNs } from "../../core/format";
@@ -29,9 +29,9 @@ function Places({ finding }: { finding: Finding }) {
 			"here"
 		);
 	};
-	if (!flags.flags) return <p class="soft">{flags.error ?? "Looking for its places …"}</p>;
+	if (!flags.flags) return <p class="soft">{flags.error ?? "Looking for places …"}</p>;
 	if (!places.length)
-		return <p class="soft">It has no single place: it is about the whole recording.</p>;
+		return <p class="soft">It has no single place; it concerns the whole recording.</p>;
 	return (
 		<>
 			<ol class="places">
@@ -46,14 +46,14 @@ function Places({ finding }: { finding: Finding }) {
 							{formatNs(place.end_ns - place.start_ns)}
 						</button>{" "}
 						<span class="soft">
-							its fix takes off {formatNs(place.ns)}
+							the fix saves {formatNs(place.ns)}
 						</span>
 					</li>
 				))}
 			</ol>
 			{count > places.length ? (
 				<p class="soft">
-					These cost most, of {formatCount(count)} places.
+					The most expensive of {formatCount(count)} places.
 				</p>
 			) : null}
 		</>
@@ -83,7 +83,7 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 			<Figures finding={finding} told={told.value} />
 			<div class="finding-columns">
 				<section>
-					<h4>What shows it</h4>
+					<h4>Evidence</h4>
 					<ul class="evidence">
 						{finding.evidence.map((one, i) => (
 							<EvidenceLine
@@ -99,7 +99,7 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 					<Reasons finding={finding} />
 				</section>
 				<section>
-					<h4>Where it is, what costs most first</h4>
+					<h4>Places, most expensive first</h4>
 					<Places finding={finding} />
 				</section>
 			</div>

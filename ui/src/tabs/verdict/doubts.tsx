@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doubts.tsx - above the verdict: what the files lack, and which run of several it is of. The
- * sentences are the command's.
+ * doubts.tsx - above the verdict: what the files lack, and which of several runs it covers. The
+ * sentences come from the command.
  */
 import type { Diagnosis } from "../../core/types";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finding.tsx - a finding: what it costs, what shows it, what to do, how sure it is.
+ * finding.tsx - a finding: cost, evidence, fix, confidence.
  */
 import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
@@ -34,7 +34,7 @@ function MemoryLink({ evidence }: { evidence: Evidence }) {
 			<button
 				type="button"
 				class="md-link"
-				title="Show the snapshot of memory that tells it"
+				title="Show the memory snapshot behind this evidence"
 				onClick={() => store.set({ tab: "memory", own })}
 			>
 				Open in Memory
@@ -115,8 +115,8 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 		<span class="finding-figures">
 			{finding.cost_ns !== null && (finding.cost_ns || finding.bytes === undefined) ? (
 				<>
-					<b title="off a step, when the fixes above it are in place">
-						{range ? `saves ${range}` : `−${formatNs(finding.cost_ns)}`}
+					<b title="per step, with the fixes above it in place">
+						{`saves ${range ?? formatNs(finding.cost_ns)}`}
 					</b>
 					{" · "}
 					{range ? null : (
@@ -168,16 +168,16 @@ interface Props {
 function ShowButton({ finding, flags }: { finding: Finding; flags: Flags }) {
 	const place = placesOf(flags, finding)[0];
 	const why = flags.error
-		? `Where it is cannot be had: ${flags.error}`
+		? `Could not load its places: ${flags.error}`
 		: flags.flags
-			? "It has no single place: it is about the whole recording."
+			? "It has no single place; it concerns the whole recording."
 			: "Looking for its place …";
 	return (
 		<button
 			type="button"
 			class="button"
 			disabled={!place}
-			title={place ? `The place that costs most: ${formatNs(place.ns)}` : why}
+			title={place ? `The most expensive place: ${formatNs(place.ns)}` : why}
 			onClick={() => showFinding(flags, finding)}
 		>
 			Show on timeline
@@ -207,7 +207,7 @@ export function FindingCard({ number, finding, told, flags, off }: Props) {
 								},
 							})
 						}
-						title="Show its details below"
+						title="Show details below"
 					>
 						{finding.title}
 					</button>

@@ -74,7 +74,7 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 		<>
 			{warned.map(card)}
 			{open.map(card)}
-			{small.length ? <h3 class="smaller">Smaller things</h3> : null}
+			{small.length ? <h3 class="smaller">Smaller findings</h3> : null}
 			{small.map(card)}
 			{told.step_ns ? (
 				<p class="nothing-else">
@@ -104,7 +104,7 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 		<>
 			<Sentence told={told} shown={shown} all={all} busy={busy} more={more} />
 			{error ? (
-				<p class="bad" role="alert">{`It cannot be computed: ${error}`}</p>
+				<p class="bad" role="alert">{`Could not compute this selection: ${error}`}</p>
 			) : null}
 			{falls.length ? (
 				<Waterfall
@@ -133,8 +133,8 @@ function useMissingRanks(): string | null {
 	const world = files.value ? cellOf(files.value, 0, "world_size") : null;
 	const have = job.files.filter((file) => !file.problem).length;
 	if (typeof world !== "number" || world <= have) return null;
-	const open = have === 1 ? `One rank of ${world} is` : `${have} ranks of ${world} are`;
-	return `${open} open: who waits for whom can only be told with all of them.`;
+	const open = `Only ${have} of ${world} ranks ${have === 1 ? "is" : "are"}`;
+	return `${open} open. To see which rank waits for which, open all of them.`;
 }
 
 /* What the figures leave out. */
@@ -143,8 +143,8 @@ function useMore(): string[] {
 	const step = useView((view) => view.step);
 	const rank = useView((view) => view.rank);
 	const said = missing ? [missing] : [];
-	if (rank !== null) said.push(`Rank ${rank} by itself.`);
-	if (step !== null) said.push("A verdict needs whole steps: it is about all of them.");
+	if (rank !== null) said.push(`Only rank ${rank}.`);
+	if (step !== null) said.push("The verdict covers all steps, not only the selected one.");
 	return said;
 }
 
@@ -173,14 +173,14 @@ function Verdict() {
 					<p
 						class="bad"
 						role="alert"
-					>{`There is no verdict: ${told.error}`}</p>
+					>{`Could not compute the verdict: ${told.error}`}</p>
 				) : null}
 				{told.value ? <Doubts told={told.value} /> : null}
 				{told.value ? (
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
 					<p class="sentence sentence-wait" role="status">
-						{slow ? "Making the verdict …" : "\u00a0"}
+						{slow ? "Computing the verdict …" : "\u00a0"}
 						{work ? <WorkBar work={work} /> : null}
 					</p>
 				) : null}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.ts - what the verdict says, computed from the answers of the core.
+ * model.ts - computes what the verdict shows from the core's answers.
  */
 import { causeColor } from "../../core/colors";
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.ts - where findings are on the timeline: the route flags.
+ * places.ts - the places of findings on the timeline: the route flags.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { showOnTimeline } from "../../core/store";

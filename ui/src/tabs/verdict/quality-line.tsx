@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality-line.tsx - how far the verdict can be trusted, in one line.
+ * quality-line.tsx - one line on how far the verdict can be trusted.
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
@@ -15,7 +15,7 @@ function sentences(told: Diagnosis): string[] {
 	const error = Math.abs(told.replay_error_percent ?? 0);
 	if (told.step_ns)
 		said.push(
-			`replay of the steps as they were: ${
+			`replay of the recorded steps: ${
 				error < 0.05 ? "exact" : `off by ${formatPercent(error)}`
 			}`,
 		);
@@ -32,7 +32,7 @@ function sentences(told: Diagnosis): string[] {
 			`${quality.unreadable_files} of ${quality.files} files could not be read`,
 		);
 	if (quality.lost) said.push(`${plural(quality.lost, "event")} lost`);
-	if (quality.mended) said.push(`${plural(quality.mended, "event")} mended`);
+	if (quality.mended) said.push(`${plural(quality.mended, "event")} repaired`);
 	return said;
 }
 
@@ -45,7 +45,7 @@ export function QualityLine({ told }: { told: Diagnosis }) {
 	const broken = job.files.filter((file) => file.problem);
 	return (
 		<footer class="quality-line">
-			<span>Quality: {said.join(" · ") || "nothing to say"}</span>
+			<span>Quality: {said.join(" · ") || "no problems"}</span>
 			<button
 				type="button"
 				class="md-link"

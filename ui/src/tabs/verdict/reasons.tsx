@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reasons.tsx - why we think so, what would make it surer, what it is not: what the finding
- * itself says, and the parts of its rule's page.
+ * reasons.tsx - why we think so, what we assume, how to be more certain, when the rule stays
+ * quiet: from the finding itself and from its rule's page.
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -14,9 +14,10 @@ type Part = "why" | "fix" | "surer" | "not";
 /* Pages of rules name their parts in the first words of a paragraph. */
 const STARTS: [RegExp, Part | null][] = [
 	[/^(?:What it looks at|A warning from)/, "why"],
-	[/^What the fix is taken to do/, "fix"],
-	[/^What (?:would make|makes) it surer/, "surer"],
-	[/^(?:What it does not see|When it is silent|It is silent|No time is claimed)/, "not"],
+	[/^What (?:we assume the fix does|the fix is taken to do)/, "fix"],
+	[/^(?:How to be more certain|What (?:would make|makes) it surer)/, "surer"],
+	[/^(?:When this rule stays quiet|When it is silent|It is silent)/, "not"],
+	[/^(?:What it does not see|No time is claimed)/, "not"],
 	[/^(?:What to do|The fix:)/, null],
 ];
 
@@ -41,9 +42,9 @@ export function partsOf(blocks: Block[]): Record<Part, Block[]> {
 
 const TITLES: [Part, string][] = [
 	["why", "Why we think so"],
-	["fix", "What the fix is taken to do"],
-	["surer", "What would make it surer"],
-	["not", "What it is not"],
+	["fix", "What we assume the fix does"],
+	["surer", "How to be more certain"],
+	["not", "When this rule stays quiet"],
 ];
 
 function upper(text: string): string {
@@ -77,7 +78,7 @@ function Page({ finding, part }: { finding: Finding; part: Part }) {
 		return (
 			<p class="soft">
 				{page.state === "failed"
-					? `The page of this rule cannot be had: ${page.error}`
+					? `Could not load the page of this rule: ${page.error}`
 					: "…"}
 			</p>
 		);
@@ -93,7 +94,7 @@ function Page({ finding, part }: { finding: Finding; part: Part }) {
 		);
 	const found = partsOf(blocks)[part];
 	if (!found.length && !said(finding, part))
-		return <p class="soft">The rule's page says nothing about it.</p>;
+		return <p class="soft">The rule's page does not cover this.</p>;
 	return <Markdown blocks={found} follow={follow} />;
 }
 

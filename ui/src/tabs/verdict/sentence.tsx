@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sentence.tsx - the first line of all: how long a step takes, and what it could take.
+ * sentence.tsx - the headline: how long a step takes, and what it could take.
  */
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
 import type { Diagnosis, Doubt } from "../../core/types";
@@ -12,7 +12,7 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	const slow = shown.fixed_low_ns ?? step;
 	const fast = shown.fixed_high_ns ?? step;
 	if (slow === step && fast === step)
-		return <>Nothing can be said about what it could take.</>;
+		return <>How much faster it could be is unknown.</>;
 	return (
 		<>
 			It could take between <b>{formatNs(fast)}</b> and <b>{formatNs(slow)}</b>.
@@ -45,11 +45,11 @@ function Gain({ step, shown }: { step: number; shown: Diagnosis }) {
 function blindness(told: Diagnosis): string | null {
 	const lacks = (what: Doubt["what"]) => told.warnings.some((one) => one.what === what);
 	if (lacks("no-device-events"))
-		return "Without GPU events nobody can tell what would make it faster.";
+		return "Without GPU events, stepscope cannot tell what would make it faster.";
 	if (lacks("no-runtime-calls"))
 		return (
-			"Without runtime calls launches and host syncs cannot be judged; " +
-			"the rest shows nothing that would make it faster."
+			"Without runtime calls, launches and host syncs cannot be checked; " +
+			"the other rules found nothing that would make it faster."
 		);
 	return null;
 }
@@ -68,11 +68,11 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 	const [open, blind] = [openShare(told.account), blindness(told)];
 	if (all && blind) return <>{blind}</>;
 	if (all && open) return <>No rule explains {open} of it.</>;
-	if (all) return <>Nothing was found that gains more than {healthyLimit(told)}.</>;
-	return <>Without these fixes it stays so.</>;
+	if (all) return <>No fix was found that saves more than {healthyLimit(told)}.</>;
+	return <>Without fixes it stays the same.</>;
 }
 
-const RANGE = "The range is wide: how much a fix saves depends on what the trace does not tell.";
+const RANGE = "The range is wide: how much a fix saves depends on what the trace does not show.";
 
 function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 	const said: string[] = [...more];
@@ -80,7 +80,7 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 		said.push(
 			`The replay of the recorded steps is off by ${formatPercent(
 				Math.abs(told.replay_error_percent ?? 0),
-			)} (more than 5 %): only bounds can be given.`,
+			)} (more than 5 %), so only bounds are shown.`,
 		);
 	else if (isRange(told.step_ns ?? 0, shown)) said.push(RANGE);
 	else if (
@@ -90,7 +90,7 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 		said.push(
 			`Between ${formatNs(shown.fixed_high_ns)} ` +
 				`and ${formatNs(shown.fixed_low_ns)}, ` +
-				"as fixes do more or less than expected.",
+				"depending on how well the fixes work.",
 		);
 	if (shown.not_found) said.push(`Not found in these files: ${shown.not_found}.`);
 	return said;
@@ -137,11 +137,11 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 export function NoSteps() {
 	return (
 		<div class="sentence-none">
-			<h2>No steps were found: there is nothing to measure a gain by.</h2>
+			<h2>No steps were found, so savings cannot be measured.</h2>
 			<p>
-				<code>ProfilerStep#N</code> marks them: call{" "}
-				<code>prof.step()</code> at the end of each. The timeline and the
-				tables show everything that was recorded.
+				Call <code>prof.step()</code> at the end of each step: it writes the{" "}
+				<code>ProfilerStep#N</code> ranges. The timeline and the tables show
+				everything that was recorded.
 			</p>
 		</div>
 	);

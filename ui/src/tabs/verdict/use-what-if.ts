@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * use-what-if.ts - the step with a set of fixes, asked for while people tick and untick them.
+ * use-what-if.ts - recomputes the step as people tick and untick fixes.
  */
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";

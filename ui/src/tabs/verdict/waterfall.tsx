@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waterfall.tsx - from today's step to the possible one: a bar a fix, and whether it counts.
+ * waterfall.tsx - from today's step to the predicted one: one bar per fix, with a checkbox.
  */
 import { useState } from "preact/hooks";
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
@@ -15,7 +15,7 @@ interface Props {
 	toggle: (fix: string) => void;
 }
 
-const REPLAYED = "the recorded steps are replayed each time, gains are never just added.";
+const REPLAYED = "the recorded steps are replayed each time; savings are never just added up.";
 const HINT = `Untick a fix to see the step without it: ${REPLAYED}`;
 const NONE_TICKED = `Tick a fix to see the step with it: ${REPLAYED}`;
 
@@ -27,23 +27,23 @@ function hintOf(fall: Fall, step: number): string {
 	const { cost, finding } = fall;
 	if (!fall.on)
 		return (
-			`${finding.title}: left as it is. ` +
-			`By itself its fix would bring ${formatNs(finding.alone_ns)} a step.`
+			`${finding.title}: not applied. ` +
+			`On its own, the fix would save ${formatNs(finding.alone_ns)} per step.`
 		);
-	if (!cost || cost.cost_ns === null) return `${finding.title}: no figure yet.`;
+	if (!cost || cost.cost_ns === null) return `${finding.title}: not computed yet.`;
 	const bounds = boundsOf(cost);
 	return (
-		`${finding.title}: −${formatNs(cost.cost_ns)}, ` +
+		`${finding.title}: saves ${formatNs(cost.cost_ns)}, ` +
 		`${formatPercent((100 * cost.cost_ns) / step)} of the step` +
-		`${bounds ? `, ${bounds}` : ""}, with the fixes before it in place. ` +
-		`By itself: −${formatNs(cost.alone_ns)}.`
+		`${bounds ? `, ${bounds}` : ""}, with the fixes above it in place. ` +
+		`On its own it saves ${formatNs(cost.alone_ns)}.`
 	);
 }
 
 /* −88 ms; where only bounds mean something or these are far apart, both. */
 function figureOf(fall: Fall, bounded: boolean): string {
 	const { cost } = fall;
-	if (!fall.on) return "left as it is";
+	if (!fall.on) return "not applied";
 	if (!cost?.cost_ns) return "0";
 	const range = savedRange(cost, bounded);
 	return range ? `saves ${range}` : `−${formatNs(cost.cost_ns)}`;
@@ -143,7 +143,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 	return (
 		<section
 			class={`falls ${busy ? "busy" : ""} ${ranges ? "bounded" : ""}`}
-			aria-label="From today's step to the possible one"
+			aria-label="From today's step to the predicted one"
 		>
 			<Whole name="Step today" ns={step} step={step} kind="fall-today" />
 			{falls.map((fall) => (

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.tsx - drawer: why a device stood idle.
+ * gap.tsx - drawer: why a GPU was idle.
  */
 import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
@@ -56,7 +56,7 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 	const where = [
 		gap.rank === null ? null : `rank ${gap.rank}`,
 		`device ${gap.device}`,
-		gap.step === null ? "in no step" : `step ${gap.step}`,
+		gap.step === null ? "outside of steps" : `step ${gap.step}`,
 	];
 	return (
 		<div class="about">
@@ -75,7 +75,7 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 			</header>
 			<div class="about-columns">
 				<section>
-					<h3>Why, the largest part first</h3>
+					<h3>Causes, largest first</h3>
 					<dl>
 						{[...gap.causes]
 							.sort((a, b) => b.ns - a.ns)
@@ -90,7 +90,7 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 				</section>
 				{gap.during ? (
 					<section>
-						<h3>The host was in</h3>
+						<h3>On the host</h3>
 						<SliceLink
 							file={gap.file}
 							row={gap.during.row}
@@ -100,7 +100,7 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 				) : null}
 				{gap.next ? (
 					<section>
-						<h3>What ended it</h3>
+						<h3>Ended by</h3>
 						<SliceLink
 							file={gap.file}
 							row={gap.next.row}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * note.tsx - drawer: the note on a stretch of time, to read and to write; and all others.
+ * note.tsx - drawer: reads and edits the note on a time range, and lists all others.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";
@@ -12,10 +12,10 @@ import "./details.css";
 
 type NoteSelection = Extract<Selection, { kind: "note" }>;
 
-const FULL = "A link holds no more notes than these: shorten or delete one.";
+const FULL = "A link has no room for more notes: shorten or delete one.";
 
 const ABOUT =
-	"Notes are part of the address: Copy link takes them along, and " +
+	"Notes are part of the address: Copy link includes them, and " +
 	"stepscope report --link puts them into a report.";
 
 /* A moment has no length: it is shown with a fiftieth of the run around it. */
@@ -72,7 +72,7 @@ function Editor({ selected }: { selected: NoteSelection }) {
 				rows={3}
 				maxLength={NOTE_LETTERS}
 				aria-label="Text of the note"
-				placeholder="What is to be seen here?"
+				placeholder="What do you see here?"
 				value={text}
 				onInput={(event) => write(event.currentTarget.value)}
 			/>

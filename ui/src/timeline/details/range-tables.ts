@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range-tables.ts - the tables of a range: their columns, and their rows from the answer.
+ * range-tables.ts - the tables of a time range: columns, and rows from the answer.
  */
 import { COLOR_WORDS } from "../../core/colors";
 import type { Selection } from "../../core/store";
@@ -36,27 +36,27 @@ function columns(...list: [string, TableColumn["type"], string][]): TableColumn[
 
 const NAMES = columns(
 	["name", "text", "name of the slices"],
-	["total_ns", "ns", "their time inside of the range; nested ones count in full"],
-	["self_ns", "ns", "without what is nested in them"],
-	["calls", "count", "slices that are at least partly inside"],
-	["where", "text", "the sort of row"],
-	["kind", "text", "what they are"],
+	["total_ns", "ns", "time inside the range; nested slices count in full"],
+	["self_ns", "ns", "time without nested slices"],
+	["calls", "count", "slices at least partly inside the range"],
+	["where", "text", "kind of row"],
+	["kind", "text", "kind of slice"],
 );
 
 const CATEGORIES = columns(
-	["kind", "text", "what the slices are"],
-	["self_ns", "ns", "their time without what is nested in them"],
-	["share_percent", "percent", "of the busy time of the rows of this sort"],
-	["calls", "count", "slices that are at least partly inside"],
-	["where", "text", "the sort of row"],
+	["kind", "text", "kind of slice"],
+	["self_ns", "ns", "time without nested slices"],
+	["share_percent", "percent", "of the busy time of rows of this kind"],
+	["calls", "count", "slices at least partly inside the range"],
+	["where", "text", "kind of row"],
 );
 
 const DEVICES = columns(
-	["state", "text", "busy, or why the device was idle"],
-	["time_ns", "ns", "time inside of the range; all of a device sum to it"],
+	["state", "text", "busy, or why the GPU was idle"],
+	["time_ns", "ns", "time inside the range; the times of a device add up to it"],
 	["share_percent", "percent", "of the range"],
-	["gaps", "count", "gaps that have this cause"],
-	["device", "text", "the device, all of its streams together"],
+	["gaps", "count", "gaps with this cause"],
+	["device", "text", "the device, all streams together"],
 	["rank", "text", "the file's rank"],
 );
 
@@ -64,7 +64,7 @@ const ROWS = columns(
 	["row", "text", "the row of the timeline"],
 	["busy_ns", "ns", "time in which something ran; overlaps count once"],
 	["share_percent", "percent", "busy time, of the range"],
-	["slices", "count", "slices that are at least partly inside"],
+	["slices", "count", "slices at least partly inside the range"],
 	["rank", "text", "the file's rank"],
 );
 
@@ -99,7 +99,7 @@ export function byName(answer: RangeAnswer): RangeTable {
 			COLOR_WORDS[one.color] ?? null,
 		]),
 		leads: names.map(longest),
-		about: "Own times sum to the busy time of the rows.",
+		about: "Self times add up to the busy time of the rows.",
 		empty: "Nothing ran here.",
 	};
 }
@@ -143,14 +143,14 @@ export function busyAndIdle(answer: RangeAnswer, job: Job): RangeTable {
 				track === null ? null : { kind: "gap", file, track, gap };
 			add(`idle: ${cause.cause}`, cause.ns, cause.count, lead);
 		}
-		if (one.outside_ns) add("idle, in no step", one.outside_ns, null, null);
+		if (one.outside_ns) add("idle, outside of steps", one.outside_ns, null, null);
 	}
 	return {
 		columns: DEVICES,
 		rows,
 		leads,
-		about: "Of all streams of a device together. Times of a device sum to the range.",
-		empty: "No row of a device is selected, or no device was recorded.",
+		about: "All streams of a device together. The times of a device add up to the range.",
+		empty: "No GPU row is selected, or no GPU was recorded.",
 	};
 }
 
@@ -166,7 +166,7 @@ export function byRow(answer: RangeAnswer, job: Job): RangeTable {
 			titleOf(job, one.file),
 		]),
 		leads: [],
-		about: "Rows that are selected and on which something ran.",
+		about: "Selected rows on which something ran.",
 		empty: "Nothing ran here.",
 	};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.tsx - drawer: what ran in a stretch of time, on the rows that were selected.
+ * range.tsx - drawer: what ran in a time range on the selected rows.
  */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
@@ -38,7 +38,7 @@ const CHIPS = [...PARTS, { id: "flame", title: "Flame graph" }];
 function Choice({ chosen }: { chosen: string }) {
 	return (
 		<Chips
-			label="What of the range"
+			label="Tables of the range"
 			chips={CHIPS}
 			chosen={chosen}
 			onChoose={(range) => store.setOwn({ range })}
@@ -156,21 +156,21 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 					class="button"
 					onClick={() => runOnTimeline("fit")}
 				>
-					Zoom to it (F)
+					Zoom to range (F)
 				</button>
 				<button
 					type="button"
 					class="button"
 					onClick={() => runOnTimeline("mark")}
 				>
-					Mark it (M)
+					Mark range (M)
 				</button>
 				<button
 					type="button"
 					class="button"
 					onClick={() => store.set({ selected: { kind: "note", from, to } })}
 				>
-					Write a note (N)
+					Add a note (N)
 				</button>
 			</header>
 			{loaded.state === "failed" ? <Failed error={loaded.error} /> : null}

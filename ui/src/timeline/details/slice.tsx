@@ -79,7 +79,7 @@ function Waiting({ collective, rank }: { collective: Collective; rank: number | 
 	const { last_rank } = collective;
 	if (last_rank === null) return null;
 	if (last_rank === rank) return <dd class="bad">the others waited for this rank</dd>;
-	return <dd>everybody waited for rank {last_rank}</dd>;
+	return <dd>all ranks waited for rank {last_rank}</dd>;
 }
 
 function Members({ collective }: { collective: Collective }) {
@@ -87,7 +87,7 @@ function Members({ collective }: { collective: Collective }) {
 	if (members.length < 2) return null;
 	return (
 		<>
-			<h3>Ranks, the one that waited longest first</h3>
+			<h3>Ranks, longest wait first</h3>
 			<dl>
 				{members.slice(0, MEMBERS).map((one) => [
 					<dt key={`${one.file} dt`}>
@@ -157,7 +157,7 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 				{slice.self_ns === null ? null : (
 					<>
 						<dt>self</dt>
-						<dd title="without what is nested in it">
+						<dd title="without nested slices">
 							{formatNs(slice.self_ns)}
 						</dd>
 					</>
@@ -171,7 +171,7 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 					{[
 						slice.rank === null ? null : `rank ${slice.rank}`,
 						slice.step === null
-							? "in no step"
+							? "outside of steps"
 							: `step ${slice.step}`,
 					]
 						.filter((part) => part)
@@ -206,7 +206,7 @@ function Arguments({ slice }: { slice: SliceAnswer }) {
 				Arguments{" "}
 				<Copy
 					label="copy all"
-					title="Copies the slice with all of its arguments, as JSON"
+					title="Copies the slice with all its arguments as JSON"
 					text={() => argumentsText(slice)}
 				/>
 			</h3>
@@ -247,7 +247,7 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 			) : null}
 			{parents.length ? (
 				<>
-					<h3>Inside of</h3>
+					<h3>Inside</h3>
 					<ol>
 						{parents.map((one) => (
 							<li key={one.row}>
@@ -313,7 +313,7 @@ function NoteButton({ slice }: { slice: SliceAnswer }) {
 		<button
 			type="button"
 			class="button"
-			title="Write a note on its time (N)"
+			title="Add a note to this slice (N)"
 			onClick={() => store.set({ selected: { kind: "note", from, to } })}
 		>
 			Note

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
- * through its other rows.
+ * axis.ts - the time axis and the steps: a ribbon in the row of a rank, lines through its other
+ * rows.
  */
 import { formatCount, formatNs } from "../../core/format";
 import type { JobFile, Step } from "../../core/types";
@@ -203,7 +203,7 @@ function writeStep(
 ): void {
 	const { context, theme } = pen;
 	const length = formatNs(step.end_ns - step.start_ns);
-	const dropped = step.dropped === null ? "" : ` (not counted: ${step.dropped})`;
+	const dropped = step.dropped === null ? "" : ` (excluded: ${step.dropped})`;
 	for (const text of [
 		`step ${step.number} · ${length}${dropped}`,
 		`step ${step.number} · ${length}`,

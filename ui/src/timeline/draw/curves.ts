@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curves.ts - memory, utilization, queue and counters as areas, one pixel at a time from
- * the least to the most.
+ * curves.ts - memory, utilization, queue and counters as areas, from minimum to maximum in each
+ * pixel.
  */
 import { formatBytes, formatCount, formatPercent } from "../../core/format";
 import type { CurveOffer } from "../../core/types";
@@ -15,7 +15,7 @@ const COLOR_OF: Record<string, number> = { utilization: 0, memory: 7, reserved: 
 const OTHER = 10;
 
 export function formatValue(offer: CurveOffer, value: number): string {
-	if (Number.isNaN(value)) return "not known";
+	if (Number.isNaN(value)) return "unknown";
 	if (offer.unit === "bytes") return formatBytes(value);
 	if (offer.unit === "percent") return formatPercent(value);
 	if (Number.isInteger(value)) return formatCount(value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.ts - one picture of the timeline, from the rows up to the axis.
+ * frame.ts - draws one frame of the timeline, from the rows up to the axis.
  */
 import { store } from "../../core/store";
 import { type Row, rowsBetween } from "../model";

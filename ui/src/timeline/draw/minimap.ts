@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * minimap.ts - the whole run on one line: how busy all devices are, steps, hits, marks, and
- * the window that is seen.
+ * minimap.ts - the whole run on one line: how busy all GPUs are, steps, search matches, marks,
+ * and the visible window.
  */
 import type { Step } from "../../core/types";
 import type { Strips } from "../decode";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overlay.ts - what lies above the rows: selection, hover, stretches of time, flows of the
- * selection, members of a collective, the critical path, flags of findings.
+ * overlay.ts - draws on top of the rows: selection, hover, time ranges, flows of the selection,
+ * members of a collective, the critical path, flags of findings.
  */
 import { formatNs } from "../../core/format";
 import type { Flag } from "../../core/types";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pen.ts - what all parts of the drawing share: the canvas, the theme, time to pixels; and
- * rectangles gathered by colour, so that the canvas changes its state once per colour.
+ * pen.ts - what all drawing code shares: canvas, theme, time to pixels; and rectangles batched
+ * by colour, so that the canvas changes state once per colour.
  */
 import type { Span } from "../span";
 import { SHADES, type Theme } from "../theme";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.ts - a range that is selected, or drawn right now: over its rows alone.
+ * range.ts - the selected range, or the one being drawn, over its rows only.
  */
 import { hasRow, readRows } from "../rows";
 import { MINIMAP, type Stage, TOP } from "../stage";

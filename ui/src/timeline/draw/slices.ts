@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slices.ts - the entries of a track: slices, what was merged, collectives with their
- * waiting part, gaps with their cause.
+ * slices.ts - the entries of a track: slices, merged slices, collectives with their wait, gaps
+ * with their cause.
  */
 import { type Lane, NO_CAUSE, NO_LABEL, type Sheet } from "../decode";
 import { laneTop, type Row } from "../model";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strips.ts - folded ranks: how busy their devices are, one strip a rank. The strips of an
- * answer are painted once, into a picture; a frame only places it. Low strips that are neighbours
- * on the screen and in their picture are placed together: a thousand of them are a few pieces.
+ * strips.ts - folded ranks: how busy their GPUs are, one strip per rank. The strips of an answer
+ * are painted once into an image; a frame only places it. Thin strips that are adjacent on screen
+ * and in their image are placed together, so a thousand of them take a few draw calls.
  */
 import { AREA_ROWS, paintedRows, type Row } from "../model";
 import type { StripBlock, StripSheet } from "../sheets";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocation.tsx - drawer: an allocation that was clicked in the curve: its life, its stack.
+ * allocation.tsx - drawer: an allocation selected in the curve: its lifetime and stack.
  */
 import { formatBytes } from "../../../core/format";
 import type { Selection } from "../../../core/store";
@@ -40,7 +40,7 @@ export function AllocationDetails({ selected }: { selected: AllocationSelection 
 							)
 						}
 					>
-						Mark all blocks of its stack
+						Mark all blocks of this stack
 					</button>
 				) : null}
 			</header>

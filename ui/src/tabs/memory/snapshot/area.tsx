@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area.tsx - memory over time, stacked by who holds it, the largest at the bottom; or a band for
- * each allocation, the earliest at the bottom.
- * Dragging or the wheel zooms, a double click shows all; keys as on the timeline. The pointer
- * tells the stack of what is under it, a click pins it in the drawer.
+ * area.tsx - memory over time, stacked by holder with the largest at the bottom; or one band per
+ * allocation with the earliest at the bottom. Drag or wheel to zoom, double click to show all;
+ * keys as on the timeline. Hovering shows a stack, a click pins it in the drawer.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
@@ -76,7 +75,7 @@ function useArea(props: Props, pixels: number): Drawn {
 			const whole = area && (bands || !banded);
 			return whole
 				? { area, bands, error: null }
-				: { area: null, bands: null, error: "An answer that is none." };
+				: { area: null, bands: null, error: "The answer has an unknown format." };
 		};
 		load()
 			.catch((error: unknown) => ({ area: null, bands: null, error: String(error) }))
@@ -144,7 +143,7 @@ function Key(props: { series: Series; index: number; choose: () => void }) {
 		<button
 			type="button"
 			class="button quiet"
-			title={most ? `${words(series.name)}: at most ${most}` : undefined}
+			title={most ? `${words(series.name)}: peak ${most}` : undefined}
 			disabled={!series.stack}
 			onClick={props.choose}
 		>
@@ -158,7 +157,7 @@ function Key(props: { series: Series; index: number; choose: () => void }) {
 function RestKeys({ bands }: { bands: Bands }) {
 	const rests = [
 		{ text: "smaller allocations", bytes: bands.smaller },
-		{ text: "no block is known", bytes: bands.loose },
+		{ text: "unknown blocks", bytes: bands.loose },
 	];
 	return (
 		<>
@@ -183,7 +182,7 @@ function RestKeys({ bands }: { bands: Bands }) {
 function Legend(legend: { area: Area | null; bands: Bands | null; props: Props }) {
 	const { area, bands, props } = legend;
 	return (
-		<ul class="area-legend" aria-label="Holders, the largest first">
+		<ul class="area-legend" aria-label="Holders, largest first">
 			{area?.reserved.some((bytes) => !Number.isNaN(bytes)) ? (
 				<li class="area-reserved">reserved</li>
 			) : null}
@@ -208,8 +207,8 @@ function Behind(props: { series: Series | undefined; plot: Props }) {
 	if (series && series.name === NO_STACK)
 		return (
 			<p class="area-under soft">
-				Made before the first event, or recorded without stacks: a larger max_entries
-				keeps more.
+				Allocated before the first event, or recorded without stacks. A larger max_entries
+				keeps more events.
 			</p>
 		);
 	if (!series?.stack) return null;
@@ -226,9 +225,9 @@ function Behind(props: { series: Series | undefined; plot: Props }) {
 }
 
 function hintOf({ device, banded }: Props): string {
-	const stack = banded ? "click for an allocation" : "click for a stack";
-	const click = device === null ? "click" : stack;
-	return `Drag to zoom, Shift and drag to pan; ${click}, then the wheel and W A S D work, too.`;
+	const stack = banded ? "Click to select an allocation" : "Click to select a stack";
+	const click = device === null ? "Click" : stack;
+	return `Drag to zoom, Shift+drag to pan. ${click}; then the wheel and W A S D also work.`;
 }
 
 /* More is active than what is reserved: sizes or segments were not recorded as they were. */
@@ -237,7 +236,7 @@ function isBeyond(area: Area): boolean {
 }
 
 const BEYOND =
-	" More is active than reserved: these events do not tell when segments came and went.";
+	" More is active than reserved: these events do not show when segments were reserved.";
 
 function pixelAt(area: Area, x: number, width: number): number {
 	return Math.min(area.pixels - 1, Math.floor((x * area.pixels) / width));

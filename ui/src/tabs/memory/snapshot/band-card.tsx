@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * band-card.tsx - beside the pointer: the allocation under it, its life and its stack.
+ * band-card.tsx - a card next to the pointer: the allocation under it, its lifetime and stack.
  */
 import { formatBytes, formatCount, formatNs, formatPercent } from "../../../core/format";
 import { type Bands, NEVER, type Under } from "./bands";
@@ -16,7 +16,7 @@ function lifeWords(bands: Bands, band: number): string {
 	const [from, to] = [bands.madeNs[band] ?? Number.NaN, bands.freedNs[band] ?? Number.NaN];
 	const when = made === BEFORE ? "before the first event" : `at ${moment(made, from)}`;
 	const begin = `allocated ${when}`;
-	if (freed === NEVER) return `${begin}, not freed while events were recorded`;
+	if (freed === NEVER) return `${begin}, not freed during the recording`;
 	const long = to >= from ? `, held for ${formatNs(to - from)}` : "";
 	return `${begin}, freed at ${moment(freed, to)}${long}`;
 }
@@ -25,7 +25,7 @@ function restWords(bands: Bands, pixel: number, what: "smaller" | "loose"): stri
 	const bytes = formatBytes((what === "loose" ? bands.loose : bands.smaller)[pixel] ?? 0);
 	if (what === "loose")
 		return (
-			`${bytes} of which no block is known: in use before the recording, ` +
+			`${bytes} in unknown blocks: allocated before the recording, ` +
 			"or recorded without addresses."
 		);
 	const many = countOf(bands.smallerCount[pixel] ?? 0, "smaller allocation");
@@ -57,7 +57,7 @@ export function BandCard(props: {
 				<>
 					<div>
 						<b>{formatBytes(bytes)}</b> {words(series?.name ?? "")} ·{" "}
-						{formatPercent((100 * bytes) / total)} of what is active
+						{formatPercent((100 * bytes) / total)} of active memory
 					</div>
 					<div class="soft">{lifeWords(bands, band)}</div>
 					{id ? null : <div class="soft">Its stack was not recorded.</div>}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bands.ts - one band an allocation, as the core lays them: what is below falls out, what is
- * above comes down. Read, drawn and found again under the pointer.
+ * bands.ts - one band per allocation, as laid out by the core: when one below is freed, those
+ * above move down. Reads, draws and hit-tests bands.
  */
 import { tokenOf } from "../../../parts/surface";
 import { Columns, HEAD_BYTES } from "./columns";

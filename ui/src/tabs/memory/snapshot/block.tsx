@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block.tsx - drawer: a block of the map: its size, its life, its stack, what is around it.
+ * block.tsx - drawer: a block of the map: size, lifetime, stack, segment.
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
@@ -30,7 +30,7 @@ function Facts({ segment, block }: { segment: Segment; block: Block }) {
 					{formatCount(bytes)} B
 					{requested === null || requested < 0
 						? ""
-						: `, ${formatCount(requested)} B asked for`}
+						: `, ${formatCount(requested)} B requested`}
 				</span>
 			</dd>
 			<dt>segment</dt>
@@ -38,7 +38,7 @@ function Facts({ segment, block }: { segment: Segment; block: Block }) {
 				{segment.address}, {formatBytes(segment.bytes)}
 				{kind.length ? ` (${kind.join(", ")})` : ""}{" "}
 				<span class="soft">
-					at {formatBytes(offset)} of it
+					offset {formatBytes(offset)}
 					{segment.stream === undefined ? "" : `, stream ${segment.stream}`}
 				</span>
 			</dd>
@@ -59,7 +59,7 @@ function Used({ chosen, block }: { chosen: Chosen; block: Block }) {
 					</p>
 				</>
 			) : block[6] === null ? (
-				<p>It was allocated before the first event that was recorded.</p>
+				<p>It was allocated before the first recorded event.</p>
 			) : null}
 			{life.state === "failed" ? <Failed error={life.error} /> : null}
 			{whole.value ? (
@@ -91,7 +91,7 @@ function Body(props: { chosen: Chosen; selected: BlockSelection; found: [Segment
 						class="button"
 						onClick={() => showInMap(selected.event, String(stack))}
 					>
-						Mark all blocks of its stack
+						Mark all blocks of this stack
 					</button>
 				) : null}
 			</header>
@@ -115,6 +115,6 @@ export function BlockDetails({ selected }: { selected: BlockSelection }) {
 	);
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
 	if (!loaded.value) return <Loading what="Looking up the block …" />;
-	if (!found || !chosen) return <Nothing>No block begins there at this moment.</Nothing>;
+	if (!found || !chosen) return <Nothing>No block starts at this address at this time.</Nothing>;
 	return <Body chosen={chosen} selected={selected} found={found} />;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chosen.ts - which snapshot and device is shown, and where in it: out of the address, so that
- * a link, the curve, the map and the drawer are of one mind.
+ * chosen.ts - which snapshot, device and moment is shown. It comes from the address, so that
+ * links, curve, map and drawer agree.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { store, useView, type View } from "../../../core/store";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.ts - reads the columns of a binary answer, one behind the other.
+ * columns.ts - reads the columns of a binary answer, one after another.
  */
 
 /* Behind the head of an answer: magic number, sizes and the window. */

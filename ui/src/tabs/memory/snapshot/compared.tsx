@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compared.tsx - two snapshots: what is held at the end of one and not of the other.
+ * compared.tsx - two snapshots: what one holds at its end and the other does not.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes } from "../../../core/format";
@@ -106,7 +106,7 @@ function Sentence(props: { asked: NonNullable<ReturnType<typeof comparedOf>>; na
 			From {name} to {found.name}: held at the end {formatBytes(found.before)} →{" "}
 			{formatBytes(found.after)} (<b>{signed(found.after - found.before)}</b>)
 			{most?.change_bytes
-				? `; the most of it ${most.line ?? "blocks without a stack"}, ` +
+				? `; largest change: ${most.line ?? "blocks without a stack"}, ` +
 					signed(most.change_bytes)
 				: ""}
 			.

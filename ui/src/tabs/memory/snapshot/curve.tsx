@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * curve.tsx - the curve of a device with its tools: what it is stacked by, its axis, search,
- * the ways to the peak and to allocations that failed.
+ * curve.tsx - the curve of a device with its controls: grouping, axis, search, jumps to the peak
+ * and to failed allocations.
  */
 import { useMemo } from "preact/hooks";
 import type { Client } from "../../../core/client";
@@ -36,13 +36,13 @@ const SHAPES = [
 	{
 		id: "allocation",
 		title: "by allocation",
-		about: "A band for each allocation, from its beginning to its end",
+		about: "One band per allocation, from allocation to free",
 	},
 ];
 
 const AXES = [
-	{ id: "event", title: "events", about: "One place for each event" },
-	{ id: "time", title: "time", about: "As time went by" },
+	{ id: "event", title: "events", about: "The same width for each event" },
+	{ id: "time", title: "time", about: "Width by time" },
 ];
 
 /* Of all that there is, on each side of a place that one goes to. */
@@ -151,7 +151,7 @@ function Jumps({ device, travel }: { device: SnapshotDevice | null; travel: Trav
 				<button
 					type="button"
 					class="button"
-					title="P on the curve"
+					title="Press P on the curve"
 					onClick={() => void go(peak)}
 				>
 					Go to the peak
@@ -161,7 +161,7 @@ function Jumps({ device, travel }: { device: SnapshotDevice | null; travel: Trav
 				<button
 					type="button"
 					class="button"
-					title="Shift+O on the curve"
+					title="Press Shift+O on the curve"
 					onClick={() => failed(-1)}
 				>
 					Previous failure
@@ -171,7 +171,7 @@ function Jumps({ device, travel }: { device: SnapshotDevice | null; travel: Trav
 				<button
 					type="button"
 					class="button"
-					title="Out of memory: O on the curve"
+					title="Out of memory: press O on the curve"
 					onClick={() => failed(1)}
 				>
 					{ooms.length > 1 ? "Next failure" : "Go to the failure"}
@@ -304,7 +304,7 @@ export function Curve({ chosen }: { chosen: Chosen }) {
 				chooseBand={(event, bands, band) => chooseBand(chosen, event, bands, band)}
 				label={
 					banded
-						? "Active memory, a band for each allocation"
+						? "Active memory, one band per allocation"
 						: `Active memory, stacked by ${group}`
 				}
 			/>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drawing.ts - an area on a canvas: series from the bottom up, what is reserved, marks, axes.
+ * drawing.ts - draws an area chart on a canvas: series from the bottom up, reserved memory,
+ * marks, axes.
  */
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
 import { beginDrawing, tokenOf } from "../../../parts/surface";

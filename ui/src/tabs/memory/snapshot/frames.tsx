@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.tsx - a stack frame by frame: whole in the drawer, short beside the pointer.
+ * frames.tsx - a stack frame by frame: complete in the drawer, shortened next to the pointer.
  */
 import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
@@ -52,7 +52,7 @@ export function holdsWords(stack: Stack): string {
 	add(stack.peak_bytes, stack.peak_blocks, "at the peak");
 	add(stack.end_bytes, stack.end_blocks, "at the end");
 	const made = stack.made
-		? ` It allocated ${formatCount(stack.made)} times; ${formatCount(stack.freed)} were freed.`
+		? ` It made ${formatCount(stack.made)} allocations; ${formatCount(stack.freed)} were freed.`
 		: "";
 	const what = stack.frames.length ? "This stack holds" : "Blocks without a stack hold";
 	return `${what} ${parts.join(", ")}.${made}`;
@@ -122,7 +122,7 @@ export function ShortStack({ stack }: { stack: Stack }) {
 					</li>
 				))}
 			</ol>
-			{more > 0 ? <p class="soft">{countOf(more, "more frame")}: click</p> : null}
+			{more > 0 ? <p class="soft">{countOf(more, "more frame")}: click to see all</p> : null}
 		</>
 	);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gestures.ts - pointer, wheel and keys on a chart: a window that moves and zooms.
+ * gestures.ts - pointer, wheel and keys on a chart: zoom and pan.
  */
 import type { RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";

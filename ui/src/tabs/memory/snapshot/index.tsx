@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.tsx - a snapshot of memory: what it says, the curve, the blocks, its tables.
+ * index.tsx - a memory snapshot: verdict, curve, block map, tables.
  */
 import { useOpened } from "../../../core/context";
 import { formatCount } from "../../../core/format";
@@ -18,25 +18,25 @@ import "./snapshot.css";
 import { SnapshotVerdict } from "./verdict";
 
 const TABLES = [
-	{ id: "snapshot-holders", title: "Who holds it", about: "At the peak and at the end" },
-	{ id: "snapshot-phases", title: "Phases", about: "How high memory gets in each" },
+	{ id: "snapshot-holders", title: "Holders", about: "At the peak and at the end" },
+	{ id: "snapshot-phases", title: "Phases", about: "Peak memory of each phase" },
 	{ id: "snapshot-leaks", title: "Leaks", about: "Allocated and never freed" },
-	{ id: "snapshot-allocations", title: "Allocations", about: "The largest first" },
+	{ id: "snapshot-allocations", title: "Allocations", about: "Largest first" },
 	{ id: "snapshot-segments", title: "Segments", about: "What the allocator reserved" },
 	{ id: "snapshot-oom", title: "Out of memory", about: "Allocations that failed, and why" },
-	{ id: "snapshot-timeline", title: "Timeline", about: "The curve as figures" },
-	{ id: "snapshot-settings", title: "Settings", about: "Of the allocator" },
-	{ id: "snapshot-summary", title: "Summary", about: "All figures of each device" },
+	{ id: "snapshot-timeline", title: "Timeline", about: "The curve as numbers" },
+	{ id: "snapshot-settings", title: "Settings", about: "Settings of the allocator" },
+	{ id: "snapshot-summary", title: "Summary", about: "All numbers of each device" },
 	{ id: "snapshot-findings", title: "Findings", about: "What stands out" },
-	{ id: "snapshot-diff", title: "Compared", about: "With the other snapshot" },
+	{ id: "snapshot-diff", title: "Comparison", about: "Changes from the other snapshot" },
 ];
 
 /* What a memory timeline has something to say in. */
 const SUMS = new Set(["snapshot-summary", "snapshot-timeline"]);
 
 const LAYOUTS = [
-	{ id: "", title: "all at once", about: "One segment after the other, as lines of a text" },
-	{ id: "rows", title: "a row each", about: "Every segment in a row of its own" },
+	{ id: "", title: "all at once", about: "Segments one after another, wrapped like text" },
+	{ id: "rows", title: "one row each", about: "Every segment on its own row" },
 ];
 
 function Moment({ device, moment }: { device: SnapshotDevice; moment: number | null }) {
@@ -73,7 +73,7 @@ function Moment({ device, moment }: { device: SnapshotDevice; moment: number | n
 					class="button"
 					onClick={() => store.setOwn({ marked: "" })}
 				>
-					Clear the marks
+					Clear marks
 				</button>
 			) : null}
 		</div>

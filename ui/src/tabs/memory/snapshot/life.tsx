@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * life.tsx - an allocation from its event to the one that freed it.
+ * life.tsx - the lifetime of an allocation: from its event to the one that freed it.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
@@ -25,7 +25,7 @@ function when(event: number, at: number | null): string {
 
 function lifeWords(found: EventAnswer): string {
 	const { freed } = found;
-	if (!freed) return "It was not freed while events were recorded.";
+	if (!freed) return "It was not freed during the recording.";
 	const events = `${formatCount(freed.event - found.event)} events`;
 	const long =
 		freed.at_ns === null || found.at_ns === null || freed.at_ns < found.at_ns
@@ -42,7 +42,7 @@ export function Life({ found }: { found: EventAnswer }) {
 		<p>
 			Allocated at {when(found.event, found.at_ns)}: {formatBytes(found.bytes)}
 			{rounded > 0
-				? `, of which ${formatBytes(found.requested_bytes)} were asked for`
+				? `, ${formatBytes(found.requested_bytes)} requested`
 				: ""}
 			, at {found.address}. {lifeWords(found)}
 		</p>

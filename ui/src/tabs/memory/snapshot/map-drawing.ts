@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map-drawing.ts - segments and their blocks on a canvas, marks over them; which is where.
+ * map-drawing.ts - draws segments, blocks and marks on a canvas, and finds the block at a point.
  */
 import { beginDrawing, tokenOf } from "../../../parts/surface";
 import type { Marked } from "./chosen";

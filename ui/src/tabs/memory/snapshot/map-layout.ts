@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map-layout.ts - where blocks lie on the canvas: a row for each segment, or all segments one
- * after the other, as lines of a text are, so that the whole memory is seen at once.
+ * map-layout.ts - where blocks are drawn: one row per segment, or all segments one after
+ * another, wrapped like text, so that all memory is visible at once.
  */
 import { formatBytes } from "../../../core/format";
 import type { Blocks } from "./model";

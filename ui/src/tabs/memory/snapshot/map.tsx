@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.tsx - segments and their blocks to scale: coloured by what they are for, free ones
- * empty, those that only a stream still uses hatched. The pointer or the arrow keys tell a block
- * and its stack; a click or Enter pins it in the drawer.
+ * map.tsx - segments and blocks to scale: coloured by category, free blocks empty, blocks that
+ * only a stream still uses hatched. Pointer or arrow keys show a block and its stack; a click or
+ * Enter pins it in the drawer.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
@@ -42,7 +42,7 @@ function blockWords(segment: Segment, block: Block): string {
 	const head = `segment ${segment.address}, ${size}`;
 	const [, bytes, state, , requested] = block;
 	if (state === "free") return `free ${formatBytes(bytes)} · ${head}`;
-	const asked = requested === null ? "" : `, ${formatBytes(requested)} asked for`;
+	const asked = requested === null ? "" : `, ${formatBytes(requested)} requested`;
 	return `${formatBytes(bytes)}${asked} · ${stateWords(block)} · ${head}`;
 }
 
@@ -200,7 +200,7 @@ function Kinds({ blocks }: { blocks: Blocks }) {
 			pending ||= state === "pending";
 		}
 	return (
-		<ul class="area-legend" aria-label="Colours of blocks">
+		<ul class="area-legend" aria-label="Block colours">
 			{[...kinds].sort().map((kind) => (
 				<li key={kind} class="map-kind">
 					<Swatch name={kind} index={0} /> {words(kind)}
@@ -209,7 +209,7 @@ function Kinds({ blocks }: { blocks: Blocks }) {
 			<li class="map-kind">
 				<span class="area-swatch map-free" /> free
 			</li>
-			{pending ? <li class="map-kind">hatched: only a stream still uses it</li> : null}
+			{pending ? <li class="map-kind">hatched: freed, still used by a stream</li> : null}
 		</ul>
 	);
 }
@@ -242,7 +242,7 @@ function sumWords(blocks: Blocks, marked: Marked | null): string {
 		`${countOf(blocks.segments.length, "segment")}, ${countOf(count, "block")}: ` +
 		`${formatBytes(used)} of ${formatBytes(all)}${share} in use. ` +
 		(marked ? markedWords(blocks, marked) : "") +
-		"Point at a block for its stack; click for everything about it."
+		"Hover over a block to see its stack; click for details."
 	);
 }
 
@@ -269,6 +269,6 @@ export function BlockMap(props: Props) {
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
 	if (!loaded.value) return <Loading what="Reading the blocks …" />;
 	if (!loaded.value.segments.length)
-		return <p class="soft">No segments are reserved at this moment.</p>;
+		return <p class="soft">No segments are reserved at this time.</p>;
 	return <LoadedMap blocks={loaded.value} plot={props} />;
 }

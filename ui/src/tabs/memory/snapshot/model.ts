@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.ts - what the core says of snapshots: areas, segments with blocks, stacks.
+ * model.ts - the core's answers about snapshots: areas, segments with blocks, stacks.
  */
 import { formatCount } from "../../../core/format";
 import type { SnapshotDevice } from "../../../core/types";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.tsx - memory by phase: how high it gets in forward, backward and the optimizer, and in
- * which of them every step has its peak. Peaks in backward are normal, others want a look.
+ * phases.tsx - memory by phase: the peak in forward, backward and optimizer, and the phase in
+ * which each step peaks. Peaks in backward are normal; others deserve a look.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../../core/format";
@@ -71,7 +71,7 @@ function PhaseLine({ row, go }: { row: PhaseRow; go: (event: number) => void }) 
 				/>
 			</td>
 			<td class="phase-bytes">
-				{peaks === null ? "not known" : `${formatCount(peaks)} of ${formatCount(steps)}`}
+				{peaks === null ? "unknown" : `${formatCount(peaks)} of ${formatCount(steps)}`}
 			</td>
 			<td class="phase-bytes">{formatBytes(row.rise_bytes)}</td>
 			<td class="phase-bytes">{formatBytes(row.net_bytes)}</td>
@@ -92,7 +92,7 @@ function StepPeaks({ steps, go }: { steps: PhaseRow[]; go: (event: number) => vo
 	if (!steps.length || steps.length > STEPS) return null;
 	return (
 		<div class="phase-steps" role="group" aria-label="Where each step peaks">
-			<span class="soft">each step peaks in</span>
+			<span class="soft">phase in which each step peaks:</span>
 			{steps.map((row) => {
 				const says = `step ${row.step}: ${formatBytes(row.peak_bytes)} in ${row.phase}`;
 				return (
@@ -134,23 +134,23 @@ export function Phases(props: AskedDevice & { events: number; show?: () => void 
 							<th scope="col" class="phase-bytes">
 								peak
 							</th>
-							<th scope="col">of the device's peak</th>
+							<th scope="col">share of the overall peak</th>
 							<th scope="col" class="phase-bytes" title="steps that peak in it">
 								steps that peak here
 							</th>
 							<th
 								scope="col"
 								class="phase-bytes"
-								title="most that memory rose in a stretch of the phase"
+								title="largest rise of memory within the phase"
 							>
 								rise
 							</th>
 							<th
 								scope="col"
 								class="phase-bytes"
-								title="allocated in it less freed in it, over all events"
+								title="allocated minus freed in the phase, over all events"
 							>
-								left behind, in all
+								net, total
 							</th>
 							<th scope="col">where</th>
 						</tr>

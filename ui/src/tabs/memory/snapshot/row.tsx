@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row.tsx - drawer: a row of a table of a snapshot: its columns, whole stacks, its life, and
- * the ways to its place in the curve and in the map. Rows of other tables are as everywhere.
+ * row.tsx - drawer: a row of a snapshot table: its columns, full stacks, lifetime, and links to
+ * the curve and the map. Rows of other tables use the common drawer.
  */
 import { useState } from "preact/hooks";
 import { targetOf } from "../../../core/client";
@@ -120,7 +120,7 @@ function StackList(props: {
 	if (count < 2) return <p>{sums[0] ? sumsWords(sums[0]) : ""}</p>;
 	return (
 		<section>
-			<h3>{formatCount(count)} stacks end in this line; those that hold most first</h3>
+			<h3>{formatCount(count)} stacks end in this line, largest first</h3>
 			<ul class="held-stacks">
 				{sums.slice(0, LISTED).map((one, i) => (
 					<li key={one.stack}>
@@ -197,7 +197,7 @@ function StacksPart(props: PartProps & { asked: AskedDevice }) {
 	if (!loaded.value) return <Loading what="Reading the stacks …" />;
 	return (
 		<>
-			{here ? <StackLinks {...props} sums={shown} /> : <p>In what came after:</p>}
+			{here ? <StackLinks {...props} sums={shown} /> : <p>In the later snapshot:</p>}
 			<StackList
 				sums={shown}
 				count={byStack ? shown.length : loaded.value.count}
@@ -312,7 +312,7 @@ function SnapshotRow({ selected }: { selected: RowSelection }) {
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
 	if (!ready) return <Loading what="Looking up the row …" />;
-	if (!row || !chosen) return <Nothing>This row is not in the table any more.</Nothing>;
+	if (!row || !chosen) return <Nothing>This row is no longer in the table.</Nothing>;
 	const read = cellReader(ready.document, row);
 	const address = textIn(read, "address");
 	if (selected.view === "snapshot-segments" && selected.group === "block" && address)

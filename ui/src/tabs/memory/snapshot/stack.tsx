@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack.tsx - drawer: a stack that was clicked in the curve, whole, and what it holds.
+ * stack.tsx - drawer: a stack selected in the curve, complete, and what it holds.
  */
 import { targetOf } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";
@@ -25,7 +25,7 @@ export function HeldDetails({ selected }: { selected: HeldSelection }) {
 	const chosen = useChosen();
 	const loaded = useWholeStack(chosen && askedOf(chosen), selected.stack);
 	const found = loaded.value;
-	if (!chosen) return <Nothing>There is no snapshot.</Nothing>;
+	if (!chosen) return <Nothing>No snapshot is open.</Nothing>;
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
 	if (!found) return <Loading what="Reading the stack …" />;
 	const { line } = found;

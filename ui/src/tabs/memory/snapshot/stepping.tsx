@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stepping.tsx - event by event and peak by peak through a device: with keys, wherever the focus
- * is in the tab, and with buttons. What an event did is told below the curve, aloud too.
+ * stepping.tsx - steps through the events and peaks of a device, with keys anywhere in the tab
+ * or with buttons. A line below the curve, also read by screen readers, says what each event
+ * did.
  */
 import { useEffect, useRef } from "preact/hooks";
 import type { Client } from "../../../core/client";
@@ -81,13 +82,13 @@ function actionWords(found: EventAnswer): string {
 	const words: Record<string, string> = {
 		alloc: `${size} allocated${by}`,
 		free: `${size} freed${by}`,
-		free_requested: `${size} let go of${by}`,
+		free_requested: `${size} free requested${by}`,
 		free_completed: `${size} freed${by}`,
 		segment_alloc: `a segment of ${size} reserved${by}`,
-		segment_free: `a segment of ${size} given back`,
+		segment_free: `a segment of ${size} released`,
 		segment_map: `${size} mapped to a segment`,
 		segment_unmap: `${size} unmapped from a segment`,
-		oom: `${size} asked for and refused: out of memory${by}`,
+		oom: `${size} requested: out of memory${by}`,
 	};
 	return words[found.action] ?? `${found.action.replaceAll("_", " ")}, ${size}`;
 }
@@ -103,7 +104,7 @@ export function eventWords(found: EventAnswer, device: SnapshotDevice): string {
 	return (
 		`Event ${formatCount(found.event)} of ${formatCount(device.events)}${when}: ` +
 		`${actionWords(found)}. ` +
-		`After it ${formatBytes(found.active_bytes)} are active${reserved}.${peak}`
+		`After this event ${formatBytes(found.active_bytes)} is active${reserved}.${peak}`
 	);
 }
 
@@ -141,7 +142,7 @@ export function Steps({ chosen, go }: { chosen: Chosen; go: (step: Step) => void
 					eventWords(found, device)
 				) : (
 					<span class="soft">
-						Step through the events with , and . and from peak to peak with [ and ].
+						Step through events with , and . and jump between peaks with [ and ].
 					</span>
 				)}
 			</span>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.tsx - what a snapshot says, first: how much, who holds the peak, what is wrong.
+ * verdict.tsx - the verdict on a snapshot: memory in use, who holds the peak, what is wrong.
  */
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
@@ -41,11 +41,11 @@ function More({ finding }: { finding: string }) {
 }
 
 const TITLES: Record<string, string> = {
-	"memory-leak": "Memory leaks",
-	"out-of-memory": "An allocation failed",
-	fragmentation: "Memory is fragmented",
-	"allocator-thrash": "The allocator gives memory back and asks for it again",
-	"memory-headroom": "The device is nearly full",
+	"memory-leak": "Memory leak",
+	"out-of-memory": "Out of memory",
+	fragmentation: "Fragmentation",
+	"allocator-thrash": "Allocator thrashing",
+	"memory-headroom": "GPU memory nearly full",
 };
 
 function useVerdict({ snapshot, device }: Props) {
@@ -70,13 +70,13 @@ type Verdict = NonNullable<ReturnType<typeof useVerdict>["value"]>;
 
 function Peak({ summary, holder }: Verdict) {
 	if (!summary || summary.peak_active_bytes === null)
-		return summary ? <> What led there was not recorded, so the peak is not known.</> : null;
+		return summary ? <> The history was not recorded, so the peak is unknown.</> : null;
 	return (
 		<>
 			{" "}
 			The peak was <b>{formatBytes(summary.peak_active_bytes)}</b>
 			{holder?.peak_bytes ? (
-				<span title="of all that was held at the peak">
+				<span title="of all memory held at the peak">
 					: {holder.line ?? "blocks without a stack"} held{" "}
 					{formatBytes(holder.peak_bytes)} ({formatPercent(holder.peak_percent)}) of it
 				</span>
@@ -88,19 +88,19 @@ function Peak({ summary, holder }: Verdict) {
 
 function Sentence(verdict: Verdict) {
 	const { summary } = verdict;
-	if (!summary) return <p class="snapshot-lead">A memory timeline of the profiler.</p>;
+	if (!summary) return <p class="snapshot-lead">A memory timeline from the profiler.</p>;
 	const { reserved_bytes: reserved, external_bytes: pieces } = summary;
 	const known = reserved !== null && reserved > 0;
 	return (
 		<p class="snapshot-lead">
 			{known ? (
 				<>
-					At the end <b>{formatBytes(summary.allocated_bytes)}</b> are allocated of{" "}
+					At the end, <b>{formatBytes(summary.allocated_bytes)}</b> is allocated of{" "}
 					<b>{formatBytes(reserved)}</b> reserved
 					{pieces ? (
-						<span title="of what is reserved">
-							; {formatBytes(pieces)} ({formatPercent((100 * pieces) / reserved)}) are
-							free in pieces
+						<span title="of reserved memory">
+							; {formatBytes(pieces)} ({formatPercent((100 * pieces) / reserved)}) is
+							free but fragmented
 						</span>
 					) : null}
 					.
@@ -138,7 +138,7 @@ export function SnapshotVerdict(props: Props) {
 					<p>{finding.evidence}</p>
 					{finding.fix ? (
 						<p>
-							<b>What helps:</b> {finding.fix}
+							<b>Fix:</b> {finding.fix}
 						</p>
 					) : null}
 				</section>
