@@ -12,8 +12,7 @@
 
 static const char *const causes[] = {
 	[SS_OOM_UNKNOWN] = "unknown: how much memory was free is not recorded",
-	[SS_OOM_FRAGMENTS] = "enough memory was free, but fragmented into blocks that are too "
-			     "small",
+	[SS_OOM_FRAGMENTS] = "enough memory was free, but fragmented into small blocks",
 	[SS_OOM_LEAK] = "memory kept by earlier steps exceeds what was missing",
 	[SS_OOM_TOO_MUCH] = "the program needs more memory than the GPU has",
 };
