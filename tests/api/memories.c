@@ -44,7 +44,7 @@ static const struct {
 	  "{\"device\":\"0\",\"events\":2,\"segments\":0,\"exact\":false,\"span_ns\":1000,"
 	  "\"peak_event\":1,\"ooms\":[]},\n   {\"device\":\"cpu\",\"events\":1" },
 	{ "snapshot", "\"snapshot\":0,\"path\":\"c.json\"" },
-	{ "snapshot?snapshot=2", "!'snapshot' is no whole number from 0 to 1" },
+	{ "snapshot?snapshot=2", "!'snapshot' takes a whole number from 0 to 1" },
 	{ "view/snapshot-summary?snapshot=1&format=csv", "\n0,1000,112,112,1000," },
 	{ "view/snapshot-summary?snapshot=1&format=csv&device=cpu", "\ncpu,,2,2,," },
 	{ "view/snapshot?snapshot=1", "snapshot-findings" },

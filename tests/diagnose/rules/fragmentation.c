@@ -17,7 +17,7 @@
 #define GROWS(bytes) "Reserved memory grows by " bytes " B per step\n"
 #define HELD_AT_MOST(bytes) "Tensors never hold more than " bytes " B\n"
 #define LAST(bytes) "in the last step " bytes " B are reserved"
-#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
+#define FULL(steps) "at this rate the GPU is full after " steps " steps\n"
 #define CALLED(name) name " is called once per step: no free block of the cache fits\n"
 
 static const struct rule_case cases[] = {
@@ -30,7 +30,7 @@ static const struct rule_case cases[] = {
 	  "warning 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("79") LAST("122") },
 	{ "a device that will be full in years is information",
 	  SIZED("2000000", THREE("100", "111", "122")),
-	  "info 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("181807") LAST("122") },
+	  "info 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("181,807") LAST("122") },
 	{ "calls that take memory make it sure; pinned memory and the time before are not meant",
 	  EVENTS(THREE("100", "111", "122"), CALL("cudaMalloc", "14"), CALL("cudaMalloc", "16"),
 		 CALL("cudaMalloc", "24"), CALL("cudaHostAlloc", "26"), CALL("cudaFree", "27"),
@@ -109,7 +109,7 @@ static const struct memory_case snapshots[] = {
 	  "warning 247463936 high\n"
 	  "268 MB is reserved, but never more than 21.0 MB was in use at once\n"
 	  "at the end 268 MB of it is free, the largest block is 268 MB\n"
-	  "-> " PAD "\n# streams and private pools do not share their free",
+	  "-> " PAD "\n# streams and private pools do not share their free memory",
 	  0 },
 };
 

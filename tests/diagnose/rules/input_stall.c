@@ -23,7 +23,7 @@
 	STEP("1", name, dur, busy) \
 	STEP("2", name, dur, busy) STEP("3", name, dur, busy) "note ProfilerStep#4 1 4000 +1000"
 
-#define SAID(name, ms) name " blocks the training thread " ms " ms per step"
+#define SAID(name, ms) name " blocks the training thread for " ms " ms per step"
 
 #define LINE(frame) " (" frame ")\n"
 #define INNER(frame, what) frame " takes 0.15 ms of it per step: " what " (" frame ")"

@@ -15,8 +15,8 @@
 	     CUDA("14", "64", "-8", "108"), CUDA("22", "64", "8", "116"),                  \
 	     CUDA("23", "3", "4", "120"), CUDA("24", "64", "-8", "112"))
 #define GROWS "GPU memory grows by 4 B with every step\n"
-#define KEPT "most of it, and nothing frees it: 4 B per step (train.py(7): f)"
-#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
+#define KEPT "a allocates most of it, and nothing frees it: 4 B per step (train.py(7): f)"
+#define FULL(steps) "\nat this rate the GPU is full after " steps " steps"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
@@ -26,19 +26,19 @@ static const struct rule_case cases[] = {
 	{ "surer where something is trained", EVENTS(LEAK, GRADIENT),
 	  "warning 0.0 high\n" GROWS KEPT },
 	{ "(1000 - 120) / 4 steps are left", SIZED("1000", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("220") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("220") },
 	{ "full within 100,000 steps is a warning", SIZED("400120", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("100000") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("100,000") },
 	{ "and later is information", SIZED("400124", LEAK, GRADIENT),
-	  "info 0.0 high\n" GROWS FULL("100001") KEPT },
+	  "info 0.0 high\n" GROWS KEPT FULL("100,001") },
 	{ "a device that is full", SIZED("100", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("0") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("0") },
 	{ "where nothing is trained it may be on purpose", SIZED("1000", LEAK),
-	  "info 0.0 medium\n" GROWS FULL("220") KEPT },
+	  "info 0.0 medium\n" GROWS KEPT FULL("220") },
 	{ "a thousandth of the peak is told",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "3992"), CUDA("12", "2", "4", "3996"),
 		 CUDA("22", "3", "4", "4000")),
-	  "info 0.0 medium\n" GROWS "most of it, and nothing frees it: 4 B per step" },
+	  "info 0.0 medium\n" GROWS "a allocates most of it, and nothing frees it: 4 B per step" },
 	{ "less is not",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "4997"), CUDA("12", "2", "4", "5001"),
 		 CUDA("22", "3", "4", "5005")),

@@ -5,7 +5,7 @@
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"
 
-#define OUT(count) "Allocations failed: out of memory, " count "x a step"
+#define OUT(count) "Allocations failed: out of memory, " count " per step"
 
 static const struct rule_case traces[] = {
 	{ "nothing", "[]", "" },
@@ -13,9 +13,9 @@ static const struct rule_case traces[] = {
 	{ "an allocation that failed in each step",
 	  EVENTS(THREE_STEPS, FAILED("2", "64", "8"), FAILED("12", "64", "8"),
 		 FAILED("22", "64", "8")),
-	  "warning 0.0 high\n" OUT("1") },
+	  "warning 0.0 high\n" OUT("once") },
 	{ "one in three steps", EVENTS(THREE_STEPS, FAILED("2", "64", "8")),
-	  "warning 0.0 high\n" OUT("0.3") },
+	  "warning 0.0 high\n" OUT("0.3 times") },
 	{ "none failed", EVENTS(THREE_STEPS, HELD("2", "64", "900", "900", "900")), "" },
 	{ "no steps", EVENTS(FAILED("2", "64", "8")), "" },
 };
@@ -49,9 +49,10 @@ static const struct rule_case traces[] = {
 	"block 0x10000200 41942528 0 free; block 0x12800000 512 512 used;"                      \
 	"block 0x12800200 41942528 0 free; segalloc 0x10000000 83886080; alloc 0x10000000 512;" \
 	"alloc 0x10000200 41942528; alloc 0x12800000 512; free 0x10000200 41942528;"
-#define OTHERS \
-	"\n"   \
-	"7.90 MB of the GPU's 10.0 MB is held outside of PyTorch's allocator"
+#define OTHERS                                                                             \
+	"\n"                                                                               \
+	"7.90 MB of the GPU's 10.0 MB is held outside of PyTorch's allocator: by another " \
+	"process or another library"
 #define LEFT \
 	MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") "alloc 0x50000 64 fwd;"
 

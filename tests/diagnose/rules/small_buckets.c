@@ -13,7 +13,8 @@
 	"warning " us " medium\n"                                                  \
 	"the all-reduces that larger buckets avoid have a latency of 0.07 ms per " \
 	"step and rank\n"                                                          \
-	"backward sends gradients in 8 all-reduces; with buckets of 25 MB"
+	"backward sends gradients in 8 all-reduces; with buckets of 25 MB it "     \
+	"would be 1"
 
 static const struct ddp_case cases[] = {
 	{ "eight small buckets", { .passes = 1, .buckets = 8 }, FOUND("59.8") },
