@@ -281,7 +281,7 @@ static void test_bare(void **state)
 		{ "{\"traceEvents\":[" OP("aten::mm", 1, 0, 10) OP("aten::t", 1, 2, 3) "{}]}",
 		  "slice?file=0&row=0",
 		  "'missing':['Shapes are not recorded: use profile(record_shapes=True).',"
-		  "'Lines of the program are not recorded: profile(with_stack=True) does.']" },
+		  "'Source lines are not recorded: use profile(with_stack=True).']" },
 		{ "{\"traceEvents\":[" STACKED("aten::mm", 1, 0, 9, "a.py(3): f;b.py(9): g") "{}]}",
 		  "slice?file=0&row=0",
 		  "'stack':['a.py(3): f','b.py(9): g'],'stack_of':null,\n'missing':['Shapes" },

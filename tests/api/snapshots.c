@@ -76,26 +76,28 @@ static const struct {
 	{ "view/files?snapshot=0", "!view 'files' does not show a snapshot" },
 	{ "memory?from=0&to=2&pixels=2", "SSM1" },
 	{ "memory?from=0&to=2&pixels=2&device=1", "!no device '1'" },
-	{ "memory?from=0&to=2&pixels=2&group=x", "!'group' is category, line or stack" },
-	{ "memory?from=0&to=2&pixels=2&axis=x", "!'axis' is event or time" },
+	{ "memory?from=0&to=2&pixels=2&group=x", "!'group' takes category, line or stack" },
+	{ "memory?from=0&to=2&pixels=2&axis=x", "!'axis' takes event or time" },
 	{ "memory?from=0&to=2&pixels=2&axis=time", "SSM1" },
 	{ "memory?from=-9007199254740992&to=9007199254740992&pixels=16384", "SSM1" },
 	{ "memory?from=0&to=2", "!'pixels' is missing" },
 	{ "memory?from=0&to=2&pixels=2&snapshot=1", "SSM1" },
 	{ "memory?from=-5&to=9&pixels=2&snapshot=1&axis=time", "SSM1" },
-	{ "memory?from=0&to=2&pixels=2&snapshot=1&group=line", "!only categories" },
+	{ "memory?from=0&to=2&pixels=2&snapshot=1&group=line",
+	  "!a memory timeline can only be shown by category" },
 	{ "bands?from=0&to=2&pixels=2", "SSB1" },
 	{ "bands?from=0&to=2&pixels=2&most=1&axis=time&group=line", "SSB1" },
 	{ "bands?from=-9007199254740992&to=9007199254740992&pixels=16384&most=512", "SSB1" },
 	{ "bands?from=0&to=2&pixels=16384", "!'most' times 'pixels' is more than 16777216" },
 	{ "bands?from=0&to=2&pixels=2&most=0", "!'most' takes a whole number from 1 to 4096" },
-	{ "bands?from=0&to=2&pixels=2&snapshot=1", "!a memory timeline has no allocations" },
+	{ "bands?from=0&to=2&pixels=2&snapshot=1",
+	  "!no allocations: a memory timeline does not record them" },
 	{ "blocks", "\"blocks\":[[0,512,\"used\",\"unknown\",400,1,1],"
 		    "[512,512,\"free\",null,null,null,null]]" },
 	{ "blocks?event=0", "\"blocks\":[[0,1024,\"free\",null,null,null,null]]" },
 	{ "blocks?event=1", "\"event\":1,\"segments\":[\n {\"address\":\"0x1000\",\"bytes\":1024" },
 	{ "blocks?event=2", "!'event' takes a whole number from 0 to 1" },
-	{ "blocks?snapshot=1", "!a memory timeline has no blocks" },
+	{ "blocks?snapshot=1", "!no blocks: a memory timeline does not record them" },
 	{ "stack?stack=1", "\"frames\":[{\"line\":3,\"file\":\"train.py\",\"name\":\"main\"" },
 	{ "stack?stack=1", "\"made\":1,\"freed\":0,\"peak_bytes\":512,\"peak_blocks\":1,"
 			   "\"end_bytes\":512,\"end_blocks\":1" },
@@ -108,7 +110,7 @@ static const struct {
 	  "\"made\":1,\"freed\":0}]" },
 	{ "stacks", "\"line\":null,\"count\":0,\"stacks\":[]" },
 	{ "stacks?line=train.py", "!nothing was allocated at 'train.py'" },
-	{ "stacks?snapshot=1", "!a memory timeline has no stacks" },
+	{ "stacks?snapshot=1", "!no stacks: a memory timeline does not record them" },
 	{ "stacks?device=7", "!no device '7'" },
 	{ "event?event=1",
 	  "\"event\":1,\"action\":\"alloc\",\"at_ns\":0,\"address\":\"0x1000\",\"bytes\":512,"
@@ -136,15 +138,15 @@ static const struct {
 	{ "event?event=0&snapshot=1", "!no events were recorded" },
 	/* of a job without traces there is nothing to say, and nothing goes wrong */
 	{ "view/files", "!no traces, only memory snapshots; use 'stepscope snapshot'" },
-	{ "view/memory", "!there is no trace" },
+	{ "view/memory", "!no traces, only memory snapshots" },
 	{ "flags", "\"flags\":[]" },
-	{ "path?from=0&to=1&pixels=1", "!there is no trace" },
+	{ "path?from=0&to=1&pixels=1", "!no traces, only memory snapshots" },
 	{ "view/diagnose", "\"ranks\":0,\"snapshots\":3," },
-	{ "view/diagnose?format=text", "Nothing stands out in the memory that was recorded." },
-	{ "view/what-if?format=text", "There is no trace, only snapshots of memory" },
-	{ "view/diagnose?rank=3", "!no file of rank 3" },
-	{ "view/ranks", "!there is no trace" },
-	{ "view/critical-path", "!there is no trace" },
+	{ "view/diagnose?format=text", "Nothing stands out in the recorded memory." },
+	{ "view/what-if?format=text", "There is no trace, only memory snapshots" },
+	{ "view/diagnose?rank=3", "!no file for rank 3" },
+	{ "view/ranks", "!no traces, only memory snapshots" },
+	{ "view/critical-path", "!no traces, only memory snapshots" },
 	{ "tracks?file=0", "!" },
 	{ "search?q=a", "\"count\":0" },
 	{ "strips?files=&from=0&to=1&pixels=1", "SSSS" },
@@ -225,8 +227,8 @@ static void check_beside(void **state)
 	/* what is wrong with one does not stop the others */
 	open_files(&asking, broken, 2, SS_OK);
 	check_answer(&asking, "job", "\"failed\":1");
-	check_answer(&asking, "view/snapshot-summary", "!the run has no snapshot of memory");
-	check_answer(&asking, "memory?from=0&to=1&pixels=1", "!the run has no snapshot of memory");
+	check_answer(&asking, "view/snapshot-summary", "!the run has no memory snapshot");
+	check_answer(&asking, "memory?from=0&to=1&pixels=1", "!the run has no memory snapshot");
 	support_asking_close(&asking);
 
 	open_files(&asking, broken, 1, SS_ERR_FORMAT);
