@@ -84,12 +84,12 @@ def check_cut(checks, what, folder, document, text):
     told = [warning["what"] for warning in document["warnings"]]
     checks.expect(f"{what}: reported", "cut" in told, told)
     first = " ".join(text.split("\n")[:4])
-    checks.expect(f"{what}: in the first lines", "in the middle" in first, text)
+    checks.expect(f"{what}: in the first lines", "The file is truncated" in first, text)
     sure = [finding["rule"] for finding in document["findings"] if finding["confidence"] == "high"]
     checks.expect(f"{what}: confidence", not sure, sure)
     for words in (("what-if", folder), ("diff", folder, folder)):
         said = checks.run(*words).stdout
-        checks.expect(f"{what}: {words[0]} reports it", "in the middle" in said, said)
+        checks.expect(f"{what}: {words[0]} reports it", "is truncated" in said, said)
 
 
 def check_way(checks, what, way, folder, base, found):

@@ -59,7 +59,7 @@ class Checks:
             self.expect(f"{what}: ranks", judged == found[chosen - 1], judged)
         text = self.run(folder, *words)
         self.expect(f"{what}: no rank below 0", "ank -1" not in text.stdout, text.stdout)
-        lists = f"These files are of {len(expected)} runs" in text.stdout
+        lists = f"These files belong to {len(expected)} runs" in text.stdout
         self.expect(f"{what}: told", lists == (len(expected) > 1), text.stdout)
         return document
 

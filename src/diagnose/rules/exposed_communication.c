@@ -47,8 +47,8 @@ static const char *const sentences[SETTINGS] = {
 	[SETTING_BUCKETS] =
 		"gradients wait for the end of backward; backward could hide {time} per "
 		"step ({count} transfer{?|s})",
-	[SETTING_LONE] =
-		"nothing computes during {time} of communication per step ({count} collective{?|s})",
+	[SETTING_LONE] = "nothing computes during {time} of communication per step ({count} "
+			 "collective{?|s})",
 };
 
 struct tally {

@@ -351,8 +351,8 @@ static void tell(struct rest *rest)
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, loading,
-			"first calls take {time} per step ({count} call{?|s}): the first launch of a "
-			"kernel loads it, the very first call starts the driver");
+			"first calls take {time} per step ({count} call{?|s}): the first launch of "
+			"a kernel loads it, the very first call starts the driver");
 	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, queued,

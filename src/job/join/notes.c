@@ -127,20 +127,21 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 	const struct ss_pack_choice *packs = &joined->packs;
 
 	if (packs->preferred)
-		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
-			      packs->preferred == 1 ? " is" : "s are each",
-			      packs->preferred == 1 ? "its" : "their");
+		ss_table_note(out, "%u %s.", packs->preferred,
+			      packs->preferred == 1 ? "file was read from its pack"
+						    : "files were read from their packs");
 	if (packs->unread)
 		ss_table_note(out,
-			      "%u pack%s could not be read: %s read instead; 'stepscope pack "
-			      "--force' packs again.",
+			      "%u pack%s could not be read; the original%s read instead (renew "
+			      "with 'stepscope pack --force').",
 			      packs->unread, packs->unread == 1 ? "" : "s",
-			      packs->unread == 1 ? "its file is" : "their files are");
+			      packs->unread == 1 ? " was" : "s were");
 	if (packs->stale)
 		ss_table_note(out,
-			      "%u pack%s left out: the trace next to it has a different size than "
+			      "%u pack%s left out: the trace next to %s has a different size than "
 			      "when it was packed.",
-			      packs->stale, packs->stale == 1 ? " is" : "s are each");
+			      packs->stale, packs->stale == 1 ? " is" : "s are",
+			      packs->stale == 1 ? "it" : "each");
 }
 
 void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)

@@ -122,7 +122,8 @@ static const struct view_case note_cases[] = {
 	{ "a device that nobody knows", ON("ARTEMIS", BIG_MM),
 	  "tflop_per_s,peak_percent,bound+notes",
 	  "200.00,-,-\n"
-	  "The peaks of \"ARTEMIS\" are not known: add them in src/analyze/work/peaks.c.\n" ALL_KNOWN },
+	  "The peaks of \"ARTEMIS\" are not known: add them in "
+	  "src/analyze/work/peaks.c.\n" ALL_KNOWN },
 	{ "a device without a name", "[" BIG_MM "]", "tflop_per_s,peak_percent,bound+notes",
 	  "200.00,-,-\n"
 	  "The name of the GPU is not recorded, so its peaks are unknown.\n" ALL_KNOWN },
