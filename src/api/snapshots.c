@@ -91,7 +91,7 @@ static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *e
 				       "no memory events",
 				       job->files[i].subject.path);
 	return ss_fail(err, SS_ERR_MISSING,
-		       "memory was not recorded in %s: record with profile(profile_memory=True)",
+		       "memory was not recorded in %s: use profile(profile_memory=True)",
 		       job->file_count == 1 ? "this trace" : "these traces");
 }
 

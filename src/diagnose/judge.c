@@ -252,28 +252,65 @@ static int print_time(int64_t ns, char *out, size_t room)
 	return snprintf(out, room, "%.*f ms", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
 }
 
-/* "{time}" and "{count}" become figures. */
+/* A count as people read it: one decimal below ten, and "1,601". */
+static int print_count(double count, char *out, size_t room)
+{
+	char digits[32];
+	int length, added = 0;
+
+	length = snprintf(digits, sizeof(digits), "%.*f",
+			  count >= 9.95 || count == (double)(int64_t)count ? 0 : 1, count);
+	if (count < 1000 || length >= (int)sizeof(digits))
+		return snprintf(out, room, "%s", digits);
+	for (int i = 0; i < length && (size_t)added + 2 < room; i++) {
+		if (i && (length - i) % 3 == 0)
+			out[added++] = ',';
+		out[added++] = digits[i];
+	}
+	out[added] = '\0';
+	return added;
+}
+
+/* The next figure of a sentence: its length, or -1 where `*at` is at plain text. */
+static int expand_figure(const struct ss_evidence *evidence, const char **at, char *out,
+			 size_t room)
+{
+	double count = evidence->count;
+	const char *bar, *end;
+
+	if (strncmp(*at, "{time}", 6) == 0) {
+		*at += 6;
+		return print_time(evidence->weight_ns, out, room);
+	}
+	if (strncmp(*at, "{count} times", 13) == 0 && count == 1) {
+		*at += 13;
+		return snprintf(out, room, "once");
+	}
+	if (strncmp(*at, "{count}", 7) == 0) {
+		*at += 7;
+		return print_count(count, out, room);
+	}
+	if (strncmp(*at, "{?", 2) != 0 || !(bar = strchr(*at, '|')) || !(end = strchr(bar, '}')))
+		return -1;
+	if (count == 1)
+		room = (size_t)snprintf(out, room, "%.*s", (int)(bar - *at - 2), *at + 2);
+	else
+		room = (size_t)snprintf(out, room, "%.*s", (int)(end - bar - 1), bar + 1);
+	*at = end + 1;
+	return (int)room;
+}
+
+/* "{time}", "{count}" and what follows from them become text. */
 static void expand(const struct ss_evidence *evidence, char *out, size_t room)
 {
 	const char *at = evidence->text;
 	size_t length = 0;
 
 	while (*at && length + 1 < room) {
-		int added = 1;
+		int added = expand_figure(evidence, &at, out + length, room - length);
 
-		if (strncmp(at, "{time}", 6) == 0) {
-			added = print_time(evidence->weight_ns, out + length, room - length);
-			at += 6;
-		} else if (strncmp(at, "{count}", 7) == 0) {
-			added = snprintf(out + length, room - length, "%.*f",
-					 evidence->count >= 9.95 ||
-							 evidence->count ==
-								 (double)(int64_t)evidence->count
-						 ? 0
-						 : 1,
-					 evidence->count);
-			at += 7;
-		} else {
+		if (added < 0) {
+			added = 1;
 			out[length] = *at++;
 		}
 		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;

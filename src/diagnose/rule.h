@@ -91,7 +91,8 @@ struct ss_fact {
 };
 
 /*
- * A sentence of evidence. {time} and {count} stand for weight and count per step: sentences of
+ * A sentence of evidence. {time} and {count} stand for weight and count per step; a count of 1
+ * makes "{count} times" into "once", and takes the first word of "{?launch|launches}". Sentences of
  * ranks that differ only in these become one sentence, with the mean over the ranks that have it.
  * So it should not contain rank numbers or other figures that differ between ranks. At most
  * SS_EXAM_EVIDENCE sentences per rule and rank are kept: add the heaviest first.

@@ -15,12 +15,12 @@
 
 static const struct {
 	const char *name;
-	const char *one, *joined; /* of the only file; behind "3 of 8 files" */
+	const char *one, *joined; /* the only file and its verb; behind "3 of 8 files" */
 	const char *what;         /* that is so */
 	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
 	[SS_DOUBT_CUT] = { "cut", "The file is", "are",
-			   "truncated: its last events are lost, and only steps that look "
+			   "truncated: the last events are lost, and only steps that look "
 			   "complete count",
 			   NULL },
 	[SS_DOUBT_DAMAGED] = { "damaged", "The file fails", "fail",
@@ -90,7 +90,8 @@ static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps
 	else
 		ss_text_addf(&text, "%u of %u %s %s ", doubt->files, doubt->of_files,
 			     doubt->kind == SS_DOUBT_SNAPSHOT ? "memory snapshots" : "files",
-			     sentences[doubt->kind].joined);
+			     doubt->files == 1 ? strrchr(sentences[doubt->kind].one, ' ') + 1
+					       : sentences[doubt->kind].joined);
 	ss_text_add_string(&text, sentences[doubt->kind].what);
 	if (doubt->kind == SS_DOUBT_CUT && lost_steps)
 		ss_text_addf(&text, " (%u step%s left out)", lost_steps,

@@ -29,8 +29,7 @@ static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *
 	if (diagnosis->cut_snapshots && diagnosis->snapshot_count == 1)
 		ss_text_add_string(out, " (truncated)");
 	else if (diagnosis->cut_snapshots)
-		ss_text_addf(out, " (%u of them end%s early)", diagnosis->cut_snapshots,
-			     diagnosis->cut_snapshots == 1 ? "s" : "");
+		ss_text_addf(out, " (%u of them truncated)", diagnosis->cut_snapshots);
 	ss_text_add_string(out, DOT);
 }
 

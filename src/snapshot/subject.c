@@ -184,9 +184,10 @@ static void note_traced(const struct ss_device_memory *device, const char *name,
 			      name);
 	if (device->traced->unexplained)
 		ss_table_note(out,
-			      "Device %s: %" PRIu32 " changes of the recorded total belong to no "
-			      "event: they are shown without a stack.",
-			      name, device->traced->unexplained);
+			      "Device %s: %" PRIu32
+			      " %s of the recorded total without an event, shown without a stack.",
+			      name, device->traced->unexplained,
+			      device->traced->unexplained == 1 ? "change" : "changes");
 }
 
 static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
@@ -199,9 +200,11 @@ static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 				   "them.");
 	if (snapshot->left_out)
 		ss_table_note(out,
-			      "%" PRIu64 " events are left out: their device number is invalid or "
-			      "already used by another device.",
-			      snapshot->left_out);
+			      "%" PRIu64 " %s left out: %s device number is invalid or already "
+			      "used by another device.",
+			      snapshot->left_out,
+			      snapshot->left_out == 1 ? "event is" : "events are",
+			      snapshot->left_out == 1 ? "its" : "their");
 }
 
 bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device)
@@ -271,6 +274,7 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 			note_device(subject, &subject->history->devices[i], out);
 	note_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)
-		ss_table_note(out, "%" PRIu64 " sizes are impossible and count as 0.",
-			      subject->snapshot->odd_numbers);
+		ss_table_note(out, "%" PRIu64 " impossible %s as 0.",
+			      subject->snapshot->odd_numbers,
+			      subject->snapshot->odd_numbers == 1 ? "size counts" : "sizes count");
 }

@@ -101,7 +101,7 @@ static const struct {
 	  "[{'cause':'sync','number':5,'ns':34000,'row':6," },
 	{ "a gap: what came next", "gap?file=0&track=4&gap=1", "'next':{'row':11," },
 	{ "a gap: nothing follows", "gap?file=0&track=4&gap=2",
-	  "'during':null,\n'next':null,'says':'idle 20.0 us: CPU launched late, from aten::mul "
+	  "'during':null,\n'next':null,'says':'idle 20.0 us: CPU launched late from aten::mul "
 	  "(train.py:7)'" },
 
 	{ "the next on the lane", "near?file=0&row=2&go=next", "{'row':5,'track':0,'lane':2," },
@@ -170,7 +170,7 @@ static const struct {
 static const struct {
 	const char *request, *wanted;
 } refused[] = {
-	{ "slice?file=0&row=13", "'row' is no whole number from 0 to 12" },
+	{ "slice?file=0&row=13", "'row' takes a whole number from 0 to 12" },
 	{ "slice?file=0&row=-1", "'row'" },
 	{ "slice?file=0", "'row' is missing" },
 	{ "slice?row=0", "'file' is missing" },
@@ -180,30 +180,30 @@ static const struct {
 	{ "gap?file=0&track=2&gap=0", "track 2 has no gap 0" },
 	{ "gap?file=0&track=4294967295&gap=0", "has no gap" },
 	{ "gap?file=0&track=4", "'gap' is missing" },
-	{ "near?file=0&row=0", "'go' is next or previous" },
-	{ "near?file=0&row=0&go=up", "'go' is next or previous" },
+	{ "near?file=0&row=0", "'go' takes next or previous" },
+	{ "near?file=0&row=0&go=up", "'go' takes next or previous" },
 	{ "near?file=0&go=next", "'row' is missing" },
 	{ "near?file=0&track=3&gap=0&go=next", "track 3 has no gap 0" },
 	{ "search", "'q' is missing" },
 	{ "search?q=a&limit=10001", "'limit'" },
 	{ "search?q=a&offset=-1", "'offset'" },
-	{ "search?q=a&kind=soup", "no kind of slices is called 'soup'" },
+	{ "search?q=a&kind=soup", "no kind of slice called 'soup'" },
 	{ "search?q=a&files=1", "'files'" },
 	{ "range?from=0", "'to' is missing" },
-	{ "range?from=5&to=5", "'to' is not after 'from'" },
+	{ "range?from=5&to=5", "'to' must be greater than 'from'" },
 	{ "range?from=0&to=9007199254740993", "'to'" },
-	{ "range?from=0&to=10&rows=0-5", "'rows' names no track below 5" },
-	{ "range?from=0&to=10&rows=0-18446744073709551616", "'rows' names no track" },
-	{ "range?from=0&to=10&rows=1", "'rows' names no file" },
-	{ "range?from=0&to=10&rows=0-1_0-2", "'rows' names no file" },
-	{ "range?from=0&to=10&rows=", "'rows' names no file" },
-	{ "range?from=0&to=10&rows=0_", "'rows' names no file" },
-	{ "range?from=0&to=10&rows=0-", "'rows' names no track" },
-	{ "range?from=0&to=10&rows=0,1", "'rows' is not like" },
-	{ "range?from=0&to=10&rows=0&files=0", "'rows' stands without 'files'" },
+	{ "range?from=0&to=10&rows=0-5", "'rows' does not name a track below 5" },
+	{ "range?from=0&to=10&rows=0-18446744073709551616", "'rows' does not name a track" },
+	{ "range?from=0&to=10&rows=1", "'rows' does not name a file" },
+	{ "range?from=0&to=10&rows=0-1_0-2", "'rows' does not name a file" },
+	{ "range?from=0&to=10&rows=", "'rows' does not name a file" },
+	{ "range?from=0&to=10&rows=0_", "'rows' does not name a file" },
+	{ "range?from=0&to=10&rows=0-", "'rows' does not name a track" },
+	{ "range?from=0&to=10&rows=0,1", "'rows' must look like" },
+	{ "range?from=0&to=10&rows=0&files=0", "'rows' and 'files' exclude each other" },
 	{ "path?from=0&to=10", "'pixels' is missing" },
 	{ "path?from=0&to=10&pixels=0", "'pixels'" },
-	{ "compare/kernels", "a second run is needed" },
+	{ "compare/kernels", "cannot compare: a second run is missing" },
 	{ "compare/kernels?fix=x", "no parameter 'fix'" },
 };
 
@@ -280,8 +280,8 @@ static void test_bare(void **state)
 		{ "[]", "flags", "'flags':[" },
 		{ "{\"traceEvents\":[" OP("aten::mm", 1, 0, 10) OP("aten::t", 1, 2, 3) "{}]}",
 		  "slice?file=0&row=0",
-		  "'missing':['Shapes are not recorded: profile(record_shapes=True) does.',"
-		  "'Lines of the program are not recorded: profile(with_stack=True) does.']" },
+		  "'missing':['Shapes are not recorded: use profile(record_shapes=True).',"
+		  "'Source lines are not recorded: use profile(with_stack=True).']" },
 		{ "{\"traceEvents\":[" STACKED("aten::mm", 1, 0, 9, "a.py(3): f;b.py(9): g") "{}]}",
 		  "slice?file=0&row=0",
 		  "'stack':['a.py(3): f','b.py(9): g'],'stack_of':null,\n'missing':['Shapes" },

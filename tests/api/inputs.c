@@ -221,7 +221,7 @@ static void test_refused(void **state)
 	assert_int_equal(ss_session_merge(session, false, &(struct ss_sink){ take_nothing, NULL },
 					  &merged, &err),
 			 SS_ERR_USAGE);
-	assert_non_null(strstr(err.text, "rank 0 is not on disk"));
+	assert_non_null(strstr(err.text, "cannot merge rank 0: it is not on disk"));
 	ss_session_close(session);
 }
 

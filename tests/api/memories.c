@@ -44,7 +44,7 @@ static const struct {
 	  "{\"device\":\"0\",\"events\":2,\"segments\":0,\"exact\":false,\"span_ns\":1000,"
 	  "\"peak_event\":1,\"ooms\":[]},\n   {\"device\":\"cpu\",\"events\":1" },
 	{ "snapshot", "\"snapshot\":0,\"path\":\"c.json\"" },
-	{ "snapshot?snapshot=2", "!'snapshot' is no whole number from 0 to 1" },
+	{ "snapshot?snapshot=2", "!'snapshot' takes a whole number from 0 to 1" },
 	{ "view/snapshot-summary?snapshot=1&format=csv", "\n0,1000,112,112,1000," },
 	{ "view/snapshot-summary?snapshot=1&format=csv&device=cpu", "\ncpu,,2,2,," },
 	{ "view/snapshot?snapshot=1", "snapshot-findings" },
@@ -55,8 +55,8 @@ static const struct {
 	{ "memory?snapshot=1&from=0&to=2&pixels=2&device=cpu", "SSM1" },
 	{ "memory?snapshot=1&from=0&to=2&pixels=2&device=1", "!no device '1'" },
 	{ "stack?snapshot=1&stack=1", "\"line\":\"aten::mm\"" },
-	{ "blocks?snapshot=1", "!not recorded in a trace" },
-	{ "blocks?snapshot=1&event=0", "!not recorded in a trace" },
+	{ "blocks?snapshot=1", "!no segments and blocks: a trace does not record them" },
+	{ "blocks?snapshot=1&event=0", "!no segments and blocks: a trace does not record them" },
 };
 
 static void check_cases(void **state)
@@ -112,8 +112,8 @@ static void check_choice(void **state)
 
 	open_files(&asking, several, 3);
 	assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_ERR_USAGE);
-	assert_non_null(
-		strstr(asking.err.text, "2 files hold memory: 'b.json', rank 3 ('a.json')"));
+	assert_non_null(strstr(asking.err.text,
+			       "2 files contain memory events: 'b.json', rank 3 ('a.json')"));
 	assert_int_equal(show(&asking, NULL, "3", "summary"), SS_OK);
 	assert_int_equal(show(&asking, NULL, "4", "summary"), SS_ERR_MISSING);
 	assert_int_equal(show(&asking, NULL, "all", "summary"), SS_ERR_USAGE);
@@ -126,8 +126,8 @@ static void check_choice(void **state)
 
 	open_files(&asking, none, 1);
 	assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_ERR_MISSING);
-	assert_string_equal(asking.err.text, "memory was not recorded in this trace: "
-					     "profile(profile_memory=True) records it");
+	assert_string_equal(asking.err.text, "memory was not recorded in this trace: use "
+					     "profile(profile_memory=True)");
 	support_asking_close(&asking);
 }
 

@@ -25,7 +25,7 @@ static void count(struct told *told, const char *doing)
 	told->examining += strcmp(doing, "Examining the ranks") == 0;
 	told->judging += strcmp(doing, "Applying the rules") == 0;
 	told->replaying += strcmp(doing, "Replaying the steps") == 0;
-	told->making += strcmp(doing, "Making the table") == 0;
+	told->making += strcmp(doing, "Computing the table") == 0;
 }
 
 static bool hear(void *context, const struct ss_progress *progress)

@@ -71,12 +71,12 @@ def same(folder):
 
 def refused(folder):
     cases = (
-        (("diff", folder), 2, "name two runs"),
-        (("diff", folder, folder, folder), 2, "name two runs"),
+        (("diff", folder), 2, "expected two runs: two trace files or folders"),
+        (("diff", folder, folder, folder), 2, "expected two runs: two trace files or folders"),
         (("diff", "--view", "nothing", folder, folder), 2, "no view called 'nothing'"),
         (("diff", "--view", "kernels", "--group", "x", folder, folder), 2, "has no group 'x'"),
         (("diff", "--sort", "calls", folder, folder), 2, "--sort applies to one view"),
-        (("diff", "--rank", "7", folder, folder), 2, "no file of rank 7"),
+        (("diff", "--rank", "7", folder, folder), 2, "no file for rank 7"),
         (("diff", folder, folder + "/nothing.json"), 1, "nothing.json"),
     )
     for words, code, sentence in cases:

@@ -62,13 +62,13 @@ def pack_folder(work):
     check(names(job) == ["figures.rank0.json", "rank0.json.gz", "rank0.stepscope",
                          "rank1.json.gz", "rank1.stepscope", "truth.json"], "wrote", names(job))
     check(told.count("opens in") == 2 and "2 packs" in told, told)
-    check("Left out of the folder: 2" in told, told)
+    check("Skipped in the folder: 2 files that are not traces" in told, told)
     # each rank counts once, and it is said
     result = run("ranks", job)
-    check("2 files are each read from their pack" in result.stdout, result.stdout)
+    check("2 files were read from their packs" in result.stdout, result.stdout)
     check(run("ranks", job, "--format", "csv").stdout == whole, "ranks differ")
     info = run("info", job).stdout
-    check("2 files are read from a pack" in info, info)
+    check("2 files were read from their packs" in info, info)
     check("packed_of" in run("files", job, "--format", "json").stdout, "files says nothing")
     check(run("diagnose", job, "--format", "json").stdout ==
           run("diagnose", job / "rank0.stepscope", job / "rank1.stepscope", "--format",
@@ -80,11 +80,11 @@ def refuse_packs(job):
     before = (job / "rank0.stepscope").read_bytes()
     result = run("pack", job, code=FAILED)
     check(result.stderr.count("--force replaces it") == 2, result.stderr)
-    check("is a pack already" in run("pack", job / "rank0.stepscope", code=FAILED).stderr,
+    check("is already a pack" in run("pack", job / "rank0.stepscope", code=FAILED).stderr,
           "a pack was packed")
     check("opens in" in run("pack", "--force", job / "rank0.json.gz").stdout, "not replaced")
     check((job / "rank0.stepscope").read_bytes() == before, "packing twice gives two packs")
-    check("the JSON that it was made of" in
+    check("merge the JSON it was made from" in
           run("merge", job / "rank0.stepscope", "-o", job / "m.json", code=USAGE).stderr,
           "a pack was merged")
     check(not (job / "m.json").exists() and not list(job.glob("*.part")), names(job))
@@ -102,7 +102,7 @@ def other_folder(work, job):
     (twin / "rank0.json.gz").write_bytes((job / "rank0.json.gz").read_bytes())
     result = run("pack", job / "rank0.json.gz", twin / "rank0.json.gz", "-o", work / "both",
                  code=FAILED)
-    check("name of another file" in result.stderr, result.stderr)
+    check("same name as the pack of another file" in result.stderr, result.stderr)
     # through a pipe, plain and compressed
     data = (packs / "rank1.stepscope").read_bytes()
     for given in (data, gzip.compress(data, 1)):
@@ -125,7 +125,7 @@ def stale_pack(work):
     file.write_text(file.read_text() + "\n")
     result = run("ranks", job)
     check("1 pack is left out" in result.stdout, result.stdout)
-    check("1 file is read from its pack" in result.stdout, result.stdout)
+    check("1 file was read from its pack" in result.stdout, result.stdout)
     check("rank0.json," in run("files", job, "--format", "csv").stdout, "the file is not read")
 
 
@@ -134,7 +134,7 @@ def damage(work, job):
     bad = work / "bad"
     bad.mkdir()
     for name, data, says in (
-        ("cut", pack[: len(pack) // 2], "ends in the middle"),
+        ("cut", pack[: len(pack) // 2], "it is truncated"),
         ("bit", pack[:-100] + bytes([pack[-100] ^ 1]) + pack[-99:], "checksum"),
         ("version", pack[:8] + b"\x09" + pack[9:], "another version"),
         ("after", pack + b"x", "after its end"),
@@ -162,10 +162,10 @@ def fall_back(work):
     for view, wanted in whole.items():
         result = run(view, job, "--format", "csv")
         check(result.stdout == wanted, view, "is not that of the file")
-        check("1 pack could not be read: its file is read instead" in result.stderr,
+        check("1 pack could not be read; the original file was read instead" in result.stderr,
               result.stderr)
     table = run("ranks", job).stdout
-    check("1 pack could not be read" in table and "1 file is read from its pack" in table, table)
+    check("1 pack could not be read" in table and "1 file was read from its pack" in table, table)
     check("1 pack could not be read" in run("info", job).stdout, "info says nothing")
     named = run("steps", pack, "--format", "csv")
     check(named.stdout == run("steps", job / "rank0.json.gz", "--format", "csv").stdout,
@@ -213,11 +213,11 @@ def read_back(work):
     before = names(job)
     changed = {"env": {**os.environ, "LD_PRELOAD": str(shim)}}
     result = run("pack", job, code=FAILED, **changed)
-    check(result.stderr.count("not read back as the same trace") == 2, result.stderr)
+    check(result.stderr.count("the pack differs from the trace") == 2, result.stderr)
     check(names(job) == before and not list(job.glob(".*")), os.listdir(job))
     result = run("report", job, "--page", work / "page.html", "-o", job / "r.html", code=FAILED,
                  **changed)
-    check("cannot be read back" in result.stderr, result.stderr)
+    check("does not contain what was written" in result.stderr, result.stderr)
     check(names(job) == before and not list(job.glob(".*")), os.listdir(job))
 
 
@@ -228,7 +228,7 @@ def report(work, job):
     odd.write_text('{"traceEvents":[]}')
     out = work / "report.html"
     told = run("report", job, "--compare", odd, "--page", page, "-o", out).stdout
-    check("open it in any browser" in told, told)
+    check("opens in any browser" in told, told)
     text = out.read_text()
     found = ELEMENT.findall(text)
     check([(item[0], html.unescape(item[1])) for item in found] ==

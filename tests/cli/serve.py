@@ -372,9 +372,10 @@ def check_ends(job, folder):
         os.close(writing)
         check(process.wait(PATIENCE) == FINE, process.returncode, process.stderr.read())
     for words, code, sentence in (
-            ([], USAGE, b"name a trace file"), ([folder / "nothing"], FAILED, b"nothing"),
+            ([], USAGE, b"expected a trace file or a folder"),
+            ([folder / "nothing"], FAILED, b"nothing"),
             ([job, "--port", "65536"], USAGE, b"--port"), ([job, "--port", "x"], USAGE, b"--port"),
-            ([job, "--host", "evil.example"], USAGE, b"no address"),
+            ([job, "--host", "evil.example"], USAGE, b"is not an address of this machine"),
             ([job, "--host", "192.0.2.1"], FAILED, b"cannot listen"),
             ([job, "--compare", folder / "nothing"], FAILED, b"nothing")):
         done = run("serve", *words)

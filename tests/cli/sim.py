@@ -96,7 +96,7 @@ def demo(stepscope, root):
     result = run(stepscope, "demo", folder=root)
     check("demo", result.returncode == 0, result.stderr)
     check("demo tells what is planted", "sync-item" in result.stdout, result.stdout[:200])
-    verdict = result.stdout.split("What its traces say")[1]
+    verdict = result.stdout.split("What stepscope finds in its traces")[1]
     for cause in ("waits for input", "Rank 0", "aten::item"):
         check(f"and finds it again: {cause}", cause in verdict, verdict)
     check("its lines fit 80 columns", max(map(len, result.stdout.splitlines())) <= 80)

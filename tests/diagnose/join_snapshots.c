@@ -40,15 +40,15 @@ struct file {
 #define LEAKS MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") MEMORY_STEP
 #define TIDY MEMORY_STEP MEMORY_STEP MEMORY_STEP MEMORY_STEP
 
-#define GROWS                                          \
-	"Device memory grows by 4 B with every step\n" \
-	"most of it is what a allocates and nobody frees: 4 B a step\n"
-#define KEEPS(mark)                                                       \
-	mark "3 steps in a row left memory behind, 1.02 kB a step\n" mark \
-	     "1.02 kB a step is allocated and never freed, at train.py:7 (main)\n"
-#define APART                                                                             \
-	"the snapshot and the trace were recorded more than a day apart: they are taken " \
-	"for two runs\n"
+#define GROWS                                       \
+	"GPU memory grows by 4 B with every step\n" \
+	"a allocates most of it, and nothing frees it: 4 B per step\n"
+#define KEEPS(mark)                                                  \
+	mark "3 steps in a row kept memory, 1.02 kB per step\n" mark \
+	     "1.02 kB per step is allocated and never freed, at train.py:7 (main)\n"
+#define APART                                                                                   \
+	"the snapshot and the trace were recorded more than a day apart: we treat them as two " \
+	"runs\n"
 
 /* Steps of 1,000 us with a cudaMalloc of `took` us; see allocator_thrash.c. */
 #define CALLS(n, took)                                                                       \
@@ -58,11 +58,11 @@ struct file {
 	CALLS("1", took) CALLS("2", took) CALLS("3", took) "note ProfilerStep#4 1 4000 +1000"
 #define GIVE "segfree 0x900000 2097152 empty; segalloc 0x900000 2097152 loop;" MEMORY_STEP
 #define GIVES "segalloc 0x900000 2097152 loop;" MEMORY_STEP GIVE GIVE GIVE
-#define GAVE                                                                            \
-	"segments were given back to the device in 3 of 4 steps (3, 6.29 MB) and made " \
-	"again: each time the device waits\n"                                           \
-	"torch.cuda.empty_cache() does so, 3x, at train.py:8 (main)\n"
-#define HOLDS(ms) "cudaMalloc is called 1x a step and holds the thread " ms "\n"
+#define GAVE                                                                                   \
+	"segments were released to the GPU in 3 of 4 steps (3, 6.29 MB) and allocated again: " \
+	"each time the GPU waits\n"                                                            \
+	"torch.cuda.empty_cache() does so 3 times, at train.py:8 (main)\n"
+#define HOLDS(ms) "cudaMalloc is called once per step and blocks the thread for " ms "\n"
 
 static const struct {
 	const char *what;
@@ -186,8 +186,9 @@ static const struct {
 	  { { "a.json", FULL_DEVICE, 0 }, { "a.pickle", TIDY "alloc 0x70000 6400 fwd", NOW } },
 	  SS_EVERY_RANK,
 	  "memory-headroom warning 6400 high rank -1\n"
-	  "what is allocated holds 6.40 kB at its peak, 91 % of the device's 7.00 kB\n"
-	  "of the peak 6.40 kB are activations, 0 B parameters, gradients and optimizer state\n" },
+	  "allocated memory at the peak takes 6.40 kB, 91 % of the GPU's 7.00 kB\n"
+	  "of the peak 6.40 kB are activations, 0 B are parameters, gradients and optimizer "
+	  "state\n" },
 	{ "not of another run",
 	  { { "a.json", FULL_DEVICE, 0 },
 	    { "a.pickle", TIDY "alloc 0x70000 6400 fwd", NOW + 2 * DAY } },
@@ -215,7 +216,8 @@ static const struct {
 	  { { "a.json", TRACE, 0 }, { "a.pickle", TIDY "oom 1000 300", NOW } },
 	  SS_EVERY_RANK,
 	  "out-of-memory warning 1000 medium rank -1\n"
-	  "1.00 kB was asked for with 0 B in use\nfree were 300 B of the device\n"
+	  "1.00 kB was requested with 0 B in use\n"
+	  "free: 300 B on the GPU\n"
 	  "memory-leak warning -1 high rank -1\n" GROWS },
 };
 

@@ -117,7 +117,7 @@ def check_broken(runs, job, scratch):
     (folder / "rank2.json").symlink_to(folder / "nowhere.json")
     runs.says("a link to nowhere", folder, others, r"Rank 2 of 4 is missing\.")
     (folder / "rank3.json").unlink()
-    runs.says("two missing", folder, [0, 1], r"2 ranks of 4 are missing: 2, 3\.")
+    runs.says("two missing", folder, [0, 1], r"2 of 4 ranks are missing: 2, 3\.")
 
 
 def check_figures_of_others(runs, job, scratch):
@@ -136,7 +136,7 @@ def check_copies(runs, job, scratch):
     folder = scratch / "copies"
     shutil.copytree(job, folder)
     shutil.copy(folder / "rank1.json", folder / "again.json")
-    runs.says("a copy", folder, RANKS, "rank 1, which is there twice")
+    runs.says("a copy", folder, RANKS, "rank 1 occurs twice")
     with_copy, without = (runs.rows("collectives", part) for part in (folder, job))
     runs.expect("a copy counts once", with_copy == without, with_copy)
 
@@ -146,7 +146,7 @@ def check_copies_of_cycles(runs, job, scratch):
     folder, _ = cycles(runs, job, scratch, "copied")
     shutil.copy(job / "rank1.json", folder / "zz.json")
     result = runs.run("ranks", folder, "--run", "1")
-    runs.expect("a copy of a cycle", "rank 1, which is there twice" in result.stdout, result.stdout)
+    runs.expect("a copy of a cycle", "rank 1 occurs twice" in result.stdout, result.stdout)
 
 
 def check_mixed(runs, job, scratch):
@@ -156,7 +156,7 @@ def check_mixed(runs, job, scratch):
         (folder / f"rank{rank}.json").rename(folder / f"other{rank}.json")
     for path in job.iterdir():
         shutil.copy(path, folder)
-    runs.says("two jobs", folder, RANKS, "These files are of 2 runs", r"--run 1: .*2 of 2 ranks")
+    runs.says("two jobs", folder, RANKS, "These files belong to 2 runs", r"--run 1: .*2 of 2 ranks")
 
 
 def cycles(runs, job, scratch, name):
@@ -263,7 +263,7 @@ def check_ends(runs, job, scratch):
             is_said = sentence in result.stderr and result.stderr.count("\n") <= 3
             runs.expect(f"{view}, {what}: sentence", is_said and not result.stdout, result.stderr)
         one = runs.run(view, job / "rank0.json", "--width", "200")
-        told = "One rank only" in one.stdout
+        told = "There is only one rank" in one.stdout
         runs.expect(f"{view}, one rank", one.returncode == 0 and told, one.stdout + one.stderr)
 
 

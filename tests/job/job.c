@@ -154,22 +154,22 @@ static const struct {
 	  2,
 	  SS_ERR_FORMAT,
 	  "none of the 2 JSON files is a profiler trace" },
-	{ { { "a.json", "{}" } }, 1, SS_ERR_FORMAT, "the only JSON file is no profiler trace" },
+	{ { { "a.json", "{}" } }, 1, SS_ERR_FORMAT, "the only JSON file is not a profiler trace" },
 	{ { { "a.pickle", "\x80\x04]." } },
 	  1,
 	  SS_ERR_MISSING,
-	  "there is no trace, only a snapshot of memory: 'stepscope snapshot %/a.pickle' "
-	  "reads it" },
+	  "there is no trace, only a memory snapshot: open it with 'stepscope snapshot "
+	  "%/a.pickle'" },
 	{ { { "r10.pickle", "\x80\x04]." }, { "r2.pickle.gz", "\x80\x04]." } },
 	  2,
 	  SS_ERR_MISSING,
-	  "there is no trace, only 2 snapshots of memory: 'stepscope snapshot %/r2.pickle.gz' "
-	  "reads the first" },
+	  "there is no trace, only 2 memory snapshots: open the first with 'stepscope snapshot "
+	  "%/r2.pickle.gz'" },
 	{ { { "a.json", "{}" }, { "b.json", "[1]" }, { "c.pickle", "\x80\x04]." } },
 	  3,
 	  SS_ERR_MISSING,
-	  "there is no trace, only a snapshot of memory beside 2 other JSON files: 'stepscope "
-	  "snapshot %/c.pickle' reads it" },
+	  "there is no trace, only a memory snapshot and 2 other JSON files: open it with "
+	  "'stepscope snapshot %/c.pickle'" },
 	/* what is called after a rank should have been a trace */
 	{ { { "a.pickle", "\x80\x04]." }, { "rank0.json", "nothing" } },
 	  2,

@@ -59,7 +59,7 @@ class Checks:
             self.expect(f"{what}: ranks", judged == found[chosen - 1], judged)
         text = self.run(folder, *words)
         self.expect(f"{what}: no rank below 0", "ank -1" not in text.stdout, text.stdout)
-        lists = f"These files are of {len(expected)} runs" in text.stdout
+        lists = f"These files belong to {len(expected)} runs" in text.stdout
         self.expect(f"{what}: told", lists == (len(expected) > 1), text.stdout)
         return document
 
@@ -157,6 +157,8 @@ def check_choice(checks, job, scratch):
     document = checks.runs("the cut one", folder, [4, 3, 4], 3, "--run", "c2.json")
     told = [warning["what"] for warning in document["warnings"]]
     checks.expect("the cut one: warning", told == ["cut"], document["warnings"])
+    said = document["warnings"][0]["text"]
+    checks.expect("the cut one: words", said.startswith("1 of 4 files is truncated"), said)
     # the rank that the first run lacks begins before all others of the second
     folder = copy(job, scratch / "early", ["a0.json", "a1.json", "", "a3.json"])
     copy(job, folder, ["b0.json", "b1.json", "b2.json", "b3.json"], 5 * MINUTE)

@@ -361,7 +361,7 @@ static const struct {
 	  "4",
 	  { SINGLE, .causes = "sync-item,sync-print,idle-gc,sync-nonzero,launch-bound" } },
 	{ "one process with two ranks", "2", { SINGLE, .ranks = 2 } },
-	{ "ddp of one", "two", { DDP, .ranks = 1 } },
+	{ "ddp of one", "at least 2 ranks", { DDP, .ranks = 1 } },
 	{ "stages that do not divide", "6", { .layout = "pipeline", .ranks = 6 } },
 	{ "matrices that do not divide", "7", { .layout = "tensor", .ranks = 7 } },
 	{ "too many ranks", "65537", { DDP, .ranks = SS_SIM_RANKS_MAX + 1 } },

@@ -168,22 +168,24 @@ def prefetching(program):
 
 # what runs on which device (MiB), and what must be found: warnings, notes, why it failed
 CASES = {
-    "fragments": (cut_up, {"device": 1200}, ["oom"], [], "in pieces"),
+    "fragments": (cut_up, {"device": 1200}, ["oom"], [], "fragmented into small blocks"),
     "fragments_expandable":
         (cut_up, {"device": 1200, "expandable": True}, [], ["fragmentation"], ""),
     # pages are given back in the middle of blocks, in vain
-    "unmapped": (cut_up, {"device": 1000, "expandable": True}, ["oom"], [], "in pieces"),
+    "unmapped":
+        (cut_up, {"device": 1000, "expandable": True}, ["oom"], [], "fragmented into small blocks"),
     # pieces are smaller than a page: expandable segments would keep them, too
-    "small_pieces": (leaking, {"device": 420}, ["oom"], [], "in pieces"),
-    "leak": (leaking, {"device": 1200}, ["oom", "leak"], [], "left more behind"),
-    "too_large": (too_large, {"device": 1200}, ["oom"], [], "more was needed"),
+    "small_pieces": (leaking, {"device": 420}, ["oom"], [], "fragmented into small blocks"),
+    "leak": (leaking, {"device": 1200}, ["oom", "leak"], [], "kept by earlier steps exceeds"),
+    "too_large": (too_large, {"device": 1200}, ["oom"], [], "needs more memory than the GPU has"),
     "empty_cache": (emptying, {}, ["thrash"], [], ""),
     "retries": (squeezed, {"device": 1100}, ["thrash"], [], ""),
     "retry": (squeezed_once, {"device": 1100}, [], [], ""),
     "warm_up": (warming_up, {}, [], [], ""),
     "kv_cache": (generating, {}, [], [], ""),
     # a few MiB are left of the device, and a segment takes 20
-    "kv_cache_full": (generating, {"device": 200}, ["oom"], [], "more was needed"),
+    "kv_cache_full":
+        (generating, {"device": 200}, ["oom"], [], "needs more memory than the GPU has"),
     "ring": (training_long, {"entries": 150}, [], [], ""),
     "streams": (prefetching, {}, [], [], ""),
 }

@@ -257,10 +257,10 @@ static void check_notes(void **state)
 		{ EVENTS(BARE("1", "64", "8")), "totals are not recorded" },
 		{ EVENTS(OLDEST("1", "8")), "addresses are not recorded" },
 		{ EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "32", "8", "17")),
-		  "1 changes of the recorded total" },
+		  "1 change of the recorded total without an event" },
 		{ EVENTS(CUDA("1", "64", "8", "8"), MEMORY("2", "20", "0", "64", "4", "4", "0")),
-		  "1 events are left out" },
-		{ "[" CUDA("1", "64", "8", "8") ",", "The file ends in the middle" },
+		  "1 event is left out: its device number" },
+		{ "[" CUDA("1", "64", "8", "8") ",", "The file is truncated" },
 	};
 
 	(void)state;

@@ -187,8 +187,8 @@ def check_same_run(stepscope, traces):
 def check_refusals(stepscope, traces):
     """What cannot be chosen or is not there ends in a sentence that helps."""
     folder, bare = traces / "cpu/stack_memory", traces / "cuda/b200_eager.json.gz"
-    wanted = [([folder], 2, "--rank chooses one"), ([folder, "--rank", "9"], 1, "of rank 9"),
-              ([bare], 1, "profile(profile_memory=True) records it")]  # fmt: skip
+    wanted = [([folder], 2, "choose one with --rank"), ([folder, "--rank", "9"], 1, "for rank 9"),
+              ([bare], 1, "use profile(profile_memory=True)")]  # fmt: skip
     for words, code, sentence in wanted:
         if not words[0].exists():
             continue
@@ -201,7 +201,7 @@ def check_refusals(stepscope, traces):
             cut.write_bytes(gzip.decompress(bare.read_bytes())[:100_000])
             command = [stepscope, "snapshot", str(cut)]
             result = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert result.returncode == 1 and "ends in the middle" in result.stderr, result
+        assert result.returncode == 1 and "is truncated" in result.stderr, result
     if folder.exists():
         one, _ = run(stepscope, folder, "summary", "--rank", "1")
         named, _ = run(stepscope, folder / "rank1.pt.trace.json.gz", "summary")

@@ -108,7 +108,7 @@ def check_starts(stepscope, folder):
         path.write_bytes(data)
         command = [stepscope, "report", str(path), "-o", str(folder / "report.html")]
         result = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        said = "it was refused and nothing was run" in result.stderr
+        said = "stepscope refused it and ran nothing" in result.stderr
         yield f"{name}, in a report", (not said or result.returncode != 1) and result.stderr
     for name, data in (("JSON", b" {}"), ("text", b"cannot open\nthe file\n"), ("nothing", b"")):
         path = folder / "start.json"
@@ -136,7 +136,7 @@ def check_cuts(stepscope, folder, traces):
         for length in range(0, len(data), max(1, len(data) // 60)):
             path.write_bytes(data[:length])
             result = run(stepscope, path, "findings")
-            whole += result.returncode == 0 and "ends in the middle" in result.stdout
+            whole += result.returncode == 0 and "The file is truncated" in result.stdout
             yield f"{source} cut at {length}", problem(result)
         yield f"{source} is read as far as it goes", whole < 50 and f"{whole} of 60 cuts"
 

@@ -242,7 +242,7 @@ static void test_view(void **state)
 		if (!(across.view->columns[i].flags & SS_COLUMN_DETAIL))
 			assert_string_equal(across.view->columns[i].name, shown[found++]);
 	assert_int_equal(found, SS_COUNT(shown));
-	assert_string_equal(across.view->columns[2].about, "least: how often");
+	assert_string_equal(across.view->columns[2].about, "minimum: how often");
 	ss_table_release(&across);
 	fixture_close(&fixture);
 }

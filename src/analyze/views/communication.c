@@ -507,8 +507,7 @@ static bool fill_hiders(struct communication *view, struct ss_table *out)
 	for (uint32_t i = 0; i < used; i++)
 		add_hider(view, out, &hiders[i], all_ns);
 	if (view->on_host)
-		ss_table_note(out,
-			      "The kernels that hide communication are known only on devices.");
+		ss_table_note(out, "Which kernels hide communication is known only for devices.");
 	return true;
 }
 

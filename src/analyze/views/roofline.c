@@ -515,11 +515,12 @@ static void note_unknown(const struct roofline *view)
 	}
 	if (calls)
 		ss_table_note(view->out,
-			      "FLOPs of %lld calls are unknown (longest: %s); sums and "
-			      "mfu_percent leave them out.",
-			      (long long)calls,
+			      "FLOPs of %lld call%s are unknown (longest: %s); sums and "
+			      "mfu_percent leave %s out.",
+			      (long long)calls, calls == 1 ? "" : "s",
 			      ss_strings_text(&view->trace->names,
-					      view->trace->slices.name[longest]));
+					      view->trace->slices.name[longest]),
+			      calls == 1 ? "it" : "them");
 }
 
 static void add_all(struct roofline *view, const char *device)

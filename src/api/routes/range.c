@@ -77,7 +77,8 @@ static enum ss_status read_files(const struct ss_asked *asked, struct ss_timelin
 	uint32_t *named;
 
 	if (rows && ss_asked_text(asked, "files"))
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' needs parameter 'files'");
+		return ss_fail(err, SS_ERR_USAGE,
+			       "parameters 'rows' and 'files' exclude each other");
 	if (rows)
 		return read_rows(rows, timeline, scratch, range, err);
 	SS_TRY(ss_asked_files(asked, timeline, scratch, &named, &range->file_count, err));

@@ -319,12 +319,13 @@ static void tell(struct pauses *pauses)
 		bool launches = look->digest->device < 0 ||
 				ss_training_computes(pauses->training, site->row, end);
 
-		ss_look_evidence(look, ss_code_place_fact(site),
-				 launches ? "%s takes {time} per step ({count} calls per step) and "
-					    "trains nothing"
-					  : "%s runs {count} times per step and launches "
-					    "nothing for {time}",
-				 ss_strings_text(&pauses->trace->names, site->name));
+		ss_look_evidence(
+			look, ss_code_place_fact(site),
+			launches ? "%s takes {time} per step ({count} call{?|s} per step) and "
+				   "trains nothing"
+				 : "%s runs {count} times per step and launches "
+				   "nothing for {time}",
+			ss_strings_text(&pauses->trace->names, site->name));
 	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
 		ss_look_fix(look, save_fix);

@@ -8,6 +8,7 @@
  * could because the device had no memory left. Without a stack both look the same.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/memory/pools.h"
@@ -29,6 +30,7 @@ struct thrash {
 	int64_t bytes;    /* the same */
 	uint64_t by[GIVERS];    /* how many of them */
 	uint32_t first[GIVERS]; /* row of the first */
+	char times[32];
 };
 
 static bool is_given_back(const struct ss_snapshot *snapshot, uint32_t row)
@@ -133,17 +135,26 @@ static const char *line_of(const struct thrash *thrash, enum giver giver)
 				    thrash->snapshot->events.stack[thrash->first[giver]]);
 }
 
-static void tell_givers(const struct thrash *thrash)
+/* "3 times"; lives until the next call. */
+static const char *times(struct thrash *thrash, enum giver giver)
+{
+	if (thrash->by[giver] == 1)
+		return "once";
+	snprintf(thrash->times, sizeof(thrash->times), "%" PRIu64 " times", thrash->by[giver]);
+	return thrash->times;
+}
+
+static void tell_givers(struct thrash *thrash)
 {
 	if (thrash->by[BY_PROGRAM])
 		ss_memory_evidence(thrash->look, line_of(thrash, BY_PROGRAM),
-				   "torch.cuda.empty_cache() does so %" PRIu64 " times",
-				   thrash->by[BY_PROGRAM]);
+				   "torch.cuda.empty_cache() does so %s",
+				   times(thrash, BY_PROGRAM));
 	if (thrash->by[BY_SHORTAGE])
 		ss_memory_evidence(thrash->look, line_of(thrash, BY_SHORTAGE),
-				   "the GPU had no memory left for an allocation %" PRIu64
-				   " times: the allocator released what it could and tried again",
-				   thrash->by[BY_SHORTAGE]);
+				   "the GPU had no memory left for an allocation %s: the allocator "
+				   "released what it could and tried again",
+				   times(thrash, BY_SHORTAGE));
 	if (!thrash->by[BY_PROGRAM] && !thrash->by[BY_SHORTAGE])
 		ss_memory_evidence(thrash->look, NULL,
 				   "the snapshot does not record who released them: "

@@ -46,9 +46,9 @@ static const char *const sentences[SETTINGS] = {
 		"{time} per step ({count} of them)",
 	[SETTING_BUCKETS] =
 		"gradients wait for the end of backward; backward could hide {time} per "
-		"step ({count} transfers)",
-	[SETTING_LONE] =
-		"nothing computes during {time} of communication per step ({count} collectives)",
+		"step ({count} transfer{?|s})",
+	[SETTING_LONE] = "nothing computes during {time} of communication per step ({count} "
+			 "collective{?|s})",
 };
 
 struct tally {

@@ -83,7 +83,7 @@ static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation
 		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
 		       : 0;
 	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, left) },
-			 "steps until the GPU is full at this rate: {count}");
+			 "at this rate the GPU is full after {count} step{?|s}");
 	return left <= WORRY_STEPS;
 }
 

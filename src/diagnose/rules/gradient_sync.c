@@ -114,8 +114,8 @@ static void tell(struct sync *sync)
 
 	ss_look_evidence(sync->look, fact,
 			 "gradients are all-reduced %u times per optimizer step; once is enough: "
-			 "{count} all-reduces per step are unnecessary, {time} including the "
-			 "waits in them",
+			 "{count} all-reduce{?|s} per step {?is|are} unnecessary, {time} including "
+			 "waits",
 			 times);
 	if (last->bytes < 0)
 		ss_look_confidence(sync->look, SS_CONFIDENCE_MEDIUM,

@@ -217,8 +217,8 @@ static void tell(struct launches *launches)
 
 	if (launches->count)
 		ss_look_evidence(look, all,
-				 "{count} launches per step arrive after the GPU has run out of "
-				 "work; it idles {time}");
+				 "{count} launch{?|es} per step arrive{?s|} after the GPU has run "
+				 "out of work; it idles {time}");
 	if (launches->tiny.count)
 		ss_look_evidence(look, tiny,
 				 "{count} elementwise kernels per step follow each other and are "
@@ -312,8 +312,8 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 			  "for its host, or in collectives for other hosts");
 	if (hosts->with_pauses) {
 		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
-					  "{count} times per step a host launches nothing for 5 ms "
-					  "or longer: {time} in total");
+					  "a host launches nothing for 5 ms or longer {count} "
+					  "times per step: {time} in total");
 		finding->fix = starved_fix;
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;

@@ -101,7 +101,8 @@ static void tell_growth(struct leaking *leaking, uint32_t number)
 			 last->is_host ? "Host" : "GPU", unit);
 	if (left >= 0) {
 		fact.count = left * look->steps->count;
-		ss_look_evidence(look, fact, "steps until the GPU is full at this rate: {count}");
+		ss_look_evidence(look, fact,
+				 "at this rate the GPU is full after {count} step{?|s}");
 	}
 	if (trains(look) &&
 	    (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE))

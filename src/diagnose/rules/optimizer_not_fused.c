@@ -176,7 +176,7 @@ static void tell(struct optimizer *optimizer)
 	struct ss_fact device = { optimizer->device_ns, (double)optimizer->count, SS_NO_ROW };
 
 	ss_look_evidence(look, host,
-			 "%s launches {count} kernels per step, one per tensor: {time} "
+			 "%s launches {count} kernel{?|s} per step, one per tensor: {time} "
 			 "of host time",
 			 optimizer->range == SS_NO_ROW
 				 ? "the optimizer"

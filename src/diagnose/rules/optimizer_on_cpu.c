@@ -156,10 +156,10 @@ static void tell(struct ranges *ranges)
 	struct ss_look *look = ranges->look;
 	struct ss_fact all = { ranges->ns, (double)ranges->count, ranges->first };
 
-	ss_look_evidence(look, all,
-			 "%s runs {count} elementwise operators per step, one per tensor: {time}",
-			 ss_strings_text(&look->trace->names,
-					 look->trace->slices.name[ranges->first]));
+	ss_look_evidence(
+		look, all,
+		"%s runs {count} elementwise operator{?|s} per step, one per tensor: {time}",
+		ss_strings_text(&look->trace->names, look->trace->slices.name[ranges->first]));
 	ss_look_fix(look, ranges->optimizer->fix);
 	ss_look_figure(look, SS_OPTIMIZER_ON_CPU, 1);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,

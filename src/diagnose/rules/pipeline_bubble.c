@@ -259,8 +259,7 @@ static void tell(struct pipelines *all, struct ss_finding *finding, const struct
 			  own->stages, own->micro);
 	ss_judge_evidence(
 		judgement, finding, 0,
-		"%.0f micro-batches should leave %.0f %% of the time idle, %.0f would leave %.0f "
-		"%%",
+		"%.0f micro-batches would leave %.0f %% of the time idle; %.0f leave %.0f %%",
 		own->more, 100 * (own->stages - 1) / (own->more + own->stages - 1), own->micro,
 		100 * (own->stages - 1) / (own->micro + own->stages - 1));
 	finding->confidence = SS_CONFIDENCE_MEDIUM;

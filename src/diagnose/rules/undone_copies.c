@@ -290,7 +290,7 @@ static void tell(struct undone *undone)
 	struct ss_fact all = { undone->ns, (double)undone->pairs, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} times per step a tensor is cast or copied and then back, with no "
+			 "a tensor is cast or copied and then back {count} times per step, with no "
 			 "computation in between: {time}");
 	ss_code_places_sort(&undone->sites);
 	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)

@@ -242,7 +242,7 @@ static bool is_blind(struct rest *rest)
 	rest->sums[BLIND] = 1;
 	rest->sums[REST_NS] = rest->look->step_ns;
 	ss_look_evidence(rest->look, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
-			 "the host makes {count} launches per step, but the file has "
+			 "the host makes {count} launch{?|es} per step, but the file has "
 			 "no GPU events");
 	return true;
 }
@@ -351,8 +351,8 @@ static void tell(struct rest *rest)
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, loading,
-			"first calls take {time} per step ({count} calls): the first launch of a "
-			"kernel loads it, the very first call starts the driver");
+			"first calls take {time} per step ({count} call{?|s}): the first launch of "
+			"a kernel loads it, the very first call starts the driver");
 	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, queued,

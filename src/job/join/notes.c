@@ -66,11 +66,12 @@ static void note_twice(const struct ss_joined *joined, struct ss_table *out)
 		ss_table_note(out, "%u %s left out: the same recording occurs twice.",
 			      joined->copies,
 			      joined->copies == 1 ? "copy of a file is" : "copies of files are");
-	else if (joined->copies)
-		ss_table_note(out, "%u %s left out; the first is rank %lld, which occurs twice.",
-			      joined->copies,
-			      joined->copies == 1 ? "copy of a file is" : "copies of files are",
+	else if (joined->copies == 1)
+		ss_table_note(out, "1 copy of a file is left out: rank %lld occurs twice.",
 			      (long long)joined->copied_rank);
+	else if (joined->copies)
+		ss_table_note(out, "%u copies of files are left out; the first is of rank %lld.",
+			      joined->copies, (long long)joined->copied_rank);
 }
 
 static void note_mixed(const struct ss_joined *joined, struct ss_table *out)
@@ -110,9 +111,9 @@ static void note_clocks(const struct ss_joined *joined, struct ss_table *out)
 				   "cannot be compared.");
 	else if (components > 1)
 		ss_table_note(out,
-			      "Not all clocks can be compared: no collective connects these %u "
-			      "parts of the %u ranks.",
-			      components + alone, joined->rank_count);
+			      "Not all clocks can be compared: the %u ranks form %u groups that "
+			      "have no collective in common.",
+			      joined->rank_count, components + alone);
 	else if (alone)
 		ss_table_note(
 			out,
@@ -126,20 +127,21 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 	const struct ss_pack_choice *packs = &joined->packs;
 
 	if (packs->preferred)
-		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
-			      packs->preferred == 1 ? " is" : "s are each",
-			      packs->preferred == 1 ? "its" : "their");
+		ss_table_note(out, "%u %s.", packs->preferred,
+			      packs->preferred == 1 ? "file was read from its pack"
+						    : "files were read from their packs");
 	if (packs->unread)
 		ss_table_note(out,
-			      "%u pack%s could not be read: %s read instead; 'stepscope pack "
-			      "--force' packs again.",
+			      "%u pack%s could not be read; the original%s read instead (renew "
+			      "with 'stepscope pack --force').",
 			      packs->unread, packs->unread == 1 ? "" : "s",
-			      packs->unread == 1 ? "its file is" : "their files are");
+			      packs->unread == 1 ? " was" : "s were");
 	if (packs->stale)
 		ss_table_note(out,
-			      "%u pack%s left out: the trace next to it has a different size than "
+			      "%u pack%s left out: the trace next to %s has a different size than "
 			      "when it was packed.",
-			      packs->stale, packs->stale == 1 ? " is" : "s are each");
+			      packs->stale, packs->stale == 1 ? " is" : "s are",
+			      packs->stale == 1 ? "it" : "each");
 }
 
 void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)

@@ -252,8 +252,9 @@ static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t g
 			add_each(joined, i, out);
 	}
 	if (joined->unmatched)
-		ss_table_note(out, "%llu calls could not be matched with calls of other ranks.",
-			      (unsigned long long)joined->unmatched);
+		ss_table_note(out, "%llu call%s could not be matched with calls of other ranks.",
+			      (unsigned long long)joined->unmatched,
+			      joined->unmatched == 1 ? "" : "s");
 	return SS_OK;
 }
 

@@ -43,8 +43,8 @@ static const struct view_case each_cases[] = {
 	{ "without addresses", EVENTS(OLDEST("1", "30"), OLDEST("2", "-30")),
 	  "size_bytes,lifetime_ns,address+notes",
 	  "30,-,-\n"
-	  "Addresses are not recorded: what was freed when is not known (later versions of torch "
-	  "record it)." },
+	  "Addresses are not recorded, so it is unknown what was freed when (newer versions of "
+	  "PyTorch record them)." },
 };
 
 static const struct view_case size_cases[] = {

@@ -131,7 +131,7 @@ static const struct view_case hider_cases[] = {
 	  "hider,calls,hidden_ns", "b,1,1000" },
 	{ "copies hide nothing", "copy c 7 0 +9; kernel ncclKernel_X 8 2 +4", "hider", "" },
 	{ "unknown on the host", "note gloo:all_reduce 1 0 +9; op a 2 1 +3", "hider+notes",
-	  "What hides communication is known of devices only." },
+	  "Which kernels hide communication is known only for devices." },
 };
 
 #define RANGE(name, ts, dur, dims, types)                                                     \
@@ -181,8 +181,8 @@ static const struct view_case host_cases[] = {
 	  "note gloo:all_reduce 1 0 +10; kernel ncclX 7 0 +3", "collective,where", "ncclX,device" },
 	{ "ranges of nccl only launch: their time is not the collective's",
 	  "note nccl:all_reduce 1 0 +10", "collective+notes",
-	  "Kernels and copies are not recorded: "
-	  "profile(activities=[..., ProfilerActivity.CUDA]) does." },
+	  "Kernels and copies are not recorded: use profile(activities=[..., "
+	  "ProfilerActivity.CUDA])." },
 	{ "and where devices are recorded there was none",
 	  "note nccl:all_reduce 1 0 +10; kernel k 7 0 +3", "collective+notes", "" },
 };

@@ -21,9 +21,9 @@
 #define STEP NOTE("ProfilerStep#1", "0", "100")
 
 #define ROWS "name,calls,host_ns,host_total_ns,kernels,device_ns"
-#define AGAIN                                                                                   \
-	"One region is a version of a frame that was compiled before: sizes or guards differ. " \
-	"TORCH_LOGS=recompiles tells why."
+#define AGAIN                                                                              \
+	"One region is a recompilation: its frame was compiled before for other sizes or " \
+	"guards. TORCH_LOGS=recompiles shows why."
 
 static const struct view_case region_cases[] = {
 	{ "nothing", "[]", "name", "" },

@@ -163,8 +163,8 @@ static const struct view_case op_cases[] = {
 	  "op a 1 0 +9; call m 1 20 +1 #1; copy c 7 30 +4 #1; copy c 7 40 +4",
 	  "name,op,calls+notes", "c,-,2" },
 	{ "no operators at all", "call m 1 0 +1 #1; copy c 7 30 +4 #1", "name,op+notes",
-	  "c,-\nOperators are not recorded: "
-	  "profile(activities=[ProfilerActivity.CPU, ...]) does." },
+	  "c,-\n"
+	  "Operators are not recorded: use profile(activities=[ProfilerActivity.CPU, ...])." },
 };
 
 #define LINE(ts, dur, text) ROW("python_function", text, ts, dur, "")
@@ -181,7 +181,7 @@ static const struct view_case line_cases[] = {
 	  "name,op,line,moved_bytes,host_ns+notes",
 	  "c,-,a.py(1): f,10,2000\nc,-,a.py(2): g,20,3000\nc,-,-,40,4000" },
 	{ "no lines", "call m 1 0 +1 #1; copy c 7 10 +4 #1", "name,line+notes",
-	  "c,-\nLines of the program are not recorded: profile(with_stack=True) does." },
+	  "c,-\nSource lines are not recorded: use profile(with_stack=True)." },
 };
 
 static void test_blocked(void **state)

@@ -201,8 +201,8 @@ static const struct view_case line_cases[] = {
 	  "launch-bound,40000,1,-,-,-,-\nlaunch-bound,40000,1,-,train.py(5): f,-,-" },
 	{ "no lines at all are said below", "[" THREE "," OP("aten::a", "44", "3") "]",
 	  CAUSES ",line+notes",
-	  "launch-bound,80000,2,-\nLines of the program are not recorded: profile(with_stack=True) "
-	  "does." },
+	  "launch-bound,80000,2,-\n"
+	  "Source lines are not recorded: use profile(with_stack=True)." },
 };
 
 #define GAP "step,cause,idle_ns,gaps,longest_ns,at_ns,op,line,next"

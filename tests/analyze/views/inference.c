@@ -12,9 +12,9 @@
 #define EVENT(cat, name, ts, dur)                                                                \
 	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts \
 	",\"dur\":" dur ",\"args\":{}}"
-#define UNTOLD                                                                        \
-	"No ranges of an inference engine: these are the profiler's steps of a file " \
-	"without backward and optimizer. What they work on is not recorded."
+#define UNTOLD                                                                                 \
+	"The file has no ranges of an inference engine. The steps are those of the profiler, " \
+	"without backward and optimizer; batch and tokens are not recorded."
 
 static const struct view_case step_cases[] = {
 	{ "nothing", "[]", "kind", "" },

@@ -248,7 +248,7 @@ static const struct view_case source_cases[] = {
 	  "kernel,name,line,calls,total_ns,kind+notes",
 	  "-,-,a.py(1): f,2,7000,-\n-,-,a.py(2): g,1,5000,-\n-,-,-,1,1000,-" },
 	{ "no lines: what records them", "kernel k 7 1 +4; kernel j 7 10 +3", "line,calls+notes",
-	  "-,2\nLines of the program are not recorded: profile(with_stack=True) does." },
+	  "-,2\nSource lines are not recorded: use profile(with_stack=True)." },
 };
 
 static void test_times(void **state)

@@ -39,9 +39,9 @@ static const struct view_case cases[] = {
 	  "cudaLaunchKernel,2,15500,23000,2,4000,2000,2000,0.00,50.00,0.35,2,"
 	  "-,-,-,-,-,-,-,-" },
 	{ "what it means for the steps, in one sentence", "[" TWO "]", "call+notes",
-	  "cudaLaunchKernel\nLaunch-bound idle time is 60.0 % of the time of the steps; the queue "
-	  "was empty for 70.0 % of it, and before 1 of 2 launches the device had nothing left to "
-	  "run." },
+	  "cudaLaunchKernel\n"
+	  "Launch-bound idle time is 60.0 % of the step time; the queue was empty for 70.0 % of "
+	  "it, and 1 of 2 launches came after the device had run out of work." },
 	{ "the median of an odd number is the middle one",
 	  "[" TWO "," LAUNCH("50", "1", "3") KERNEL("7", "60", "5", "3") "]", DELAYS,
 	  "cudaLaunchKernel,3,9000,23000" },
@@ -79,10 +79,11 @@ static const struct view_case cases[] = {
 	  DELAYS ",late_percent,call_mean_ns", "cudaLaunchKernel,3,15500,23000,50.00,3000" },
 	{ "only such: no device, and it is said", "op a 1 0 +9; call cudaLaunchKernel 1 1 +2 #1",
 	  DELAYS ",device_events,short_percent,late_percent," QUEUE "+notes",
-	  "cudaLaunchKernel,1,-,-,0,-,-,-,-\nKernels and copies are not recorded: "
-	  "profile(activities=[..., ProfilerActivity.CUDA]) does." },
+	  "cudaLaunchKernel,1,-,-,0,-,-,-,-\n"
+	  "Kernels and copies are not recorded: use profile(activities=[..., "
+	  "ProfilerActivity.CUDA])." },
 	{ "device work without calls", "kernel k 7 0 +9", "call+notes",
-	  "Runtime calls are not recorded: the file has device work, but not what launched it." },
+	  "Runtime calls are not recorded: the file has GPU work, but not the launches." },
 	{ "a call of no known name that started something",
 	  "[" STEP("1", "0", "100")
 		  CALL("newLaunch", "9", "0", "1", "1") "," KERNEL("7", "5", "10", "1") "]",

@@ -148,7 +148,7 @@ static const struct view_case note_cases[] = {
 	  "peak_percent+notes", "90.00" },
 	{ "above it is", SIZED(CUDA("1", "8", "910", "910")), "peak_percent+notes",
 	  "91.00\n"
-	  "CUDA:0: tensors held 91.0 % of its memory at the peak: the next larger batch may fail. "
+	  "CUDA:0: tensors held 91.0 % of the memory at the peak; a larger batch may not fit. "
 	  "memory-ops shows what held it." },
 	{ "the CPU's is not known", SIZED(CPU("1", "8", "910")), "name,memory_bytes,peak_percent",
 	  "-,-,-" },
@@ -159,8 +159,8 @@ static const struct view_case note_cases[] = {
 	  "name,memory_bytes,peak_percent+notes", "-,-,-" },
 	{ "much more reserved than needed", "[" GAP("7900000000") "]", "gap_bytes+notes",
 	  "2100000000\n"
-	  "CUDA:0: at the peak 2.10 GB was reserved beyond what tensors held: fragmentation, or "
-	  "the cache of a higher peak. memory-steps shows whether it grows." },
+	  "CUDA:0: at the peak, 2.10 GB was reserved but not held by tensors: fragmentation, or "
+	  "cache left by a higher peak. memory-steps shows whether it grows." },
 	{ "a fifth is not much", "[" GAP("8000000000") "]", "gap_bytes+notes", "2000000000" },
 	{ "nor is less than a gigabyte", "[" CUDA("1", "8", "100000000", "1099999999") "]",
 	  "gap_bytes+notes", "999999999" },

@@ -26,9 +26,10 @@ static const struct view_case coarse_cases[] = {
 	{ "without totals it is the sum, without what was reserved",
 	  EVENTS(BARE("0", "1", "40"), BARE("64", "1", "-40")),
 	  "at_ns,min_bytes,max_bytes,reserved_bytes+notes",
-	  "0,0,40,-\n63063,0,40,-\n"
-	  "Totals are not recorded: they are sums from the beginning of the file, without what "
-	  "was allocated before it." },
+	  "0,0,40,-\n"
+	  "63063,0,40,-\n"
+	  "Totals are not recorded: the figures are sums from the start of the file, without "
+	  "earlier allocations." },
 	{ "a sum that only fell has no peak to be a share of", EVENTS(BARE("0", "1", "-40")),
 	  "max_bytes,allocated_percent", "0,-" },
 	{ "what was held before the first event can be the highest point",

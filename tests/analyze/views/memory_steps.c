@@ -51,33 +51,38 @@ static const struct view_case step_cases[] = {
 	  "CUDA:0,0,1000,-\nCUDA:0,1,1000,0\nHIP:1,0,50,-\nCPU,0,-,-" },
 	{ "without totals and addresses", EVENTS(THREE_STEPS, OLDEST("2", "8"), OLDEST("12", "-8")),
 	  "step,start_bytes,peak_bytes,peak_reserved_bytes,kept_bytes+notes",
-	  "0,0,8,-,-\n1,8,8,-,-\n"
-	  "Addresses are not recorded: what was freed when is not known (later versions of torch "
-	  "record it).\n"
-	  "Totals are not recorded: they are sums from the beginning of the file, without what "
-	  "was allocated before it." },
+	  "0,0,8,-,-\n"
+	  "1,8,8,-,-\n"
+	  "Addresses are not recorded, so it is unknown what was freed when (newer versions of "
+	  "PyTorch record them).\n"
+	  "Totals are not recorded: the figures are sums from the start of the file, without "
+	  "earlier allocations." },
 };
 
-#define FOUR_GROW                                                                               \
-	"CUDA:0: memory grows in every step, by 10 B a step over 4 steps, and 20 B that these " \
-	"steps allocated was never freed: a leak, or a cache that grows. Most of it: 20 B from a."
+#define FOUR_GROW                                                                                \
+	"CUDA:0: memory grows in every step, by 10 B per step over 4 steps, and 20 B allocated " \
+	"in these steps was never freed: a leak, or a cache that grows. Most of it: 20 B from a."
 
 static const struct view_case leak_cases[] = {
 	{ "a leak is said with what it is", LEAK("108", "112"),
 	  "min_bytes,growth_bytes,kept_bytes+notes",
-	  "100,-,4\n104,4,4\n108,4,4\n"
-	  "CUDA:0: memory grows in every step, by 4 B a step over 3 steps, and 8 B that these "
-	  "steps allocated was never freed: a leak, or a cache that grows. Most of it: 8 B from "
+	  "100,-,4\n"
+	  "104,4,4\n"
+	  "108,4,4\n"
+	  "CUDA:0: memory grows in every step, by 4 B per step over 3 steps, and 8 B allocated "
+	  "in these steps was never freed: a leak, or a cache that grows. Most of it: 8 B from "
 	  "a, train.py(7): f." },
 	{ "the most of several is named, wherever it stands",
 	  EVENTS(THREE_STEPS, OP("b", "7", "1"), OP("b", "17", "1"), CUDA("2", "1", "6", "6"),
 		 CUDA("7", "2", "4", "10"), CUDA("12", "3", "6", "16"), CUDA("17", "4", "4", "20"),
 		 CUDA("22", "5", "6", "26")),
 	  "growth_bytes+notes",
-	  "-\n10\n10\n"
-	  "CUDA:0: memory grows in every step, by 10 B a step over 3 steps, and 20 B that these "
-	  "steps allocated was never freed: a leak, or a cache that grows. Most of it: 12 B from "
-	  "a." },
+	  "-\n"
+	  "10\n"
+	  "10\n"
+	  "CUDA:0: memory grows in every step, by 10 B per step over 3 steps, and 20 B "
+	  "allocated in these steps was never freed: a leak, or a cache that grows. Most of it: "
+	  "12 B from a." },
 	{ "two steps are no evidence",
 	  EVENTS(STEP("1", "0", "10"), STEP("2", "10", "10"), OP("a", "1", "5"), OP("a", "11", "5"),
 		 CUDA("2", "64", "8", "8"), CUDA("12", "32", "8", "16")),
@@ -99,9 +104,11 @@ static const struct view_case leak_cases[] = {
 	  EVENTS(THREE_STEPS, CUDA("2", "0", "8", "8"), CUDA("12", "0", "8", "16"),
 		 CUDA("22", "0", "8", "24")),
 	  "growth_bytes+notes",
-	  "-\n8\n8\n"
-	  "Addresses are not recorded: what was freed when is not known (later versions of torch "
-	  "record it)." },
+	  "-\n"
+	  "8\n"
+	  "8\n"
+	  "Addresses are not recorded, so it is unknown what was freed when (newer versions of "
+	  "PyTorch record them)." },
 	{ "a larger first rise is the optimizer's state",
 	  EVENTS(THREE_STEPS, STEP("4", "30", "10"), OP("a", "31", "5"),
 		 CUDA("2", "1", "5000", "5000"), CUDA("12", "2", "10", "5010"),
@@ -126,10 +133,12 @@ static const struct view_case fragment_cases[] = {
 		 RESERVED("12", "8", "8", "111"), RESERVED("13", "-8", "0", "111"),
 		 RESERVED("22", "9", "9", "122"), RESERVED("23", "-9", "0", "122")),
 	  "peak_bytes,peak_reserved_bytes+notes",
-	  "8,100\n8,111\n9,122\n"
-	  "CUDA:0: reserved memory grows with the steps, from 100 B to 122 B, though tensors never "
-	  "held more than 9 B: fragmentation. Sizes that repeat from step to step avoid it, or "
-	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True." },
+	  "8,100\n"
+	  "8,111\n"
+	  "9,122\n"
+	  "CUDA:0: reserved memory grows from step to step, from 100 B to 122 B, although "
+	  "tensors never held more than 9 B: fragmentation. Use the same sizes in every step, "
+	  "or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True." },
 	{ "by a fifth at least",
 	  EVENTS(THREE_STEPS, RESERVED("2", "8", "8", "100"), RESERVED("12", "-8", "0", "111"),
 		 RESERVED("22", "8", "8", "120")),

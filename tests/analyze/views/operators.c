@@ -118,8 +118,8 @@ static const struct view_case device_cases[] = {
 	  TIMES, "a,1,19000,20000,4000,4000" },
 	{ "an annotation that outlives its operator carries nothing to it",
 	  "op a 1 0 +10; note n 1 5 +25; call l 1 20 +1 #1; kernel k 7 40 +4 #1", TIMES "+notes",
-	  "a,1,10000,10000,-,-\nNothing that ran on devices is known to be launched by an "
-	  "operator: see kernels." },
+	  "a,1,10000,10000,-,-\n"
+	  "No device work is linked to an operator: see the kernels view." },
 	{ "but to the one that is still open",
 	  "op p 1 0 +40; op a 1 0 +10; note n 1 5 +25; call l 1 20 +1 #1; op b 1 22 +3;"
 	  "kernel k 7 50 +4 #1",

@@ -59,13 +59,15 @@ static const struct view_case host_cases[] = {
 	  "forward,30000\nother,70000" },
 	{ "no optimizer in a file with backward is told",
 	  STEP "op a 1 0 +40; op XBackward0 1 40 +60", HOST "+notes",
-	  "forward,40000\nbackward,60000\nNo optimizer range is in the file: what follows backward "
-	  "counts as forward. A torch.optim.Optimizer makes them, or record_function("
-	  "\"optimizer\")." },
+	  "forward,40000\n"
+	  "backward,60000\n"
+	  "The file has no optimizer range, so work after backward counts as forward. Use a "
+	  "torch.optim.Optimizer, or record_function(\"optimizer\")." },
 	{ "without operators nothing tells forward from backward",
 	  STEP "call cudaLaunchKernel 1 10 +5 #1; kernel k 7 20 +30 #1", BOTH "+notes",
-	  "other,-,30000\nidle,-,70000\nOperators are not recorded: profile(activities=["
-	  "ProfilerActivity.CPU, ...]) does." },
+	  "other,-,30000\n"
+	  "idle,-,70000\n"
+	  "Operators are not recorded: use profile(activities=[ProfilerActivity.CPU, ...])." },
 	{ "but a range does",
 	  STEP "note backward 1 10 +9; call cudaLaunchKernel 1 11 +5 #1; kernel k 7 20 +30 #1",
 	  BOTH, "backward,9000,30000\nother,91000,0\nidle,-,70000" },
@@ -95,9 +97,10 @@ static const struct view_case range_cases[] = {
 	{ "a checkpoint that is computed again is backward",
 	  STEP "op CheckpointFunctionBackward 1 10 +40; note forward 1 15 +20; op a 1 20 +5",
 	  HOST "+notes",
-	  "backward,40000\nother,60000\nNo optimizer range is in the file: what follows backward "
-	  "counts as forward. A torch.optim.Optimizer makes them, or record_function("
-	  "\"optimizer\")." },
+	  "backward,40000\n"
+	  "other,60000\n"
+	  "The file has no optimizer range, so work after backward counts as forward. Use a "
+	  "torch.optim.Optimizer, or record_function(\"optimizer\")." },
 	{ "operators of such names are no ranges",
 	  STEP "op aten::threshold_backward 1 10 +40; op triton_fused_backward_3 1 60 +10", HOST,
 	  "forward,50000\nother,50000" },

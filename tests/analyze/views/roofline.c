@@ -33,8 +33,8 @@
 #define FLOATS "[\"float\",\"float\",\"float\"]"
 #define BIASED "[[1000],[1000,1000],[1000,1000]]"
 #define CONV "[[2,3,7],[2,4,5],[4,3,3]]"
-#define ALL_KNOWN "FLOPs are known for 100.0 % of the device time of operators, bytes for 100.0 %."
-#define NO_SHAPES "Shapes are not recorded: profile(record_shapes=True) does."
+#define ALL_KNOWN "FLOPs are known for 100.0 % of the operators' device time, bytes for 100.0 %."
+#define NO_SHAPES "Shapes are not recorded: use profile(record_shapes=True)."
 #define NESTED                                    \
 	OP("aten::linear", "0", "30", BIG, FLOAT) \
 	"," OP("aten::mm", "1", "20", BIG, FLOAT) "," OP("aten::relu", "40", "9", "[[10]]", FLOAT)
@@ -45,7 +45,7 @@
 
 static const struct view_case op_cases[] = {
 	{ "nothing", "[]", "name+notes",
-	  "Shapes are not recorded: profile(record_shapes=True) does." },
+	  "Shapes are not recorded: use profile(record_shapes=True)." },
 	{ "FLOPs at the peak of their type", ON(A100, BIG_MM), RATES,
 	  "aten::mm,1000x1000 1000x1000,10000,2.00,200.00,compute,64.10,fp16" },
 	{ "single precision on tensor cores: 156 TFLOP/s",
@@ -116,16 +116,17 @@ static const struct view_case note_cases[] = {
 	  ON(A100,
 	     BIG_MM "," BARE_OP("mine::op", "50", "9") "," LAUNCHED("k", "51", "60", "30", "2")),
 	  "name+notes",
-	  "mine::op\naten::mm\n"
-	  "FLOPs are known for 25.0 % of the device time of operators, bytes for 25.0 %." },
+	  "mine::op\n"
+	  "aten::mm\n"
+	  "FLOPs are known for 25.0 % of the operators' device time, bytes for 25.0 %." },
 	{ "a device that nobody knows", ON("ARTEMIS", BIG_MM),
 	  "tflop_per_s,peak_percent,bound+notes",
 	  "200.00,-,-\n"
-	  "The peaks of \"ARTEMIS\" are not known: src/analyze/work/peaks.c is where to add "
-	  "them.\n" ALL_KNOWN },
+	  "The peaks of \"ARTEMIS\" are not known: add them in "
+	  "src/analyze/work/peaks.c.\n" ALL_KNOWN },
 	{ "a device without a name", "[" BIG_MM "]", "tflop_per_s,peak_percent,bound+notes",
 	  "200.00,-,-\n"
-	  "The device's name is not recorded: its peaks are not known.\n" ALL_KNOWN },
+	  "The name of the GPU is not recorded, so its peaks are unknown.\n" ALL_KNOWN },
 	{ "no sizes at all",
 	  ON(A100, BARE_OP("aten::mm", "0", "9") "," LAUNCHED(TENSOR, "1", "20", "10", "1")),
 	  "name,device_ns,gflop,peak_percent,kind+notes",
@@ -133,22 +134,22 @@ static const struct view_case note_cases[] = {
 	{ "no device: FLOPs beside the time on the CPU", "[" NESTED "]",
 	  "name,calls,device_ns,host_ns,gflop,tflop_per_s,peak_percent+notes",
 	  "aten::mm,1,-,20000,2.00,-,-\n"
-	  "There is no device in this file: FLOPs stand beside the time on the CPU, and nothing "
-	  "is compared with peaks." },
+	  "The file has no device: FLOPs are listed with the time on the CPU and not compared "
+	  "with a peak." },
 	{ "faster than the peak: said, not cut",
 	  ON(A100, OP("aten::mm", "0", "9", BIG, HALF) "," LAUNCHED(TENSOR, "1", "20", "5", "1")),
 	  "peak_percent+notes",
 	  "128.21\n"
-	  "Above 100 % and bound by compute: the kernels did less than the formula says "
-	  "(Winograd), or the device's peak is not right.\n" ALL_KNOWN },
+	  "Above 100 % and compute-bound: the kernels did less work than the formula assumes "
+	  "(Winograd), or the device's peak is wrong.\n" ALL_KNOWN },
 	{ "a convolution whose stride is not recorded",
 	  ON(A100, OP("aten::cudnn_convolution", "0", "9", "[[1,8,9],[8,8,3]]",
 		      HALF) "," LAUNCHED("k", "1", "20", "5", "1")),
 	  "name,gflop,peak_percent+notes",
 	  "aten::cudnn_convolution,-,-\n"
-	  "FLOPs are known for 0.0 % of the device time of operators, bytes for 0.0 %.\n"
-	  "FLOPs of 1 calls are not known, the longest of aten::cudnn_convolution: sums and "
-	  "mfu_percent leave them out." },
+	  "FLOPs are known for 0.0 % of the operators' device time, bytes for 0.0 %.\n"
+	  "FLOPs of 1 call are unknown (longest: aten::cudnn_convolution); sums and mfu_percent "
+	  "leave it out." },
 	{ "copies from the host are the bus's: no peak, but a rate",
 	  ON(A100, OP("aten::copy_", "0", "9", "[[1000],[1000]]",
 		      FLOAT) "," COPIED("Memcpy HtoD (Pageable -> Device)", "1", "20", "4", "1")),

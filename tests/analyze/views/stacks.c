@@ -8,8 +8,8 @@
 
 #define FOLDED "stack,calls,time_ns"
 #define TREE "frame,time_ns,self_ns,frames"
-#define NO_LINES "Lines of the program are not recorded: profile(with_stack=True) does."
-#define NO_DEVICE "Nothing ran on a device: times are those of the host."
+#define NO_LINES "Source lines are not recorded: use profile(with_stack=True)."
+#define NO_DEVICE "Nothing ran on a device: the times are host times."
 
 static const struct view_case device_cases[] = {
 	{ "nothing", "[]", "stack+notes", "" },

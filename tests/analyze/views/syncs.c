@@ -104,11 +104,10 @@ static const struct view_case cases[] = {
 	  "[" FIRST FRAME("train.py(5): f", "2", "30") SYNC("5", "16") SECOND "]",
 	  "call,line+notes", "cudaStreamSynchronize,train.py(5): f" },
 	{ "lines that are not recorded are said", "[" FIRST SYNC("5", "16") SECOND "]",
-	  "line+notes",
-	  "-\nLines of the program are not recorded: profile(with_stack=True) does." },
+	  "line+notes", "-\nSource lines are not recorded: use profile(with_stack=True)." },
 	{ "without calls waits cannot be seen", "kernel k 7 0 +9; kernel k 7 20 +9", "call+notes",
-	  "Runtime calls are not recorded: the file has device work, but waits for it cannot be "
-	  "seen." },
+	  "Runtime calls are not recorded: the file has GPU work, but host syncs are not "
+	  "visible." },
 	{ "without a device the idle time is not known",
 	  "op a 1 0 +9; call cudaDeviceSynchronize 1 2 +3", COSTS ",idle_percent",
 	  "cudaDeviceSynchronize,1,3000,-,-" },
@@ -135,8 +134,9 @@ static const struct view_case op_cases[] = {
 	{ "a wait behind the steps is in no step, which is said",
 	  "[" FIRST OP("aten::item", "4", "20") SYNC("5", "16") SYNC("250", "30") SECOND "]",
 	  "op,blocked_ns,per_step+notes",
-	  "aten::item,16000,1.00\n-,30000,0.00\n1 wait is outside of the steps: per_step leaves it "
-	  "out." },
+	  "aten::item,16000,1.00\n"
+	  "-,30000,0.00\n"
+	  "1 host sync is outside the steps: per_step leaves it out." },
 	{ "no note about lines that are not asked for", "[" FIRST SYNC("5", "16") SECOND "]",
 	  "op+notes", "-" },
 };

@@ -19,8 +19,9 @@ static const struct view_case unknown_occupancy[] = {
 	{ "0 with more shared memory than the estimate knows",
 	  "[" KERNEL("0", "19", "50", "0") "," KERNEL("20", "1", "0", "49153") "]",
 	  "occupancy_percent+notes",
-	  "47.50\nOccupancy was higher: kernels with more than 48 KiB of shared memory are "
-	  "recorded with 0 (kernels shows which)." },
+	  "47.50\n"
+	  "Occupancy is higher than shown: kernels with more than 48 KiB of shared memory are "
+	  "recorded with 0 (see the kernels view)." },
 	{ "too little to matter",
 	  "[" KERNEL("0", "39", "50", "0") "," KERNEL("40", "1", "0", "49153") "]",
 	  "occupancy_percent+notes", "48.75" },

@@ -16,7 +16,7 @@ static const struct {
 	{ "data.py(3): __getitem__", "<built-in function imread>", "decoding" },
 	{ "transforms/color.py(3): __call__", NULL, "transforms" },
 	{ "data.py(3): load_shard", NULL, "reading files" },
-	{ "data.py(3): pad_collate", NULL, "putting the batch together" },
+	{ "data.py(3): pad_collate", NULL, "collating the batch" },
 	{ "data.py(3): __getitem__", NULL, NULL },
 	{ "data.py(3): __getitem__", "<built-in function len>", NULL },
 	{ "data.py(3): make", "aten::add", NULL },

@@ -12,7 +12,7 @@
 #define LAST "note ProfilerStep#4 1 40000 +10000"
 #define STEPS(more) STEP("1", more) STEP("2", "") STEP("3", "") LAST
 #define IN(frame) "frame " frame " 1 12000 +6000;"
-#define SAID(frame) frame " runs 0.3x a step and launches nothing for 2.00 ms"
+#define SAID(frame) frame " runs 0.3 times per step and launches nothing for 2.00 ms"
 
 /* Logs with kernels of its own, in a job that trains. */
 #define WAIT(at) "op aten::item 1 " at " +100; call cudaStreamSynchronize 1 " at " +98;"
@@ -38,7 +38,7 @@ static const struct rule_case cases[] = {
 	{ "the function of the program around it is the whole of it",
 	  STEPS("frame train.py(63):_keep 1 11500 +7000;" IN("torch/serialization.py(901):_save")),
 	  "warning 2333.3 high\n"
-	  "train.py(63):_keep runs 0.3x a step and launches nothing for 2.33 ms "
+	  "train.py(63):_keep runs 0.3 times per step and launches nothing for 2.33 ms "
 	  "(train.py(63):_keep)" },
 	{ "a range that says so", STEPS("note save_model 1 12000 +6000;"),
 	  "warning 2000.0 high\n" SAID("save_model") },
@@ -48,8 +48,9 @@ static const struct rule_case cases[] = {
 	{ "copies of a checkpoint are part of it",
 	  STEPS("frame train.py(63):_save 1 11500 +7000; call cudaMemcpyAsync 1 11600 +5 #9;"
 		"copy Memcpy\\u0020DtoH 0/7 11605 +8395 #9;"),
-	  "warning 2333.3 high\ntrain.py(63):_save runs 0.3x a step and launches nothing for "
-	  "2.33 ms (train.py(63):_save)" },
+	  "warning 2333.3 high\n"
+	  "train.py(63):_save runs 0.3 times per step and launches nothing for 2.33 ms "
+	  "(train.py(63):_save)" },
 	{ "a function that reads a value and works with it belongs to the wait",
 	  STEPS("frame train.py(55):_log_loss 1 11000 +7000; op aten::item 1 11001 +100;"
 		"call cudaStreamSynchronize 1 11002 +98;"),

@@ -15,15 +15,18 @@ static const struct rule_case cases[] = {
 	{ "in each step",
 	  STEP("1", CALL("cudaMalloc", "1")) STEP("2", CALL("cudaMalloc", "2"))
 		  STEP("3", CALL("cudaMalloc", "3")) LAST,
-	  "warning 300.0 high\ncudaMalloc is called 1x a step and holds the thread 0.30 ms" },
+	  "warning 300.0 high\n"
+	  "cudaMalloc is called once per step and blocks the thread for 0.30 ms" },
 	{ "HIP, and with the line",
 	  STEP("1", CALL("hipFree", "1")) STEP("2", CALL("hipFree", "2"))
 		  STEP("3", CALL("hipFree", "3")) LAST ";frame train.py(75):_clear 1 900 +4000",
-	  "warning 300.0 high\nhipFree is called 1x a step and holds the thread 0.30 ms "
+	  "warning 300.0 high\n"
+	  "hipFree is called once per step and blocks the thread for 0.30 ms "
 	  "(train.py(75):_clear)" },
 	{ "not in the first step: memory was not enough later",
 	  STEP("1", "") STEP("2", "") STEP("3", CALL("cudaMalloc", "3")) LAST,
-	  "warning 100.0 high\ncudaMalloc is called 0.3x a step and holds the thread 0.10 ms" },
+	  "warning 100.0 high\n"
+	  "cudaMalloc is called 0.3 times per step and blocks the thread for 0.10 ms" },
 	/*
 	 * the kernels of both steps follow each other, 1 us apart: 5 + 2 * (495 + 395) + 3 = 1,788
 	 * us for two steps
@@ -36,7 +39,8 @@ static const struct rule_case cases[] = {
 	  "kernel gemm 0/7 2005 +495 #3; call cudaFree 1 2110 +390;"
 	  "call cudaLaunchKernel 1 2600 +10 #4; kernel gemm 0/7 2605 +395 #4;"
 	  "note ProfilerStep#3 1 3000 +1000",
-	  "warning 106.0 high\ncudaFree is called 1x a step and holds the thread 0.39 ms" },
+	  "warning 106.0 high\n"
+	  "cudaFree is called once per step and blocks the thread for 0.39 ms" },
 	{ "only in the first step: it fills the cache",
 	  STEP("1", CALL("cudaMalloc", "1")) STEP("2", "") STEP("3", "") LAST, "" },
 	{ "a file of one step tells nothing", STEP("1", CALL("cudaMalloc", "1")), "" },
@@ -58,12 +62,12 @@ static const struct rule_case cases[] = {
 	MAKE MEMORY_STEP
 /* The allocator's own: the segment is made at once. */
 #define RETRY "segfree 0x900000 2097152 fwd; segalloc 0x900000 2097152 fwd;" MEMORY_STEP
-#define GAVE                                                                       \
-	"segments were given back to the device in 3 of 5 steps (3, 6.29 MB) and " \
-	"made again: each time the device waits\n"
+#define GAVE                                                                                   \
+	"segments were released to the GPU in 3 of 5 steps (3, 6.29 MB) and allocated again: " \
+	"each time the GPU waits\n"
 #define LESS                                                        \
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" \
-	"# and less memory at once: a smaller batch, activation checkpointing"
+	"# and use less memory at once: a smaller batch, activation checkpointing"
 
 static const struct memory_case snapshots[] = {
 	{ "nothing", "", "", 0 },
@@ -71,26 +75,27 @@ static const struct memory_case snapshots[] = {
 	  0 },
 	{ "the program empties the cache", THREE_TIMES("empty"),
 	  "warning 6291456 high\n" GAVE
-	  "torch.cuda.empty_cache() does so, 3x, at train.py:8 (main)\n"
+	  "torch.cuda.empty_cache() does so 3 times, at train.py:8 (main)\n"
 	  "-> # remove torch.cuda.empty_cache() from the loop: train.py:8 (main)",
 	  0 },
 	{ "memory runs out", MAKE MEMORY_STEP RETRY RETRY RETRY MEMORY_STEP,
 	  "warning 6291456 high\n" GAVE
-	  "the device had no memory left for an allocation, 3x: the allocator gave back what it "
+	  "the GPU had no memory left for an allocation 3 times: the allocator released what it "
 	  "could and tried again, at model.py:14 (forward)\n"
 	  "-> " LESS,
 	  0 },
 	{ "the same with expandable segments",
 	  "setting expandable_segments True;" MAKE MEMORY_STEP RETRY RETRY RETRY MEMORY_STEP,
 	  "warning 6291456 high\n" GAVE
-	  "the device had no memory left for an allocation, 3x: the allocator gave back what it "
+	  "the GPU had no memory left for an allocation 3 times: the allocator released what it "
 	  "could and tried again, at model.py:14 (forward)\n"
-	  "-> # less memory at once: a smaller batch, activation checkpointing",
+	  "-> # use less memory at once: a smaller batch, activation checkpointing",
 	  0 },
 	{ "by whom is not recorded", THREE_TIMES(""),
 	  "warning 6291456 medium\n" GAVE
-	  "who gave them back is not recorded: torch.cuda.empty_cache(), or memory that ran out\n"
-	  "-> # no torch.cuda.empty_cache() in the loop; where memory is short:\n" LESS,
+	  "the snapshot does not record who released them: torch.cuda.empty_cache(), or a lack "
+	  "of memory\n"
+	  "-> # no torch.cuda.empty_cache() in the loop; if memory is short:\n" LESS,
 	  0 },
 	{ "two steps are no habit",
 	  MAKE MEMORY_STEP GIVE("empty") MAKE GIVE("empty")
@@ -99,7 +104,7 @@ static const struct memory_case snapshots[] = {
 	{ "the last one is not made again: the recording ends",
 	  MAKE MEMORY_STEP GIVE("empty") MAKE GIVE("empty") MAKE GIVE("empty") MEMORY_STEP,
 	  "warning 6291456 high\n" GAVE
-	  "torch.cuda.empty_cache() does so, 3x, at train.py:8 (main)\n"
+	  "torch.cuda.empty_cache() does so 3 times, at train.py:8 (main)\n"
 	  "-> # remove torch.cuda.empty_cache() from the loop: train.py:8 (main)",
 	  0 },
 	{ "given back and never made again",

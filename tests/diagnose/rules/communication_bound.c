@@ -11,13 +11,14 @@ static const struct ddp_case cases[] = {
 	{ "backward is shorter than what should hide behind it",
 	  { .passes = 1, .on_device = true, .buckets = 4, .backward_us = 20, .elements = 1000000 },
 	  "info 40.0 medium\n"
-	  "all-reduces of gradients take 0.08 ms per step, backward computes 0.02 ms: no size of "
-	  "buckets hides them\n"
+	  "all-reduces of gradients take 0.08 ms per step, backward computes for 0.02 ms: no "
+	  "bucket size can hide them\n"
 	  "gradients move at 200 GB/s (bus bandwidth)" },
 	{ "one bucket, which is full when backward ends",
 	  { .passes = 1, .on_device = true, .backward_us = 100, .elements = 1000000 },
 	  "info 40.0 medium\n"
-	  "the model fits in one bucket, full only when backward ends: 0.08 ms per step behind it\n"
+	  "the model fits in one bucket, full only when backward ends: 0.08 ms per step exposed "
+	  "after it\n"
 	  "gradients move at 50 GB/s (bus bandwidth)" },
 	{ "backward is longer, and there are enough buckets",
 	  { .passes = 1, .on_device = true, .buckets = 4, .backward_us = 100, .elements = 1000000 },

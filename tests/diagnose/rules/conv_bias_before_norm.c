@@ -20,7 +20,7 @@
 
 static const struct rule_case cases[] = {
 	{ "a bias before batch norm", STEP CONV("1", "[4]") OP("aten::batch_norm", "40") END,
-	  "info 0.0 high\nconvolutions with a bias directly before batch norm: 1 a step" },
+	  "info 0.0 high\nconvolutions with a bias directly before batch norm: 1 per step" },
 	{ "inference", STEP CONV("1", "[4]") OP("aten::batch_norm", "40") INFERENCE, "" },
 	{ "no bias", STEP CONV("1", "[]") OP("aten::batch_norm", "40") END, "" },
 	{ "something is between",
@@ -31,7 +31,7 @@ static const struct rule_case cases[] = {
 	  "" },
 	{ "operators inside do not count",
 	  STEP CONV("1", "[4]") OP("aten::convolution", "12") OP("aten::batch_norm", "40") END,
-	  "info 0.0 high\nconvolutions with a bias directly before batch norm: 1 a step" },
+	  "info 0.0 high\nconvolutions with a bias directly before batch norm: 1 per step" },
 	{ "no steps", "[]", "" },
 };
 

@@ -21,11 +21,11 @@
 
 static const struct rule_case cases[] = {
 	{ "a sort in each step", STEPS("aten::sort", ""),
-	  "warning 4950.0 medium\naten::sort computes on the CPU 1x a step: 4.95 ms" },
+	  "warning 4950.0 medium\naten::sort computes on the CPU once per step: 4.95 ms" },
 	{ "with its line; what is in it is part of it",
 	  STEPS("aten::linear", "op aten::addmm 1 11100 +4000; frame m.py(3):_f 1 9000 +41000;"),
 	  "warning 4950.0 medium\n"
-	  "aten::linear computes on the CPU 1x a step: 4.95 ms (m.py(3):_f)" },
+	  "aten::linear computes on the CPU once per step: 4.95 ms (m.py(3):_f)" },
 	{ "views and memory are no computing", STEPS("aten::view", ""), "" },
 	{ "copies are copies", STEPS("aten::copy_", ""), "" },
 	{ "operators that launch or call the device", STEPS("aten::sort", BUSY), "" },

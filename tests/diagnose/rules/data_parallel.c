@@ -9,9 +9,10 @@
 	"call cudaLaunchKernel 1 300 +5 #1; kernel k 0/7 310 +10 #1;" \
 	"call cudaLaunchKernel 1 320 +5 #2; kernel k 1/7 330 +10 #2;"
 #define PARTS "op Scatter 1 10 +20; op Broadcast 1 40 +30; op Gather 1 400 +50;"
-#define SAID(ms)                                                                                 \
-	"warning 0.0 high\nnn.DataParallel runs 2 devices from one process; splitting, copying " \
-	"and gathering hold the host " ms " a step"
+#define SAID(ms)                                                                                  \
+	"warning 0.0 high\n"                                                                      \
+	"nn.DataParallel runs 2 GPUs from one process; splitting, copying and gathering take " ms \
+	" of host time per step"
 
 static const struct rule_case cases[] = {
 	{ "its functions of autograd", STEP TWO PARTS, SAID("0.10 ms") },

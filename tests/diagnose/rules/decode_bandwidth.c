@@ -28,8 +28,8 @@
 static const struct rule_case cases[] = {
 	{ "a product that reads at two thirds of the rate",
 	  FILE_OF(A100, DECODE) MM(SIZES) KERNEL("1", "3", "10", "100") END,
-	  "info 0.0 medium\nproducts of decode read at more than half of the memory's rate: "
-	  "0.10 ms a step" },
+	  "info 0.0 medium\n"
+	  "decode products read memory at more than half of the peak bandwidth: 0.10 ms per step" },
 	{ "slower than half of it",
 	  FILE_OF(A100, DECODE) MM(SIZES) KERNEL("1", "3", "10", "140") END, "" },
 	{ "most of the time is something else",

@@ -90,14 +90,14 @@ static const struct {
 	{ "one bucket for all gradients",
 	  { REDUCE, MB_250, false, false },
 	  "warning 210.0 medium\n"
-	  "gradients wait for the end of backward, 0.21 ms a step that backward "
-	  "could hide (1 transfers)" },
+	  "gradients wait for the end of backward; backward could hide 0.21 ms per step (1 "
+	  "transfer)" },
 	{ "a bucket of DDP's own size", { REDUCE, MB_250 / 10, false, false }, "" },
 	{ "parameters that are gathered when they are due",
 	  { GATHER, MB_250, true, false },
 	  "warning 200.0 medium\n"
-	  "all-gathers begin only when their layer is due, 0.20 ms a step that "
-	  "the layer before could hide (1 of them)" },
+	  "all-gathers start only when their layer needs them; the layer before could hide 0.20 "
+	  "ms per step (1 of them)" },
 	{ "tensor parallel: what follows needs the data", { REDUCE, MB_250, true, false }, "" },
 	{ "an all-to-all: what follows needs the data",
 	  { "ncclDevKernel_SendRecv", "all_to_all", MB_250, true, false },
@@ -105,7 +105,7 @@ static const struct {
 	{ "the other rank is not recorded",
 	  { REDUCE, MB_250 / 10, false, true },
 	  "warning 300.0 low\n"
-	  "nothing computes during 0.30 ms a step of communication (1 collectives)" },
+	  "nothing computes during 0.30 ms of communication per step (1 collective)" },
 };
 
 static void test_cases(void **state)

@@ -23,12 +23,12 @@
 static const struct rule_case cases[] = {
 	/* the copy ends at 1,110 us: the host's 1,000 us are left */
 	{ "zeros that are copied", STEP OP("aten::zeros", "50", "20") TO COPY(IN) END,
-	  "warning 110.0 medium\naten::zeros on the CPU, then a copy to the device: 1x a step, "
-	  "1.00 ms" },
+	  "warning 110.0 medium\n"
+	  "aten::zeros on the CPU, then a copy to the GPU: once per step, 1.00 ms" },
 	{ "filled, then copied",
 	  STEP OP("aten::empty", "40", "5") OP("aten::fill_", "50", "20") TO COPY(IN) END,
-	  "warning 110.0 medium\naten::fill_ on the CPU, then a copy to the device: 1x a step, "
-	  "1.00 ms" },
+	  "warning 110.0 medium\n"
+	  "aten::fill_ on the CPU, then a copy to the GPU: once per step, 1.00 ms" },
 	{ "data that comes from somewhere", STEP OP("aten::stack", "50", "20") TO COPY(IN) END,
 	  "" },
 	{ "something else is between",

@@ -15,14 +15,14 @@
 
 static const struct rule_case cases[] = {
 	{ "in each step", STEP("1", GC("1")) STEP("2", GC("2")) STEP("3", GC("3")) LAST,
-	  "warning 400.0 high\n" SAID "1x a step: 0.40 ms" },
+	  "warning 400.0 high\n" SAID "once per step: 0.40 ms" },
 	{ "in one of three", STEP("1", "") STEP("2", GC("2")) STEP("3", "") LAST,
-	  "warning 133.3 high\n" SAID "0.3x a step: 0.13 ms" },
+	  "warning 133.3 high\n" SAID "0.3 times per step: 0.13 ms" },
 	{ "gc.collect() called by a line of the program",
 	  STEP("1", "frame train.py(67):_clean 1 1090 +420;"
 		    "frame <built-in\\u0020function\\u0020collect> 1 1100 +400;") STEP("2", "")
 		  STEP("3", "") LAST,
-	  "warning 133.3 high\n" SAID "0.3x a step: 0.13 ms (train.py(67):_clean)" },
+	  "warning 133.3 high\n" SAID "0.3 times per step: 0.13 ms (train.py(67):_clean)" },
 	{ "young objects: too short to matter",
 	  STEP("1", "note Python\\u0020GC 1 1100 +3;") STEP("2", "") STEP("3", "") LAST, "silent" },
 	{ "the device has work meanwhile",

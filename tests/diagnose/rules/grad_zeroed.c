@@ -6,7 +6,7 @@
 #include "support/rule_cases.h"
 
 #define ZERO "note Optimizer.zero_grad#SGD.zero_grad 1 100 +300;"
-#define SAID "Optimizer.zero_grad#SGD.zero_grad writes zeros: 0.30 ms of the host a step"
+#define SAID "Optimizer.zero_grad#SGD.zero_grad writes zeros: 0.30 ms of host time per step"
 
 static const struct rule_case cases[] = {
 	{ "zeros are written", "note ProfilerStep#1 1 0 +1000;" ZERO "op aten::zero_ 1 110 +10",

@@ -9,23 +9,23 @@ static const struct ddp_case cases[] = {
 	{ "four passes, each reduces",
 	  { .passes = 4 },
 	  "warning 210.0 high\n"
-	  "gradients are all-reduced 4 times per optimizer step; once is enough: 3 all-reduces per "
-	  "step are not needed, 0.24 ms with the waits in them" },
+	  "gradients are all-reduced 4 times per optimizer step; once is enough: 3 all-reduces "
+	  "per step are unnecessary, 0.24 ms including waits" },
 	{ "on devices",
 	  { .passes = 4, .on_device = true },
 	  "warning 225.0 high\n"
-	  "gradients are all-reduced 4 times per optimizer step; once is enough: 3 all-reduces per "
-	  "step are not needed, 0.24 ms with the waits in them" },
+	  "gradients are all-reduced 4 times per optimizer step; once is enough: 3 all-reduces "
+	  "per step are unnecessary, 0.24 ms including waits" },
 	{ "sizes are not recorded",
 	  { .passes = 2, .no_sizes = true },
 	  "warning 70.0 medium\n"
-	  "gradients are all-reduced 2 times per optimizer step; once is enough: 1 all-reduces per "
-	  "step are not needed, 0.08 ms with the waits in them" },
+	  "gradients are all-reduced 2 times per optimizer step; once is enough: 1 all-reduce "
+	  "per step is unnecessary, 0.08 ms including waits" },
 	{ "the first of four uses no_sync, the others do not",
 	  { .passes = 4, .held = 1 },
 	  "warning 140.0 high\n"
-	  "gradients are all-reduced 3 times per optimizer step; once is enough: 2 all-reduces per "
-	  "step are not needed, 0.16 ms with the waits in them" },
+	  "gradients are all-reduced 3 times per optimizer step; once is enough: 2 all-reduces "
+	  "per step are unnecessary, 0.16 ms including waits" },
 	{ "one pass", { .passes = 1 }, "" },
 	{ "no_sync in all but the last", { .passes = 4, .held = 3 }, "" },
 	{ "no_sync in all but the last, on devices",

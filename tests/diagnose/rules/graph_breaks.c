@@ -16,10 +16,10 @@
 #define LAST "note ProfilerStep#4 1 4000 +1000"
 #define STEPS(more) STEP("1", more) STEP("2", "") STEP("3", "") LAST
 /* Eager work between two regions. */
-#define SAID                                                                      \
-	"2x a step Python and guards run between two compiled regions: 0.37 ms\n" \
-	"before Torch-Compiled Region: 2/0 it is 0.18 ms\n"                       \
-	"before Torch-Compiled Region: 3/0 it is 0.18 ms"
+#define SAID                                                                             \
+	"Python and guards run between two compiled regions 2 times per step: 0.37 ms\n" \
+	"before Torch-Compiled Region: 2/0: 0.18 ms\n"                                   \
+	"before Torch-Compiled Region: 3/0: 0.18 ms"
 #define EAGER(n, at, id) \
 	"call cudaLaunchKernel 1 " n at " +10 #" n id "; kernel gemm 0/7 " n at "9 +10 #" n id ";"
 
@@ -62,15 +62,15 @@ static const struct rule_case cases[] = {
 	{ "on the CPU: a value is read between graphs",
 	  ON_CPU("1", READS("1")) ON_CPU("2", READS("2")),
 	  "warning 360.0 high\n"
-	  "2 times per step Python, guards and wrappers run between two compiled graphs: 0.36 ms, "
-	  "backward included\n"
+	  "Python, guards and wrappers run between two compiled graphs 2 times per step: 0.36 "
+	  "ms, backward included\n"
 	  "aten::item breaks the graph 2 times per step: 0.36 ms" },
 	{ "on the CPU: operators between graphs",
 	  ON_CPU("1", EAGER_OP("1", "250") EAGER_OP("1", "550"))
 		  ON_CPU("2", EAGER_OP("2", "250") EAGER_OP("2", "550")),
 	  "warning 360.0 medium\n"
-	  "2 times per step Python, guards and wrappers run between two compiled graphs: 0.36 ms, "
-	  "backward included\n"
+	  "Python, guards and wrappers run between two compiled graphs 2 times per step: 0.36 "
+	  "ms, backward included\n"
 	  "aten::mul runs between two graphs 2 times per step: 0.36 ms" },
 	{ "on the CPU: parts that were compiled one by one", ON_CPU("1", "") ON_CPU("2", ""), "" },
 	{ "on the CPU: two halves of a program",

@@ -23,7 +23,7 @@
 	STEP("1", name, dur, busy) \
 	STEP("2", name, dur, busy) STEP("3", name, dur, busy) "note ProfilerStep#4 1 4000 +1000"
 
-#define SAID(name, ms) name " blocks the training thread " ms " ms a step"
+#define SAID(name, ms) name " blocks the training thread for " ms " ms per step"
 
 #define LINE(frame) " (" frame ")\n"
 #define INNER(frame, what) frame " takes 0.15 ms of it per step: " what " (" frame ")"
@@ -32,8 +32,7 @@
 #define OWN(n)                                      \
 	"note ProfilerStep#" n " 1 " n "000 +1000;" \
 	"frame data.py(5):get_batch 1 " n "000 +500;" LAUNCH(n, n "500", "495")
-#define MAKES(frame) \
-	frame " makes batches on the thread that runs the model: 0.50 ms per step (" frame ")"
+#define MAKES(frame) frame " prepares batches on the training thread: 0.50 ms per step (" frame ")"
 
 static const struct rule_case cases[] = {
 	/* 500 us less the 200 that taking a batch costs at most */
@@ -70,8 +69,8 @@ static const struct rule_case cases[] = {
 		  "1", "1500", "495") "note ProfilerStep#1 1 1000 +1000; note ProfilerStep#2 1 "
 				      "2000 +1000",
 	  "warning 300.0 medium\n"
-	  "transformers/tokenization_utils_base.py(2800):__call__ makes batches on the thread that "
-	  "runs the model: 0.50 ms per step "
+	  "transformers/tokenization_utils_base.py(2800):__call__ prepares batches on the "
+	  "training thread: 0.50 ms per step "
 	  "(transformers/tokenization_utils_base.py(2800):__call__)" },
 	{ "a function that is called so, and computes on the device",
 	  "frame model.py(5):preprocess 1 1000 +600;" LAUNCH("1", "1500", "495")

@@ -15,7 +15,7 @@
 #define LAST "note ProfilerStep#4 1 4000 +1000"
 #define LATE STEP("1", "") STEP("2", "") STEP("3", "") LAST
 
-#define SAID "4x a step a launch comes when the device has run dry: it idles 0.75 ms"
+#define SAID "4 launches per step arrive after the GPU has run out of work; it idles 0.75 ms"
 
 /* A host that is ahead: its steps take 100 us, those of the device 100 and more. */
 #define AHEAD(n, host, device)                                                                  \
@@ -66,7 +66,7 @@ static const struct rule_case cases[] = {
 	  LATE ";op aten::mm 1 1250 +70; op aten::mm 1 1500 +70; op aten::mm 1 1750 +70;"
 	       "frame m.py(5):_f 1 900 +5000",
 	  "warning 751.7 medium\n" SAID
-	  "\naten::mm comes 1x a step too late: 0.20 ms of it (m.py(5):_f)" },
+	  "\naten::mm is launched too late once per step (0.20 ms) (m.py(5):_f)" },
 	/* of five kernels four are gone, with the gap of 1 us to the next: 12 us a step */
 	{ "tiny kernels in a row, behind a host that is ahead",
 	  AHEAD("1", "10", "1005") TINY("1", "1020", "1", "1106") TINY("1", "1035", "2", "1109")
@@ -78,8 +78,9 @@ static const struct rule_case cases[] = {
 									      "1234")
 						  AHEAD("3", "12",
 							"1237") "note ProfilerStep#4 1 1300 +100",
-	  "warning 12.0 high\n4 elementwise kernels a step follow each other and are shorter than "
-	  "their launches: 0.01 ms" },
+	  "warning 12.0 high\n"
+	  "4 elementwise kernels per step follow each other and are shorter than their "
+	  "launches: 0.01 ms" },
 	{ "three in a row are not many",
 	  AHEAD("1", "10", "1005") TINY("1", "1020", "1", "1106") TINY("1", "1035", "2", "1109")
 		  TINY("1", "1050", "3", "1112")
@@ -90,7 +91,7 @@ static const struct rule_case cases[] = {
 	  PAUSED("1", "10", "19") PAUSED("2", "20", "29")
 		  PAUSED("3", "30", "39") "note ProfilerStep#4 1 40000 +10000",
 	  "warning 9000.0 high\n"
-	  "1x a step a launch comes when the device has run dry: it idles 9.00 ms" },
+	  "1 launch per step arrives after the GPU has run out of work; it idles 9.00 ms" },
 	{ "a pause in one of them is none of launching",
 	  PROMPT("1", "10") PAUSED("2", "11", "20") PROMPT("3", "21") PROMPT("4", "22")
 		  PROMPT("5", "23") "note ProfilerStep#6 1 24000 +1000",
@@ -106,10 +107,10 @@ static const struct rule_case cases[] = {
 	{ "all hosts are slow, and all devices wait for one",
 	  RUN(HOST_AHEAD) NEXT RUN(HOST_BEHIND) NEXT RUN(HOST_AHEAD),
 	  "warning 884.7 medium\n"
-	  "a host works 0.93 ms a step for its launches\n"
-	  "3.3x a step a launch comes when the device has run dry: it idles 0.54 ms\n"
-	  "a device computes and moves data for 0.11 ms a step; else it waits for its host, or in "
-	  "collectives for other hosts" },
+	  "a host spends 0.93 ms per step on its launches\n"
+	  "3.3 launches per step arrive after the GPU has run out of work; it idles 0.54 ms\n"
+	  "a GPU computes and moves data for 0.11 ms per step; otherwise it waits for its host, "
+	  "or in collectives for other hosts" },
 	{ "one host is slow, the others wait for their devices",
 	  RUN(HOST_WAITS) NEXT RUN(HOST_BEHIND) NEXT RUN(HOST_WAITS), "" },
 	{ "a few launches of a file without steps: start-up",

@@ -16,11 +16,11 @@
 
 static const struct rule_case cases[] = {
 	{ "a loop over the elements", STEP LOOP_32,
-	  "warning 305.2 low\naten::select again and again in a loop: 0.32 ms of the host a step" },
+	  "warning 305.2 low\naten::select repeats in a loop: 0.32 ms of host time per step" },
 	{ "other operators in its turns",
 	  STEP LOOP_24 "op aten::mul 1 335 +2; op aten::add 1 338 +2;" LOOP_8(340, 350, 360, 370,
 									      380, 390, 400, 410),
-	  "warning 305.2 low\naten::select again and again in a loop: 0.32 ms of the host a step" },
+	  "warning 305.2 low\naten::select repeats in a loop: 0.32 ms of host time per step" },
 	{ "a few indexes", STEP LOOP_24, "" },
 	{ "other work between: no loop",
 	  STEP LOOP_24 "op a 1 335 +.1; op a 1 335.2 +.1; op a 1 335.4 +.1; op a 1 335.6 +.1;"

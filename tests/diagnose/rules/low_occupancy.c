@@ -6,7 +6,7 @@
 #include "support/rule_cases.h"
 
 #define STEP "note ProfilerStep#1 1 0 +20; call cudaLaunchKernel 1 2 +1 #1;"
-#define SAID " has fewer blocks than the device has multiprocessors: 0.40 ms a step (1x)"
+#define SAID " has fewer blocks than the GPU has multiprocessors: 0.40 ms per step (once)"
 #define DECODE(batch) STEP "note execute_context_0(0)_generation_" batch "(" batch ") 1 1 +18;"
 
 #define EVENT(cat, name, tid, ts, dur, args)                                             \

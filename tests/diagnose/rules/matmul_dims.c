@@ -25,7 +25,7 @@
 #define END "{\"ph\":\"M\",\"name\":\"end\"}]}"
 #define ALIGN1 "cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1"
 #define ODD "[1024,1001],[1001,1024]"
-#define SAID "aten::mm with rows that are no multiple of 8: 0.40 ms a step (1x)"
+#define SAID "aten::mm with rows that are not a multiple of 8: 0.40 ms per step (once)"
 
 static const struct rule_case cases[] = {
 	{ "odd rows, read one number at a time", A100 MM("c10::BFloat16", ODD) KERNEL(ALIGN1) END,

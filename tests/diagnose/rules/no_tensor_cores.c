@@ -34,31 +34,32 @@
 
 static const struct rule_case cases[] = {
 	{ "a product in FP32 on vector units", A100 MM("float") KERNEL(SGEMM) END,
-	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	{ "xmma kernels that say ffma are vector units, too", A100 MM("float") KERNEL(FFMA) END,
-	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	/* 4 bytes of 8 million numbers: bound by memory, of which half is left */
 	{ "what memory holds up becomes twice as fast",
 	  A100 OP("aten::mm", SIZES("float", "[1000000,4],[4,4]")) KERNEL(SGEMM) END,
-	  "warning 200.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 200.0 medium\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	/* 3.9 GFLOP in 39 us are 100 TFLOP/s, and no product is faster than that here */
 	{ "the trace's own products in bf16 are what can be reached",
 	  A100 MM("float") KERNEL(SGEMM) EVENT("cpu_op", "aten::mm", "1", "8.1", "0.8",
 					       SIZES("c10::BFloat16", "[1950,1000],[1000,1000]"))
 		  KERNEL_AT("ampere_bf16_s16816gemm_bf16", "2", "8.2", "411", "39") END,
-	  "warning 361.0 high\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 361.0 high\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	/* 375 us of the product, and half of 100 us */
 	{ "activations behind products take their type",
 	  A100 MM("float") KERNEL(SGEMM)
 		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))
 			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
-	  "warning 425.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)\n"
-	  "aten::relu computes in FP32: 0.10 ms a step (1x)" },
+	  "warning 425.0 medium\n"
+	  "aten::mm computes in FP32: 0.40 ms per step (once)\n"
+	  "aten::relu computes in FP32: 0.10 ms per step (once)" },
 	{ "what is added elsewhere may be wanted in FP32",
 	  A100 MM("float") KERNEL(SGEMM) EVENT("cpu_op", "aten::add", "1", "9", "5",
 					       SIZES("float", "[1950,1000],[1950,1000]"))
 		  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
-	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	/* as long as that in bf16: 10 us of 400 */
 	{ "attention as in bf16, where FLOPs are not known",
 	  A100 OP("aten::_efficient_attention_forward",
@@ -66,8 +67,8 @@ static const struct rule_case cases[] = {
 		  EVENT("cpu_op", "aten::_flash_attention_forward", "1", "8.1", "0.8",
 			SIZES("c10::BFloat16", "[4,64,8,64],[4,64,8,64],[4,64,8,64]"))
 			  KERNEL_AT("flash_fwd_kernel", "2", "8.2", "411", "10") END,
-	  "warning 390.0 medium\naten::_efficient_attention_forward computes in FP32: 0.40 ms a "
-	  "step (1x)" },
+	  "warning 390.0 medium\n"
+	  "aten::_efficient_attention_forward computes in FP32: 0.40 ms per step (once)" },
 	{ "without products in FP32 they are wanted so",
 	  A100 MM("c10::Half") KERNEL("ampere_fp16_s16816gemm_fp16")
 		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))
@@ -78,22 +79,23 @@ static const struct rule_case cases[] = {
 	  A100 OP("aten::_efficient_attention_forward",
 		  SIZES("float", "[4,2048,16,128],[4,2048,16,128],[4,2048,16,128]"))
 		  KERNEL("fmha_cutlassF_f32_aligned_64x64_rf_sm80") END,
-	  "warning 375.0 medium\naten::_efficient_attention_forward computes in FP32: "
-	  "0.40 ms a step (1x)" },
+	  "warning 375.0 medium\n"
+	  "aten::_efficient_attention_forward computes in FP32: 0.40 ms per step (once)" },
 	{ "without sizes: four times as fast, as the kernel's name says FP32",
 	  DEVICE("Tesla V100-SXM2-16GB", "7", "0", "32") OP("aten::mm", "")
 		  KERNEL("volta_sgemm_128x64_tn") END,
-	  "warning 300.0 low\nvolta_sgemm_128x64_tn computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 300.0 low\nvolta_sgemm_128x64_tn computes in FP32: 0.40 ms per step (once)" },
 	{ "without operators: the same",
 	  A100 KERNEL("cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1") END,
-	  "warning 300.0 low\ncudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1 computes in FP32: "
-	  "0.40 ms a step (1x)" },
+	  "warning 300.0 low\n"
+	  "cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1 computes in FP32: 0.40 ms per step "
+	  "(once)" },
 	{ "a device that is in no table",
 	  DEVICE("NVIDIA Next", "13", "0", "32") MM("float") KERNEL(SGEMM) END,
-	  "warning 300.0 low\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 300.0 low\naten::mm computes in FP32: 0.40 ms per step (once)" },
 	{ "AMD without matrix instructions",
 	  DEVICE("AMD Instinct MI300X", "9", "4", "64") KERNEL(TILE) END,
-	  "warning 300.0 low\n" TILE " computes in FP32: 0.40 ms a step (1x)" },
+	  "warning 300.0 low\n" TILE " computes in FP32: 0.40 ms per step (once)" },
 	{ "AMD with them",
 	  DEVICE("AMD Instinct MI300X", "9", "4", "64") KERNEL(TILE "_MI16x16x1") END, "" },
 	{ "an AMD device that may have none",

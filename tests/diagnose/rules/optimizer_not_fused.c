@@ -6,9 +6,9 @@
 #include "support/rule_cases.h"
 
 #define SINGLE "vectorized_elementwise_kernel"
-#define SAID                                                                                     \
-	"Optimizer.step#Adam.step launches 100 kernels a step, one tensor each: 1.00 ms of the " \
-	"host\n"
+#define SAID                                                                                  \
+	"Optimizer.step#Adam.step launches 100 kernels per step, one per tensor: 1.00 ms of " \
+	"host time\n"
 
 /* What a step is made of. */
 struct steps {
@@ -64,12 +64,12 @@ static const struct {
 	{ "Adam on the CPU",
 	  { "Optimizer.step#Adam.step", "aten::mul_", 120, 5 },
 	  "warning 561.6 medium\n"
-	  "Optimizer.step#Adam.step runs 120 elementwise operators per step, one tensor each: "
+	  "Optimizer.step#Adam.step runs 120 elementwise operators per step, one per tensor: "
 	  "0.90 ms" },
 	{ "SGD saves less",
 	  { "Optimizer.step#SGD.step", "aten::add_", 120, 5 },
 	  "warning 299.5 medium\n"
-	  "Optimizer.step#SGD.step runs 120 elementwise operators per step, one tensor each: "
+	  "Optimizer.step#SGD.step runs 120 elementwise operators per step, one per tensor: "
 	  "0.90 ms" },
 	{ "RMSprop has no fused version",
 	  { "Optimizer.step#RMSprop.step", "aten::mul_", 120, 5 },
@@ -89,17 +89,17 @@ static const struct {
 	 */
 	{ "a hundred kernels, one tensor each",
 	  { "Optimizer.step#Adam.step", SINGLE, 100, 3 },
-	  "warning 897.0 medium\n" SAID "these kernels take 0.30 ms a step" },
+	  "warning 897.0 medium\n" SAID "these kernels take 0.30 ms per step" },
 	{ "kernels that hardly move anything",
 	  { "Optimizer.step#Adam.step", SINGLE, 100, 2 },
-	  "warning 997.0 medium\n" SAID "these kernels take 0.20 ms a step" },
+	  "warning 997.0 medium\n" SAID "these kernels take 0.20 ms per step" },
 	/* the second step begins behind the 100 us that are left of the first one's 300 us */
 	{ "few that are large",
 	  { "Optimizer.step#Adam.step", SINGLE, 30, 10 },
 	  "warning 647.5 medium\n"
-	  "Optimizer.step#Adam.step launches 30 kernels a step, one tensor each: 0.65 ms of the "
-	  "host\n"
-	  "these kernels take 0.30 ms a step" },
+	  "Optimizer.step#Adam.step launches 30 kernels per step, one per tensor: 0.65 ms of "
+	  "host time\n"
+	  "these kernels take 0.30 ms per step" },
 	{ "few that are small", { "Optimizer.step#Adam.step", SINGLE, 30, 3 }, "" },
 	{ "foreach and fused take many tensors",
 	  { "Optimizer.step#Adam.step", "multi_tensor_apply_kernel", 100, 3 },

@@ -15,11 +15,12 @@ struct job {
 	bool on_device;
 };
 
-#define LOSE(ms)                                                                           \
-	"operators that are split over threads lose " ms " ms per step against their own " \
-	"fastest runs on the same shapes, short operators far less\n"
-#define SLOW(name) \
-	"aten::" name " takes several times its fastest run in 3 runs per step: 6.00 ms lost"
+#define LOSE(ms)                                                                            \
+	"multi-threaded operators lose " ms " ms per step compared with their own fastest " \
+	"runs on the same shapes; short operators lose far less\n"
+#define SLOW(name)    \
+	"aten::" name \
+	" takes several times as long as its fastest run 3 times per step: 6.00 ms lost"
 
 static const char *const names[] = { "aten::mm", "aten::gelu", "aten::softmax", "aten::add" };
 

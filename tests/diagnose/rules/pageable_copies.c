@@ -42,8 +42,8 @@
 #define OUT "Memcpy DtoH (Device -> Pageable)"
 #define PINNED "Memcpy HtoD (Pinned -> Device)"
 #define ROCM "Memcpy HtoD (Host -> Device)"
-#define ONCE ": 1x a step, 4.00 ms"
-#define TWICE ": 1x a step, 4.00 ms, more than twice what pinned memory needs"
+#define ONCE ": once per step, 4.00 ms"
+#define TWICE ": once per step, 4.00 ms, more than twice what pinned memory needs"
 
 static const struct rule_case cases[] = {
 	{ "a batch from pageable memory", A100 STEP HELD(IN, "25000000") REST,
@@ -61,7 +61,7 @@ static const struct rule_case cases[] = {
 	  "warning 3591.2 high\n" IN TWICE },
 	/* the copy takes as long, but the host is done long before: the kernel follows at once */
 	{ "a device that is not known: only the waiting is gone",
-	  UNKNOWN STEP HELD(IN, "25000000") REST, "info 89.0 low\n" IN ": 1x a step, 4.00 ms" },
+	  UNKNOWN STEP HELD(IN, "25000000") REST, "info 89.0 low\n" IN ": once per step, 4.00 ms" },
 	/* 53 GB/s: 2 x 471.7 us */
 	{ "ROCm does not say which memory: slow, and waited for",
 	  MI300 STEP HELD(ROCM, "25000000") REST, "warning 3617.3 low\n" ROCM TWICE },

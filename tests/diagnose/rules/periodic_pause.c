@@ -26,7 +26,7 @@
 
 static const struct rule_case cases[] = {
 	/* 9,980 us of two of five steps: all from the launch to the end */
-	{ "every second step", EVERY_TWO, "warning 3992.0 medium\n" SAID "3.99 ms a step" },
+	{ "every second step", EVERY_TWO, "warning 3992.0 medium\n" SAID "3.99 ms per step" },
 	{ "operators that compute are no pause", EVERY_TWO "op aten::sort 1 11100 +8000;", "" },
 	{ "saving has its own rule",
 	  EVERY_TWO "frame a.py(1):_save 1 11100 +8800; frame a.py(1):_save 1 23100 +8800", "" },

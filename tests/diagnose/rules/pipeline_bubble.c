@@ -132,8 +132,9 @@ static void test_cases(void **state)
 	(void)state;
 	check("two stages, two micro-batches", trace_of(2, 3, true),
 	      "warning 178.5 medium\n"
-	      "2 stages pass 2 micro-batches a step, and the busiest of them stands idle 0.31 ms\n"
-	      "16 micro-batches would leave 6 % of the time idle, 2 leave 33 %");
+	      "2 stages pass 2 micro-batches per step, and the busiest stage is idle for 0.31 "
+	      "ms\n"
+	      "16 micro-batches would leave 6 % of the time idle; 2 leave 33 %");
 	check("ranks that send each other nothing", trace_of(2, 3, false), "");
 	check("one stage alone", trace_of(1, 3, true), "");
 	check("nothing", strdup("[]"), "");

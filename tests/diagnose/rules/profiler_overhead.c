@@ -14,11 +14,12 @@
 
 static const struct rule_case cases[] = {
 	{ "a flush in each step", STEPS(""),
-	  "warning 400.0 high\nthe profiler's Buffer Flush stops the host 1x a step: 0.40 ms" },
+	  "warning 400.0 high\nthe profiler's Buffer Flush stops the host once per step: 0.40 ms" },
 	{ "the thread goes on during one of them", STEPS("op aten::add 1 1200 +50;"),
-	  "warning 266.7 high\nthe profiler's Buffer Flush stops the host 0.7x a step: 0.27 ms" },
+	  "warning 266.7 high\n"
+	  "the profiler's Buffer Flush stops the host 0.7 times per step: 0.27 ms" },
 	{ "a call that was open before", STEPS("call cudaMemcpyAsync 1 1090 +420;"),
-	  "warning 400.0 high\nthe profiler's Buffer Flush stops the host 1x a step: 0.40 ms" },
+	  "warning 400.0 high\nthe profiler's Buffer Flush stops the host once per step: 0.40 ms" },
 	{ "the driver loads code: not the profiler",
 	  STEP("1", "overhead Lazy\\u0020Function\\u0020Loading 0 1100 +400;") STEP("2", "")
 		  STEP("3", "") LAST,

@@ -18,14 +18,17 @@
 static const struct rule_case cases[] = {
 	{ "in two steps; what is in it is part of it",
 	  STEP("1", COMPILE("1")) STEP("2", "") STEP("3", COMPILE("3")) LAST,
-	  "warning 266.7 high\n_compile.compile_inner (dynamo_timed) runs 0.7x a step: 0.27 ms" },
+	  "warning 266.7 high\n"
+	  "_compile.compile_inner (dynamo_timed) runs 0.7 times per step: 0.27 ms" },
 	{ "in a later step: the code had been there",
 	  STEP("1", "") STEP("2", COMPILE("2")) STEP("3", "") LAST,
-	  "warning 133.3 medium\n_compile.compile_inner (dynamo_timed) runs 0.3x a step: 0.13 ms" },
+	  "warning 133.3 medium\n"
+	  "_compile.compile_inner (dynamo_timed) runs 0.3 times per step: 0.13 ms" },
 	{ "with the line",
 	  STEP("1", "") STEP("2", COMPILE("2")) STEP("3", "") LAST
 	  ";frame train.py(42):_loss 1 900 +4000",
-	  "warning 133.3 medium\n_compile.compile_inner (dynamo_timed) runs 0.3x a step: 0.13 ms "
+	  "warning 133.3 medium\n"
+	  "_compile.compile_inner (dynamo_timed) runs 0.3 times per step: 0.13 ms "
 	  "(train.py(42):_loss)" },
 	{ "in the first step only: it has to be compiled once",
 	  STEP("1", COMPILE("1")) STEP("2", "") STEP("3", "") LAST, "" },

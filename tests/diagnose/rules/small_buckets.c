@@ -9,10 +9,12 @@
 
 #define MB_26 6815744 /* elements */
 
-#define FOUND(us)                                                                              \
-	"warning " us " medium\n"                                                              \
-	"the latency of those that larger buckets save adds up to 0.07 ms per step and rank\n" \
-	"gradients go out in 8 all-reduces per backward; 1 with buckets of 25 MB"
+#define FOUND(us)                                                                  \
+	"warning " us " medium\n"                                                  \
+	"the all-reduces that larger buckets avoid have a latency of 0.07 ms per " \
+	"step and rank\n"                                                          \
+	"backward sends gradients in 8 all-reduces; with buckets of 25 MB it "     \
+	"would be 1"
 
 static const struct ddp_case cases[] = {
 	{ "eight small buckets", { .passes = 1, .buckets = 8 }, FOUND("59.8") },

@@ -27,10 +27,11 @@
 
 #define STEPS(op, call) SERVED(op, call) ";note Optimizer.step#SGD.step 1 1950 +10"
 
-#define SAID(op, call) op " waits for the device 2x a step (" call "), which then idles 0.20 ms"
+#define SAID(op, call) \
+	op " waits for the GPU 2 times per step (" call "); the GPU then idles 0.20 ms"
 
 #define ONCE(op) \
-	op " waits for the device 1x a step (cudaStreamSynchronize), which then idles 0.10 ms"
+	op " waits for the GPU once per step (cudaStreamSynchronize); the GPU then idles 0.10 ms"
 
 #define NEXT "\n---\n"
 
@@ -66,12 +67,14 @@ static const struct rule_case cases[] = {
 				      "cudaStreamSynchronize") " (model.py(73):_forward)" },
 	/* twice the 30 us of the operator, and the 360 behind it */
 	{ "what is done with the value goes, too", USED("400", "900"),
-	  "warning 780.0 medium\naten::item waits for the device 2x a step "
-	  "(cudaStreamSynchronize), which then idles 0.92 ms" },
+	  "warning 780.0 medium\n"
+	  "aten::item waits for the GPU 2 times per step (cudaStreamSynchronize); the GPU then "
+	  "idles 0.92 ms" },
 	/* twice 30 us, and once the 20 behind it */
 	{ "what follows the last of several reads is something else", USED("060", "900"),
-	  "warning 80.0 medium\naten::item waits for the device 2x a step "
-	  "(cudaStreamSynchronize), which then idles 0.92 ms" },
+	  "warning 80.0 medium\n"
+	  "aten::item waits for the GPU 2 times per step (cudaStreamSynchronize); the GPU then "
+	  "idles 0.92 ms" },
 	{ "HIP has it, too", STEPS("aten::item", "hipStreamSynchronize"),
 	  "warning 199.2 medium\n" SAID("aten::item", "hipStreamSynchronize") },
 	{ "the device has other work: nothing is lost by waiting",
@@ -79,8 +82,9 @@ static const struct rule_case cases[] = {
 	{ "one of two ranks has other work: the other one stalls",
 	  STEPS("aten::item", "cudaStreamSynchronize")
 		  NEXT STEPS("aten::item", "cudaStreamSynchronize") ";kernel other 0/9 900 +4000",
-	  "warning 199.2 medium\naten::item waits for the device 2x a step "
-	  "(cudaStreamSynchronize), which then idles 0.10 ms" },
+	  "warning 199.2 medium\n"
+	  "aten::item waits for the GPU 2 times per step (cudaStreamSynchronize); the GPU then "
+	  "idles 0.10 ms" },
 	{ "the rate limiter of FSDP waits on purpose",
 	  STEPS("aten::x", "cudaEventSynchronize") ";note FSDP.rate_limiter 1 900 +5000", "" },
 	{ "outside of the steps",
@@ -94,8 +98,9 @@ static const struct rule_case cases[] = {
 	  "warning 199.2 high\n" ONCE("aten::item") " (train.py(5):_log)\n" ONCE("aten::item") },
 	{ "what waits in one of three steps is a pause",
 	  STEPS("aten::item", "cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490",
-	  "warning 166.0 high\naten::item waits for the device 1.7x a step "
-	  "(cudaStreamSynchronize), which then idles 0.17 ms" },
+	  "warning 166.0 high\n"
+	  "aten::item waits for the GPU 1.7 times per step (cudaStreamSynchronize); the GPU "
+	  "then idles 0.17 ms" },
 	{ "no waits",
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;"
 								      "op aten::add 1 1010 +90",

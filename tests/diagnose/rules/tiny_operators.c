@@ -5,14 +5,14 @@
  */
 #include "support/rule_cases.h"
 
-#define SAID(count, ms)                                                                       \
-	count " operators per step compute next to nothing, one behind the other: " ms " ms " \
-	      "with the calls around them\n"
+#define SAID(count, ms)                                                                      \
+	count " operators per step compute next to nothing, one after the other: " ms " ms " \
+	      "including the calls around them\n"
 #define RUNS(name, count, ms) "aten::" name " runs " count " times per step: " ms " ms of its own"
 
-#define UPDATES(ms)                                                                    \
-	"an optimizer written in single operators takes " ms " ms of it: they change " \
-	"tensors in place, behind backward\n"
+#define UPDATES(ms)                                                                               \
+	"an optimizer written in single operators takes " ms " ms of it: they change tensors in " \
+	"place after backward\n"
 
 /* What a step is made of: `count` times what stands in `names`. */
 struct job {

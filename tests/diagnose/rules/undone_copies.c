@@ -59,12 +59,12 @@
 static const struct rule_case cases[] = {
 	{ "casts back and forth", BACK_AND_FORTH("1") BACK_AND_FORTH("2"),
 	  "warning 300.0 medium\n"
-	  "3 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "a tensor is cast or copied and then back 3 times per step, with no computation in "
 	  "between: 0.30 ms\n"
 	  "aten::to copies 6 times per step: 0.30 ms" },
 	{ "transposed and copied twice", TRANSPOSED("1") TRANSPOSED("2"),
 	  "warning 300.0 medium\n"
-	  "3 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "a tensor is cast or copied and then back 3 times per step, with no computation in "
 	  "between: 0.30 ms\n"
 	  "aten::contiguous copies 6 times per step: 0.30 ms" },
 	{ "something is computed in between", ONCE("1") ONCE("2"), "" },
@@ -73,7 +73,7 @@ static const struct rule_case cases[] = {
 	{ "nothing to do: it had the type", NOTHING_TO_DO("1") NOTHING_TO_DO("2"), "" },
 	{ "on a GPU, with types", GPU_JOB(TYPES("float", "c10::Half"), TYPES("c10::Half", "float")),
 	  "warning 339.7 high\n"
-	  "1 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "a tensor is cast or copied and then back once per step, with no computation in "
 	  "between: 0.80 ms\n"
 	  "aten::copy_ copies 2 times per step: 0.80 ms" },
 	{ "on a GPU, to a third type",

@@ -7,8 +7,8 @@
 #include "support/make/ddp_job.h"
 
 #define WALK "DDP searches the autograd graph for unused parameters: 0.01 ms per step"
-#define MAP                                                                                \
-	"it all-reduces a map of the used parameters: 0.04 ms per step with the wait for " \
+#define MAP                                                                                      \
+	"DDP all-reduces a map of the used parameters: 0.04 ms per step including the wait for " \
 	"other ranks\n"
 
 static const struct ddp_case cases[] = {

@@ -18,8 +18,9 @@
 #define ITER "frame torch/utils/data/dataloader.py(492):__iter__ 1 220200 +29700;"
 #define START "frame multiprocessing/process.py(110):start 1 221000 +12000;"
 #define RESET "frame torch/utils/data/dataloader.py(1235):_reset 1 220200 +5000;"
-#define SAID(ms) \
-	"stopping and starting the worker processes takes " ms " ms per step (0.3 times per step)"
+#define SAID(ms)                                                                              \
+	"the DataLoader spends " ms " ms per step on stopping and starting worker processes " \
+	"(0.3 times per step)"
 
 static const struct rule_case cases[] = {
 	/* 20 + 30 + 10 ms but for 0.1 ms */
@@ -34,8 +35,9 @@ static const struct rule_case cases[] = {
 		  STEP("2", LAST("20000") FIRST("250000", "10000") "op aten::mm 1 265000 +30000;")
 			  STEP("3", NEXT "300100 +9000; op aten::mm 1 310000 +30000;")
 				  STEP("4", BATCH("4")),
-	  "warning 17175.0 medium\nstopping and starting the worker processes takes 17.2 ms per "
-	  "step (0.2 times per step)" },
+	  "warning 17175.0 medium\n"
+	  "the DataLoader spends 17.2 ms per step on stopping and starting worker processes "
+	  "(0.2 times per step)" },
 	{ "shorter than stopping and starting processes",
 	  STEPS(LAST("5000") FIRST("212000", "10000")), "" },
 	{ "workers that are kept: the epoch ends at once",

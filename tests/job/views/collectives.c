@@ -10,7 +10,7 @@
 static const struct view_case cases[] = {
 	{ "no ranks", "", COLUMNS, "" },
 	{ "one rank: nothing is shared", "rank 0; allreduce 0 +5", COLUMNS "+notes",
-	  "1 calls could not be matched with those of other ranks." },
+	  "1 call could not be matched with calls of other ranks." },
 	{ "all leave at 50, rank 7 came last",
 	  "rank 0 @a; group tp 0,7; step 3 0 +99; allreduce 10 +40 !64;"
 	  "rank 7 @a; group tp 0,7; step 3 0 +99; allreduce 45 +5 !64",
@@ -30,7 +30,7 @@ static const struct view_case cases[] = {
 	{ "what was lost is counted",
 	  "rank 0 @a; allreduce 100 +10 =1; allreduce 300 +10 =2; rank 1 @a; allreduce 100 +10 =1",
 	  "collective,members+notes",
-	  "all-reduce,2\n1 calls could not be matched with those of other ranks." },
+	  "all-reduce,2\n1 call could not be matched with calls of other ranks." },
 	{ "a collective that the clocks contradict",
 	  "rank 0 @a; allreduce 0 +5000 =1; allreduce 9000 +1 =2; allreduce 9900 +5000 =3;"
 	  "rank 1 @b; allreduce 0 +5000 =1; allreduce 29000 +1 =2; allreduce 9900 +5000 =3",

@@ -191,8 +191,7 @@ static void test_host_only(void **state)
 	expect(&ranks,
 	       &(struct idle_case){ .what = "no devices",
 				    .columns = "idle_ns+notes",
-				    .rows = "Nothing ran on devices: when ranks stood idle is not "
-					    "known." });
+				    .rows = "No GPU work: when the ranks were idle is unknown." });
 	support_ranks_close(&ranks);
 }
 

@@ -41,12 +41,12 @@ static const struct view_case cases[] = {
 					       "c700 l100") "kernel gemm 4 2800; rank 6 @a;" USUAL,
 	  COLUMNS ",cause",
 	  "5,persistent,200000,20.00,4,4,200000,400000,its kernels take 1.40 times as long as "
-	  "those of the median rank, all alike: a slower device" },
+	  "those of the median rank, all by the same factor: a slower GPU" },
 	{ "its host waits for input",
 	  "rank 0 @a;" USUAL
 	  "rank 1 @b;" LATE("c500 m100 x100 l100 i200",
 			    "c500 l100 i200") "kernel gemm 4 2000; rank 2 @a;" USUAL,
-	  "rank,host,cause", "1,b,its host waits for input (100 % of it)" },
+	  "rank,host,cause", "1,b,its host waits for input (100 % of the lateness)" },
 	{ "it waited in another group: that is not its fault",
 	  "rank 0 @a;" USUAL
 	  "rank 1 @a;" LATE("c500 m300 x300 l100",
@@ -55,21 +55,23 @@ static const struct view_case cases[] = {
 	/* 200 of four times 1000; the note says why it is not named */
 	{ "late in one step of four", "rank 0 @a;" USUAL "rank 1 @a;" ONCE "rank 2 @a;" USUAL,
 	  COLUMNS "+notes",
-	  "Of 3 ranks rank 1 comes latest, by 50.0 us a step (5.0 % of it), for 50.0 us of which "
-	  "it is the last; it stands out in 1 of 4 steps, too few to tell it from chance." },
+	  "Of 3 ranks, rank 1 is the latest, by 50.0 us per step (5.0 % of it); for 50.0 us of "
+	  "that it is the last to arrive. It stands out in 1 of 4 steps, too few to rule out "
+	  "chance." },
 	{ "late in all steps, and nothing explains it",
 	  "rank 0 @a;" USUAL "rank 1 @a;" LATE("c500 m300 x100 l100",
 					       "c500 l100") "kernel gemm 4 2000; rank 2 @a;" USUAL,
 	  "rank+notes",
-	  "Of 3 ranks rank 1 comes latest, by 200.0 us a step (20.0 % of it), for 200.0 us of "
-	  "which it is the last; it stands out in 4 of 4 steps, but does nothing much longer than "
-	  "the others." },
+	  "Of 3 ranks, rank 1 is the latest, by 200.0 us per step (20.0 % of it); for 200.0 us "
+	  "of that it is the last to arrive. It stands out in 4 of 4 steps, but nothing takes "
+	  "it much longer than the others." },
 	{ "one step is said to be few",
 	  "rank 0 @a;" STEP("0", "0", "600", "300", "c500 x300 l100",
 			    "c500 l100") "rank 1 @a;" STEP("0", "0", "800", "100", "c500 x100 l300",
 							   "c500 l300"),
 	  "rank,pattern,of_steps+notes",
-	  "1,persistent,1\nOne step only: whether it is always so cannot be told." },
+	  "1,persistent,1\n"
+	  "There is only one step, so the trace cannot show whether the rank is always late." },
 };
 
 static void test_cases(void **state)

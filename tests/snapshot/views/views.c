@@ -172,8 +172,8 @@ static const struct {
 	  "free 0x1200 1047552; oom 2000000 300 fwd",
 	  "asked_bytes,device_free_bytes,cached_free_bytes,largest_free_bytes,missing_bytes,"
 	  "line,why",
-	  "2000000,300,2096128,1048576,0,model.py:14 (forward),it was free; in pieces that are too "
-	  "small" },
+	  "2000000,300,2096128,1048576,0,model.py:14 (forward),enough memory was "
+	  "free; but fragmented into small blocks" },
 	{ "pieces of a page or more: expandable segments would have used them", "oom",
 	  "segment 0x1000000 67108864; block 0x1000000 20971520 0 free;"
 	  "block 0x2400000 2097152 2097152 used; block 0x2600000 20971520 0 free;"
@@ -182,7 +182,7 @@ static const struct {
 	  "alloc 0x3a00000 23068672; free 0x1000000 20971520; free 0x2600000 20971520;"
 	  "oom 41943040 0",
 	  "cached_free_bytes,missing_bytes,would_help",
-	  "41943040,0,expandable_segments:True; else max_split_size_mb" },
+	  "41943040,0,expandable_segments:True; otherwise max_split_size_mb" },
 	{ "one that is smaller stays a piece", "oom",
 	  "segment 0x1000000 67108864; block 0x1000000 18874368 0 free;"
 	  "block 0x2200000 4194304 4194304 used; block 0x2600000 20971520 0 free;"
@@ -191,16 +191,16 @@ static const struct {
 	  "alloc 0x3a00000 23068672; free 0x1000000 18874368; free 0x2600000 20971520;"
 	  "oom 39845888 0",
 	  "cached_free_bytes,missing_bytes,would_help",
-	  "39845888,0,sizes that repeat; or max_split_size_mb" },
+	  "39845888,0,the same sizes in every step; or max_split_size_mb" },
 	{ "the device has it, but less than the 20 MiB of a segment: it is full", "oom",
 	  "segment 0x1000000 20971520; block 0x1000000 20971520 20971520 used;"
 	  "segalloc 0x1000000 20971520; alloc 0x1000000 20971520; oom 8388608 18874368",
-	  "missing_bytes,why,would_help", "0,more was needed than the device has,-" },
+	  "missing_bytes,why,would_help", "0,the program needs more memory than the GPU has,-" },
 	{ "not there at all", "oom",
 	  "segment 0x1000 2097152; block 0x1000 2097152 2097152 used;"
 	  "segalloc 0x1000 2097152; alloc 0x1000 2097152 fwd; oom 1000 300",
 	  "missing_bytes,active_bytes,activation_bytes,why",
-	  "700,2097152,2097152,more was needed than the device has" },
+	  "700,2097152,2097152,the program needs more memory than the GPU has" },
 	{ "nothing failed", "oom", SEGMENT, "why", "" },
 	{ "a map of segments", "segments",
 	  "segment 0x9000 4096; block 0x9000 4096 0 free; segment 0x1000 1024;"
