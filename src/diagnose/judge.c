@@ -242,43 +242,108 @@ void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding
 	va_end(words);
 }
 
-/* Time as people read it: three digits, and seconds from one on. */
-static int print_time(int64_t ns, char *out, size_t room)
+/* Three digits; all times of a finding have one unit. */
+static int print_time(int64_t ns, bool in_seconds, char *out, size_t room)
 {
-	double ms = (double)ns / 1e6;
+	double value = (double)ns / (in_seconds ? 1e9 : 1e6);
+	int small = in_seconds && value < 0.9995 ? value < 0.0995 ? 4 : 3 : 2;
 
-	if (ms >= 999.5)
-		return snprintf(out, room, "%.*f s", ms >= 9995 ? 1 : 2, ms / 1e3);
-	return snprintf(out, room, "%.*f ms", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
+	return snprintf(out, room, "%.*f %s",
+			value >= 99.95   ? 0
+			: value >= 9.995 ? 1
+					 : small,
+			value, in_seconds ? "s" : "ms");
 }
 
-/* "{time}" and "{count}" become figures. */
-static void expand(const struct ss_evidence *evidence, char *out, size_t room)
+/* A count as people read it: one decimal below ten, and "1,601". */
+static int print_count(double count, char *out, size_t room)
 {
-	const char *at = evidence->text;
+	char digits[32];
+	int length, added = 0;
+
+	length = snprintf(digits, sizeof(digits), "%.*f",
+			  count >= 9.95 || count == (double)(int64_t)count ? 0 : 1, count);
+	if (count < 1000 || length >= (int)sizeof(digits))
+		return snprintf(out, room, "%s", digits);
+	for (int i = 0; i < length && (size_t)added + 2 < room; i++) {
+		if (i && (length - i) % 3 == 0)
+			out[added++] = ',';
+		out[added++] = digits[i];
+	}
+	out[added] = '\0';
+	return added;
+}
+
+/* The next figure of a sentence: its length, or -1 where `*at` is at plain text. */
+static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, const char **at,
+			 char *out, size_t room)
+{
+	double count = evidence->count;
+	const char *bar, *end;
+
+	if (strncmp(*at, "{time}", 6) == 0) {
+		*at += 6;
+		return print_time(evidence->weight_ns, in_seconds, out, room);
+	}
+	if (strncmp(*at, "{count} times", 13) == 0 && count == 1) {
+		*at += 13;
+		return snprintf(out, room, "once");
+	}
+	if (strncmp(*at, "{count}", 7) == 0) {
+		*at += 7;
+		return print_count(count, out, room);
+	}
+	if (strncmp(*at, "{?", 2) != 0 || !(bar = strchr(*at, '|')) || !(end = strchr(bar, '}')))
+		return -1;
+	if (count == 1)
+		room = (size_t)snprintf(out, room, "%.*s", (int)(bar - *at - 2), *at + 2);
+	else
+		room = (size_t)snprintf(out, room, "%.*s", (int)(end - bar - 1), bar + 1);
+	*at = end + 1;
+	return (int)room;
+}
+
+/* "{time}", "{count}" and what follows from them become text. */
+static void expand(const struct ss_evidence *evidence, bool in_seconds, char *out, size_t room)
+{
+	const char *at = evidence->form;
 	size_t length = 0;
 
 	while (*at && length + 1 < room) {
-		int added = 1;
+		int added = expand_figure(evidence, in_seconds, &at, out + length, room - length);
 
-		if (strncmp(at, "{time}", 6) == 0) {
-			added = print_time(evidence->weight_ns, out + length, room - length);
-			at += 6;
-		} else if (strncmp(at, "{count}", 7) == 0) {
-			added = snprintf(out + length, room - length, "%.*f",
-					 evidence->count >= 9.95 ||
-							 evidence->count ==
-								 (double)(int64_t)evidence->count
-						 ? 0
-						 : 1,
-					 evidence->count);
-			at += 7;
-		} else {
+		if (added < 0) {
+			added = 1;
 			out[length] = *at++;
 		}
 		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
 	}
 	out[length] = '\0';
+}
+
+/* Seconds from here on: what has three digits in milliseconds is below it. */
+#define SECONDS_NS 999500000
+
+bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena)
+{
+	char text[SENTENCE_MAX];
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].form && strstr(finding->evidence[i].form, "{time}") &&
+		    finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	finding->in_seconds = most_ns >= SECONDS_NS;
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		struct ss_evidence *evidence = &finding->evidence[i];
+
+		if (!evidence->form)
+			continue;
+		expand(evidence, finding->in_seconds, text, sizeof(text));
+		evidence->text = ss_arena_copy(arena, text, strlen(text));
+		if (!evidence->text)
+			return false;
+	}
+	return true;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -295,11 +360,9 @@ static int by_weight(const void *a, const void *b)
 bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 			  int64_t weight_ns, const char *text)
 {
-	struct ss_evidence evidence = { .text = text, .weight_ns = weight_ns };
-	char expanded[SENTENCE_MAX];
+	struct ss_evidence evidence = { .weight_ns = weight_ns };
 
-	expand(&evidence, expanded, sizeof(expanded));
-	evidence.text = ss_arena_copy(&diagnosis->chosen_arena, expanded, strlen(expanded));
+	evidence.text = evidence.form = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
 	if (!evidence.text ||
 	    !ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
 			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
@@ -314,8 +377,6 @@ bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *fin
 
 bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 {
-	char text[SENTENCE_MAX];
-
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_evidence *evidence = &finding->evidence[i];
 
@@ -324,11 +385,10 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 							evidence->steps);
 			evidence->count /= evidence->steps;
 		}
-		expand(evidence, text, sizeof(text));
-		evidence->text = ss_arena_copy(arena, text, strlen(text));
-		if (!evidence->text)
-			return false;
+		evidence->form = evidence->text;
 	}
+	if (!ss_finding_express(finding, 0, arena))
+		return false;
 	if (finding->evidence_count)
 		qsort(finding->evidence, finding->evidence_count, sizeof(*finding->evidence),
 		      by_weight);

@@ -112,13 +112,11 @@ static void tell(struct exposure *exposure)
 	}
 	finding->fix = fixes[best];
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "what can be hidden is computed from what the GPU did meanwhile";
+	finding->reason = "what can be hidden follows from the GPU's work";
 	if (best == SETTING_LONE) {
 		finding->warn_share = LONE_WARN_SHARE;
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason =
-			"without the traces of the other ranks, transfer cannot be distinguished "
-			"from waiting for them";
+		finding->reason = "one rank alone: waiting looks like transfer";
 	}
 }
 
@@ -169,6 +167,7 @@ const struct ss_rule ss_rule_exposed_communication = {
 	.summary = "Transfers that compute could hide: late all-gathers, late gradients",
 	.fix = "# overlap communication with compute",
 	.surer = "record all ranks in the same steps: that separates waiting from transfer",
+	.views = "communication collectives",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "only what can be hidden counts, and a setting does it: 3 % is worth that; below "
