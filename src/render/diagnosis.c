@@ -194,7 +194,7 @@ static void add_use(const char **between, const char *name, double share, struct
 void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
-	const char *between = ": ";
+	const char *between = " (";
 
 	if (!gpu->rank_count) {
 		ss_text_add_string(out,
@@ -205,16 +205,16 @@ void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 					   ? "GPU use is unknown: the trace has no GPU events.\n"
 				   : diagnosis->on_device
 					   ? "GPU use is unknown: the trace has no steps.\n"
-					   : "No GPU is used: the steps run on the CPU.\n");
+					   : "No GPU in this trace: the steps run on the CPU.\n");
 		return;
 	}
 	ss_text_addf(out, "The GPU%s busy ", gpu->rank_count > 1 ? "s are" : " is");
 	add_share(gpu->busy, out);
 	ss_text_add_string(out, " of the step");
-	add_use(&between, "compute", gpu->compute, out);
+	/* the rest of it is compute */
 	add_use(&between, "communication", gpu->exposed_communication, out);
 	add_use(&between, "copies", gpu->exposed_copies, out);
-	ss_text_add_string(out, ".\n");
+	ss_text_addf(out, "%s.\n", *between == ',' ? ")" : "");
 }
 
 void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
@@ -315,21 +315,20 @@ static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 	if (ss_diagnosis_blind(diagnosis)) {
 		ss_text_addf(out, " %s\n", ss_diagnosis_blind(diagnosis));
 	} else if (ss_account_is_open(account) && diagnosis->gpu.rank_count) {
-		ss_text_add_string(out, " The GPU is idle ");
+		ss_text_addf(out, " The GPU%s idle ",
+			     diagnosis->gpu.rank_count > 1 ? "s are" : " is");
 		add_share(1 - diagnosis->gpu.busy, out);
 		add_cause(diagnosis, out);
 		ss_text_add_string(out, " No rule covers it yet; see 'stepscope gaps' below.\n");
 	} else if (ss_account_is_open(account)) {
-		ss_text_addf(out, " No rule covers %.0f %% of it yet.\n",
+		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
 			     100 * (double)account->unexplained_ns / (double)account->step_ns);
-	} else if (10 * account->host_ns >= diagnosis->step_ns) {
-		ss_text_add_string(out, " Only small savings were found; after them the host "
-					"limits the step.\n");
+	} else if (diagnosis->warning_count) {
+		ss_text_add_string(out, " The findings below cost no time.\n");
+	} else if (200 * account->smaller_ns >= diagnosis->step_ns) {
+		ss_text_add_string(out, " Only small savings were found.\n");
 	} else {
-		ss_text_add_string(out,
-				   diagnosis->warning_count
-					   ? " The findings below cost no time.\n"
-					   : " Nothing was found that would make it faster.\n");
+		ss_text_add_string(out, " Nothing was found that would make it faster.\n");
 	}
 }
 

@@ -25,7 +25,7 @@ void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 /* "A step takes 412 ms. The fixes below would save 125 ms per step (1.44× faster)." */
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* "The GPU is busy 62 % of the step: compute 27 %, exposed communication 35 %." */
+/* "The GPU is busy 62 % of the step (communication 35 %)." */
 void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /*

@@ -432,7 +432,7 @@ static void add_account(const struct writer *writer)
 	ss_diagnosis_account(writer->diagnosis,
 			     writer->options->verbose ? 0 : writer->options->width, &line);
 	if (line.data)
-		add_wrapped(writer, line.data, 2, 0);
+		add_wrapped(writer, line.data, 0, 0);
 	ss_text_end(&line, writer->out);
 }
 

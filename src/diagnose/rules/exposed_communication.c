@@ -30,14 +30,11 @@ static const char *const fixes[SETTINGS] = {
 			     "#             backward_prefetch=BackwardPrefetch.BACKWARD_PRE)",
 	[SETTING_BUCKETS] =
 		"model = DDP(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"
-		"# sends gradients while backward computes; not one bucket for all, and no\n"
-		"# all_reduce() of your own after backward (or: in a hook of each parameter,\n"
-		"# param.register_post_accumulate_grad_hook, with async_op=True)",
-	[SETTING_LONE] =
-		"stepscope diagnose FOLDER_OF_ALL_RANKS   # separates waiting from transfer\n"
-		"# transfer: DDP(bucket_cap_mb=25); FSDP(forward_prefetch=True,\n"
-		"# backward_prefetch=BackwardPrefetch.BACKWARD_PRE); async_op=True, and wait()\n"
-		"# where the data is needed",
+		"# sends gradients while backward computes; no own all_reduce() after\n"
+		"# backward, or in param.register_post_accumulate_grad_hook, async_op=True",
+	[SETTING_LONE] = "stepscope FOLDER_OF_ALL_RANKS   # separates waiting from transfer\n"
+			 "# hide transfers: DDP(bucket_cap_mb=25), FSDP(forward_prefetch=True),\n"
+			 "# async_op=True with wait() where the data is needed",
 };
 
 static const char *const sentences[SETTINGS] = {

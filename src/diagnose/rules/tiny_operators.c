@@ -306,8 +306,7 @@ static void tell(struct tiny *tiny)
 		ss_look_evidence(look, ss_code_place_fact(&tiny->sites.items[i]),
 				 "%s runs {count} times per step: {time} of its own",
 				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the calls are recorded; the time of one call is estimated");
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, "what one call takes instead is estimated");
 }
 
 static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct ss_error *err)
