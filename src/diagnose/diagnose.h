@@ -148,8 +148,8 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 				  const struct ss_diagnose_options *options, struct ss_error *err);
 
 /*
- * judge.c: writes the figures of the evidence, in the unit of the longest: at least `most_ns`. Texts
- * are the arena's; false: no memory.
+ * judge.c: writes the figures of the evidence, in the unit of the longest: at least `most_ns`.
+ * Texts are the arena's; false: no memory.
  */
 SS_MUST_USE
 bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena);

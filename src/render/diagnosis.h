@@ -29,8 +29,8 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /*
- * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; where that
- * is wider than `width` without times, and with the smallest parts as "other". 0: any width.
+ * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; where
+ * that is wider than `width` without times, and with the smallest parts as "other". 0: any width.
  */
 void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width,
 			  struct ss_text *out);

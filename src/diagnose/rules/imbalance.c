@@ -10,6 +10,7 @@
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/waits.h"
 #include "job/late/verdict.h"
 
 /* Ranks that have so much more to do in a step than the median one: less is noise. */
@@ -79,19 +80,12 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 		 const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = balance->judgement;
-	uint32_t others = judgement->joined->rank_count - 1;
 
 	tell_work(balance, finding);
 	ss_judge_evidence(judgement, finding, item->late_ns,
 			  "it is a different rank each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
-	if (others == 1)
-		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "the other rank waits {time} per step for it");
-	else if (others)
-		ss_judge_evidence(judgement, finding, item->lost_ns / others,
-				  "each of the other %u ranks waits {time} per step for it",
-				  others);
+	ss_tell_waits(judgement, finding, "", item->lost_ns);
 	finding->confidence = SS_CONFIDENCE_HIGH;
 	finding->reason = "in nearly all steps the busiest rank is the last";
 }

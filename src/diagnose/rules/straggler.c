@@ -16,6 +16,7 @@
 #include "diagnose/ranks/link_speedup.h"
 #include "diagnose/ranks/own_work.h"
 #include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/waits.h"
 #include "job/late/verdict.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
@@ -284,21 +285,6 @@ static void tell_confidence(struct ss_finding *finding, const struct ss_straggle
 	finding->reason = reason;
 }
 
-/* What one of the others loses, not all of them together. */
-static void tell_waits(struct ss_judgement *judgement, struct ss_finding *finding, const char *who,
-		       int64_t lost_ns)
-{
-	uint32_t others = judgement->joined->rank_count - 1;
-
-	if (others == 1)
-		ss_judge_evidence(judgement, finding, lost_ns,
-				  "%sthe other rank waits {time} per step for it", who);
-	else if (others)
-		ss_judge_evidence(judgement, finding, lost_ns / others,
-				  "%seach of the other %u ranks waits {time} per step for it", who,
-				  others);
-}
-
 static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 		 const struct ss_straggler *item)
 {
@@ -321,7 +307,7 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 				  "rank, in %u of %u steps",
 				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
-		tell_waits(judgement, finding, who, item->lost_ns);
+		ss_tell_waits(judgement, finding, who, item->lost_ns);
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdict as a person reads it, on all sample traces.
 
-Usage: verdicts.py STEPSCOPE [TRACES]. Without TRACES only simulated jobs are read. Each verdict must
-fit 80 columns, state how busy the GPU is, have at most three lines of evidence and one line of
+Usage: one_screen.py STEPSCOPE [TRACES]. Without TRACES only simulated jobs are read. Each verdict
+must fit 80 columns, state how busy the GPU is, have at most three lines of evidence and one line of
 confidence per finding; its fixes must be pasteable (Python compiles, comments stay comments), its
 commands must run, and --verbose must show what was left out.
 """
@@ -23,7 +23,8 @@ import today
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 WIDEST, EVIDENCE_MAX, COMMANDS_MIN, COMMANDS_MAX = 80, 3, 2, 4
 LINES_MAX, FINDINGS_USUAL = 52, 4
-PRESETS = ("small1-healthy", "small1-profiler-overhead", "gpu1-sync-print-mild", "ddp8-straggler-host")
+PRESETS = ("small1-healthy", "small1-profiler-overhead", "gpu1-sync-print-mild",
+           "ddp8-straggler-host")
 
 GPU = re.compile(r"^The GPUs? (is|are) busy \d+(\.\d)? % of the step\b"
                  r"|^GPU use is unknown: |^No GPU in this trace: ", re.M)
@@ -182,8 +183,8 @@ def check_quoting(made):
         commands = commands_of(text)
         assert commands, name
         for command in commands:
-            result = subprocess.run(["bash", "-c", command.replace("stepscope", shlex.quote(STEPSCOPE), 1)],
-                                    cwd=made, capture_output=True, text=True, timeout=120)
+            result = run("bash", "-c", command.replace("stepscope", shlex.quote(STEPSCOPE), 1),
+                         folder=made)
             assert result.returncode == 0, (name, command, result.stderr)
             assert "explain" in command or "--rank 0" in command, command
     assert not (made / "x").exists()
