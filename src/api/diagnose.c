@@ -64,6 +64,7 @@ static enum ss_status judge(struct ss_session *session, const struct ss_wanted *
 	ss_query_trust(session, &options->trust);
 	options->trust.files += (*verdict)->snapshot_count;
 	options->trust.lost += (*verdict)->cut_snapshots;
+	options->verbose = ss_wanted_text(wanted, "verbose");
 	return SS_OK;
 }
 
@@ -87,15 +88,32 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 	return status;
 }
 
+/* What was asked for, for commands that go on from here: "--rank 3 traces". */
+static void add_place(const struct ss_session *session, const struct ss_wanted *wanted,
+		      struct ss_text *out)
+{
+	const char *rank = ss_wanted_text(wanted, "rank");
+
+	if (!session->place.length)
+		return;
+	if (rank)
+		ss_text_addf(out, "--rank %s ", rank);
+	ss_text_add(out, session->place.data, session->place.length);
+}
+
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
 				   struct ss_text *out, struct ss_error *err)
 {
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
+	struct ss_text place = { 0 };
 
 	SS_TRY(judge(session, wanted, &verdict, &renderer, &options, err));
+	add_place(session, wanted, &place);
+	options.place = place.data;
 	renderer->diagnosis(verdict, &options, out);
+	ss_text_end(&place, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 

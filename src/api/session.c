@@ -85,6 +85,13 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	status = ss_open_inputs_take(&own, &scratch, err);
 	if (status == SS_OK)
 		status = ss_job_add(&session->job, &own, err);
+	if (status == SS_OK && !own.redactor && !own.input_count) {
+		if (own.run && !session->place.length) {
+			ss_text_add_string(&session->place, "--run");
+			ss_place_word(&session->place, own.run);
+		}
+		ss_place_add(&session->place, own.paths, own.path_count);
+	}
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -139,6 +146,7 @@ void ss_session_close(struct ss_session *session)
 	ss_timeline_release(&session->timeline);
 	ss_facts_release(&session->facts);
 	ss_job_close(&session->job);
+	ss_text_release(&session->place);
 	session_free(session);
 }
 

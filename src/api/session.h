@@ -8,6 +8,7 @@
 #include "analyze/facts.h"
 #include "api/areas.h"
 #include "api/memories.h"
+#include "api/place.h"
 #include "diagnose/diagnose.h"
 #include "job/job.h"
 #include "render/render.h"
@@ -19,7 +20,8 @@
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
-	struct ss_watch watch;       /* of the job */
+	struct ss_watch watch; /* of the job */
+	struct ss_text place; /* its paths and --run for a shell; empty: not on disk, or redacted */
 	struct ss_facts facts;       /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
 	/*

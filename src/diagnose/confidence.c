@@ -25,8 +25,7 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 	if (file->recording.is_cut && file->recording.is_one_step && is_timed &&
 	    finding->confidence > SS_CONFIDENCE_LOW) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "the trace file is truncated, and no step is known to be "
-				  "complete";
+		finding->reason = "the file is truncated; no step is known to be complete";
 	}
 	for (size_t i = 0; i < SS_COUNT(limits); i++)
 		if ((is_timed || limits[i].kind == SS_DOUBT_CUT ||
@@ -70,5 +69,6 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 		limit_finding(diagnosis, job, diagnosis->found[i]);
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++)
 		digests[i] = job->files[diagnosis->files[i]].rank_index;
+	ss_gpu_use_measure(&diagnosis->gpu, job, digests, diagnosis->rank_count);
 	return ss_spread_measure(&diagnosis->spread, job, digests, diagnosis->rank_count, err);
 }

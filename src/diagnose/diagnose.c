@@ -219,6 +219,22 @@ static void forget_choice(struct ss_diagnosis *diagnosis)
 	diagnosis->next = diagnosis->not_found = NULL;
 }
 
+/* Savings and evidence of a finding in one unit; false: no memory. */
+static bool express(struct ss_diagnosis *diagnosis)
+{
+	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
+		struct ss_finding *finding = diagnosis->found[i];
+		int64_t most_ns = finding->is_rest ? diagnosis->account.unexplained_ns
+						   : finding->high_ns;
+
+		if (finding->cost_ns > most_ns)
+			most_ns = finding->cost_ns;
+		if (!ss_finding_express(finding, most_ns, &diagnosis->chosen_arena))
+			return false;
+	}
+	return true;
+}
+
 static enum ss_status choose(struct ss_diagnosis *diagnosis,
 			     const struct ss_diagnose_options *options, struct ss_error *err)
 {
@@ -244,7 +260,7 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 	}
 	if (diagnosis->is_blind)
 		diagnosis->next = NULL;
-	return SS_OK;
+	return express(diagnosis) ? SS_OK : ss_fail_memory(err, "the findings");
 }
 
 enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,

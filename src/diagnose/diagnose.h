@@ -11,6 +11,7 @@
 #define SS_DIAGNOSE_DIAGNOSE_H
 
 #include "diagnose/account.h"
+#include "diagnose/gpu_use.h"
 #include "diagnose/keep.h"
 #include "diagnose/known_replays.h"
 #include "diagnose/spread.h"
@@ -75,6 +76,7 @@ struct ss_diagnosis {
 	bool on_device;            /* events of a device are recorded, on one rank at least */
 	struct ss_account account; /* of the mean step; zeroed where there is none */
 	struct ss_spread spread;   /* of the steps */
+	struct ss_gpu_use gpu;     /* in the steps */
 	struct ss_doubts doubts;   /* what the files lack */
 	bool is_blind; /* they lack what the GPU did, or who launched it: no bottleneck is known */
 	const struct ss_job_run *recorded_runs; /* that the files are of; lent */
@@ -140,10 +142,17 @@ enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err);
 
-/* confidence.c: problems of the files and how they limit confidence; the spread. */
+/* confidence.c: problems of the files and how they limit confidence; the spread; GPU use. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 				  const struct ss_diagnose_options *options, struct ss_error *err);
+
+/*
+ * judge.c: writes the figures of the evidence, in the unit of the longest: at least `most_ns`.
+ * Texts are the arena's; false: no memory.
+ */
+SS_MUST_USE
+bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena);
 
 /* judge.c: sentences with their figures, the heaviest first. */
 SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);

@@ -242,14 +242,17 @@ void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding
 	va_end(words);
 }
 
-/* Time as people read it: three digits, and seconds from one on. */
-static int print_time(int64_t ns, char *out, size_t room)
+/* Three digits; all times of a finding have one unit. */
+static int print_time(int64_t ns, bool in_seconds, char *out, size_t room)
 {
-	double ms = (double)ns / 1e6;
+	double value = (double)ns / (in_seconds ? 1e9 : 1e6);
+	int small = in_seconds && value < 0.9995 ? value < 0.0995 ? 4 : 3 : 2;
 
-	if (ms >= 999.5)
-		return snprintf(out, room, "%.*f s", ms >= 9995 ? 1 : 2, ms / 1e3);
-	return snprintf(out, room, "%.*f ms", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
+	return snprintf(out, room, "%.*f %s",
+			value >= 99.95   ? 0
+			: value >= 9.995 ? 1
+					 : small,
+			value, in_seconds ? "s" : "ms");
 }
 
 /* A count as people read it: one decimal below ten, and "1,601". */
@@ -272,15 +275,15 @@ static int print_count(double count, char *out, size_t room)
 }
 
 /* The next figure of a sentence: its length, or -1 where `*at` is at plain text. */
-static int expand_figure(const struct ss_evidence *evidence, const char **at, char *out,
-			 size_t room)
+static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, const char **at,
+			 char *out, size_t room)
 {
 	double count = evidence->count;
 	const char *bar, *end;
 
 	if (strncmp(*at, "{time}", 6) == 0) {
 		*at += 6;
-		return print_time(evidence->weight_ns, out, room);
+		return print_time(evidence->weight_ns, in_seconds, out, room);
 	}
 	if (strncmp(*at, "{count} times", 13) == 0 && count == 1) {
 		*at += 13;
@@ -301,13 +304,13 @@ static int expand_figure(const struct ss_evidence *evidence, const char **at, ch
 }
 
 /* "{time}", "{count}" and what follows from them become text. */
-static void expand(const struct ss_evidence *evidence, char *out, size_t room)
+static void expand(const struct ss_evidence *evidence, bool in_seconds, char *out, size_t room)
 {
-	const char *at = evidence->text;
+	const char *at = evidence->form;
 	size_t length = 0;
 
 	while (*at && length + 1 < room) {
-		int added = expand_figure(evidence, &at, out + length, room - length);
+		int added = expand_figure(evidence, in_seconds, &at, out + length, room - length);
 
 		if (added < 0) {
 			added = 1;
@@ -316,6 +319,31 @@ static void expand(const struct ss_evidence *evidence, char *out, size_t room)
 		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
 	}
 	out[length] = '\0';
+}
+
+/* Seconds from here on: what has three digits in milliseconds is below it. */
+#define SECONDS_NS 999500000
+
+bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena)
+{
+	char text[SENTENCE_MAX];
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].form && strstr(finding->evidence[i].form, "{time}") &&
+		    finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	finding->in_seconds = most_ns >= SECONDS_NS;
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		struct ss_evidence *evidence = &finding->evidence[i];
+
+		if (!evidence->form)
+			continue;
+		expand(evidence, finding->in_seconds, text, sizeof(text));
+		evidence->text = ss_arena_copy(arena, text, strlen(text));
+		if (!evidence->text)
+			return false;
+	}
+	return true;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -332,11 +360,9 @@ static int by_weight(const void *a, const void *b)
 bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 			  int64_t weight_ns, const char *text)
 {
-	struct ss_evidence evidence = { .text = text, .weight_ns = weight_ns };
-	char expanded[SENTENCE_MAX];
+	struct ss_evidence evidence = { .weight_ns = weight_ns };
 
-	expand(&evidence, expanded, sizeof(expanded));
-	evidence.text = ss_arena_copy(&diagnosis->chosen_arena, expanded, strlen(expanded));
+	evidence.text = evidence.form = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
 	if (!evidence.text ||
 	    !ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
 			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
@@ -351,8 +377,6 @@ bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *fin
 
 bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 {
-	char text[SENTENCE_MAX];
-
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_evidence *evidence = &finding->evidence[i];
 
@@ -361,11 +385,10 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 							evidence->steps);
 			evidence->count /= evidence->steps;
 		}
-		expand(evidence, text, sizeof(text));
-		evidence->text = ss_arena_copy(arena, text, strlen(text));
-		if (!evidence->text)
-			return false;
+		evidence->form = evidence->text;
 	}
+	if (!ss_finding_express(finding, 0, arena))
+		return false;
 	if (finding->evidence_count)
 		qsort(finding->evidence, finding->evidence_count, sizeof(*finding->evidence),
 		      by_weight);

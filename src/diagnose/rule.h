@@ -117,6 +117,7 @@ void ss_look_figure(struct ss_look *look, uint32_t slot, double value);
 /* Evidence of a finding, as reported. */
 struct ss_evidence {
 	const char *text;
+	const char *form;  /* the text before {time} and {count} became figures; NULL: as it is */
 	const char *line;  /* of the user's program; NULL: not recorded */
 	int64_t weight_ns; /* per step; mean over the ranks that have it */
 	double count;      /* likewise */
@@ -155,6 +156,7 @@ struct ss_finding {
 	const char *title_own;            /* the rule's title, whatever was chosen */
 	uint32_t evidence_own;            /* how many rules left; the rest depends on the choice */
 	struct ss_edits edits, low, high; /* of all ranks */
+	bool in_seconds;                  /* its times are as long as that; else milliseconds */
 	bool has_range;                   /* low or high differ from the edits */
 	const char *beyond;               /* why it saves more than its evidence shows; NULL */
 };
@@ -234,6 +236,11 @@ struct ss_rule {
 	const char *summary; /* one line for lists: what it looks for */
 	const char *fix;     /* what to do, as code if possible; may have several lines */
 	const char *surer;   /* what to record to be more certain; NULL: nothing */
+	/*
+	 * Views that show more of it, the best first, separated by spaces: of traces, and of
+	 * rules with look_memory also of snapshots.
+	 */
+	const char *views, *memory_views;
 	double warn_share;   /* of the mean step: a warning from here on */
 	double silent_share; /* not reported below this */
 	const char *why;     /* the reason for these two */

@@ -57,6 +57,8 @@ static double times(int64_t before_ns, int64_t after_ns)
 
 static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
+	int64_t scale = ss_render_scale(diagnosis->step_ns);
+
 	if (!diagnosis->finding_count) {
 		ss_text_add_string(out, " None of the chosen findings is in this job, so the step "
 					"time does not change.\n");
@@ -64,10 +66,10 @@ static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 	}
 	ss_text_add_string(out, " With the fixes below it would take ");
 	if (!diagnosis->is_bounded)
-		ss_render_ns(diagnosis->fixed_ns, out);
+		ss_render_ns_in(diagnosis->fixed_ns, scale, out);
 	if (diagnosis->is_bounded || diagnosis->fixed_low_ns != diagnosis->fixed_high_ns) {
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : " (");
-		ss_render_ns_range(diagnosis->fixed_high_ns, diagnosis->fixed_low_ns, out);
+		ss_render_ns_range(diagnosis->fixed_high_ns, diagnosis->fixed_low_ns, scale, out);
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : ")");
 	}
 	if (!diagnosis->is_bounded)
@@ -80,57 +82,185 @@ static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	int64_t step_ns = diagnosis->step_ns, low_ns = step_ns - diagnosis->fixed_low_ns;
-	int64_t high_ns = step_ns - diagnosis->fixed_high_ns;
+	int64_t high_ns = step_ns - diagnosis->fixed_high_ns, scale = ss_render_scale(step_ns);
 
 	ss_text_add_string(out, " The fixes below would save ");
 	if (diagnosis->is_bounded || ss_is_wide(low_ns, high_ns)) {
-		ss_render_ns_range(low_ns, high_ns, out);
-		ss_text_addf(out, " per step (%.2f to %.2f\xc3\x97 faster).\n",
-			     times(step_ns, diagnosis->fixed_low_ns),
+		ss_render_ns_range(low_ns, high_ns, scale, out);
+		ss_text_add_string(out, " per step (");
+		if (low_ns > 0)
+			ss_text_addf(out, "%.2f", times(step_ns, diagnosis->fixed_low_ns));
+		ss_text_addf(out, "%sto %.2f\xc3\x97 faster).\n", low_ns > 0 ? " " : "up ",
 			     times(step_ns, diagnosis->fixed_high_ns));
 		return;
 	}
-	ss_render_ns(step_ns - diagnosis->fixed_ns, out);
+	ss_render_ns_in(step_ns - diagnosis->fixed_ns, scale, out);
 	ss_text_addf(out, " per step (%.2f\xc3\x97 faster).\n",
 		     times(step_ns, diagnosis->fixed_ns));
 }
 
-/* One part of the account with its share of the step; less than half a percent is left out. */
-static void add_part(const struct ss_account *account, const char *name, int64_t part_ns,
-		     const char **between, struct ss_text *out)
+/* --- the account --------------------------------------------------------------------- */
+
+struct part {
+	const char *name;
+	int64_t part_ns;
+};
+
+#define PARTS_MAX 6
+
+/* Parts of the step with their shares; less than half a percent is left out. */
+static void add_parts(const struct part *parts, int64_t step_ns, bool with_times,
+		      struct ss_text *out)
 {
-	double percent = 100 * (double)part_ns / (double)account->step_ns;
+	for (size_t i = 0; i <= PARTS_MAX; i++) {
+		double percent = 100 * (double)parts[i].part_ns / (double)step_ns;
 
-	if (percent < 0.5)
-		return;
-	ss_text_addf(out, "%s%s ", *between, name);
-	ss_render_ns(part_ns, out);
-	ss_text_addf(out, " (%.0f %%)", percent);
-	*between = DOT;
-}
-
-void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
-{
-	const struct ss_account *account = &diagnosis->account;
-	const char *between = "";
-
-	if (account->step_ns <= 0)
-		return;
-	ss_text_add_string(out, "Account: ");
-	add_part(account, "explained", account->warnings_ns + account->smaller_ns, &between, out);
-	add_part(account, "compute", account->compute_ns, &between, out);
-	add_part(account, "communication", account->communication_ns, &between, out);
-	add_part(account, "copies", account->copies_ns, &between, out);
-	add_part(account, "host", account->host_ns, &between, out);
-	add_part(account, "unexplained", account->unexplained_ns, &between, out);
+		if (percent < 0.5)
+			continue;
+		ss_text_addf(out, "%s%s ", out->length ? DOT : "Account: ", parts[i].name);
+		if (with_times)
+			ss_render_ns_in(parts[i].part_ns, ss_render_scale(step_ns), out);
+		ss_text_addf(out, with_times ? " (%.0f %%)" : "%.0f %%", percent);
+	}
 	ss_text_add_string(out, "\n");
 }
 
-void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* The smallest part goes to the others, the last in the list. */
+static bool fold(struct part *parts)
+{
+	size_t least = PARTS_MAX;
+
+	for (size_t i = 0; i < PARTS_MAX; i++)
+		if (parts[i].part_ns > 0 &&
+		    (least == PARTS_MAX || parts[i].part_ns < parts[least].part_ns))
+			least = i;
+	if (least == PARTS_MAX)
+		return false;
+	parts[PARTS_MAX].part_ns = ss_ns_sum(parts[PARTS_MAX].part_ns, parts[least].part_ns);
+	parts[least].part_ns = 0;
+	return true;
+}
+
+void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+	struct part parts[PARTS_MAX + 1] = {
+		{ "explained", account->warnings_ns + account->smaller_ns },
+		{ "compute", account->compute_ns },
+		{ "communication", account->communication_ns },
+		{ "copies", account->copies_ns },
+		{ "host", account->host_ns },
+		{ "unexplained", account->unexplained_ns },
+		{ "other", 0 },
+	};
+	bool with_times = true, fits = false;
+
+	while (account->step_ns > 0 && !fits) {
+		struct ss_text line = { 0 };
+
+		add_parts(parts, account->step_ns, with_times, &line);
+		fits = !width || !line.length ||
+		       ss_text_columns(line.data, line.length - 1) <= width ||
+		       (!with_times && !fold(parts));
+		with_times = false;
+		if (fits && line.data)
+			ss_text_add(out, line.data, line.length);
+		ss_text_end(&line, out);
+	}
+}
+
+/* --- how busy the GPUs are ----------------------------------------------------------- */
+
+/* One digit behind the point where it matters: "0.2 %", "42 %", "99.8 %". */
+static void add_share(double share, struct ss_text *out)
+{
+	double percent = 100 * share;
+	bool is_end = percent < 0.05 || percent >= 99.95;
+
+	ss_text_addf(out, "%.*f %%", !is_end && (percent < 9.95 || percent >= 99) ? 1 : 0, percent);
+}
+
+static void add_use(const char **between, const char *name, double share, struct ss_text *out)
+{
+	/* less than this is not worth its place on the line */
+	if (share < 0.01)
+		return;
+	ss_text_addf(out, "%s%s ", *between, name);
+	add_share(share, out);
+	*between = ", ";
+}
+
+void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_gpu_use *gpu = &diagnosis->gpu;
+	const char *between = " (";
+
+	if (!gpu->rank_count) {
+		ss_text_add_string(out,
+				   !diagnosis->rank_count
+					   ? "GPU use is unknown: a memory snapshot has no "
+					     "times.\n"
+				   : ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE)
+					   ? "GPU use is unknown: the trace has no GPU events.\n"
+				   : diagnosis->on_device
+					   ? "GPU use is unknown: the trace has no steps.\n"
+					   : "No GPU in this trace: the steps run on the CPU.\n");
+		return;
+	}
+	ss_text_addf(out, "The GPU%s busy ", gpu->rank_count > 1 ? "s are" : " is");
+	add_share(gpu->busy, out);
+	ss_text_add_string(out, " of the step");
+	/* the rest of it is compute */
+	add_use(&between, "communication", gpu->exposed_communication, out);
+	add_use(&between, "copies", gpu->exposed_copies, out);
+	ss_text_addf(out, "%s.\n", *between == ',' ? ")" : "");
+}
+
+void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	static const struct {
+		const char *part, *words;
+	} limits[] = {
+		{ "host", "the host limits" },
+		{ "launches", "kernel launches limit" },
+		{ "latency", "launch latency limits" },
+		{ "copies", "copies limit" },
+		{ "sync", "host syncs limit" },
+		{ "allocator", "the memory allocator limits" },
+		{ "compile", "compilation limits" },
+		{ "unexplained", "unexplained time limits" },
+	};
+	bool is_fixed = diagnosis->fixed_ns < diagnosis->step_ns;
+	const char *next = diagnosis->next, *share = next ? strstr(next, " (") : NULL;
+	struct ss_text words = { 0 };
+
+	if (!share)
+		return;
+	for (size_t i = 0; i < SS_COUNT(limits); i++)
+		if (strlen(limits[i].part) == (size_t)(share - next) &&
+		    memcmp(limits[i].part, next, (size_t)(share - next)) == 0)
+			ss_text_add_string(&words, limits[i].words);
+	if (!words.length)
+		ss_text_addf(&words, "%.*s limits", (int)(share - next), next);
+	if (!is_fixed && words.data)
+		words.data[0] = (char)(words.data[0] - 'a' + 'A');
+	ss_text_addf(out, "%s%s the step%s.\n", is_fixed ? "After these fixes " : "",
+		     words.data ? words.data : "", share);
+	ss_text_end(&words, out);
+}
+
+/* Of the saving, so that it has the unit of the evidence below it. */
+static int64_t scale_of(const struct ss_finding *finding)
+{
+	return finding->in_seconds ? 1000000000 : 1000000;
+}
+
+void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		       struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 
-	ss_render_ns(account->unexplained_ns, out);
+	ss_render_ns_in(account->unexplained_ns, scale_of(finding), out);
 	ss_text_addf(out, " (%.0f %%) unexplained",
 		     100 * (double)account->unexplained_ns / (double)account->step_ns);
 }
@@ -161,6 +291,46 @@ static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_t
 			     count, count == 1 ? " is" : "s are");
 }
 
+/* Why the GPU is idle: what the unexplained time says, else the largest cause of gaps. */
+static void add_cause(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	static const char idle[] = "The GPU is idle ";
+	const char *title = NULL;
+
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i]->has_no_cost)
+			title = diagnosis->findings[i]->title;
+	if (title && strncmp(title, idle, sizeof(idle) - 1) == 0)
+		ss_text_addf(out, " of it, mostly %s.", title + sizeof(idle) - 1);
+	else
+		ss_text_addf(out, " of it: %s.", ss_idle_about(diagnosis->gpu.cause));
+}
+
+/* There is nothing to save, as far as the rules know. */
+static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+
+	if (ss_diagnosis_blind(diagnosis)) {
+		ss_text_addf(out, " %s\n", ss_diagnosis_blind(diagnosis));
+	} else if (ss_account_is_open(account) && diagnosis->gpu.rank_count) {
+		ss_text_addf(out, " The GPU%s idle ",
+			     diagnosis->gpu.rank_count > 1 ? "s are" : " is");
+		add_share(1 - diagnosis->gpu.busy, out);
+		add_cause(diagnosis, out);
+		ss_text_add_string(out, " No rule covers it yet; see 'stepscope gaps' below.\n");
+	} else if (ss_account_is_open(account)) {
+		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
+			     100 * (double)account->unexplained_ns / (double)account->step_ns);
+	} else if (diagnosis->warning_count) {
+		ss_text_add_string(out, " The findings below cost no time.\n");
+	} else if (200 * account->smaller_ns >= diagnosis->step_ns) {
+		ss_text_add_string(out, " Only small savings were found.\n");
+	} else {
+		ss_text_add_string(out, " Nothing was found that would make it faster.\n");
+	}
+}
+
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
@@ -185,20 +355,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		add_gain(diagnosis, out);
 		return;
 	}
-	if (ss_diagnosis_blind(diagnosis))
-		ss_text_add_string(out, ss_diagnosis_blind(diagnosis));
-	else if (ss_account_is_open(&diagnosis->account))
-		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
-			     100 * (double)diagnosis->account.unexplained_ns /
-				     (double)diagnosis->account.step_ns);
-	else if (10 * diagnosis->account.host_ns >= diagnosis->step_ns)
-		ss_text_add_string(out, " Only small savings were found; after them the host "
-					"limits the step.\n");
-	else
-		ss_text_add_string(out,
-				   diagnosis->warning_count
-					   ? " The findings below cost no time.\n"
-					   : " Nothing was found that would make it faster.\n");
+	add_nothing(diagnosis, out);
 }
 
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
@@ -209,10 +366,10 @@ void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_fin
 		return;
 	ss_text_add_string(out, "saves ");
 	if (diagnosis->is_bounded || ss_is_wide(finding->low_ns, finding->high_ns)) {
-		ss_render_ns_range(finding->low_ns, finding->high_ns, out);
+		ss_render_ns_range(finding->low_ns, finding->high_ns, scale_of(finding), out);
 		return;
 	}
-	ss_render_ns(finding->cost_ns, out);
+	ss_render_ns_in(finding->cost_ns, scale_of(finding), out);
 	ss_text_addf(out, " (%.*f %%)", 100 * finding->cost_ns < 10 * diagnosis->step_ns ? 1 : 0,
 		     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
@@ -225,54 +382,88 @@ void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_addf(out, " %s", finding->rule->bytes_are);
 }
 
-bool ss_diagnosis_shows(const struct ss_finding *finding, uint32_t i)
+/* Behind the folders of "folder/file.py(3): function". */
+static const char *without_folders(const char *line)
 {
-	uint32_t before = 0;
+	const char *name = line;
 
-	for (uint32_t k = 0; k < i; k++)
-		before += !finding->evidence[k].snapshot == !finding->evidence[i].snapshot;
-	return before < SS_EVIDENCE_SHOWN;
+	for (const char *at = line; *at && *at != '(' && *at != ':'; at++)
+		if (*at == '/' || *at == '\\')
+			name = at + 1;
+	return name;
 }
 
-void ss_diagnosis_evidence(const struct ss_evidence *evidence, struct ss_text *out)
+void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out)
 {
+	const char *line = evidence->line, *name = line ? without_folders(line) : "";
+	const char *found = line ? strstr(evidence->text, line) : NULL;
+
+	/* a sentence that names the line itself */
+	if (found && brief) {
+		ss_text_add(out, evidence->text, (size_t)(found - evidence->text));
+		ss_text_add_string(out, found + (name - line));
+		return;
+	}
 	ss_text_add_string(out, evidence->text);
-	if (evidence->line)
-		ss_text_addf(out, evidence->snapshot ? ", at %s" : " (%s)", evidence->line);
+	if (line && !found)
+		ss_text_addf(out, evidence->snapshot ? ", at %s" : " (%s)", brief ? name : line);
+}
+
+/* Adds a clause to the line about the quality of the data. */
+static struct ss_text *clause(struct ss_text *out)
+{
+	ss_text_add_string(out, out->length ? "; " : "Data quality: ");
+	return out;
+}
+
+/* What is usual: how exact figures are. */
+static void add_exactness(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_diagnosis_trust *trust = &diagnosis->trust;
+
+	if (trust->clock_error_ns > 0) {
+		ss_text_add_string(clause(out), "clocks aligned to \xc2\xb1");
+		ss_render_ns(trust->clock_error_ns, out);
+	}
+	if (trust->inferred_waits) {
+		ss_render_count((int64_t)trust->inferred_waits, clause(out));
+		ss_text_add_string(out, " stream waits inferred");
+	}
+	if (trust->recorded_waits) {
+		ss_render_count((int64_t)trust->recorded_waits, clause(out));
+		ss_text_add_string(out, " stream waits recorded");
+	}
 }
 
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out)
 {
 	const struct ss_trust *trust = &options->trust;
+	struct ss_text line = { 0 };
+	double error = diagnosis->error_percent < 0 ? -diagnosis->error_percent
+						    : diagnosis->error_percent;
 
-	ss_text_addf(out, "the replay of the recorded step is off by %.1f %%",
-		     diagnosis->error_percent < 0 ? -diagnosis->error_percent
-						  : diagnosis->error_percent);
+	if (diagnosis->is_bounded || (options->verbose && error >= 0.05))
+		ss_text_addf(clause(&line), "the replay of the recorded step is off by %.1f %%",
+			     error);
 	if (diagnosis->is_bounded)
-		ss_text_addf(out, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
-	if (diagnosis->trust.clock_error_ns >= 0) {
-		ss_text_add_string(out, "; clocks aligned to \xc2\xb1");
-		ss_render_ns(diagnosis->trust.clock_error_ns, out);
-	}
+		ss_text_addf(&line, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
 	if (diagnosis->trust.unaligned_ranks)
-		ss_text_addf(out, "; clocks of %u ranks cannot be compared",
-			     diagnosis->trust.unaligned_ranks);
-	if (diagnosis->trust.inferred_waits) {
-		ss_text_add_string(out, "; ");
-		ss_render_count((int64_t)diagnosis->trust.inferred_waits, out);
-		ss_text_add_string(out, " stream waits inferred, ");
-		ss_render_count((int64_t)diagnosis->trust.recorded_waits, out);
-		ss_text_add_string(out, " recorded");
-	}
+		ss_text_addf(clause(&line), "clocks of %u rank%s cannot be compared",
+			     diagnosis->trust.unaligned_ranks,
+			     diagnosis->trust.unaligned_ranks == 1 ? "" : "s");
+	if (options->verbose)
+		add_exactness(diagnosis, &line);
 	if (trust->unreadable_files)
-		ss_text_addf(out, "; %" PRIu64 " of %" PRIu64 " files unreadable",
+		ss_text_addf(clause(&line), "%" PRIu64 " of %" PRIu64 " files unreadable",
 			     trust->unreadable_files, trust->files);
 	if (trust->lost) {
-		ss_text_add_string(out, "; ");
-		ss_render_count((int64_t)trust->lost, out);
-		ss_text_add_string(out, " of ");
-		ss_render_count((int64_t)diagnosis->events, out);
-		ss_text_add_string(out, " events skipped");
+		ss_render_count((int64_t)trust->lost, clause(&line));
+		ss_text_add_string(&line, " of ");
+		ss_render_count((int64_t)diagnosis->events, &line);
+		ss_text_add_string(&line, " events skipped");
 	}
+	if (line.length)
+		ss_text_addf(out, "%s\n", line.data);
+	ss_text_end(&line, out);
 }

@@ -25,11 +25,22 @@ void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 /* "A step takes 412 ms. The fixes below would save 125 ms per step (1.44× faster)." */
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)" */
-void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+/* "The GPU is busy 62 % of the step (communication 35 %)." */
+void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/*
+ * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; where
+ * that is wider than `width` without times, and with the smallest parts as "other". 0: any width.
+ */
+void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width,
+			  struct ss_text *out);
+
+/* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
+void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "132 ms (34 %) unexplained", of the account. */
-void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		       struct ss_text *out);
 
 /* diagnosis_notes.c: lines before the verdict: which run it describes, what the files lack. */
 void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
@@ -50,14 +61,29 @@ void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_fin
 /* "13.0 MB kept by each step", if a snapshot shows it. */
 void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out);
 
-/* Sentences shown of traces, and as many of snapshots; JSON has all. */
+/* Lines of evidence of a finding, or sentences in Markdown; --verbose and JSON have all. */
 #define SS_EVIDENCE_SHOWN 3
 
-/* Whether sentence `i` is one of those, and the sentence with its line. */
-bool ss_diagnosis_shows(const struct ss_finding *finding, uint32_t i);
-void ss_diagnosis_evidence(const struct ss_evidence *evidence, struct ss_text *out);
+/* The sentence with its line of code; `brief`: without the folders of that. */
+void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out);
 
-/* "the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us" */
+/* Texts of a finding stand below its title. */
+#define SS_FINDING_INDENT 5
+
+/*
+ * diagnosis_fix.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
+ * its end are left out, not its code.
+ */
+void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
+
+/* diagnosis_more.c: commands that show more, one a line. */
+void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
+		       const struct ss_render_options *options, struct ss_text *out);
+
+/*
+ * "Data quality: the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us". What
+ * is as it should be only with --verbose; may add nothing.
+ */
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out);
 

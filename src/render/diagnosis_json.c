@@ -207,6 +207,34 @@ static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out
 	ss_text_add_string(out, "}");
 }
 
+static void add_percent(struct ss_text *out, const char *key, double share)
+{
+	ss_text_addf(out, "\"%s\":", key);
+	ss_text_add_number(out, 100 * share);
+	ss_text_add_string(out, ",");
+}
+
+/* How busy the GPUs are; null where there is none in the steps. */
+static void add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_gpu_use *gpu = &diagnosis->gpu;
+
+	if (!gpu->rank_count) {
+		ss_text_add_string(out, "\"gpu\":null,\n");
+		return;
+	}
+	ss_text_add_string(out, "\"gpu\":{");
+	add_percent(out, "busy_percent", gpu->busy);
+	add_percent(out, "compute_percent", gpu->compute);
+	add_percent(out, "exposed_communication_percent", gpu->exposed_communication);
+	add_percent(out, "exposed_copies_percent", gpu->exposed_copies);
+	add_percent(out, "busy_min_percent", gpu->least);
+	add_percent(out, "busy_max_percent", gpu->most);
+	add_percent(out, "idle_cause_percent", gpu->cause_share);
+	add_text(out, "idle_cause", ss_idle_name(gpu->cause));
+	ss_text_add_string(out, "},\n");
+}
+
 void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
@@ -228,6 +256,9 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 	add_spread(diagnosis, out);
 	ss_text_add_string(out, ",\n");
 	add_account(diagnosis, out);
+	add_gpu(diagnosis, out);
+	add_text(out, "blind_text", ss_diagnosis_blind(diagnosis));
+	ss_text_add_string(out, ",\n");
 	add_text(out, "next", diagnosis->next);
 	ss_text_add_string(out, ",");
 	add_text(out, "not_found", diagnosis->not_found);

@@ -44,23 +44,29 @@ static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struc
 	}
 }
 
-static void add_finding(const struct ss_finding *finding, uint32_t number, struct ss_text *out)
+static void add_finding(const struct ss_finding *finding, uint32_t number,
+			const struct ss_render_options *options, struct ss_text *out)
 {
+	uint32_t shown = options->verbose ? finding->evidence_count : SS_EVIDENCE_SHOWN;
+
 	ss_text_addf(out, "\n**%u. ", number);
 	ss_render_escaped(out, finding->title);
 	ss_text_add_string(out, "**\n\n");
-	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+	for (uint32_t i = 0; i < finding->evidence_count && i < shown; i++) {
 		struct ss_text text = { 0 };
 
-		if (!ss_diagnosis_shows(finding, i))
-			continue;
-		ss_diagnosis_evidence(&finding->evidence[i], &text);
+		ss_diagnosis_evidence(&finding->evidence[i], false, &text);
 		ss_text_add_string(out, "- ");
 		ss_render_escaped(out, text.data ? text.data : "");
 		ss_text_add_string(out, "\n");
 		ss_text_end(&text, out);
 	}
 	ss_text_addf(out, "\n```python\n%s\n```\n", finding->fix);
+	if (finding->reason) {
+		ss_text_addf(out, "\n%s confidence: ", ss_confidence_name(finding->confidence));
+		ss_render_escaped(out, finding->reason);
+		ss_text_add_string(out, "\n");
+	}
 }
 
 /* Each line a paragraph of its own. */
@@ -92,7 +98,9 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, "### ");
 	ss_diagnosis_verdict(diagnosis, out);
 	ss_text_add_string(out, "\n");
-	ss_diagnosis_account(diagnosis, out);
+	ss_diagnosis_gpu(diagnosis, out);
+	ss_text_add_string(out, "\n");
+	ss_diagnosis_account(diagnosis, 0, out);
 	ss_text_add_string(out, "\n");
 	ss_diagnosis_job(diagnosis, out);
 	add_notes(diagnosis, out);
@@ -100,10 +108,13 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 		add_table(diagnosis, rows, out);
 	for (uint32_t i = 0; i < rows; i++)
 		if (diagnosis->findings[i]->is_warning)
-			add_finding(diagnosis->findings[i], i + 1, out);
+			add_finding(diagnosis->findings[i], i + 1, options, out);
 	if (diagnosis->step_ns > 0) {
-		ss_text_add_string(out, "\nData quality: ");
-		ss_diagnosis_quality(diagnosis, options, out);
-		ss_text_add_string(out, "\n");
+		struct ss_text quality = { 0 };
+
+		ss_diagnosis_quality(diagnosis, options, &quality);
+		if (quality.length)
+			ss_text_addf(out, "\n%s", quality.data);
+		ss_text_end(&quality, out);
 	}
 }

@@ -30,10 +30,10 @@ void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *o
 const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis)
 {
 	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE))
-		return " Without GPU events the trace does not show what would make it faster.\n";
+		return "Without GPU events the trace does not show what would make it faster.";
 	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS))
-		return " Without runtime calls, launches and host syncs cannot be judged; nothing "
-		       "else was found that would make it faster.\n";
+		return "Without runtime calls, launches and host syncs cannot be judged; nothing "
+		       "else was found that would make it faster.";
 	return NULL;
 }
 

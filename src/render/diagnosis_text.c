@@ -12,19 +12,47 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
-/* Texts of a finding stand below its title. */
-#define INDENT 5
+#define INDENT SS_FINDING_INDENT
+
+/* In a verdict that fits a screen: what the others have is behind --verbose. */
+#define FINDINGS_WHOLE 4
+#define SMALLER_SHOWN 3
+
+/* With more findings than this, the fix of each has fewer lines. */
+#define FINDINGS_FEW 2
+#define FIX_LINES 3
+#define FIX_LINES_FEW 5
 
 struct writer {
 	const struct ss_diagnosis *diagnosis;
 	const struct ss_render_options *options;
 	struct ss_text *out;
+	uint32_t whole; /* findings that are more than a title */
 };
 
 static void style(const struct writer *writer, const char *code)
 {
 	if (writer->options->color)
 		ss_text_add_string(writer->out, code);
+}
+
+/* Whether a line may end at this space: a figure and its unit stay together. */
+static bool is_break(const char *text, size_t at)
+{
+	static const char *const units[] = { "%", "ms", "us", "ns", "s", "kB", "MB", "GB", "TB" };
+	const char *next = text + at + 1;
+
+	if (text[at] != ' ')
+		return false;
+	for (size_t i = 0; at && i < SS_COUNT(units); i++) {
+		size_t length = strlen(units[i]);
+
+		if (text[at - 1] >= '0' && text[at - 1] <= '9' &&
+		    strncmp(next, units[i], length) == 0 &&
+		    !strchr("abcdefghijklmnopqrstuvwxyz", next[length] ? next[length] : ' '))
+			return false;
+	}
+	return true;
 }
 
 /* Breaks a text at spaces; lines after the first begin with `indent` spaces. */
@@ -46,7 +74,7 @@ static void add_wrapped(const struct writer *writer, const char *text, size_t in
 		if (cut < length) {
 			size_t space = cut;
 
-			while (space > 0 && text[space] != ' ')
+			while (space > 0 && !is_break(text, space))
 				space--;
 			cut = space ? space : cut ? cut : length;
 		}
@@ -87,7 +115,7 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 	ss_finding_ranks(writer->diagnosis, finding, ranks, sizeof(ranks));
 	ss_diagnosis_cost(writer->diagnosis, finding, &right);
 	if (finding->has_no_cost)
-		ss_diagnosis_open(writer->diagnosis, &right);
+		ss_diagnosis_open(writer->diagnosis, finding, &right);
 	if (!right.length)
 		ss_diagnosis_bytes(finding, &right);
 	if (*ranks)
@@ -119,126 +147,129 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 	ss_text_end(&right, writer->out);
 }
 
-static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
+/* The lines that a text takes below a title. */
+static uint32_t lines_of(const struct writer *writer, const char *text)
+{
+	struct ss_text wrapped = { 0 };
+	struct writer own = { writer->diagnosis, writer->options, &wrapped, 0 };
+	uint32_t lines = 0;
+
+	add_wrapped(&own, text, INDENT, INDENT);
+	for (size_t i = 0; i < wrapped.length; i++)
+		lines += wrapped.data[i] == '\n';
+	ss_text_end(&wrapped, writer->out);
+	return lines;
+}
+
+static void add_sentence(const struct writer *writer, const char *text)
+{
+	ss_text_fill(writer->out, ' ', INDENT);
+	add_wrapped(writer, text, INDENT, INDENT);
+}
+
+/* The sentence in as few lines as it can have; how many it took, 0: more than there are. */
+static uint32_t add_short(const struct writer *writer, const struct ss_evidence *evidence,
+			  uint32_t room)
+{
+	struct ss_text whole = { 0 }, brief = { 0 };
+	const char *text;
+	uint32_t lines;
+
+	ss_diagnosis_evidence(evidence, false, &whole);
+	ss_diagnosis_evidence(evidence, true, &brief);
+	if (!whole.data || !brief.data)
+		room = 0;
+	lines = room ? lines_of(writer, brief.data) : 0;
+	text = room && lines_of(writer, whole.data) <= lines ? whole.data : brief.data;
+	if (!lines || lines > room)
+		lines = 0;
+	else
+		add_sentence(writer, text);
+	ss_text_end(&whole, writer->out);
+	ss_text_end(&brief, writer->out);
+	return lines;
+}
+
+/*
+ * Sentences of traces, or of snapshots, in at most so many lines; how many are left. A lighter one
+ * does not stand for one that is too long.
+ */
+static uint32_t add_some(const struct writer *writer, const struct ss_finding *finding,
+			 bool of_snapshots, uint32_t room)
+{
+	int64_t missing_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count && room; i++) {
+		const struct ss_evidence *evidence = &finding->evidence[i];
+		uint32_t lines = 0;
+
+		if (!evidence->snapshot != !of_snapshots ||
+		    (evidence->weight_ns && evidence->weight_ns < missing_ns / 4))
+			continue;
+		lines = add_short(writer, evidence, room);
+		if (!lines && evidence->weight_ns > missing_ns)
+			missing_ns = evidence->weight_ns;
+		room -= lines;
+	}
+	return room;
+}
+
+static void add_all(const struct writer *writer, const struct ss_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_text text = { 0 };
 
-		if (!ss_diagnosis_shows(finding, i))
-			continue;
-		ss_diagnosis_evidence(&finding->evidence[i], &text);
-		ss_text_fill(writer->out, ' ', INDENT);
+		ss_diagnosis_evidence(&finding->evidence[i], false, &text);
 		if (text.data)
-			add_wrapped(writer, text.data, INDENT, INDENT);
+			add_sentence(writer, text.data);
 		ss_text_end(&text, writer->out);
 	}
 }
 
-#define FIX_INDENT (INDENT + 3)
-
-/* A line of a fix, behind the arrow or below it. */
-static void begin_fix_line(const struct writer *writer, bool *first)
+static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
 {
-	ss_text_fill(writer->out, ' ', *first ? INDENT : FIX_INDENT);
-	ss_text_add_string(writer->out, *first ? "-> " : "");
-	*first = false;
-}
+	uint32_t of_snapshots = 0, left = SS_EVIDENCE_SHOWN;
 
-/* A comment, broken at spaces into comments that are as far in. */
-static void add_comment(const struct writer *writer, const char *text, size_t length, size_t in,
-			bool *first)
-{
-	size_t room = writer->options->width > FIX_INDENT + in + 22
-			      ? writer->options->width - FIX_INDENT - in - 2
-			      : 20;
-
-	while (length && (*text == '#' || *text == ' ')) {
-		text++;
-		length--;
+	if (writer->options->verbose) {
+		add_all(writer, finding);
+		return;
 	}
-	while (length) {
-		size_t cut = ss_text_prefix(text, length, room), space = cut;
-
-		while (cut < length && space > 0 && text[space] != ' ')
-			space--;
-		if (cut < length && space)
-			cut = space;
-		if (!cut)
-			cut = length;
-		begin_fix_line(writer, first);
-		ss_text_fill(writer->out, ' ', in);
-		ss_text_add_string(writer->out, "# ");
-		ss_text_add(writer->out, text, cut);
-		ss_text_add_string(writer->out, "\n");
-		for (; cut < length && text[cut] == ' ';)
-			cut++;
-		text += cut;
-		length -= cut;
-	}
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		of_snapshots += finding->evidence[i].snapshot != 0;
+	/* a line for the other sort where there are both */
+	if (of_snapshots && of_snapshots < finding->evidence_count)
+		left = 1 + add_some(writer, finding, false, left - 1);
+	else
+		left = add_some(writer, finding, false, left);
+	(void)add_some(writer, finding, true, left);
 }
 
-/* Where a comment begins behind code; `length`: nowhere. */
-static size_t comment_of(const char *line, size_t length)
+/* Whether the text, with more behind it, still is one line. */
+static bool fits(const struct writer *writer, const struct ss_text *text, const char *more)
 {
-	for (size_t i = 2; i + 1 < length; i++)
-		if (line[i] == '#' && line[i - 1] == ' ' && line[i - 2] == ' ')
-			return i;
-	return length;
+	return ss_text_columns(text->data, text->length) + ss_text_columns(more, strlen(more)) +
+		       INDENT + 2 <=
+	       writer->options->width;
 }
 
-/* Whether a comment goes on in the next line: in the middle of a sentence. */
-static bool goes_on(const char *line, size_t length)
+/* Adds what says more, behind a semicolon; on one line only what fits there. */
+static void add_clause(const struct writer *writer, struct ss_text *text, const char *clause)
 {
-	const char *next = line + length;
-
-	return line[0] == '#' && next[0] == '\n' && next[1] == '#' && next[2] == ' ' &&
-	       next[3] >= 'a' && next[3] <= 'z' && line[length - 1] != ';' &&
-	       line[length - 1] != '.';
+	if (!clause || !text->data || (!writer->options->verbose && !fits(writer, text, clause)))
+		return;
+	ss_text_addf(text, "; %s", clause);
 }
 
-/* Adds a comment, with the lines in which it goes on; returns where the next line begins. */
-static const char *add_paragraph(const struct writer *writer, const char *line, size_t in,
-				 bool *first)
+/* Of a reason that is too long for the line, the first part that says something. */
+static size_t reason_length(const struct writer *writer, const char *reason, size_t used)
 {
-	struct ss_text text = { 0 };
-	size_t length = strcspn(line, "\n");
+	size_t length = strlen(reason), cut;
 
-	ss_text_add(&text, line, length);
-	while (goes_on(line, length)) {
-		line += length + 1;
-		length = strcspn(line, "\n");
-		ss_text_add(&text, line + 1, length - 1);
-	}
-	add_comment(writer, text.data, text.length, in, first);
-	ss_text_end(&text, writer->out);
-	line += length;
-	return *line ? line + 1 : line;
-}
-
-/* Code keeps its lines. What is too long for the terminal has its comment above it. */
-static void add_fix(const struct writer *writer, const char *fix)
-{
-	bool first = true;
-
-	for (const char *line = fix; *line;) {
-		size_t length = strcspn(line, "\n"), code = length, in = strspn(line, " ");
-		bool is_long = length + FIX_INDENT > writer->options->width;
-
-		if (is_long && line[in] == '#') {
-			line = add_paragraph(writer, line, in, &first);
-			continue;
-		}
-		if (is_long) {
-			code = comment_of(line, length);
-			add_comment(writer, line + code, length - code, in, &first);
-			while (code > 0 && line[code - 1] == ' ')
-				code--;
-		}
-		begin_fix_line(writer, &first);
-		ss_text_add(writer->out, line, code);
-		ss_text_add_string(writer->out, "\n");
-		line += length + (line[length] == '\n');
-	}
+	if (writer->options->verbose ||
+	    used + ss_text_columns(reason, length) + INDENT <= writer->options->width)
+		return length;
+	cut = strcspn(reason, ";:");
+	return cut ? cut : length;
 }
 
 static void add_reason(const struct writer *writer, const struct ss_finding *finding)
@@ -246,12 +277,14 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 	struct ss_text text = { 0 };
 
 	ss_text_addf(&text, "%s confidence", ss_confidence_name(finding->confidence));
-	if (finding->reason)
-		ss_text_addf(&text, ": %s", finding->reason);
-	if (finding->beyond)
-		ss_text_addf(&text, "; %s", finding->beyond);
-	if (finding->surer && finding->confidence != SS_CONFIDENCE_HIGH)
-		ss_text_addf(&text, "; %s", finding->surer);
+	if (finding->reason) {
+		ss_text_add_string(&text, ": ");
+		ss_text_add(&text, finding->reason,
+			    reason_length(writer, finding->reason, text.length));
+	}
+	add_clause(writer, &text, finding->beyond);
+	if (finding->confidence != SS_CONFIDENCE_HIGH)
+		add_clause(writer, &text, finding->surer);
 	ss_text_fill(writer->out, ' ', INDENT);
 	add_styled(writer, DIM, text.data, INDENT, INDENT);
 	ss_text_end(&text, writer->out);
@@ -264,60 +297,105 @@ static void add_finding(const struct writer *writer, const struct ss_finding *fi
 	ss_text_add_string(writer->out, "\n");
 	add_title(writer, finding, number);
 	add_evidence(writer, finding);
-	add_fix(writer, finding->fix);
+	ss_diagnosis_fix(finding->fix, writer->options->width,
+			 writer->options->verbose       ? UINT32_MAX
+			 : writer->whole > FINDINGS_FEW ? FIX_LINES
+							: FIX_LINES_FEW,
+			 writer->out);
 	add_reason(writer, finding);
+}
+
+/* Findings that only have a title. */
+static void add_titles(const struct writer *writer, const char *heading, uint32_t rows,
+		       bool (*wants)(const struct writer *writer, uint32_t i), uint32_t most)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows; i++) {
+		if (!wants(writer, i) || count++ >= most)
+			continue;
+		if (count == 1)
+			ss_text_addf(writer->out, "\n%s\n", heading);
+		add_title(writer, writer->diagnosis->findings[i], 0);
+	}
+	if (count > most)
+		ss_text_addf(writer->out, "     and %u more\n", count - most);
+}
+
+static bool is_smaller(const struct writer *writer, uint32_t i)
+{
+	return !writer->diagnosis->findings[i]->is_warning &&
+	       !writer->diagnosis->findings[i]->has_no_cost;
+}
+
+/* Warnings stand first; what nothing explains needs a place as well. */
+static bool is_late_warning(const struct writer *writer, uint32_t i)
+{
+	return writer->diagnosis->findings[i]->is_warning && i >= writer->whole;
+}
+
+/* How many warnings are shown whole. */
+static uint32_t count_whole(const struct ss_diagnosis *diagnosis,
+			    const struct ss_render_options *options)
+{
+	uint32_t rows = ss_diagnosis_rows(diagnosis, options), warnings = 0, rest = 0;
+
+	for (uint32_t i = 0; i < rows; i++) {
+		warnings += diagnosis->findings[i]->is_warning;
+		rest += diagnosis->findings[i]->has_no_cost;
+	}
+	if (!options->verbose && warnings + rest > FINDINGS_WHOLE)
+		return FINDINGS_WHOLE - (rest ? 1 : 0);
+	return warnings;
 }
 
 static void add_findings(const struct writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
-	bool in_short = false, has_figure = false;
+	bool all = writer->options->verbose;
 
-	for (uint32_t i = 0; i < rows; i++) {
-		const struct ss_finding *finding = writer->diagnosis->findings[i];
-
-		if (!finding->is_warning)
-			continue;
-		add_finding(writer, finding, ++number);
-		has_figure |= ss_finding_has_cost(finding);
-	}
-	if (number > 1 && has_figure)
-		ss_text_add_string(writer->out,
-				   "\nEach saving assumes that the fixes above it are in place.\n");
+	for (uint32_t i = 0; i < rows; i++)
+		if (writer->diagnosis->findings[i]->is_warning && !is_late_warning(writer, i))
+			add_finding(writer, writer->diagnosis->findings[i], ++number);
+	add_titles(writer, "Further findings (details: --verbose):", rows, is_late_warning,
+		   UINT32_MAX);
 	/* what nothing explains is as important as what is explained */
 	for (uint32_t i = 0; i < rows; i++)
 		if (writer->diagnosis->findings[i]->has_no_cost)
 			add_finding(writer, writer->diagnosis->findings[i], 0);
-	for (uint32_t i = 0; i < rows; i++) {
-		const struct ss_finding *finding = writer->diagnosis->findings[i];
-
-		if (finding->is_warning || finding->has_no_cost)
-			continue;
-		ss_text_add_string(writer->out, in_short ? "" : "\nSmaller findings:\n");
-		in_short = true;
-		add_title(writer, finding, 0);
-	}
+	for (uint32_t i = 0; all && i < rows; i++)
+		if (is_smaller(writer, i))
+			add_finding(writer, writer->diagnosis->findings[i], 0);
+	if (!all)
+		add_titles(writer, "Smaller findings:", rows, is_smaller, SMALLER_SHOWN);
 	if (rows < writer->diagnosis->finding_count)
 		ss_text_addf(writer->out, "(%u of %u findings shown; --top 0 shows all)\n", rows,
 			     writer->diagnosis->finding_count);
 }
 
+/* What savings that stand below each other mean. */
+static void add_order(const struct writer *writer)
+{
+	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), count = 0;
+
+	for (uint32_t i = 0; i < rows; i++)
+		count += writer->diagnosis->findings[i]->is_warning &&
+			 ss_finding_has_cost(writer->diagnosis->findings[i]);
+	if (count > 1)
+		ss_text_add_string(writer->out,
+				   "Each saving assumes that the fixes above it are in place.\n");
+}
+
 static void add_more(const struct writer *writer)
 {
-	const struct ss_diagnosis *diagnosis = writer->diagnosis;
-	const char *rule = diagnosis->finding_count ? diagnosis->findings[0]->rule->name : NULL;
-	struct ss_text text = { 0 };
-
-	ss_text_add_string(&text, "More: ");
-	if (rule)
-		ss_text_addf(&text, "stepscope explain %s \xc2\xb7 ", rule);
-	if (rule && diagnosis->rank_count)
-		ss_text_addf(&text, "stepscope what-if --fix %s PATH \xc2\xb7 ", rule);
-	ss_text_add_string(&text, diagnosis->rank_count
-					  ? "stepscope overview|gaps|syncs|kernels|ranks PATH"
-					  : "stepscope snapshot PATH holders|leaks|oom|segments");
-	add_styled(writer, DIM, text.data, 6, 0);
-	ss_text_end(&text, writer->out);
+	style(writer, DIM);
+	ss_text_add_string(writer->out, writer->options->verbose
+						? "More:\n"
+						: "More (all evidence and reasons: --verbose):\n");
+	ss_diagnosis_more(writer->diagnosis, writer->options, writer->out);
+	if (writer->options->color && writer->out->length)
+		writer->out->length--;
+	style(writer, PLAIN "\n");
 }
 
 /* Each note on lines of its own; what continues a list stands further in. */
@@ -335,12 +413,45 @@ static void add_notes(const struct writer *writer, const char *notes)
 	}
 }
 
+/* One line, or nothing. */
+static void add_line(const struct writer *writer, size_t indent,
+		     void (*tell)(const struct ss_diagnosis *diagnosis, struct ss_text *out))
+{
+	struct ss_text line = { 0 };
+
+	tell(writer->diagnosis, &line);
+	if (line.data)
+		add_wrapped(writer, line.data, indent, 0);
+	ss_text_end(&line, writer->out);
+}
+
+static void add_account(const struct writer *writer)
+{
+	struct ss_text line = { 0 };
+
+	ss_diagnosis_account(writer->diagnosis,
+			     writer->options->verbose ? 0 : writer->options->width, &line);
+	if (line.data)
+		add_wrapped(writer, line.data, 0, 0);
+	ss_text_end(&line, writer->out);
+}
+
+static void add_quality(const struct writer *writer)
+{
+	struct ss_text line = { 0 };
+
+	if (writer->diagnosis->step_ns > 0)
+		ss_diagnosis_quality(writer->diagnosis, writer->options, &line);
+	if (line.data)
+		add_wrapped(writer, line.data, 2, 0);
+	ss_text_end(&line, writer->out);
+}
+
 void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
-	struct writer writer = { diagnosis, options, out };
-	struct ss_text quality = { 0 }, verdict = { 0 }, account = { 0 };
-	struct ss_text notes = { 0 }, outliers = { 0 };
+	struct writer writer = { diagnosis, options, out, count_whole(diagnosis, options) };
+	struct ss_text verdict = { 0 }, notes = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
 	ss_diagnosis_notes(diagnosis, &notes);
@@ -349,30 +460,15 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_end(&verdict, out);
-	ss_diagnosis_account(diagnosis, &account);
-	if (account.data)
-		add_wrapped(&writer, account.data, 2, 0);
-	ss_text_end(&account, out);
-	ss_diagnosis_outliers(diagnosis, &outliers);
-	if (outliers.data)
-		add_wrapped(&writer, outliers.data, 0, 0);
-	ss_text_end(&outliers, out);
+	add_line(&writer, 2, ss_diagnosis_gpu);
+	add_account(&writer);
+	add_line(&writer, 0, ss_diagnosis_outliers);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
-	if (diagnosis->next)
-		ss_text_addf(out, "%s: %s.\n",
-			     diagnosis->fixed_ns < diagnosis->step_ns
-				     ? "Bottleneck after these fixes"
-				     : "Bottleneck as recorded",
-			     diagnosis->next);
-	if (diagnosis->step_ns > 0) {
-		ss_text_add_string(&quality, "Data quality: ");
-		ss_diagnosis_quality(diagnosis, options, &quality);
-		if (quality.data)
-			add_wrapped(&writer, quality.data, 2, 0);
-	}
+	add_order(&writer);
+	add_line(&writer, 2, ss_diagnosis_next);
+	add_quality(&writer);
 	add_more(&writer);
-	ss_text_end(&quality, out);
 }

@@ -24,6 +24,9 @@ struct ss_render_options {
 	uint32_t width; /* text: columns of the terminal */
 	bool color;
 	uint32_t top; /* at most so many rows; 0: all */
+	bool verbose; /* a verdict with everything that is known */
+	/* a verdict: paths and options of the session, as a shell takes them; NULL: not known */
+	const char *place;
 	struct ss_trust trust;
 };
 
@@ -58,8 +61,12 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
 void ss_render_ns(int64_t ns, struct ss_text *out);
-/* "9.41 to 18.8 ms": the unit once where both have the same. */
-void ss_render_ns_range(int64_t low_ns, int64_t high_ns, struct ss_text *out);
+/* The nanoseconds of the unit in which a time is read best; times beside it get the same. */
+int64_t ss_render_scale(int64_t ns);
+/* "0.941 ms", three digits in the unit of that scale. */
+void ss_render_ns_in(int64_t ns, int64_t scale, struct ss_text *out);
+/* "9.41 to 18.8 ms", or "up to 18.8 ms". */
+void ss_render_ns_range(int64_t low_ns, int64_t high_ns, int64_t scale, struct ss_text *out);
 void ss_render_bytes(int64_t bytes, struct ss_text *out);
 void ss_render_count(int64_t count, struct ss_text *out);
 

@@ -134,27 +134,54 @@ const char *ss_render_unit(enum ss_column_type type)
 	}
 }
 
-/* The unit of a rendered time, with the space before it. */
-static const char *unit_of(const struct ss_text *text)
-{
-	const char *space = text->data ? strrchr(text->data, ' ') : NULL;
+/* --- times in a given unit ----------------------------------------------------------- */
 
-	return space ? space : "";
+static const struct {
+	const char *name;
+	double ns;
+} time_units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+
+int64_t ss_render_scale(int64_t ns)
+{
+	double size = fabs((double)ns);
+
+	return size < 1000 ? 1 : size < 999.5e3 ? 1000 : size < 999.5e6 ? 1000000 : 1000000000;
 }
 
-void ss_render_ns_range(int64_t low_ns, int64_t high_ns, struct ss_text *out)
+static void add_digits(int64_t ns, int64_t scale, struct ss_text *out)
 {
-	struct ss_text low = { 0 }, high = { 0 };
-	const char *unit;
+	double value = (double)ns / (double)scale, size = fabs(value);
+	int decimals = size >= 99.95    ? 0
+		       : size >= 9.995  ? 1
+		       : size >= 0.9995 ? 2
+		       : size >= 0.0995 ? 3
+					: 4;
 
-	ss_render_ns(low_ns, &low);
-	ss_render_ns(high_ns, &high);
-	unit = unit_of(&low);
-	if (low.data && *unit && strcmp(unit, unit_of(&high)) == 0)
-		ss_text_add(out, low.data, (size_t)(unit - low.data));
-	else
-		ss_text_add_string(out, low.data ? low.data : "");
-	ss_text_addf(out, " to %s", high.data ? high.data : "");
-	ss_text_end(&low, out);
-	ss_text_end(&high, out);
+	ss_text_addf(out, "%.*f", ns && scale > 1 ? decimals : 0, value);
+}
+
+static const char *unit_of(int64_t scale)
+{
+	size_t unit = 0;
+
+	while (unit + 1 < SS_COUNT(time_units) && time_units[unit].ns < (double)scale)
+		unit++;
+	return time_units[unit].name;
+}
+
+void ss_render_ns_in(int64_t ns, int64_t scale, struct ss_text *out)
+{
+	add_digits(ns, scale, out);
+	ss_text_addf(out, " %s", unit_of(scale));
+}
+
+void ss_render_ns_range(int64_t low_ns, int64_t high_ns, int64_t scale, struct ss_text *out)
+{
+	if (low_ns <= 0) {
+		ss_text_add_string(out, "up to ");
+	} else {
+		add_digits(low_ns, scale, out);
+		ss_text_add_string(out, " to ");
+	}
+	ss_render_ns_in(high_ns, scale, out);
 }

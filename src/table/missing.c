@@ -11,7 +11,7 @@ static const struct {
 	const char *what, *flag;
 } sentences[] = {
 	[SS_MISSING_LINES] = { "Source lines", "with_stack=True" },
-	[SS_MISSING_MODULES] = { "Modules", "with_stack=True, with_modules=True" },
+	[SS_MISSING_MODULES] = { "Modules", "with_stack=True" },
 	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
 	[SS_MISSING_ALLOCATIONS] = { "Allocations", "profile_memory=True" },
 	[SS_MISSING_DEVICE] = { "Kernels and copies", "activities=[..., ProfilerActivity.CUDA]" },

@@ -77,6 +77,7 @@ struct ss_view {
 	 * see all rows. The others see what was called or launched in the steps.
 	 */
 	bool by_moment;
+	bool of_device;    /* about GPUs alone: of no use where none was recorded */
 	bool wants_failed; /* also called for files that could not be read */
 	bool folds;        /* reports for people sum it over the files */
 	bool rankless;     /* not about files: the first column is one like the others */

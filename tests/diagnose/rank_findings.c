@@ -468,6 +468,32 @@ static void test_runs(void **state)
 
 /* --- the rules themselves ------------------------------------------------------------ */
 
+/* Whether all names of the list are views, of traces or of snapshots. */
+static bool are_views(const char *names, bool of_snapshots)
+{
+	bool are = names && *names;
+
+	while (are && *names) {
+		char name[40];
+		size_t length = strcspn(names, " ");
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, names);
+		are = of_snapshots ? ss_snapshot_view_find(name) != NULL
+				   : ss_view_find(name) != NULL;
+		names += length + (names[length] == ' ');
+	}
+	return are;
+}
+
+/* Lines that a terminal of 80 columns shows unbroken, behind the indent and the arrow. */
+static bool fits_screen(const char *fix)
+{
+	for (; *fix; fix += strcspn(fix, "\n"), fix += *fix == '\n')
+		if (strcspn(fix, "\n") > 72)
+			return false;
+	return true;
+}
+
 static void test_rules(void **state)
 {
 	(void)state;
@@ -488,6 +514,11 @@ static void test_rules(void **state)
 						    rule->warn_share < 1),
 			      rule->name, "its shares make no sense");
 		support_check(rule->look != NULL, rule->name, "does not look");
+		support_check(are_views(rule->views, false), rule->name, "names no view");
+		support_check(!rule->look_memory == !rule->memory_views &&
+				      (!rule->look_memory || are_views(rule->memory_views, true)),
+			      rule->name, "names no view of snapshots");
+		support_check(fits_screen(rule->fix), rule->name, "its fix is too wide");
 		ss_text_addf(&head, "# %s\n", rule->name);
 		support_check(strncmp(ss_rule_page(rule), head.data, head.length) == 0, rule->name,
 			      "its page has another headline");

@@ -201,5 +201,6 @@ const struct ss_view ss_view_budget = {
 	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "step", "part" },
 	.by_moment = true,
+	.of_device = true,
 	.run = budget_run,
 };

@@ -263,5 +263,6 @@ const struct ss_view ss_view_copies = {
 	.basis = SS_BASIS_FILE,
 	.groups = { "kind", "op", "line" },
 	.order = { "total_ns" },
+	.of_device = true,
 	.run = copies_run,
 };

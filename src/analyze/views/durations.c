@@ -191,5 +191,6 @@ const struct ss_view ss_view_durations = {
 	.sums = "calls total_ns",
 	.basis = SS_BASIS_FILE,
 	.groups = { "all", "category" },
+	.of_device = true,
 	.run = durations_run,
 };

@@ -244,5 +244,6 @@ const struct ss_view ss_view_gaps = {
 	.order = { "idle_ns" },
 	.events = 1u << GROUP_GAP,
 	.by_moment = true,
+	.of_device = true,
 	.run = gaps_run,
 };

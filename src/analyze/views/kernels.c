@@ -391,5 +391,6 @@ const struct ss_view ss_view_kernels = {
 	.basis = SS_BASIS_FILE,
 	.groups = { "kernel", "op", "category", "stream", "launch", "source-line" },
 	.order = { "total_ns" },
+	.of_device = true,
 	.run = kernels_run,
 };

@@ -214,5 +214,6 @@ const struct ss_view ss_view_launches = {
 	.groups = { "call", "stream", "step", "thread", "op", "graph" },
 	.order = { "call_ns" },
 	.own_order = 1u << SS_LAUNCH_STEP,
+	.of_device = true,
 	.run = launches_run,
 };

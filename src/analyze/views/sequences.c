@@ -321,5 +321,6 @@ const struct ss_view ss_view_sequences = {
 	.column_count = SS_COUNT(columns),
 	.order = { "total_ns" },
 	.basis = SS_BASIS_FILE,
+	.of_device = true,
 	.run = sequences_run,
 };

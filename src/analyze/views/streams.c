@@ -88,5 +88,6 @@ const struct ss_view ss_view_streams = {
 	.column_count = SS_COUNT(columns),
 	.sums = "events busy_ns",
 	.basis = SS_BASIS_FILE,
+	.of_device = true,
 	.run = streams_run,
 };

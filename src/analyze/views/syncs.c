@@ -295,5 +295,6 @@ const struct ss_view ss_view_syncs = {
 	.groups = { "site", "line", "op", "call", "step" },
 	.order = { "idle_ns", "blocked_ns" },
 	.own_order = 1u << BY_STEP,
+	.of_device = true,
 	.run = syncs_run,
 };

@@ -81,5 +81,6 @@ const struct ss_view ss_view_temporal = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_FILE,
+	.of_device = true,
 	.run = temporal_run,
 };

@@ -285,5 +285,6 @@ const struct ss_view ss_view_utilization = {
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_STEPS,
 	.by_moment = true,
+	.of_device = true,
 	.run = utilization_run,
 };

@@ -31,6 +31,8 @@ const struct ss_option ss_options[] = {
 	OPTION("fix", "RULE[=RANK],...",
 	       "findings to fix; 'stepscope explain' lists the rules (default: all)", LIST, REQUEST,
 	       SS_TAKER_WHAT_IF, .letter = 0),
+	OPTION("verbose", NULL, "show all evidence, reasons and data quality", FLAG, REQUEST,
+	       SS_TAKER_DIAGNOSE | SS_TAKER_WHAT_IF, .letter = 'v'),
 	TEXT("view", "NAME", "view to compare (default: where step time goes, and kernels)",
 	     SS_TAKER_DIFF),
 	FLAG("json", "print JSON, including the sandbox features of this machine",

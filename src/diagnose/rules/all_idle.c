@@ -43,12 +43,12 @@ enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
-	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training continues\n"
+	"future = dcp.async_save(state, checkpoint_id=path)   # training goes on\n"
 	"# or save less often";
 
 static const char callback_fix[] =
 	"def on_step_end(self, args, state, control, **kwargs):\n"
-	"    if state.global_step % 100:       # only every 100 steps, and read no values between\n"
+	"    if state.global_step % 100:    # read values every 100 steps only\n"
 	"        return";
 
 /* What a name of an operator or a built-in function says about values. */
@@ -339,8 +339,7 @@ static void tell(struct pauses *pauses)
 	ss_look_figure(look, FIGURE_DEVICE, look->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the function reads values and trains nothing; that it is "
-				   "logging is a guess");
+				   "it trains nothing; that it is logging is a guess");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the trace names the function that takes the time");
@@ -394,7 +393,7 @@ static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_err
 	double callback = sum_of(judgement, FIGURE_CALLBACK);
 	double guess = sum_of(judgement, FIGURE_GUESS), named = sum_of(judgement, FIGURE_NAMED);
 	struct ss_finding *finding;
-	const char *title = NULL;
+	const char *title = judgement->rule->title;
 
 	(void)err;
 	if (callback + guess + named <= 0)
@@ -416,9 +415,10 @@ const struct ss_rule ss_rule_all_idle = {
 	.name = "all-idle",
 	.title = "The loop stops to save or to log",
 	.summary = "Checkpoints, logging, callbacks and sleeps on the training thread",
-	.fix = "if rank == 0 and step % 100 == 0:        # on one rank, and rarely\n"
-	       "    pool.submit(log, step, values)       # in a thread: ThreadPoolExecutor(1)",
+	.fix = "if rank == 0 and step % 100 == 0:     # on one rank, and rarely\n"
+	       "    pool.submit(log, step, values)    # in a ThreadPoolExecutor(1)",
 	.surer = "with_stack=True names the line, record_function(\"save\") the part of the loop",
+	.views = "idle-together stacks",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % steps "

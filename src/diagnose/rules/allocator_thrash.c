@@ -12,8 +12,8 @@
 #include "diagnose/rules/allocator_thrash.h"
 
 static const char free_fix[] =
-	"# remove torch.cuda.empty_cache() from the loop; if the cache is emptied because memory\n"
-	"# runs out: a smaller batch, activation checkpointing; before Python starts:\n"
+	"# remove torch.cuda.empty_cache() from the loop. If memory runs out: a\n"
+	"# smaller batch, activation checkpointing, and before Python starts:\n"
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 struct thrash {
@@ -115,9 +115,11 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.summary = "cudaMalloc and cudaFree in steps that should find their memory in the cache",
 	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-	       "# and run the largest batch first, so that the cache is large enough from then on",
+	       "# and run the largest batch first, so that the cache is large enough",
 	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that "
 		 "memory runs out",
+	.views = "gaps memory",
+	.memory_views = "segments holders",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "

@@ -161,8 +161,7 @@ static void tell(struct attention *attention)
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace shows the kernels, but not whether something needs "
-			   "the attention weights");
+			   "the trace does not show who needs attention weights");
 }
 
 static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *err)
@@ -198,6 +197,7 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.fix = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
 	       "# Hugging Face models: from_pretrained(..., attn_implementation=\"sdpa\")",
 	.surer = "with_stack=True names the line",
+	.views = "kernels modules",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",

@@ -34,11 +34,11 @@
 #define LONG_BYTES (INT64_C(8) << 20) /* messages whose rate is that of the link */
 
 static const char *const slow_fix =
-	"NCCL_DEBUG=INFO python train.py   # which links NCCL uses: P2P/NVLink, SHM or NET\n"
-	"nvidia-smi topo -m; nvidia-smi nvlink -s\n"
-	"# if these are the right links, move less:\n"
-	"model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
-	"# or accumulate gradients, with model.no_sync() in all but the last micro-batch";
+	"# are these the right links? NCCL_DEBUG=INFO python train.py shows\n"
+	"# P2P/NVLink, SHM or NET; nvidia-smi topo -m. If so, half the bytes:\n"
+	"from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
+	"model.register_comm_hook(None, default_hooks.bf16_compress_hook)\n"
+	"# or accumulate gradients, with model.no_sync() in all but the last pass";
 
 enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
 
@@ -236,7 +236,7 @@ static void tell(struct bound *bound)
 				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
 	tell_rate(bound, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "the saving is estimated for half the bytes, or half as many all-reduces";
+	finding->reason = "the saving assumes half the bytes or half the calls";
 }
 
 static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
@@ -265,11 +265,12 @@ const struct ss_rule ss_rule_communication_bound = {
 	.name = "communication-bound",
 	.title = "Gradients take longer to move than backward can hide",
 	.summary = "All-reduces that no bucket size can hide: move less, or less often",
-	.fix = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
-	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
-	       "# or all-reduce less often: accumulate gradients, with model.no_sync() in all\n"
-	       "# but the last micro-batch; or give each rank a larger batch",
+	.fix = "# half the bytes:\n"
+	       "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
+	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook)\n"
+	       "# or accumulate gradients, with model.no_sync() in all but the last pass",
 	.surer = NULL,
+	.views = "communication collectives",
 	.warn_share = 0.1,
 	.silent_share = 0.03,
 	.why = "the fix changes the numbers or the batch, so a tenth of the step must be at stake",

@@ -143,9 +143,7 @@ static enum ss_status find(struct computing *computing, struct ss_arena *scratch
 				 ss_strings_text(&look->trace->names,
 						 computing->sites.items[i].name));
 	if (computing->claimed_ns)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the trace shows that it launches nothing; how fast the GPU "
-				   "would be is estimated");
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, "the speed on the GPU is estimated");
 	return SS_OK;
 }
 
@@ -168,9 +166,10 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.name = "cpu-bound-ops",
 	.title = "Operators compute on the CPU while the GPU waits",
 	.summary = "Long operators that launch nothing: their tensors are in host memory",
-	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not after it\n"
-	       "# tensors created in the step: torch.arange(n, device=device), not torch.arange(n)",
+	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not after\n"
+	       "# tensors created in the step: torch.arange(n, device=device)",
 	.surer = "record_shapes=True shows sizes, with_stack=True names lines",
+	.views = "operators gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "

@@ -112,6 +112,7 @@ const struct ss_rule ss_rule_data_parallel = {
 	       "torch.distributed.init_process_group(\"nccl\")\n"
 	       "model = DistributedDataParallel(model.to(rank), device_ids=[rank])",
 	.surer = NULL,
+	.views = "devices gaps",
 	.warn_share = 0,
 	.silent_share = 0,
 	.why = "the PyTorch documentation advises against it whatever it costs",

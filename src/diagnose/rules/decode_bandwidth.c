@@ -93,10 +93,11 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.name = "decode-bandwidth",
 	.title = "Decoding is limited by reading the weights",
 	.summary = "Decode steps whose products run at memory bandwidth",
-	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences per "
-	       "step:\n"
-	       "# a larger batch (max_num_seqs); fewer steps: speculative decoding",
+	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...)\n"
+	       "# more sequences per step: a larger batch (max_num_seqs)\n"
+	       "# fewer steps: speculative decoding",
 	.surer = "record_shapes=True records the sizes; CUDA graphs hide the operators",
+	.views = "inference roofline",
 	.warn_share = 0,
 	.silent_share = 0,
 	.why = "nothing is wrong: the finding says what is worth trying",

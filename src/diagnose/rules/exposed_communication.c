@@ -30,14 +30,11 @@ static const char *const fixes[SETTINGS] = {
 			     "#             backward_prefetch=BackwardPrefetch.BACKWARD_PRE)",
 	[SETTING_BUCKETS] =
 		"model = DDP(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"
-		"# sends gradients while backward computes; not one bucket for all, and no\n"
-		"# all_reduce() of your own after backward (or: in a hook of each parameter,\n"
-		"# param.register_post_accumulate_grad_hook, with async_op=True)",
-	[SETTING_LONE] =
-		"stepscope diagnose FOLDER_OF_ALL_RANKS   # separates waiting from transfer\n"
-		"# transfer: DDP(bucket_cap_mb=25); FSDP(forward_prefetch=True,\n"
-		"# backward_prefetch=BackwardPrefetch.BACKWARD_PRE); async_op=True, and wait()\n"
-		"# where the data is needed",
+		"# sends gradients while backward computes; no own all_reduce() after\n"
+		"# backward, or in param.register_post_accumulate_grad_hook, async_op=True",
+	[SETTING_LONE] = "stepscope FOLDER_OF_ALL_RANKS   # separates waiting from transfer\n"
+			 "# hide transfers: DDP(bucket_cap_mb=25), FSDP(forward_prefetch=True),\n"
+			 "# async_op=True with wait() where the data is needed",
 };
 
 static const char *const sentences[SETTINGS] = {
@@ -112,13 +109,11 @@ static void tell(struct exposure *exposure)
 	}
 	finding->fix = fixes[best];
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "what can be hidden is computed from what the GPU did meanwhile";
+	finding->reason = "what can be hidden follows from the GPU's work";
 	if (best == SETTING_LONE) {
 		finding->warn_share = LONE_WARN_SHARE;
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason =
-			"without the traces of the other ranks, transfer cannot be distinguished "
-			"from waiting for them";
+		finding->reason = "one rank alone: waiting looks like transfer";
 	}
 }
 
@@ -169,6 +164,7 @@ const struct ss_rule ss_rule_exposed_communication = {
 	.summary = "Transfers that compute could hide: late all-gathers, late gradients",
 	.fix = "# overlap communication with compute",
 	.surer = "record all ranks in the same steps: that separates waiting from transfer",
+	.views = "communication collectives",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "only what can be hidden counts, and a setting does it: 3 % is worth that; below "

@@ -163,8 +163,7 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
 	if (status == SS_OK && extras.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the two follow each other; the trace does not show that they "
-				   "concern the same tensor");
+				   "that both concern the same tensor is a guess");
 	ss_code_places_release(&extras.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -174,8 +173,9 @@ const struct ss_rule ss_rule_extra_copies = {
 	.name = "extra-copies",
 	.title = "Tensors are created on the CPU and then copied to the GPU",
 	.summary = "torch.zeros(...).to(device) and similar code in the step",
-	.fix = "x = torch.zeros(size, device=device)   # not torch.zeros(size).to(device)",
+	.fix = "x = torch.zeros(size, device=device)   # not zeros(size).to(device)",
 	.surer = "with_stack=True names the line",
+	.views = "copies operators",
 	.warn_share = 0.05,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 0.5 % is worth reporting",

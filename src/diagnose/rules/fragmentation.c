@@ -22,10 +22,9 @@
 #define CUDA 1
 
 /* Where segments are expandable already, or the device has none that are. */
-static const char sizes_fix[] =
-	"# make sizes repeat: pad sequences and batches to a few fixed lengths, e.g.\n"
-	"length = -(-longest // 128) * 128\n"
-	"DataLoader(..., drop_last=True)";
+static const char sizes_fix[] = "# make sizes repeat: pad to a few fixed lengths, e.g.\n"
+				"length = -(-longest // 128) * 128\n"
+				"DataLoader(..., drop_last=True)";
 
 struct fragments {
 	struct ss_look *look;
@@ -120,8 +119,7 @@ static void tell(struct fragments *fragments, const struct ss_fragmentation *fou
 		ss_look_fix(look, sizes_fix);
 	ss_look_confidence(look, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   fragments->calls
-				   ? "the trace records reserved and allocated memory and the "
-				     "calls that reserve more"
+				   ? "the trace records reserved and allocated memory"
 				   : "the trace does not record the calls that reserve memory");
 }
 
@@ -204,6 +202,8 @@ const struct ss_rule ss_rule_fragmentation = {
 	       "# or make sizes repeat: pad sequences and batches to a few fixed lengths",
 	.surer = "record profile(profile_memory=True, with_stack=True) over five or more steps; "
 		 "torch.cuda.memory._dump_snapshot() shows the blocks",
+	.views = "memory memory-curve",
+	.memory_views = "segments holders",
 	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or its "
 	       "size is not recorded; in a snapshot where a fifth of the reserved memory, and "
 	       "128 MiB, was never in use at once",

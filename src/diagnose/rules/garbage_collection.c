@@ -46,8 +46,10 @@ const struct ss_rule ss_rule_garbage_collection = {
 	       "gc.collect(); gc.freeze(); gc.disable()   # once, before the loop\n"
 	       "for step, batch in enumerate(loader):\n"
 	       "    ...\n"
-	       "    if step % 1000 == 0: gc.collect()     # on all ranks in the same step",
-	.surer = "PyTorch 2.8 or newer records the collector; with_stack=True shows gc.collect()",
+	       "    if step % 1000 == 0: gc.collect()   # on all ranks in the same step",
+	.surer = "with_stack=True and record_python_gc_info=True record the collector (PyTorch 2.8 "
+		 "or newer)",
+	.views = "gaps stacks",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "three lines fix it, so 2 % is worth it; below 0.5 % steps differ by more",

@@ -133,6 +133,7 @@ const struct ss_rule ss_rule_grad_zeroed = {
 	.summary = "zero_grad writes zeros instead of dropping the gradients",
 	.fix = "optimizer.zero_grad(set_to_none=True)   # the default since PyTorch 2.0",
 	.surer = NULL,
+	.views = "kernels operators",
 	.warn_share = 0.05,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 0.5 % is worth reporting; it is rarely what makes "

@@ -119,8 +119,7 @@ static void tell(struct sync *sync)
 			 times);
 	if (last->bytes < 0)
 		ss_look_confidence(sync->look, SS_CONFIDENCE_MEDIUM,
-				   "the passes have the same number of all-reduces; their sizes "
-				   "are not recorded");
+				   "all passes have as many all-reduces; sizes are unknown");
 	else
 		ss_look_confidence(sync->look, SS_CONFIDENCE_HIGH,
 				   "every backward reduces the same buckets");
@@ -161,13 +160,13 @@ const struct ss_rule ss_rule_gradient_sync = {
 	.fix = "for i, batch in enumerate(micro_batches):\n"
 	       "    last = i == len(micro_batches) - 1\n"
 	       "    with contextlib.nullcontext() if last else model.no_sync():\n"
-	       "        loss = loss_fn(model(batch)) / len(micro_batches)   # forward inside as "
-	       "well\n"
+	       "        loss = loss_fn(model(batch)) / len(micro_batches)\n"
 	       "        loss.backward()\n"
 	       "optimizer.step()\n"
 	       "# Accelerate: with accelerator.accumulate(model): ...",
 	.surer = "record_shapes=True records sizes, which show whether the same "
 		 "gradients are reduced",
+	.views = "communication collectives",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "two lines to change, and the result is the same: 2 % is worth that; below 0.5 % "

@@ -143,11 +143,10 @@ static void tell(struct breaks *breaks)
 				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
 	if (breaks->has_resume)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows functions that resume after a graph break");
+				   "the trace shows functions that resume after a break");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "consecutive regions may also be parts that "
-				   "were compiled separately");
+				   "the regions may have been compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_error *err)
@@ -191,11 +190,11 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.name = "graph-breaks",
 	.title = "Graph breaks split the compiled model",
 	.summary = "Python and guards between the regions of a compiled model",
-	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break and says "
-	       "why\n"
-	       "# move print(), .item() and data-dependent ifs out of forward.\n"
+	.fix = "model = torch.compile(model, fullgraph=True)   # names the first break\n"
+	       "# move print(), .item() and data-dependent ifs out of forward\n"
 	       "# list all breaks: TORCH_LOGS=graph_breaks python train.py",
 	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
+	.views = "compile gaps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "

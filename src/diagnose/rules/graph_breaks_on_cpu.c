@@ -196,12 +196,10 @@ static void tell(struct breaks *breaks)
 	}
 	if (breaks->sure)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows what breaks the graph; what compiling across "
-				   "it would fuse is not counted");
+				   "the breaks are recorded; what fusing saves is not counted");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "consecutive regions may also be parts that "
-				   "were compiled separately");
+				   "the regions may have been compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)

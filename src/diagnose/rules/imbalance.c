@@ -10,6 +10,7 @@
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/waits.h"
 #include "job/late/verdict.h"
 
 /* Ranks that have so much more to do in a step than the median one: less is noise. */
@@ -84,11 +85,9 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 	ss_judge_evidence(judgement, finding, item->late_ns,
 			  "it is a different rank each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
-	ss_judge_evidence(judgement, finding, item->lost_ns,
-			  "the other ranks wait {time} per step for it, summed over all of them");
+	ss_tell_waits(judgement, finding, "", item->lost_ns);
 	finding->confidence = SS_CONFIDENCE_HIGH;
-	finding->reason = "in nearly all steps the rank that the others wait for is the one with "
-			  "the most work";
+	finding->reason = "in nearly all steps the busiest rank is the last";
 }
 
 static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
@@ -184,8 +183,7 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		return SS_OK;
 	tell_work(balance, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "in nearly all steps a different rank has the most work, but other waits "
-			  "hide when it reaches its collectives";
+	finding->reason = "the busiest rank changes; other waits hide its lateness";
 	return SS_OK;
 }
 
@@ -215,12 +213,12 @@ const struct ss_rule ss_rule_imbalance = {
 	.name = "imbalance",
 	.title = "In each step a different rank has the most work, and all wait for it",
 	.summary = "Uneven work: in each step a different rank is late",
-	.fix = "# give all ranks the same number of tokens per step, not of samples: a sampler "
-	       "that\n"
-	       "# sorts by length and deals out in turn, or sequences packed to one length\n"
+	.fix = "# the same number of tokens per rank and step, not of samples: sort by\n"
+	       "# length and deal out in turn, or pack sequences to one length\n"
 	       "order = sorted(indices, key=lengths.__getitem__)\n"
-	       "mine = order[rank::world_size]   # then shuffle batches, the same way on all ranks",
+	       "mine = order[rank::world_size]   # shuffle batches alike on all ranks",
 	.surer = "record all ranks in the same five or more steps",
+	.views = "imbalance ranks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "ByteDance investigates jobs that uneven ranks slow by 3 %; below 1 % ranks of a "

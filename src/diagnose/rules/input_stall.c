@@ -32,14 +32,14 @@
 #define INNER_SHARE 0.2
 
 static const char own_fix[] =
-	"# prepare batches beside the model: a DataLoader with workers, or a thread\n"
-	"DataLoader(dataset, batch_size=..., num_workers=8, persistent_workers=True)\n"
-	"next_batch = pool.submit(get_batch)      # ThreadPoolExecutor(1), one batch ahead";
+	"# prepare batches beside the model, in workers or in a thread\n"
+	"DataLoader(..., num_workers=8, persistent_workers=True)\n"
+	"next_batch = pool.submit(get_batch)   # ThreadPoolExecutor(1), one ahead";
 
 static const char few_workers_fix[] =
 	"DataLoader(..., num_workers=2 * current_number, prefetch_factor=4,\n"
 	"           pin_memory=True, persistent_workers=True)\n"
-	"# no more workers than cores: beyond that make the transforms cheaper, or cache them";
+	"# no more workers than cores: then cheaper or cached transforms";
 
 struct input {
 	struct ss_look *look;
@@ -346,6 +346,7 @@ const struct ss_rule ss_rule_input_stall = {
 	.fix = "DataLoader(..., num_workers=8, pin_memory=True, persistent_workers=True)\n"
 	       "# now the training process prepares batches itself (num_workers=0)",
 	.surer = "with_stack=True names the line in the dataset",
+	.views = "phases gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "the TensorBoard plugin recommends workers from 5 % of the step on; below 1 % no "

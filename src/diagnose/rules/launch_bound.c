@@ -33,21 +33,19 @@
 #define SITE_SHARE 10
 
 static const char pause_fix[] =
-	"# the host does other work before it launches: with_stack=True shows which;\n"
-	"# move it out of the step or to a thread";
+	"# the host does other work before it launches: move it out of the step\n"
+	"# or to a thread; with_stack=True shows which";
 
 static const char starved_fix[] =
-	"# hosts pause between launches: too few cores for their threads, or one thread holds\n"
-	"# the GIL. Is the container throttled? Are ranks bound to the same cores?\n"
-	"cat /sys/fs/cgroup/cpu.stat; taskset -cp PID; py-spy dump --native --pid PID\n"
+	"# hosts pause between launches: too few cores, or a thread holds the GIL\n"
 	"export OMP_NUM_THREADS=4   # cores of the machine / ranks, or less\n"
-	"# fewer launches need less host time: torch.compile(model, mode=\"reduce-overhead\")";
+	"cat /sys/fs/cgroup/cpu.stat; taskset -cp PID; py-spy dump --pid PID\n"
+	"# fewer launches: torch.compile(model, mode=\"reduce-overhead\")";
 
-static const char serving_fix[] =
-	"# vLLM: without --enforce-eager, SGLang: without --disable-cuda-graph; own programs:\n"
-	"model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and uses CUDA "
-	"graphs\n"
-	"# or larger batches: more work for the same number of launches";
+static const char serving_fix[] = "# fuses kernels and uses CUDA graphs:\n"
+				  "model = torch.compile(model, mode=\"reduce-overhead\")\n"
+				  "# vLLM: no --enforce-eager; SGLang: no --disable-cuda-graph\n"
+				  "# or larger batches: more work for the same number of launches";
 
 struct launches {
 	struct ss_look *look;
@@ -242,8 +240,7 @@ static void tell(struct launches *launches)
 				   "recording stacks made the host slower than it is");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows when each launch came and what the "
-				   "GPU did then");
+				   "the trace has every launch and what the GPU did then");
 	ss_look_figure(look, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
@@ -317,9 +314,7 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 		finding->fix = starved_fix;
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "the trace shows when each launch came; but recording makes hosts "
-			  "slower, and most GPUs wait for other ranks before they wait for "
-			  "their own host";
+	finding->reason = "recording slows hosts; GPUs also wait for other ranks";
 }
 
 /*
@@ -381,11 +376,12 @@ const struct ss_rule ss_rule_launch_bound = {
 	.name = "launch-bound",
 	.title = "The GPU waits for the host to launch work",
 	.summary = "Kernels end before the host has launched the next ones",
-	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and uses "
-	       "CUDA graphs\n"
-	       "# shapes that change: torch.compile(model, dynamic=True), without CUDA graphs\n"
+	.fix = "# fuses kernels and uses CUDA graphs:\n"
+	       "model = torch.compile(model, mode=\"reduce-overhead\")\n"
+	       "# shapes that change: torch.compile(model, dynamic=True), no CUDA graphs\n"
 	       "# or larger batches: more work for the same number of launches",
-	.surer = "compare with the step time without the profiler: recording slows the host",
+	.surer = "compare with the step time without the profiler",
+	.views = "launches gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "

@@ -126,8 +126,7 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_LOW,
-				   "the trace does not show whether the loop can run on "
-				   "the whole tensor");
+				   "whether the loop can run on the whole tensor is unknown");
 	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -137,10 +136,11 @@ const struct ss_rule ss_rule_loop_indexing = {
 	.name = "loop-indexing",
 	.title = "A loop indexes a tensor element by element",
 	.summary = "Dozens of x[i] in a row instead of operators on the whole tensor",
-	.fix = "y = f(x)                       # not: for i in range(len(x)): y[i] = f(x[i])\n"
-	       "y = torch.func.vmap(f)(x)      # if f takes one element",
+	.fix = "y = f(x)                    # not: for i in range(n): y[i] = f(x[i])\n"
+	       "y = torch.func.vmap(f)(x)   # if f takes one element",
 	.surer = "with_stack=True names the line",
 	/* a guess about code that was not seen: from a fifth of the step on it is worth a look */
+	.views = "operators sequences",
 	.warn_share = 0.2,
 	.silent_share = 0.02,
 	.why = "only the author of the code knows whether the loop can go: from a fifth of the "

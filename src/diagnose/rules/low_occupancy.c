@@ -161,8 +161,7 @@ static void tell(struct grids *grids)
 			grids->names[site->name].text);
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace does not show what a full grid takes: we assume that the "
-			   "time shrinks with the share of the GPU in use");
+			   "we assume that time shrinks as more of the GPU is used");
 }
 
 static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct ss_error *err)
@@ -216,10 +215,11 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.name = "low-occupancy",
 	.title = "Kernels with too few blocks leave most of the GPU idle",
 	.summary = "Long kernels with far fewer blocks than the GPU has multiprocessors",
-	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size)   # more work per launch\n"
-	       "model = torch.compile(model)   # splits reductions and norms along the rows\n"
-	       "# attention: F.scaled_dot_product_attention, whose kernels split the sequence",
+	.fix = "DataLoader(..., batch_size=4 * batch_size)   # more work per launch\n"
+	       "model = torch.compile(model)   # splits reductions and norms\n"
+	       "# attention: F.scaled_dot_product_attention splits the sequence",
 	.surer = "record_shapes=True shows the least time that the work takes",
+	.views = "kernels utilization",
 	.warn_share = 0.10,
 	.silent_share = 0.02,
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "

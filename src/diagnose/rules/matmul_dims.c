@@ -146,8 +146,7 @@ static void tell(struct dims *dims)
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
-			   dims->rate > 0 ? "the trace has products with aligned sizes "
-					    "to compare with"
+			   dims->rate > 0 ? "the trace has products with aligned sizes to compare"
 					  : "twice as fast is a guess");
 }
 
@@ -198,9 +197,10 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.name = "matmul-dims",
 	.title = "Sizes that are not a multiple of 8 keep products from the fast kernels",
 	.summary = "Half-precision products whose sizes are not multiples of 8",
-	.fix = "vocabulary = (vocabulary + 63) // 64 * 64     # pad what is not a multiple of 8\n"
+	.fix = "vocabulary = (vocabulary + 63) // 64 * 64   # pad to a multiple of 8\n"
 	       "tokenizer(..., padding=True, pad_to_multiple_of=8)",
 	.surer = "record_shapes=True records the sizes",
+	.views = "roofline kernels",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "padding changes the model: few would do it for less than 5 %",

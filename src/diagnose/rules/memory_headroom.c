@@ -52,8 +52,7 @@ static void judge_pool(const struct headroom *headroom, const struct ss_pool *po
 		tell_share(look, "The peak of tensors", pool->peak_bytes, device->memory_bytes);
 		ss_look_figure(look, 0, 1);
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace records allocations and the size of "
-				   "the GPU's memory");
+				   "the trace has allocations and the GPU's memory size");
 	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
 		   !headroom->is_fragmented[number]) {
 		tell_share(look, "The allocator's cache", pool->reserved_bytes,
@@ -136,11 +135,12 @@ static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *er
 				   ss_memory_amount(look, state));
 	SS_TRY(ss_memory_tell_checkpoint(look, err));
 	if (state > activations)
-		ss_memory_fix(look, "fully_shard(model)    # parameters, gradients and optimizer "
-				    "state take most of it\n"
-				    "# or use an optimizer with less state, or a smaller batch");
+		ss_memory_fix(
+			look,
+			"fully_shard(model)   # parameters and optimizer state take most of it\n"
+			"# or use an optimizer with less state, or a smaller batch");
 	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-			     "the recording has allocations and the size of the GPU's memory");
+			     "the recording has allocations and the GPU's memory size");
 	return SS_OK;
 }
 
@@ -172,11 +172,13 @@ const struct ss_rule ss_rule_memory_headroom = {
 	.name = "memory-headroom",
 	.title = "GPU memory is nearly full",
 	.summary = "Tensors take 90 % of GPU memory: the next longer batch may fail",
-	.fix = "with torch.autocast('cuda', dtype=torch.bfloat16): ...     # half the activations\n"
+	.fix = "with torch.autocast('cuda', dtype=torch.bfloat16): ...   # half as much\n"
 	       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)\n"
-	       "# or a smaller batch with gradient accumulation; sharded: fully_shard(model)",
+	       "# or a smaller batch with accumulation; sharded: fully_shard(model)",
 	.surer = "record profile(profile_memory=True) over the longest batches; "
 		 "torch.cuda.memory_stats() counts num_alloc_retries and num_ooms",
+	.views = "memory memory-ops",
+	.memory_views = "holders phases",
 	.why = "no time is claimed; a warning where tensors hold 90 %, as in the TensorBoard "
 	       "plugin; information where memory is only reserved",
 	.is_timeless = true,

@@ -235,12 +235,13 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 				   where ? "is allocated" : "without a known stack is allocated");
 	}
 	if (kept->lines[0].line)
-		ss_memory_fix(look,
-			      "# allocated at %s, and still referenced after the step; e.g.\n"
-			      "losses.append(loss.item())    # or loss.detach()\n"
-			      "# look for lists, attributes and hooks that keep a tensor "
-			      "of every step",
-			      ss_strings_text(texts, kept->lines[0].line));
+		ss_memory_fix(
+			look,
+			"# allocated at %s,\n"
+			"# and still referenced after the step; e.g.\n"
+			"losses.append(loss.item())    # or loss.detach()\n"
+			"# look for lists, attributes and hooks that keep a tensor of every step",
+			ss_strings_text(texts, kept->lines[0].line));
 	ss_memory_confidence(look, trained && steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     !trained    ? untrained
 			     : steps > 2 ? "blocks of step after step are still allocated"
@@ -252,10 +253,12 @@ const struct ss_rule ss_rule_memory_leak = {
 	.name = "memory-leak",
 	.title = "Memory grows with every step",
 	.summary = "Tensors of every step are kept until the job runs out of memory",
-	.fix = "losses.append(loss.item())        # or loss.detach(): not the loss and its graph\n"
+	.fix = "losses.append(loss.item())   # or loss.detach(), without the graph\n"
 	       "# look for lists, attributes and hooks that keep a tensor of every step",
 	.surer = "record profile(profile_memory=True, with_stack=True) over five or more steps; "
 		 "torch.cuda.memory._record_memory_history() shows who holds the memory",
+	.views = "memory-steps memory-ops",
+	.memory_views = "leaks holders",
 	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or, if "
 	       "its size is not recorded, where a step adds 1 % of what is held; in a snapshot "
 	       "where steps in a row keep 0.1 % of the peak each; information where nothing is "

@@ -27,7 +27,7 @@ struct products {
 };
 
 static const char fp16_fix[] =
-	"scaler = torch.amp.GradScaler(\"cuda\")            # once; only for training\n"
+	"scaler = torch.amp.GradScaler(\"cuda\")   # once; only for training\n"
 	"with torch.autocast(\"cuda\", dtype=torch.float16):\n"
 	"    loss = model(batch)\n"
 	"scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()";
@@ -222,8 +222,7 @@ static void tell(struct products *products)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			products->guessed_ns > products->known_ns
-				? "the sizes of most products are unknown: four times as fast "
-				  "is a guess"
+				? "most sizes are unknown; four times as fast is a guess"
 				: "the GPU is not in the table of peaks: four times as fast "
 				  "is a guess");
 	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
@@ -279,9 +278,9 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.summary = "Matrix products, convolutions and attention in FP32 beside idle tensor cores",
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
-	       "# smaller gain, no change of types: "
-	       "torch.set_float32_matmul_precision(\"high\")  # TF32",
+	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")",
 	.surer = "record_shapes=True records sizes and types of the operands",
+	.views = "kernels roofline",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "it changes the numbers, which have to be checked: below 5 % few would do that, "

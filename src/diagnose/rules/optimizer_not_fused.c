@@ -259,6 +259,7 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.fix = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)\n"
 	       "# optimizers without a fused version: foreach=True",
 	.surer = NULL,
+	.views = "phases operators",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",

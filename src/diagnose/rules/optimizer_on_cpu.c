@@ -163,7 +163,7 @@ static void tell(struct ranges *ranges)
 	ss_look_fix(look, ranges->optimizer->fix);
 	ss_look_figure(look, SS_OPTIMIZER_ON_CPU, 1);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the speed of the fused optimizer was measured on other models");
+			   "the fused speed was measured on other models");
 }
 
 enum ss_status ss_optimizer_on_cpu(struct ss_look *look, struct ss_error *err)

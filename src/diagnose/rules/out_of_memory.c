@@ -95,9 +95,8 @@ static const char *fix_of_pieces(const struct ss_out_of_memory *shortage)
 		return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
 		       "# if that is not available: max_split_size_mb";
 	if (shortage->helps_split_size)
-		return "# make sizes repeat: pad sequences to a few lengths; or\n"
-		       "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    # keeps "
-		       "large blocks whole";
+		return "# make sizes repeat: pad to a few lengths; or keep large blocks whole:\n"
+		       "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py";
 	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
 }
 
@@ -130,9 +129,10 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memor
 					      look, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
 				      ss_memory_amount(look, shortage->missing_bytes));
 		else
-			ss_memory_fix(look, "# use a smaller batch or model\n"
-					    "fully_shard(model)    # shards parameters and "
-					    "optimizer state over all ranks");
+			ss_memory_fix(
+				look,
+				"# use a smaller batch or model\n"
+				"fully_shard(model)    # shards parameters and optimizer state");
 		break;
 	case SS_OOM_UNKNOWN:
 		break;
@@ -160,7 +160,7 @@ static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_err
 				     "the snapshot records the failure and what was free then");
 	else
 		ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
-				     "the snapshot does not record what was free at the failure");
+				     "the snapshot does not record what was free then");
 	return SS_OK;
 }
 
@@ -168,12 +168,13 @@ const struct ss_rule ss_rule_out_of_memory = {
 	.name = "out-of-memory",
 	.title = "An allocation failed: out of memory",
 	.summary = "GPU memory ran out: fragmented, kept by earlier steps, or too small",
-	.fix = "# a smaller batch, activation checkpointing, sharding; to see who holds the "
-	       "memory:\n"
+	.fix = "# a smaller batch, checkpointing, sharding; to see who holds memory:\n"
 	       "torch.cuda.memory._record_memory_history()\n"
-	       "torch.cuda.memory._dump_snapshot('memory.pickle')    # where it fails",
+	       "torch.cuda.memory._dump_snapshot('memory.pickle')   # where it fails",
 	.surer = "call torch.cuda.memory._record_memory_history() before the run, and "
 		 "torch.cuda.memory._dump_snapshot() when it fails",
+	.views = "memory memory-ops",
+	.memory_views = "oom holders",
 	.why = "no time is claimed; a failed allocation is a warning",
 	.is_timeless = true,
 	.bytes_are = "requested",

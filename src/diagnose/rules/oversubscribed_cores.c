@@ -193,7 +193,7 @@ static bool tell(struct oversubscription *over, struct ss_arena *scratch)
 			 "multi-threaded operators lose {time} per step compared with their own "
 			 "fastest runs on the same shapes; short operators lose far less");
 	ss_look_confidence(over->look, SS_CONFIDENCE_MEDIUM,
-			   "the trace does not record how many threads and cores there are");
+			   "the trace does not record threads and cores");
 	return tell_operators(over, scratch);
 }
 
@@ -259,8 +259,9 @@ const struct ss_rule ss_rule_oversubscribed_cores = {
 	.summary = "Multi-threaded operators take many times as long as their fastest runs",
 	.fix = "torch.set_num_threads(max(1, os.cpu_count() // processes_per_host))\n"
 	       "# or in the environment: OMP_NUM_THREADS=1 with one process per core\n"
-	       "# and pin each process to its own cores: taskset -c 0-7 python train.py",
+	       "# and pin each process to its cores: taskset -c 0-7 python train.py",
 	.surer = "compare with a run under OMP_NUM_THREADS=1; htop shows threads and cores",
+	.views = "operators tracks",
 	.warn_share = 0.10,
 	.silent_share = 0.02,
 	.why = "on a busy host steps differ by a few percent anyway; from 10 % on the number of "

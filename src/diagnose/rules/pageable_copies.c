@@ -29,10 +29,10 @@
 #define PAGEABLE_PART 0.5
 
 static const char out_fix[] =
-	"buffer = torch.empty(size, dtype=x.dtype, pin_memory=True)   # once, before the loop\n"
+	"buffer = torch.empty(size, dtype=x.dtype, pin_memory=True)   # once\n"
 	"buffer.copy_(x, non_blocking=True)\n"
 	"done = torch.cuda.Event(); done.record()\n"
-	"# call done.synchronize() where the values are read, a step later if possible";
+	"# done.synchronize() where the values are read, a step later if possible";
 
 /* Copies of a name at a line, and the steps that have them. */
 struct habit {
@@ -227,16 +227,14 @@ static void tell(struct copies *copies)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			copies->is_guessed
-				? "the trace does not say that the memory is pageable: the copies "
-				  "are slow, and the host waits for them"
+				? "slow copies that the host waits for; the rest is a guess"
 				: "the GPU is unknown: only the waiting is counted");
 	else if (copies->link.is_measured[way])
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the trace has copies from pinned memory to compare with");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "no pinned copy is recorded: we assume twice the rate of "
-				   "pageable ones, and at most what the GPU's link gives");
+				   "no pinned copy to compare with; twice the rate is assumed");
 }
 
 static enum ss_status find(struct copies *copies, struct ss_arena *scratch, struct ss_error *err)
@@ -291,6 +289,7 @@ const struct ss_rule ss_rule_pageable_copies = {
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
 	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
 		 "names the line",
+	.views = "copies syncs",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "

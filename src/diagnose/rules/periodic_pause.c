@@ -129,7 +129,7 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 				 "{time} per step",
 				 pauses->every);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace shows that the pause recurs, but not what causes it");
+			   "the pause recurs; the trace does not show its cause");
 	return SS_OK;
 }
 
@@ -239,7 +239,7 @@ static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_
 			 "%s: {time} per step",
 			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
 	ss_look_confidence(pauses->look, SS_CONFIDENCE_MEDIUM,
-			   "the trace shows that the pause recurs, but not what causes it");
+			   "the pause recurs; the trace does not show its cause");
 }
 
 static enum ss_status find_on_cpu(struct pauses *pauses, struct ss_error *err)
@@ -286,12 +286,12 @@ const struct ss_rule ss_rule_periodic_pause = {
 	.name = "periodic-pause",
 	.title = "Every few steps the training thread pauses",
 	.summary = "A pause every n-th step that no recorded event explains",
-	.fix = "# find out what it is: profile(..., with_stack=True), or name the parts of the "
-	       "loop\n"
+	.fix = "# what is it? with_stack=True shows it, or name the parts of the loop:\n"
 	       "with torch.profiler.record_function(\"log\"):\n"
 	       "    ...\n"
 	       "# then move it to a thread, or do it less often",
 	.surer = "with_stack=True names the line",
+	.views = "steps stacks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "the cause has to be found first, so it warns from 3 % on; below 1 % steps differ "

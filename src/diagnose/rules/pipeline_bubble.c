@@ -263,8 +263,7 @@ static void tell(struct pipelines *all, struct ss_finding *finding, const struct
 		own->more, 100 * (own->stages - 1) / (own->more + own->stages - 1), own->micro,
 		100 * (own->stages - 1) / (own->micro + own->stages - 1));
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "the idle time is recorded; that it shrinks with more micro-batches "
-			  "follows from the schedule";
+	finding->reason = "the saving follows from the schedule";
 }
 
 static enum ss_status judge(struct pipelines *all, struct ss_error *err)
@@ -324,13 +323,12 @@ const struct ss_rule ss_rule_pipeline_bubble = {
 	.name = "pipeline-bubble",
 	.title = "Pipeline stages are idle while the pipeline fills and drains",
 	.summary = "Too few micro-batches for the number of pipeline stages",
-	.fix = "# use more, smaller micro-batches per batch: ten times as many as there are "
-	       "stages\n"
-	       "schedule = Schedule1F1B(stage, n_microbatches=32, loss_fn=loss_fn)   # torch\n"
-	       "--micro-batch-size 1                                                 # Megatron\n"
-	       "# or several stages per rank: ScheduleInterleaved1F1B,\n"
+	.fix = "# ten times as many micro-batches as stages, or several stages per rank\n"
+	       "schedule = Schedule1F1B(stage, n_microbatches=32, loss_fn=loss_fn)\n"
+	       "# torch: ScheduleInterleaved1F1B; Megatron: --micro-batch-size 1,\n"
 	       "# --num-layers-per-virtual-pipeline-stage",
 	.surer = NULL,
+	.views = "ranks gaps",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "1F1B schedules run with 5 to 10 % idle time; a gain below 2 % is lost again "

@@ -103,8 +103,7 @@ static enum ss_status find(struct compiling *compiling, struct ss_error *err)
 				   "several steps compile before they run");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "only one step compiles: the trace does not show whether "
-				   "it happens again");
+				   "only one step compiles; it may not happen again");
 	return SS_OK;
 }
 
@@ -123,10 +122,12 @@ const struct ss_rule ss_rule_recompilation = {
 	.name = "recompilation",
 	.title = "torch.compile compiles again during training",
 	.summary = "Compilation in the middle of training, because sizes or values change",
-	.fix = "model = torch.compile(model, dynamic=True)           # sizes may differ\n"
-	       "torch._dynamo.mark_dynamic(batch, 0)                 # or only this dimension\n"
-	       "# or pad batches to a few sizes. To see why: TORCH_LOGS=recompiles python train.py",
+	.fix = "model = torch.compile(model, dynamic=True)   # sizes may differ\n"
+	       "torch._dynamo.mark_dynamic(batch, 0)         # or only this dimension\n"
+	       "# or pad batches to a few sizes\n"
+	       "# to see why: TORCH_LOGS=recompiles python train.py",
 	.surer = "TORCH_LOGS=recompiles names the guard that failed",
+	.views = "compile steps",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",

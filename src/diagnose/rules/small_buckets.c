@@ -206,8 +206,7 @@ static void look_at_passes(struct buckets *buckets)
 	ss_look_confidence(
 		buckets->look, SS_CONFIDENCE_MEDIUM,
 		gradients->passes[0].bytes < 0
-			? "sizes are not recorded (record_shapes=True); the copies out of the "
-			  "buckets are too short for full buckets"
+			? "sizes are not recorded; copies look like small buckets"
 			: "the time of a larger bucket is estimated from the smaller ones");
 }
 
@@ -370,8 +369,7 @@ static void tell(struct fit *fit)
 	}
 	if (finding && !is_whole(judgement)) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "without the traces of the other ranks, latency cannot be "
-				  "distinguished from waiting for them";
+		finding->reason = "one rank alone: waiting looks like latency";
 	}
 	if (finding && steps)
 		ss_judge_evidence(judgement, finding, gone_ns / steps,
@@ -416,8 +414,9 @@ const struct ss_rule ss_rule_small_buckets = {
 	.name = "small-buckets",
 	.title = "Gradients are all-reduced in many small buckets",
 	.summary = "More all-reduces per backward than the gradients need: each adds latency",
-	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger on slow networks",
+	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; slow nets: larger",
 	.surer = NULL,
+	.views = "communication collectives",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "one number to change: 3 % is worth that; below 1 % steps differ by more",

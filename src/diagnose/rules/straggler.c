@@ -16,6 +16,7 @@
 #include "diagnose/ranks/link_speedup.h"
 #include "diagnose/ranks/own_work.h"
 #include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/waits.h"
 #include "job/late/verdict.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
@@ -29,29 +30,30 @@
 
 static const char device_fix[] =
 	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
-	"# compare its clocks with those of other GPUs: it may be throttled by heat or power, or\n"
-	"# shared with another process; take the GPU out of the job until it is repaired";
+	"# compare with other GPUs: throttled by heat or power, or shared with\n"
+	"# another process? Take the GPU out of the job until it is repaired";
 static const char work_fix[] =
-	"# give every rank the same amount of work: sort sequences by length and deal them out in\n"
-	"# turn, or pack them to the same number of tokens; shard embeddings by lookups, not rows";
+	"# give every rank the same amount of work: sort sequences by length and\n"
+	"# deal them out in turn, or pack them to the same number of tokens;\n"
+	"# shard embeddings by lookups, not rows";
 static const char host_fix[] =
-	"numactl --cpunodebind=N --membind=N python train.py   # N: the rank's NUMA node\n"
-	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower CPU clock;\n"
+	"numactl --cpunodebind=N --membind=N python train.py   # N: NUMA node\n"
+	"# other processes on its cores (mpstat -P ALL), or a lower CPU clock?\n"
 	"# move work that only this rank does (logging, checkpoints) to a thread";
 static const char python_fix[] =
-	"# move work that only this rank does (logging, metrics, checkpoints) to a thread or\n"
-	"# after the last collective of the step, or split it among all ranks;\n"
-	"# profile(..., with_stack=True) names its functions";
+	"# move work that only this rank does (logging, checkpoints) to a thread\n"
+	"# or after the last collective, or split it among all ranks;\n"
+	"# with_stack=True names its functions";
 static const char shared_fix[] =
-	"nvidia-smi pmon -c 1   # processes on the GPU; on AMD: rocm-smi --showpids\n"
-	"# stop the other process or move this rank; jobs that must share: NVIDIA MPS or MIG";
+	"nvidia-smi pmon -c 1   # processes on the GPU; AMD: rocm-smi --showpids\n"
+	"# stop the other process or move this rank; to share: NVIDIA MPS or MIG";
 static const char link_fix[] =
 	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
 	"dmesg | grep -i -E 'xid|pcie'\n"
-	"NCCL_DEBUG=INFO python train.py   # which links the rank's channels use\n"
+	"NCCL_DEBUG=INFO python train.py   # the links of the rank's channels\n"
 	"# look for errors, a lane or port that is down, a NIC far from the GPU";
 static const char copies_fix[] =
-	"nvidia-smi -q | grep -A 14 'PCI$'   # compare link width and speed with other GPUs";
+	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
 
 struct stragglers {
 	struct ss_judgement *judgement;
@@ -257,8 +259,7 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 static void tell_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
-	finding->reason = "all ranks are in one group, so the trace does not show which link is "
-			  "slow, nor whether the board has the links that such GPUs usually have";
+	finding->reason = "with one group the trace does not show which link is slow";
 	finding->surer = "run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
 			 "the slow link";
 }
@@ -266,14 +267,12 @@ static void tell_no_peer(struct ss_finding *finding)
 static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
-	const char *reason = "the same rank is late in nearly all steps, and the trace shows which "
-			     "work took longer";
+	const char *reason = "it is late in nearly all steps, and its extra work is seen";
 
 	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
 		confidence = SS_CONFIDENCE_MEDIUM;
 		reason = item->cause == SS_LATE_UNKNOWN
-				 ? "the rank is late, but nothing that it did explains most "
-				   "of the delay"
+				 ? "nothing that the rank did explains most of the delay"
 				 : "the rank is late in some steps only";
 	}
 	if (item->of_steps < STEPS_SURE) {
@@ -308,10 +307,7 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 				  "rank, in %u of %u steps",
 				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
-		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "%sthe other ranks wait {time} per step for it, summed over "
-				  "all of them",
-				  who);
+		ss_tell_waits(judgement, finding, who, item->lost_ns);
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
@@ -505,8 +501,7 @@ static void report_devices(struct stragglers *stragglers)
 		tell_cause(stragglers, finding, item, "");
 		finding->fix = fix_of(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
-		finding->reason = "its kernels are slower in nearly all steps, but other waits "
-				  "hide when the rank reaches its collectives";
+		finding->reason = "its kernels are slower; other waits hide its lateness";
 	}
 }
 
@@ -536,8 +531,7 @@ static void report_hosts(struct stragglers *stragglers)
 				  excess.ratio, excess.steps, excess.of_steps);
 		finding->fix = fix_of(stragglers, &item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
-		finding->reason = "the host is slower in nearly all steps, but other waits hide "
-				  "when the rank reaches its collectives";
+		finding->reason = "its host is slower; other waits hide its lateness";
 	}
 }
 
@@ -586,6 +580,7 @@ const struct ss_rule ss_rule_straggler = {
 	.summary = "A rank that is late for collectives in step after step, and why",
 	.fix = "# compare this rank's host, GPU and input with those of another rank",
 	.surer = "record all ranks in the same five or more steps",
+	.views = "stragglers ranks",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "ByteDance investigates jobs that one rank slows by 3 %; below 1 % ranks of a "

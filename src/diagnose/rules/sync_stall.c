@@ -461,10 +461,8 @@ static void tell(struct syncs *syncs)
 	ss_look_confidence(syncs->look,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
-				   ? "the trace records the host syncs and what the GPU "
-				     "did after them"
-				   : "the trace records the host syncs, but not which line "
-				     "needs the value");
+				   ? "the trace has the syncs and what the GPU did after them"
+				   : "the trace does not show which line needs the value");
 }
 
 static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
@@ -561,9 +559,10 @@ const struct ss_rule ss_rule_sync_stall = {
 	.name = "sync-stall",
 	.title = "Host syncs: the host waits for the GPU",
 	.summary = "Host syncs (.item(), nonzero, print, .cpu()) after which the GPU idles",
-	.fix = "# let the host run ahead: no torch.cuda.synchronize() and no reading of values\n"
-	       "# in the loop; read them every 100 steps, or a step later",
+	.fix = "# let the host run ahead: no torch.cuda.synchronize() in the loop;\n"
+	       "# read values every 100 steps, or a step later",
 	.surer = "with_stack=True names the line that waits",
+	.views = "syncs gaps",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "removing a host sync changes one line, so 2 % is worth it; below 0.5 % steps of "

@@ -52,9 +52,9 @@
 #define PRODUCTS_LEFT_MOST 0.8
 
 static const char update_fix[] =
-	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)   # or AdamW, SGD\n"
-	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and similar work on a list\n"
-	"# of tensors, torch.compile(optimizer.step) fuses the rest";
+	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)\n"
+	"# an own optimizer: torch._foreach_mul_(tensors, x) and others work on\n"
+	"# lists of tensors; torch.compile(optimizer.step) fuses the rest";
 
 /* What ends a run, by name. */
 enum end { ENDS_NOT, ENDS, READS_BACK };
@@ -306,9 +306,7 @@ static void tell(struct tiny *tiny)
 		ss_look_evidence(look, ss_code_place_fact(&tiny->sites.items[i]),
 				 "%s runs {count} times per step: {time} of its own",
 				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace shows the calls and their time; what one call or compiled "
-			   "code takes instead is estimated");
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, "what one call takes instead is estimated");
 }
 
 static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct ss_error *err)
@@ -348,10 +346,11 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.name = "tiny-operators",
 	.title = "Calling tiny operators takes longer than what they compute",
 	.summary = "Loops of operators on a few numbers each, in jobs without a GPU",
-	.fix = "# one call on a whole tensor instead of a loop over its parts, torch.vmap,\n"
+	.fix = "# one call on a whole tensor instead of a loop over its parts, vmap,\n"
 	       "# torch._foreach_mul_(tensors, x) for lists of tensors, or:\n"
 	       "model = torch.compile(model)   # fuses elementwise operators",
 	.surer = "with_stack=True names the lines",
+	.views = "operators sequences",
 	.warn_share = 0.10,
 	.silent_share = 0.03,
 	.why = "the loop has to be rewritten, so it warns from 10 % on; below 3 % it is the "

@@ -299,12 +299,10 @@ static void tell(struct undone *undone)
 				 ss_strings_text(&look->trace->names, undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows types and sizes: the next cast "
-				   "undoes each cast");
+				   "types and sizes show that the next cast undoes each cast");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the copies follow each other; the trace does not show that "
-				   "they concern the same tensor");
+				   "that the copies concern the same tensor is a guess");
 }
 
 static enum ss_status find(struct undone *undone, struct ss_arena *scratch, struct ss_error *err)
@@ -352,9 +350,10 @@ const struct ss_rule ss_rule_undone_copies = {
 	.name = "undone-copies",
 	.title = "Tensors are cast or copied, and then back again",
 	.summary = "x.double().float() and similar: two copies with no computation in between",
-	.fix = "y = layer(x)   # not layer(x.double().float()), nor layer(x.t().contiguous().t())\n"
+	.fix = "y = layer(x)   # not layer(x.double().float())\n"
 	       "# keep the tensor in the type and layout that the next layer needs",
 	.surer = "record_shapes=True shows types and sizes, with_stack=True names the line",
+	.views = "operators kernels",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "removing one call fixes it, so 1 % is worth reporting and 5 % a warning",

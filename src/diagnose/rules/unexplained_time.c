@@ -34,24 +34,26 @@
 enum { REST_NS, NAMED_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
 
 static const char named_fix[] =
-	"# move it off the training thread: DataLoader workers, a thread, or once before the\n"
-	"# loop; what must stay: fewer Python calls (vectorize it), or run it on the GPU";
+	"# move it off the training thread: DataLoader workers, a thread, or once\n"
+	"# before the loop; what must stay: vectorize it, or run it on the GPU";
 
-static const char loading_fix[] =
-	"# the recording contains first launches, which load their kernels; start recording "
-	"later:\n"
-	"schedule=torch.profiler.schedule(wait=1, warmup=3, active=3)";
+static const char loading_fix[] = "# first launches load their kernels: start recording later\n"
+				  "schedule = torch.profiler.schedule(wait=1, warmup=3, active=3)";
 
 static const char queued_fix[] = "nvidia-smi   # is another process on this GPU? rocm-smi on AMD\n"
 				 "# record that process as well, or give the job GPUs of its own";
 
 static const char calls_fix[] =
-	"# the file does not show what the call waits for: another process, the driver, pinned\n"
-	"# memory; Nsight Systems and rocprof also record the driver";
+	"# the file does not show what the call waits for: another process, the\n"
+	"# driver, pinned memory; Nsight Systems and rocprof record the driver";
 
-static const char blind_fix[] =
-	"# the host launches work, but the file has no GPU events:\n"
-	"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...)";
+/* The stacks are there: what they lack is a name for what takes the time. */
+static const char range_fix[] = "# name the parts of the loop, to see which one takes the time:\n"
+				"with torch.profiler.record_function(\"part of the loop\"):\n"
+				"    ...";
+
+static const char blind_fix[] = "# the host launches work, but the file has no GPU events:\n"
+				"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 
 struct rest {
 	struct ss_look *look;
@@ -383,8 +385,7 @@ static void claim_named(struct rest *rest)
 	for (uint32_t i = 0; i < rest->named_count; i++)
 		ss_look_claim_time(look, rest->named[i]);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace names the function that takes the time; how much of it can "
-			   "overlap with the step is unknown");
+			   "the function is named; how much can overlap is unknown");
 }
 
 static int by_start(const void *a, const void *b)
@@ -489,7 +490,7 @@ static const char *title_of(const double *sums, bool on_device)
 	return "The GPU is idle, and no rule explains why";
 }
 
-static const char *fix_of(const double *sums)
+static const char *fix_of(const double *sums, bool has_lines)
 {
 	if (sums[BLIND] > 0)
 		return blind_fix;
@@ -499,13 +500,15 @@ static const char *fix_of(const double *sums)
 		return loading_fix;
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
 		return calls_fix;
-	return 2 * sums[NAMED_NS] >= sums[REST_NS] ? named_fix : NULL;
+	if (2 * sums[NAMED_NS] >= sums[REST_NS])
+		return named_fix;
+	return has_lines ? range_fix : NULL;
 }
 
 static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error *err)
 {
 	double sums[FIGURES] = { 0 };
-	bool on_device = judgement->diagnosis->on_device;
+	bool on_device = judgement->diagnosis->on_device, has_lines;
 	struct ss_finding *finding;
 
 	(void)err;
@@ -522,12 +525,13 @@ static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judge_figure(judgement, i, REST_NS) > 0)
 			ss_judge_take(judgement, finding, i);
-	if (fix_of(sums))
-		finding->fix = fix_of(sums);
+	has_lines = sums[LINES] >= judgement->rank_count;
+	if (fix_of(sums, has_lines))
+		finding->fix = fix_of(sums, has_lines);
 	if (!finding->reason)
 		finding->reason = "the file shows where the time goes, not why";
 	/* asks only for what the files lack */
-	if (sums[LINES] >= judgement->rank_count || sums[BLIND] > 0)
+	if (has_lines || sums[BLIND] > 0)
 		finding->surer = NULL;
 	return SS_OK;
 }
@@ -536,10 +540,11 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.name = "unexplained-time",
 	.title = "Part of the step is not explained",
 	.summary = "Idle time that no other rule explains, and what the host did meanwhile",
-	.fix = "# record with_stack=True: it names the functions; or name parts of the loop:\n"
+	.fix = "# with_stack=True names the functions; or name parts of the loop:\n"
 	       "with torch.profiler.record_function(\"part of the loop\"):\n"
 	       "    ...",
 	.surer = "with_stack=True records the Python functions",
+	.views = "gaps breakdown stacks",
 	.warn_share = SS_UNEXPLAINED_SHARE,
 	.silent_share = SS_UNEXPLAINED_SHARE,
 	.why = "steps of a healthy job differ by a few percent, and every step has some launches "

@@ -165,15 +165,14 @@ static void tell(struct search *search)
 				 "including the wait for other ranks");
 	if (search->is_used && !search->is_not) {
 		ss_look_confidence(search->look, SS_CONFIDENCE_HIGH,
-				   "every parameter gets a gradient in every backward, so the "
-				   "search finds nothing");
+				   "every parameter gets a gradient in every backward");
 		ss_look_fix(search->look, without_flag);
 	} else {
 		ss_look_confidence(search->look, SS_CONFIDENCE_MEDIUM,
-				   search->is_not ? "some parameters get no gradient, so the "
-						    "search may be needed"
-						  : "the trace does not show whether parameters "
-						    "are unused; record_shapes=True does");
+				   search->is_not
+					   ? "some parameters get no gradient: it may be needed"
+					   : "the trace does not show whether parameters "
+					     "are unused; record_shapes=True does");
 	}
 }
 
@@ -207,10 +206,11 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.name = "unused-parameters",
 	.title = "DDP searches for unused parameters in every step",
 	.summary = "find_unused_parameters=True: a graph search and an all-reduce in every step",
-	.fix = "model = DDP(model)   # without find_unused_parameters=True, if all are used\n"
-	       "model = DDP(model, static_graph=True)   # if the same ones are always unused\n"
-	       "# TORCH_DISTRIBUTED_DEBUG=INFO names the parameters that get no gradient",
+	.fix = "model = DDP(model)   # if all parameters are used\n"
+	       "model = DDP(model, static_graph=True)   # if always the same are unused\n"
+	       "# TORCH_DISTRIBUTED_DEBUG=INFO names those that get no gradient",
 	.surer = NULL,
+	.views = "operators communication",
 	.warn_share = 0.03,
 	.silent_share = 0.001,
 	.why = "removing one argument fixes it: 3 % is worth a warning, and 0.1 % is reported, "

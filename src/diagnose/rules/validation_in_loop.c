@@ -271,12 +271,10 @@ static void tell(struct validation *v)
 	}
 	if (v->is_named)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace names the function that runs them, and "
-				   "it trains nothing");
+				   "the trace names the function, and it trains nothing");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "no backward belongs to these forward passes, but nothing "
-				   "is named validation");
+				   "forward without backward; nothing is named validation");
 	ss_look_figure(look, 0, v->is_named ? 1 : 0);
 }
 
@@ -349,10 +347,11 @@ const struct ss_rule ss_rule_validation_in_loop = {
 	.name = "validation-in-loop",
 	.title = "Validation runs inside the training loop",
 	.summary = "Forward passes without backward in training steps: validate(), evaluate()",
-	.fix = "if step % 1000 == 0:                          # less often\n"
-	       "    validate(model, itertools.islice(val_loader, 20))   # and on fewer batches\n"
+	.fix = "if step % 1000 == 0:                                    # less often\n"
+	       "    validate(model, itertools.islice(val_loader, 20))   # on fewer\n"
 	       "# or save a checkpoint and validate it in another process",
 	.surer = "with_stack=True names the function, record_function(\"validate\") the range",
+	.views = "phases stacks",
 	.warn_share = 0.10,
 	.silent_share = 0.01,
 	.why = "the recorded steps may contain more validation than a whole run, so it takes 10 % "

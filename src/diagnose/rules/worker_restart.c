@@ -284,9 +284,10 @@ const struct ss_rule ss_rule_worker_restart = {
 	.name = "worker-restart",
 	.title = "The DataLoader restarts its workers in every epoch",
 	.summary = "Worker processes that are stopped and started again between epochs",
-	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # keeps the workers\n"
+	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # keeps them\n"
 	       "# short epochs: repeat the dataset, so that an epoch has more steps",
 	.surer = "with_stack=True shows whether processes are started",
+	.views = "gaps steps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "

@@ -240,5 +240,6 @@ const struct ss_view ss_view_idle_together = {
 	.zero = SS_ZERO_STEPS,
 	.sums = "idle_ns times",
 	.basis = SS_BASIS_STEPS,
+	.of_device = true,
 	.run_job = idle_together_run,
 };

@@ -167,9 +167,23 @@ export interface Spread {
 	outliers_text: string | null;
 }
 
+/* Shares of the steps, means over the ranks with a GPU. */
+export interface GpuUse {
+	busy_percent: number; /* the next three sum to it */
+	compute_percent: number;
+	exposed_communication_percent: number;
+	exposed_copies_percent: number;
+	busy_min_percent: number; /* of the rank with the least */
+	busy_max_percent: number;
+	idle_cause: string; /* the largest */
+	idle_cause_percent: number;
+}
+
 export interface Diagnosis {
 	warnings: Doubt[];
 	runs_text: string | null; /* lines; null: the files are of one run */
+	blind_text: string | null; /* what the files lack so that nothing can be found */
+	gpu: GpuUse | null; /* null: no GPU in the steps */
 	spread: Spread | null; /* null: fewer than three steps */
 	account: Account | null;
 	step_ns: number | null;

@@ -100,7 +100,7 @@ function TreePart({ search }: { search: string }) {
 		return (
 			<Missing
 				notes={loaded.value.notes}
-				flags="with_stack=True, with_modules=True"
+				flags="with_stack=True"
 			/>
 		);
 	return (

@@ -3,7 +3,7 @@
  * sentence.tsx - the headline: how long a step takes, and what it could take.
  */
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
-import type { Diagnosis, Doubt } from "../../core/types";
+import type { Diagnosis } from "../../core/types";
 import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
 
 /* Figures of a replay that misses the recorded step are only bounds. */
@@ -41,19 +41,6 @@ function Gain({ step, shown }: { step: number; shown: Diagnosis }) {
 	);
 }
 
-/* What the files lack so that nothing can be found; null: nothing of that sort. */
-function blindness(told: Diagnosis): string | null {
-	const lacks = (what: Doubt["what"]) => told.warnings.some((one) => one.what === what);
-	if (lacks("no-device-events"))
-		return "Without GPU events, stepscope cannot tell what would make it faster.";
-	if (lacks("no-runtime-calls"))
-		return (
-			"Without runtime calls, launches and host syncs cannot be checked; " +
-			"the other rules found nothing that would make it faster."
-		);
-	return null;
-}
-
 function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all: boolean }) {
 	const step = told.step_ns ?? 0;
 	const after = shown.fixed_step_ns ?? step;
@@ -65,8 +52,8 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 				<Gain step={step} shown={shown} />
 			</>
 		);
-	const [open, blind] = [openShare(told.account), blindness(told)];
-	if (all && blind) return <>{blind}</>;
+	const open = openShare(told.account);
+	if (all && told.blind_text) return <>{told.blind_text}</>;
 	if (all && open) return <>No rule explains {open} of it.</>;
 	if (all) return <>No fix was found that saves more than {healthyLimit(told)}.</>;
 	return <>Without fixes it stays the same.</>;
