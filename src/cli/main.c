@@ -98,22 +98,31 @@ static int run(const struct command *command, int count, char **words)
 	return code;
 }
 
+/* No command has a point or a slash in its name: a file that is missing is reported as such. */
 static bool is_path(const char *word)
 {
 	struct stat info;
 
-	return strcmp(word, "-") == 0 || strchr(word, '/') || stat(word, &info) == 0;
+	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || stat(word, &info) == 0;
 }
 
+/* A word that is near to a command was meant as one; any other one may be a folder. */
 static int unknown(const char *word)
 {
 	const char *meant = command_suggest(word);
 
-	fprintf(stderr, "stepscope: no command or file called '%s'", word);
-	if (meant)
-		fprintf(stderr, "; did you mean '%s'?", meant);
-	fprintf(stderr, "\nRun 'stepscope help' for all commands.\n");
-	return EXIT_USAGE;
+	if (meant) {
+		fprintf(stderr,
+			"stepscope: no command or file called '%s'; did you mean '%s'?\n"
+			"Run 'stepscope help' for all commands.\n",
+			word, meant);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr,
+		"stepscope: cannot open '%s': no file, folder or command has this name\n"
+		"Run 'stepscope help' for all commands.\n",
+		word);
+	return EXIT_FAILED;
 }
 
 static int dispatch(int argc, char **argv)
