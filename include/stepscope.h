@@ -157,6 +157,8 @@ struct ss_request {
 	 * NULL ends the list. Options that do not apply to `what` are refused.
 	 */
 	const char *const *options;
+	/* text: show at most this many rows of a view, and say how many there are; 0: all */
+	size_t rows;
 };
 
 /* An option of requests. The texts are static. Since 0.2. Stable. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/stop.h"
 
 /* Where the command writes: what its options say; without -o, beside the paths. */
@@ -133,13 +133,11 @@ static int dispatch(int argc, char **argv)
 		help_all();
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+	if (option_is(argv[1], "help")) {
 		help_all();
 		return EXIT_FINE;
 	}
-	if (strcmp(argv[1], "--version") == 0)
-		argv[1] += 2;
-	if (command_find(argv[1], &command))
+	if (command_find(option_is(argv[1], "version") ? "version" : argv[1], &command))
 		return run(&command, argc - 2, argv + 2);
 	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
 	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
@@ -156,5 +154,5 @@ int main(int argc, char **argv)
 		code = EXIT_FAILED;
 	}
 	stop_end();
-	return code;
+	return code != EXIT_FINE && stop_asked() ? EXIT_INTERRUPTED : code;
 }

@@ -23,7 +23,8 @@ struct ss_trust {
 struct ss_render_options {
 	uint32_t width; /* text: columns of the terminal */
 	bool color;
-	uint32_t top; /* at most so many rows; 0: all */
+	uint32_t top;  /* at most so many rows; 0: all */
+	uint32_t rows; /* text of one view: at most so many of those; 0: all */
 	struct ss_trust trust;
 };
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cli/command.h"
+#include "cli/output.h"
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
@@ -12,7 +12,12 @@ static int run(const struct command *command, const struct arguments *arguments)
 	struct ss_request request = show_request(rule, arguments);
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
-	int code = show_out(command->name, ss_explain(&request, &out, &err), &out, &err);
+	struct shown shown;
+	int code = show_begin(command->name, arguments, NULL, &shown);
+
+	if (code == EXIT_FINE)
+		code = show_end(command->name, ss_explain(&request, &out, &err), &shown, &out,
+				&err);
 
 	if (code == EXIT_USAGE)
 		fprintf(stderr, "Run 'stepscope explain' for all rules.\n");
