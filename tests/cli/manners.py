@@ -255,6 +255,30 @@ def check_exit_codes(work):
     assert result.returncode == FAILED, result.returncode
 
 
+def check_pages(work):
+    """Pages are text for a terminal, Markdown only when asked for; all but code fits."""
+    names = [row[0] for row in json.loads(run("explain", "--json")[0])["rows"]]
+    names += [name for name in names_in(run("help")[0]) if name not in names]
+    assert len(names) > 80, names
+    for name in names:
+        source = run("explain", name, "--format", "markdown")[0]
+        assert source.startswith("# "), name
+        prose = re.sub(r"^```.*?^```", "", source, flags=re.M | re.S)
+        text = run("explain", name)[0]
+        # what is left of Markdown would be in the prose
+        for mark in ("**", "](", "<!--", "|---"):
+            assert mark not in text or mark not in prose, (name, mark)
+        code = {line.strip() for line in source.splitlines()} - set(prose.splitlines())
+        wide = [line for line in text.splitlines() if len(line) > COLUMNS]
+        assert all(line.strip() in code for line in wide), (name, wide)
+    assert "\033[1m" in run("explain", "gaps", "--color", "always")[0]
+    assert "\033" not in run("explain", "gaps")[0]
+    assert widest(run("explain", "gaps", "--width", "60")[0].partition("$ stepscope")[0]) <= 60
+    for name, meant in (("syncstall", "sync-stall"), ("kernles", "kernels")):
+        assert f"did you mean '{meant}'?" in run("explain", name, code=USAGE)[1]
+    assert "text or markdown" in run("explain", "gaps", "--json", code=USAGE)[1]
+
+
 def interrupt(words, ready, wanted):
     """Ends the command with Ctrl-C once `ready` says that it is at work."""
     process = subprocess.Popen([STEPSCOPE, *map(str, words)], stdin=subprocess.PIPE,
