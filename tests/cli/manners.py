@@ -269,7 +269,8 @@ def check_pages(work):
         for mark in ("**", "](", "<!--", "|---"):
             assert mark not in text or mark not in prose, (name, mark)
         code = {line.strip() for line in source.splitlines()} - set(prose.splitlines())
-        wide = [line for line in text.splitlines() if len(line) > COLUMNS]
+        # a word that is longer than a line stays whole
+        wide = [line for line in text.splitlines() if len(line) > COLUMNS and " " in line.strip()]
         assert all(line.strip() in code for line in wide), (name, wide)
     assert "\033[1m" in run("explain", "gaps", "--color", "always")[0]
     assert "\033" not in run("explain", "gaps")[0]
