@@ -140,8 +140,32 @@ static void print_exit_codes(void)
 	}
 }
 
+static const struct help_variable variables[] = {
+	{ "COLUMNS", "Width of text, where --width is not given. Without it the width is that of "
+		     "the terminal, or 80." },
+	{ "NO_COLOR", "If set and not empty, text has no colours; --color always is stronger." },
+	{ "TERM", "If it is 'dumb', text has no colours." },
+	{ "DISPLAY, WAYLAND_DISPLAY",
+	  "'stepscope serve' opens a browser only if one of them is set and SSH_CONNECTION is not." },
+};
+
+const struct help_variable *help_variable_at(size_t index)
+{
+	return index < SS_COUNT(variables) ? &variables[index] : NULL;
+}
+
+static void print_environment(void)
+{
+	printf("Environment variables of stepscope:\n\n");
+	for (size_t i = 0; i < SS_COUNT(variables); i++) {
+		printf("  %s\n      ", variables[i].name);
+		wrap_print(stdout, 6, 6, variables[i].about);
+	}
+}
+
 static const struct help_topic topics[] = {
 	{ "exit-codes", "How the command ends, for scripts", print_exit_codes },
+	{ "environment", "Environment variables that the command uses", print_environment },
 };
 
 const struct help_topic *help_topic_at(size_t index)

@@ -19,6 +19,14 @@ struct help_option {
 
 void help_option(const struct ss_option *option, struct help_option *out);
 
+/* A variable of the environment. */
+struct help_variable {
+	const char *name, *about;
+};
+
+/* NULL past the end. */
+const struct help_variable *help_variable_at(size_t index);
+
 /* What 'stepscope help' explains beside commands. */
 struct help_topic {
 	const char *name, *summary;

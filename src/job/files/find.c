@@ -76,8 +76,8 @@ static enum ss_status no_traces(const char *folder, const struct others *others,
 
 	if (!others->count)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "the folder '%.200s' is empty: pass the folder that "
-			       "tensorboard_trace_handler() or export_chrome_trace() wrote to",
+			       "no trace files in '%.200s', the folder is empty: pass the folder "
+			       "that tensorboard_trace_handler() or export_chrome_trace() wrote to",
 			       folder);
 	if (others->what)
 		return ss_fail(err, SS_ERR_MISSING, "no trace files in '%.120s'; '%s': %s", folder,
