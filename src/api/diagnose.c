@@ -9,7 +9,7 @@
 #include "base/guess.h"
 #include "diagnose/findings_table.h"
 #include "render/arrow.h"
-#include "render/page.h"
+#include "render/page/page.h"
 #include "table/bound.h"
 
 enum ss_status ss_session_verdict(struct ss_session *session,

@@ -146,7 +146,8 @@ static const struct help_variable variables[] = {
 	{ "NO_COLOR", "If set and not empty, text has no colours; --color always is stronger." },
 	{ "TERM", "If it is 'dumb', text has no colours." },
 	{ "DISPLAY, WAYLAND_DISPLAY",
-	  "'stepscope serve' opens a browser only if one of them is set and SSH_CONNECTION is not." },
+	  "'stepscope serve' opens a browser only if one of them is set and SSH_CONNECTION is "
+	  "not." },
 };
 
 const struct help_variable *help_variable_at(size_t index)

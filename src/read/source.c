@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - files, standard input, memory and inputs; detects their compression by the first bytes.
+ * source.c - files, standard input, memory and inputs; detects how they are compressed.
  */
 #include "read/source.h"
 

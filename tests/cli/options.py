@@ -147,7 +147,8 @@ def check_typos():
                          (["steps", "--fromat", "json"], "--format")):
         code, _, error = run(*words)
         assert code == USAGE and f"did you mean '{meant}'?" in error, (words, error)
-    for words in (["diagnose", "--kep"], ["steps", "--qqqqqq"], ["steps", "--"], ["steps", "-q"], ["steps", "---"]):
+    for words in (["diagnose", "--kep"], ["steps", "--qqqqqq"], ["steps", "--"], ["steps", "-q"],
+                  ["steps", "---"]):
         code, _, error = run(*words, "/nonexistent")
         assert code != FINE and "did you mean" not in error, (words, error)
 

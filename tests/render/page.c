@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "render/page.h"
+#include "render/page/page.h"
 
 static const struct {
 	const char *what;

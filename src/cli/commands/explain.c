@@ -8,7 +8,7 @@
 #include "base/guess.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "render/page.h"
+#include "render/page/page.h"
 #include "view_pages.inc"
 
 /* NULL: there is none. */

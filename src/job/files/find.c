@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "read/stranger.h"
+#include "job/files/stranger.h"
 #include "trace/formats.h"
 
 /* A job has at most some ten thousand ranks. */

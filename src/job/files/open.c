@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "read/stranger.h"
+#include "job/files/stranger.h"
 #include "trace/pack/pack.h"
 
 /* Refuses what is neither a trace nor, where those are taken, a snapshot. */

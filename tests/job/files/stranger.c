@@ -5,7 +5,7 @@
  */
 #include "support/support.h"
 
-#include "read/stranger.h"
+#include "job/files/stranger.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_line.c - styles within a line of Markdown, and lines that fit.
+ * line.c - styles within a line of Markdown, and lines that fit.
  */
 #include <string.h>
 
-#include "render/page.h"
+#include "render/page/page.h"
 
 /* --- words ------------------------------------------------------------------------------- */
 

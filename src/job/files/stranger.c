@@ -2,7 +2,7 @@
 /*
  * stranger.c - kinds of files that are no traces, by first bytes, by content and by name.
  */
-#include "read/stranger.h"
+#include "job/files/stranger.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * page.c - the blocks of a page: headings, paragraphs, lists, code.
  */
-#include "render/page.h"
+#include "render/page/page.h"
 
 #include <string.h>
 

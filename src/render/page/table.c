@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_table.c - a table of Markdown in columns; cells that are too wide have several lines.
+ * table.c  a table of Markdown in columns; cells that are too wide have several lines.
  */
 #include <string.h>
 
-#include "render/page.h"
+#include "render/page/page.h"
 
 #define COLUMNS_MAX 16
 #define GAP 2

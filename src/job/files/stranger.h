@@ -6,8 +6,8 @@
  * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
  * what to do. To add a kind: an entry in stranger.c.
  */
-#ifndef SS_READ_STRANGER_H
-#define SS_READ_STRANGER_H
+#ifndef SS_JOB_FILES_STRANGER_H
+#define SS_JOB_FILES_STRANGER_H
 
 #include "base/error.h"
 
