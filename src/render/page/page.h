@@ -15,7 +15,7 @@
 void ss_render_page(const char *markdown, const struct ss_render_options *options,
 		    struct ss_text *out);
 
-/* --- line.c: text with styles ------------------------------------------------------- */
+/* --- line.c: text with styles ------------------------------------------------------------ */
 
 /* One byte in a text switches the style of what follows; it takes no column. */
 enum ss_page_style { SS_PAGE_PLAIN = 1, SS_PAGE_BOLD, SS_PAGE_CODE };
@@ -34,7 +34,7 @@ size_t ss_page_columns(const char *text, size_t length);
 size_t ss_page_line(const char **at, const char *end, size_t columns, bool breaks, char *style,
 		    bool color, struct ss_text *out);
 
-/* --- table.c  */
+/* --- table.c ----------------------------------------------------------------------------- */
 
 /* Adds a table, whose lines all begin with '|', in columns that fit the width. */
 void ss_page_table(const char *text, size_t length, const struct ss_render_options *options,

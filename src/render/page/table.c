@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c  a table of Markdown in columns; cells that are too wide have several lines.
+ * table.c - a table of Markdown in columns; cells that are too wide have several lines.
  */
 #include <string.h>
 
