@@ -50,12 +50,12 @@ static void begin_block(struct page *page)
 /* Words from column `indent` on; the first line is there already, up to it. */
 static void add_words(struct page *page, const struct ss_text *words, size_t indent)
 {
-	const char *at = words->data, *end = at + words->length;
+	const char *at = words->data ? words->data : "", *end = at + words->length;
 	size_t width = page->options->width > indent + 20 ? page->options->width - indent : 20;
 	char style = SS_PAGE_PLAIN;
 	bool is_first = true;
 
-	while (words->length && at < end) {
+	while (at < end) {
 		if (!is_first)
 			ss_text_fill(page->out, ' ', indent);
 		is_first = false;
