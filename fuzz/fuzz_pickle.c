@@ -95,7 +95,7 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 	struct ss_stack_places spots;
 	enum ss_status status;
 
-	status = ss_source_open_any_memory(data, size, memory, &slow.inner, &err);
+	status = ss_source_open_memory(data, size, memory, &slow.inner, &err);
 	if (status == SS_OK) {
 		status = ss_snapshot_load(slowly ? &slow.source : slow.inner, NULL, memory,
 					  &snapshot, &err);

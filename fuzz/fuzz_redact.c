@@ -26,7 +26,7 @@ static enum ss_status redact(const uint8_t *data, size_t size, size_t room,
 	size_t got = 1;
 
 	CHECK(ss_redactor_open(&redactor, key, &err) == SS_OK);
-	status = ss_source_open_any_memory(data, size, memory, &source, &err);
+	status = ss_source_open_memory(data, size, memory, &source, &err);
 	if (status == SS_OK)
 		status = ss_redact_source(&redactor, source, &source, &err);
 	while (status == SS_OK && got) {

@@ -157,6 +157,8 @@ struct ss_request {
 	 * NULL ends the list. Options that do not apply to `what` are refused.
 	 */
 	const char *const *options;
+	/* text: show at most this many rows of a view, and say how many there are; 0: all */
+	size_t rows;
 };
 
 /* An option of requests. The texts are static. Since 0.2. Stable. */
@@ -551,7 +553,8 @@ SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *re
 						     struct ss_text *out, struct ss_error *err);
 
 /*
- * Renders the page of the rule that request->what names, or with NULL the list of all rules.
+ * Renders the page of the rule that request->what names, or with NULL the list of all rules. A page
+ * is text for a terminal if the format is "text", and Markdown otherwise.
  * Since 0.2. Stable.
  */
 SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,

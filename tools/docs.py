@@ -3,9 +3,9 @@
 """Writes the tables of columns and oddities into docs/, from the program's own declarations.
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
-between two marker lines; what stands between them is made here. docs/presets.md and
-docs/options.md are made here as a whole. With --check nothing is written and a page that is out
-of date is an error.
+between two marker lines; what stands between them is made here. docs/presets.md,
+docs/options.md and docs/exit-codes.md are made here as a whole. With --check nothing is written
+and a page that is out of date is an error.
 """
 import json
 import pathlib
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import exit_code_page
 import option_pages
 import preset_page
 
@@ -98,7 +99,7 @@ def main():
     root = pathlib.Path(words[1] if len(words) > 1 else ".")
     wanted = dict(view_pages(words[0], root))
     wanted.update([rule_list(words[0], root), option_pages.page(words[0], root)])
-    wanted.update([preset_page.page(words[0], root)])
+    wanted.update([preset_page.page(words[0], root), exit_code_page.page(words[0], root)])
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:

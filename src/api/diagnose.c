@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "api/request/query.h"
+#include "base/guess.h"
 #include "diagnose/findings_table.h"
 #include "render/arrow.h"
+#include "render/page/page.h"
 #include "table/bound.h"
 
 enum ss_status ss_session_verdict(struct ss_session *session,
@@ -179,11 +181,38 @@ static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
 }
 
+static enum ss_status no_rule(const char *name, struct ss_error *err)
+{
+	struct ss_guess guess = ss_guess_begin(name);
+
+	for (size_t i = 0; i < ss_rule_count; i++)
+		ss_guess_add(&guess, ss_rules[i]->name);
+	if (guess.best)
+		return ss_fail(err, SS_ERR_USAGE, "no rule called '%.60s'; did you mean '%s'?",
+			       name, guess.best);
+	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.60s'", name);
+}
+
+/* Markdown, but for people at a terminal. */
+static void show_page(const struct ss_wanted *wanted, const char *page, struct ss_text *out)
+{
+	struct ss_render_options options = { .width = wanted->width ? wanted->width : 80,
+					     .color = wanted->color };
+
+	if (!page)
+		return;
+	if (wanted->format && strcmp(wanted->format, "text") == 0)
+		ss_render_page(page, &options, out);
+	else
+		ss_text_add_string(out, page);
+}
+
 enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 			  struct ss_error *err)
 {
 	const struct ss_rule *rule;
 	struct ss_wanted wanted;
+	struct ss_text page = { 0 };
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	if (!wanted.what)
@@ -191,8 +220,10 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 	SS_TRY(ss_wanted_check(&wanted, SS_TAKER_LIST, wanted.what, err));
 	rule = ss_rule_find(wanted.what);
 	if (!rule)
-		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'", wanted.what);
-	ss_text_add_string(out, ss_rule_page(rule));
-	add_figures(rule, out);
+		return no_rule(wanted.what, err);
+	ss_text_add_string(&page, ss_rule_page(rule));
+	add_figures(rule, &page);
+	show_page(&wanted, page.data, out);
+	ss_text_end(&page, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the page") : SS_OK;
 }

@@ -12,10 +12,9 @@
 
 #include "api/request/options.h"
 #include "base/memory.h"
+#include "cli/exit_codes.h"
 #include "sandbox/sandbox.h"
 #include "stepscope.h"
-
-enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* The parsed command line. Options are declared in src/api/request/options.c. */
 struct arguments {
@@ -53,18 +52,6 @@ bool command_find(const char *name, struct command *out);
 /* The name that was probably meant, or NULL. */
 const char *command_suggest(const char *name);
 
-/* The name that is nearest to what was typed. */
-struct guess {
-	const char *typed, *best; /* best NULL: none is near enough */
-	size_t least;             /* letters that differ from the best, or one more than allowed */
-};
-
-/* A typo changes, adds, drops or swaps a letter or two. */
-#define TYPO_MAX 2
-
-struct guess guess_begin(const char *typed, size_t most);
-void guess_add(struct guess *guess, const char *name);
-
 /*
  * options.c: parses the words; on failure prints an error to stderr and returns false. Without
  * memory it prints nothing, and out->paths is NULL. Release `out` in any case.
@@ -79,6 +66,8 @@ uint64_t option_number(const struct arguments *arguments, const char *name, uint
 /* The same for the library, which refuses numbers that do not fit as too large. */
 uint32_t option_count(const struct arguments *arguments, const char *name);
 bool option_given(const struct arguments *arguments, const char *name);
+/* Whether the word is this option of the program itself: "-h" and "--help" are "help". */
+bool option_is(const char *word, const char *name);
 
 /* show.c: loads the paths, runs `what` and prints it. */
 int show_run(const char *what, const struct arguments *arguments);
@@ -92,19 +81,11 @@ struct ss_open_options show_loading(const struct arguments *arguments, const cha
 /* Loads what `open` asks for, with the progress display of the options. */
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
 			 struct ss_session **out, struct ss_error *err);
-/* Writes the output of the library, or prints its error, and returns the exit code. */
-int show_out(const char *what, enum ss_status status, struct ss_text *out,
-	     const struct ss_error *err);
-
 /* Prints to stderr how many files or packs could not be read, if any. */
 void show_failed(const struct ss_session *session, const char *what);
 
 /* Prints an error of the library with the option names of the command; returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
-
-/* help.c */
-void help_command(const struct command *command);
-void help_all(void);
 
 /* progress.c: a bar on a terminal, lines of JSON for programs. */
 struct progress_bar {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/request/find.h"
+#include "base/guess.h"
 #include "cli/command.h"
 
 #define SS_COMMAND(name) extern const struct command command_##name;
@@ -19,8 +20,6 @@ const struct command *const commands[] = {
 #undef SS_COMMAND
 
 const size_t command_count = sizeof(commands) / sizeof(commands[0]);
-
-#define NAME_MAX_LENGTH 64
 
 static int run_view(const struct command *command, const struct arguments *arguments)
 {
@@ -50,54 +49,14 @@ bool command_find(const char *name, struct command *out)
 	return false;
 }
 
-/* How many letters have to change, be added or dropped. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_LENGTH + 1], length = strlen(b);
-
-	if (length > NAME_MAX_LENGTH)
-		return SIZE_MAX;
-	for (size_t i = 0; i <= length; i++)
-		row[i] = i;
-	for (size_t k = 0; a[k]; k++) {
-		size_t corner = row[0];
-
-		row[0] = k + 1;
-		for (size_t i = 0; i < length; i++) {
-			size_t change = corner + (a[k] != b[i]);
-
-			corner = row[i + 1];
-			row[i + 1] = change < corner + 1 ? change : corner + 1;
-			if (row[i] + 1 < row[i + 1])
-				row[i + 1] = row[i] + 1;
-		}
-	}
-	return row[length];
-}
-
-struct guess guess_begin(const char *typed, size_t most)
-{
-	return (struct guess){ .typed = typed, .least = most + 1 };
-}
-
-void guess_add(struct guess *guess, const char *name)
-{
-	size_t away = distance(guess->typed, name);
-
-	if (away >= guess->least)
-		return;
-	guess->least = away;
-	guess->best = name;
-}
-
 const char *command_suggest(const char *name)
 {
-	struct guess guess = guess_begin(name, TYPO_MAX);
+	struct ss_guess guess = ss_guess_begin(name);
 	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; i < command_count; i++)
-		guess_add(&guess, commands[i]->name);
+		ss_guess_add(&guess, commands[i]->name);
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		guess_add(&guess, offer.name);
+		ss_guess_add(&guess, offer.name);
 	return guess.best;
 }

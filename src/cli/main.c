@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/stop.h"
 
 /* Where the command writes: what its options say; without -o, beside the paths. */
@@ -98,22 +98,31 @@ static int run(const struct command *command, int count, char **words)
 	return code;
 }
 
+/* No command has a point or a slash in its name: a file that is missing is reported as such. */
 static bool is_path(const char *word)
 {
 	struct stat info;
 
-	return strcmp(word, "-") == 0 || strchr(word, '/') || stat(word, &info) == 0;
+	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || stat(word, &info) == 0;
 }
 
+/* A word that is near to a command was meant as one; any other one may be a folder. */
 static int unknown(const char *word)
 {
 	const char *meant = command_suggest(word);
 
-	fprintf(stderr, "stepscope: no command or file called '%s'", word);
-	if (meant)
-		fprintf(stderr, "; did you mean '%s'?", meant);
-	fprintf(stderr, "\nRun 'stepscope help' for all commands.\n");
-	return EXIT_USAGE;
+	if (meant) {
+		fprintf(stderr,
+			"stepscope: no command or file called '%s'; did you mean '%s'?\n"
+			"Run 'stepscope help' for all commands.\n",
+			word, meant);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr,
+		"stepscope: cannot open '%s': no file, folder or command has this name\n"
+		"Run 'stepscope help' for all commands.\n",
+		word);
+	return EXIT_FAILED;
 }
 
 static int dispatch(int argc, char **argv)
@@ -124,13 +133,11 @@ static int dispatch(int argc, char **argv)
 		help_all();
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
+	if (option_is(argv[1], "help")) {
 		help_all();
 		return EXIT_FINE;
 	}
-	if (strcmp(argv[1], "--version") == 0)
-		argv[1] += 2;
-	if (command_find(argv[1], &command))
+	if (command_find(option_is(argv[1], "version") ? "version" : argv[1], &command))
 		return run(&command, argc - 2, argv + 2);
 	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
 	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
@@ -147,5 +154,5 @@ int main(int argc, char **argv)
 		code = EXIT_FAILED;
 	}
 	stop_end();
-	return code;
+	return code != EXIT_FINE && stop_asked() ? EXIT_INTERRUPTED : code;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guess.h"
 #include "cli/command.h"
 
 /* --- values ------------------------------------------------------------------------------ */
@@ -87,6 +88,15 @@ static const struct ss_option *find(const struct command *command, const char *w
 	return NULL;
 }
 
+bool option_is(const char *word, const char *name)
+{
+	const struct ss_option *option = ss_option_find(name, strlen(name), SS_TAKER_PROGRAM);
+
+	assert(option);
+	return (word[0] == '-' && word[1] == option->letter && !word[2]) ||
+	       (strncmp(word, "--", 2) == 0 && strcmp(word + 2, name) == 0);
+}
+
 static bool complain(const struct command *command, const char *what, const char *word)
 {
 	fprintf(stderr, "stepscope %s: %s '%s'\nRun 'stepscope %s --help' for its options.\n",
@@ -97,7 +107,7 @@ static bool complain(const struct command *command, const char *what, const char
 /* One that other commands have, or none at all: then the one that was probably meant. */
 static bool refuse(const struct command *command, const char *word, size_t length)
 {
-	struct guess guess;
+	struct ss_guess guess;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
@@ -109,10 +119,10 @@ static bool refuse(const struct command *command, const char *word, size_t lengt
 			command->name, name, command->name, command->name);
 		return false;
 	}
-	guess = guess_begin(length > 2 ? name + 2 : "", TYPO_MAX);
+	guess = ss_guess_begin(length > 2 ? name + 2 : "");
 	for (size_t i = 0; i < ss_option_count && length > 3; i++)
 		if (ss_options[i].takers & command->takers)
-			guess_add(&guess, ss_options[i].name);
+			ss_guess_add(&guess, ss_options[i].name);
 	if (!guess.best)
 		return complain(command, "no option called", word);
 	fprintf(stderr,
@@ -120,6 +130,18 @@ static bool refuse(const struct command *command, const char *word, size_t lengt
 		"Run 'stepscope %s --help' for its options.\n",
 		command->name, name, guess.best, command->name);
 	return false;
+}
+
+/* A flag, or what it is short for. */
+static bool store_flag(const struct command *command, const struct ss_option *option,
+		       struct arguments *out)
+{
+	size_t length = option->means ? strcspn(option->means, "=") : 0;
+
+	if (!length)
+		return store(out, option, "");
+	return store(out, ss_option_find(option->means, length, command->takers),
+		     option->means + length + 1);
 }
 
 /* Reads one option, in the form --name value or --name=value; *at moves on. */
@@ -136,7 +158,7 @@ static bool read_option(const struct command *command, int count, char **words, 
 		return refuse(command, word, length);
 	if (option->kind == SS_OPTION_FLAG)
 		return text ? complain(command, "unexpected value in", word)
-			    : store(out, option, "");
+			    : store_flag(command, option, out);
 	if (!text && ++*at < count)
 		text = words[*at];
 	if (!text)
@@ -179,7 +201,7 @@ static bool read_words(const struct command *command, int count, char **words,
 			out->paths[out->path_count++] = word;
 		} else if (strcmp(word, "--") == 0) {
 			only_paths = true;
-		} else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+		} else if (option_is(word, "help")) {
 			out->help = true;
 			return true;
 		} else if (!read_option(command, count, words, &i, out)) {

@@ -75,6 +75,22 @@ int output_fail(const char *what, struct output *output, const struct ss_error *
 /* Removes the output. */
 void output_drop(struct output *output);
 
+/* show.c: what a command prints goes to standard output, or to the file of --output. */
+struct shown {
+	bool to_file;
+	struct output output;
+};
+
+/*
+ * Call it before anything is loaded: opens the file, if there is one, as output_open() does;
+ * returns the exit code.
+ */
+int show_begin(const char *what, const struct arguments *arguments,
+	       const struct output_inputs *inputs, struct shown *out);
+/* Writes what the library returned, or prints its error, and returns the exit code. */
+int show_end(const char *what, enum ss_status status, struct shown *shown, struct ss_text *out,
+	     const struct ss_error *err);
+
 #define BYTES_WORDS 32
 
 /* "831 bytes", "6.3 kB", "33.2 MB": a small file does not have "0.0 MB". */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/wrap.h"
 
 /* A key is written as hexadecimal digits, on one line. */
 #define KEY_DIGITS (2 * SS_REDACTOR_KEY_BYTES)
@@ -239,6 +240,19 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 	return code;
 }
 
+static void print_told(FILE *to, bool is_on, const char *told)
+{
+	struct ss_text line = { 0 };
+
+	ss_text_addf(&line,
+		     is_on ? "Replaced: %s."
+			   : "Contains private names: %s; --redact replaces them.",
+		     told);
+	if (line.data)
+		wrap_print(to, 0, 2, line.data);
+	ss_text_release(&line);
+}
+
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
 		  const char *output, bool is_written, int code)
 {
@@ -249,11 +263,7 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 	if (is_written && !redaction->is_quiet &&
 	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
 	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
-		fprintf(tells,
-			redaction->is_on ? "Replaced: %s.\n"
-					 : "Contains private names: %s; --redact replaces "
-					   "them.\n",
-			told.data);
+		print_told(tells, redaction->is_on, told.data);
 	if (is_written && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
 	ss_text_release(&told);

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/output.h"
 
 /* --- the words of the command ------------------------------------------------------------ */
 
@@ -83,16 +83,38 @@ void show_failed(const struct ss_session *session, const char *what)
 				: "; 'stepscope files' says why");
 }
 
-int show_out(const char *what, enum ss_status status, struct ss_text *out,
+int show_begin(const char *what, const struct arguments *arguments,
+	       const struct output_inputs *inputs, struct shown *out)
+{
+	const char *path = option_text(arguments, "output");
+
+	out->to_file = path && strcmp(path, "-") != 0;
+	return out->to_file ? output_open(what, path, inputs, &out->output) : EXIT_FINE;
+}
+
+int show_end(const char *what, enum ss_status status, struct shown *shown, struct ss_text *out,
 	     const struct ss_error *err)
 {
-	if (status == SS_OK && out->length)
+	if (status == SS_OK && out->length && shown->to_file)
+		(void)output_write(&shown->output, out->data, out->length);
+	else if (status == SS_OK && out->length)
 		fwrite(out->data, 1, out->length, stdout);
 	ss_text_release(out);
-	return status == SS_OK ? EXIT_FINE : show_fail(what, err);
+	if (!shown->to_file)
+		return status == SS_OK ? EXIT_FINE : show_fail(what, err);
+	return status == SS_OK ? output_close(what, &shown->output)
+			       : output_fail(what, &shown->output, err);
 }
 
 /* --- requests ---------------------------------------------------------------------------- */
+
+/* Whether a person reads it as it comes: nothing between us and the terminal. */
+static bool is_on_terminal(const struct arguments *arguments)
+{
+	const char *file = option_text(arguments, "output");
+
+	return isatty(STDOUT_FILENO) && (!file || strcmp(file, "-") == 0);
+}
 
 static bool has_color(const struct arguments *arguments)
 {
@@ -102,21 +124,46 @@ static bool has_color(const struct arguments *arguments)
 
 	if (strcmp(color, "auto") != 0)
 		return strcmp(color, "always") == 0;
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	return is_on_terminal(arguments) && !(no_color && *no_color) &&
 	       !(term && strcmp(term, "dumb") == 0);
 }
 
+/* Narrower terminals get lines of this width: no table fits. */
+#define WIDTH_MIN 40
+#define WIDTH_MAX 10000
+
+/*
+ * Who exports COLUMNS wants that width, in a pipe to a pager as well as here: it comes before the
+ * terminal, as in git and Python.
+ */
 static uint32_t width_of(const struct arguments *arguments)
 {
+	const char *columns = getenv("COLUMNS");
 	uint32_t width = option_count(arguments, "width");
 	struct winsize size;
+	uint64_t wanted;
 
 	if (width)
-		return width > 10000 ? 10000 : width;
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-	    size.ws_col >= 40)
+		return width > WIDTH_MAX ? WIDTH_MAX : width;
+	if (columns && ss_read_count(columns, &wanted) && wanted >= WIDTH_MIN)
+		return wanted > WIDTH_MAX ? WIDTH_MAX : (uint32_t)wanted;
+	if (is_on_terminal(arguments) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col >= WIDTH_MIN)
 		return size.ws_col;
 	return 80;
+}
+
+/* What a terminal shows of a table without being asked; a pager or a file gets all rows. */
+#define TERMINAL_ROWS 30
+
+static uint32_t rows_of(const struct arguments *arguments)
+{
+	const uint32_t views = SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_MEMORY;
+
+	return arguments->takers & views && is_on_terminal(arguments) &&
+			       !option_given(arguments, "top")
+		       ? TERMINAL_ROWS
+		       : 0;
 }
 
 struct ss_request show_request(const char *what, const struct arguments *arguments)
@@ -131,6 +178,7 @@ struct ss_request show_request(const char *what, const struct arguments *argumen
 		.rank = option_text(arguments, "rank"),
 		.step = option_text(arguments, "step"),
 		.options = arguments->options,
+		.rows = rows_of(arguments),
 	};
 }
 
@@ -206,19 +254,28 @@ int show_run(const char *what, const struct arguments *arguments)
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
+	struct shown shown;
+	int code;
 
 	if (!show_check(what, arguments))
 		return EXIT_USAGE;
+	code = show_begin(what, arguments,
+			  &(struct output_inputs){ .paths = arguments->paths,
+						   .path_count = arguments->path_count },
+			  &shown);
+	if (code != EXIT_FINE)
+		return code;
 	open.reduce = offer.of_job;
 	open.diagnose = offer.of_replay;
 	open.snapshots = takes_snapshots(what);
-	if (show_load(arguments, &open, &session, &err) != SS_OK)
-		return show_fail(what, &err);
+	status = show_load(arguments, &open, &session, &err);
+	if (status != SS_OK)
+		return show_end(what, status, &shown, &out, &err);
 	show_failed(session, what);
 	progress_prepare(&bar, option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
 	progress_clear(&bar);
 	ss_session_close(session);
-	return show_out(what, status, &out, &err);
+	return show_end(what, status, &shown, &out, &err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - files, standard input, memory and inputs; detects their format by the first bytes.
+ * source.c - files, standard input, memory and inputs; detects how they are compressed.
  */
 #include "read/source.h"
 
@@ -14,7 +14,7 @@
 #include "read/codec.h"
 #include "stepscope.h"
 
-/* Enough to tell all formats apart. */
+/* Enough to tell how it is compressed. */
 #define SNIFF_BYTES 8
 
 struct raw {
@@ -132,54 +132,8 @@ static struct raw *raw_new(struct ss_memory *memory)
 	return raw;
 }
 
-#define PICKLE "a Python pickle, not a profiler trace: 'stepscope snapshot' reads memory snapshots"
-
-/* Formats that people drop on us and that are no JSON, with the sentence they get. */
-static const struct {
-	const char *magic;
-	size_t bytes;
-	const char *what;
-} strangers[] = {
-	{ "\x80\x02", 2, PICKLE },
-	{ "\x80\x03", 2, PICKLE },
-	{ "\x80\x04", 2, PICKLE },
-	{ "\x80\x05", 2, PICKLE },
-	{ "PK\x03\x04", 4, "a zip archive (or a checkpoint): unpack it and name the trace inside" },
-	{ "SQLite f", 8, "an SQLite database (Nsight Systems?), not a PyTorch profiler trace" },
-	{ "\x42\x5a\x68", 3, "compressed with bzip2: decompress it first (bunzip2)" },
-	{ "\xfd"
-	  "7zXZ",
-	  5, "compressed with xz: decompress it first (unxz)" },
-};
-
-/* Perfetto packets are field 1, length-delimited: 0x0a, then a length, then a known field. */
-static bool is_perfetto(const char *bytes, size_t length)
-{
-	return length >= 4 && bytes[0] == 0x0a && (unsigned char)bytes[1] > ' ' &&
-	       bytes[1] != '{' && bytes[1] != '[';
-}
-
-static enum ss_status refuse_strangers(const struct raw *raw, bool takes_pickles,
-				       struct ss_error *err)
-{
-	for (size_t i = 0; i < SS_COUNT(strangers); i++) {
-		if ((takes_pickles && *strangers[i].magic == '\x80') ||
-		    raw->sniffed_end < strangers[i].bytes ||
-		    memcmp(raw->sniffed, strangers[i].magic, strangers[i].bytes) != 0)
-			continue;
-		return ss_fail(err, SS_ERR_FORMAT, "it is %s", strangers[i].what);
-	}
-	if (is_perfetto(raw->sniffed, raw->sniffed_end))
-		return ss_fail(
-			err, SS_ERR_FORMAT,
-			"it looks like a Perfetto protobuf trace, not JSON: write the trace with "
-			"export_chrome_trace(\"x.json\")");
-	return SS_OK;
-}
-
 /* Reads the first bytes and puts a decompressor in front where they ask for one. */
-static enum ss_status sniff(struct raw *raw, bool takes_pickles, struct ss_source **out,
-			    struct ss_error *err)
+static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_error *err)
 {
 	static const struct ss_codec *const codecs[] = { &ss_codec_gzip, &ss_codec_zstd };
 	enum ss_status status = SS_OK;
@@ -190,8 +144,6 @@ static enum ss_status sniff(struct raw *raw, bool takes_pickles, struct ss_sourc
 				  SNIFF_BYTES - raw->sniffed_end, &got, err);
 		raw->sniffed_end += status == SS_OK ? got : 0;
 	}
-	if (status == SS_OK)
-		status = refuse_strangers(raw, takes_pickles, err);
 	if (status != SS_OK) {
 		ss_source_close(&raw->source);
 		return status;
@@ -204,8 +156,8 @@ static enum ss_status sniff(struct raw *raw, bool takes_pickles, struct ss_sourc
 	return SS_OK;
 }
 
-static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_memory *memory,
-				struct ss_source **out, struct ss_error *err)
+enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
+			      struct ss_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	struct raw *raw = raw_new(memory);
@@ -232,24 +184,11 @@ static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_
 		raw->source.total_bytes = (uint64_t)info.st_size;
 		raw->source.stamp = stamp_of(&info);
 	}
-	return sniff(raw, takes_pickles, out, err);
+	return sniff(raw, out, err);
 }
 
-enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
-			      struct ss_error *err)
-{
-	return open_path(path, false, memory, out, err);
-}
-
-enum ss_status ss_source_open_any(const char *path, struct ss_memory *memory,
-				  struct ss_source **out, struct ss_error *err)
-{
-	return open_path(path, true, memory, out, err);
-}
-
-static enum ss_status open_memory(const void *data, size_t length, bool takes_pickles,
-				  struct ss_memory *memory, struct ss_source **out,
-				  struct ss_error *err)
+enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
+				     struct ss_source **out, struct ss_error *err)
 {
 	struct raw *raw = raw_new(memory);
 
@@ -258,48 +197,23 @@ static enum ss_status open_memory(const void *data, size_t length, bool takes_pi
 	raw->data = data;
 	raw->length = length;
 	raw->source.total_bytes = length;
-	return sniff(raw, takes_pickles, out, err);
-}
-
-enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
-				     struct ss_source **out, struct ss_error *err)
-{
-	return open_memory(data, length, false, memory, out, err);
-}
-
-enum ss_status ss_source_open_any_memory(const void *data, size_t length, struct ss_memory *memory,
-					 struct ss_source **out, struct ss_error *err)
-{
-	return open_memory(data, length, true, memory, out, err);
-}
-
-static enum ss_status open_input(const struct ss_input *input, bool takes_pickles,
-				 struct ss_memory *memory, struct ss_source **out,
-				 struct ss_error *err)
-{
-	struct raw *raw;
-
-	if (input->data || !input->read)
-		return open_memory(input->data, input->data ? input->length : 0, takes_pickles,
-				   memory, out, err);
-	raw = raw_new(memory);
-	if (!raw)
-		return ss_fail_memory(err, "a file");
-	raw->pulled = input;
-	raw->source.total_bytes = input->total_bytes;
-	return sniff(raw, takes_pickles, out, err);
+	return sniff(raw, out, err);
 }
 
 enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
 				    struct ss_source **out, struct ss_error *err)
 {
-	return open_input(input, false, memory, out, err);
-}
+	struct raw *raw;
 
-enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_memory *memory,
-					struct ss_source **out, struct ss_error *err)
-{
-	return open_input(input, true, memory, out, err);
+	if (input->data || !input->read)
+		return ss_source_open_memory(input->data, input->data ? input->length : 0, memory,
+					     out, err);
+	raw = raw_new(memory);
+	if (!raw)
+		return ss_fail_memory(err, "a file");
+	raw->pulled = input;
+	raw->source.total_bytes = input->total_bytes;
+	return sniff(raw, out, err);
 }
 
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,

@@ -15,7 +15,7 @@
 struct ss_input; /* stepscope.h */
 
 /* How far ss_source_peek() looks. */
-#define SS_PEEK_BYTES 128 /* names of what a pickle imports are among them */
+#define SS_PEEK_BYTES 512 /* tar archives have their mark at byte 257 */
 
 enum ss_source_flaw {
 	SS_SOURCE_WHOLE = 0,
@@ -60,17 +60,6 @@ enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memo
 SS_MUST_USE
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,
 			      struct ss_error *err);
-
-/* The same for readers that take pickles, too: those above refuse them. */
-SS_MUST_USE
-enum ss_status ss_source_open_any(const char *path, struct ss_memory *memory,
-				  struct ss_source **out, struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_source_open_any_memory(const void *data, size_t length, struct ss_memory *memory,
-					 struct ss_source **out, struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_memory *memory,
-					struct ss_source **out, struct ss_error *err);
 
 /* Fills the buffer unless the stream ends first, however little one read gives. */
 SS_MUST_USE

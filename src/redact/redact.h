@@ -96,6 +96,12 @@ enum ss_redact_class ss_redact_class_of(enum ss_redact_class class, const char *
 enum ss_redact_class ss_redact_key_class(const char *key, size_t length);
 
 /*
+ * source.c: whether a redacted source that was read to its end stopped within an object, an array
+ * or a pickle: the file is truncated, or damaged.
+ */
+bool ss_redact_ends_inside(const struct ss_source *source);
+
+/*
  * source.c: decorates a source, which it then owns, also when it fails: JSON and pickles, by
  * their first bytes. Anything else is refused.
  */

@@ -261,6 +261,15 @@ static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t
 	return SS_OK;
 }
 
+bool ss_redact_ends_inside(const struct ss_source *source)
+{
+	const struct ss_redact_stream *stream = (const struct ss_redact_stream *)source;
+
+	if (source->read != stream_read)
+		return false;
+	return stream->step == ss_redact_json_step ? stream->json.depth != 0 : !stream->is_done;
+}
+
 static bool is_json(const char *bytes, size_t length)
 {
 	size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

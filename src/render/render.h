@@ -23,8 +23,9 @@ struct ss_trust {
 struct ss_render_options {
 	uint32_t width; /* text: columns of the terminal */
 	bool color;
-	uint32_t top; /* at most so many rows; 0: all */
-	bool verbose; /* a verdict with everything that is known */
+	uint32_t top;  /* at most this many rows; 0: all */
+	uint32_t rows; /* text of one view: at most this many of those; 0: all */
+	bool verbose;  /* a verdict with everything that is known */
 	/* a verdict: paths and options of the session, as a shell takes them; NULL: not known */
 	const char *place;
 	struct ss_trust trust;

@@ -288,9 +288,13 @@ static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct 
 	for (uint32_t row = 0; row < layout->rows; row++)
 		add_row(layout, row, scratch, out);
 	add_totals(layout, scratch, out);
-	if (layout->rows < ss_table_all_rows(layout->table))
-		ss_text_addf(out, "(%u of %u rows; --top 0 shows all)\n", layout->rows,
-			     ss_table_all_rows(layout->table));
+	if (layout->rows < ss_table_all_rows(layout->table)) {
+		ss_text_add_string(out, "(");
+		ss_render_count(layout->rows, out);
+		ss_text_add_string(out, " of ");
+		ss_render_count(ss_table_all_rows(layout->table), out);
+		ss_text_add_string(out, " rows; --top 0 shows all)\n");
+	}
 	if (layout->left_out)
 		ss_text_addf(out, "(%u column%s not fit; --format csv has all)\n", layout->left_out,
 			     layout->left_out == 1 ? " does" : "s do");
@@ -331,14 +335,17 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 	add_sentence(text, options, out);
 }
 
+/* At most `most` rows; 0: as the options say. */
 static void text_table(const struct ss_table *table, const struct ss_render_options *options,
-		       struct ss_text *out)
+		       uint32_t most, struct ss_text *out)
 {
 	struct ss_layout layout = { .table = table, .options = options };
 	struct ss_text scratch = { 0 };
 
 	assert(table->view->column_count <= SS_LAYOUT_COLUMNS);
 	layout.rows = ss_render_rows(table, options);
+	if (most && most < layout.rows)
+		layout.rows = most;
 	ss_text_add_string(&scratch, "");
 	if (!layout.rows)
 		add_sentence(ss_table_empty(table), options, out);
@@ -354,7 +361,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 static void text_view(const struct ss_table *table, const struct ss_render_options *options,
 		      struct ss_text *out)
 {
-	text_table(table, options, out);
+	text_table(table, options, options->rows, out);
 	add_trust(options, out);
 }
 
@@ -383,7 +390,7 @@ static void text_report(const struct ss_report_parts *parts,
 		ss_text_addf(out, "\n%s%s%s%s%s\n", options->color ? BOLD : "",
 			     table->view->summary, grouped ? ", by " : "",
 			     grouped ? table->group : "", options->color ? PLAIN : "");
-		text_table(&parts->tables[i], options, out);
+		text_table(&parts->tables[i], options, 0, out);
 	}
 	add_trust(options, out);
 }

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 STEPSCOPE = sys.argv[1]
-FINE, FAILED, USAGE = 0, 1, 2
+FINE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 EVENT = '{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":5}'
 TRACE = '{"traceEvents":[%s]}' % EVENT
@@ -37,10 +37,11 @@ CASES = (
     (["what-if", "{trace}"], FINE, "A step takes", ""),
     (["what-if", "--fix", "nothing", "{trace}"], USAGE, "", "no rule called 'nothing'"),
     (["explain"], FINE, "input-stall", ""),
-    (["explain", "sync-stall"], FINE, "# sync-stall", ""),
+    (["explain", "sync-stall"], FINE, "sync-stall\n\nThe host waits", ""),
+    (["explain", "sync-stall", "--format", "markdown"], FINE, "# sync-stall\n\n**The", ""),
     (["explain", "--format", "json"], FINE, '"warn_percent"', ""),
     (["explain", "nothing"], USAGE, "", "no rule called 'nothing'"),
-    (["explain", "input"], FINE, "# input-stall", ""),
+    (["explain", "input"], FINE, "input-stall\n", ""),
     (["explain", "memory"], USAGE, "", "no rule called 'memory'"),
     (["what-if", "--fix", "input,sync", "{trace}"], FINE, "Not found in these files: input", ""),
     (["info", "{trace}"], FINE, "1 file", ""),
@@ -61,7 +62,7 @@ CASES = (
     (["stpes", "{trace}"], USAGE, "", "did you mean 'steps'"),
     (["hlep"], USAGE, "", "did you mean 'help'"),
     (["help", "trakcs"], USAGE, "", "did you mean 'tracks'"),
-    (["qqqqqqqqqqqqqqq"], USAGE, "", "no command or file called 'qqqqqqqqqqqqqqq'"),
+    (["qqqqqqqqqqqqqqq"], FAILED, "", "no file, folder or command"),
     (["steps"], USAGE, "", "expected a trace file or a folder"),
     (["merge"], USAGE, "", "expected a trace file or a folder"),
     (["report"], USAGE, "", "expected a trace file or a folder"),
@@ -190,7 +191,7 @@ def check_interrupt(places):
         pass
     process.stdin = None
     out, err = process.communicate(timeout=20)
-    assert process.returncode == FAILED, process.returncode
+    assert process.returncode == INTERRUPTED, process.returncode
     assert b"stopped" in err and not out, err
 
 

@@ -434,7 +434,7 @@ def stop_over_old(work):
             process.send_signal(ends)
             time.sleep(0.001)
         code = process.wait(60)
-        check(code == FAILED if ends == signal.SIGINT else code == -ends, "ended with", code)
+        check(code == 130 if ends == signal.SIGINT else code == -ends, "ended with", code)
         check({path.name: path.read_bytes() for path in job.iterdir()} == whole,
               "the old job is another", names(job))
 

@@ -123,14 +123,15 @@ def stranger_cases():
     fails("an array of numbers", b"[1,2,3]", "not of events")
     fails("an array of strings", b'["a","b"]', "not of events")
     fails("an array of other objects", b'[{"id":1},{"id":2}]', "not of events")
-    fails("a PNG", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    fails("a PNG", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "an image")
     for version in (2, 3, 4, 5):
         fails(f"a pickle, protocol {version}", b"\x80" + bytes([version]) + b"}q\0.", "pickle")
     fails("a Perfetto protobuf", b"\x0a\x8c\x01\x08\x01" + b"\x12" * 200, "Perfetto")
     fails("a Perfetto protobuf with a short packet", b"\x0a\x10\x50\x01\x78\x02" + b"\x08" * 200)
     fails("a zip", b"PK\x03\x04\x14\0\0\0", "zip")
-    fails("an HTML page", b"<!DOCTYPE html>\n<html></html>", "0x3c")
-    fails("a Git LFS pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    fails("an HTML page", b"<!DOCTYPE html>\n<html></html>", "HTML page")
+    fails("a Git LFS pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+          "git lfs pull")
     fails("UTF-16", "\ufeff".encode("utf-16-le") + trace(*AFTER).decode().encode("utf-16-le"))
     fails("random bytes", random.Random(7).randbytes(100000))
     fails("half of gzip's magic", b"\x1f")

@@ -91,7 +91,7 @@ static enum ss_status read_bytes(struct reading *reading, const char *bytes, siz
 
 	if (!ss_strings_init(&reading->texts, &reading->memory))
 		return ss_fail_memory(err, "the test");
-	status = ss_source_open_any_memory(bytes, length, &reading->memory, &source, err);
+	status = ss_source_open_memory(bytes, length, &reading->memory, &source, err);
 	if (status != SS_OK)
 		return status;
 	if (at_once)

@@ -44,7 +44,7 @@ static void redact(const char *text, size_t length, size_t piece, size_t room, s
 
 	ss_memory_init(&memory, 0);
 	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
-	assert_int_equal(ss_source_open_any_input(&input, &memory, &source, &err), SS_OK);
+	assert_int_equal(ss_source_open_input(&input, &memory, &source, &err), SS_OK);
 	assert_int_equal(ss_redact_source(&redactor, source, &source, &err), SS_OK);
 	out->length = 0;
 	while (got) {

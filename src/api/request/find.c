@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/guess.h"
 #include "snapshot/subject.h"
 
 /* --- what takes which options ------------------------------------------------------------ */
@@ -79,13 +80,29 @@ static enum ss_status take_view(const struct ss_wanted *wanted, const struct ss_
 	return SS_OK;
 }
 
+enum ss_status ss_find_named(const char *what, const struct ss_view **out, struct ss_error *err)
+{
+	struct ss_guess guess = ss_guess_begin(what);
+
+	*out = ss_view_find(what);
+	if (*out)
+		return SS_OK;
+	for (size_t i = 0; i < ss_view_count; i++)
+		ss_guess_add(&guess, ss_views[i]->name);
+	if (guess.best)
+		return ss_fail(err, SS_ERR_USAGE, "no view called '%.60s'; did you mean '%s'?",
+			       what, guess.best);
+	return ss_fail(err, SS_ERR_USAGE,
+		       "no view called '%.60s'; 'stepscope help' lists the views", what);
+}
+
 enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
 			    struct ss_found *out, struct ss_error *err)
 {
-	const struct ss_view *view = ss_view_find(what);
+	const struct ss_view *view = NULL;
 
-	return view ? take_view(wanted, view, group, out, err)
-		    : ss_fail(err, SS_ERR_USAGE, "no view called '%.60s'", what);
+	SS_TRY(ss_find_named(what, &view, err));
+	return take_view(wanted, view, group, out, err);
 }
 
 enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,

@@ -37,6 +37,10 @@ SS_MUST_USE
 enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
 		       struct ss_error *err);
 
+/* The view of that name; the sentence where there is none says which was probably meant. */
+SS_MUST_USE
+enum ss_status ss_find_named(const char *what, const struct ss_view **out, struct ss_error *err);
+
 /* One view, never a report; `group` NULL: the first. */
 SS_MUST_USE
 enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,

@@ -27,6 +27,12 @@
 	       .otherwise = default_)
 
 const struct ss_option ss_options[] = {
+	/* before any command; -h is understood behind one, too */
+	OPTION("help", NULL, "this list; after a command: its options", FLAG, COMMAND,
+	       SS_TAKER_PROGRAM, .letter = 'h'),
+	OPTION("version", NULL, "print the version", FLAG, COMMAND, SS_TAKER_PROGRAM,
+	       .letter = 'V'),
+
 	/* what a command is about */
 	OPTION("fix", "RULE[=RANK],...",
 	       "findings to fix; 'stepscope explain' lists the rules (default: all)", LIST, REQUEST,
@@ -102,6 +108,11 @@ const struct ss_option ss_options[] = {
 	       .choices = ss_format_at, .otherwise = "text"),
 	OPTION("format", "text|json", "format of the summary", CHOICE, COMMAND, SS_TAKER_REDACT,
 	       .otherwise = "text"),
+	OPTION("json", NULL, "same as --format json", FLAG, COMMAND,
+	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_SIM | SS_TAKER_REDACT,
+	       .means = "format=json"),
+	OUTPUT("FILE", "write to FILE instead of standard output",
+	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_ASK, NULL),
 	OPTION("rank", "N|all", "only this rank; 'all': minimum, median and maximum across ranks",
 	       RANK, FIELD, SS_TAKERS_SHOWING & ~SS_TAKER_MEMORY, .letter = 0),
 	OPTION("rank", "N", "use the file of this rank if there are several", RANK, FIELD,
@@ -118,11 +129,18 @@ const struct ss_option ss_options[] = {
 	       .letter = 0),
 	OPTION("sort", "COLUMN", "sort the rows by COLUMN; -COLUMN reverses the order", TEXT,
 	       REQUEST, SS_TAKER_SORTED, .letter = 0),
+	OPTION("top", "N",
+	       "show at most N rows per table and rank (0: all; default: all, on a terminal 30)",
+	       NUMBER, FIELD, SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_MEMORY, .letter = 0),
 	OPTION("top", "N", "show at most N rows per table and rank (0: all)", NUMBER, FIELD,
-	       SS_TAKERS_SHOWING, .letter = 0),
+	       SS_TAKER_REPORT | SS_TAKER_DIFF, .letter = 0),
+	OPTION("top", "N", "show at most N findings (0: all)", NUMBER, FIELD,
+	       SS_TAKER_DIAGNOSE | SS_TAKER_WHAT_IF, .letter = 0),
 	OPTION("color", "auto|always|never", "use colours (auto: only on a terminal)", CHOICE,
 	       COMMAND, PRINTING, .otherwise = "auto"),
-	NUMBER("width", "width of the text in columns (default: the terminal's, or 80)", PRINTING),
+	NUMBER("width",
+	       "width of the text in columns (default: $COLUMNS, else the terminal's, else 80)",
+	       PRINTING),
 
 	/* loading */
 	TEXT("run", "N|NAME", "run to use if there are several (default: newest complete)",

@@ -39,6 +39,8 @@ enum ss_taker {
 	SS_TAKER_GROUPED = 1 << 17,
 	SS_TAKER_NAMED = 1 << 18,
 	SS_TAKER_SORTED = 1 << 19,
+	/* the program itself, before any command */
+	SS_TAKER_PROGRAM = 1 << 20,
 };
 
 #define SS_TAKERS_ROWS (SS_TAKER_GROUPED | SS_TAKER_NAMED | SS_TAKER_SORTED)
@@ -78,6 +80,7 @@ struct ss_option {
 	char letter; /* -o is --output; 0: none */
 	const char *(*choices)(size_t index);
 	const char *otherwise; /* default of the command; NULL: none */
+	const char *means;     /* of a flag that is short for another option: "format=json" */
 };
 
 extern const struct ss_option ss_options[];

@@ -4,6 +4,8 @@
  */
 #include "api/request/query.h"
 
+#include <stdio.h>
+
 #include "api/request/basis.h"
 #include "api/reports/reports.h"
 #include "job/doubts.h"
@@ -52,22 +54,40 @@ static bool is_by_rank(const struct ss_view *view)
 	return !view->rankless && !ss_view_of_job(view) && !view->run_snapshot;
 }
 
+/* There were rows, and the name matches none of them: that is why there is nothing to show. */
+static void tell_no_match(struct ss_table *table, const char *name, uint32_t had)
+{
+	char text[256];
+
+	if (table->row_count || !had)
+		return;
+	snprintf(text, sizeof(text), "No row matches '%.120s'; without it there %s %u row%s.", name,
+		 had == 1 ? "is" : "are", had, had == 1 ? "" : "s");
+	table->empty = ss_arena_copy(table->arena, text, strlen(text));
+}
+
 /* Rows that match, and ranks as one: totals of the ranks are of the rows that stay. */
 static enum ss_status choose_rows(const struct ss_query *query, bool compares, bool folds,
 				  struct ss_table *table, struct ss_error *err)
 {
 	const char *name = ss_wanted_text(query->wanted, "name");
 	const char *device = ss_wanted_text(query->wanted, "device");
+	uint32_t had;
 	bool named = true;
 
 	if (device && table->view->run_snapshot)
 		ss_table_keep_device(table, device);
+	had = table->row_count;
 	if (compares && name)
 		named = ss_table_keep_keys(table, name);
 	if (compares ? !compare_ranks(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
-	if (!compares && name)
+	if (!compares && name) {
+		had = table->row_count;
 		named = ss_table_keep(table, name);
+	}
+	if (name)
+		tell_no_match(table, name, had);
 	return named || query->found.is_report
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_USAGE, "'name' does not apply to '%s'",

@@ -68,7 +68,8 @@ enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted
 				   .format = own.format,
 				   .width = own.width,
 				   .top = own.top,
-				   .color = own.color };
+				   .color = own.color,
+				   .rows = own.rows < UINT32_MAX ? (uint32_t)own.rows : 0 };
 	SS_TRY(ss_wanted_add(out, "rank", own.rank, err));
 	SS_TRY(ss_wanted_add(out, "step", own.step, err));
 	for (size_t i = 0; own.options && own.options[i]; i++) {
@@ -139,6 +140,7 @@ enum ss_status ss_wanted_format(const struct ss_wanted *wanted, const struct ss_
 		.width = wanted->width ? wanted->width : 80,
 		.color = wanted->color,
 		.top = wanted->top,
+		.rows = wanted->rows,
 	};
 	return *renderer ? SS_OK : ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
 }

@@ -18,7 +18,7 @@
 struct ss_wanted {
 	const char *what; /* NULL: what is usual where it is asked for */
 	const char *format;
-	uint32_t width, top;
+	uint32_t width, top, rows;
 	bool color;
 	/* Options that were given; the texts are the caller's. */
 	struct {

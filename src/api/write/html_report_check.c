@@ -96,7 +96,7 @@ enum ss_status ss_report_check_bytes(struct ss_text *encoded, uint64_t checksum,
 	if (!decode(encoded))
 		return fail(&why, err);
 	ss_checksum_init(&sum);
-	status = ss_source_open_any_memory(encoded->data, encoded->length, memory, &source, &why);
+	status = ss_source_open_memory(encoded->data, encoded->length, memory, &source, &why);
 	while (status == SS_OK && got) {
 		status = ss_source_fill(source, block, sizeof(block), &got, &why);
 		ss_checksum_add(&sum, block, status == SS_OK ? got : 0);

@@ -226,7 +226,7 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 		(void)ss_fail(err, status, "'%s': %s", path, why.text);
 	else if (status != SS_OK && err)
 		*err = why;
-	*is_whole = source &&
+	*is_whole = source && status == SS_OK && !ss_redact_ends_inside(source) &&
 		    (source->flaw == SS_SOURCE_WHOLE || source->flaw == SS_SOURCE_TRAILING);
 	ss_gzip_writer_close(gzip);
 	ss_source_close(source);

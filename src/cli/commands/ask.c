@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/output.h"
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
@@ -16,16 +16,25 @@ static int run(const struct command *command, const struct arguments *arguments)
 	struct ss_runs *runs = NULL;
 	struct ss_error err = { 0 };
 	enum ss_status status;
+	struct shown shown;
+	int code;
 
 	if (arguments->path_count < 2) {
 		fprintf(stderr, "stepscope ask: expected a request and a trace, for example: "
 				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
+	code = show_begin(command->name, arguments,
+			  &(struct output_inputs){ .paths = arguments->paths + 1,
+						   .path_count = arguments->path_count - 1 },
+			  &shown);
+	if (code != EXIT_FINE)
+		return code;
 	open = show_loading(arguments, arguments->paths + 1, arguments->path_count - 1);
 	open.snapshots = true;
-	if (show_load(arguments, &open, &session, &err) != SS_OK)
-		return show_fail(command->name, &err);
+	status = show_load(arguments, &open, &session, &err);
+	if (status != SS_OK)
+		return show_end(command->name, status, &shown, &answer.body, &err);
 	show_failed(session, command->name);
 	progress_prepare(&bar, option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
@@ -37,12 +46,12 @@ static int run(const struct command *command, const struct arguments *arguments)
 	progress_clear(&bar);
 	ss_runs_free(runs);
 	ss_session_close(session);
-	return show_out(command->name, status, &answer.body, &err);
+	return show_end(command->name, status, &shown, &answer.body, &err);
 }
 
 const struct command command_ask = {
 	.name = "ask",
-	.summary = "Answer a request of the viewer: ask 'view/steps?rank=0' PATH",
+	.summary = "Answer one request of the viewer as JSON, for scripts",
 	.usage = "[OPTIONS] REQUEST PATH...",
 	.takers = SS_TAKER_ASK,
 	.run = run,

@@ -30,7 +30,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 		return code;
 	printf("\nWhat stepscope finds in its traces:\n\n");
 	fflush(stdout);
-	traces.takers |= SS_TAKER_DIAGNOSE;
+	traces.takers = SS_TAKER_DIAGNOSE; /* its -o is the folder of the traces */
 	traces.paths = &folder;
 	traces.path_count = 1;
 	code = show_run("diagnose", &traces);
@@ -47,7 +47,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_demo = {
 	.name = "demo",
-	.summary = "Simulate a slow training job and diagnose it",
+	.summary = "Try stepscope without a trace: simulate a slow job, diagnose it",
 	.usage = "[OPTIONS]",
 	.takers = SS_TAKER_DEMO,
 	.run = run,

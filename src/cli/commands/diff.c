@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "api/request/find.h"
+#include "cli/output.h"
 
 #define RUN_BYTES 256
 
@@ -44,7 +45,10 @@ static int run(const struct command *command, const struct arguments *arguments)
 	struct ss_runs *runs = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
-	enum ss_status status;
+	enum ss_status status = SS_OK;
+	const struct ss_view *view;
+	struct shown shown;
+	int code;
 
 	if (arguments->path_count != 2 &&
 	    !(arguments->path_count == 1 && run && strchr(run, ','))) {
@@ -52,6 +56,15 @@ static int run(const struct command *command, const struct arguments *arguments)
 				"one folder and two of its runs (--run 1,2)\n");
 		return EXIT_USAGE;
 	}
+	/* a wrong name is to be told before anything is loaded */
+	if (request.what && ss_find_named(request.what, &view, &err) != SS_OK)
+		return show_fail(command->name, &err);
+	code = show_begin(command->name, arguments,
+			  &(struct output_inputs){ .paths = arguments->paths,
+						   .path_count = arguments->path_count },
+			  &shown);
+	if (code != EXIT_FINE)
+		return code;
 	status = ss_runs_new(&runs, &err);
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++) {
 		status = open_side(arguments, i, &sessions[i], &err);
@@ -63,7 +76,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 	ss_runs_free(runs);
 	ss_session_close(sessions[1]);
 	ss_session_close(sessions[0]);
-	return show_out(command->name, status, &out, &err);
+	return show_end(command->name, status, &shown, &out, &err);
 }
 
 const struct command command_diff = {

@@ -151,8 +151,8 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 		fprintf(output.tells, "%s: %s\n", copy, size);
 	if (!is_whole)
 		fprintf(stderr,
-			"stepscope %s: the compressed data of '%s' is truncated or damaged; the "
-			"copy has what could be read\n",
+			"stepscope %s: '%s' is truncated or damaged; the copy has what could be "
+			"read\n",
 			redacting->what, path->path);
 	redacting->written++;
 	return EXIT_FINE;

@@ -174,7 +174,9 @@ static void body(void *context)
 	if (status == SS_OK) {
 		greet(visit);
 		wait_for_end(visit);
-	} else if (status != SS_ERR_STOPPED) {
+	} else if (status == SS_ERR_STOPPED) {
+		visit->code = EXIT_INTERRUPTED;
+	} else {
 		visit->code = show_fail(visit->name, &err);
 	}
 }

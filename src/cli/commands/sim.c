@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/command.h"
+#include "base/guess.h"
+#include "cli/output.h"
 #include "cli/simulated.h"
 #include "sim/preset.h"
 
@@ -16,7 +17,8 @@ static int list(const struct arguments *arguments, const char *what)
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 
-	return show_out("sim", ss_simulation_list(&request, &out, &err), &out, &err);
+	return show_end("sim", ss_simulation_list(&request, &out, &err), &(struct shown){ 0 }, &out,
+			&err);
 }
 
 /* Counts that do not fit are told by the library as out of range. */
@@ -65,13 +67,13 @@ static bool fill(const struct arguments *arguments, struct ss_simulation *out)
 /* A name that is not there: says so, with the one that was probably meant. */
 static bool knows(const char *name)
 {
-	struct guess guess = guess_begin(name, strlen(name) / 3);
+	struct ss_guess guess = ss_guess_begin(name);
 	struct ss_sim_preset preset, best;
 
 	if (ss_sim_preset_find(name, &preset))
 		return true;
 	for (size_t i = 0; ss_sim_preset_at(i, &preset); i++) {
-		guess_add(&guess, preset.name);
+		ss_guess_add(&guess, preset.name);
 		if (guess.best == preset.name) {
 			best = preset;
 			guess.best = best.name;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/output.h"
 
 static bool is_view(const char *word)
 {
@@ -86,6 +86,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 	struct ss_request request;
 	struct arguments files;
 	enum ss_status status;
+	struct shown shown;
+	int code;
 
 	if (!arguments->path_count) {
 		fprintf(stderr,
@@ -95,13 +97,19 @@ static int run(const struct command *command, const struct arguments *arguments)
 		return EXIT_USAGE;
 	}
 	request = show_request(split(arguments, &files), arguments);
+	code = show_begin(command->name, arguments,
+			  &(struct output_inputs){ .paths = files.paths,
+						   .path_count = files.path_count },
+			  &shown);
+	if (code != EXIT_FINE)
+		return code;
 	status = open_sides(&files, sides, &err);
 	if (status == SS_OK)
 		status = sides[1] ? ss_session_memory(sides[1], sides[0], &request, &out, &err)
 				  : ss_session_memory(sides[0], NULL, &request, &out, &err);
 	ss_session_close(sides[1]);
 	ss_session_close(sides[0]);
-	return show_out(command->name, status, &out, &err);
+	return show_end(command->name, status, &shown, &out, &err);
 }
 
 const struct command command_snapshot = {

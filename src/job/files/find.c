@@ -7,11 +7,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "job/files/stranger.h"
 #include "trace/formats.h"
 
 /* A job has at most some ten thousand ranks. */
@@ -46,15 +49,47 @@ static bool is_trace_name(const char *name)
 	return ss_find_is_snapshot(name);
 }
 
-static enum ss_status no_traces(const char *folder, struct ss_error *err)
+/* What a folder has beside traces: for the sentence where it has none. */
+struct others {
+	uint32_t count;
+	char first[96];   /* the first of them in the order of names */
+	const char *what; /* what one of them is, where its name tells; it is `first` then */
+};
+
+static void add_other(struct others *others, const char *name)
+{
+	const char *what = ss_stranger_by_name(name);
+
+	others->count++;
+	if (others->what && !what)
+		return;
+	if (others->first[0] && !others->what == !what && ss_find_order(name, others->first) > 0)
+		return;
+	others->what = what;
+	snprintf(others->first, sizeof(others->first), "%s", name);
+}
+
+static enum ss_status no_traces(const char *folder, const struct others *others,
+				struct ss_error *err)
 {
 	char list[160] = "";
 
+	if (!others->count)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no trace files in '%.200s', the folder is empty: pass the folder "
+			       "that tensorboard_trace_handler() or export_chrome_trace() wrote to",
+			       folder);
+	if (others->what)
+		return ss_fail(err, SS_ERR_MISSING, "no trace files in '%.120s'; '%s': %s", folder,
+			       others->first, others->what);
 	for (size_t i = 0; i < ss_input_format_count; i++)
 		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
 			ss_text_list(list, sizeof(list), ss_input_formats[i]->endings[k]);
-	return ss_fail(err, SS_ERR_MISSING,
-		       "no trace files in '%s' (file names ending in %s or .pickle)", folder, list);
+	return ss_fail(
+		err, SS_ERR_MISSING,
+		"no trace files in '%.160s' (%u other file%s, such as '%s'): names of traces "
+		"end in %s or .pickle",
+		folder, others->count, others->count == 1 ? "" : "s", others->first, list);
 }
 
 static bool is_digit(char byte)
@@ -146,8 +181,12 @@ static enum ss_status add_unknown(struct ss_paths *out, struct ss_arena *arena, 
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
+/* One name of a folder. */
+static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				int depth, struct others *others, struct ss_error *err);
+
 static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, const char *folder,
-				 int depth, struct ss_error *err)
+				 int depth, struct others *others, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 	struct dirent *entry;
@@ -158,7 +197,6 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 			       strerror(errno));
 	while (status == SS_OK && (entry = next_of(dir, folder, &status, err)) != NULL) {
 		size_t length = strlen(folder) + strlen(entry->d_name) + 2;
-		struct stat info;
 		char *path;
 
 		if (entry->d_name[0] == '.')
@@ -172,23 +210,51 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 		if (!ends_with(folder, "/"))
 			path[strlen(path)] = '/';
 		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
-		if (stat(path, &info) != 0) {
-			status = add_unknown(out, arena, path, err);
-			continue;
-		}
-		if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX)
-			status = add_folder(out, arena, path, depth + 1, err);
-		else if (S_ISREG(info.st_mode) && is_trace_name(entry->d_name))
-			status = add(out, arena, path, true, err);
+		status = add_entry(out, arena, path, depth, others, err);
 	}
 	closedir(dir);
 	return status;
+}
+
+static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				int depth, struct others *others, struct ss_error *err)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return add_unknown(out, arena, path, err);
+	if (S_ISDIR(info.st_mode))
+		return depth < DEPTH_MAX ? add_folder(out, arena, path, depth + 1, others, err)
+					 : SS_OK;
+	if (S_ISREG(info.st_mode) && is_trace_name(name))
+		return add(out, arena, path, true, err);
+	add_other(others, name);
+	return SS_OK;
+}
+
+/* A path that cannot be opened: what it is instead, or what the system says. */
+static enum ss_status fail_open(const char *path, int reason, struct ss_error *err)
+{
+	const char *url = ss_stranger_url(path);
+	char target[256] = "";
+
+	if (url)
+		return ss_fail(err, SS_ERR_IO, "cannot open '%.200s': %s", path, url);
+	if (reason == ENOENT && readlink(path, target, sizeof(target) - 1) > 0 &&
+	    strstr(target, "annex/objects/"))
+		return ss_fail(err, SS_ERR_IO,
+			       "cannot open '%.200s': its content is not in this copy of the "
+			       "git-annex repository: run 'git annex get' in it",
+			       path);
+	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(reason));
 }
 
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err)
 {
 	for (size_t i = 0; i < path_count; i++) {
+		struct others others = { 0 };
 		uint32_t had = out->count;
 		struct stat info;
 
@@ -197,15 +263,14 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 			continue;
 		}
 		if (stat(paths[i], &info) != 0)
-			return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", paths[i],
-				       strerror(errno));
+			return fail_open(paths[i], errno, err);
 		if (!S_ISDIR(info.st_mode)) {
 			SS_TRY(add(out, arena, paths[i], false, err));
 			continue;
 		}
-		SS_TRY(add_folder(out, arena, paths[i], 0, err));
+		SS_TRY(add_folder(out, arena, paths[i], 0, &others, err));
 		if (out->count == had)
-			return no_traces(paths[i], err);
+			return no_traces(paths[i], &others, err);
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_path);

@@ -7,30 +7,35 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "job/files/stranger.h"
 #include "trace/pack/pack.h"
 
-static enum ss_status open_as_is(const struct ss_path *path, bool takes_snapshots,
-				 struct ss_memory *memory, struct ss_source **out,
-				 struct ss_error *err)
+/* Refuses what is neither a trace nor, where those are taken, a snapshot. */
+static enum ss_status refuse_strangers(const struct ss_path *path, bool takes_snapshots,
+				       struct ss_source *source, struct ss_error *err)
 {
-	if (takes_snapshots)
-		return path->input ? ss_source_open_any_input(path->input, memory, out, err)
-				   : ss_source_open_any(path->path, memory, out, err);
-	return path->input ? ss_source_open_input(path->input, memory, out, err)
-			   : ss_source_open(path->path, memory, out, err);
+	const char *next = NULL, *what;
+	size_t length = 0;
+
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	what = ss_stranger(next, length, path->path, takes_snapshots);
+	return what ? ss_fail(err, SS_ERR_FORMAT, "%s", what) : SS_OK;
 }
 
 enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 			     struct ss_redactor *redactor, struct ss_memory *memory,
 			     struct ss_source **out, struct ss_error *err)
 {
-	bool is_pack = false;
+	bool is_pack = false, redacts = ss_redactor_replaces(redactor);
 	enum ss_status status;
 
-	SS_TRY(open_as_is(path, takes_snapshots, memory, out, err));
-	if (!ss_redactor_replaces(redactor))
+	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
+			   : ss_source_open(path->path, memory, out, err));
+	status = refuse_strangers(path, takes_snapshots, *out, err);
+	if (status == SS_OK && !redacts)
 		return SS_OK;
-	status = ss_pack_is_next(*out, &is_pack, err);
+	if (status == SS_OK)
+		status = ss_pack_is_next(*out, &is_pack, err);
 	if (status == SS_OK && is_pack)
 		status = ss_fail(err, SS_ERR_USAGE,
 				 "this is a pack, and packs cannot be redacted: pack the original "

@@ -99,6 +99,17 @@ static int64_t rank_of_letter(const char *name)
 	return -1;
 }
 
+/* "000003_step_20.pickle": newer versions of torchtitan put the rank first. */
+static int64_t rank_before_step(const char *name)
+{
+	static const char word[] = "_step_";
+	int64_t rank;
+	const char *end = read_digits(name, &rank);
+
+	return end && strncmp(end, word, strlen(word)) == 0 && is_digit(end[strlen(word)]) ? rank
+											   : -1;
+}
+
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -118,7 +129,9 @@ int64_t ss_find_rank_in_name(const char *path)
 			return rank;
 	}
 	rank = rank_of_places(name);
-	return rank >= 0 ? rank : rank_of_letter(name);
+	if (rank < 0)
+		rank = rank_of_letter(name);
+	return rank >= 0 ? rank : rank_before_step(name);
 }
 
 /* A folder that is called after a rank, and after nothing else: "rank_0", "TP-1". */

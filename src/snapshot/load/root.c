@@ -216,7 +216,8 @@ enum ss_status ss_snapshot_finish(struct ss_snapshot_reader *reader,
 	if (!out->has_segments && !out->has_traces && !out->segment_count && !out->trace_count)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       out->is_cut ? "the file ends before any snapshot data"
-					   : "a pickle, but not a memory snapshot: it has neither "
-					     "segments nor device_traces");
+					   : "a pickle, but not a memory snapshot (no segments, no "
+					     "device_traces): write one with "
+					     "torch.cuda.memory._dump_snapshot()");
 	return SS_OK;
 }

@@ -321,12 +321,15 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 		ss_quality_add_at(&trace->quality, flaws[loading->source->flaw],
 				  (int64_t)trace->file_bytes);
 	if (document->mode == SS_DOCUMENT_START)
-		return ss_fail(err, SS_ERR_FORMAT, "the file is empty");
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "the file is empty: the profiler writes it when the recording ends, "
+			       "and the process may have ended earlier");
 	/* a whole document of something else, or what is left of anything */
 	if (!document->saw_events)
 		return ss_fail(err,
 			       document->mode == SS_DOCUMENT_DONE ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "not a profiler trace: the JSON has no \"traceEvents\"");
+			       "not a profiler trace: the JSON has no \"traceEvents\"; pass the "
+			       "file that prof.export_chrome_trace() wrote");
 	if (document->mode != SS_DOCUMENT_DONE)
 		ss_quality_add_at(&trace->quality, SS_ODD_TRUNCATED, loading->carry_offset);
 	if (trace->info.is_array && trace->event_count &&

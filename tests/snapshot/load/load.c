@@ -143,7 +143,7 @@ static enum ss_status load(const char *bytes, size_t length, struct ss_memory *m
 	struct ss_source *source;
 	enum ss_status status;
 
-	SS_TRY(ss_source_open_any_memory(bytes, length, memory, &source, err));
+	SS_TRY(ss_source_open_memory(bytes, length, memory, &source, err));
 	status = ss_snapshot_load(source, NULL, memory, out, err);
 	ss_source_close(source);
 	return status;

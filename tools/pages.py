@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of docs/rules as C, so that `stepscope explain` can print them.
+"""Writes pages of docs/ as C, so that `stepscope explain` can print them.
 
-Usage: rule_pages.py OUTPUT PAGE...
+Usage: pages.py OUTPUT PAGE...
 """
 import pathlib
 import sys

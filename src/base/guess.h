@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * guess.h - the name that was probably meant by one that does not exist.
+ *
+ * A typo changes, adds, drops or swaps letters: one in a short name, up to three in a long one.
+ * Add all names that exist; `best` is the nearest of them, if any is near enough.
+ */
+#ifndef SS_BASE_GUESS_H
+#define SS_BASE_GUESS_H
+
+#include "base/error.h"
+
+struct ss_guess {
+	const char *typed, *best; /* best NULL: none is near enough */
+	size_t least;             /* letters that differ from the best, or one more than allowed */
+};
+
+struct ss_guess ss_guess_begin(const char *typed);
+void ss_guess_add(struct ss_guess *guess, const char *name);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - command: prints the script that completes command lines in a shell.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/completion.h"
+
+static const struct completion_shell *find(const char *name)
+{
+	const struct completion_shell *shell;
+	size_t i = 0;
+
+	while ((shell = completion_shell_at(i)) != NULL && strcmp(shell->name, name) != 0)
+		i++;
+	return shell;
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+	const struct completion_shell *shell = arguments->path_count == 1
+						       ? find(arguments->paths[0])
+						       : NULL;
+	struct ss_text out = { 0 };
+	bool failed;
+
+	if (!shell) {
+		fprintf(stderr, "stepscope %s: expected a shell: bash, zsh or fish\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	shell->write(&out);
+	failed = ss_text_failed(&out);
+	if (!failed)
+		fwrite(out.data, 1, out.length, stdout);
+	ss_text_release(&out);
+	if (failed)
+		fprintf(stderr, "stepscope %s: not enough memory\n", command->name);
+	return failed ? EXIT_FAILED : EXIT_FINE;
+}
+
+const struct command command_completion = {
+	.name = "completion",
+	.summary = "Print the completion script for bash, zsh or fish",
+	.usage = "bash|zsh|fish",
+	.run = run,
+};

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - the scripts for bash, zsh and fish.
+ */
+#include "cli/completion.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A word that is no command is a path: the options are those of 'diagnose'. */
+#define OTHERWISE "diagnose"
+
+static const char head[] = "# Completion of stepscope for %s, made by 'stepscope completion %s'.\n";
+
+/* --- bash -------------------------------------------------------------------------------- */
+
+static const char bash_begin[] =
+	"_stepscope()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"\tlocal command=${COMP_WORDS[1]} options words values\n"
+	"\n"
+	"\tCOMPREPLY=()\n"
+	"\t# --option=value comes as three words\n"
+	"\tif [[ $cur == = ]]; then\n"
+	"\t\tcur=\n"
+	"\telif [[ $prev == = ]]; then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"\tfi\n"
+	"\tif ((COMP_CWORD == 1)); then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\"; compgen -f -- \"$cur\")\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\tcase $command in\n";
+
+static const char bash_end[] =
+	"\tesac\n"
+	"\tif [[ $values == @files ]]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"\telif [[ $values ]]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$cur\")\n"
+	"\telif [[ $cur == -* ]]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+	"\telse\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"; compgen -f -- \"$cur\")\n"
+	"\tfi\n"
+	"}\n"
+	"complete -o filenames -F _stepscope stepscope\n";
+
+/* What a value can be: a pattern of `case` with the option's names. */
+static void add_bash_value(const struct command *command, const struct ss_option *option,
+			   struct ss_text *out)
+{
+	struct ss_text values = { 0 };
+	char letter[8] = "";
+
+	completion_values(command, option, &values);
+	if (completion_is_file(option))
+		ss_text_add_string(&values, "@files");
+	else if (!values.length && option->kind != SS_OPTION_FLAG)
+		ss_text_add_string(&values, " "); /* one that nothing is known of */
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c|", option->letter);
+	if (values.length)
+		ss_text_addf(out, "\t\t%s--%s) values='%s' ;;\n", letter, option->name,
+			     values.data);
+	ss_text_end(&values, out);
+}
+
+static void add_bash_command(const struct command *command, struct ss_text *out)
+{
+	struct ss_text words = { 0 };
+
+	completion_words(command, &words);
+	ss_text_addf(out, "\t%s)\n\t\twords='%s'\n\t\toptions='--help",
+		     strcmp(command->name, OTHERWISE) == 0 ? "*" : command->name,
+		     words.data ? words.data : "");
+	for (size_t i = 0; i < ss_option_count; i++)
+		if (ss_options[i].takers & command->takers)
+			ss_text_addf(out, " --%s", ss_options[i].name);
+	ss_text_add_string(out, "'\n\t\tcase $prev in\n");
+	for (size_t i = 0; i < ss_option_count; i++)
+		if (ss_options[i].takers & command->takers)
+			add_bash_value(command, &ss_options[i], out);
+	ss_text_add_string(out, "\t\tesac\n\t\t;;\n");
+	ss_text_end(&words, out);
+}
+
+static void write_bash(struct ss_text *out)
+{
+	struct command command, otherwise = { 0 };
+	struct ss_text names = { 0 };
+
+	for (size_t i = 0; completion_command(i, &command); i++)
+		ss_text_addf(&names, "%s ", command.name);
+	ss_text_add_string(&names, "--help --version");
+	ss_text_addf(out, head, "bash", "bash");
+	ss_text_addf(out, bash_begin, names.data ? names.data : "");
+	for (size_t i = 0; completion_command(i, &command); i++) {
+		if (strcmp(command.name, OTHERWISE) == 0)
+			otherwise = command;
+		else
+			add_bash_command(&command, out);
+	}
+	add_bash_command(&otherwise, out);
+	ss_text_add_string(out, bash_end);
+	ss_text_end(&names, out);
+}
+
+/* --- zsh --------------------------------------------------------------------------------- */
+
+/* In single quotes; brackets and colons mean something to _arguments. */
+static void add_zsh(struct ss_text *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			ss_text_add_string(out, "'\\'");
+		else if (strchr("[]:\\", *text))
+			ss_text_add_string(out, "\\");
+		ss_text_add(out, text, 1);
+	}
+}
+
+static void add_zsh_option(const struct command *command, const struct ss_option *option,
+			   struct ss_text *out)
+{
+	bool has_value = option->kind != SS_OPTION_FLAG;
+	struct ss_text values = { 0 };
+
+	completion_values(command, option, &values);
+	ss_text_add_string(out, " \\\n\t\t\t");
+	if (option->letter)
+		ss_text_addf(out, "'(-%c --%s)'{-%c,--%s%s}'[", option->letter, option->name,
+			     option->letter, option->name, has_value ? "=" : "");
+	else
+		ss_text_addf(out, "'%s--%s%s[", option->kind == SS_OPTION_LIST ? "*" : "",
+			     option->name, has_value ? "=" : "");
+	add_zsh(out, option->about);
+	ss_text_add_string(out, "]");
+	if (has_value && completion_is_file(option))
+		ss_text_add_string(out, ":file:_files");
+	else if (has_value)
+		ss_text_addf(out, ":value:(%s)", values.data ? values.data : "");
+	ss_text_add_string(out, "'");
+	ss_text_end(&values, out);
+}
+
+static void add_zsh_command(const struct command *command, struct ss_text *out)
+{
+	struct ss_text words = { 0 };
+
+	completion_words(command, &words);
+	ss_text_addf(out, "\t%s)\n\t\t_arguments -S '(- *)'{-h,--help}'[show help]'",
+		     strcmp(command->name, OTHERWISE) == 0 ? "*" : command->name);
+	for (size_t i = 0; i < ss_option_count; i++)
+		if (ss_options[i].takers & command->takers)
+			add_zsh_option(command, &ss_options[i], out);
+	if (words.length)
+		ss_text_addf(out, " \\\n\t\t\t'*:word:{ compadd -- %s; _files }'", words.data);
+	else
+		ss_text_add_string(out, " \\\n\t\t\t'*:trace:_files'");
+	ss_text_add_string(out, "\n\t\t;;\n");
+	ss_text_end(&words, out);
+}
+
+static void write_zsh(struct ss_text *out)
+{
+	struct command command, otherwise = { 0 };
+
+	ss_text_add_string(out, "#compdef stepscope\n");
+	ss_text_addf(out, head, "zsh", "zsh");
+	ss_text_add_string(out, "_stepscope()\n{\n\tlocal -a commands=(\n");
+	for (size_t i = 0; completion_command(i, &command); i++) {
+		ss_text_addf(out, "\t\t'%s:", command.name);
+		add_zsh(out, command.summary);
+		ss_text_add_string(out, "'\n");
+	}
+	ss_text_add_string(out, "\t)\n\tif (( CURRENT == 2 )); then\n"
+				"\t\t_describe -t commands command commands\n\t\t_files\n"
+				"\t\treturn\n\tfi\n"
+				"\tlocal command=$words[2]\n"
+				"\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n");
+	for (size_t i = 0; completion_command(i, &command); i++) {
+		if (strcmp(command.name, OTHERWISE) == 0)
+			otherwise = command;
+		else
+			add_zsh_command(&command, out);
+	}
+	add_zsh_command(&otherwise, out);
+	ss_text_add_string(out, "\tesac\n}\n"
+				"if [[ $funcstack[1] == _stepscope ]]; then\n"
+				"\t_stepscope \"$@\"\nelse\n\tcompdef _stepscope stepscope\nfi\n");
+}
+
+/* --- fish -------------------------------------------------------------------------------- */
+
+static void add_fish(struct ss_text *out, const char *text)
+{
+	ss_text_add_string(out, "'");
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			ss_text_add_string(out, "\\");
+		ss_text_add(out, text, 1);
+	}
+	ss_text_add_string(out, "'");
+}
+
+static void add_fish_option(const struct command *command, const struct ss_option *option,
+			    struct ss_text *out)
+{
+	struct ss_text values = { 0 };
+
+	completion_values(command, option, &values);
+	ss_text_addf(out, "complete -c stepscope -n '__fish_seen_subcommand_from %s' -l %s",
+		     command->name, option->name);
+	if (option->letter)
+		ss_text_addf(out, " -s %c", option->letter);
+	if (option->kind != SS_OPTION_FLAG && completion_is_file(option))
+		ss_text_add_string(out, " -r -F");
+	else if (option->kind != SS_OPTION_FLAG)
+		ss_text_add_string(out, " -x");
+	if (values.length)
+		ss_text_addf(out, " -a '%s'", values.data);
+	ss_text_add_string(out, " -d ");
+	add_fish(out, option->about);
+	ss_text_add_string(out, "\n");
+	ss_text_end(&values, out);
+}
+
+static void write_fish(struct ss_text *out)
+{
+	struct command command;
+
+	ss_text_addf(out, head, "fish", "fish");
+	for (size_t i = 0; completion_command(i, &command); i++) {
+		struct ss_text words = { 0 };
+
+		ss_text_addf(out, "complete -c stepscope -n __fish_use_subcommand -a %s -d ",
+			     command.name);
+		add_fish(out, command.summary);
+		ss_text_add_string(out, "\n");
+		completion_words(&command, &words);
+		if (words.length)
+			ss_text_addf(out,
+				     "complete -c stepscope -n '__fish_seen_subcommand_from %s' "
+				     "-a '%s'\n",
+				     command.name, words.data);
+		ss_text_end(&words, out);
+		for (size_t k = 0; k < ss_option_count; k++)
+			if (ss_options[k].takers & command.takers)
+				add_fish_option(&command, &ss_options[k], out);
+	}
+	ss_text_add_string(out, "complete -c stepscope -s h -l help -d 'show help'\n");
+	ss_text_add_string(out, "complete -c stepscope -n __fish_use_subcommand -s V -l version "
+				"-d 'print the version'\n");
+}
+
+/* --- all --------------------------------------------------------------------------------- */
+
+static const struct completion_shell shells[] = {
+	{ "bash", write_bash },
+	{ "zsh", write_zsh },
+	{ "fish", write_fish },
+};
+
+const struct completion_shell *completion_shell_at(size_t index)
+{
+	return index < SS_COUNT(shells) ? &shells[index] : NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * help.h - help from the declarations: commands, options and topics.
+ */
+#ifndef SS_CLI_HELP_H
+#define SS_CLI_HELP_H
+
+#include "base/text.h"
+#include "cli/command.h"
+
+void help_all(void);
+void help_command(const struct command *command);
+
+/* An option in words, for help, the manual and completion. */
+struct help_option {
+	char form[SS_ARGUMENT_BYTES + 64]; /* "-o, --output FILE" */
+	char about[256];                   /* with its default */
+};
+
+void help_option(const struct ss_option *option, struct help_option *out);
+
+/* A variable of the environment. */
+struct help_variable {
+	const char *name, *about;
+};
+
+/* NULL past the end. */
+const struct help_variable *help_variable_at(size_t index);
+
+/* What 'stepscope help' explains beside commands. */
+struct help_topic {
+	const char *name, *summary;
+	void (*print)(void);
+};
+
+/* NULL past the end. */
+const struct help_topic *help_topic_at(size_t index);
+
+#endif

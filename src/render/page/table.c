@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c - a table of Markdown in columns; cells that are too wide have several lines.
+ */
+#include <string.h>
+
+#include "render/page/page.h"
+
+#define COLUMNS_MAX 16
+#define GAP 2
+
+/* A column is not made narrower than this: then the table is wider than the terminal. */
+#define WIDTH_MIN 6
+
+struct row {
+	struct ss_text words; /* of all cells */
+	size_t from[COLUMNS_MAX], to[COLUMNS_MAX];
+	size_t count;
+};
+
+/* Cells stand between bars that are not escaped. */
+static void read_row(const char *line, size_t length, struct row *row)
+{
+	const char *at = line + 1, *end = line + length;
+
+	row->words.length = 0;
+	row->count = 0;
+	while (at < end && row->count < COLUMNS_MAX) {
+		const char *bar = at, *cell_end;
+
+		while (bar < end && (*bar != '|' || bar[-1] == '\\'))
+			bar++;
+		for (cell_end = bar; cell_end > at && cell_end[-1] == ' ';)
+			cell_end--;
+		while (at < cell_end && *at == ' ')
+			at++;
+		row->from[row->count] = row->words.length;
+		ss_page_words(at, (size_t)(cell_end - at), &row->words);
+		row->to[row->count++] = row->words.length;
+		at = bar + 1;
+	}
+}
+
+/* "|---|---:|" */
+static bool is_rule(const char *line, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!strchr("|-: ", line[i]))
+			return false;
+	return true;
+}
+
+struct table {
+	size_t width[COLUMNS_MAX];
+	bool is_right[COLUMNS_MAX];
+	size_t count;
+};
+
+static const char *line_end(const char *at, const char *end)
+{
+	const char *found = memchr(at, '\n', (size_t)(end - at));
+
+	return found ? found : end;
+}
+
+static void measure(const struct row *row, struct table *table)
+{
+	for (size_t i = 0; i < row->count; i++) {
+		size_t width = row->words.data ? ss_page_columns(row->words.data + row->from[i],
+								 row->to[i] - row->from[i])
+					       : 0;
+
+		if (width > table->width[i])
+			table->width[i] = width;
+	}
+	if (row->count > table->count)
+		table->count = row->count;
+}
+
+/* The widest columns give up what is too much. */
+static void fit(struct table *table, size_t width)
+{
+	for (;;) {
+		size_t sum = GAP * (table->count - 1), widest = 0;
+
+		for (size_t i = 0; i < table->count; i++) {
+			sum += table->width[i];
+			widest = table->width[i] > table->width[widest] ? i : widest;
+		}
+		if (sum <= width || table->width[widest] <= WIDTH_MIN)
+			return;
+		table->width[widest]--;
+	}
+}
+
+/* Line by line, until no cell has more. */
+static void add_row(const struct row *row, const struct table *table, bool is_head, bool color,
+		    struct ss_text *out)
+{
+	const char *at[COLUMNS_MAX], *end[COLUMNS_MAX];
+	char style[COLUMNS_MAX];
+	bool has_more = row->count > 0 && row->words.data;
+
+	for (size_t i = 0; i < row->count && has_more; i++) {
+		at[i] = row->words.data + row->from[i];
+		end[i] = row->words.data + row->to[i];
+		style[i] = is_head ? SS_PAGE_BOLD : SS_PAGE_PLAIN;
+	}
+	while (has_more) {
+		size_t owed = 0; /* spaces, which the end of a line does not get */
+
+		has_more = false;
+		for (size_t i = 0; i < row->count; i++) {
+			struct ss_text cell = { 0 };
+			size_t used = at[i] < end[i] ? ss_page_line(&at[i], end[i], table->width[i],
+								    true, &style[i], color, &cell)
+						     : 0;
+			size_t pad = used < table->width[i] ? table->width[i] - used : 0;
+
+			owed += table->is_right[i] ? pad : 0;
+			if (cell.length) {
+				ss_text_fill(out, ' ', owed);
+				ss_text_add(out, cell.data, cell.length);
+				owed = 0;
+			} else {
+				owed += used;
+			}
+			owed += (table->is_right[i] ? 0 : pad) + GAP;
+			has_more |= at[i] < end[i];
+			ss_text_end(&cell, out);
+		}
+		ss_text_add_string(out, "\n");
+	}
+}
+
+/* Which columns have their figures at the right. */
+static void read_rule(const char *line, size_t length, struct table *table)
+{
+	size_t column = 0;
+
+	for (size_t i = 1; i < length && column < COLUMNS_MAX; i++)
+		if (line[i] == '|')
+			table->is_right[column++] = line[i - 1] == ':';
+}
+
+static void add_rule(const struct table *table, struct ss_text *out)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		ss_text_fill(out, '-', table->width[i]);
+		ss_text_fill(out, ' ', i + 1 < table->count ? GAP : 0);
+	}
+	ss_text_add_string(out, "\n");
+}
+
+void ss_page_table(const char *text, size_t length, const struct ss_render_options *options,
+		   struct ss_text *out)
+{
+	const char *end = text + length;
+	struct table table = { 0 };
+	struct row row = { 0 };
+	bool is_head = true;
+
+	for (const char *at = text; at < end; at = line_end(at, end) + 1) {
+		size_t own = (size_t)(line_end(at, end) - at);
+
+		if (is_rule(at, own)) {
+			read_rule(at, own, &table);
+			continue;
+		}
+		read_row(at, own, &row);
+		measure(&row, &table);
+	}
+	if (table.count)
+		fit(&table, options->width);
+	for (const char *at = text; at < end; at = line_end(at, end) + 1) {
+		size_t own = (size_t)(line_end(at, end) - at);
+
+		if (is_rule(at, own)) {
+			add_rule(&table, out);
+			is_head = false;
+			continue;
+		}
+		read_row(at, own, &row);
+		add_row(&row, &table, is_head, options->color, out);
+	}
+	ss_text_end(&row.words, out);
+}
