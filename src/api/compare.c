@@ -123,6 +123,19 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 	return SS_OK;
 }
 
+/* Two tables are a report: a format that holds one needs the name of a view. */
+static enum ss_status check_format(const struct ss_wanted *wanted, struct ss_error *err)
+{
+	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
+
+	return !renderer || renderer->report
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_USAGE,
+				 "'diff' compares several views and %s output is one table: "
+				 "name a view with option 'view', such as budget or kernels",
+				 renderer->name);
+}
+
 static enum ss_status add_tables(struct comparison *comparison, struct ss_error *err)
 {
 	const struct ss_wanted *wanted = comparison->wanted;
@@ -133,6 +146,7 @@ static enum ss_status add_tables(struct comparison *comparison, struct ss_error 
 		return sort ? ss_table_sort(&comparison->tables[0], sort, err) : SS_OK;
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));
+	SS_TRY(check_format(wanted, err));
 	SS_TRY(add_table(comparison, "budget", "part", err));
 	SS_TRY(add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[1].row_count)
@@ -238,10 +252,10 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 			return ss_fail_memory(err, "the table");
 	if (strcmp(renderer->name, "json") == 0) {
 		add_document(comparison, renderer, &options, out);
+	} else if (!renderer->report) {
+		renderer->view(&comparison->tables[0], &options, out);
 	} else {
-		bool is_csv = strcmp(renderer->name, "csv") == 0;
-
-		if (!options.top && !comparison->wanted->what && !is_csv)
+		if (!options.top && !comparison->wanted->what)
 			options.top = TOP_OF_MANY;
 		add_headline(&comparison->facts[0], &comparison->facts[1], &headline);
 		parts.headline = headline.data ? headline.data : "";

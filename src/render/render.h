@@ -39,6 +39,7 @@ struct ss_renderer {
 	const char *name; /* --format NAME */
 	void (*view)(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out);
+	/* NULL: the format holds one table, so that reports cannot be rendered */
 	void (*report)(const struct ss_report_parts *parts, const struct ss_render_options *options,
 		       struct ss_text *out);
 	void (*diagnosis)(const struct ss_diagnosis *diagnosis,
@@ -69,6 +70,10 @@ void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
 
 /* "ns", "bytes", "percent", "count", "" */
 const char *ss_render_unit(enum ss_column_type type);
+
+/* json.c: a cell of a row; null where it is not known. */
+void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *cell,
+			 struct ss_text *out);
 
 /* json.c: a text in quotes, and the member "quality" of every document. */
 void ss_render_quoted(struct ss_text *out, const char *text);

@@ -252,17 +252,6 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	return status == SS_OK && ss_text_failed(out) ? ss_fail_memory(err, "the output") : status;
 }
 
-/* A report has no columns of its own: which views it is made of. */
-static enum ss_status fail_report(const struct ss_report *report, struct ss_error *err)
-{
-	char list[256] = "";
-
-	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && report->views[i]; i++)
-		ss_text_list(list, sizeof(list), report->views[i]);
-	return ss_fail(err, SS_ERR_USAGE, "'%s' has several tables; request one of its views: %s",
-		       report->name, list);
-}
-
 static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,
 			     struct ss_error *err)
 {
@@ -285,9 +274,9 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	wanted.format = NULL; /* every file, not what is summed up for people */
 	if (wanted.what && ss_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
-	if (wanted.what && ss_report_find(wanted.what))
-		return fail_report(ss_report_find(wanted.what), err);
 	status = make(&query, session, &wanted, err);
+	if (status == SS_OK && query.found.is_report)
+		status = ss_found_refuse(&query.found, "Arrow", err);
 	if (status == SS_OK)
 		status = stream(&query, out, err);
 	ss_query_end(&query);

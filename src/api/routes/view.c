@@ -12,6 +12,8 @@ static const char *media_type(const char *format)
 {
 	if (!format || strcmp(format, "json") == 0)
 		return "application/json";
+	if (strcmp(format, "ndjson") == 0)
+		return "application/x-ndjson";
 	return strcmp(format, "csv") == 0 ? "text/csv" : "text/plain";
 }
 
