@@ -124,6 +124,7 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 		     ",\"recorded_waits\":%" PRIu64 ",\"inferred_waits\":%" PRIu64 ",\n",
 		     trust->unaligned_ranks, trust->unmatched, trust->recorded_waits,
 		     trust->inferred_waits);
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 }
 

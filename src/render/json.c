@@ -173,6 +173,7 @@ static void json_view(const struct ss_table *table, const struct ss_render_optio
 {
 	add_table(table, options, out);
 	ss_text_add_string(out, ",\n");
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }
@@ -187,6 +188,7 @@ static void json_report(const struct ss_report_parts *parts,
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],\n");
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }

@@ -354,6 +354,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 static void text_view(const struct ss_table *table, const struct ss_render_options *options,
 		      struct ss_text *out)
 {
+	ss_render_run_line(&options->run, options->width, out);
 	text_table(table, options, out);
 	add_trust(options, out);
 }
@@ -374,6 +375,7 @@ static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
 	ss_text_add_string(out, parts->headline);
+	ss_render_run_line(&options->run, options->width, out);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		const struct ss_table *table = &parts->tables[i];
 		bool grouped = table->group && table->group != table->view->groups[0];

@@ -147,6 +147,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 			return ss_fail_memory(err, "the table");
 	SS_TRY(ss_wanted_format(query->wanted, &renderer, &options, err));
 	options.trust = query->trust;
+	options.run = query->run;
 	if (query->found.is_report)
 		renderer->report(&parts, &options, out);
 	else
@@ -227,6 +228,7 @@ static enum ss_status make(struct ss_query *query, struct ss_session *session,
 	query->compares = query->choice.compares ||
 			  (several && ss_found_compares(&query->found, wanted));
 	ss_query_trust(session, &query->trust);
+	ss_identity_of_job(&session->job, query->choice.rank, &query->run);
 	ss_query_begin(query, wanted, &session->memory);
 	return status == SS_OK ? make_tables(query, session, err) : status;
 }
@@ -255,7 +257,9 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,
 			     struct ss_error *err)
 {
-	struct ss_render_options options = { .top = query->wanted->top, .trust = query->trust };
+	struct ss_render_options options = { .top = query->wanted->top,
+					     .trust = query->trust,
+					     .run = query->run };
 
 	return query->tables[0].failed ? ss_fail_memory(err, "the table")
 				       : ss_arrow_stream(&query->tables[0], &options, out, err);

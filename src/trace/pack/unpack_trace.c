@@ -121,7 +121,7 @@ static enum ss_status add_info(const struct ss_unpacked *parts, struct ss_trace 
 	info->base_time_ns = from->base_time_ns;
 	info->writer_notes = from->writer_notes;
 	info->backend = from->backend;
-	info->host = from->host;
+	memcpy(info->run, from->run, sizeof(info->run));
 	info->nccl_version = from->nccl_version;
 	info->trace_id = from->trace_id;
 	info->trace_name = from->trace_name;
