@@ -232,6 +232,8 @@ struct ss_trace {
 	uint64_t fwdbwd_links;
 	uint64_t device_event_count, device_kind_count[SS_KIND_COUNT];
 	uint64_t comm_kernel_count;
+	/* of the whole file, also where some steps were chosen: launches of device events are known */
+	bool has_launches;
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */

@@ -43,7 +43,7 @@ static const struct ss_column columns[] = {
 	{ "base_time_ns", SS_COLUMN_ID, "wall-clock time of file time 0, in ns since 1970",
 	  SS_COLUMN_DETAIL },
 	{ "origin_ns", SS_COLUMN_ID, "file time of the first event", SS_COLUMN_DETAIL },
-	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "packed_of", SS_COLUMN_TEXT, "file from which this pack was made", SS_COLUMN_DETAIL },
 	{ "disk_bytes", SS_COLUMN_BYTES,
 	  "size of the file on disk; for a pack: size of the original file", SS_COLUMN_DETAIL },

@@ -361,8 +361,10 @@ static void count_kinds(struct ss_trace *trace)
 {
 	uint64_t counts[256] = { 0 };
 
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		counts[trace->slices.kind[row]]++;
+		trace->has_launches |= trace->slices.link[row] != SS_NO_ROW;
+	}
 	trace->comm_kernel_count = counts[SS_KIND_COMM_KERNEL];
 	counts[SS_KIND_KERNEL] += counts[SS_KIND_COMM_KERNEL];
 	counts[SS_KIND_COMM_KERNEL] = 0;
