@@ -202,7 +202,7 @@ static void check_steps(const struct ss_trace *trace)
 static void check_info(const struct ss_trace *trace)
 {
 	const struct ss_trace_info *info = &trace->info;
-	const uint32_t texts[] = { info->backend,  info->host,       info->nccl_version,
+	const uint32_t texts[] = { info->backend,  info->run[SS_RUN_HOST],       info->nccl_version,
 				   info->trace_id, info->trace_name, info->first_warning };
 
 	for (size_t i = 0; i < SS_COUNT(texts); i++)

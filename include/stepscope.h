@@ -553,6 +553,16 @@ SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *re
 						     struct ss_text *out, struct ss_error *err);
 
 /*
+ * The names of JSON Schemas by index: of views, reports, verdicts and comparisons; NULL past the
+ * end. Since 0.2. May change.
+ */
+SS_API const char *ss_schema_at(size_t index);
+
+/* Appends the JSON Schema (2020-12) of that name. Since 0.2. May change. */
+SS_API SS_MUST_USE enum ss_status ss_schema(const char *name, struct ss_text *out,
+					    struct ss_error *err);
+
+/*
  * Renders the page of the rule that request->what names, or with NULL the list of all rules. A page
  * is text for a terminal if the format is "text", and Markdown otherwise.
  * Since 0.2. Stable.

@@ -4,8 +4,8 @@
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
 between two marker lines; what stands between them is made here. docs/presets.md,
-docs/options.md and docs/exit-codes.md are made here as a whole. With --check nothing is written
-and a page that is out of date is an error.
+docs/options.md, docs/exit-codes.md and docs/schema/*.json are made here as a whole. With --check
+nothing is written and a page that is out of date is an error.
 """
 import json
 import pathlib
@@ -93,6 +93,15 @@ def view_pages(stepscope, root):
         yield path, filled(path.read_text(), block)
 
 
+def schemas(stepscope, root):
+    """Yields (path, text) of the JSON Schema of every output."""
+    command = [stepscope, "schema"]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    for name in names:
+        result = subprocess.run([*command, name], capture_output=True, text=True, check=True)
+        yield root / "docs/schema" / f"{name}.json", result.stdout
+
+
 def main():
     check = "--check" in sys.argv
     words = [word for word in sys.argv[1:] if word != "--check"]
@@ -100,14 +109,18 @@ def main():
     wanted = dict(view_pages(words[0], root))
     wanted.update([rule_list(words[0], root), option_pages.page(words[0], root)])
     wanted.update([preset_page.page(words[0], root), exit_code_page.page(words[0], root)])
+    wanted.update(schemas(words[0], root))
+    left = set((root / "docs/schema").glob("*.json")) - set(wanted)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:
             print(f"{path}: out of date; run tools/docs.py STEPSCOPE")
         else:
             path.write_text(wanted[path])
+    for path in left:
+        print(f"{path}: no output is described by it; remove it")
     print(f"docs: {len(wanted)} pages, {len(stale)} {'out of date' if check else 'written'}")
-    return 1 if check and stale else 0
+    return 1 if check and (stale or left) else 0
 
 
 if __name__ == "__main__":

@@ -252,7 +252,9 @@ static void find_work(const struct ss_trace *trace, struct ss_inference_steps *p
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t i = 0; i < passes->count; i++)
-		passes->items[i].kernels = passes->items[i].graph_launches = 0;
+		passes->items[i].graph_launches = 0;
+	for (uint32_t i = 0; i < passes->count && trace->has_launches; i++)
+		passes->items[i].kernels = 0;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t launch = slices->link[row];
 		struct ss_inference_step *pass;

@@ -24,6 +24,7 @@ struct run {
 	uint32_t ranks;
 	const char *path, *device; /* of the first; NULL: not recorded */
 	const struct ss_job *job;
+	struct ss_identity identity;
 	struct ss_doubts doubts; /* what its files lack */
 };
 
@@ -57,6 +58,7 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 
 	SS_TRY(ss_job_join(&session->job, err));
 	*out = (struct run){ .step_ns = -1, .job = &session->job };
+	ss_identity_of_job(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, &out->identity);
 	if (!ss_job_doubts(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, scratch, &out->doubts))
 		return ss_fail_memory(err, "the problems of the files");
 	for (uint32_t i = 0; i < joined->rank_count; i++) {
@@ -123,6 +125,19 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 	return SS_OK;
 }
 
+/* Two tables are a report: a format that holds one needs the name of a view. */
+static enum ss_status check_format(const struct ss_wanted *wanted, struct ss_error *err)
+{
+	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
+
+	return !renderer || renderer->report
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_USAGE,
+				 "'diff' compares several views and %s output is one table: "
+				 "name a view with option 'view', such as budget or kernels",
+				 renderer->name);
+}
+
 static enum ss_status add_tables(struct comparison *comparison, struct ss_error *err)
 {
 	const struct ss_wanted *wanted = comparison->wanted;
@@ -133,6 +148,7 @@ static enum ss_status add_tables(struct comparison *comparison, struct ss_error 
 		return sort ? ss_table_sort(&comparison->tables[0], sort, err) : SS_OK;
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));
+	SS_TRY(check_format(wanted, err));
 	SS_TRY(add_table(comparison, "budget", "part", err));
 	SS_TRY(add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[1].row_count)
@@ -163,11 +179,23 @@ static void add_notes(const struct run *run, const char *name, struct ss_text *o
 		ss_text_addf(out, "Warning (%s): %s\n", name, run->doubts.items[i].text);
 }
 
-static void add_headline(const struct run *a, const struct run *b, struct ss_text *out)
+/* `width` 0: in Markdown. */
+static void add_identity(const struct run *run, uint32_t width, struct ss_text *out)
+{
+	if (width)
+		ss_render_run_line(&run->identity, width, out);
+	else
+		ss_markdown_run(&run->identity, out);
+}
+
+static void add_headline(const struct run *a, const struct run *b, uint32_t width,
+			 struct ss_text *out)
 {
 	add_run_line(a, "a", out);
+	add_identity(a, width, out);
 	add_notes(a, "a", out);
 	add_run_line(b, "b", out);
+	add_identity(b, width, out);
 	add_notes(b, "b", out);
 	if (a->step_ns < 0 || b->step_ns < 0) {
 		ss_text_add_string(out, "No steps to compare.\n");
@@ -198,6 +226,8 @@ static void add_run(const struct run *run, uint32_t number, struct ss_text *out)
 		ss_render_quoted(out, run->device);
 	else
 		ss_text_add_string(out, "null");
+	ss_text_add_string(out, ",\"identity\":");
+	ss_render_identity(&run->identity, out);
 	ss_text_add_string(out, ",\"warnings\":");
 	ss_render_doubts(&run->doubts, out);
 	ss_text_add_string(out, ",\"recorded_runs\":");
@@ -238,12 +268,13 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 			return ss_fail_memory(err, "the table");
 	if (strcmp(renderer->name, "json") == 0) {
 		add_document(comparison, renderer, &options, out);
+	} else if (!renderer->report) {
+		renderer->view(&comparison->tables[0], &options, out);
 	} else {
-		bool is_csv = strcmp(renderer->name, "csv") == 0;
-
-		if (!options.top && !comparison->wanted->what && !is_csv)
+		if (!options.top && !comparison->wanted->what)
 			options.top = TOP_OF_MANY;
-		add_headline(&comparison->facts[0], &comparison->facts[1], &headline);
+		add_headline(&comparison->facts[0], &comparison->facts[1],
+			     strcmp(renderer->name, "text") == 0 ? options.width : 0, &headline);
 		parts.headline = headline.data ? headline.data : "";
 		renderer->report(&parts, &options, out);
 		ss_text_end(&headline, out);

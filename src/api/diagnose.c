@@ -64,6 +64,7 @@ static enum ss_status judge(struct ss_session *session, const struct ss_wanted *
 	SS_TRY(check_rank(&session->job, chosen.rank, err));
 	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
 	ss_query_trust(session, &options->trust);
+	ss_identity_of_job(&session->job, chosen.rank, &options->run);
 	options->trust.files += (*verdict)->snapshot_count;
 	options->trust.lost += (*verdict)->cut_snapshots;
 	options->verbose = ss_wanted_text(wanted, "verbose");

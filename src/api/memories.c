@@ -54,6 +54,17 @@ uint32_t ss_memories_find(const struct ss_job *job, int64_t rank, uint32_t numbe
 	return SS_NO_ROW;
 }
 
+void ss_memories_identity(const struct ss_job *job, uint32_t number, struct ss_identity *out)
+{
+	struct ss_memory_entry entry;
+
+	ss_memories_at(job, number, &entry);
+	if (entry.file == SS_NO_ROW)
+		ss_identity_of_snapshot(job, &job->snapshots[number], out);
+	else
+		ss_identity_of_file(job, entry.file, out);
+}
+
 static enum ss_status make(struct ss_memories *memories, const struct ss_job *job, uint32_t file,
 			   struct ss_error *err)
 {

@@ -8,6 +8,7 @@
 #ifndef SS_API_MEMORIES_H
 #define SS_API_MEMORIES_H
 
+#include "job/identity.h"
 #include "job/job.h"
 
 struct ss_gate; /* base/system/thread.h */
@@ -31,6 +32,9 @@ void ss_memories_at(const struct ss_job *job, uint32_t number, struct ss_memory_
 
 /* The number of the first one after `number` (SS_NO_ROW: of all) of the rank, or SS_NO_ROW. */
 uint32_t ss_memories_find(const struct ss_job *job, int64_t rank, uint32_t number);
+
+/* Which run it is of. */
+void ss_memories_identity(const struct ss_job *job, uint32_t number, struct ss_identity *out);
 
 SS_MUST_USE
 enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_job *job,

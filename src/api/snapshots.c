@@ -28,11 +28,14 @@ static enum ss_status run_views(struct ss_query *query, const struct ss_snapshot
 }
 
 enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
-			       const struct ss_found *found, const struct ss_wanted *wanted,
-			       struct ss_text *out, struct ss_error *err)
+			       const struct ss_identity *run, const struct ss_found *found,
+			       const struct ss_wanted *wanted, struct ss_text *out,
+			       struct ss_error *err)
 {
 	const struct ss_snapshot_subject *before = subject->before;
-	struct ss_query query = { .found = *found, .trust = { .files = before ? 2 : 1 } };
+	struct ss_query query = { .found = *found,
+				  .trust = { .files = before ? 2 : 1 },
+				  .run = *run };
 	enum ss_status status;
 
 	query.trust.lost = subject->snapshot->is_cut + (before && before->snapshot->is_cut);
@@ -135,11 +138,13 @@ static enum ss_status choose(const struct ss_job *job, const struct ss_wanted *w
 }
 
 static enum ss_status open_chosen(struct ss_session *session, const struct ss_wanted *wanted,
-				  const struct ss_opened **out, struct ss_error *err)
+				  const struct ss_opened **out, struct ss_identity *run,
+				  struct ss_error *err)
 {
 	uint32_t number;
 
 	SS_TRY(choose(&session->job, wanted, &number, err));
+	ss_memories_identity(&session->job, number, run);
 	return ss_memories_open(&session->memories, &session->job, number, out, err);
 }
 
@@ -149,17 +154,18 @@ enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *
 {
 	struct ss_snapshot_subject subject;
 	const struct ss_opened *opened;
+	struct ss_identity run, other;
 	struct ss_wanted wanted;
 	struct ss_found found;
 
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	SS_TRY(ss_find_memory(&wanted, &found, err));
-	SS_TRY(open_chosen(session, &wanted, &opened, err));
+	SS_TRY(open_chosen(session, &wanted, &opened, &run, err));
 	subject = opened->subject;
 	if (before) {
-		SS_TRY(open_chosen(before, &wanted, &opened, err));
+		SS_TRY(open_chosen(before, &wanted, &opened, &other, err));
 		subject.before = &opened->subject;
 	}
-	return ss_snapshot_run(&subject, &found, &wanted, out, err);
+	return ss_snapshot_run(&subject, &run, &found, &wanted, out, err);
 }

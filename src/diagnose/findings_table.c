@@ -26,7 +26,7 @@ static const struct ss_column columns[] = {
 	{ "fix", SS_COLUMN_TEXT, "what to do", 0 },
 };
 
-static const struct ss_view view = {
+const struct ss_view ss_findings_view = {
 	.name = "diagnose",
 	.summary = "What is wrong with the job, what it costs and what to do",
 	.empty = "Nothing was found that would make the steps faster.",
@@ -94,7 +94,7 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
 			struct ss_table *out)
 {
-	ss_table_init(out, &view, arena);
+	ss_table_init(out, &ss_findings_view, arena);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		add_row(diagnosis, diagnosis->findings[i], out);
 	return !out->failed;

@@ -7,6 +7,9 @@
 
 #include "diagnose/diagnose.h"
 
+/* Its columns. */
+extern const struct ss_view ss_findings_view;
+
 /* The table's arena is the diagnosis'. Release it with ss_table_release(). */
 SS_MUST_USE
 bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *arena,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "redact/redact.h"
+#include "redact/run_keys.h"
 
 static const struct {
 	const char *key;
@@ -145,10 +146,6 @@ static const struct {
 	{ "WARNING", SS_REDACT_NAME },
 	{ "ERROR", SS_REDACT_NAME },
 	/* whose it is */
-	{ "host", SS_REDACT_HOST },
-	{ "host_name", SS_REDACT_HOST },
-	{ "hostname", SS_REDACT_HOST },
-	{ "node", SS_REDACT_HOST },
 	{ "user", SS_REDACT_USER },
 	{ "username", SS_REDACT_USER },
 	{ "user_name", SS_REDACT_USER },
@@ -156,12 +153,20 @@ static const struct {
 	{ "env", SS_REDACT_ENVIRONMENT },
 	{ "environ", SS_REDACT_ENVIRONMENT },
 	{ "environment", SS_REDACT_ENVIRONMENT },
-	{ "cmdline", SS_REDACT_ENVIRONMENT },
-	{ "command", SS_REDACT_ENVIRONMENT },
 	{ "uuid", SS_REDACT_ID },
-	{ "job_id", SS_REDACT_ID },
-	{ "run_id", SS_REDACT_ID },
 };
+
+/* Keys of the run stay, so that a copy says as much as its original; their values go. */
+static enum ss_redact_class class_of_run_key(const char *key, size_t length)
+{
+	struct ss_run_key found;
+
+	if (!ss_run_key_find(key, length, &found))
+		return SS_REDACT_OTHER;
+	return found.fact == SS_RUN_HOST      ? SS_REDACT_HOST
+	       : found.fact == SS_RUN_COMMAND ? SS_REDACT_ENVIRONMENT
+					      : SS_REDACT_ID;
+}
 
 /* The first letters tell most keys apart; lists are short enough for the rest. */
 enum ss_redact_class ss_redact_key_class(const char *key, size_t length)
@@ -170,5 +175,5 @@ enum ss_redact_class ss_redact_key_class(const char *key, size_t length)
 		if (*keys[i].key == *key && strlen(keys[i].key) == length &&
 		    memcmp(keys[i].key, key, length) == 0)
 			return keys[i].class;
-	return SS_REDACT_OTHER;
+	return class_of_run_key(key, length);
 }

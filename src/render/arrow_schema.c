@@ -263,6 +263,7 @@ static bool describe(const struct ss_table *table, const struct ss_render_option
 		     struct ArrowSchema *out)
 {
 	struct ss_text schema = { 0 }, notes = { 0 }, totals = { 0 }, quality = { 0 }, rows = { 0 };
+	struct ss_text run = { 0 };
 	struct pairs pairs = { 0 };
 
 	ss_text_addf(&schema, "stepscope.%s/1", table->view->name);
@@ -271,6 +272,8 @@ static bool describe(const struct ss_table *table, const struct ss_render_option
 	ss_render_quality(&options->trust, &quality);
 	if (table->totals)
 		ss_render_totals(table, &totals);
+	if (options->run.is_known)
+		ss_render_identity(&options->run, &run);
 	add_pair(&pairs, "view", table->view->name);
 	add_rendered(&pairs, "schema", &schema);
 	add_pair(&pairs, "group", table->group);
@@ -278,6 +281,7 @@ static bool describe(const struct ss_table *table, const struct ss_render_option
 	add_rendered(&pairs, "row_count", &rows);
 	add_rendered(&pairs, "notes", &notes);
 	add_rendered(&pairs, "totals", &totals);
+	add_rendered(&pairs, "run", &run);
 	add_rendered(&pairs, "quality", &quality);
 	add_pair(&pairs, "empty", table->row_count ? NULL : ss_table_empty(table));
 	if (!end_pairs(&pairs, out->private_data))

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.c - format: CSV as RFC 4180 has it; a report is its tables, a blank line
- * between them.
+ * csv.c - format: CSV as RFC 4180 has it: one table.
  */
 #include <string.h>
 
-#include "diagnose/findings_table.h"
 #include "render/diagnosis.h"
 
 static bool has_only(const char *text, size_t length, const char *letters)
@@ -72,33 +70,14 @@ static void csv_view(const struct ss_table *table, const struct ss_render_option
 	}
 }
 
-static void csv_report(const struct ss_report_parts *parts, const struct ss_render_options *options,
-		       struct ss_text *out)
-{
-	for (uint32_t i = 0; i < parts->table_count; i++) {
-		ss_text_add_string(out, i ? "\r\n" : "");
-		csv_view(&parts->tables[i], options, out);
-	}
-}
-
 static void csv_diagnosis(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out)
 {
-	struct ss_arena scratch;
-	struct ss_table table;
-
-	ss_arena_init(&scratch, diagnosis->memory);
-	if (ss_diagnosis_table(diagnosis, &scratch, &table))
-		csv_view(&table, options, out);
-	else
-		ss_text_fail(out);
-	ss_table_release(&table);
-	ss_arena_release(&scratch);
+	ss_render_findings(diagnosis, options, csv_view, out);
 }
 
 const struct ss_renderer ss_renderer_csv = {
 	.name = "csv",
 	.view = csv_view,
-	.report = csv_report,
 	.diagnosis = csv_diagnosis,
 };

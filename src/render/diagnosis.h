@@ -15,6 +15,13 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 			   const struct ss_render_options *options, struct ss_text *out);
 
+/* The findings as a table, for formats that have only rows; `view` renders it. */
+void ss_render_findings(const struct ss_diagnosis *diagnosis,
+			const struct ss_render_options *options,
+			void (*view)(const struct ss_table *table,
+				     const struct ss_render_options *options, struct ss_text *out),
+			struct ss_text *out);
+
 /* The findings that are shown. */
 uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
 			   const struct ss_render_options *options);

@@ -17,6 +17,16 @@ static void add_text(struct ss_text *out, const char *key, const char *text)
 		ss_text_add_string(out, "null");
 }
 
+/* A time, or null where there is none. */
+static void add_time(struct ss_text *out, const char *key, int64_t ns, bool is_known)
+{
+	ss_text_addf(out, "\"%s\":", key);
+	if (is_known)
+		ss_text_add_int(out, ns);
+	else
+		ss_text_add_string(out, "null");
+}
+
 static void add_rank(struct ss_text *out, int64_t rank)
 {
 	if (rank < 0)
@@ -73,7 +83,8 @@ static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 		add_text(out, "text", evidence->text);
 		ss_text_add_string(out, ",");
 		add_text(out, "line", evidence->line);
-		ss_text_addf(out, ",\"weight_ns\":%" PRId64, evidence->weight_ns);
+		ss_text_add_string(out, ",");
+		add_time(out, "weight_ns", evidence->weight_ns, evidence->weight_ns != 0);
 		if (evidence->snapshot)
 			ss_text_addf(out, ",\"snapshot\":%" PRIu32 ",\"device\":%" PRId32,
 				     evidence->snapshot - 1, evidence->device);
@@ -124,6 +135,7 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 		     ",\"recorded_waits\":%" PRIu64 ",\"inferred_waits\":%" PRIu64 ",\n",
 		     trust->unaligned_ranks, trust->unmatched, trust->recorded_waits,
 		     trust->inferred_waits);
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 }
 
@@ -195,9 +207,11 @@ static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out
 
 		ss_text_addf(out,
 			     "%s\n  {\"step\":%" PRIu32 ",\"first\":%s,\"step_ns\":%" PRId64
-			     ",\"excess_ns\":%" PRId64 ",\"cause_ns\":%" PRId64 ",",
+			     ",\"excess_ns\":%" PRId64 ",",
 			     i ? "," : "", outlier->step, outlier->is_first ? "true" : "false",
-			     outlier->step_ns, outlier->excess_ns, outlier->cause_ns);
+			     outlier->step_ns, outlier->excess_ns);
+		add_time(out, "cause_ns", outlier->cause_ns, outlier->cause != NULL);
+		ss_text_add_string(out, ",");
 		add_text(out, "cause", outlier->cause);
 		ss_text_add_string(out, "}");
 	}
@@ -235,20 +249,36 @@ static void add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	ss_text_add_string(out, "},\n");
 }
 
+/* What is known of the step; null without steps, as in a run of snapshots only. */
+static void add_step(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	bool known = diagnosis->step_ns > 0;
+
+	add_time(out, "step_ns", diagnosis->step_ns, known);
+	ss_text_add_string(out, ",");
+	add_time(out, "fixed_step_ns", diagnosis->fixed_ns, known);
+	ss_text_add_string(out, ",");
+	add_time(out, "fixed_low_ns", diagnosis->fixed_low_ns, known);
+	ss_text_add_string(out, ",");
+	add_time(out, "fixed_high_ns", diagnosis->fixed_high_ns, known);
+	ss_text_addf(out,
+		     ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32 ",\"snapshots\":%" PRIu32
+		     ",\"replay_error_percent\":",
+		     diagnosis->steps_most, diagnosis->rank_count, diagnosis->snapshot_count);
+	if (known)
+		ss_text_add_number(out, diagnosis->error_percent);
+	else
+		ss_text_add_string(out, "null");
+}
+
 void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
 	uint32_t rows = ss_diagnosis_rows(diagnosis, options);
 
-	ss_text_addf(out,
-		     "{\"schema\":\"stepscope.%s/1\",\n\"step_ns\":%" PRId64
-		     ",\"fixed_step_ns\":%" PRId64 ",\"fixed_low_ns\":%" PRId64
-		     ",\"fixed_high_ns\":%" PRId64 ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32
-		     ",\"snapshots\":%" PRIu32 ",\"replay_error_percent\":",
-		     diagnosis->is_what_if ? "what-if" : "diagnose", diagnosis->step_ns,
-		     diagnosis->fixed_ns, diagnosis->fixed_low_ns, diagnosis->fixed_high_ns,
-		     diagnosis->steps_most, diagnosis->rank_count, diagnosis->snapshot_count);
-	ss_text_add_number(out, diagnosis->error_percent);
+	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n",
+		     diagnosis->is_what_if ? "what-if" : "diagnose");
+	add_step(diagnosis, out);
 	ss_text_add_string(out, ",\n\"warnings\":");
 	ss_render_doubts(&diagnosis->doubts, out);
 	add_runs(diagnosis, out);

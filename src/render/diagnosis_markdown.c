@@ -103,6 +103,9 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	ss_diagnosis_account(diagnosis, 0, out);
 	ss_text_add_string(out, "\n");
 	ss_diagnosis_job(diagnosis, out);
+	if (options->run.is_known)
+		ss_text_add_string(out, "\n");
+	ss_markdown_run(&options->run, out);
 	add_notes(diagnosis, out);
 	if (rows)
 		add_table(diagnosis, rows, out);

@@ -454,6 +454,7 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	struct ss_text verdict = { 0 }, notes = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
+	ss_render_run_line(&options->run, options->width, out);
 	ss_diagnosis_notes(diagnosis, &notes);
 	add_notes(&writer, notes.data);
 	ss_text_end(&notes, out);

@@ -78,8 +78,8 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
-		     struct ss_text *out)
+void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *cell,
+			 struct ss_text *out)
 {
 	if (cell->is_null)
 		ss_text_add(out, "null", 4);
@@ -94,7 +94,7 @@ void ss_render_totals(const struct ss_table *table, struct ss_text *out)
 	add_byte(out, '[');
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
-		add_cell(&table->view->columns[i], &table->totals[i], out);
+		ss_render_json_cell(&table->view->columns[i], &table->totals[i], out);
 	}
 	ss_text_add_string(out, "]");
 }
@@ -107,7 +107,7 @@ static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *
 
 		if (i)
 			add_byte(out, ',');
-		add_cell(&table->view->columns[i], &cell, out);
+		ss_render_json_cell(&table->view->columns[i], &cell, out);
 	}
 	add_byte(out, ']');
 }
@@ -173,6 +173,7 @@ static void json_view(const struct ss_table *table, const struct ss_render_optio
 {
 	add_table(table, options, out);
 	ss_text_add_string(out, ",\n");
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }
@@ -187,6 +188,7 @@ static void json_report(const struct ss_report_parts *parts,
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],\n");
+	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }

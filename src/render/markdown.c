@@ -92,10 +92,9 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 		ss_text_addf(out, "\n%u of %u rows\n", rows, ss_table_all_rows(table));
 }
 
-static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
-			  struct ss_text *out)
+static void add_table(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
 {
-	ss_text_addf(out, "### %s\n\n", table->view->summary);
 	if (table->row_count)
 		add_rows(table, ss_render_rows(table, options), out);
 	else
@@ -107,14 +106,36 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 	}
 }
 
+void ss_markdown_run(const struct ss_identity *run, struct ss_text *out)
+{
+	struct ss_text line = { 0 };
+
+	ss_render_run_line(run, 0, &line);
+	if (line.length) {
+		add_escaped(out, line.data, line.length);
+		ss_text_add_string(out, "\n");
+	}
+	ss_text_end(&line, out);
+}
+
+static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
+			  struct ss_text *out)
+{
+	ss_text_addf(out, "### %s\n\n", table->view->summary);
+	ss_markdown_run(&options->run, out);
+	add_table(table, options, out);
+}
+
 static void markdown_report(const struct ss_report_parts *parts,
 			    const struct ss_render_options *options, struct ss_text *out)
 {
 	for (const char *at = parts->headline; *at; at++)
 		ss_text_add(out, *at == '\n' ? "  \n" : at, *at == '\n' ? 3 : 1);
+	ss_markdown_run(&options->run, out);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_add_string(out, "\n");
-		markdown_view(&parts->tables[i], options, out);
+		ss_text_addf(out, "### %s\n\n", parts->tables[i].view->summary);
+		add_table(&parts->tables[i], options, out);
 	}
 }
 

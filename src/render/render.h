@@ -9,6 +9,7 @@
 #define SS_RENDER_RENDER_H
 
 #include "base/text.h"
+#include "job/identity.h"
 #include "table/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */
@@ -29,6 +30,7 @@ struct ss_render_options {
 	/* a verdict: paths and options of the session, as a shell takes them; NULL: not known */
 	const char *place;
 	struct ss_trust trust;
+	struct ss_identity run; /* not known: the output is not about a run */
 };
 
 /* Several tables under one headline. */
@@ -43,6 +45,7 @@ struct ss_renderer {
 	const char *name; /* --format NAME */
 	void (*view)(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out);
+	/* NULL: the format holds one table, so that reports cannot be rendered */
 	void (*report)(const struct ss_report_parts *parts, const struct ss_render_options *options,
 		       struct ss_text *out);
 	void (*diagnosis)(const struct ss_diagnosis *diagnosis,
@@ -78,6 +81,10 @@ void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
 /* "ns", "bytes", "percent", "count", "" */
 const char *ss_render_unit(enum ss_column_type type);
 
+/* json.c: a cell of a row; null where it is not known. */
+void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *cell,
+			 struct ss_text *out);
+
 /* json.c: a text in quotes, and the member "quality" of every document. */
 void ss_render_quoted(struct ss_text *out, const char *text);
 void ss_render_trust(const struct ss_trust *trust, struct ss_text *out);
@@ -87,7 +94,20 @@ void ss_render_quality(const struct ss_trust *trust, struct ss_text *out);
 void ss_render_notes(const struct ss_table *table, struct ss_text *out);
 void ss_render_totals(const struct ss_table *table, struct ss_text *out);
 
+/* run.c: the run as an object, and as the member "run" with the comma behind it. */
+void ss_render_identity(const struct ss_identity *run, struct ss_text *out);
+void ss_render_run_member(const struct ss_identity *run, struct ss_text *out);
+
+/*
+ * run.c: "Run: 3fq1x7 · 2026-11-16 05:16:12 UTC · host node-3 · commit 1a2b3c4 · python train.py",
+ * of what is recorded, cut to the width (0: not cut); nothing if nothing is recorded.
+ */
+void ss_render_run_line(const struct ss_identity *run, uint32_t width, struct ss_text *out);
+
 /* markdown.c: a text without what Markdown and HTML take for their own. */
 void ss_render_escaped(struct ss_text *out, const char *text);
+
+/* markdown.c: the line about the run, and an empty one; nothing if nothing is recorded. */
+void ss_markdown_run(const struct ss_identity *run, struct ss_text *out);
 
 #endif

@@ -361,6 +361,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 static void text_view(const struct ss_table *table, const struct ss_render_options *options,
 		      struct ss_text *out)
 {
+	ss_render_run_line(&options->run, options->width, out);
 	text_table(table, options, options->rows, out);
 	add_trust(options, out);
 }
@@ -381,6 +382,7 @@ static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
 	ss_text_add_string(out, parts->headline);
+	ss_render_run_line(&options->run, options->width, out);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		const struct ss_table *table = &parts->tables[i];
 		bool grouped = table->group && table->group != table->view->groups[0];

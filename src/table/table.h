@@ -41,6 +41,7 @@ enum ss_column_flag {
 	SS_COLUMN_LONGER = 1 << 10,  /* ... and what is added to that */
 	SS_COLUMN_SLICES = 1 << 11,  /* texts: names of slices, of which the longest is shown */
 	SS_COLUMN_KERNELS = 1 << 12, /* texts: names of kernels, short or in full */
+	SS_COLUMN_FILLED = 1 << 13,  /* no row of any group has null there */
 };
 
 struct ss_column {

@@ -8,6 +8,16 @@
 
 #include "base/search.h"
 
+int64_t ss_trace_start(const struct ss_trace *trace)
+{
+	int64_t base_ns = trace->info.base_time_ns > 0 ? trace->info.base_time_ns : 0, start_ns;
+
+	return !__builtin_add_overflow(trace->origin_ns, base_ns, &start_ns) &&
+			       start_ns >= SS_WALL_CLOCK_MIN
+		       ? start_ns
+		       : -1;
+}
+
 enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, struct ss_error *err)
 {
 	memset(trace, 0, sizeof(*trace));

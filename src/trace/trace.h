@@ -15,6 +15,7 @@
 
 #include "base/intern.h"
 #include "base/ns.h"
+#include "redact/run_keys.h"
 #include "trace/args.h"
 #include "trace/kinds.h"
 #include "trace/names.h"
@@ -135,7 +136,8 @@ struct ss_process_group {
 /* What the file says about itself. -1 or 0 (texts) where it does not. */
 struct ss_trace_info {
 	int64_t rank, world_size, group_count, schema_version;
-	uint32_t backend, host, nccl_version, trace_id, trace_name;
+	uint32_t backend, nccl_version, trace_id, trace_name;
+	uint32_t run[SS_RUN_FACTS]; /* what the file says about the run that it is of */
 	int64_t cuda_runtime, cuda_driver, cupti, hip_runtime;
 	int64_t base_time_ns; /* wall clock = base + file time */
 	bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
@@ -230,7 +232,15 @@ struct ss_trace {
 	uint64_t fwdbwd_links;
 	uint64_t device_event_count, device_kind_count[SS_KIND_COUNT];
 	uint64_t comm_kernel_count;
+	/* of the whole file, also where some steps were chosen: launches of device events are known */
+	bool has_launches;
 };
+
+/* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
+#define SS_WALL_CLOCK_MIN 1000000000000000000
+
+/* The wall-clock time of the first event, in ns since 1970; -1: not recorded. */
+int64_t ss_trace_start(const struct ss_trace *trace);
 
 static inline int64_t ss_slice_end(const struct ss_slices *slices, uint32_t row)
 {

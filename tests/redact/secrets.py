@@ -187,7 +187,9 @@ def forms(data):
 
 def known_keys():
     text = (SOURCE / "src/redact/keys.c").read_text()
-    return re.findall(r'\{ "([^"]+)", SS_REDACT_\w+ \}', text)
+    of_run = (SOURCE / "src/redact/run_keys.c").read_text()
+    keys = re.findall(r'\{ "([^"]+)", SS_REDACT_\w+ \}', text)
+    return keys + re.findall(r'\{ "([^"]+)", SS_RUN_\w+ \}', of_run)
 
 
 def event(number, **fields):

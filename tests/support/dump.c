@@ -128,7 +128,7 @@ static void dump_info(const struct ss_trace *trace, struct ss_text *out)
 	ss_text_addf(out, "rank=%lld/%lld groups=%lld schema=%lld backend=%s host=%s nccl=%s id=%s",
 		     (long long)info->rank, (long long)info->world_size,
 		     (long long)info->group_count, (long long)info->schema_version,
-		     text(trace, info->backend), text(trace, info->host),
+		     text(trace, info->backend), text(trace, info->run[SS_RUN_HOST]),
 		     text(trace, info->nccl_version), text(trace, info->trace_id));
 	ss_text_addf(out,
 		     " name=%s versions=%lld,%lld,%lld,%lld base=%lld flags=%d%d%d%d%d array=%d",

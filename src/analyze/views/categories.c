@@ -13,7 +13,7 @@ static const struct ss_column columns[] = {
 	  "other events",
 	  SS_COLUMN_KEY },
 	SS_COLUMN_FILES,
-	{ "events", SS_COLUMN_COUNT, "entries in traceEvents", 0 },
+	{ "events", SS_COLUMN_COUNT, "entries in traceEvents", SS_COLUMN_FILLED },
 	{ "share_percent", SS_COLUMN_PERCENT, "share of all entries in traceEvents", 0 },
 };
 

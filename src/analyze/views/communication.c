@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 	{ "group_size", SS_COLUMN_COUNT, "number of ranks in the group", SS_COLUMN_CONTEXT },
 	{ "hider", SS_COLUMN_TEXT, "compute kernel that overlapped communication (group hidden-by)",
 	  SS_COLUMN_KERNELS },
-	{ "calls", SS_COLUMN_COUNT, "kernels", 0 },
+	{ "calls", SS_COLUMN_COUNT, "kernels", SS_COLUMN_FILLED },
 	{ "hidden_ns", SS_COLUMN_NS,
 	  "time in which it overlapped communication; with several kernels at once, the first "
 	  "counts",

@@ -131,6 +131,7 @@ static void add_region(const struct ss_regions *regions, const struct tally *tal
 {
 	const struct ss_strings *names = &regions->trace->names;
 	const char *name = tally->calls ? ss_strings_text(names, tally->name) : "eager";
+	bool launched = regions->trace->has_launches;
 
 	ss_row_begin(out);
 	ss_row_null(out);
@@ -144,8 +145,8 @@ static void add_region(const struct ss_regions *regions, const struct tally *tal
 		skip(out, 4);
 	}
 	skip(out, 4);
-	ss_row_int(out, tally->kernels);
-	ss_row_int(out, tally->device_ns);
+	ss_row_int_known(out, launched ? tally->kernels : -1);
+	ss_row_int_known(out, launched ? tally->device_ns : -1);
 	ss_row_share(out, (double)tally->device_ns, (double)all_ns);
 	ss_row_share(out, (double)tally->triton_ns, (double)tally->device_ns);
 	skip(out, 3);
@@ -216,6 +217,8 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 static void add_step(const struct ss_regions *regions, uint32_t step,
 		     const struct ss_region_step *tally, struct ss_table *out)
 {
+	bool launched = regions->trace->has_launches;
+
 	ss_row_begin(out);
 	ss_row_int(out, step);
 	ss_row_null(out);
@@ -227,14 +230,14 @@ static void add_step(const struct ss_regions *regions, uint32_t step,
 	ss_row_int_known(out, regions->has_lookups ? tally->lookups : -1);
 	/* several calls beside each other may be one model or several */
 	ss_row_int_known(out, tally->breaks || tally->calls == 1 ? tally->breaks : -1);
-	ss_row_int(out, tally->kernels);
-	ss_row_int(out, tally->device_ns);
+	ss_row_int_known(out, launched ? tally->kernels : -1);
+	ss_row_int_known(out, launched ? tally->device_ns : -1);
 	ss_row_share(out, (double)tally->device_ns,
 		     (double)tally->device_ns + (double)tally->eager_ns);
 	ss_row_share(out, (double)tally->triton_ns, (double)tally->device_ns);
-	ss_row_int(out, tally->eager_kernels);
-	ss_row_int(out, tally->eager_ns);
-	ss_row_int(out, tally->between);
+	ss_row_int_known(out, launched ? tally->eager_kernels : -1);
+	ss_row_int_known(out, launched ? tally->eager_ns : -1);
+	ss_row_int_known(out, launched ? tally->between : -1);
 	ss_row_null(out);
 	ss_row_end(out);
 }

@@ -23,9 +23,9 @@ static const struct ss_column columns[] = {
 	{ "op", SS_COLUMN_TEXT, "innermost operator that made the calls (group op)",
 	  SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT, "source line that made the calls (group line)", 0 },
-	{ "calls", SS_COLUMN_COUNT, "number of copies or memsets", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of copies or memsets", SS_COLUMN_FILLED },
 	{ "moved_bytes", SS_COLUMN_BYTES, "total size; empty if no call has a size", 0 },
-	{ "total_ns", SS_COLUMN_NS, "sum of the durations on the device", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of the durations on the device", SS_COLUMN_FILLED },
 	{ "blocked_ns", SS_COLUMN_NS,
 	  "time the host was blocked in the call while the copy ran; the whole call if it waited "
 	  "for the copy",

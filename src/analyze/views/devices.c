@@ -10,12 +10,13 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_ID, "number of the device", 0 },
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_FILLED },
 	{ "name", SS_COLUMN_TEXT, "name of the device", 0 },
-	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, including communication", 0 },
-	{ "comm_kernels", SS_COLUMN_COUNT, "of these, communication kernels", 0 },
-	{ "memcpys", SS_COLUMN_COUNT, "copies", 0 },
-	{ "memsets", SS_COLUMN_COUNT, "memsets", SS_COLUMN_DETAIL },
+	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, including communication",
+	  SS_COLUMN_FILLED },
+	{ "comm_kernels", SS_COLUMN_COUNT, "of these, communication kernels", SS_COLUMN_FILLED },
+	{ "memcpys", SS_COLUMN_COUNT, "copies", SS_COLUMN_FILLED },
+	{ "memsets", SS_COLUMN_COUNT, "memsets", SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "orphans", SS_COLUMN_COUNT, "device events whose launch is not in the file", 0 },
 	{ "memory_bytes", SS_COLUMN_BYTES, "memory size of the device", 0 },
 	{ "multiprocessors", SS_COLUMN_COUNT, "number of SMs or compute units", SS_COLUMN_DETAIL },

@@ -15,12 +15,13 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "category", SS_COLUMN_TEXT, "kind of work, from the kernel name (group category)", 0 },
 	{ "bucket", SS_COLUMN_TEXT, "range of durations", 0 },
-	{ "from_ns", SS_COLUMN_NS, "lower bound of the bucket, inclusive", SS_COLUMN_DETAIL },
+	{ "from_ns", SS_COLUMN_NS, "lower bound of the bucket, inclusive",
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "to_ns", SS_COLUMN_NS, "upper bound of the bucket, exclusive; empty: no upper bound",
 	  SS_COLUMN_DETAIL },
-	{ "calls", SS_COLUMN_COUNT, "number of kernels in the bucket", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of kernels in the bucket", SS_COLUMN_FILLED },
 	{ "calls_percent", SS_COLUMN_PERCENT, "share of all kernel calls", SS_COLUMN_BAR },
-	{ "total_ns", SS_COLUMN_NS, "sum of their durations", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of their durations", SS_COLUMN_FILLED },
 	{ "time_percent", SS_COLUMN_PERCENT, "share of the total duration of all kernels", 0 },
 };
 

@@ -25,6 +25,15 @@ static const struct ss_column columns[] = {
 	{ "backend", SS_COLUMN_TEXT, "backend of torch.distributed", SS_COLUMN_DETAIL },
 	{ "process_groups", SS_COLUMN_COUNT, "process groups of the job", SS_COLUMN_DETAIL },
 	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
+	{ "run_id", SS_COLUMN_TEXT, "id of the run, if the program recorded one",
+	  SS_COLUMN_DETAIL },
+	{ "start_ns", SS_COLUMN_ID, "wall-clock time of the first event, in ns since 1970",
+	  SS_COLUMN_DETAIL },
+	{ "command", SS_COLUMN_TEXT, "command that started the program, if recorded",
+	  SS_COLUMN_DETAIL },
+	{ "commit", SS_COLUMN_TEXT, "commit of the training code, if recorded", SS_COLUMN_DETAIL },
+	{ "trace_id", SS_COLUMN_TEXT, "id that the profiler gave to this recording",
+	  SS_COLUMN_DETAIL },
 	{ "software", SS_COLUMN_TEXT, "versions of CUDA, HIP and NCCL, where recorded",
 	  SS_COLUMN_DETAIL },
 	{ "flags", SS_COLUMN_TEXT, "options with which the profiler recorded", SS_COLUMN_DETAIL },
@@ -34,7 +43,7 @@ static const struct ss_column columns[] = {
 	{ "base_time_ns", SS_COLUMN_ID, "wall-clock time of file time 0, in ns since 1970",
 	  SS_COLUMN_DETAIL },
 	{ "origin_ns", SS_COLUMN_ID, "file time of the first event", SS_COLUMN_DETAIL },
-	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "packed_of", SS_COLUMN_TEXT, "file from which this pack was made", SS_COLUMN_DETAIL },
 	{ "disk_bytes", SS_COLUMN_BYTES,
 	  "size of the file on disk; for a pack: size of the original file", SS_COLUMN_DETAIL },
@@ -164,7 +173,12 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	ss_row_int_known(out, info->world_size);
 	ss_row_text(out, ss_strings_text(&trace->texts, info->backend));
 	ss_row_int_known(out, info->group_count);
-	ss_row_text(out, ss_strings_text(&trace->texts, info->host));
+	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_HOST]));
+	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_ID]));
+	ss_row_int_known(out, ss_trace_start(trace));
+	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_COMMAND]));
+	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_COMMIT]));
+	ss_row_text(out, ss_strings_text(&trace->texts, info->trace_id));
 	ss_row_text(out, software_text(trace, out));
 	ss_row_text(out, flags_text(info, out));
 	ss_row_int(out,

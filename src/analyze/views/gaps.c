@@ -17,12 +17,13 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT | SS_COLUMN_FILLED },
 	{ "step", SS_COLUMN_ID, "number of the step in the file", 0 },
 	{ "cause", SS_COLUMN_TEXT,
-	  "why the device was idle; for a single gap, the cause of its largest part", 0 },
+	  "why the device was idle; for a single gap, the cause of its largest part",
+	  SS_COLUMN_FILLED },
 	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the counted steps",
-	  SS_COLUMN_LENGTH },
+	  SS_COLUMN_LENGTH | SS_COLUMN_FILLED },
 	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of these steps", SS_COLUMN_BAR },
 	{ "gaps", SS_COLUMN_COUNT, "gaps that have this cause", 0 },
 	{ "longest_ns", SS_COLUMN_NS, "longest idle time with this cause in one gap",

@@ -24,11 +24,13 @@ static const struct ss_column columns[] = {
 	{ "op", SS_COLUMN_TEXT, "innermost operator around the call (group op)", SS_COLUMN_SLICES },
 	{ "graph", SS_COLUMN_ID, "number of the CUDA graph, where recorded (group graph)", 0 },
 	{ "call", SS_COLUMN_TEXT, "the launch call", SS_COLUMN_SLICES },
-	{ "calls", SS_COLUMN_COUNT, "number of calls, including those that started nothing", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of calls, including those that started nothing",
+	  SS_COLUMN_FILLED },
 	{ "nodes", SS_COLUMN_NUMBER, "device events per graph launch (group graph)", 0 },
 	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets that the calls started",
 	  SS_COLUMN_DETAIL },
-	{ "call_ns", SS_COLUMN_NS, "time the host spent in these calls", SS_COLUMN_DETAIL },
+	{ "call_ns", SS_COLUMN_NS, "time the host spent in these calls",
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "call_mean_ns", SS_COLUMN_NS, "mean duration of a call", 0 },
 	{ "call_max_ns", SS_COLUMN_NS, "duration of the longest call", SS_COLUMN_DETAIL },
 	{ "device_ns", SS_COLUMN_NS, "total duration of the work they started (group graph)", 0 },
@@ -108,7 +110,7 @@ static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
 		ss_row_rate(out, (double)count->events, (double)count->works);
 	else
 		ss_row_null(out);
-	ss_row_int(out, count->events);
+	ss_row_int_known(out, counts->trace->has_launches ? (int64_t)count->events : -1);
 	ss_row_int(out, count->call_ns);
 	ss_row_int_known(out, called ? (int64_t)(mean_ns + 0.5) : -1);
 	ss_row_int_known(out, called ? count->call_max_ns : -1);
@@ -117,7 +119,8 @@ static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
 	ss_row_int_known(out, started ? count->delay_max_ns : -1);
 	ss_row_share(out, (double)count->shorter, (double)count->works);
 	ss_row_share(out, (double)count->late, (double)count->works);
-	if (counts->works.count && (started || counts->group == SS_LAUNCH_STEP) && span_ns > 0) {
+	if (counts->works.count && counts->trace->has_launches &&
+	    (started || counts->group == SS_LAUNCH_STEP) && span_ns > 0) {
 		ss_row_rate(out, count->queue.area, span_ns);
 		ss_row_int(out, count->queue.max);
 	} else {

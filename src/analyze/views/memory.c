@@ -10,8 +10,8 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "device: CPU, CUDA:0, HIP:0 ...", 0 },
-	{ "events", SS_COLUMN_COUNT, "number of allocations and frees", 0 },
+	{ "device", SS_COLUMN_TEXT, "device: CPU, CUDA:0, HIP:0 ...", SS_COLUMN_FILLED },
+	{ "events", SS_COLUMN_COUNT, "number of allocations and frees", SS_COLUMN_FILLED },
 	{ "peak_allocated_bytes", SS_COLUMN_BYTES, "peak of the memory held by tensors", 0 },
 	{ "peak_percent", SS_COLUMN_PERCENT, "that peak as a share of the device's memory",
 	  SS_COLUMN_BAR },

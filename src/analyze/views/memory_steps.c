@@ -10,8 +10,9 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "device: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
-	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "device", SS_COLUMN_TEXT, "device: CUDA:0, HIP:0, CPU ...",
+	  SS_COLUMN_CONTEXT | SS_COLUMN_FILLED },
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", SS_COLUMN_FILLED },
 	{ "name", SS_COLUMN_TEXT, "name of the step in the trace; empty if it has none",
 	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "min_bytes", SS_COLUMN_BYTES, "minimum of the allocated memory in the step", 0 },
@@ -23,8 +24,9 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "end_bytes", SS_COLUMN_BYTES, "allocated memory at the end of the step",
 	  SS_COLUMN_DETAIL },
-	{ "allocations", SS_COLUMN_COUNT, "number of allocations in the step", SS_COLUMN_DETAIL },
-	{ "allocated_bytes", SS_COLUMN_BYTES, "total size of these allocations", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations in the step",
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
+	{ "allocated_bytes", SS_COLUMN_BYTES, "total size of these allocations", SS_COLUMN_FILLED },
 	{ "net_bytes", SS_COLUMN_BYTES,
 	  "total size of these allocations minus what was freed in the step", 0 },
 	{ "kept_bytes", SS_COLUMN_BYTES,

@@ -120,6 +120,7 @@ static void add(struct printer *printer, const char *text, const struct ss_modul
 	const struct ss_module_tree *tree = printer->tree;
 	struct ss_table *out = printer->out;
 	bool frames = tree->has_frames && module != &tree->outside;
+	bool ops = tree->all_ns[SS_MODULE_OPS] > 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, text);
@@ -133,10 +134,10 @@ static void add(struct printer *printer, const char *text, const struct ss_modul
 	add_ns(out, frames, module->calls);
 	add_ns(out, tree->has_backward, module->total_ns[SS_MODULE_OPS_BACKWARD]);
 	add_ns(out, frames, module->host_self_ns);
-	ss_row_int(out, module->operators);
+	add_ns(out, ops, module->operators);
 	add_ns(out, tree->has_device && tree->has_backward,
 	       module->self_ns[SS_MODULE_DEVICE_BACKWARD]);
-	ss_row_int(out, module->total_ns[SS_MODULE_OPS]);
+	add_ns(out, ops, module->total_ns[SS_MODULE_OPS]);
 	if (where) {
 		ss_row_int(out, where->depth);
 		add_path(printer, where);

@@ -13,19 +13,20 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "oddity", SS_COLUMN_TEXT, "name of the problem", SS_COLUMN_KEY },
+	{ "oddity", SS_COLUMN_TEXT, "name of the problem", SS_COLUMN_KEY | SS_COLUMN_FILLED },
 	{ "severity", SS_COLUMN_TEXT,
 	  "lost: events are missing; mended: a value was repaired; note: good to know; absent: "
 	  "not recorded",
-	  SS_COLUMN_KEY },
+	  SS_COLUMN_KEY | SS_COLUMN_FILLED },
 	SS_COLUMN_FILES,
-	{ "count", SS_COLUMN_COUNT, "number of occurrences", 0 },
+	{ "count", SS_COLUMN_COUNT, "number of occurrences", SS_COLUMN_FILLED },
 	{ "first_byte", SS_COLUMN_ID,
 	  "byte offset of the first occurrence in the uncompressed file", SS_COLUMN_DETAIL },
 	{ "time_ns", SS_COLUMN_NS, "time that is affected", SS_COLUMN_DETAIL },
 	{ "share_percent", SS_COLUMN_PERCENT, "that time as a share of the trace's span",
 	  SS_COLUMN_DETAIL },
-	{ "meaning", SS_COLUMN_TEXT, "what it means and what to do", SS_COLUMN_WRAP },
+	{ "meaning", SS_COLUMN_TEXT, "what it means and what to do",
+	  SS_COLUMN_WRAP | SS_COLUMN_FILLED },
 };
 
 static const char *meaning_of(const struct ss_trace *trace, enum ss_oddity odd,

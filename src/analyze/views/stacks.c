@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 	{ "time_ns", SS_COLUMN_NS,
 	  "device time launched under the stack, or its own host time; in the tree, including all "
 	  "below",
-	  0 },
+	  SS_COLUMN_FILLED },
 	{ "share_percent", SS_COLUMN_PERCENT, "share of the time of all stacks", SS_COLUMN_BAR },
 	{ "self_ns", SS_COLUMN_NS, "in the tree: time that no row below it accounts for", 0 },
 	{ "calls", SS_COLUMN_COUNT, "kernels, copies and memsets; for host time: calls", 0 },

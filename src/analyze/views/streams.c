@@ -10,10 +10,10 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT | SS_COLUMN_FILLED },
 	{ "stream", SS_COLUMN_ID, "number of the stream", 0 },
-	{ "events", SS_COLUMN_COUNT, "number of kernels, copies and memsets", 0 },
-	{ "busy_ns", SS_COLUMN_NS, "sum of the durations", 0 },
+	{ "events", SS_COLUMN_COUNT, "number of kernels, copies and memsets", SS_COLUMN_FILLED },
+	{ "busy_ns", SS_COLUMN_NS, "sum of the durations", SS_COLUMN_FILLED },
 	{ "host_wait_ns", SS_COLUMN_NS,
 	  "gaps before work that was launched after the previous work had ended", 0 },
 	{ "kernel_wait_ns", SS_COLUMN_NS,

@@ -32,10 +32,10 @@ static const struct ss_column columns[] = {
 	  "step)",
 	  SS_COLUMN_BAR },
 	{ "blocked_ns", SS_COLUMN_NS, "time the host was blocked in these calls, in the whole file",
-	  0 },
+	  SS_COLUMN_FILLED },
 	{ "per_step", SS_COLUMN_NUMBER, "mean number of host syncs per step", 0 },
 	{ "calls", SS_COLUMN_COUNT, "host syncs in the whole file (group step: in the step)",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "longest_ns", SS_COLUMN_NS, "longest host sync", SS_COLUMN_DETAIL | SS_COLUMN_LENGTH },
 	{ "at_ns", SS_COLUMN_NS, "start of the longest one, from the first event",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
@@ -166,14 +166,14 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 	const struct ss_trace *trace = counting->trace;
 	const struct key *key = ss_records_at(&counting->keys, tally->id);
 	struct ss_table *out = counting->out;
-	bool waited = tally->calls;
+	bool waited = tally->calls, idles = counting->devices && trace->has_launches;
 
 	ss_row_begin(out);
 	ss_row_int_known(out, (int64_t)key->step - 1);
 	add_name(out, trace, key->call);
 	add_name(out, trace, key->op);
-	ss_row_int_known(out, counting->devices ? tally->idle_ns : -1);
-	ss_row_share(out, (double)tally->idle_ns, base_ns);
+	ss_row_int_known(out, idles ? tally->idle_ns : -1);
+	ss_row_share(out, (double)tally->idle_ns, idles ? base_ns : 0);
 	ss_row_int(out, tally->blocked_ns);
 	if (key->step)
 		ss_row_null(out);

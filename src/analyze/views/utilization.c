@@ -17,8 +17,9 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_ID, "number of the device", 0 },
-	{ "span_ns", SS_COLUMN_NS, "from the start of the first step to the end of the last", 0 },
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_FILLED },
+	{ "span_ns", SS_COLUMN_NS, "from the start of the first step to the end of the last",
+	  SS_COLUMN_FILLED },
 	{ "gpu_percent", SS_COLUMN_PERCENT, "share of the span in which a kernel ran", 0 },
 	{ "sm_percent", SS_COLUMN_PERCENT,
 	  "share of the span in which SMs had a block to run (estimate); not recorded on ROCm", 0 },
@@ -30,14 +31,15 @@ static const struct ss_column columns[] = {
 	{ "tensor_eligible_percent", SS_COLUMN_PERCENT,
 	  "share of the kernel time in kernels whose operators could use them, from their names",
 	  SS_COLUMN_DETAIL },
-	{ "busy_ns", SS_COLUMN_NS, "a kernel, copy or memset ran", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "nothing ran", 0 },
-	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, including communication", SS_COLUMN_DETAIL },
-	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_DETAIL },
+	{ "busy_ns", SS_COLUMN_NS, "a kernel, copy or memset ran", SS_COLUMN_FILLED },
+	{ "idle_ns", SS_COLUMN_NS, "nothing ran", SS_COLUMN_FILLED },
+	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, including communication",
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
+	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_FILLED },
 };
 
 /* More kernels at once than any device runs. */

@@ -105,6 +105,36 @@ enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, co
 	return take_view(wanted, view, group, out, err);
 }
 
+enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
+			       struct ss_error *err)
+{
+	bool of_memory = found->parts[0].view->run_snapshot;
+	char list[256] = "";
+
+	for (uint32_t i = 0; i < found->count; i++) {
+		const char *name = found->parts[i].view->name;
+
+		if (of_memory)
+			name = strchr(name, '-') + 1;
+		if (!strstr(list, name))
+			ss_text_list(list, sizeof(list), name);
+	}
+	return ss_fail(err, SS_ERR_USAGE,
+		       "'%s' has several tables, and %s output is one table; ask for one of its "
+		       "views (%s), as in 'stepscope %s%.*s PATH'",
+		       found->name, format, list, of_memory ? "snapshot " : "",
+		       (int)strcspn(list, ","), list);
+}
+
+/* A report, in a format that holds as many tables as it has. */
+static enum ss_status check_format(const struct ss_wanted *wanted, const struct ss_found *found,
+				   struct ss_error *err)
+{
+	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
+
+	return renderer && !renderer->report ? ss_found_refuse(found, renderer->name, err) : SS_OK;
+}
+
 enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
 			      struct ss_error *err)
 {
@@ -132,7 +162,8 @@ enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *o
 			.view = ss_snapshot_view_find(shown[out->count].view),
 			.rows = wanted->top ? 0 : shown[out->count].rows,
 		};
-	return ss_wanted_check(wanted, ss_takers_of_memory(NULL), out->name, err);
+	SS_TRY(ss_wanted_check(wanted, ss_takers_of_memory(NULL), out->name, err));
+	return check_format(wanted, out, err);
 }
 
 /* --- reports ----------------------------------------------------------------------------- */
@@ -171,7 +202,7 @@ static enum ss_status take_report(const struct ss_wanted *wanted, const struct s
 	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++)
 		if (!shortened || strcmp(views[i], report->single) != 0)
 			out->parts[out->count++] = part_of_report(views[i]);
-	return SS_OK;
+	return check_format(wanted, out, err);
 }
 
 enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,

@@ -51,6 +51,11 @@ SS_MUST_USE
 enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
 			      struct ss_error *err);
 
+/* Fails for a report: `format` holds one table. Names the views that it is made of. */
+SS_MUST_USE
+enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
+			       struct ss_error *err);
+
 /* Whether the report has a form that compares ranks, and it is wanted. */
 bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wanted);
 

@@ -167,6 +167,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 			return ss_fail_memory(err, "the table");
 	SS_TRY(ss_wanted_format(query->wanted, &renderer, &options, err));
 	options.trust = query->trust;
+	options.run = query->run;
 	if (query->found.is_report)
 		renderer->report(&parts, &options, out);
 	else
@@ -247,6 +248,7 @@ static enum ss_status make(struct ss_query *query, struct ss_session *session,
 	query->compares = query->choice.compares ||
 			  (several && ss_found_compares(&query->found, wanted));
 	ss_query_trust(session, &query->trust);
+	ss_identity_of_job(&session->job, query->choice.rank, &query->run);
 	ss_query_begin(query, wanted, &session->memory);
 	return status == SS_OK ? make_tables(query, session, err) : status;
 }
@@ -272,21 +274,12 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	return status == SS_OK && ss_text_failed(out) ? ss_fail_memory(err, "the output") : status;
 }
 
-/* A report has no columns of its own: which views it is made of. */
-static enum ss_status fail_report(const struct ss_report *report, struct ss_error *err)
-{
-	char list[256] = "";
-
-	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && report->views[i]; i++)
-		ss_text_list(list, sizeof(list), report->views[i]);
-	return ss_fail(err, SS_ERR_USAGE, "'%s' has several tables; request one of its views: %s",
-		       report->name, list);
-}
-
 static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,
 			     struct ss_error *err)
 {
-	struct ss_render_options options = { .top = query->wanted->top, .trust = query->trust };
+	struct ss_render_options options = { .top = query->wanted->top,
+					     .trust = query->trust,
+					     .run = query->run };
 
 	return query->tables[0].failed ? ss_fail_memory(err, "the table")
 				       : ss_arrow_stream(&query->tables[0], &options, out, err);
@@ -305,9 +298,9 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	wanted.format = NULL; /* every file, not what is summed up for people */
 	if (wanted.what && ss_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
-	if (wanted.what && ss_report_find(wanted.what))
-		return fail_report(ss_report_find(wanted.what), err);
 	status = make(&query, session, &wanted, err);
+	if (status == SS_OK && query.found.is_report)
+		status = ss_found_refuse(&query.found, "Arrow", err);
 	if (status == SS_OK)
 		status = stream(&query, out, err);
 	ss_query_end(&query);

@@ -23,6 +23,7 @@ struct ss_query {
 	struct ss_table tables[SS_REPORT_VIEWS_MAX];
 	const char *headline; /* of a report; NULL: none */
 	struct ss_trust trust;
+	struct ss_identity run;
 };
 
 /* After what is asked for was found: tables without rows. Ended by ss_query_end(). */

@@ -32,7 +32,7 @@ static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	const struct ss_trace *trace = file->trace;
 
-	ss_spot_text("host", ss_strings_text(&trace->texts, trace->info.host), out);
+	ss_spot_text("host", ss_strings_text(&trace->texts, trace->info.run[SS_RUN_HOST]), out);
 	ss_spot_text("device",
 		     trace->info.device_count
 			     ? ss_strings_text(&trace->texts, trace->info.devices[0].name)
@@ -109,6 +109,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 {
 	const struct ss_job *job = &asked->session->job;
 	uint64_t bytes = 0, events = 0;
+	struct ss_identity identity;
 	struct ss_timeline *timeline;
 
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
@@ -129,6 +130,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		add_file(timeline, i, &out->body);
 	ss_text_add_string(&out->body, "]");
 	add_snapshots(job, &out->body);
+	ss_identity_of_job(job, SS_EVERY_RANK, &identity);
+	ss_text_add_string(&out->body, ",\"run\":");
+	ss_render_identity(&identity, &out->body);
 	ss_text_add_string(&out->body, ",\"recorded_runs\":");
 	ss_render_recorded_runs(job->runs, job->run_count, job->chosen_run, &out->body);
 	ss_text_add_string(&out->body, "}\n");

@@ -12,6 +12,8 @@ static const char *media_type(const char *format)
 {
 	if (!format || strcmp(format, "json") == 0)
 		return "application/json";
+	if (strcmp(format, "ndjson") == 0)
+		return "application/x-ndjson";
 	return strcmp(format, "csv") == 0 ? "text/csv" : "text/plain";
 }
 
@@ -30,7 +32,9 @@ static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wante
 	const char *dash = strchr(asked->rest, '-');
 	struct ss_snapshot_subject subject;
 	const struct ss_opened *opened;
+	struct ss_identity identity;
 	struct ss_found found;
+	uint32_t number = 0;
 
 	if (ss_wanted_text(wanted, "rank"))
 		return ss_fail(
@@ -39,10 +43,12 @@ static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wante
 			asked->rest);
 	wanted->what = dash ? dash + 1 : NULL;
 	SS_TRY(ss_find_memory(wanted, &found, err));
+	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	ss_memories_identity(&asked->session->job, number, &identity);
 	subject = opened->subject;
 	SS_TRY(ss_asked_before(asked, &subject.before, err));
-	return ss_snapshot_run(&subject, &found, wanted, &out->body, err);
+	return ss_snapshot_run(&subject, &identity, &found, wanted, &out->body, err);
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)

@@ -61,7 +61,10 @@ static void classify(const struct ss_trace *trace, uint8_t *classes)
 		classes[info->groups[i].name] = SS_REDACT_GROUP;
 		classes[info->groups[i].description] = SS_REDACT_GROUP;
 	}
-	classes[info->host] = SS_REDACT_HOST;
+	classes[info->run[SS_RUN_ID]] = SS_REDACT_ID;
+	classes[info->run[SS_RUN_HOST]] = SS_REDACT_HOST;
+	classes[info->run[SS_RUN_COMMAND]] = SS_REDACT_ENVIRONMENT;
+	classes[info->run[SS_RUN_COMMIT]] = SS_REDACT_ID;
 	classes[info->trace_id] = SS_REDACT_ID;
 	classes[info->trace_name] = SS_REDACT_PATH;
 }

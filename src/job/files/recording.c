@@ -28,6 +28,35 @@ static uint64_t first_step(const struct ss_trace *trace)
 	return ss_hash_bytes(name, strlen(name));
 }
 
+/* Longer ones are cut: they stand in every output. */
+#define RUN_TEXT_MAX 2048
+
+/* NULL for the empty text; false: no memory. */
+static bool keep_text(const struct ss_trace *trace, uint32_t id, struct ss_memory *memory,
+		      char **out)
+{
+	const char *text = ss_strings_text(&trace->texts, id);
+	size_t length = strlen(text);
+	bool is_cut = length > RUN_TEXT_MAX;
+
+	if (!length)
+		return true;
+	for (length = is_cut ? RUN_TEXT_MAX : length; is_cut && (text[length] & 0xc0) == 0x80;)
+		length--;
+	*out = ss_memory_resize(memory, NULL, 0, length + (is_cut ? 4 : 1));
+	if (!*out)
+		return false;
+	memcpy(*out, text, length);
+	memcpy(*out + length, is_cut ? "\xe2\x80\xa6" : "", is_cut ? 4 : 1);
+	return true;
+}
+
+static void drop_text(struct ss_memory *memory, char *text)
+{
+	if (text)
+		ss_memory_free(memory, text, strlen(text) + 1);
+}
+
 bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		       struct ss_memory *memory)
 {
@@ -45,8 +74,14 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.lacks_calls = trace->quality.rows[SS_ODD_NO_CALLS].count > 0,
 		.lacks_device = trace->quality.rows[SS_ODD_NO_DEVICE_EVENTS].count > 0,
 	};
+	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
+		if (!keep_text(trace, trace->info.run[i], memory, &out->run[i]))
+			return false;
+	if (!keep_text(trace, trace->info.trace_id, memory, &out->trace_id))
+		return false;
 	if (out->is_cut)
 		out->cut_steps = trace->steps.count - trace->steps.kept_count;
+	/* without a wall clock they are those of the file: enough to know a copy */
 	out->has_clock = !__builtin_add_overflow(trace->origin_ns, base_ns, &out->start_ns) &&
 			 !__builtin_add_overflow(out->start_ns, trace->span_ns, &out->end_ns) &&
 			 out->start_ns >= SS_WALL_CLOCK_MIN;
@@ -68,5 +103,8 @@ void ss_recording_release(struct ss_recording *recording, struct ss_memory *memo
 {
 	ss_memory_free(memory, recording->sizes,
 		       (size_t)recording->size_capacity * sizeof(*recording->sizes));
+	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
+		drop_text(memory, recording->run[i]);
+	drop_text(memory, recording->trace_id);
 	*recording = (struct ss_recording){ 0 };
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recording.h - what is kept of a trace to compare it with others after it is gone: when
- * and for which job it was recorded, what it lacks, and how large the devices are.
+ * and for which run it was recorded, what it lacks, and how large the devices are.
  */
 #ifndef SS_JOB_FILES_RECORDING_H
 #define SS_JOB_FILES_RECORDING_H
 
 #include "snapshot/subject.h"
-
-/* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
-#define SS_WALL_CLOCK_MIN 1000000000000000000
 
 struct ss_recording {
 	bool is_noted; /* the trace was read */
@@ -25,6 +22,8 @@ struct ss_recording {
 	bool lacks_device;  /* no device events, though there was a device */
 	bool is_one_step;   /* nothing shows whether its step is whole */
 	uint32_t cut_steps; /* steps that do not count because the file is cut */
+	char *run[SS_RUN_FACTS]; /* what it says about its run; NULL: nothing */
+	char *trace_id;          /* of this recording; NULL: not recorded */
 	struct ss_device_size *sizes;
 	uint32_t size_count, size_capacity;
 };

@@ -91,7 +91,7 @@ static bool describe(struct ss_digest *digest, const struct ss_subject *subject,
 	digest->rank = subject->rank;
 	digest->path = subject->path;
 	digest->world_size = trace->info.world_size;
-	digest->host = copy_text(digest, &trace->texts, trace->info.host);
+	digest->host = copy_text(digest, &trace->texts, trace->info.run[SS_RUN_HOST]);
 	digest->device_name = trace->info.device_count ? copy_text(digest, &trace->texts,
 								   trace->info.devices[0].name)
 						       : 0;

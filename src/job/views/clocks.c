@@ -33,11 +33,12 @@ static enum ss_status clocks_run(const struct ss_joined *joined, uint32_t group,
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_clock *clock = &joined->clocks[r];
 		bool known = clock->component != SS_NO_ROW;
+		bool compared = known && joined->rank_count > 1;
 
 		out->rank = joined->ranks[r].rank;
 		ss_row_begin(out);
 		ss_row_text(out, ss_strings_text(&joined->ranks[r].texts, joined->ranks[r].host));
-		if (known) {
+		if (compared) {
 			ss_row_int(out, clock->offset_ns);
 			ss_row_int(out, clock->error_ns);
 			ss_row_int(out, clock->drift_ppb);
@@ -47,7 +48,7 @@ static enum ss_status clocks_run(const struct ss_joined *joined, uint32_t group,
 		ss_row_int(out, clock->anchors);
 		ss_row_int_known(out, clock->anchors ? clock->residual_p50_ns : -1);
 		ss_row_int_known(out, clock->anchors ? clock->residual_p90_ns : -1);
-		ss_row_int(out, clock->violations);
+		ss_row_int_known(out, compared ? (int64_t)clock->violations : -1);
 		ss_row_int_known(out, known ? (int64_t)clock->component : -1);
 		ss_row_end(out);
 	}

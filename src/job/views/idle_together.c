@@ -15,8 +15,10 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "cause", SS_COLUMN_TEXT, "why most ranks were idle; causes as in the gaps view", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "time in which all ranks were idle at once, over all steps", 0 },
+	{ "cause", SS_COLUMN_TEXT, "why most ranks were idle; causes as in the gaps view",
+	  SS_COLUMN_FILLED },
+	{ "idle_ns", SS_COLUMN_NS, "time in which all ranks were idle at once, over all steps",
+	  SS_COLUMN_FILLED },
 	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of the steps", SS_COLUMN_BAR },
 	{ "times", SS_COLUMN_COUNT, "number of times", 0 },
 	{ "longest_ns", SS_COLUMN_NS, "longest time", SS_COLUMN_LENGTH },

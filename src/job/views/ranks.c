@@ -58,7 +58,7 @@ struct sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
 	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, told;
-	int64_t meetings; /* counted for single steps only */
+	int64_t meetings; /* in steps */
 };
 
 static void add_step(const struct ss_rank_step *step, struct sums *sums)
@@ -109,8 +109,10 @@ static void add_meetings(const struct ss_joined *joined, uint32_t r, struct sums
 		if (!meeting)
 			continue;
 		/* means of a step are of what lies in steps */
-		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
+		if (joined->ranks[r].arrivals[i].step != UINT32_MAX) {
 			add_waits(meeting, &joined->ranks[r].arrivals[i], sums);
+			sums->meetings++;
+		}
 		add_last(meeting, r, sums);
 	}
 }
@@ -123,8 +125,8 @@ static void add_mean(struct ss_table *out, int64_t sum_ns, uint32_t count)
 static void add_row(const struct ss_digest *rank, const struct ss_rank_step *step, uint32_t count,
 		    const struct sums *sums, struct ss_table *out)
 {
-	/* where a step has no collective that tells it, lateness is not known */
-	bool met = !step || sums->meetings;
+	/* without a collective that shows it, lateness is not known; the host is never idle */
+	bool met = sums->meetings, on_device = rank->device >= 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
@@ -135,12 +137,12 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	add_mean(out, sums->compute_ns, count);
 	add_mean(out, sums->comm_ns, count);
 	ss_row_share(out, (double)sums->overlap_ns, (double)sums->comm_ns);
-	add_mean(out, sums->exposed_ns, count);
+	add_mean(out, sums->exposed_ns, on_device ? count : 0);
 	add_mean(out, sums->wait_ns, met ? count : 0);
 	add_mean(out, sums->lateness_ns, met ? count : 0);
-	ss_row_int(out, sums->last);
+	ss_row_int_known(out, sums->told ? sums->last : -1);
 	ss_row_int(out, sums->told);
-	add_mean(out, sums->idle_ns, count);
+	add_mean(out, sums->idle_ns, on_device ? count : 0);
 	ss_row_nulls(out, PART_CELLS);
 	ss_row_end(out);
 }

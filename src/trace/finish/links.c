@@ -249,6 +249,7 @@ static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, st
 {
 	struct linking linking = { .trace = trace, .threads = threads };
 	enum ss_status status = index_calls(trace, &linking.index, err);
+	uint64_t orphans = 0;
 
 	if (trace->slices.count) /* all bytes of SS_NO_ROW are 0xff */
 		memset(trace->slices.link, 0xff, trace->slices.count * sizeof(uint32_t));
@@ -259,11 +260,13 @@ static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, st
 		ss_quality_add(&trace->quality, SS_ODD_ORPHAN, linking.counts[i].orphans);
 		ss_quality_add(&trace->quality, SS_ODD_KERNEL_BEFORE_LAUNCH,
 			       linking.counts[i].early);
+		orphans += linking.counts[i].orphans;
 		for (int kind = 0; kind < SS_KIND_COUNT; kind++) {
 			trace->device_kind_count[kind] += linking.counts[i].kinds[kind];
 			trace->device_event_count += linking.counts[i].kinds[kind];
 		}
 	}
+	trace->has_launches = trace->device_event_count > orphans;
 	return status;
 }
 

@@ -283,7 +283,6 @@ static const struct {
 	NUMBER("cupti_version", cupti),
 	NUMBER("hip_runtime_version", hip_runtime),
 	NUMBER("baseTimeNanoseconds", base_time_ns),
-	TEXT("host_name", host),
 	TEXT("trace_id", trace_id),
 	TEXT("traceName", trace_name),
 	FLAG("record_shapes", record_shapes),
@@ -320,6 +319,52 @@ static enum ss_status take_value(struct ss_store *store, size_t which,
 		*(bool *)(info + keys[which].flag) = is_on(value);
 	if (keys[which].read)
 		SS_TRY(keys[which].read(store, value, err));
+	return SS_OK;
+}
+
+/* A list of words, such as sys.argv, as one line. */
+static enum ss_status read_words(struct ss_store *store, const struct ss_json_span *array,
+				 uint32_t *out, struct ss_error *err)
+{
+	struct ss_json json = inside(array);
+	struct ss_memory *memory = store->trace->memory;
+	char *line = ss_memory_resize(memory, NULL, 0, (size_t)array->length + 1);
+	struct ss_json_span value;
+	bool first = true, stored;
+	size_t length = 0;
+
+	if (!line)
+		return ss_fail_memory(err, "the metadata");
+	json.in_array = true;
+	while (next_item(store, &json, &first, &value)) {
+		if (length)
+			line[length++] = ' ';
+		length += ss_json_text(&value, line + length);
+	}
+	stored = ss_store_text(store, line, length, out);
+	ss_memory_free(memory, line, (size_t)array->length + 1);
+	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
+}
+
+/* Of several keys that say the same the most telling one counts, wherever it stands. */
+static enum ss_status take_run_fact(struct ss_document *document, const struct ss_run_key *key,
+				    const struct ss_json_span *value, struct ss_error *err)
+{
+	struct ss_store *store = document->store;
+	uint32_t *had = &document->run_places[key->fact], text = 0;
+
+	if (*had && *had <= key->place)
+		return SS_OK;
+	if (value->type == SS_JSON_OBJECT)
+		return SS_OK;
+	if (value->type == SS_JSON_ARRAY)
+		SS_TRY(read_words(store, value, &text, err));
+	else
+		SS_TRY(read_text(store, value, &text, err));
+	if (!*ss_strings_text(&store->trace->texts, text))
+		return SS_OK;
+	store->trace->info.run[key->fact] = text;
+	*had = key->place;
 	return SS_OK;
 }
 
@@ -380,6 +425,7 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 	struct ss_json_span key, value;
 	enum ss_json_result result;
 	const char *start, *value_start;
+	struct ss_run_key run_key;
 	size_t which;
 
 	/* white space is used up before anything can ask for more text */
@@ -409,7 +455,7 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 		return SS_JSON_OK;
 	}
 	which = find_key(&key);
-	if (which == SS_COUNT(keys)) {
+	if (which == SS_COUNT(keys) && !ss_run_key_find(key.text, key.length, &run_key)) {
 		begin_skip(document);
 		return SS_JSON_OK;
 	}
@@ -422,7 +468,8 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 		return SS_JSON_OK;
 	}
 	if (result == SS_JSON_OK)
-		*status = take_value(document->store, which, &value, err);
+		*status = which < SS_COUNT(keys) ? take_value(document->store, which, &value, err)
+						 : take_run_fact(document, &run_key, &value, err);
 	if (result == SS_JSON_MORE)
 		json->at = start;
 	return result;

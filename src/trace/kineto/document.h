@@ -26,7 +26,8 @@ struct ss_document {
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
 	bool paused;     /* stopped behind the events: add the batch, then read on */
-	bool ignores;    /* behind the end begins something else: the rest is not looked at */
+	uint32_t run_places[SS_RUN_FACTS]; /* of the keys that run facts came from; 0: none yet */
+	bool ignores; /* behind the end begins something else: the rest is not looked at */
 	/* of the value that is skipped */
 	uint64_t skip_depth;
 	bool skip_string, skip_escape, skip_begun;

@@ -108,7 +108,7 @@ const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS] = {
 /* The same bytes from every build: no padding that a compiler chose. */
 _Static_assert(sizeof(struct ss_pack_header) == 64, "header");
 _Static_assert(sizeof(struct ss_pack_entry) == 32, "entry");
-_Static_assert(sizeof(struct ss_pack_info) == 160, "info");
+_Static_assert(sizeof(struct ss_pack_info) == 168, "info");
 _Static_assert(sizeof(struct ss_pack_category) == 16, "category");
 _Static_assert(sizeof(struct ss_pack_device) == 40, "device");
 _Static_assert(sizeof(struct ss_pack_track) == 40, "track");
@@ -221,7 +221,6 @@ static void pack_info(struct packing *packing)
 		.file_bytes = trace->file_bytes,
 		.fwdbwd_links = trace->fwdbwd_links,
 		.backend = info->backend,
-		.host = info->host,
 		.nccl_version = info->nccl_version,
 		.trace_id = info->trace_id,
 		.trace_name = info->trace_name,
@@ -234,6 +233,7 @@ static void pack_info(struct packing *packing)
 		.with_flops = info->with_flops,
 		.is_array = info->is_array,
 	};
+	memcpy(out->run, info->run, sizeof(out->run));
 }
 
 /* All of them: the last is where categories beyond the limit go. */

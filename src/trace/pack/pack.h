@@ -19,7 +19,7 @@
 #include "trace/load.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
-#define SS_PACK_VERSION 2u
+#define SS_PACK_VERSION 3u
 
 #define SS_PACK_ALIGN 64u
 #define SS_PACK_MAGIC_BYTES 8u
@@ -102,10 +102,11 @@ struct ss_pack_info {
 	int64_t cuda_runtime, cuda_driver, cupti, hip_runtime;
 	int64_t base_time_ns, origin_ns, span_ns;
 	uint64_t writer_notes, event_count, file_bytes, fwdbwd_links;
-	uint32_t backend, host, nccl_version, trace_id, trace_name, first_warning;
+	uint32_t backend, nccl_version, trace_id, trace_name, first_warning;
+	uint32_t run[SS_RUN_FACTS];
 	uint32_t step_anchor;
 	uint8_t record_shapes, profile_memory, with_stack, with_modules, with_flops, is_array;
-	uint8_t padding[6];
+	uint8_t padding[2];
 };
 
 struct ss_pack_category {

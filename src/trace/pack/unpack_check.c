@@ -276,10 +276,11 @@ static bool tracks_hold(const struct ss_trace *trace)
 static bool info_holds(const struct ss_trace *trace)
 {
 	const struct ss_trace_info *info = &trace->info;
-	const uint32_t texts[] = { info->backend,  info->host,       info->nccl_version,
-				   info->trace_id, info->trace_name, info->first_warning };
+	const uint32_t texts[] = { info->backend, info->nccl_version, info->trace_id,
+				   info->trace_name, info->first_warning };
 
-	if (!texts_hold(trace, texts, SS_COUNT(texts)))
+	if (!texts_hold(trace, texts, SS_COUNT(texts)) ||
+	    !texts_hold(trace, info->run, SS_RUN_FACTS))
 		return false;
 	for (uint32_t i = 0; i < info->device_count; i++)
 		if (info->devices[i].name >= trace->texts.count)

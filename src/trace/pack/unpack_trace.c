@@ -121,7 +121,7 @@ static enum ss_status add_info(const struct ss_unpacked *parts, struct ss_trace 
 	info->base_time_ns = from->base_time_ns;
 	info->writer_notes = from->writer_notes;
 	info->backend = from->backend;
-	info->host = from->host;
+	memcpy(info->run, from->run, sizeof(info->run));
 	info->nccl_version = from->nccl_version;
 	info->trace_id = from->trace_id;
 	info->trace_name = from->trace_name;
@@ -361,8 +361,10 @@ static void count_kinds(struct ss_trace *trace)
 {
 	uint64_t counts[256] = { 0 };
 
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		counts[trace->slices.kind[row]]++;
+		trace->has_launches |= trace->slices.link[row] != SS_NO_ROW;
+	}
 	trace->comm_kernel_count = counts[SS_KIND_COMM_KERNEL];
 	counts[SS_KIND_KERNEL] += counts[SS_KIND_COMM_KERNEL];
 	counts[SS_KIND_COMM_KERNEL] = 0;

@@ -142,7 +142,7 @@ static void test_info(void **state)
 	assert_string_equal(ss_strings_text(texts, info->backend), "nccl");
 	assert_string_equal(ss_strings_text(texts, info->nccl_version), "2.21.5");
 	assert_string_equal(ss_strings_text(texts, info->trace_id), "F00D");
-	assert_string_equal(ss_strings_text(texts, info->host), "");
+	assert_string_equal(ss_strings_text(texts, info->run[SS_RUN_HOST]), "");
 	assert_string_equal(ss_strings_text(texts, info->first_warning), "GPU buffer overflow");
 	assert_int_equal(info->device_count, 1);
 	assert_string_equal(ss_strings_text(texts, info->devices[0].name), "NVIDIA H100");

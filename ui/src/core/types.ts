@@ -103,7 +103,7 @@ export interface Job {
 export interface Evidence {
 	text: string;
 	line: string | null;
-	weight_ns: number;
+	weight_ns: number | null;
 	/* where a snapshot of memory shows it: which, and which device of it */
 	snapshot?: number;
 	device?: number;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema.c - command: the JSON Schema of an output, or the list of all.
+ */
+#include <stdio.h>
+
+#include "cli/command.h"
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+	struct ss_text out = { 0 };
+	struct ss_error err = { 0 };
+	const char *name;
+	int code;
+
+	if (arguments->path_count > 1) {
+		fprintf(stderr, "stepscope %s: expected one name\n", command->name);
+		return EXIT_USAGE;
+	}
+	if (!arguments->path_count) {
+		for (size_t i = 0; (name = ss_schema_at(i)) != NULL; i++)
+			printf("%s\n", name);
+		return EXIT_FINE;
+	}
+	code = show_out(command->name, ss_schema(arguments->paths[0], &out, &err), &out, &err);
+	if (code == EXIT_USAGE)
+		fprintf(stderr, "Run 'stepscope schema' for all names.\n");
+	return code;
+}
+
+const struct command command_schema = {
+	.name = "schema",
+	.summary = "JSON Schema of an output; without a name: the list",
+	.usage = "[NAME]",
+	.run = run,
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * documents.c - the members of JSON documents that are not one table; docs/formats/json.md
+ * explains them.
+ */
+#include "diagnose/findings_table.h"
+#include "render/schema/schema.h"
+
+#define MEMBER(name_, type_, flags_, about_)                                               \
+	{                                                                                  \
+		.name = name_, .type = SS_MEMBER_##type_, .flags = flags_, .about = about_ \
+	}
+#define TEXT(name, about) MEMBER(name, TEXT, 0, about)
+#define TEXT_OR_NULL(name, about) MEMBER(name, TEXT, SS_MEMBER_NULL, about)
+#define INTEGER(name, about) MEMBER(name, INTEGER, 0, about)
+#define INTEGER_OR_NULL(name, about) MEMBER(name, INTEGER, SS_MEMBER_NULL, about)
+#define NUMBER_OR_NULL(name, about) MEMBER(name, NUMBER, SS_MEMBER_NULL, about)
+#define FLAG(name, about) MEMBER(name, FLAG, 0, about)
+#define OBJECTS(name_, flags_, about_, members_)                                           \
+	{                                                                                  \
+		.name = name_, .type = SS_MEMBER_OBJECT, .flags = flags_, .about = about_, \
+		.members = members_                                                        \
+	}
+#define END          \
+	{            \
+		NULL \
+	}
+
+/* --- what all documents share ---------------------------------------------------------- */
+
+const struct ss_json_member ss_members_of_run[] = {
+	TEXT_OR_NULL("id",
+		     "id of the run: recorded by the program, else the profiler's trace_id if "
+		     "all files have the same one"),
+	INTEGER_OR_NULL("start_ns", "wall-clock time of the first event, in ns since 1970"),
+	TEXT_OR_NULL("start", "the same to the second, in UTC: 2026-11-16T05:16:12Z"),
+	TEXT_OR_NULL("host", "host name of the first file that records one"),
+	INTEGER_OR_NULL("hosts", "number of different host names in the files"),
+	TEXT_OR_NULL("command", "command that started the program"),
+	TEXT_OR_NULL("commit", "commit of the training code"),
+	END,
+};
+
+const struct ss_json_member ss_members_of_quality[] = {
+	INTEGER("files", "number of files"),
+	INTEGER("unreadable_files", "files that could not be read"),
+	INTEGER("lost", "events that are lost"),
+	INTEGER("mended", "events that were repaired"),
+	INTEGER("notes", "things worth knowing that lose nothing"),
+	INTEGER("absent", "kinds of data that were not recorded"),
+	END,
+};
+
+#define RUN OBJECTS("run", 0, "the run that the files are of", ss_members_of_run)
+#define RUN_OF_TABLE                                                                      \
+	OBJECTS("run", SS_MEMBER_OPTIONAL,                                                \
+		"the run that the files are of; absent in lists and in parts of reports", \
+		ss_members_of_run)
+#define QUALITY                                                                             \
+	OBJECTS("quality", 0, "how far the files can be trusted: sums of the view quality", \
+		ss_members_of_quality)
+
+static const struct ss_json_member column[] = {
+	TEXT("name", "name of the column; the unit last"),
+	TEXT("unit", "ns, bytes, percent, count, number, or empty for names and ids"),
+	TEXT("about", "what it is"),
+	END,
+};
+
+const struct ss_json_member ss_members_of_table[] = {
+	MEMBER("basis", TEXT, SS_MEMBER_OPTIONAL,
+	       "what times and counts refer to; absent if steps do not matter"),
+	OBJECTS("columns", SS_MEMBER_LIST, "the columns, in the order of the cells", column),
+	{ .name = "rows",
+	  .type = SS_MEMBER_CELLS,
+	  .flags = SS_MEMBER_LIST,
+	  .about = "each row an array of cells; null: not recorded, or does not apply" },
+	INTEGER("row_count", "rows before --top"),
+	MEMBER("notes", TEXT, SS_MEMBER_LIST, "sentences about the whole table"),
+	{ .name = "totals",
+	  .type = SS_MEMBER_CELLS,
+	  .flags = SS_MEMBER_OPTIONAL,
+	  .about = "sums of the columns that add up, over all rows; null for the others" },
+	RUN_OF_TABLE,
+	OBJECTS("quality", SS_MEMBER_OPTIONAL,
+		"how far the files can be trusted; absent in parts of reports",
+		ss_members_of_quality),
+	END,
+};
+
+#define TABLES MEMBER("tables", TABLE, SS_MEMBER_LIST, "the tables, as views have them")
+
+/* --- parts of verdicts ----------------------------------------------------------------- */
+
+static const struct ss_json_member doubt[] = {
+	TEXT("what", "kind of the problem: cut, damaged, snapshot-cut, no-device-events, ..."),
+	INTEGER("files", "files that have it"),
+	INTEGER("of_files", "files in all"),
+	TEXT("text", "the sentence that the command prints"),
+	END,
+};
+
+static const struct ss_json_member recorded_run[] = {
+	INTEGER("number", "number for --run"),
+	TEXT("name", "name for --run"),
+	TEXT("first_file", "path of its first file"),
+	INTEGER_OR_NULL("start_ns", "wall-clock time of its first event, in ns since 1970"),
+	INTEGER_OR_NULL("end_ns", "wall-clock time of its last event"),
+	INTEGER("files", "its files"),
+	INTEGER("ranks", "its ranks"),
+	INTEGER_OR_NULL("world_size", "number of ranks in the job, as recorded"),
+	INTEGER("cut_files", "files that are truncated"),
+	FLAG("complete", "all ranks are present and no file is truncated"),
+	FLAG("chosen", "this output is about it"),
+	END,
+};
+
+#define WARNINGS OBJECTS("warnings", SS_MEMBER_LIST, "problems of the files", doubt)
+
+static const struct ss_json_member outlier[] = {
+	INTEGER("step", "number of the step"),
+	FLAG("first", "it is the first step"),
+	INTEGER("step_ns", "its duration"),
+	INTEGER("excess_ns", "how much it exceeds the median"),
+	INTEGER_OR_NULL("cause_ns", "by how much its cause exceeds that part of the median step"),
+	TEXT_OR_NULL("cause", "the part of the step that exceeds the median step most"),
+	END,
+};
+
+static const struct ss_json_member spread[] = {
+	FLAG("uneven", "longest and shortest step differ by more than 20 % of the median"),
+	INTEGER("median_ns", "median step"),
+	INTEGER("p10_ns", "10th percentile"),
+	INTEGER("p90_ns", "90th percentile"),
+	INTEGER("min_ns", "shortest step"),
+	INTEGER("max_ns", "longest step"),
+	INTEGER("outlier_count", "steps that exceed the median by more than 20 %"),
+	OBJECTS("outliers", SS_MEMBER_LIST, "the longest of them, at most three", outlier),
+	TEXT_OR_NULL("outliers_text", "the command's sentence about them"),
+	END,
+};
+
+static const struct ss_json_member of_explained[] = {
+	INTEGER("warnings_ns", "saved by fixing the warnings"),
+	INTEGER("smaller_ns", "saved by fixing the smaller findings as well"),
+	END,
+};
+
+static const struct ss_json_member of_unexplained[] = {
+	INTEGER("idle_ns", "idle for no known reason"),
+	INTEGER("waiting_for_ranks_ns", "waiting for other ranks"),
+	END,
+};
+
+static const struct ss_json_member account[] = {
+	INTEGER("step_ns", "the mean step: the sum of the next six"),
+	INTEGER("explained_ns", "what the fixes of all findings save together"),
+	INTEGER("compute_ns", "necessary computing"),
+	INTEGER("communication_ns", "necessary communication"),
+	INTEGER("copies_ns", "necessary copies"),
+	INTEGER("host_ns", "launches and Python that limit the step when the fixes are in place"),
+	INTEGER("unexplained_ns", "what no finding explains"),
+	OBJECTS("of_explained", 0, "parts of explained_ns", of_explained),
+	OBJECTS("of_unexplained", 0, "parts of unexplained_ns", of_unexplained),
+	END,
+};
+
+static const struct ss_json_member evidence[] = {
+	TEXT("text", "the sentence"),
+	TEXT_OR_NULL("line", "line of the user's program"),
+	INTEGER_OR_NULL("weight_ns", "its time per step, mean over the affected ranks"),
+	MEMBER("snapshot", INTEGER, SS_MEMBER_OPTIONAL,
+	       "of memory: number of the file among the snapshots of the run, sorted by name"),
+	MEMBER("device", INTEGER, SS_MEMBER_OPTIONAL, "of memory: number of the device"),
+	END,
+};
+
+static const struct ss_json_member finding[] = {
+	TEXT("rule", "name of the rule: stepscope explain RULE"),
+	TEXT("level", "warning or info"),
+	TEXT("title", "what is wrong"),
+	INTEGER_OR_NULL("rank", "the rank that causes it"),
+	MEMBER("ranks", INTEGER, SS_MEMBER_LIST | SS_MEMBER_ITEM_NULL,
+	       "the affected ranks; null for a file without a rank"),
+	INTEGER_OR_NULL("cost_ns", "saving per step when the fixes before it are in place"),
+	INTEGER_OR_NULL("cost_low_ns", "the same if the fix does less than expected"),
+	INTEGER_OR_NULL("cost_high_ns", "the same if it does more than expected"),
+	INTEGER_OR_NULL("alone_ns", "saving of this fix on its own"),
+	NUMBER_OR_NULL("share_percent", "cost_ns in percent of step_ns"),
+	MEMBER("bytes", INTEGER, SS_MEMBER_OPTIONAL, "memory that it concerns, from a snapshot"),
+	MEMBER("bytes_are", TEXT, SS_MEMBER_OPTIONAL | SS_MEMBER_NULL, "what the bytes are"),
+	TEXT("confidence", "low, medium or high"),
+	TEXT_OR_NULL("reason", "reason for the confidence"),
+	TEXT_OR_NULL("beyond_evidence", "what is assumed beyond the evidence"),
+	OBJECTS("evidence", SS_MEMBER_LIST, "sentences, heaviest first", evidence),
+	TEXT_OR_NULL("fix", "what to do"),
+	TEXT_OR_NULL("surer", "what to record to be more certain"),
+	END,
+};
+
+/* --- documents ------------------------------------------------------------------------- */
+
+static const struct ss_json_member verdict[] = {
+	INTEGER_OR_NULL("step_ns", "the mean step"),
+	INTEGER_OR_NULL("fixed_step_ns", "the predicted step with all warnings fixed"),
+	INTEGER_OR_NULL("fixed_low_ns", "the same if fixes do less than expected"),
+	INTEGER_OR_NULL("fixed_high_ns", "the same if they do more than expected"),
+	INTEGER("steps", "steps of the rank that has most"),
+	INTEGER("ranks", "ranks that were examined"),
+	INTEGER("snapshots", "memory snapshots that were examined"),
+	NUMBER_OR_NULL("replay_error_percent", "how far the unchanged replay is off, of the step"),
+	WARNINGS,
+	OBJECTS("runs", SS_MEMBER_LIST, "all runs that the files belong to, by time", recorded_run),
+	TEXT_OR_NULL("runs_text", "what the command prints about them"),
+	OBJECTS("spread", SS_MEMBER_NULL, "how much steps differ; null with fewer than three",
+		spread),
+	OBJECTS("account", SS_MEMBER_NULL, "where the mean step goes; null without steps", account),
+	TEXT_OR_NULL("next", "the bottleneck after the fixes"),
+	TEXT_OR_NULL("not_found", "what-if: fixes that do not apply to these files"),
+	INTEGER("finding_count", "findings before --top"),
+	OBJECTS("findings", SS_MEMBER_LIST, "findings, largest saving first", finding),
+	FLAG("only_bounds", "the replay misses the step by more than 5 %: use low and high only"),
+	INTEGER_OR_NULL("clock_error_ns", "uncertainty of the least certain clock"),
+	INTEGER("unaligned_ranks", "ranks whose clocks cannot be compared"),
+	INTEGER("unmatched_collectives", "collectives that were not found on other ranks"),
+	INTEGER("recorded_waits", "waits of streams for each other that were recorded"),
+	INTEGER("inferred_waits", "waits inferred from when work started"),
+	RUN,
+	QUALITY,
+	END,
+};
+
+static const struct ss_json_member report[] = { TABLES, RUN, QUALITY, END };
+
+static const struct ss_json_member compared_run[] = {
+	INTEGER("run", "0: the first, 1: the second"),
+	INTEGER_OR_NULL("step_ns", "the mean step"),
+	INTEGER("steps", "steps of the rank that has most"),
+	INTEGER("ranks", "its ranks"),
+	TEXT("path", "path of its first file"),
+	TEXT_OR_NULL("device", "name of the device"),
+	OBJECTS("identity", 0, "which run it is: as \"run\" of other documents", ss_members_of_run),
+	WARNINGS,
+	OBJECTS("recorded_runs", SS_MEMBER_LIST, "all runs that its files belong to", recorded_run),
+	END,
+};
+
+static const struct ss_json_member comparison[] = {
+	OBJECTS("runs", SS_MEMBER_LIST, "the two runs", compared_run),
+	TABLES,
+	END,
+};
+
+const struct ss_document_form ss_document_forms[] = {
+	{ "diagnose", "A verdict: what slows the steps down, what it costs, how to fix it", verdict,
+	  &ss_findings_view },
+	{ "what-if", "A verdict: how long a step would take with some of the findings fixed",
+	  verdict, &ss_findings_view },
+	{ "overview", "A report: how busy the GPUs are, and where step time goes", report, NULL },
+	{ "info", "A report: what the files contain", report, NULL },
+	{ "snapshot", "A report: memory of a snapshot or trace", report, NULL },
+	{ "compare", "stepscope diff: what changed between two runs", comparison, NULL },
+};
+
+const size_t ss_document_form_count = SS_COUNT(ss_document_forms);
