@@ -551,7 +551,8 @@ SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *re
 						     struct ss_text *out, struct ss_error *err);
 
 /*
- * Renders the page of the rule that request->what names, or with NULL the list of all rules.
+ * Renders the page of the rule, or the entry of the glossary, that request->what names; with NULL
+ * the list of all rules.
  * Since 0.2. Stable.
  */
 SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,

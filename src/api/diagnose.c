@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/glossary.h"
 #include "api/request/query.h"
 #include "diagnose/findings_table.h"
 #include "render/arrow.h"
@@ -161,10 +162,19 @@ static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
 }
 
+/* An entry of the glossary as a page. */
+static void add_term(const struct ss_term *term, struct ss_text *out)
+{
+	ss_text_addf(out, "# %s\n\n%s\n", term->name, term->text);
+	if (*term->more)
+		ss_text_addf(out, "\nTo see more: %s.\n", term->more);
+}
+
 enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 			  struct ss_error *err)
 {
 	const struct ss_rule *rule;
+	const struct ss_term *term;
 	struct ss_wanted wanted;
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
@@ -172,9 +182,14 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 		return ss_query_list(&wanted, &rule_list, list_rules, out, err);
 	SS_TRY(ss_wanted_check(&wanted, SS_TAKER_LIST, wanted.what, err));
 	rule = ss_rule_find(wanted.what);
-	if (!rule)
-		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'", wanted.what);
-	ss_text_add_string(out, ss_rule_page(rule));
-	add_figures(rule, out);
+	term = rule ? NULL : ss_term_find(wanted.what);
+	if (!rule && !term)
+		return ss_fail(err, SS_ERR_USAGE, "no rule or term called '%s'", wanted.what);
+	if (rule) {
+		ss_text_add_string(out, ss_rule_page(rule));
+		add_figures(rule, out);
+	} else {
+		add_term(term, out);
+	}
 	return ss_text_failed(out) ? ss_fail_memory(err, "the page") : SS_OK;
 }
