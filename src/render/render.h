@@ -16,14 +16,14 @@ struct ss_diagnosis; /* diagnose/diagnose.h */
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
 	uint64_t files, unreadable_files;
-	uint64_t cut_files;                   /* that end in the middle; only text says it */
+	uint64_t cut_files;                   /* that are truncated; only text shows it */
 	uint64_t lost, mended, notes, absent; /* sums of the counts in the view "quality" */
 };
 
 struct ss_render_options {
 	uint32_t width; /* text: columns of the terminal */
 	bool color;
-	uint32_t top; /* at most so many rows; 0: all */
+	uint32_t top; /* at most this number of rows; 0: all */
 	struct ss_trust trust;
 };
 

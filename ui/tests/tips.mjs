@@ -17,7 +17,8 @@ const PHONE = { width: 390, height: 844 };
 
 /* The page of the docs, read anew: names and sentence of each row, without Markdown. */
 function pageTerms() {
-	const rows = readFileSync(GLOSSARY, "utf8").matchAll(/^\| (?!term \|)([^|-][^|]*?) \| ([^|]+?) \|/gm);
+	const row = /^\| (?!term \|)([^|-][^|]*?) \| ([^|]+?) \|/gm;
+	const rows = readFileSync(GLOSSARY, "utf8").matchAll(row);
 	return [...rows].map(([, names, text]) => ({
 		names: names.split(", "),
 		text: text.replaceAll("`", "").replaceAll("*", ""),
@@ -80,8 +81,9 @@ async function termUnits() {
 	equal(shown("2 gaps, a straggler"), ["2 ", ["gaps"], ", a ", ["straggler"]], "label");
 	equal(shown("2 gaps, a straggler", true), ["2 gaps, a ", ["straggler"]], "sentence");
 	equal(shown("host sync, then a sync"), [["host sync"], ", then a sync"], "one sentence once");
-	equal(shown("gapless nogap async host-syncs"), ["gapless nogap async ", ["host-syncs"]], "words");
-	equal(termsOf("idle", "a straggler causes gaps").map((one) => one.name), ["straggler"], "about");
+	equal(shown("gapless async host-syncs"), ["gapless async ", ["host-syncs"]], "words");
+	const about = termsOf("idle", "a straggler causes gaps");
+	equal(about.map((one) => one.name), ["straggler"], "terms of what explains a label");
 	const code = ["f(straggler)", "straggler.py:3", "#straggler", "straggler()", "a/straggler"];
 	for (const text of code) equal(shown(text, true), [text], "code");
 	learnTerms([]);

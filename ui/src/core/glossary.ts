@@ -11,7 +11,7 @@ export interface Term {
 /* A part of a text: plain, or a term as it is written there. */
 export type Piece = string | { term: Term; shown: string };
 
-/* In sentences, shorter single words ("step", "wait") are everyday words; in labels they are terms. */
+/* Shorter single words ("step", "wait") are everyday words in sentences, and terms in labels. */
 const PROSE_LEAST = 8;
 
 /* Not within names of code: enumerate(DataLoader)#..., wait.py, host-side. */

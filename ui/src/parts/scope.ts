@@ -7,7 +7,7 @@ import type { View } from "../core/store";
 import type { ColumnOffer, Job, TableDocument, ViewOffer } from "../core/types";
 import { isNumeric, type TableColumn } from "./columns";
 
-/* Rows of one rank that come at once; if there are more, a note says so, and the core sorts and filters. */
+/* Rows of one rank that come at once; of more, a note tells, and the core sorts and filters. */
 export const MOST_ROWS = 20000;
 
 /* Of all ranks together: those with most, in the order in which they are shown. */
