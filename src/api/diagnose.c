@@ -157,7 +157,7 @@ static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 			100 * rule->warn_share, 100 * rule->silent_share, rule->why);
 	else
 		ss_text_addf(out, "\nWhen it is reported: %s.\n", rule->why);
-	if (rule->surer)
+	if (rule->surer && !strstr(ss_rule_page(rule), "\nHow to be more certain"))
 		ss_text_addf(out, "To be more certain: %s.\n", rule->surer);
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
 }
