@@ -81,6 +81,7 @@ def look(path, text):
 def sources(root):
     yield from sorted(root.glob("*.md"))
     yield from sorted(root.glob("docs/**/*.md"))
+    yield from sorted(root.glob("src/**/*.md"))
     for folder, suffixes in ("src", "c h"), ("include", "h"), ("examples", "c h cpp"), \
             ("ui/src", "ts tsx css"):
         for suffix in suffixes.split():
