@@ -6,11 +6,11 @@ Usage: snippets.py STEPSCOPE ROOT TRACES
 
 A fence has a language, and after it what the snippet needs: ```python needs=torch. Commands of
 stepscope run against a simulated job, those in tables and sentences, too; shown.py compares their
-outputs. Shell runs as a whole; with `needs` only its commands of stepscope do. JSON is parsed, C compiled
-against the public header. Python runs; with needs=torch where PyTorch is present (its CPU build is
-enough), and stepscope opens the traces that it writes. `part` marks Python with arguments left out,
-which is compiled like that with other needs. STEPSCOPE_PYTHON="chroot /x python3" and
-STEPSCOPE_PYTHON_ROOT=/x name a Python with PyTorch elsewhere.
+outputs. Shell runs as a whole; with `needs` only its commands of stepscope do. JSON is parsed, C
+compiled against the public header. Python runs; with needs=torch where PyTorch is present (its CPU
+build is enough), and stepscope opens the traces that it writes. `part` marks Python with arguments
+left out, which is only compiled, as is Python with other needs. STEPSCOPE_PYTHON="chroot /x python3"
+and STEPSCOPE_PYTHON_ROOT=/x name a Python with PyTorch elsewhere.
 """
 import json
 import os
@@ -43,7 +43,8 @@ SNAPSHOTS = {"memory.pickle": "synthetic_leak_oom.p4.pickle", "before.pickle":
 # These run until somebody stops them, or simulate a thousand ranks.
 ENDLESS = ("serve", "demo")
 LARGE = "--ranks 1024"
-PYTHON_AROUND = "indices, lengths, rank, world_size, loader = range(4), [4, 2, 3, 1], 0, 2, range(3)\n"
+PYTHON_AROUND = "indices, lengths, rank = range(4), [4, 2, 3, 1], 0\n" \
+    "world_size, loader = 2, range(3)\n"
 C_AROUND = """#include <stepscope_arrow.h>
 void fail(const char *text);
 void snippet(struct ss_session *session, struct ss_error err);
