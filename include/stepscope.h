@@ -563,8 +563,9 @@ SS_API SS_MUST_USE enum ss_status ss_schema(const char *name, struct ss_text *ou
 					    struct ss_error *err);
 
 /*
- * Renders the page of the rule that request->what names, or with NULL the list of all rules. A page
- * is text for a terminal if the format is "text", and Markdown otherwise.
+ * Renders the page of the rule, or the entry of the glossary, that request->what names; with NULL
+ * the list of all rules. A page is text for a terminal if the format is "text", and Markdown
+ * otherwise.
  * Since 0.2. Stable.
  */
 SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,

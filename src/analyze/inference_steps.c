@@ -188,7 +188,7 @@ static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena,
 	return true;
 }
 
-/* An operator that computes ran in a step that counts. */
+/* An operator that computes ran in a measured step. */
 static bool works_in_steps(const struct ss_phases *phases)
 {
 	const struct ss_trace *trace = phases->trace;

@@ -14,7 +14,7 @@
 /* What is compared when nothing is named: where the step goes, then what ran. */
 #define TABLES_MAX 2
 
-/* Rows of a table for people when nothing is said: what changed most stands first. */
+/* Rows of a table for people by default: the largest changes come first. */
 #define TOP_OF_MANY 20
 
 /* What a run is, in a few figures. */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/glossary.h"
 #include "api/request/query.h"
 #include "base/guess.h"
 #include "diagnose/findings_table.h"
@@ -177,9 +178,17 @@ static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 			100 * rule->warn_share, 100 * rule->silent_share, rule->why);
 	else
 		ss_text_addf(out, "\nWhen it is reported: %s.\n", rule->why);
-	if (rule->surer)
+	if (rule->surer && !strstr(ss_rule_page(rule), "\nHow to be more certain"))
 		ss_text_addf(out, "To be more certain: %s.\n", rule->surer);
 	ss_text_addf(out, "\nThe fix:\n\n```\n%s\n```\n", rule->fix);
+}
+
+/* An entry of the glossary as a page. */
+static void add_term(const struct ss_term *term, struct ss_text *out)
+{
+	ss_text_addf(out, "# %s\n\n%s\n", term->name, term->text);
+	if (*term->more)
+		ss_text_addf(out, "\nTo see more: %s.\n", term->more);
 }
 
 static enum ss_status no_rule(const char *name, struct ss_error *err)
@@ -189,9 +198,10 @@ static enum ss_status no_rule(const char *name, struct ss_error *err)
 	for (size_t i = 0; i < ss_rule_count; i++)
 		ss_guess_add(&guess, ss_rules[i]->name);
 	if (guess.best)
-		return ss_fail(err, SS_ERR_USAGE, "no rule called '%.60s'; did you mean '%s'?",
-			       name, guess.best);
-	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.60s'", name);
+		return ss_fail(err, SS_ERR_USAGE,
+			       "no rule or term called '%.60s'; did you mean '%s'?", name,
+			       guess.best);
+	return ss_fail(err, SS_ERR_USAGE, "no rule or term called '%.60s'", name);
 }
 
 /* Markdown, but for people at a terminal. */
@@ -212,6 +222,7 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 			  struct ss_error *err)
 {
 	const struct ss_rule *rule;
+	const struct ss_term *term;
 	struct ss_wanted wanted;
 	struct ss_text page = { 0 };
 
@@ -220,10 +231,15 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 		return ss_query_list(&wanted, &rule_list, list_rules, out, err);
 	SS_TRY(ss_wanted_check(&wanted, SS_TAKER_LIST, wanted.what, err));
 	rule = ss_rule_find(wanted.what);
-	if (!rule)
+	term = rule ? NULL : ss_term_find(wanted.what);
+	if (!rule && !term)
 		return no_rule(wanted.what, err);
-	ss_text_add_string(&page, ss_rule_page(rule));
-	add_figures(rule, &page);
+	if (rule) {
+		ss_text_add_string(&page, ss_rule_page(rule));
+		add_figures(rule, &page);
+	} else {
+		add_term(term, &page);
+	}
 	show_page(&wanted, page.data, out);
 	ss_text_end(&page, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the page") : SS_OK;

@@ -21,7 +21,7 @@ static enum ss_status run_views(struct ss_query *query, const struct ss_snapshot
 		SS_TRY(part->view->run_snapshot(&subject, &query->tables[i], err));
 		if (query->tables[i].failed)
 			return ss_fail_memory(err, "the table");
-		if (i) /* what is not known is said once */
+		if (i) /* the notes on what is not known appear once */
 			query->tables[i].note_count = 0;
 	}
 	return SS_OK;

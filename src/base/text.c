@@ -42,7 +42,7 @@ void ss_text_fill(struct ss_text *text, char byte, size_t count)
 
 #define DIGITS_MAX 32
 
-/* Writes the number so that it ends before `end`, at least so many digits of it. */
+/* Writes the number so that it ends before `end`, with at least `least` digits. */
 static char *write_digits(char *end, uint64_t value, int least)
 {
 	for (; value || least > 0; value /= 10, least--)

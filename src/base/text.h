@@ -15,7 +15,7 @@
 bool ss_text_grow(struct ss_text *text, size_t more);
 
 /*
- * Makes room for so many bytes and the NUL behind them; false: there is no memory.
+ * Makes room for that number of bytes and a NUL; false: there is no memory.
  * Inlined, as the next two are: tables have millions of cells, and most are short.
  */
 static inline bool ss_text_reserve(struct ss_text *text, size_t more)

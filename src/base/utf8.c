@@ -76,7 +76,7 @@ unsigned ss_utf8_check(const char *text, size_t length)
 	return flaws;
 }
 
-size_t ss_utf8_mend(const char *text, size_t length, char *out)
+size_t ss_utf8_repair(const char *text, size_t length, char *out)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
 	size_t used = 0;

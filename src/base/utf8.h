@@ -20,8 +20,8 @@ enum ss_utf8_flaw {
 /* Says what is wrong with the text; 0 when nothing is. */
 unsigned ss_utf8_check(const char *text, size_t length);
 
-/* Writes the mended text to `out`, which has room for 3 * length bytes; returns its length. */
-size_t ss_utf8_mend(const char *text, size_t length, char *out);
+/* Writes the repaired text to `out`, which has room for 3 * length bytes; returns its length. */
+size_t ss_utf8_repair(const char *text, size_t length, char *out);
 
 /* Writes the code point as UTF-8 to `out` (4 bytes of room); returns the number of bytes. */
 size_t ss_utf8_encode(uint32_t point, char *out);

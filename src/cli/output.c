@@ -109,7 +109,7 @@ int output_open(const char *what, const char *path, const struct output_inputs *
 		status = stop_open(name, &out->file, &out->err);
 	if (status != SS_OK)
 		return show_fail(what, &out->err);
-	/* what is said about it must not get into it: not where that cannot be known, either */
+	/* messages about the output must not get into it: if unsure, print none */
 	out->tells = fstat(out->file.fd, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
 				     !is_same(&written, &shown)
 			     ? stdout

@@ -170,7 +170,7 @@ static int check_all(const char *what, const struct redaction *redaction,
 		fprintf(stderr, "stepscope %s: --key and --list name the same file\n", what);
 		return EXIT_USAGE;
 	}
-	/* it is written at the end, and a bad path is to be told at once */
+	/* it is written at the end, but a bad path must fail at once */
 	if (!ss_folder_of(redaction->list, folder) || access(folder, W_OK) != 0) {
 		fprintf(stderr, "stepscope %s: cannot write the list '%s': %s\n", what,
 			redaction->list, strerror(errno));

@@ -183,7 +183,7 @@ static double silent_share_of(const struct ss_finding *finding)
 	return finding->silent_share > 0 ? finding->silent_share : finding->rule->silent_share;
 }
 
-/* False: too little to be told. */
+/* False: too little to report. */
 static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 		    int64_t gain_ns)
 {
@@ -223,14 +223,14 @@ static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *ed
 	if (!steps || replay->plain_ns <= 0)
 		return INT64_MAX;
 	sum /= steps;
-	/* gains may be told in proportion to the recorded step */
+	/* savings may be scaled to the recorded step */
 	if (replay->step_ns > replay->plain_ns)
 		sum *= (double)replay->step_ns / (double)replay->plain_ns;
 	/* means of steps are rounded, twice */
 	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }
 
-/* Whether it is worth a replay: what cannot be told, whatever else is fixed, is not. */
+/* Whether it is worth a replay: not if it stays too small whatever else is fixed. */
 static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
 {
 	int64_t most_ns;

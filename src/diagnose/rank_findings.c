@@ -354,7 +354,7 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 	return gone_ns;
 }
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------ */
 
 static uint32_t add_text(struct ss_rank_findings *exam, const char *text)
 {

@@ -41,7 +41,7 @@ struct ss_look {
 	const struct ss_trace *trace;     /* the subject's */
 	const struct ss_digest *digest;   /* the rank's: collectives, steps, gaps */
 	const struct ss_graph *graph;
-	const struct ss_cover *steps; /* the steps that count: ss_steps_cover() */
+	const struct ss_cover *steps; /* the measured steps: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for temporary data of the rule */
 	struct ss_rank_findings *exam;

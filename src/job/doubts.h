@@ -10,9 +10,9 @@
 
 /* In the order in which they are reported. */
 enum ss_doubt_kind {
-	SS_DOUBT_CUT,       /* the file ends in the middle */
+	SS_DOUBT_CUT,       /* the file is truncated */
 	SS_DOUBT_DAMAGED,   /* the compressed file fails its check */
-	SS_DOUBT_SNAPSHOT,  /* a snapshot of memory ends in the middle */
+	SS_DOUBT_SNAPSHOT,  /* a memory snapshot is truncated */
 	SS_DOUBT_NO_DEVICE, /* no device events, though there is a device or it was called */
 	SS_DOUBT_NO_CALLS,  /* device events, but no calls of the runtime */
 	SS_DOUBT_ORDER,     /* ranks are numbered by the order of the files */

@@ -43,7 +43,7 @@ struct ss_job_snapshot {
 	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t number;
 	uint64_t file_bytes;      /* unpacked */
-	bool is_cut;              /* it ends in the middle */
+	bool is_cut;              /* it is truncated */
 	bool has_clock;           /* that of the wall: */
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t rank;             /* that its name tells; -1: none */

@@ -28,7 +28,7 @@ struct ss_job_run {
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t world_size;       /* -1: not recorded */
 	uint32_t file_count, rank_count;
-	uint32_t cut_count; /* files that end in the middle */
+	uint32_t cut_count; /* truncated files */
 	bool is_complete;   /* all ranks are there, and their files are whole */
 };
 

@@ -34,7 +34,7 @@ struct ss_watch {
 /* A part begins. The watch may be NULL, here and below. */
 void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to);
 
-/* So many of the part's pieces are done; false: stop. One thread at a time. */
+/* Reports how many of the part's pieces are done; false: stop. One thread at a time. */
 bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
 
 /* Whether somebody cancelled what is at work; any thread may ask. */

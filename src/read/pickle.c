@@ -104,18 +104,18 @@ static inline enum ss_pickle_step push(struct ss_pickle *machine, enum ss_pickle
 
 enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes, size_t length)
 {
-	char *mended = NULL;
+	char *repaired = NULL;
 	size_t room = length * 3;
 	uint32_t id;
 
 	if (length && ss_utf8_check(bytes, length)) {
-		mended = ss_memory_resize(machine->memory, NULL, 0, room);
-		if (!mended)
+		repaired = ss_memory_resize(machine->memory, NULL, 0, room);
+		if (!repaired)
 			return ss_pickle_fail_memory(machine);
-		length = ss_utf8_mend(bytes, length, mended);
+		length = ss_utf8_repair(bytes, length, repaired);
 	}
-	id = ss_strings_add(machine->reader->texts, mended ? mended : bytes, length);
-	ss_memory_free(machine->memory, mended, room);
+	id = ss_strings_add(machine->reader->texts, repaired ? repaired : bytes, length);
+	ss_memory_free(machine->memory, repaired, room);
 	if (id == SS_NO_ID)
 		return ss_pickle_fail_memory(machine);
 	return push(machine, SS_PICKLE_TEXT, id);
@@ -139,7 +139,7 @@ static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
 	return step;
 }
 
-/* An integer of so many bytes, the sign in the last. */
+/* An integer of `length` bytes, the sign in the last. */
 static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 {
 	uint64_t value = 0;

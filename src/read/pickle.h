@@ -26,7 +26,7 @@ enum ss_pickle_kind {
 	SS_PICKLE_UNSIGNED, /* 2^63 and above: read `word` as unsigned */
 	SS_PICKLE_WIDE,     /* an integer of more than 64 bits: its value is not kept */
 	SS_PICKLE_REAL,
-	SS_PICKLE_TEXT, /* also bytes; as UTF-8, mended */
+	SS_PICKLE_TEXT, /* also bytes; as UTF-8, repaired */
 	SS_PICKLE_LIST, /* also sets */
 	SS_PICKLE_TUPLE,
 	SS_PICKLE_DICT,

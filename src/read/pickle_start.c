@@ -37,7 +37,7 @@ static bool skip_bytes(struct walk *walk, size_t count)
 	return true;
 }
 
-/* A text whose length stands before it, in so many bytes. */
+/* A text after its length, which has `width` bytes. */
 static bool skip_counted(struct walk *walk, size_t width)
 {
 	size_t length = 0;

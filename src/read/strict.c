@@ -49,7 +49,7 @@ void ss_strict_add_text(struct ss_text *out, const char *text, size_t length)
 	const char *at = text, *end = text + length, *from = text;
 
 	while (at < end) {
-		char mended[16];
+		char repaired[16];
 		size_t used, taken = 1;
 
 		while (at < end && is_plain(*at))
@@ -69,7 +69,7 @@ void ss_strict_add_text(struct ss_text *out, const char *text, size_t length)
 		}
 		ss_text_add(out, from, (size_t)(at - from));
 		if ((unsigned char)*at >= 0x80)
-			ss_text_add(out, mended, ss_utf8_mend(at, taken, mended));
+			ss_text_add(out, repaired, ss_utf8_repair(at, taken, repaired));
 		else if (*at == '"' || *at == '\\')
 			ss_text_addf(out, "\\%c", *at);
 		else

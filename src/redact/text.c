@@ -11,7 +11,7 @@
 #define DIGITS_MAX 8
 /* Shorter hexadecimal words are sizes and types: bf16, 3d. */
 #define HEX_BYTES_MIN 8
-/* Changes between letters and digits, and letters between digits: no kernel's name has so many. */
+/* Changes between letters and digits, and letters between digits: no kernel's name has more. */
 #define TURNS_MIN 4
 #define ALONE_MIN 3
 

@@ -66,7 +66,7 @@ static void release_batch(struct ArrowArray *array)
 }
 
 /* Names of files can hold bytes that are no UTF-8, which Arrow's texts must not: '?'. */
-static void mend(struct ss_dictionary *texts)
+static void repair(struct ss_dictionary *texts)
 {
 	for (uint32_t id = 0; id < texts->count; id++) {
 		char *text = (char *)texts->bytes.data + ss_dictionary_offsets(texts)[id];
@@ -100,7 +100,7 @@ static bool take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
 		ss_arrow_free(own);
 		return false;
 	}
-	mend(texts);
+	repair(texts);
 	own->offsets = ss_buffer_take(memory, &texts->offsets);
 	own->bytes = ss_buffer_take(memory, &texts->bytes);
 	own->buffers[1] = own->offsets.data;

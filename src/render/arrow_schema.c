@@ -214,7 +214,7 @@ static const char *zero_of(enum ss_zero zero)
 	case SS_ZERO_COLLECTIVES:
 		return "the first collective of the job";
 	case SS_ZERO_STEPS:
-		return "the first step that counts, of the first rank that has one";
+		return "the first measured step of the first rank that has one";
 	case SS_ZERO_PATH:
 		return "the start of the critical path";
 	}

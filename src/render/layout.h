@@ -4,7 +4,7 @@
  *
  * A table is as wide as the terminal at most: details are left out, texts are shortened (not
  * the file and line of a place, while there is anything else), columns that are 0 in every row
- * are left out, and at last columns from the right, which is said. Bars get what is left.
+ * are left out, and at last columns from the right, with a note. Bars get what is left.
  */
 #ifndef SS_RENDER_LAYOUT_H
 #define SS_RENDER_LAYOUT_H

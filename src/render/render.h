@@ -17,7 +17,7 @@ struct ss_diagnosis; /* diagnose/diagnose.h */
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
 	uint64_t files, unreadable_files;
-	uint64_t cut_files;                   /* that end in the middle; only text says it */
+	uint64_t cut_files;                   /* that are truncated; only text shows it */
 	uint64_t lost, mended, notes, absent; /* sums of the counts in the view "quality" */
 };
 

@@ -80,7 +80,7 @@ size_t ss_shorten_least(const char *text, size_t length)
 	return ss_text_columns(text + first, end - first) + (first > 0) + (end < length);
 }
 
-/* The last so many columns; one less where a wide letter stands at the cut. */
+/* The last `width` columns; one less if a wide letter is at the cut. */
 static void add_tail(const char *text, size_t length, size_t width, struct ss_text *out)
 {
 	size_t over = ss_text_columns(text, length) - width;

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-/* Adds the text, or what fits into so many columns of it. */
+/* Adds the text, or what fits into `width` columns of it. */
 void ss_shorten(const char *text, size_t length, size_t width, struct ss_text *out);
 
 /* Columns that the file and line of the only place in a text take when it is cut; 0: none. */

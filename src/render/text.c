@@ -2,7 +2,7 @@
 /*
  * text.c - format: text for a terminal.
  *
- * Columns that say the same in every row are said once above the table. One row of
+ * A column with the same value in every row is shown once, above the table. One row of
  * a table with many columns is turned into a list of its cells.
  */
 #include <inttypes.h>
@@ -324,13 +324,11 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 			 " %" PRIu64 " of %" PRIu64 " files unreadable,", trust->unreadable_files,
 			 trust->files);
 	if (trust->cut_files == 1)
-		snprintf(cut, sizeof(cut), " a file ends in the middle,");
+		snprintf(cut, sizeof(cut), " one file is truncated,");
 	else if (trust->cut_files)
-		snprintf(cut, sizeof(cut), " %" PRIu64 " files end in the middle,",
-			 trust->cut_files);
+		snprintf(cut, sizeof(cut), " %" PRIu64 " files are truncated,", trust->cut_files);
 	snprintf(text, sizeof(text),
-		 "Data quality:%s%s %" PRIu64 " lost, %" PRIu64
-		 " mended; stepscope quality says what",
+		 "Data quality:%s%s %" PRIu64 " lost, %" PRIu64 " repaired; see stepscope quality",
 		 unreadable, cut, trust->lost, trust->mended);
 	add_sentence(text, options, out);
 }
@@ -366,7 +364,7 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	add_trust(options, out);
 }
 
-/* An earlier table of the report is empty for the same reason, which need not be said again. */
+/* An earlier table of the report is empty for the same reason, which need not be repeated. */
 static bool is_said(const struct ss_report_parts *parts, uint32_t at)
 {
 	const struct ss_table *table = &parts->tables[at];

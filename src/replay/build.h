@@ -58,7 +58,7 @@ struct ss_build {
 	int64_t latency_ns;   /* usual, from a launch to an idle stream */
 	int64_t *bound_ns;    /* per device task: when it could start; INT64_MIN: not known */
 	struct ss_records pairs; /* struct ss_build_pair */
-	uint32_t *step_items;    /* of the steps that count: their numbers in the trace */
+	uint32_t *step_items;    /* of the measured steps: their numbers in the trace */
 	uint32_t host_tasks;     /* tasks of threads; those of devices follow */
 	uint32_t main;           /* track of the thread that runs the steps, or SS_NO_ROW */
 	bool failed;             /* no memory */
@@ -68,7 +68,7 @@ struct ss_build {
 uint32_t ss_build_task(struct ss_build *build, struct ss_task task);
 void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge);
 
-/* The step that counts in whose range on the host the moment lies, or SS_NO_STEP. */
+/* The measured step in whose range on the host the moment lies, or SS_NO_STEP. */
 uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns);
 
 /*

@@ -71,7 +71,7 @@ struct ss_task {
 	uint32_t edges;   /* first of its edges; the next task's is the end */
 	uint32_t track;   /* of the trace; SS_NO_ROW: none */
 	uint32_t name;    /* of that slice: id into the graph's names; 0: none */
-	uint16_t step;    /* number among the steps that count, or SS_NO_STEP */
+	uint16_t step;    /* number among the measured steps, or SS_NO_STEP */
 	uint8_t kind;     /* enum ss_task_kind */
 	uint8_t phase;    /* enum ss_phase; of device work: of its launch */
 };
@@ -83,7 +83,7 @@ struct ss_edge {
 	int64_t lag_ns;  /* may be below 0: work that overlaps what it follows */
 };
 
-/* A step that counts. */
+/* A measured step. */
 struct ss_graph_step {
 	int64_t start_ns, end_ns; /* effective, as the view steps has them */
 };

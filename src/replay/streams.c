@@ -15,7 +15,8 @@
 #include "replay/build.h"
 #include "trace/outward.h"
 
-/* A launch reaches an idle stream in 5 to 20 us; beyond so many medians something else held it. */
+/* A launch reaches an idle stream in 5 to 20 us; beyond this multiple of the median, something
+ * else held it. */
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
 

@@ -83,7 +83,7 @@ static struct ruleset handled_by(int abi)
 	return rules;
 }
 
-/* A path that is not there, or not for us: who writes there is told so by the kernel. */
+/* A path that does not exist or is not ours: the kernel reports it when we write there. */
 static bool is_no_place(void)
 {
 	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES ||
@@ -160,7 +160,7 @@ static bool allow_output(int set, const char *output, uint64_t handled)
 	return allow(set, path, OF_FOLDER & handled);
 }
 
-/* Of what the kernel says when it does not close: who runs out of something can be told. */
+/* Of what the kernel says when it does not close: a lack of resources can be reported. */
 static enum sandbox_state state_of(bool is_closed)
 {
 	if (is_closed)

@@ -142,15 +142,15 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t sta
 static enum MHD_Result send_problem(struct MHD_Connection *connection, uint32_t status,
 				    const char *sentence)
 {
-	char mended[3 * sizeof(((struct ss_error *)NULL)->text) + 1];
+	char repaired[3 * sizeof(((struct ss_error *)NULL)->text) + 1];
 	struct ss_text body = { 0 };
 	size_t length = strlen(sentence);
 
 	/* sentences quote the request, which may hold any bytes */
-	assert(length < sizeof(mended) / 3);
-	mended[ss_utf8_mend(sentence, length, mended)] = '\0';
+	assert(length < sizeof(repaired) / 3);
+	repaired[ss_utf8_repair(sentence, length, repaired)] = '\0';
 	ss_text_add_string(&body, "{\"error\":");
-	ss_render_quoted(&body, mended);
+	ss_render_quoted(&body, repaired);
 	ss_text_add_string(&body, "}\n");
 	return send_text(connection, status, "application/json", false, &body);
 }

@@ -104,7 +104,7 @@ static void write_progress(const struct ss_state *state, struct ss_text *out)
 	char path[3 * sizeof(state->path) + 1];
 
 	/* file systems take any bytes for a name, JSON does not */
-	path[ss_utf8_mend(state->path, strlen(state->path), path)] = '\0';
+	path[ss_utf8_repair(state->path, strlen(state->path), path)] = '\0';
 	ss_text_addf(out, ",\"run\":%" PRIu32 ",", state->run);
 	write_doing(out, progress);
 	ss_text_add_string(out, ",\"path\":");

@@ -111,7 +111,7 @@ enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error
 		return ss_fail(err, SS_ERR_USAGE, "a job can have 1 to %u ranks, not %u",
 			       SS_SIM_RANKS_MAX, plan->rank_count);
 	if (!plan->step_count || plan->step_count > SS_SIM_STEPS_MAX)
-		return ss_fail(err, SS_ERR_USAGE, "1 to %u steps can be recorded, not %u",
+		return ss_fail(err, SS_ERR_USAGE, "a job can record 1 to %u steps, not %u",
 			       SS_SIM_STEPS_MAX, plan->step_count);
 	if ((plan->tensor > 1 && !plan->layout->splits_matrices) ||
 	    (plan->pipe > 1 && !plan->layout->splits_stages))

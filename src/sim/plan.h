@@ -85,7 +85,7 @@ struct ss_sim_plan {
 	bool tokenizes;         /* collate_fn tokenizes the texts of a batch */
 	uint32_t epoch_steps;   /* steps of an epoch; 0: the recording lies within one */
 	int64_t restart_ns;     /* start of the loader's workers in each epoch; 0: they persist */
-	uint32_t validate_every, validate_passes; /* forward passes every so many steps; 0: none */
+	uint32_t validate_every, validate_passes; /* forward passes every N steps; 0: none */
 	int64_t callback_ns;                      /* callbacks at the end of each step */
 	uint32_t lone_step;                       /* one step with a pause in it; 0: none */
 	int64_t lone_ns;
@@ -152,7 +152,7 @@ extern const struct ss_sim_layout *const ss_sim_layouts[];
 extern const size_t ss_sim_layout_count;
 const struct ss_sim_layout *ss_sim_layout_find(const char *name);
 
-/* A healthy job of the layout, on so many devices, with the layout's own sizes. */
+/* A healthy job of the layout, with its number of devices and the layout's own sizes. */
 void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layout,
 		      const struct ss_sim_device *device, uint32_t ranks);
 

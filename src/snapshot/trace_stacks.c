@@ -125,7 +125,7 @@ static bool is_frame(const struct ss_trace *trace, uint32_t row)
 
 /*
  * What a row is inside of. A range outlives the calls that opened it (record_function's
- * __enter__): those are no frames of what runs in it. Real files need a few tries; so many
+ * __enter__): those are no frames of what runs in it.  Real files need a few tries; more
  * are no program's.
  */
 static uint32_t around_row(const struct ss_slices *slices, uint32_t row)

@@ -27,7 +27,7 @@
 #define SS_PHASE_FRAME_BACKWARD "(backward)"
 #define SS_PHASE_FRAME_OPTIMIZER "(optimizer)"
 
-/* What a stack is told to belong to beyond its frames. */
+/* The phase that a stack belongs to, apart from its frames. */
 enum ss_told_phase { SS_TOLD_NONE, SS_TOLD_FORWARD, SS_TOLD_BACKWARD, SS_TOLD_OPTIMIZER, SS_TOLDS };
 
 struct ss_stack_node {
@@ -72,7 +72,7 @@ void ss_trace_stacks_release(struct ss_trace_stacks *stacks);
 SS_MUST_USE
 uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event);
 
-/* Whether the trace tells its steps by ranges of the host: else they are told by stacks. */
+/* Whether ranges on the host mark the steps; otherwise stacks do. */
 bool ss_trace_stacks_has_steps(const struct ss_trace *trace);
 
 #endif

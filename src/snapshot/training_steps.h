@@ -29,7 +29,7 @@ enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
 				      const struct ss_stack_places *spots, struct ss_error *err);
 void ss_training_steps_release(struct ss_training_steps *rounds);
 
-/* The number of the step of a row, from 0; -1: it is in none, or none are told. */
+/* The number of the step of a row, from 0; -1: it is in none, or there are none. */
 int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row);
 
 /* The round of a row. */

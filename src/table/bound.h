@@ -11,8 +11,8 @@
 #include "table/table.h"
 
 /*
- * Cuts texts that are longer than SS_TEXT_MAX, and where all texts together are too long for so
- * many rows, all but the beginnings of the long ones. A note says so. False: no memory.
+ * Cuts texts that are longer than SS_TEXT_MAX, and if all texts together are too long for the
+ * number of rows, all but the beginnings of the long ones. A note says so. False: no memory.
  */
 SS_MUST_USE
 bool ss_table_bound(struct ss_table *table);

@@ -46,7 +46,7 @@ static inline int32_t *ss_cells_ids(const struct ss_cells *cells)
 	return cells->values.data;
 }
 
-/* Room for so many rows; false at the limit. */
+/* Makes room for `rows` rows; false at the limit. */
 SS_MUST_USE
 bool ss_cells_reserve(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows);
 
@@ -57,7 +57,7 @@ bool ss_cells_clear(struct ss_cells *cells, struct ss_memory *memory, uint32_t r
 /* Copies one cell over another one. */
 void ss_cells_copy(struct ss_cells *cells, uint32_t to, uint32_t from);
 
-/* What is behind so many rows, up to `count`, is no longer used. */
+/* Rows from `rows` up to `count` are no longer used. */
 void ss_cells_shorten(struct ss_cells *cells, uint32_t rows, uint32_t count);
 
 /* Row i becomes what row order[i] was. `scratch` has 8 bytes for each row. */

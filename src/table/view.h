@@ -33,7 +33,7 @@ struct ss_subject {
 enum ss_zero {
 	SS_ZERO_FILE,        /* the first event of the row's file */
 	SS_ZERO_COLLECTIVES, /* the first collective of the job */
-	SS_ZERO_STEPS,       /* the first step that counts, of the first rank that has one */
+	SS_ZERO_STEPS,       /* the first measured step of the first rank that has one */
 	SS_ZERO_PATH,        /* the start of the critical path */
 };
 
@@ -41,7 +41,7 @@ enum ss_zero {
 enum ss_basis {
 	SS_BASIS_NONE,  /* steps do not matter */
 	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
-	SS_BASIS_STEPS, /* sums over the steps that count */
+	SS_BASIS_STEPS, /* sums over the measured steps */
 	SS_BASIS_MEAN,  /* the mean step */
 	SS_BASIS_STEP,  /* one step per row */
 	SS_BASIS_EVENT, /* one event per row */

@@ -8,10 +8,10 @@
 
 #include "trace/trace.h"
 
-/* Slices around a slice and frames of a stack that are told: programs nest less. */
+/* Slices around a slice and frames of a stack that are listed: programs nest less. */
 #define SS_AROUND_MAX 512
 
-/* Device work of an operator or call that is told; the rest is counted. */
+/* Device work of an operator or call that is listed; the rest is counted. */
 #define SS_FLOWS_MAX 64
 
 /* Fills `out` with the slices that are open when the row starts, innermost first. */

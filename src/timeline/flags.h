@@ -8,7 +8,7 @@
 #include "diagnose/diagnose.h"
 #include "timeline/timeline.h"
 
-/* Places of a finding that are told: the longest, and the longest of each stretch of the run. */
+/* Places of a finding that are listed: the longest, and the longest of each stretch of the run. */
 #define SS_FLAG_PLACES 24
 #define SS_FLAG_STRETCHES 128
 

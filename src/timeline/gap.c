@@ -28,7 +28,7 @@ const struct ss_idle_gap *ss_gap_of_track(const struct ss_index *index, uint32_t
 	return &index->idle.gaps[gap];
 }
 
-/* Whether a cause is told before the other one. */
+/* Whether a cause comes before the other one. */
 static bool is_before(const struct ss_idle_piece *a, const struct ss_idle_piece *b, uint32_t main)
 {
 	if ((a->cause == main) != (b->cause == main))

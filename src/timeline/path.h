@@ -39,7 +39,7 @@ enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_cr
 void ss_shown_path_release(struct ss_shown_path *path);
 
 /*
- * What is seen of it in a window of so many pixels: pieces that are narrower than a pixel are
+ * What is seen of it in a window of `pixels` pixels: pieces that are narrower than a pixel are
  * merged with those before them on the track that they touch. `out` is empty or released.
  */
 SS_MUST_USE

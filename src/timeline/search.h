@@ -49,7 +49,7 @@ void ss_hits_release(struct ss_hits *hits);
 /* The kinds that a word means (ss_kind_name(), kernels of both sorts); 0: no such word. */
 uint32_t ss_search_kinds(const char *word);
 
-/* The step that counts in which a slice was called or launched, or SS_NO_ROW. */
+/* The measured step in which a slice was called or launched, or SS_NO_ROW. */
 uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row);
 
 #endif

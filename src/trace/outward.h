@@ -27,7 +27,7 @@ enum {
  */
 #define SS_OUTWARD_MAX 4096
 
-/* Rows of one sort around each other that are gone through: no program has so many. */
+/* Rows of one sort around each other that are gone through: no program has more. */
 #define SS_OUTWARD_ALIKE 64
 
 /* Makes the shorter ways where a thread is deep; behind the nesting, before anything walks. */

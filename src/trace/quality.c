@@ -95,54 +95,54 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	},
 	[SS_ODD_NEGATIVE_DURATION] = {
 		"negative-duration",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"negative durations were set to zero",
 	},
 	[SS_ODD_BEGIN_WITHOUT_END] = {
 		"begin-without-end",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"events that never end were closed at the end of the trace",
 	},
 	[SS_ODD_QUOTES] = {
 		"unescaped-quote",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"names contain unescaped quotes; the quotes were kept",
 	},
 	[SS_ODD_NUMBER] = {
 		"odd-number",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"values such as inf, NaN or N/A are in the place of a number; they count as not "
 		"recorded",
 	},
 	[SS_ODD_SYNTAX] = {
 		"loose-json",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"invalid JSON (commas missing or extra, unknown escapes, malformed lists of "
 		"shapes) was read as it was probably meant",
 	},
 	[SS_ODD_NO_DURATION] = {
 		"no-duration",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"complete events without 'dur' count as 0",
 	},
 	[SS_ODD_NO_TRACK] = {
 		"no-track",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"complete events without 'pid' or 'tid' were put on process or thread 0",
 	},
 	[SS_ODD_BAD_UTF8] = {
 		"bad-utf8",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"texts contain bytes that are not UTF-8; each such byte is shown as U+FFFD",
 	},
 	[SS_ODD_CONTROL] = {
 		"control-character",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"texts contain control characters; each is shown as a space",
 	},
 	[SS_ODD_NO_NAME] = {
 		"no-name",
-		SS_SEVERITY_MENDED,
+		SS_SEVERITY_REPAIRED,
 		"events have no name",
 	},
 	[SS_ODD_KERNEL_BEFORE_LAUNCH] = {
@@ -318,7 +318,7 @@ const char *ss_severity_name(enum ss_severity severity)
 	static const char *const names[] = {
 		[SS_SEVERITY_ABSENT] = "absent",
 		[SS_SEVERITY_NOTE] = "note",
-		[SS_SEVERITY_MENDED] = "mended",
+		[SS_SEVERITY_REPAIRED] = "mended",
 		[SS_SEVERITY_LOST] = "lost",
 	};
 

@@ -15,7 +15,7 @@
 enum ss_severity {
 	SS_SEVERITY_ABSENT,
 	SS_SEVERITY_NOTE,
-	SS_SEVERITY_MENDED,
+	SS_SEVERITY_REPAIRED,
 	SS_SEVERITY_LOST,
 	SS_SEVERITIES,
 };
@@ -113,7 +113,7 @@ struct ss_trace;
 /* Counts what was not recorded at all, once everything else is known. */
 void ss_quality_absent(struct ss_trace *trace);
 
-/* Whether the file ends in the middle. */
+/* Whether the file is truncated. */
 static inline bool ss_quality_is_cut(const struct ss_quality *quality)
 {
 	return quality->rows[SS_ODD_TRUNCATED].count || quality->rows[SS_ODD_COMPRESSED_CUT].count;

@@ -22,7 +22,7 @@
  *     read(buffer, room)    fills the buffer from the file that is being added; how much, 0: end
  *     progress(done, total, events)   of that file; 0 stops
  *     work(doing, done, count, share) while an answer takes its time: what it does, how many of
- *                                     so many pieces are done, the share of the whole
+ *                                     the number of pieces done, the share of the whole
  *
  * and of WASI clock_time_get, which times the load, fd_write, which says which assertion
  * failed, and calls for files, of which there are none: a page can answer all of them with

@@ -58,7 +58,7 @@ static void test_mend(void **state)
 		memcpy(text, cases[i].text, length);
 		support_check(ss_utf8_check(text, length) == cases[i].flaws, cases[i].what,
 			      "flaws %u", ss_utf8_check(text, length));
-		used = ss_utf8_mend(text, length, out);
+		used = ss_utf8_repair(text, length, out);
 		support_check(used == strlen(cases[i].mended) &&
 				      !memcmp(out, cases[i].mended, used),
 			      cases[i].what, "'%.*s'", (int)used, out);

@@ -29,7 +29,7 @@ NAMES = ("rank{}.json", "rank_{}.json", "rank-{}.json", "rank_file{}.json", "wor
 
 
 # what the text of a view says of such a file
-CUT = r"Data quality: a file ends in the middle, [1-9]\d* lost"
+CUT = r"Data quality: one file is truncated, [1-9]\d* lost"
 
 
 class Runs:

@@ -25,6 +25,7 @@ import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
+import { tipTests } from "./tips.mjs";
 import { totalTests } from "./totals.mjs";
 import { tracedTests } from "./traced.mjs";
 import { unitTests } from "./units.mjs";
@@ -43,6 +44,7 @@ export const TESTS = [
 	...doubtTests,
 	...tabTests,
 	...factTests,
+	...tipTests,
 	...totalTests,
 	...chartTests,
 	...defaultTests,

@@ -45,7 +45,10 @@ function readGrid(view) {
 			? null
 			: cell.title || (cell.firstChild?.textContent ?? "");
 	return {
-		abouts: heads.map((head) => head.querySelector("[title]")?.title ?? head.title),
+		abouts: heads.map((head) => {
+			const ids = head.querySelector("button")?.getAttribute("aria-describedby") ?? "";
+			return document.getElementById(ids.split(" ")[0])?.textContent ?? "";
+		}),
 		rows: rows.map((row) => [...row.querySelectorAll("[role=gridcell]")].map(cellOf)),
 	};
 }
@@ -68,7 +71,7 @@ async function showView(page, tab, view) {
 /* The rows of the command under the columns that the page shows. */
 function rowsUnder(table, abouts) {
 	const at = abouts.map((about) =>
-		table.columns.findIndex((one) => about === one.about || about === `median ${one.about}`),
+		table.columns.findIndex((one) => about === one.about),
 	);
 	return {
 		at,

@@ -86,7 +86,7 @@ async function pagesOfRules() {
 	const parts = partsOf(
 		readMarkdown(
 			"# r\n\n**T.** x\n\nWhat it looks at: a\n\n- b\n\n" +
-				"What to do:\n\n```\nc\n```\n\nIt is silent d",
+				"What to do:\n\n```\nc\n```\n\nWhen this rule stays quiet: d",
 		),
 	);
 	equal(parts.why.length, 2, "a list belongs to the paragraph before it");

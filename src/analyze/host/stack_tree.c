@@ -17,7 +17,7 @@ struct key {
 #define NODE_WANTED (SS_NO_ID - 1)
 
 /*
- * Taking closed rows out of stacks may look at so many rows for each row of the file: real
+ * Taking closed rows out of stacks may look at this number of rows for each row of the file: real
  * files need it once a step.
  */
 #define WORK_PER_ROW 4

@@ -33,7 +33,7 @@ enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
 				     const struct ss_allocs *allocs, struct ss_error *err);
 void ss_step_memories_release(struct ss_step_memories *memories);
 
-/* The step that counts at that moment, or SS_NO_ROW; `at` begins with 0, moments come in order. */
+/* The measured step at that moment, or SS_NO_ROW; `at` begins with 0, moments come in order. */
 uint32_t ss_step_memory_step(const struct ss_steps *steps, uint32_t *at, int64_t now_ns);
 
 #endif

@@ -62,7 +62,7 @@ struct ss_idle_device {
 	uint32_t gap_from, gap_to;
 };
 
-/* All gaps of all devices in the steps that count. */
+/* All gaps of all devices in the measured steps. */
 struct ss_idle {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;

@@ -8,7 +8,7 @@
 #include "trace/trace.h"
 
 /*
- * The last step that counts and begins on the CPU no later than the moment, if it
+ * The last measured step that begins on the CPU no later than the moment, if it
  * ends after it; else SS_NO_ROW.
  */
 uint32_t ss_step_at(const struct ss_trace *trace, int64_t host_ns);

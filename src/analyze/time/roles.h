@@ -33,7 +33,7 @@ SS_MUST_USE
 bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct ss_memory *memory);
 void ss_roles_release(struct ss_roles *roles);
 
-/* The steps that count, one interval each, in their order. */
+/* The measured steps, one interval each, in their order. */
 SS_MUST_USE
 bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, struct ss_cover *out);
 

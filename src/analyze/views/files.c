@@ -123,7 +123,7 @@ static int64_t count_flaws(const struct ss_trace *trace)
 
 	for (int odd = 0; odd < SS_ODD_COUNT; odd++)
 		kinds += trace->quality.rows[odd].count &&
-			 ss_oddity_info((enum ss_oddity)odd)->severity >= SS_SEVERITY_MENDED;
+			 ss_oddity_info((enum ss_oddity)odd)->severity >= SS_SEVERITY_REPAIRED;
 	return kinds;
 }
 

@@ -60,7 +60,7 @@ struct gaps {
 	const struct ss_places *places;
 	struct ss_memory *memory;
 	uint32_t group;
-	uint32_t *numbers;      /* of the steps that count */
+	uint32_t *numbers;      /* of the measured steps */
 	struct ss_records keys; /* of the tallies, but for single gaps */
 	struct tally *tallies;
 	uint32_t count, capacity;

@@ -47,7 +47,7 @@ static void note_full(struct ss_table *out, const struct ss_pool *pool,
 }
 
 /*
- * Caches of a higher peak look the same, so this is said only where it is much: a
+ * Caches of a higher peak look the same, so this is reported only from a certain size on: a
  * fifth of what is reserved (metrics of others 2.19), and a gigabyte.
  */
 #define GAP_SHARE 5

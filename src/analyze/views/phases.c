@@ -40,7 +40,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_BAR },
 };
 
-/* The steps that count. */
+/* The measured steps. */
 struct steps {
 	struct ss_cover device, host; /* effective, and ranges on the CPU; lent to covers */
 	uint32_t *number;

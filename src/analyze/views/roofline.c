@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT, "operator, kind of operator, or name of the step",
 	  SS_COLUMN_SLICES },
-	{ "shapes", SS_COLUMN_TEXT, "sizes of its non-scalar operands: 32x3 3x8; lists in ()", 0 },
+	{ "shapes", SS_COLUMN_TEXT, "shapes of its tensors, such as 32x3 3x8; lists in ()", 0 },
 	{ "calls", SS_COLUMN_COUNT,
 	  "calls that launched work; without a device: calls with known FLOPs", SS_COLUMN_DETAIL },
 	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", 0 },

@@ -118,7 +118,7 @@ static void note_occupancy(const struct figures *figures, struct ss_table *out)
 {
 	double percent = 100.0 * (double)figures->unknown_ns / (double)figures->occupied_ns;
 
-	/* the same words for all devices and ranks, so that it is said once */
+	/* the same words for all devices and ranks, so that the note appears once */
 	if (figures->unknown_ns && percent >= UNKNOWN_PERCENT)
 		ss_table_note(out, "Occupancy is higher than shown: kernels with more than 48 KiB "
 				   "of shared memory are recorded with 0 (see the kernels view).");

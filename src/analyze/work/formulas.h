@@ -61,7 +61,7 @@ const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *
 /* The position in `at` as an index; beyond all operands when there is none. */
 uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot);
 
-/* Adds the bytes of so many elements; of an unknown type: all bytes are unknown. */
+/* Adds the bytes of the elements; of an unknown type: all bytes are unknown. */
 void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype);
 
 #endif

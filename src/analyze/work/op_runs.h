@@ -20,7 +20,7 @@
 struct ss_op_group {
 	uint32_t name;
 	uint32_t row;      /* the first */
-	uint32_t count;    /* runs in the steps that count */
+	uint32_t count;    /* runs in the measured steps */
 	int64_t fast_ns;   /* own time of a run that has a core */
 	int64_t sum_ns;    /* own time of all */
 	int64_t excess_ns; /* beyond the fast time */

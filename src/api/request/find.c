@@ -138,7 +138,7 @@ static enum ss_status check_format(const struct ss_wanted *wanted, const struct 
 enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
 			      struct ss_error *err)
 {
-	/* what the report shows, and how many rows of it where nothing is said */
+	/* what the report shows, and how many rows of it by default */
 	static const struct {
 		const char *view;
 		uint32_t rows;

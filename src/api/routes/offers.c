@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offers.c - route: what can be requested: views with their groups and columns, the order of rows
- * and their place on the timeline; routes; the causes of idle time, and what slices can be
- * coloured by.
+ * and their place on the timeline; routes; the causes of idle time, what slices can be coloured
+ * by, and the terms of the glossary.
  */
+#include "api/glossary.h"
 #include "api/viewer/looks.h"
 #include "api/viewer/route.h"
 #include "timeline/rows/paints.h"
@@ -134,6 +135,19 @@ static void add_colorings(struct ss_text *out)
 	}
 }
 
+/* The glossary, for tips. */
+static void add_terms(struct ss_text *out)
+{
+	const struct ss_term *term;
+
+	ss_text_add_string(out, "],\n\"terms\":[");
+	for (size_t i = 0; (term = ss_term_at(i)) != NULL; i++) {
+		ss_text_addf(out, "%s\n {\"name\":\"%s\",\"text\":", i ? "," : "", term->name);
+		ss_render_quoted(out, term->text);
+		ss_text_add_string(out, "}");
+	}
+}
+
 /* The options of requests that it takes, then its own. */
 static void add_route(const struct ss_route *route, struct ss_text *out)
 {
@@ -176,6 +190,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	}
 	add_causes(&out->body);
 	add_colorings(&out->body);
+	add_terms(&out->body);
 	ss_text_add_string(&out->body, "]");
 	ss_looks_add(&out->body);
 	ss_text_add_string(&out->body, "}\n");

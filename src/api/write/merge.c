@@ -104,7 +104,7 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 	return status;
 }
 
-/* `is_cut`: a file ends in the middle, and who reads the result has to know. */
+/* `is_cut`: a file is truncated; readers of the result have to know. */
 static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memory *memory,
 			    struct ss_error *err)
 {

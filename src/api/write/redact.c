@@ -120,15 +120,15 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 	return ss_text_failed(out) ? ss_fail_memory(err, "the list of changes") : SS_OK;
 }
 
-/* Bytes that are no UTF-8 are told as such: the list is JSON. */
+/* Bytes that are not UTF-8 are replaced: the list is JSON. */
 static void add_quoted(struct ss_text *out, const char *text, size_t length)
 {
-	struct ss_text mended = { 0 };
+	struct ss_text repaired = { 0 };
 
 	if ((ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES) &&
-	    ss_text_reserve(&mended, 3 * length)) {
-		length = ss_utf8_mend(text, length, mended.data);
-		text = mended.data;
+	    ss_text_reserve(&repaired, 3 * length)) {
+		length = ss_utf8_repair(text, length, repaired.data);
+		text = repaired.data;
 	}
 	ss_text_add_string(out, "\"");
 	for (size_t i = 0; i < length; i++) {
@@ -142,7 +142,7 @@ static void add_quoted(struct ss_text *out, const char *text, size_t length)
 			ss_text_add(out, text + i, 1);
 	}
 	ss_text_add_string(out, "\"");
-	ss_text_release(&mended);
+	ss_text_release(&repaired);
 }
 
 enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *out,

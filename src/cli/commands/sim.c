@@ -21,7 +21,7 @@ static int list(const struct arguments *arguments, const char *what)
 			&err);
 }
 
-/* Counts that do not fit are told by the library as out of range. */
+/* The library reports counts that do not fit as out of range. */
 static bool fill(const struct arguments *arguments, struct ss_simulation *out)
 {
 	bool has_offset = option_given(arguments, "clock-offset-ms");

@@ -42,7 +42,7 @@ static bool is_file(const char *word)
 	return strcmp(word, "-") == 0 || strchr(word, '/') || stat(word, &info) == 0;
 }
 
-/* `diff BEFORE AFTER` reads as it is said; elsewhere the file comes first. */
+/* `diff BEFORE AFTER` reads like a sentence; elsewhere the file comes first. */
 static const char *split(const struct arguments *arguments, struct arguments *files)
 {
 	size_t last = arguments->path_count - 1;

@@ -56,7 +56,7 @@ static bool is_usual(const struct ss_gradients *gradients, const struct ss_gradi
 	return true;
 }
 
-/* Which ones they are is told to judge() by claims that change nothing. */
+/* Passes them on to judge(), as claims that change nothing. */
 static void mark(struct ss_look *look, const struct ss_gradients *gradients,
 		 const struct ss_gradient_pass *pass)
 {

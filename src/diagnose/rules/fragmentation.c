@@ -35,7 +35,7 @@ struct fragments {
 	bool is_mapped; /* pieces of expandable segments are mapped */
 };
 
-/* Calls that take memory from the device, in the steps that count. */
+/* Calls that take memory from the device, in the measured steps. */
 static void count_calls(struct fragments *fragments)
 {
 	const struct ss_trace *trace = fragments->look->trace;

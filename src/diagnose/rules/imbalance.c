@@ -13,13 +13,13 @@
 #include "diagnose/ranks/waits.h"
 #include "job/late/verdict.h"
 
-/* Ranks that have so much more to do in a step than the median one: less is noise. */
+/* A rank has this share more to do in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02
 
 /*
- * Where other waits hide who is late, work alone tells: in so many of the steps, and at least so
- * many, one rank has this share more to compute than the median one. Kernels of a healthy job
- * differ by some percent.
+ * If other waits hide who is late, the amount of work shows it: in this share of the steps, and in
+ * at least this number of them, one rank computes this much more than the median rank. Kernels of
+ * a healthy job differ by a few percent.
  */
 #define HIDDEN_PERCENT 80
 #define HIDDEN_STEPS_MIN 3

@@ -190,7 +190,7 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 	return SS_OK;
 }
 
-/* --- what is told --------------------------------------------------------------------------- */
+/* --- evidence ------------------------------------------------------------------------------- */
 
 /* How long devices stood idle because of it. */
 static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct ss_error *err)

@@ -26,7 +26,7 @@
  */
 #define PAUSE_NS 5000000
 
-/* Fewer launches that are late in a file of one step cannot be told from its start-up. */
+/* Fewer late launches in a file of one step may be its start-up. */
 #define LATE_MIN 16
 
 /* Operators with less than a tenth of the idle time are not worth a sentence. */
@@ -318,9 +318,9 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 }
 
 /*
- * The devices of the others only wait in collectives for those that launch late. When most
- * hosts need longer than their devices, they would be late themselves without that: mending
- * a few of them brings nothing, and the work of all of them is claimed.
+ * The devices of the other ranks only wait in collectives for those that launch late. If most
+ * hosts need longer than their devices, they would be late themselves even then: fixing a few of
+ * them saves nothing, so the work of all of them is claimed.
  */
 static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_error *err)
 {

@@ -30,7 +30,7 @@
  */
 #define ALIKE 1.05
 
-/* Fewer stages are none; more than so many micro-batches nobody asks for. */
+/* Fewer stages are no pipeline; nobody uses more micro-batches. */
 #define STAGES_MIN 2
 #define MICRO_MAX 1024
 

@@ -20,7 +20,7 @@
 #define WORTH_NS 50000
 
 /*
- * So many that compute, one behind the other. Between two operators of a model's layer that are
+ * At least this number of computing operators in a row. Between two operators of a layer that are
  * worth their call (a matrix product, a convolution) there are up to ten.
  */
 #define RUN_MIN 32

@@ -249,7 +249,7 @@ static bool find_by_work(struct validation *v)
 	return true;
 }
 
-/* --- what is told ----------------------------------------------------------------------- */
+/* --- evidence --------------------------------------------------------------------------- */
 
 static void tell(struct validation *v)
 {

@@ -77,7 +77,7 @@ const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 	}
 	shown = ss_text_failed(&changed) ? NULL : ss_arena_alloc(arena, 3 * length + 1, 1);
 	if (shown)
-		ss_utf8_mend(text, length, shown);
+		ss_utf8_repair(text, length, shown);
 	ss_text_release(&changed);
 	return shown;
 }

@@ -178,7 +178,7 @@ int64_t ss_find_rank(const char *path)
 
 int64_t ss_find_time(const char *path)
 {
-	/* seconds, ms, us and ns since 1970 have so many digits from 2001 to 2286 */
+	/* seconds, ms, us and ns since 1970 have these numbers of digits from 2001 to 2286 */
 	static const struct {
 		size_t digits;
 		int64_t ns;

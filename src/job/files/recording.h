@@ -16,7 +16,7 @@ struct ss_recording {
 	uint64_t events;          /* entries of traceEvents */
 	uint64_t first_step;      /* hash of the name of the first ProfilerStep; 0: there is none */
 	bool has_collectives;
-	bool is_cut;        /* the file ends in the middle */
+	bool is_cut;        /* the file is truncated */
 	bool is_damaged;    /* its compressed data fails the check */
 	bool lacks_calls;   /* of the runtime, though a device worked */
 	bool lacks_device;  /* no device events, though there was a device */

@@ -25,7 +25,7 @@
 /* Processes of a file that are told apart. */
 #define PIDS_MAX 100000u
 
-/* Ids keep so many bits; the number of the file stands above them. */
+/* Bits of an id; the number of the file is in the bits above. */
 #define ID_BITS 40
 
 struct rewriter {

@@ -30,7 +30,7 @@ enum ss_collective ss_collective_of(const char *name);
 /* "all-reduce" */
 const char *ss_collective_name(enum ss_collective kind);
 
-/* By nccl-tests: what each link carries of a message of so many members. */
+/* By nccl-tests: the share of a message that each link carries. */
 double ss_collective_factor(enum ss_collective kind, double members);
 
 /*

@@ -23,7 +23,7 @@ static void note_missing(const struct ss_joined *joined, struct ss_table *out)
 	for (uint32_t r = 0; r <= joined->rank_count && next < world; r++) {
 		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : world;
 
-		/* ranks without a number stand at the end, and cannot be told from missing ones */
+		/* ranks without a number stand at the end, and look like missing ones */
 		if (rank < 0)
 			return;
 		rank = rank < world ? rank : world;

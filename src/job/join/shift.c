@@ -15,7 +15,7 @@
 /* Clocks that are a little off make intervals seem apart that overlapped. */
 #define OVERLAP_SLACK_NS 100000
 
-/* So many visits vote; more do not make it surer. */
+/* Visits that vote; more do not make the result more certain. */
 #define VOTERS_MAX 48
 #define VOTERS_MIN 12
 
@@ -26,10 +26,10 @@
 /* Clocks run apart by up to a ten-thousandth: 100 ppm, twice what crystals have. */
 #define DRIFT_SHARE 10000
 
-/* The best so many shifts are tried out on all visits. */
+/* The number of best shifts that are tried on all visits. */
 #define TRIED_MAX 12
 
-/* A likely shift is taken at once when it has so many of the points that there are. */
+/* A likely shift is taken at once if it has this share of all points. */
 #define ENOUGH_PERCENT 90
 
 static bool alike(const struct ss_arrival *a, const struct ss_arrival *b)
@@ -318,7 +318,7 @@ static uint32_t differences(const struct ss_visits *base, const struct ss_visits
 	return count;
 }
 
-/* A drift can be told from noise when there are so many pairs over so long. */
+/* A drift shows above the noise from this number of pairs and this length on. */
 #define DRIFT_PAIRS_MIN 12
 #define DRIFT_SPAN_MIN 100000000
 

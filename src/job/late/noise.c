@@ -10,7 +10,7 @@
 
 #include "job/late/judge.h"
 
-/* Fewer steps have no spread that could be told from chance. */
+/* With fewer steps, the spread could be chance. */
 #define STEPS_MIN 3
 
 /*
@@ -26,7 +26,7 @@
 #define CALLS_PERCENT 2
 
 /*
- * What is done outside of operators is other work when it takes so many times as long as that of
+ * What is done outside of operators is other work when it takes this multiple of the time of
  * the others, while operators are as fast as theirs: a busy machine slows down both.
  */
 #define LOOSE_TIMES 1.5

@@ -18,7 +18,7 @@
 /* Pairs of a pipeline: as fast as the fastest third of them. */
 #define PIPE_PART 3
 
-/* Sizes of sends repeat: those of a step are among the first so many. */
+/* Sizes of sends repeat: a step has no more different ones. */
 #define SIZES_MAX 512
 
 struct transfer {

@@ -12,7 +12,7 @@
 /* They differ by less than this from the shortest: the driver's clock, not the work, ends them. */
 #define ALIKE_PERCENT 6
 
-/* So many of one length, in most of that time, are no accident. */
+/* This number of one length, in most of that time, is no accident. */
 #define COUNT_MIN 6
 #define SHARE_PERCENT 60
 

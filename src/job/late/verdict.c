@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank stands out when it is so many times as late as the median of the others... */
+/* A rank stands out when its lateness is this multiple of the median of the others... */
 #define TIMES 3
 
-/* ...and at least so much as the worst of the step: what is less is not the first to mend. */
+/* ...and at least this share of the worst of the step: less is not the first thing to fix. */
 #define WORST_PERCENT 50
 
 /* ...or when it is the last by so much of its lateness: the others may be apart, too. */
@@ -173,7 +173,7 @@ static bool waits_more(struct ss_judge *judge, const struct ss_straggler *stragg
 	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
-/* All ranks stand idle for the same reason, this one a little longer: not its own trouble. */
+/* All ranks are idle for the same reason, this one a little longer: not its own trouble. */
 static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -478,7 +478,7 @@ static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 	return true;
 }
 
-/* Who is late most, by itself, over all steps: what is told when nobody is named. */
+/* Who is late most, by itself, over all steps: reported if no rank is named. */
 static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;

@@ -121,7 +121,7 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	}
 }
 
-/* The head weighs as much as so many blocks. */
+/* The number of blocks that weigh as much as the head. */
 static uint32_t head_blocks(const struct ss_sim_model *model)
 {
 	return (model->vocabulary + 6 * model->hidden) / (12 * model->hidden);

@@ -5,15 +5,15 @@
  * A rank runs the programs of its steps one after the other, in true time. CPU
  * threads run ahead of the device: a launch puts work into a stream and returns.
  * Where a collective needs the other ranks the machine stops and tells the
- * moment at which this rank's kernel began to wait; it goes on when it is told
+ * moment at which this rank's kernel began to wait; it goes on when it gets
  * the moment at which the collective ended (run.c does both).
  *
  * The rules of time, all of them:
  *   - device work starts at the latest of: its call's start + launch_latency;
  *     the end of the work before it in its stream + kernel_gap (graph_gap within
  *     a graph launch); the end of what events its stream waits for + event_gap
- *     (an event covers the work before it in its stream, and what that stream was
- *     told to wait for);
+ *     (an event covers the work before it in its stream, and what that stream
+ *     itself waits for);
  *     for copies, the end of the last copy of that direction + copy_gap.
  *   - a launch returns after its CPU time, and not before the piece of work
  *     queue_depth launches earlier has started.

@@ -22,7 +22,7 @@ uint32_t ss_sim_odd_permille(const struct ss_sim_rank *rank, const struct ss_sim
 	return (uint32_t)odd->rank == rank->rank ? odd->permille : 1000;
 }
 
-#define STRETCHED 8u   /* one piece of CPU time in so many waits for a core */
+#define STRETCHED 8u   /* one of N pieces of CPU time waits for a core */
 #define STRETCH_MEAN 7 /* of what stretch_tail() gives, in halves */
 
 /* Powers of two up to 32, each half as frequent as the one before: few, but long. */

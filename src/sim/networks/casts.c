@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * casts.c - a tensor that is converted to float and back, again and again.
+ * casts.c - a tensor that is converted to float and back, repeatedly.
  */
 #include "sim/networks/ops.h"
 

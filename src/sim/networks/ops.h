@@ -3,7 +3,7 @@
  * ops.h - the operations that networks are made of, as torch records them.
  *
  * A piece of a network (see model.h) works with a struct ss_sim_piece: what is
- * built, for which share, and who is told of gradients. Forward operations
+ * built, for which share, and who gets the gradients. Forward operations
  * return the slot of the tensor they make; backward operations return the slot
  * of the gradient they make. None frees what it is given: a tensor is dropped
  * by the piece that knows that nobody needs it any more.

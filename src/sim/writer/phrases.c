@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "sim/writer/writer_parts.h"
 
-/* torch shows so many ranks of a group at most: the first ones and the last. */
+/* torch shows at most N ranks of a group: the first ones and the last. */
 #define RANKS_SHOWN 30u
 
 /* clang-format off */

@@ -41,7 +41,7 @@ static wide power_of_five(int power)
 }
 
 /*
- * The value times 10^places, rounded to an integer; *exact: an integer of so many
+ * The value times 10^places, rounded to an integer; *exact: an integer of that many
  * places reads back as the value. Both sides are multiplied by 2^shift to have no
  * fractions; with up to 26 places everything stays below 2^128.
  */

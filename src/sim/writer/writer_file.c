@@ -6,7 +6,7 @@
 #include "base/hash/hash.h"
 #include "sim/writer/writer_parts.h"
 
-/* Kineto names so many GPUs, whatever there are. */
+/* Kineto always names this number of GPUs. */
 #define GPUS_NAMED 16u
 #define GPU_SORT_INDEX 5000000u
 

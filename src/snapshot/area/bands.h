@@ -24,7 +24,7 @@ struct ss_band {
 	uint32_t first_point, point_count; /* in ss_bands.points */
 };
 
-/* From this pixel on the band begins at so many bytes. */
+/* From this pixel on the band begins at `bytes`. */
 struct ss_band_point {
 	int64_t offset_bytes;
 	uint32_t band, pixel;

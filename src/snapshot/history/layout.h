@@ -78,7 +78,7 @@ const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint6
 /* kLargeBuffer of the allocator: the pages of expandable segments, but for small blocks. */
 #define SS_LAYOUT_PAGE_BYTES (INT64_C(20) << 20)
 
-/* What of so many bytes is whole pages. */
+/* The part of the bytes that is whole pages. */
 static inline int64_t ss_layout_pages(int64_t bytes)
 {
 	return bytes / SS_LAYOUT_PAGE_BYTES * SS_LAYOUT_PAGE_BYTES;

@@ -179,7 +179,7 @@ static int by_block_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The purpose of old blocks is that of the end; both are told by ss_live_blocks_init(), too. */
+/* The purpose of old blocks is that of the end; ss_live_blocks_init() has both, too. */
 static bool collect_used(struct work *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;

@@ -75,7 +75,7 @@ static bool has_modules(const struct ss_stack_places *spots, const uint32_t *fra
 }
 
 /*
- * The calls on a stack, the innermost first: modules where they are told, as lines are those of
+ * The calls on a stack, the innermost first: modules where they are recorded, as lines are those of
  * definitions then. What runs inside of a line is the next Python frame that is not merely how
  * modules are called.
  */

@@ -127,7 +127,7 @@ struct ss_device_trace {
 /* What a trace says of the device in ss_snapshot.traces that has the same number. */
 struct ss_traced_device {
 	bool is_cpu;        /* tensors of the host */
-	bool has_addresses; /* else no free can be told from another */
+	bool has_addresses; /* else all frees look the same */
 	bool has_totals;    /* what is in use is recorded, else it is a sum of the events */
 	int64_t rest_bytes; /* in use before the first event and never seen to be freed */
 	int64_t first_reserved_bytes;    /* -1: not recorded */
@@ -187,7 +187,7 @@ struct ss_snapshot {
 	/* rows at which the steps of a trace begin, and where the last one ends */
 	uint32_t *step_rows;
 	uint32_t step_row_count, step_row_capacity;
-	uint64_t left_out; /* events of a trace whose device cannot be told from another */
+	uint64_t left_out; /* events of a trace whose device is ambiguous */
 	struct ss_annotation *annotations;
 	uint32_t annotation_count, annotation_capacity;
 	struct ss_setting *settings;
@@ -202,7 +202,7 @@ struct ss_snapshot {
 	bool has_segments;
 	bool has_frames; /* at least one stack */
 	bool has_python; /* of a trace: at least one frame of Python */
-	bool is_cut;     /* the file ends in the middle */
+	bool is_cut;     /* the file is truncated */
 };
 
 /* A size beyond this cannot be meant: it is taken as 0 and counted. */

@@ -140,7 +140,7 @@ static bool is_step(const struct work *work, int64_t step)
 		work->now[OPTIMIZER].peak_row != SS_NO_ROW);
 }
 
-/* Adds what a round has to the sums; of a step it is told where its peak is. */
+/* Adds what a round has to the sums; for a step also where its peak is. */
 static void end_round(struct work *work, int64_t step)
 {
 	bool counts = is_step(work, step);

@@ -208,7 +208,7 @@ enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *file
 	int64_t *sums;
 
 	if (room > STRIPS_BYTES_MAX)
-		return ss_fail(err, SS_ERR_LIMIT, "too many files at so many pixels");
+		return ss_fail(err, SS_ERR_LIMIT, "too many files for this number of pixels");
 	ss_arena_init(&scratch, timeline->memory);
 	sums = SS_ARENA_NEW(&scratch, int64_t, window->pixels);
 	if (sums && ss_text_reserve(out, room)) {

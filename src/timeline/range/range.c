@@ -119,7 +119,7 @@ static void set_stretch(const struct ss_range *range, const struct ss_timeline_f
 			      : ss_timeline_own(own, range->to_ns);
 }
 
-/* What is a name is told by its text and where it is, what is a node by parent and text. */
+/* A name is identified by its text and place, a node by its parent and text. */
 static bool begin(struct ss_file_sweep *file, struct ss_records *names, struct ss_records *nodes,
 		  struct ss_ranged *out)
 {

@@ -16,7 +16,7 @@
 #include "base/intern.h"
 #include "timeline/index.h"
 
-/* Rows of a block: a long one costs looking at so many. */
+/* Rows of a block: the price of a look at a long one. */
 #define SS_BLOCK_ROWS 256u
 #define SS_BLOCKS(rows) ((size_t)(rows) / SS_BLOCK_ROWS + 1)
 
@@ -84,7 +84,7 @@ struct ss_range_device {
 	int64_t cause_ns[SS_IDLE_CAUSES], longest_ns[SS_IDLE_CAUSES];
 	uint32_t longest_gap[SS_IDLE_CAUSES], gap_count[SS_IDLE_CAUSES];
 	uint32_t idle_track; /* SS_NO_ROW: it has no gap */
-	int64_t outside_ns;  /* idle in none of the steps that count: no cause is known */
+	int64_t outside_ns;  /* idle outside of the measured steps: no cause is known */
 };
 
 struct ss_ranged {

@@ -61,7 +61,7 @@ static bool add_device(struct ss_curves *curves, int64_t device)
 	if (!has_launches(curves->trace, device))
 		return true;
 	curve.kind = SS_CURVE_QUEUE;
-	curve.name = "launched and not started";
+	curve.name = "queued kernels";
 	curve.unit = "count";
 	curve.high = NAN;
 	return add(curves, curve);

@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 
-/* Nodes of all levels over so many rows; a few rows need none. */
+/* The number of nodes of all levels over the rows; a few rows need none. */
 static uint32_t nodes_over(uint32_t rows)
 {
 	uint32_t sum = 0;
@@ -101,7 +101,7 @@ static bool sum_all(struct ss_lanes *lanes)
 
 /* --- lanes ------------------------------------------------------------------------- */
 
-/* Room for the lanes of so many tracks. */
+/* Makes room for the lanes and their rows. */
 static bool reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t order_count)
 {
 	lanes->lane_of = ss_memory_resize(lanes->memory, NULL, 0,

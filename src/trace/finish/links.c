@@ -34,7 +34,7 @@ struct call_index {
 	uint32_t call_count;
 };
 
-/* A plain table may have so many slots for each call. */
+/* Slots that a plain table may have per call. */
 #define PLAIN_SLOTS_MAX 4
 
 static bool is_launching(const struct ss_trace *trace, uint32_t row)
@@ -62,7 +62,7 @@ static int call_compare(const struct ss_trace *trace, const struct call *a, cons
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Merge sort: qsort() cannot be told of the trace without a global. */
+/* Merge sort: qsort() cannot pass on the trace without a global. */
 static void sort_calls(const struct ss_trace *trace, struct call *calls, struct call *spare,
 		       uint32_t count)
 {

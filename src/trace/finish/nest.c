@@ -18,7 +18,7 @@
 #define LANES_MAX 64
 
 /*
- * A kernel that covers so many later ones of its stream has a wrong duration:
+ * A kernel that covers this number of later ones of its stream has a wrong duration:
  * dependent launches and graph branches overlap by a few.
  */
 #define SWALLOWED_MIN 8

@@ -2,8 +2,8 @@
 /*
  * periods.h - finds the steps of a program that does not mark them, from what it repeats.
  *
- * A loop launches the same collectives and kernels in the same order, again and
- * again. The shortest period that explains nearly all of a sequence of names is
+ * A loop launches the same collectives and kernels in the same order in every
+ * iteration. The shortest period that explains nearly all of a sequence of names is
  * taken for a step; if nothing repeats clearly, no step is reported.
  */
 #ifndef SS_TRACE_FINISH_PERIODS_H

@@ -249,7 +249,7 @@ static uint32_t drop_cut_steps(struct ranges *ranges)
 	return kept;
 }
 
-/* What is counted in each step of a file that ends in the middle. */
+/* What is counted in each step of a truncated file. */
 enum part { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
 
 /* The parts of fewer events vary by themselves. */

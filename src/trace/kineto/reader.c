@@ -204,7 +204,7 @@ static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *
 	if (read_by_shape(reader, json, fields))
 		return SS_JSON_OK;
 	result = read_slowly(reader, json, fields);
-	/* counters have free keys, and what needed mending is no example */
+	/* counters have free keys, and what needed repairs is no example */
 	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
 	    !json->odd_commas && fields->category <= UINT16_MAX)
 		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,

@@ -40,7 +40,7 @@ void ss_store_release(struct ss_store *store)
 	ss_memory_free(memory, store->marks, (size_t)store->marks_capacity * sizeof(*store->marks));
 	ss_memory_free(memory, store->meta_texts,
 		       (size_t)store->meta_capacity * sizeof(*store->meta_texts));
-	ss_memory_free(memory, store->mended, store->mended_bytes);
+	ss_memory_free(memory, store->repaired, store->repaired_bytes);
 	memset(store, 0, sizeof(*store));
 }
 
@@ -95,23 +95,24 @@ static bool maps_reserve(struct ss_store_maps *maps, const struct ss_reader *rea
 }
 
 /* Room for a text that is made from another. */
-static bool reserve_mended(struct ss_store *store, size_t bytes)
+static bool reserve_repaired(struct ss_store *store, size_t bytes)
 {
 	char *moved;
 
-	if (bytes <= store->mended_bytes)
+	if (bytes <= store->repaired_bytes)
 		return true;
-	moved = ss_memory_resize(store->trace->memory, store->mended, store->mended_bytes, bytes);
+	moved = ss_memory_resize(store->trace->memory, store->repaired, store->repaired_bytes,
+				 bytes);
 	if (!moved)
 		return false;
-	store->mended = moved;
-	store->mended_bytes = bytes;
+	store->repaired = moved;
+	store->repaired_bytes = bytes;
 	return true;
 }
 
 /* Stores a text that may hold bytes which cannot be shown. */
-static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, const char *text,
-			   size_t length)
+static uint32_t add_repaired(struct ss_store *store, struct ss_strings *strings, const char *text,
+			     size_t length)
 {
 	struct ss_quality *quality = &store->trace->quality;
 	unsigned flaws = ss_utf8_check(text, length);
@@ -119,10 +120,10 @@ static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, c
 
 	if (!flaws)
 		return ss_strings_add(strings, text, length);
-	if (!reserve_mended(store, 3 * length))
+	if (!reserve_repaired(store, 3 * length))
 		return SS_NO_ID;
-	length = ss_utf8_mend(text, length, store->mended);
-	id = ss_strings_add(strings, store->mended, length);
+	length = ss_utf8_repair(text, length, store->repaired);
+	id = ss_strings_add(strings, store->repaired, length);
 	if (strings->count > had) {
 		ss_quality_add(quality, SS_ODD_BAD_UTF8, (flaws & SS_UTF8_BAD_BYTES) != 0);
 		ss_quality_add(quality, SS_ODD_CONTROL, (flaws & SS_UTF8_CONTROL) != 0);
@@ -138,11 +139,11 @@ static uint32_t add_value(struct ss_store *store, const char *text, size_t lengt
 	uint32_t id;
 
 	if (!is_list)
-		return add_mended(store, &store->trace->texts, text, length);
+		return add_repaired(store, &store->trace->texts, text, length);
 	line = ss_memory_resize(store->trace->memory, NULL, 0, 2 * length);
 	if (!line)
 		return SS_NO_ID;
-	id = add_mended(store, &store->trace->texts, line, ss_json_one_line(text, length, line));
+	id = add_repaired(store, &store->trace->texts, line, ss_json_one_line(text, length, line));
 	ss_memory_free(store->trace->memory, line, 2 * length);
 	return id;
 }
@@ -159,7 +160,7 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 {
 	struct ss_trace *trace = store->trace;
 	const struct ss_string *name = &reader->names.items[local];
-	uint32_t id = add_mended(store, &trace->names, name->text, name->length);
+	uint32_t id = add_repaired(store, &trace->names, name->text, name->length);
 	const struct ss_string *added;
 	bool is_same;
 
@@ -167,7 +168,7 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 						 &trace->name_flag_capacity, trace->names.count,
 						 sizeof(*trace->name_flags)))
 		return SS_NO_ID;
-	/* the reader has looked at the name already, unless it had to be mended */
+	/* the reader has looked at the name already, unless it had to be repaired */
 	added = &trace->names.items[id];
 	is_same = local < reader->name_flag_capacity && added->length == name->length &&
 		  memcmp(added->text, name->text, name->length) == 0;

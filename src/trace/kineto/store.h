@@ -34,8 +34,8 @@ struct ss_store {
 	struct ss_records wide_ids; /* ids that do not fit into 32 bits */
 	SS_BATCH_ARRAY(struct ss_flow, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
-	char *mended; /* a text while it is mended */
-	size_t mended_bytes;
+	char *repaired; /* a text while it is repaired */
+	size_t repaired_bytes;
 	bool failed; /* a number could not be given: no memory */
 };
 

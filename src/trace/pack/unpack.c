@@ -219,7 +219,7 @@ static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_tr
 	shown = ss_arena_alloc(&trace->arena, 3 * (size_t)part->bytes + 1, 1);
 	if (!shown)
 		return ss_fail_memory(err, "a trace");
-	ss_utf8_mend(part->data ? part->data : "", (size_t)part->bytes, shown);
+	ss_utf8_repair(part->data ? part->data : "", (size_t)part->bytes, shown);
 	trace->packed_of = shown;
 	trace->disk_bytes = unpacking->header.disk_bytes;
 	return SS_OK;

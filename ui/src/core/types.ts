@@ -286,6 +286,7 @@ export interface Offers {
 	views: ViewOffer[];
 	causes: Cause[]; /* of idle time */
 	colorings: Coloring[]; /* what can give slices their colour */
+	terms: { name: string; text: string }[]; /* of the glossary */
 	phases: PartLook[]; /* parts of the view phases, in the order in which they are drawn */
 	rank_parts: PartLook[]; /* of the view ranks, group part */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];

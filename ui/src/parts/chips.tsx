@@ -2,6 +2,7 @@
 /*
  * chips.tsx - a choice of one out of a few: groups of a table, parts of a tab.
  */
+import { tipOf } from "./tips";
 import "./chips.css";
 
 export interface Chip {
@@ -28,7 +29,7 @@ export function Chips(props: {
 					key={chip.id}
 					type="button"
 					class="chip"
-					title={chip.about}
+					{...(chip.about ? tipOf(chip.title, chip.about) : {})}
 					aria-pressed={chip.id === props.chosen}
 					onClick={() => props.onChoose(chip.id)}
 				>

@@ -91,7 +91,7 @@ function scaleOf(units: [number, string][], most: number): [number, string] {
 	return found;
 }
 
-/* So many decimals that a usual value has three digits; more than three nobody reads. */
+/* Enough decimals for three digits of a usual value; nobody reads more than three. */
 function decimalsFor(usual: number): number {
 	if (usual <= 0) return 0;
 	return Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(usual))));

@@ -4,6 +4,7 @@
  * whole; the parts add up to it.
  */
 import { formatNs, formatPercent } from "../core/format";
+import { Terms, tipOf } from "./tips";
 import "./meter.css";
 
 export interface MeterPart {
@@ -21,12 +22,18 @@ function Name(props: {
 	onChoose: ((name: string) => void) | undefined;
 }) {
 	const { part, onChoose } = props;
-	if (part.href) return <a href={part.href}>{part.name}</a>;
-	if (!onChoose) return <>{part.name}</>;
+	if (part.href)
+		return (
+			<a href={part.href} {...tipOf(part.name)}>
+				{part.name}
+			</a>
+		);
+	if (!onChoose) return <Terms text={part.name} />;
 	return (
 		<button
 			type="button"
 			class="link"
+			{...tipOf(part.name, part.about)}
 			aria-pressed={props.chosen === part.name}
 			onClick={() => onChoose(part.name)}
 		>
@@ -54,7 +61,7 @@ function Line({ part, most, props }: { part: MeterPart; most: number; props: Pro
 	};
 
 	return (
-		<tr title={part.about}>
+		<tr title={props.onChoose ? undefined : part.about}>
 			<th scope="row">
 				<Name part={part} chosen={props.chosen} onChoose={props.onChoose} />
 			</th>

@@ -7,7 +7,7 @@ import type { View } from "../core/store";
 import type { ColumnOffer, Job, TableDocument, ViewOffer } from "../core/types";
 import { isNumeric, type TableColumn } from "./columns";
 
-/* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
+/* Rows of one rank that come at once; of more, a note tells, and the core sorts and filters. */
 export const MOST_ROWS = 20000;
 
 /* Of all ranks together: those with most, in the order in which they are shown. */
@@ -98,7 +98,6 @@ export function columnsOf(document: TableDocument, offer: ViewOffer): TableColum
 			index,
 			type,
 			title: part === "median" ? words : `${words} ${PARTS[part]}`,
-			about: part === "median" ? `median ${column.about}` : column.about,
 			detail: part !== "median" || (declared.get(base)?.detail ?? false),
 			bar: part === "median" && base === barred,
 			spread: { stem: base, part },

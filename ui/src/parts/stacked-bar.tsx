@@ -4,6 +4,7 @@
  */
 import { useState } from "preact/hooks";
 import { formatPercent } from "../core/format";
+import { Terms } from "./tips";
 import "./stacked-bar.css";
 
 export interface BarPart {
@@ -27,6 +28,7 @@ function share(part: BarPart, sum: number): number {
 
 export function StackedBar({ parts, label, whole, format }: Props) {
 	const [active, activate] = useState<string | null>(null);
+	const seen = new Set<string>();
 	const sum = parts.reduce((all, part) => all + part.value, 0);
 
 	return (
@@ -85,7 +87,9 @@ export function StackedBar({ parts, label, whole, format }: Props) {
 						onMouseLeave={() => activate(null)}
 					>
 						<Swatch part={part} />
-						<span class="stacked-name">{part.name}</span>
+						<span class="stacked-name">
+							<Terms text={part.name} seen={seen} />
+						</span>
 						<b>{format(part.value)}</b>
 						<span class="stacked-share">
 							{formatPercent(share(part, sum))}

@@ -7,6 +7,7 @@ import type { Cell } from "../core/types";
 import { type DrawnColumn, exactly, formatIn } from "./columns";
 import { shortName } from "./names";
 import { nextOrder, type Order } from "./rows";
+import { tipOf } from "./tips";
 
 export type Style = Record<string, string>;
 
@@ -37,7 +38,7 @@ export function Header(props: {
 					>
 						<button
 							type="button"
-							title={column.about}
+							{...tipOf(column.heading, column.about)}
 							onClick={() =>
 								props.onOrder(
 									nextOrder(

@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { OpenedContext, type Opened } from "../core/context";
 import { store, useView } from "../core/store";
+import { Tips } from "../parts/tips";
 import { TABS } from "../tabs/tabs";
 import { Banner, useGone } from "./banner";
 import { Boundary } from "./boundary";
@@ -82,6 +83,7 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 			{helped ? (
 				<Help version={opened.job.version} onClose={() => help(false)} />
 			) : null}
+			<Tips />
 		</div>
 	);
 }

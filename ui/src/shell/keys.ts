@@ -23,7 +23,7 @@ export const KEYS: KeyGroup[] = [
 				does: "search names; Enter: next match, Shift+Enter: previous match",
 			},
 			{ keys: "?", does: "show this help" },
-			{ keys: "Esc", does: "close the menu, the help or the details" },
+			{ keys: "Esc", does: "close the tip, the menu, the help or the details" },
 			{ keys: "← →", does: "on the tab bar: previous or next tab" },
 			{ keys: "↑ ↓", does: "on the edge of the details: resize them" },
 		],

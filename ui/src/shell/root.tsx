@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Client } from "../core/client";
 import { learnCauses, learnColorings } from "../core/colors";
 import type { Opened } from "../core/context";
+import { learnTerms } from "../core/glossary";
 import type { Openers, Progress, Transport } from "../core/transport";
 import { runName } from "../core/words";
 import { Welcome } from "../welcome/welcome";
@@ -46,6 +47,7 @@ export function Root({
 			const [job, offers] = await Promise.all([client.job(), client.offers()]);
 			learnCauses(offers.causes);
 			learnColorings(offers.colorings);
+			learnTerms(offers.terms);
 			if (transport === first) showNamed(job, named);
 			if (live()) change({ at: "open", opened: { client, job } });
 		} catch (error) {

@@ -92,7 +92,7 @@ export const KEYS: Key[] = [
 	{ action: "flow-next", keys: ["]"], shown: "]", says: "Follow the flow: call to kernel" },
 	{ action: "flow-previous", keys: ["["], shown: "[", says: "Follow the flow back" },
 	{ action: "path", keys: ["c"], shown: "C", says: "Show the critical path" },
-	{ action: "clock", keys: ["t"], shown: "T", says: "Time from the step or from the start" },
+	{ action: "clock", keys: ["t"], shown: "T", says: "Times from the step or the start" },
 	{ action: "python", keys: ["p"], shown: "P", says: "Show Python frames and all lanes" },
 	{ action: "clear", keys: ["escape"], shown: "Esc", says: "Clear the selection" },
 ];

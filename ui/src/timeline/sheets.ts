@@ -32,7 +32,7 @@ const STRIP_PIXELS = 1 << 22;
 const PYTHON = 5;
 
 /* Rows that are kept while they are not seen. Strips may be as low as a pixel: all that a screen
- * has must fit, or those that are seen would be asked for again and again. */
+ * has must fit, or those that are seen would be requested repeatedly. */
 const KEPT = 600;
 const KEPT_STRIPS = 8192;
 

@@ -32,7 +32,7 @@ async function loadRun(client: Client, run: number): Promise<Run> {
 	return { job, told, budget: budgetOf(budget) };
 }
 
-/* Devices with devices, hosts with hosts: where one run has no device both are told by the host. */
+/* Devices with devices, hosts with hosts: if one run has no device, the hosts are compared. */
 async function loadRuns(client: Client): Promise<[Run, Run]> {
 	const runs = await Promise.all([loadRun(client, 0), loadRun(client, 1)]);
 	if (runs.every((run) => run.budget.parts.length)) return runs;

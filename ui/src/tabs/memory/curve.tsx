@@ -26,7 +26,7 @@ const WINDOW_PIXELS = 1200;
 /* The device's memory is drawn where the peak comes near it. */
 const NEAR_PERCENT = 50;
 
-/* The window in full detail; null while it is not there, or cannot be had. */
+/* The window in full detail; null until it is loaded, or if that fails. */
 function useWindow(peak: Peak, window: Span | null): Curve | null {
 	const { client, job } = useOpened();
 	const [curve, change] = useState<Curve | null>(null);

@@ -14,7 +14,7 @@ export interface Frame {
 	parent: Frame | null;
 	children: Frame[];
 	start: number; /* from the left edge, in the unit of total */
-	color?: string; /* where it is known; else it is told by the name */
+	color?: string; /* if known; otherwise it follows from the name */
 }
 
 function newFrame(name: string, parent: Frame | null): Frame {

@@ -41,7 +41,7 @@ const TIMES = [
 	},
 ];
 
-/* Stacks that come at once, the longest first; the rest is told. */
+/* Stacks that come at once, the longest first; a note counts the rest. */
 const MOST_STACKS = 4000;
 
 /* A tree of several ranks would sum what differs: one rank at a time, the chosen or the first. */

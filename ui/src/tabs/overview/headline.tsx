@@ -7,6 +7,7 @@ import { formatPercent } from "../../core/format";
 import { middle, rowsOf } from "../../core/rows";
 import { useView, writeAddress } from "../../core/store";
 import { plural } from "../../core/words";
+import { Terms } from "../../parts/tips";
 
 /* What people take for enough: below it the gaps are worth more than the kernels. */
 const ENOUGH_PERCENT = 80;
@@ -32,7 +33,9 @@ export function Utilization() {
 			: "";
 	return (
 		<p class="headline">
-			<span class="headline-name">GPU utilization</span>{" "}
+			<span class="headline-name">
+				<Terms text="GPU utilization" />
+			</span>{" "}
 			<b>{formatPercent(value)}</b>
 			<span class="soft">
 				{reach}: the share of step time in which a kernel ran.

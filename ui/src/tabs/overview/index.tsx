@@ -5,6 +5,7 @@
 import type { ComponentChildren } from "preact";
 import { useView, writeAddress } from "../../core/store";
 import { TabParts } from "../../parts/tab-parts";
+import { Terms } from "../../parts/tips";
 import type { Tab } from "../tab";
 import { Budget } from "./budget";
 import { Devices } from "./devices";
@@ -58,7 +59,7 @@ function Card(props: { title: string; about?: string; children: ComponentChildre
 	return (
 		<section class="card">
 			<h2>
-				{props.title} <span class="soft">{props.about}</span>
+				<Terms text={props.title} /> <span class="soft">{props.about}</span>
 			</h2>
 			{props.children}
 		</section>

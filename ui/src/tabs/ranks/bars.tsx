@@ -20,7 +20,7 @@ import { Failed, Loading } from "../../parts/state";
 const PAGE = 64;
 
 const ORDERS = [
-	{ id: "", title: "by rank", about: "In the order of their numbers" },
+	{ id: "", title: "by rank", about: "Sorted by rank number" },
 	{ id: "slow", title: "longest step first", about: "The slowest ranks first" },
 	{ id: "wait", title: "longest wait first", about: "The ranks that wait most for others first" },
 	{ id: "late", title: "shortest wait first", about: "The ranks that the others wait for first" },

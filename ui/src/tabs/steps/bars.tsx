@@ -13,7 +13,7 @@ import { type Bar, Bars } from "../../parts/bars";
 import { Failed, Loading } from "../../parts/state";
 import "./steps.css";
 
-/* So many bars can be told apart at 1280 pixels. */
+/* Bars that can be told apart at 1280 pixels. */
 const MOST_BARS = 240;
 
 /* A step this much longer than the median stands out: less is what steps usually differ by. */

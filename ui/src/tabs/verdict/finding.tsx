@@ -6,6 +6,7 @@ import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
+import { Terms, tipOf } from "../../parts/tips";
 import { boundsOf, ranksOf, savedRange } from "./model";
 import { type Flags, placesOf, showFinding } from "./places";
 import { Reasons } from "./reasons";
@@ -50,11 +51,16 @@ export function linked(evidence: Evidence[], i: number): boolean {
 	return !next || next.snapshot !== one?.snapshot || next.device !== one?.device;
 }
 
-export function EvidenceLine({ evidence, links }: { evidence: Evidence; links: boolean }) {
+export function EvidenceLine(props: {
+	evidence: Evidence;
+	links: boolean;
+	seen?: Set<string>; /* terms that have their tip already */
+}) {
+	const { evidence, links, seen } = props;
 	const line = evidence.line ? lineOf(evidence.line) : null;
 	return (
 		<li>
-			{evidence.text}
+			<Terms prose text={evidence.text} {...(seen ? { seen } : {})} />
 			{line ? (
 				<>
 					{" — "}
@@ -81,11 +87,17 @@ function split(evidence: Evidence[]): [Evidence[], Evidence[]] {
 
 export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 	const [first, rest] = split(evidence);
+	const seen = new Set<string>();
 	return (
 		<>
 			<ul class="evidence">
 				{first.map((one, i) => (
-					<EvidenceLine key={i} evidence={one} links={linked(first, i)} />
+					<EvidenceLine
+						key={i}
+						evidence={one}
+						links={linked(first, i)}
+						seen={seen}
+					/>
 				))}
 			</ul>
 			{rest.length ? (
@@ -97,6 +109,7 @@ export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 								key={i}
 								evidence={one}
 								links={linked(rest, i)}
+								seen={seen}
 							/>
 						))}
 					</ul>
@@ -104,6 +117,10 @@ export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 			) : null}
 		</>
 	);
+}
+
+function reasonOf({ reason }: Finding): string {
+	return reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.` : "";
 }
 
 /* −88 ms · 21 % · all ranks · high confidence */
@@ -146,12 +163,13 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 				</>
 			) : null}
 			{ranks ? `${ranks} · ` : ""}
-			<span
-				class={`confidence ${finding.confidence}`}
-				title={finding.reason ?? ""}
+			<button
+				type="button"
+				class={`term confidence ${finding.confidence}`}
+				{...tipOf("confidence", reasonOf(finding))}
 			>
 				{finding.confidence} confidence
-			</span>
+			</button>
 			{bounds ? <span class="soft"> · {bounds}</span> : null}
 		</span>
 	);
@@ -207,7 +225,7 @@ export function FindingCard({ number, finding, told, flags, off }: Props) {
 								},
 							})
 						}
-						title="Show details below"
+						{...tipOf(finding.title, "Show details below")}
 					>
 						{finding.title}
 					</button>

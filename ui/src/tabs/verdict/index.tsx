@@ -7,6 +7,7 @@ import { useLoaded, useOpened, useWork } from "../../core/context";
 import { store, useView } from "../../core/store";
 import type { Diagnosis, TableDocument } from "../../core/types";
 import { WorkBar } from "../../parts/state";
+import { Terms } from "../../parts/tips";
 import type { Tab } from "../tab";
 import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
@@ -74,7 +75,11 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 		<>
 			{warned.map(card)}
 			{open.map(card)}
-			{small.length ? <h3 class="smaller">Smaller findings</h3> : null}
+			{small.length ? (
+				<h3 class="smaller">
+					<Terms text="Smaller findings" />
+				</h3>
+			) : null}
 			{small.map(card)}
 			{told.step_ns ? (
 				<p class="nothing-else">
@@ -126,7 +131,7 @@ function cellOf(table: TableDocument, row: number, column: string) {
 	return table.rows[row]?.[table.columns.findIndex((one) => one.name === column)] ?? null;
 }
 
-/* One rank of many looks like a whole job; it must be told. */
+/* One rank of many looks like a whole job, so the page says that it is not. */
 function useMissingRanks(): string | null {
 	const { client, job } = useOpened();
 	const files = useLoaded(() => client.view("files"), [client]);

@@ -129,7 +129,7 @@ export function healthyLimit(diagnosis: Diagnosis): string {
 	return formatPercent(Math.max(HEALTHY_PERCENT, Math.ceil(most))).replace(".0 ", " ");
 }
 
-/* As of the command: from this share of the step on, unexplained time must be said. */
+/* As of the command: from this share of the step on, the verdict names unexplained time. */
 const OPEN_SHARE = 0.1;
 
 /* "37 %" of the step, where no rule explains that much; null: less. */

@@ -7,7 +7,7 @@ import { showOnTimeline } from "../../core/store";
 import type { Finding, Flag, FlagPlace } from "../../core/types";
 
 export interface Flags {
-	flags: Flag[] | null; /* null: not there yet, or cannot be had */
+	flags: Flag[] | null; /* null: not loaded yet, or failed */
 	error: string | null;
 }
 

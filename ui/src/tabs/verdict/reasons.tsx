@@ -14,9 +14,9 @@ type Part = "why" | "fix" | "surer" | "not";
 /* Pages of rules name their parts in the first words of a paragraph. */
 const STARTS: [RegExp, Part | null][] = [
 	[/^(?:What it looks at|A warning from)/, "why"],
-	[/^What (?:we assume the fix does|the fix is taken to do)/, "fix"],
-	[/^(?:How to be more certain|What (?:would make|makes) it surer)/, "surer"],
-	[/^(?:When this rule stays quiet|When it is silent|It is silent)/, "not"],
+	[/^What we assume the fix does/, "fix"],
+	[/^How to be more certain/, "surer"],
+	[/^When this rule stays quiet/, "not"],
 	[/^(?:What it does not see|No time is claimed)/, "not"],
 	[/^(?:What to do|The fix:)/, null],
 ];

@@ -4,6 +4,7 @@
  */
 import { formatNs, formatNsRange, formatPercent } from "../../core/format";
 import type { Diagnosis } from "../../core/types";
+import { Terms } from "../../parts/tips";
 import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
 
 /* Figures of a replay that misses the recorded step are only bounds. */
@@ -95,7 +96,7 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 	return (
 		<div class="sentence">
 			<h2 aria-live="polite">
-				A step takes <b>{formatNs(told.step_ns)}</b>.{" "}
+				A <Terms text="step" /> takes <b>{formatNs(told.step_ns)}</b>.{" "}
 				<span class={busy ? "busy" : ""}>
 					<Possible told={told} shown={shown} all={all} />
 				</span>

@@ -7,6 +7,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import { type Selection, showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
+import { Terms } from "../../parts/tips";
 import type { GapAnswer, GapCause } from "../answers";
 import { SliceLink } from "./slice";
 import "./details.css";
@@ -90,7 +91,9 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 				</section>
 				{gap.during ? (
 					<section>
-						<h3>On the host</h3>
+						<h3>
+							<Terms text="On the host" />
+						</h3>
 						<SliceLink
 							file={gap.file}
 							row={gap.during.row}

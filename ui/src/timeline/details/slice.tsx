@@ -9,6 +9,7 @@ import { type Selection, showOnTimeline, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
 import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
+import { Terms } from "../../parts/tips";
 import type { Collective, Flow, SliceAnswer } from "../answers";
 import "./details.css";
 
@@ -87,7 +88,9 @@ function Members({ collective }: { collective: Collective }) {
 	if (members.length < 2) return null;
 	return (
 		<>
-			<h3>Ranks, longest wait first</h3>
+			<h3>
+				<Terms text="Ranks, longest wait first" />
+			</h3>
 			<dl>
 				{members.slice(0, MEMBERS).map((one) => [
 					<dt key={`${one.file} dt`}>
@@ -116,7 +119,9 @@ function Members({ collective }: { collective: Collective }) {
 function Together({ collective, rank }: { collective: Collective; rank: number | null }) {
 	return (
 		<section>
-			<h3>Collective</h3>
+			<h3>
+				<Terms text="Collective" />
+			</h3>
 			<dl>
 				<dt>what</dt>
 				<dd>

@@ -144,7 +144,7 @@ export function drawAxis(
 	context.fillRect(0, top + height - 1, pen.width, 1);
 }
 
-/* So many steps that two tones would only flicker. */
+/* From this number of steps on two tones would only flicker. */
 function drawBand(pen: Pen, steps: Step[], top: number, height: number): void {
 	const { context, theme } = pen;
 	const from = Math.max(0, xOf(pen, steps[0]?.start_ns ?? 0));

@@ -103,7 +103,7 @@ function Card(props: {
 		.map((series, index) => ({ series, index, bytes: series.parts[pixel] ?? 0 }))
 		.filter(({ bytes }) => bytes > 0)
 		.sort((a, b) => b.bytes - a.bytes);
-	/* what is pointed at is told, however small it is */
+	/* what the pointer is on is named, however small it is */
 	const told = held.filter(({ index }, i) => i < TOLD || index === under);
 	const more = held.length - told.length;
 	return (

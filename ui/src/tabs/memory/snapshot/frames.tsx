@@ -42,7 +42,7 @@ function kindOf(frame: Frame): string {
 	return frame.own ? "own" : frame.noise ? "noise" : "";
 }
 
-/* What is said of a stack in a sentence. */
+/* A stack in one sentence. */
 export function holdsWords(stack: Stack): string {
 	const parts: string[] = [];
 	const add = (bytes: number | undefined, blocks: number | undefined, when: string) => {

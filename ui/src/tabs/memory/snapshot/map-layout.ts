@@ -53,7 +53,7 @@ function lastUpTo(numbers: Float64Array, value: number): number {
 	return low - 1;
 }
 
-/* One row a segment, all to one scale. */
+/* One row per segment, all to one scale. */
 export function rowsLayout({ segments }: Blocks, width: number): Layout {
 	const largest = segments.reduce((most, one) => Math.max(most, one.bytes), 1);
 	const scale = Math.max(0, width - LEFT - 4) / largest;
