@@ -143,6 +143,9 @@ def check(path, folder=None):
         problems += check_use(path, whole["gpu"], folder)
     verbose = run(STEPSCOPE, "--verbose", "--width", "1000", path, folder=folder).stdout
     for finding in whole["findings"]:
+        has_lines = any(row["line"] and "snapshot" not in row for row in finding["evidence"])
+        if has_lines and "with_stack" in (finding["surer"] or ""):
+            problems.append(f"{finding['rule']} asks for stacks that are there")
         for words in [finding["reason"], *(row["text"] for row in finding["evidence"])]:
             if words and words not in verbose:
                 problems.append(f"--verbose lacks {words!r}")
