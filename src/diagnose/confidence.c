@@ -65,8 +65,11 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 		return ss_fail_memory(err, "what is wrong with the files");
 	diagnosis->is_blind = ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE) ||
 			      ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS);
-	for (uint32_t i = 0; i < diagnosis->found_count; i++)
+	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		limit_finding(diagnosis, job, diagnosis->found[i]);
+		if (!ss_finding_ask(diagnosis, job, diagnosis->found[i]))
+			return ss_fail_memory(err, "what to record");
+	}
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++)
 		digests[i] = job->files[diagnosis->files[i]].rank_index;
 	ss_gpu_use_measure(&diagnosis->gpu, job, digests, diagnosis->rank_count);

@@ -177,6 +177,10 @@ static void add_share(double share, struct ss_text *out)
 	double percent = 100 * share;
 	bool is_end = percent < 0.05 || percent >= 99.95;
 
+	if (share > 0 && percent < 0.05) {
+		ss_text_add_string(out, "less than 0.1 %");
+		return;
+	}
 	ss_text_addf(out, "%.*f %%", !is_end && (percent < 9.95 || percent >= 99) ? 1 : 0, percent);
 }
 

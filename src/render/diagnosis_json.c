@@ -232,7 +232,11 @@ static void add_percent(struct ss_text *out, const char *key, double share)
 static void add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
+	struct ss_text sentence = { 0 };
 
+	ss_diagnosis_gpu(diagnosis, &sentence);
+	add_lines(out, "gpu_text", &sentence);
+	ss_text_add_string(out, ",\n");
 	if (!gpu->rank_count) {
 		ss_text_add_string(out, "\"gpu\":null,\n");
 		return;

@@ -26,7 +26,7 @@ LINES_MAX, FINDINGS_USUAL = 52, 4
 PRESETS = ("small1-healthy", "small1-profiler-overhead", "gpu1-sync-print-mild",
            "ddp8-straggler-host")
 
-GPU = re.compile(r"^The GPUs? (is|are) busy \d+(\.\d)? % of the step\b"
+GPU = re.compile(r"^The GPUs? (is|are) busy (less than )?\d+(\.\d)? % of the step\b"
                  r"|^GPU use is unknown: |^No GPU in this trace: ", re.M)
 TITLE = re.compile(r"^ *(\d+|-)  \S")
 CONFIDENCE = re.compile(r"^     (high|medium|low) confidence(: |$)")
@@ -143,6 +143,9 @@ def check(path, folder=None):
         problems += check_use(path, whole["gpu"], folder)
     verbose = run(STEPSCOPE, "--verbose", "--width", "1000", path, folder=folder).stdout
     for finding in whole["findings"]:
+        has_lines = any(row["line"] and "snapshot" not in row for row in finding["evidence"])
+        if has_lines and "with_stack" in (finding["surer"] or ""):
+            problems.append(f"{finding['rule']} asks for stacks that are there")
         for words in [finding["reason"], *(row["text"] for row in finding["evidence"])]:
             if words and words not in verbose:
                 problems.append(f"--verbose lacks {words!r}")

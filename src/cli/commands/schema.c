@@ -5,11 +5,13 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
+	struct shown shown;
 	const char *name;
 	int code;
 
@@ -22,7 +24,11 @@ static int run(const struct command *command, const struct arguments *arguments)
 			printf("%s\n", name);
 		return EXIT_FINE;
 	}
-	code = show_out(command->name, ss_schema(arguments->paths[0], &out, &err), &out, &err);
+	code = show_begin(command->name, arguments, NULL, &shown);
+	if (code != EXIT_FINE)
+		return code;
+	code = show_end(command->name, ss_schema(arguments->paths[0], &out, &err), &shown, &out,
+			&err);
 	if (code == EXIT_USAGE)
 		fprintf(stderr, "Run 'stepscope schema' for all names.\n");
 	return code;

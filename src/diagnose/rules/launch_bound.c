@@ -34,7 +34,8 @@
 
 static const char pause_fix[] =
 	"# the host does other work before it launches: move it out of the step\n"
-	"# or to a thread; with_stack=True shows which";
+	"# or to a thread\n"
+	"# with_stack=True shows which work";
 
 static const char starved_fix[] =
 	"# hosts pause between launches: too few cores, or a thread holds the GIL\n"

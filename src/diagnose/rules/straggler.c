@@ -42,7 +42,7 @@ static const char host_fix[] =
 	"# move work that only this rank does (logging, checkpoints) to a thread";
 static const char python_fix[] =
 	"# move work that only this rank does (logging, checkpoints) to a thread\n"
-	"# or after the last collective, or split it among all ranks;\n"
+	"# or after the last collective, or split it among all ranks\n"
 	"# with_stack=True names its functions";
 static const char shared_fix[] =
 	"nvidia-smi pmon -c 1   # processes on the GPU; AMD: rocm-smi --showpids\n"

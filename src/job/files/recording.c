@@ -72,6 +72,9 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.is_damaged = trace->quality.rows[SS_ODD_COMPRESSED_CORRUPT].count > 0,
 		.is_one_step = trace->steps.count == 1,
 		.lacks_calls = trace->quality.rows[SS_ODD_NO_CALLS].count > 0,
+		.lacks_stacks = trace->quality.rows[SS_ODD_NO_STACKS].count > 0,
+		.lacks_shapes = trace->quality.rows[SS_ODD_NO_SHAPES].count > 0,
+		.lacks_memory = trace->quality.rows[SS_ODD_NO_MEMORY].count > 0,
 		.lacks_device = trace->quality.rows[SS_ODD_NO_DEVICE_EVENTS].count > 0,
 	};
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)

@@ -184,6 +184,7 @@ export interface Diagnosis {
 	runs_text: string | null; /* lines; null: the files are of one run */
 	blind_text: string | null; /* what the files lack so that nothing can be found */
 	gpu: GpuUse | null; /* null: no GPU in the steps */
+	gpu_text: string; /* the sentence of the command about it */
 	spread: Spread | null; /* null: fewer than three steps */
 	account: Account | null;
 	step_ns: number | null;
