@@ -19,6 +19,17 @@ import { gunzipSync } from "node:zlib";
 const VIEWS = ["files", "devices", "categories", "tracks", "steps", "quality"];
 const BIG_BYTES = 100e6;
 
+/* No traces: dropped on the page they end in the sentence that the command has for them. */
+const WRONG = [
+	["plot.png", "\x89PNG\r\n\x1a\n"],
+	["page.html", "<!DOCTYPE html><html></html>"],
+	["run.nsys-rep", "\x01\x02\x03\x04"],
+	["pointer.json", "version https://git-lfs.github.com/spec/v1\n"],
+	["model.pt", "PK\x03\x04archive/data.pkl"],
+	["train.log", "step 1 loss 2.31\n"],
+	["empty.json", ""],
+];
+
 /* The module behind functions that take and give strings and bytes. */
 class Module {
 	static async load(path) {
@@ -283,6 +294,10 @@ async function main(wasmPath, command, traces) {
 		writeFileSync(made, madeUpTrace(0));
 		comparison.file(made);
 		comparison.file(packOf(made, command));
+		for (const [name, bytes] of WRONG) {
+			writeFileSync(join(folder, name), Buffer.from(bytes, "latin1"));
+			comparison.file(join(folder, name));
+		}
 		traces.filter((trace) => existsSync(trace)).forEach((trace, index) => {
 			const plain = plainCopy(trace, folder, index);
 			comparison.file(plain);

@@ -6,17 +6,17 @@
 
 const struct exit_meaning exit_meanings[] = {
 	{ EXIT_FINE, "fine",
-	  "The command did what it was asked for. Findings are no error; 'serve' that was "
-	  "stopped with Ctrl-C ends like this, too." },
+	  "The command did its work; findings are not errors. 'stepscope serve' also ends with "
+	  "0 when you stop it with Ctrl-C." },
 	{ EXIT_FAILED, "problem",
 	  "An input is missing, cannot be read or is not a trace, an output could not be "
 	  "written, or a limit was reached. One sentence on standard error says which." },
 	{ EXIT_USAGE, "usage",
 	  "The command line is wrong: an unknown command, option, value, view, rule, rank or "
-	  "step. Nothing was written." },
+	  "step. No file was written." },
 	{ EXIT_FOUND, "found",
-	  "Reserved: the traces were read, and a condition of --fail-if holds. No command of "
-	  "this version has --fail-if." },
+	  "Reserved for --fail-if: the traces meet its condition. This version does not have "
+	  "--fail-if yet." },
 	{ EXIT_INTERRUPTED, "interrupted",
 	  "Ctrl-C stopped the command before it was done. No incomplete file is left." },
 };

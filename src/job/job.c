@@ -369,6 +369,10 @@ static void arrange(struct ss_job *job)
 			job->files[i].subject.trace = &job->files[i].trace;
 }
 
+#define TRACES_ARE                                                                     \
+	": pass the folder that tensorboard_trace_handler() or export_chrome_trace() " \
+	"wrote to"
+
 /* Nothing was called a trace: says what there is instead. */
 static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 {
@@ -376,10 +380,11 @@ static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 	char beside[64] = "";
 
 	if (!pickles && others == 1)
-		return ss_fail(err, SS_ERR_FORMAT, "the only JSON file is not a profiler trace");
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "the only JSON file is not a profiler trace" TRACES_ARE);
 	if (!pickles)
-		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
-			       others);
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "none of the %u JSON files is a profiler trace" TRACES_ARE, others);
 	if (others)
 		snprintf(beside, sizeof(beside), " and %u other JSON file%s", others,
 			 others == 1 ? "" : "s");

@@ -81,9 +81,13 @@ enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char op
 	if (module[0] || name[0])
 		return ss_pickle_fail(
 			machine, SS_ERR_FORMAT,
-			"%s tries to %s: '%s.%s'; stepscope refused it and ran nothing",
+			"%s tries to %s: '%s.%s', which no snapshot of "
+			"torch.cuda.memory._dump_snapshot() does; stepscope refused it and ran "
+			"nothing",
 			refusal->name, refusal->what, module, name);
 	return ss_pickle_fail(machine, SS_ERR_FORMAT,
-			      "%s tries to %s; stepscope refused it and ran nothing", refusal->name,
-			      refusal->what);
+			      "%s tries to %s, which no snapshot of "
+			      "torch.cuda.memory._dump_snapshot() does; stepscope refused it and "
+			      "ran nothing",
+			      refusal->name, refusal->what);
 }

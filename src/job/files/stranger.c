@@ -301,11 +301,11 @@ const char *ss_stranger_url(const char *path)
 		const char *scheme, *what;
 	} schemes[] = {
 		{ "file://", "it is a URL: pass the path of the file, without 'file://'" },
-		{ "s3://", "it is a URL, and stepscope reads files of this machine: copy it with "
+		{ "s3://", "it is a URL, and stepscope reads files on this machine: copy it with "
 			   "'aws s3 cp' first" },
-		{ "gs://", "it is a URL, and stepscope reads files of this machine: copy it with "
+		{ "gs://", "it is a URL, and stepscope reads files on this machine: copy it with "
 			   "'gcloud storage cp' first" },
-		{ "hf://", "it is a URL, and stepscope reads files of this machine: fetch it with "
+		{ "hf://", "it is a URL, and stepscope reads files on this machine: fetch it with "
 			   "'huggingface-cli download' first" },
 		{ "http", "it is a URL, and stepscope does not use the network: fetch the file "
 			  "with 'curl -LO', or pipe it: 'curl -L URL | stepscope -'" },
@@ -316,5 +316,5 @@ const char *ss_stranger_url(const char *path)
 	for (size_t i = 0; i < SS_COUNT(schemes); i++)
 		if (begins(path, strlen(path), schemes[i].scheme))
 			return schemes[i].what;
-	return "it is a URL, and stepscope reads files of this machine: download it first";
+	return "it is a URL, and stepscope reads files on this machine: download it first";
 }
