@@ -9,7 +9,7 @@ stepscope run against a simulated job, those in tables and sentences, too; shown
 outputs. Shell runs as a whole; with `needs` only its commands of stepscope do. JSON is parsed, C
 compiled against the public header. Python runs; with needs=torch where PyTorch is present (its CPU
 build is enough), and stepscope opens the traces that it writes. `part` marks Python with arguments
-left out, which is only compiled, as is Python with other needs. STEPSCOPE_PYTHON="chroot /x python3"
+left out, which is only compiled, as is Python with other needs. STEPSCOPE_PYTHON="chroot /x python"
 and STEPSCOPE_PYTHON_ROOT=/x name a Python with PyTorch elsewhere.
 """
 import json
