@@ -81,7 +81,7 @@ class Server:
             self.fail(f"the server ended with {self.process.returncode}")
         self.errors.seek(0)
         for line in self.errors.read().decode(errors="replace").splitlines():
-            if "could not be read; the viewer says why" not in line:
+            if "could not be read; the viewer shows why" not in line:
                 self.fail("the server said more than it should")
 
 

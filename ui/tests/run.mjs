@@ -6,12 +6,15 @@
  *
  * Needs the page (tools/viewer) in dist/ and in the command. With names only the tests whose
  * name holds one of them. Two browsers share the tests, because a test waits for most of its time;
- * STEPSCOPE_BROWSERS=1 runs one after the other. The last line says how many passed and failed.
+ * STEPSCOPE_BROWSERS=1 runs one after the other. On a busy machine a test can miss its time: one
+ * that fails runs once more, alone, after all others. The last line says how many passed and
+ * failed, and how many of those that passed needed the second try.
  */
 import { Failed, Harness } from "./harness.mjs";
 import { TESTS } from "./tests.mjs";
 
-async function attempt(harness, test) {
+/* What went wrong, or null. */
+async function attempt(harness, test, isLast) {
 	const begin = performance.now();
 	let problem = null;
 	try {
@@ -20,23 +23,43 @@ async function attempt(harness, test) {
 		problem = error instanceof Failed ? error.message : (error.stack ?? String(error));
 	}
 	const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-	console.log(`${problem ? "FAILED" : "ok    "} ${seconds.padStart(5)} s  ${test.name}`);
+	const verdict = !problem ? "ok" : isLast ? "FAILED" : "again";
+	const shown = isLast && !problem ? "ok  (second try)" : verdict.padEnd(6);
+	console.log(`${shown} ${seconds.padStart(5)} s  ${test.name}`);
 	if (problem) console.log(`       ${problem}`);
-	return !problem;
+	return problem;
 }
 
-/* Takes tests from the front of the queue until it is empty; how many failed. */
+/* Takes tests from the front of the queue until it is empty; those that failed, with the reason. */
 async function work(stepscope, queue) {
 	const harness = new Harness(stepscope);
-	let failed = 0;
+	const failed = [];
 	try {
 		await harness.begin();
-		for (let test = queue.shift(); test; test = queue.shift())
-			if (!(await attempt(harness, test))) failed++;
+		for (let test = queue.shift(); test; test = queue.shift()) {
+			const problem = await attempt(harness, test, false);
+			if (problem) failed.push({ test, problem });
+		}
 	} finally {
 		await harness.end();
 	}
 	return failed;
+}
+
+/* Each failed test once more, in a browser of its own; how many failed again. */
+async function retry(stepscope, failed) {
+	let again = 0;
+	for (const { test, problem } of failed) {
+		const harness = new Harness(stepscope);
+		try {
+			await harness.begin();
+			console.log(`first try of ${test.name}:\n       ${problem}`);
+			if (await attempt(harness, test, true)) again++;
+		} finally {
+			await harness.end();
+		}
+	}
+	return again;
 }
 
 async function main(stepscope, names) {
@@ -46,8 +69,11 @@ async function main(stepscope, names) {
 	const queue = [...chosen];
 	const browsers = Math.max(1, Number(process.env.STEPSCOPE_BROWSERS ?? 2));
 	const works = Array.from({ length: browsers }, () => work(stepscope, queue));
-	const failed = (await Promise.all(works)).reduce((sum, one) => sum + one, 0);
-	console.log(`page: ${chosen.length - failed} passed, ${failed} failed`);
+	const missed = (await Promise.all(works)).flat();
+	const failed = await retry(stepscope, missed);
+	const second = missed.length - failed;
+	const needed = second ? ` (${second} needed a second try)` : "";
+	console.log(`page: ${chosen.length - failed} passed, ${failed} failed${needed}`);
 	return failed === 0 && chosen.length > 0;
 }
 

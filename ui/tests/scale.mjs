@@ -125,7 +125,7 @@ async function testWork(harness) {
 	});
 	await page.route("**/api/state", async (route) => {
 		const response = await route.fetch();
-		const work = { doing: "Making the table", share: 0.25, done: 160, count: 640 };
+		const work = { doing: "Computing the table", share: 0.25, done: 160, count: 640 };
 		await route.fulfill({ response, json: { ...(await response.json()), work } });
 	});
 	await page.getByRole("tab", { name: "Modules" }).click();
