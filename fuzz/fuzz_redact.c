@@ -54,7 +54,7 @@ static bool is_damaged(const struct ss_trace *trace)
 {
 	for (int i = 0; i < SS_ODD_COUNT; i++)
 		if (ss_oddity_info((enum ss_oddity)i)->severity == SS_SEVERITY_LOST ||
-		    ss_oddity_info((enum ss_oddity)i)->severity == SS_SEVERITY_MENDED)
+		    ss_oddity_info((enum ss_oddity)i)->severity == SS_SEVERITY_REPAIRED)
 			if (trace->quality.rows[i].count)
 				return true;
 	return false;

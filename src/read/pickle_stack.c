@@ -281,7 +281,7 @@ enum ss_pickle_step ss_pickle_tuple(struct ss_pickle *machine, uint32_t count)
 
 static enum ss_pickle_step wrong_container(struct ss_pickle *machine, enum ss_pickle_kind kind)
 {
-	return ss_pickle_fail(machine, SS_ERR_FORMAT, "it adds items to a value that is not a %s",
+	return ss_pickle_fail(machine, SS_ERR_FORMAT, "items for a %s, but the value is not one",
 			      kind == SS_PICKLE_DICT ? "dictionary" : "list");
 }
 

@@ -294,11 +294,11 @@ async function words() {
 	const broken = job(file("a", { rank: 0 }), file("b", { problem: "x" }));
 	equal(
 		runWords(broken),
-		"1 rank · no steps · no device · 1 file unreadable",
+		"1 rank · no steps · no GPU · 1 file unreadable",
 		"broken among good",
 	);
 	const nameless = job(file("a", { device_slices: 5 }));
-	equal(runWords(nameless), "1 file · no steps · device not named", "a device worked");
+	equal(runWords(nameless), "1 file · no steps · unknown GPU", "a device worked");
 	const { nextStep } = await load("shell/status.tsx");
 	const steps = [{ number: 0 }, { number: 1 }];
 	const walk = [

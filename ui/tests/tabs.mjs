@@ -60,7 +60,7 @@ async function everyView(harness) {
 		const parts = page.locator(".chips.strong").getByRole("button");
 		/* some lead to other parts: back by the first */
 		for (const name of await parts.allInnerTexts()) {
-			const part = parts.filter({ hasText: name });
+			const part = page.locator(".chips.strong").getByRole("button", { name, exact: true });
 			if ((await part.count()) === 0) await parts.first().click();
 			await part.first().click();
 			await quiet(page);
@@ -190,8 +190,10 @@ async function causes(harness) {
 	for (const name of new Set(found)) {
 		const cause = told.find((one) => one.name === name);
 		check(cause, `'${name}' of the view gaps is no cause of the core`);
+		const button = page.getByRole("button", { name, exact: true });
 		const table = panel.getByRole("table", { name: "Idle time by cause" });
-		const means = await table.getByRole("button", { name, exact: true }).evaluate((one) => {
+		const line = table.locator("tr", { has: button });
+		const means = await line.getByRole("button").evaluate((one) => {
 			const [first] = (one.getAttribute("aria-describedby") ?? "").split(" ");
 			return document.getElementById(first ?? "")?.textContent ?? null;
 		});
