@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-FINE, FAILED, USAGE = 0, 1, 2
+FINE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 STEPSCOPE = sys.argv[1]
 # seconds; a sanitizer on a busy machine is slow
 PATIENCE = 120
@@ -370,7 +370,7 @@ def check_ends(job, folder):
         process.send_signal(signal.SIGINT)
         os.write(writing, b'{"traceEvents":[\n' + b'{"ph":"X","ts":1,"dur":1,"name":"a"},\n' * 1000)
         os.close(writing)
-        check(process.wait(PATIENCE) == FINE, process.returncode, process.stderr.read())
+        check(process.wait(PATIENCE) == INTERRUPTED, process.returncode, process.stderr.read())
     for words, code, sentence in (
             ([], USAGE, b"expected a trace file or a folder"),
             ([folder / "nothing"], FAILED, b"nothing"),

@@ -88,7 +88,7 @@ def ctrl_c(stepscope, root):
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     error = process.communicate()[1]
-    check("stopped", process.returncode == 1 and "stopped" in error, error)
+    check("stopped", process.returncode == 130 and "stopped" in error, error)
     check("nothing is left of it", not job.exists() and not list(root.glob(".stepscope*")))
 
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "job/files/find.h"
 #include "read/pickle.h"
 
 #define OURS "pass the file that prof.export_chrome_trace() wrote"
@@ -284,8 +285,11 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 		return takes_pickles ? NULL : pickle;
 	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
 		at++;
-	if (at == length || bytes[at] == '{' || bytes[at] == '[' ||
-	    (takes_pickles && ss_pickle_is_start(bytes, length)))
+	if (at == length || bytes[at] == '{' || bytes[at] == '[')
+		return NULL;
+	/* old pickles are text; those that nobody can tell from it are believed by their name */
+	if (takes_pickles &&
+	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
 		return NULL;
 	if (bytes[at] == '<')
 		return look_at_markup(bytes + at, length - at);
