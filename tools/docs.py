@@ -4,8 +4,8 @@
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
 between two marker lines; what stands between them is made here. docs/presets.md,
-docs/options.md and docs/schema/*.json are made here as a whole. With --check nothing is written and a page that is out
-of date is an error.
+docs/options.md and docs/schema/*.json are made here as a whole. With --check nothing is written
+and a page that is out of date is an error.
 """
 import json
 import pathlib
