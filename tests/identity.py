@@ -4,7 +4,8 @@
 
 Usage: identity.py STEPSCOPE. Keys of run id, host, command and commit in all spellings; the first
 of the list counts. JSON of views, reports, verdicts, snapshots and comparisons, text, Markdown,
-packs, the viewer's routes and copies by redact have them; without them JSON has null and text no line.
+packs, the viewer's routes and copies by redact have them; without them JSON has null and text no
+line.
 """
 import json
 import pathlib

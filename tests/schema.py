@@ -3,9 +3,9 @@
 """JSON and NDJSON are what docs/schema says, and say the same.
 
 Usage: schema.py STEPSCOPE ROOT TRACES. Every view in every group, reports, verdicts, comparisons
-and snapshot views of a simulated job, of small files with hostile texts and of recorded traces validate
-against the schemas; no member is printed that no schema declares. NDJSON has the cells of JSON.
-CSV and NDJSON refuse what has several tables, and name the views.
+and snapshot views of a simulated job, of small files with hostile texts and of recorded traces
+validate against the schemas; no member is printed that no schema declares. NDJSON has the cells of
+JSON. CSV and NDJSON refuse what has several tables, and name the views.
 """
 import json
 import pathlib

@@ -79,8 +79,9 @@ static const struct view_case cases[] = {
 	  DELAYS ",late_percent,call_mean_ns", "cudaLaunchKernel,3,15500,23000,50.00,3000" },
 	{ "only such: no device, and it is said", "op a 1 0 +9; call cudaLaunchKernel 1 1 +2 #1",
 	  DELAYS ",device_events,short_percent,late_percent," QUEUE "+notes",
-	  "cudaLaunchKernel,1,-,-,0,-,-,-,-\nKernels and copies are not recorded: "
-	  "profile(activities=[..., ProfilerActivity.CUDA]) does." },
+	  "cudaLaunchKernel,1,-,-,-,-,-,-,-\n"
+	  "Kernels and copies are not recorded: use profile(activities=[..., "
+	  "ProfilerActivity.CUDA])." },
 	{ "device work without calls", "kernel k 7 0 +9", "call+notes",
 	  "Runtime calls are not recorded: the file has device work, but not what launched it." },
 	{ "a call of no known name that started something",
