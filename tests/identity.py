@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every output says which run it is about, as far as the files do.
 
-Usage: identity.py STEPSCOPE. Keys of run id, host, command and commit in all spellings; the first of
-the list counts. JSON of views, reports, verdicts, snapshots and comparisons, text, Markdown, packs,
-the viewer's routes and copies by redact have them; without them JSON has null and text no line.
+Usage: identity.py STEPSCOPE. Keys of run id, host, command and commit in all spellings; the first
+of the list counts. JSON of views, reports, verdicts, snapshots and comparisons, text, Markdown,
+packs, the viewer's routes and copies by redact have them; without them JSON has null and text no
+line.
 """
 import json
 import pathlib
@@ -17,8 +18,8 @@ EVENTS = [
     {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 1,
      "dur": 90},
     {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 50},
-    {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 12, "s": "t",
-     "args": {"Device Type": 0, "Device Id": -1, "Addr": 64, "Bytes": 1024}},
+    {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 12,
+     "s": "t", "args": {"Device Type": 0, "Device Id": -1, "Addr": 64, "Bytes": 1024}},
 ]
 START = {"baseTimeNanoseconds": 1719853884000000000}
 FULL = {"run_id": "3fq1x7", "host_name": "node-17.corp", "command": "torchrun train.py --lr 1",
@@ -81,14 +82,15 @@ def check_everywhere(path, told):
 
 
 def check_text(path):
-    line = "Run: 3fq1x7 · 2024-07-01 17:11:24 UTC · host node-17.corp · commit 9f3c2ab0d1 · torchrun"
-    for words in (["steps"], ["overview"], ["diagnose"], ["snapshot", path, "summary"],
-                  ["diff", path]):
+    line = ("Run: 3fq1x7 · 2024-07-01 17:11:24 UTC · host node-17.corp · commit 9f3c2ab0d1 "
+            "· torchrun")
+    for words in (["steps", path], ["overview", path], ["diagnose", path], ["diff", path, path],
+                  ["snapshot", path, "summary"]):
         for form in ("text", "markdown"):
-            out = run(*words, path, "--format", form, "--width", "200") if path not in words else \
-                run(*words, *([path] if words[0] == "diff" else []), "--format", form, "--width", "200")
+            out = run(*words, "--format", form, "--width", "200")
             assert line in out.replace("\\", ""), (words, form, out[:400])
-    narrow = [text for text in run("steps", path, "--width", "80").splitlines() if text[:4] == "Run:"]
+    lines = run("steps", path, "--width", "80").splitlines()
+    narrow = [text for text in lines if text.startswith("Run:")]
     assert len(narrow) == 1 and len(narrow[0]) <= 80 and narrow[0].endswith("…"), narrow
     assert "3fq1x7" not in run("steps", path, "--format", "csv")
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file does not record is null in every view, never 0.
 
-Usage: nulls.py STEPSCOPE. One kind of information after the other is taken out of a simulated job. The
-columns that depend on it are null in all rows then; with it they have figures. A table without
+Usage: nulls.py STEPSCOPE. One kind of information after the other is taken out of a simulated job.
+The columns that depend on it are null in all rows then; with it they have figures. A table without
 rows says nothing, so what must have rows is listed as well. Verdicts have null for steps that are
 not there.
 """
@@ -120,8 +120,8 @@ def check_empty(folder):
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        run("sim", "--preset", "ddp8-straggler", "--ranks", "2", "--steps", "2", "--set", "memory=1",
-            "-o", folder / "job")
+        run("sim", "--preset", "ddp8-straggler", "--ranks", "2", "--steps", "2", "--set",
+            "memory=1", "-o", folder / "job")
         documents = {path.name.removesuffix(".gz"): json.loads(gzip.decompress(path.read_bytes()))
                      for path in (folder / "job").glob("rank*.json.gz")}
         whole = write(folder / "whole", documents, lambda event: event)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON and NDJSON are what docs/schema says, and say the same.
 
-Usage: schema.py STEPSCOPE ROOT TRACES. Every view in every group, reports, verdicts, comparisons and
-snapshot views of a simulated job, of small files with hostile texts and of recorded traces validate
-against the schemas; no member is printed that no schema declares. NDJSON has the cells of JSON.
-CSV and NDJSON refuse what has several tables, and name the views.
+Usage: schema.py STEPSCOPE ROOT TRACES. Every view in every group, reports, verdicts, comparisons
+and snapshot views of a simulated job, of small files with hostile texts and of recorded traces
+validate against the schemas; no member is printed that no schema declares. NDJSON has the cells of
+JSON. CSV and NDJSON refuse what has several tables, and name the views.
 """
 import json
 import pathlib
@@ -22,7 +22,8 @@ except ImportError:
 STEPSCOPE = sys.argv[1]
 ROOT = pathlib.Path(sys.argv[2])
 TRACES = pathlib.Path(sys.argv[3])
-SCHEMAS = {path.stem: json.loads(path.read_text()) for path in (ROOT / "docs/schema").glob("*.json")}
+FILES = (ROOT / "docs/schema").glob("*.json")
+SCHEMAS = {path.stem: json.loads(path.read_text()) for path in FILES}
 # control characters, quotes, what is no UTF-8, lone surrogates, line separators, a very long name
 HOSTILE = [rb'"a \" b\\ \u0007\u0000 \ud800 \u2028"', b'"\xff\xfe\x80 \xc3("', b'"tab\tnew\nline"',
            b'"' + b"n" * 40000 + b'"', '"é 中 \U0001f600"'.encode()]
@@ -181,7 +182,8 @@ def main():
     assert list(undeclared({"a": [{"b": 1}]}, {"properties": {"a": {"items": {}}}}, {})) == ["/a/b"]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        run("sim", "--preset", "ddp8-straggler", "--ranks", "2", "--steps", "2", "-o", folder / "job")
+        run("sim", "--preset", "ddp8-straggler", "--ranks", "2", "--steps", "2", "-o",
+            folder / "job")
         write_hostile(folder / "hostile.json")
         (folder / "empty.json").write_text('{"traceEvents":[]}')
         rows = check_trace(folder / "job", all_groups=True)

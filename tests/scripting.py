@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of docs/scripting.md run, and print something.
 
-Usage: scripting.py STEPSCOPE ROOT. Blocks marked as sh and python are run as they stand, in a folder
-with the inputs that the page names, simulated.
+Usage: scripting.py STEPSCOPE ROOT. Blocks marked as sh and python are run as they stand, in a
+folder with the inputs that the page names, simulated.
 """
 import os
 import pathlib

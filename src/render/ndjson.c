@@ -23,6 +23,7 @@ static void ndjson_view(const struct ss_table *table, const struct ss_render_opt
 {
 	uint32_t rows = ss_render_rows(table, options);
 
+	ss_text_add(out, "", 0); /* no rows: an empty text, not none */
 	for (uint32_t row = 0; row < rows; row++)
 		add_row(table, row, out);
 }

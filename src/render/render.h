@@ -94,12 +94,12 @@ void ss_render_quality(const struct ss_trust *trust, struct ss_text *out);
 void ss_render_notes(const struct ss_table *table, struct ss_text *out);
 void ss_render_totals(const struct ss_table *table, struct ss_text *out);
 
-/* run.c: the run as an object, and as the member "run" with the comma behind it. */
+/* runs.c: the run as an object, and as the member "run" with the comma behind it. */
 void ss_render_identity(const struct ss_identity *run, struct ss_text *out);
 void ss_render_run_member(const struct ss_identity *run, struct ss_text *out);
 
 /*
- * run.c: "Run: 3fq1x7 · 2026-11-16 05:16:12 UTC · host node-3 · commit 1a2b3c4 · python train.py",
+ * runs.c: "Run: 3fq1x7 · 2026-11-16 05:16:12 UTC · host node-3 · commit 1a2b3c4 · python train.py",
  * of what is recorded, cut to the width (0: not cut); nothing if nothing is recorded.
  */
 void ss_render_run_line(const struct ss_identity *run, uint32_t width, struct ss_text *out);

@@ -232,7 +232,7 @@ struct ss_trace {
 	uint64_t fwdbwd_links;
 	uint64_t device_event_count, device_kind_count[SS_KIND_COUNT];
 	uint64_t comm_kernel_count;
-	/* of the whole file, also where some steps were chosen: launches of device events are known */
+	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
 };
 

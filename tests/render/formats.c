@@ -104,6 +104,10 @@ static const struct {
 	{ "csv", "\r\n0,,,,,\r\n1,,,,,\r\n",
 	  "rank,name,count,time_ns,size_bytes,share_percent\r\n" },
 	{ "json", "[0,null,null,null,null,null]", "\"rows\":[],\n\"row_count\":0" },
+	{ "ndjson",
+	  "{\"rank\":0,\"name\":null,\"count\":null,\"time_ns\":null,\"size_bytes\":null,"
+	  "\"share_percent\":null}\n",
+	  "" },
 	{ "markdown", "| 0 |  |  |  |  |  |\n", "Nothing.\n" },
 	{ "text", "rank\n   0\n   1\n", "Nothing.\n" },
 };

@@ -58,7 +58,7 @@ struct sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
 	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, told;
-	int64_t meetings; /* in steps */
+	int64_t meetings, all_meetings; /* in steps; anywhere */
 };
 
 static void add_step(const struct ss_rank_step *step, struct sums *sums)
@@ -97,6 +97,7 @@ static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival 
 
 static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *sums)
 {
+	sums->all_meetings++;
 	sums->told += meeting->last_rank != SS_NO_ROW;
 	sums->last += meeting->last_rank == r;
 }
@@ -140,7 +141,7 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	add_mean(out, sums->exposed_ns, on_device ? count : 0);
 	add_mean(out, sums->wait_ns, met ? count : 0);
 	add_mean(out, sums->lateness_ns, met ? count : 0);
-	ss_row_int_known(out, sums->told ? sums->last : -1);
+	ss_row_int_known(out, sums->all_meetings ? sums->last : -1);
 	ss_row_int(out, sums->told);
 	add_mean(out, sums->idle_ns, on_device ? count : 0);
 	ss_row_nulls(out, PART_CELLS);

@@ -51,7 +51,7 @@ static const struct view_case region_cases[] = {
 	{ "calls are summed, also where a writer numbers the graph's range",
 	  "[" REGION("0/0", "0", "20") "," GRAPH("f1", "2", "15") "," REGION(
 		  "0/0", "30", "10") "," NOTE("## Call CompiledFxGraph f1 ##3", "32", "5") "]",
-	  ROWS, "Torch-Compiled Region: 0/0,2,30000,30000,0,0" },
+	  ROWS, "Torch-Compiled Region: 0/0,2,30000,30000,-,-" },
 	{ "backward is told apart by its graphs",
 	  "[" OP("CompiledFunctionBackward", "0", "10") "," GRAPH("fa", "1", "8") "," RUN(
 		  "k", "2", "50", "1",
@@ -71,11 +71,11 @@ static const struct view_case region_cases[] = {
 	{ "kernels whose launch is not recorded are neither",
 	  "[" REGION("0/0", "0", "9") "," EVENT("kernel", "k", "7", "5", "2",
 						"\"device\":0,\"stream\":7,\"correlation\":9") "]",
-	  ROWS ",device_percent", "Torch-Compiled Region: 0/0,1,9000,9000,0,0,-" },
+	  ROWS ",device_percent", "Torch-Compiled Region: 0/0,1,9000,9000,-,-,-" },
 	{ "names that only begin like a graph's", "[" OP("CompiledAutograd", "0", "9") "]", "name",
 	  "" },
 	{ "no device", "[" REGION("0/0", "0", "9") "]", ROWS ",device_percent,triton_percent",
-	  "Torch-Compiled Region: 0/0,1,9000,9000,0,0,-,-" },
+	  "Torch-Compiled Region: 0/0,1,9000,9000,-,-,-,-" },
 };
 
 #define STEPS "step,calls,compile_ns,guard_ns,lookups,graph_breaks"

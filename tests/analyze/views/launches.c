@@ -79,7 +79,7 @@ static const struct view_case cases[] = {
 	  DELAYS ",late_percent,call_mean_ns", "cudaLaunchKernel,3,15500,23000,50.00,3000" },
 	{ "only such: no device, and it is said", "op a 1 0 +9; call cudaLaunchKernel 1 1 +2 #1",
 	  DELAYS ",device_events,short_percent,late_percent," QUEUE "+notes",
-	  "cudaLaunchKernel,1,-,-,0,-,-,-,-\n"
+	  "cudaLaunchKernel,1,-,-,-,-,-,-,-\n"
 	  "Kernels and copies are not recorded: use profile(activities=[..., "
 	  "ProfilerActivity.CUDA])." },
 	{ "device work without calls", "kernel k 7 0 +9", "call+notes",
