@@ -294,7 +294,7 @@ async function words() {
 	const broken = job(file("a", { rank: 0 }), file("b", { problem: "x" }));
 	equal(
 		runWords(broken),
-		"1 rank · no steps · no device · 1 file unreadable",
+		"1 rank · no steps · no GPU · 1 file unreadable",
 		"broken among good",
 	);
 	const nameless = job(file("a", { device_slices: 5 }));

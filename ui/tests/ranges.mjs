@@ -202,7 +202,7 @@ async function flames(harness) {
 	const flame = line.drawer().getByRole("application");
 	await flame.waitFor();
 	const hint = line.drawer().locator(".flame-hint");
-	check((await hint.innerText()).includes("150 ms in all"), await hint.innerText());
+	check((await hint.innerText()).includes("150 ms in total"), await hint.innerText());
 	equal(answer.tree[0][4], answer.tracks[0].busy_ns, "the total of the row");
 	await line.drawer().getByRole("searchbox").fill("aten::item");
 	const found = answer.tree.filter((node) => answer.texts[node[1]] === "aten::item");
