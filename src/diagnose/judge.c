@@ -279,7 +279,7 @@ static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, co
 			 char *out, size_t room)
 {
 	double count = evidence->count;
-	const char *bar, *end;
+	const char *one, *many, *end;
 
 	if (strncmp(*at, "{time}", 6) == 0) {
 		*at += 6;
@@ -293,14 +293,16 @@ static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, co
 		*at += 7;
 		return print_count(count, out, room);
 	}
-	if (strncmp(*at, "{?", 2) != 0 || !(bar = strchr(*at, '|')) || !(end = strchr(bar, '}')))
+	if (strncmp(*at, "{?", 2) != 0)
 		return -1;
-	if (count == 1)
-		room = (size_t)snprintf(out, room, "%.*s", (int)(bar - *at - 2), *at + 2);
-	else
-		room = (size_t)snprintf(out, room, "%.*s", (int)(end - bar - 1), bar + 1);
+	one = *at + 2;
+	many = one + strcspn(one, "{|}");
+	end = *many == '|' ? many + 1 + strcspn(many + 1, "{|}") : many;
+	if (*many != '|' || *end != '}')
+		return -1;
 	*at = end + 1;
-	return (int)room;
+	return count == 1 ? snprintf(out, room, "%.*s", (int)(many - one), one)
+			  : snprintf(out, room, "%.*s", (int)(end - many - 1), many + 1);
 }
 
 /* "{time}", "{count}" and what follows from them become text. */

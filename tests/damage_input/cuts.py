@@ -9,7 +9,7 @@ from hostile_input.running import Failed, strict_json
 
 CUT_ROWS = {"truncated", "compressed-cut", "compressed-corrupt"}
 DOUBTS = {"cut", "damaged", "snapshot-cut"}
-SAID = b"in the middle"
+SAID = b"truncated"
 VIEWS = ("overview", "operators", "kernels", "gaps", "steps", "files", "tracks", "ranks",
          "collectives", "critical-path", "memory")
 

@@ -23,7 +23,7 @@ from today import share
 
 # cause that is planted -> what the verdict must say
 WORDS = {
-    "straggler": "slower device",
+    "straggler": "a slower GPU",
     "straggler-work": "more work",
     "straggler-host": "its host",
     "straggler-link": "link",

@@ -133,7 +133,7 @@ async function testWork(harness) {
 	await bar.waitFor();
 	equal(await bar.getAttribute("value"), "0.25", "the bar");
 	const words = await page.locator(".state-work").first().innerText();
-	equal(words.trim(), "Making the table: 160 of 640", "what is told");
+	equal(words.trim(), "Computing the table: 160 of 640", "what is told");
 	answer();
 	await bar.waitFor({ state: "hidden" });
 	/* the page asks for the state until it is closed */

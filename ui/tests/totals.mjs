@@ -57,7 +57,7 @@ async function showView(page, tab, view) {
 	await page.evaluate((to) => {
 		location.hash = to;
 	}, `#/${tab}?view=${view}`);
-	const busy = page.getByText(/^(Making the table|Looking)/);
+	const busy = page.getByText(/^(Loading|Looking|Computing the table)/);
 	await page
 		.locator(`[role=grid][aria-label="${view}"]`)
 		.or(page.locator(".nothing, .lack"))
