@@ -21,9 +21,9 @@
 		.name = name_, .type = SS_MEMBER_OBJECT, .flags = flags_, .about = about_, \
 		.members = members_                                                        \
 	}
-#define END          \
-	{            \
-		NULL \
+#define END                  \
+	{                    \
+		.name = NULL \
 	}
 
 /* --- what all documents share ---------------------------------------------------------- */
