@@ -9,12 +9,12 @@
 #define TOTAL "op,calls,allocations,allocated_bytes,size_increase_bytes"
 #define SELF "op,self_allocations,self_allocated_bytes,self_increase_bytes"
 
-#define NO_ADDRESSES                                                                             \
-	"Addresses are not recorded: what was freed when is not known (later versions of torch " \
-	"record it)."
-#define NO_TOTALS                                                                              \
-	"Totals are not recorded: they are sums from the beginning of the file, without what " \
-	"was allocated before it."
+#define NO_ADDRESSES                                                                           \
+	"Addresses are not recorded, so it is unknown what was freed when (newer versions of " \
+	"PyTorch record them)."
+#define NO_TOTALS                                                                            \
+	"Totals are not recorded: the figures are sums from the start of the file, without " \
+	"earlier allocations."
 
 /* a holds 60 of its own and 30 of b's at the peak of 100, 10 lay there before; c comes later. */
 #define NESTED                                                             \
@@ -92,7 +92,7 @@ static const struct view_case line_cases[] = {
 	  "-,train.py(7): step,-,90,2,30,-,-\n-,(no line),-,0,1,5,-,-" },
 	{ "without lines they are missed", EVENTS(OP("a", "0", "4"), CUDA("1", "64", "30", "30")),
 	  "line,at_peak_bytes+notes",
-	  "(no line),30\nLines of the program are not recorded: profile(with_stack=True) does." },
+	  "(no line),30\nSource lines are not recorded: use profile(with_stack=True)." },
 };
 
 static const struct view_case module_cases[] = {
@@ -100,8 +100,8 @@ static const struct view_case module_cases[] = {
 	  "-,-,Net_0,60,60\n-,-,(no module),30,35" },
 	{ "without modules they are missed", EVENTS(OP("a", "0", "4"), CUDA("1", "64", "30", "30")),
 	  "module,at_peak_bytes+notes",
-	  "(no module),30\nModules are not recorded: profile(with_stack=True, with_modules=True) "
-	  "does." },
+	  "(no module),30\n"
+	  "Modules are not recorded: use profile(with_stack=True)." },
 };
 
 static void test_ops(void **state)

@@ -8,7 +8,7 @@
 
 #define DEVICE "module,device_total_ns,device_self_ns,backward_ns"
 #define HOST "module,calls,operators,host_total_ns,host_self_ns"
-#define MISSING "Modules are not recorded: profile(with_stack=True, with_modules=True) does."
+#define MISSING "Modules are not recorded: use profile(with_stack=True)."
 
 /* Net_0 with two layers, of which the second one works more; one kernel is Net_0's own. */
 #define NET                               \
@@ -80,8 +80,9 @@ static const struct view_case tree_cases[] = {
 	  "[" MODULE("A_0", 1, 0, 20) LAUNCH(1, 1, 30) KERNEL("k", 1, 40, 4) KERNEL("k", 9, 50, 6)
 		  END "]",
 	  DEVICE "+notes",
-	  "A_0,0,0,-\n(outside modules),10000,10000,-\n"
-	  "The launches of 60 % of the device time are not recorded: it is outside modules." },
+	  "A_0,0,0,-\n"
+	  "(outside modules),10000,10000,-\n"
+	  "60 % of the device time has no recorded launch and counts as outside modules." },
 	{ "a forward that is computed again in its own backward is backward of that module",
 	  "[" MODULE("Net_0", 1, 0, 100) MODULE("Block_0", 1, 10, 50) MODULE("Relu_0", 1, 20, 30)
 		  NUMBERED("relu", 1, 25, 5, 3, 0) NUMBERED("ReluBackward0", 2, 200, 90, 3, 1)

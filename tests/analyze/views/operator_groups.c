@@ -24,9 +24,9 @@
 #define LARGE SHAPES("[[64,4],[4,8]]", "[\"float\",\"float\"]")
 #define LARGE_HALF SHAPES("[[64,4],[4,8]]", "[\"c10::Half\",\"c10::Half\"]")
 
-#define LINES "Lines of the program are not recorded: profile(with_stack=True) does."
-#define MODULES "Modules are not recorded: profile(with_stack=True, with_modules=True) does."
-#define NO_SHAPES "Shapes are not recorded: profile(record_shapes=True) does."
+#define LINES "Source lines are not recorded: use profile(with_stack=True)."
+#define MODULES "Modules are not recorded: use profile(with_stack=True)."
+#define NO_SHAPES "Shapes are not recorded: use profile(record_shapes=True)."
 
 static const struct view_case shape_cases[] = {
 	{ "nothing is not worth a note", "[]", "name+notes", "" },

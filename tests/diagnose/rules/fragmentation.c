@@ -14,11 +14,11 @@
 #define FOUR(first, second, third, fourth)                                                         \
 	JOIN(FOUR_STEPS, HOLD("2", "3", first), HOLD("12", "13", second), HOLD("22", "23", third), \
 	     HOLD("32", "33", fourth))
-#define GROWS(bytes) "Reserved memory grows by " bytes " B a step\n"
+#define GROWS(bytes) "Reserved memory grows by " bytes " B per step\n"
 #define HELD_AT_MOST(bytes) "Tensors never hold more than " bytes " B\n"
 #define LAST(bytes) "in the last step " bytes " B are reserved"
-#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
-#define CALLED(name) name " is called 1x a step: no block of the cache fits\n"
+#define FULL(steps) "at this rate the GPU is full after " steps " steps\n"
+#define CALLED(name) name " is called once per step: no free block of the cache fits\n"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
@@ -30,7 +30,7 @@ static const struct rule_case cases[] = {
 	  "warning 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("79") LAST("122") },
 	{ "a device that will be full in years is information",
 	  SIZED("2000000", THREE("100", "111", "122")),
-	  "info 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("181807") LAST("122") },
+	  "info 0.0 medium\n" GROWS("11") HELD_AT_MOST("8") FULL("181,807") LAST("122") },
 	{ "calls that take memory make it sure; pinned memory and the time before are not meant",
 	  EVENTS(THREE("100", "111", "122"), CALL("cudaMalloc", "14"), CALL("cudaMalloc", "16"),
 		 CALL("cudaMalloc", "24"), CALL("cudaHostAlloc", "26"), CALL("cudaFree", "27"),
@@ -72,43 +72,44 @@ static const struct rule_case cases[] = {
 #define MAPPED(bytes, used)                                                          \
 	"setting expandable_segments True; segment 0x10000000 " bytes " expandable;" \
 	"block 0x10000000 " bytes " 0 free; map 0x10000000 " bytes ";" USED(used)
-#define PAD                                                                             \
-	"# sizes that repeat: pad sequences and batches to a few fixed lengths, e.g.\n" \
-	"length = -(-longest // 128) * 128\nDataLoader(..., drop_last=True)"
+#define PAD                                                       \
+	"# make sizes repeat: pad to a few fixed lengths, e.g.\n" \
+	"length = -(-longest // 128) * 128\n"                     \
+	"DataLoader(..., drop_last=True)"
 
 static const struct memory_case snapshots[] = {
 	{ "nothing", "", "", 0 },
 	{ "256 MiB for 20", MADE("268435456", "20971520"),
 	  "warning 247463936 high\n"
-	  "268 MB is reserved and never more than 21.0 MB was in use at once\n"
-	  "at the end 268 MB of it is free, the largest block 268 MB",
+	  "268 MB is reserved, but never more than 21.0 MB was in use at once\n"
+	  "at the end 268 MB of it is free, the largest block is 268 MB",
 	  0 },
 	{ "reserved before the events: the peak may have been there",
 	  SEGMENT("268435456") USED("20971520"), "", 0 },
 	{ "128 MiB beyond the peak", MADE("155189248", "20971520"),
 	  "warning 134217728 high\n"
-	  "155 MB is reserved and never more than 21.0 MB was in use at once\n"
-	  "at the end 155 MB of it is free, the largest block 155 MB",
+	  "155 MB is reserved, but never more than 21.0 MB was in use at once\n"
+	  "at the end 155 MB of it is free, the largest block is 155 MB",
 	  0 },
 	{ "a block less", MADE("155189248", "20972032"), "", 0 },
 	/* 1 GiB: a fifth is 214748364 */
 	{ "a fifth of what is reserved", MADE("1073741824", "858993152"),
 	  "warning 214748672 high\n"
-	  "1.07 GB is reserved and never more than 859 MB was in use at once\n"
-	  "at the end 1.07 GB of it is free, the largest block 1.07 GB",
+	  "1.07 GB is reserved, but never more than 859 MB was in use at once\n"
+	  "at the end 1.07 GB of it is free, the largest block is 1.07 GB",
 	  0 },
 	{ "less than a fifth", MADE("1073741824", "858993664"), "", 0 },
 	{ "expandable, and it helps", MAPPED("20971520", "20971520"),
-	  "note 0 high\nexpandable segments keep fragmentation away: 21.0 MB was reserved for a "
-	  "peak of 21.0 MB",
+	  "note 0 high\n"
+	  "expandable segments prevent fragmentation: 21.0 MB was reserved for a peak of 21.0 MB",
 	  0 },
 	{ "expandable, and an allocation failed",
 	  MAPPED("20971520", "20971520") "oom 99999999 0 fwd", "", 0 },
 	{ "expandable, and it does not help", MAPPED("268435456", "20971520"),
 	  "warning 247463936 high\n"
-	  "268 MB is reserved and never more than 21.0 MB was in use at once\n"
-	  "at the end 268 MB of it is free, the largest block 268 MB\n"
-	  "-> " PAD "\n# streams and private pools do not share what they free",
+	  "268 MB is reserved, but never more than 21.0 MB was in use at once\n"
+	  "at the end 268 MB of it is free, the largest block is 268 MB\n"
+	  "-> " PAD "\n# streams and private pools do not share their free memory",
 	  0 },
 };
 

@@ -25,14 +25,16 @@ static const struct rule_case cases[] = {
 	  FOUR(SLOW, USUAL, USUAL, USUAL) NEXT FOUR(USUAL, SLOW, USUAL, USUAL)
 		  NEXT FOUR(USUAL, USUAL, SLOW, USUAL) NEXT FOUR(USUAL, USUAL, USUAL, SLOW),
 	  "warning 400.0 high\n"
-	  "the others wait 1.20 ms a step for it, all together\n"
-	  "in each step one rank computes 0.40 ms more than the median one, 2.01 times as long\n"
-	  "it is another one each time: late by 0.40 ms in 4 of 4 steps" },
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
+	  "in each step one rank computes 0.40 ms longer than the median rank (2.01 times as "
+	  "long)\n"
+	  "it is a different rank each time: late by 0.40 ms in 4 of 4 steps" },
 	{ "other waits hide who is late",
 	  FOUR(HELD_SLOW, HELD, HELD, HELD) NEXT FOUR(HELD, HELD_SLOW, HELD, HELD)
 		  NEXT FOUR(HELD, HELD, HELD_SLOW, HELD) NEXT FOUR(HELD, HELD, HELD, HELD_SLOW),
 	  "info 22.0 medium\n"
-	  "in each step one rank computes 0.40 ms more than the median one, 2.01 times as long" },
+	  "in each step one rank computes 0.40 ms longer than the median rank (2.01 times as "
+	  "long)" },
 	{ "hidden, and always the same rank",
 	  STEPS(HELD) NEXT STEPS(HELD_SLOW) NEXT STEPS(HELD) NEXT STEPS(HELD), "" },
 	{ "always the same rank: a straggler",

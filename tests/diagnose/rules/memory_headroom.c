@@ -5,9 +5,9 @@
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"
 
-#define LEFT(bytes) "what is left for everything else: " bytes " B"
-#define PEAK(percent) "The peak of tensors takes " percent " % of the device's memory\n"
-#define CACHE(percent) "The allocator's cache takes " percent " % of the device's memory\n"
+#define LEFT(bytes) "left for everything else: " bytes " B"
+#define PEAK(percent) "The peak of tensors takes " percent " % of the GPU's memory\n"
+#define CACHE(percent) "The allocator's cache takes " percent " % of the GPU's memory\n"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
@@ -20,7 +20,7 @@ static const struct rule_case cases[] = {
 	{ "more than there is said to be",
 	  SIZED("1000", THREE_STEPS, HELD("2", "64", "1100", "1100", "1100")),
 	  "warning 0.0 high\n"
-	  "The peak of tensors takes 110 % of the device's memory" },
+	  "The peak of tensors takes 110 % of the GPU's memory" },
 	{ "only reserved: it can be given back",
 	  SIZED("1000", THREE_STEPS, HELD("2", "64", "500", "500", "950")),
 	  "info 0.0 medium\n" CACHE("95") LEFT("50") },
@@ -62,37 +62,41 @@ static const struct memory_case snapshots[] = {
 	{ "the size is not known", SNAPSHOT, "", 0 },
 	{ "all of it", SNAPSHOT,
 	  "warning 4194304 high\n"
-	  "what is allocated holds 4.19 MB at its peak, 100 % of the device's 4.19 MB\n"
-	  "of the peak 3.15 MB are activations, 1.05 MB parameters, gradients and optimizer state",
+	  "allocated memory at the peak takes 4.19 MB, 100 % of the GPU's 4.19 MB\n"
+	  "of the peak 3.15 MB are activations, 1.05 MB are parameters, gradients and optimizer "
+	  "state",
 	  MIB(4) },
 	{ "which call to put a checkpoint around", RUNS,
 	  "warning 450 high\n"
-	  "what is allocated holds 450 B at its peak, 100 % of the device's 450 B\n"
-	  "of the peak 450 B are activations, 0 B parameters, gradients and optimizer state\n"
-	  "a checkpoint around each of the 3 runs of one call would make the peak 200 B less, at "
+	  "allocated memory at the peak takes 450 B, 100 % of the GPU's 450 B\n"
+	  "of the peak 450 B are activations, 0 B are parameters, gradients and optimizer "
+	  "state\n"
+	  "a checkpoint around each of the 3 runs of one call would lower the peak by 200 B, at "
 	  "model.py:9 (forward)",
 	  450 },
 	{ "mostly state", STATE,
 	  "warning 4194304 high\n"
-	  "what is allocated holds 4.19 MB at its peak, 100 % of the device's 4.19 MB\n"
-	  "of the peak 1.05 MB are activations, 3.15 MB parameters, gradients and optimizer state\n"
-	  "-> fully_shard(model)    # parameters, gradients and optimizer state take most of it\n"
-	  "# or an optimizer with less state, a smaller batch",
+	  "allocated memory at the peak takes 4.19 MB, 100 % of the GPU's 4.19 MB\n"
+	  "of the peak 1.05 MB are activations, 3.15 MB are parameters, gradients and optimizer "
+	  "state\n"
+	  "-> fully_shard(model)   # parameters and optimizer state take most of it\n"
+	  "# or use an optimizer with less state, or a smaller batch",
 	  MIB(4) },
 	/* 4194304 / 0.9 = 4660337.8 */
 	{ "nine tenths", SNAPSHOT,
 	  "warning 4194304 high\n"
-	  "what is allocated holds 4.19 MB at its peak, 90 % of the device's 4.66 MB\n"
-	  "of the peak 3.15 MB are activations, 1.05 MB parameters, gradients and optimizer state",
+	  "allocated memory at the peak takes 4.19 MB, 90 % of the GPU's 4.66 MB\n"
+	  "of the peak 3.15 MB are activations, 1.05 MB are parameters, gradients and optimizer "
+	  "state",
 	  4660337 },
 	{ "less is reserved", SNAPSHOT,
 	  "info 6291456 medium\n"
-	  "the allocator's cache holds 6.29 MB at its peak, 135 % of the device's 4.66 MB",
+	  "the allocator's cache at the peak takes 6.29 MB, 135 % of the GPU's 4.66 MB",
 	  4660338 },
 	/* 6291456 / 0.9 = 6990506.7 */
 	{ "nine tenths are reserved", SNAPSHOT,
 	  "info 6291456 medium\n"
-	  "the allocator's cache holds 6.29 MB at its peak, 90 % of the device's 6.99 MB",
+	  "the allocator's cache at the peak takes 6.29 MB, 90 % of the GPU's 6.99 MB",
 	  6990506 },
 	{ "there is room", SNAPSHOT, "", 6990507 },
 	{ "reserved by fragments, which another rule says",

@@ -14,9 +14,9 @@
 	     CUDA("12", "64", "8", "112"), CUDA("13", "2", "4", "116"),                    \
 	     CUDA("14", "64", "-8", "108"), CUDA("22", "64", "8", "116"),                  \
 	     CUDA("23", "3", "4", "120"), CUDA("24", "64", "-8", "112"))
-#define GROWS "Device memory grows by 4 B with every step\n"
-#define KEPT "most of it is what a allocates and nobody frees: 4 B a step (train.py(7): f)"
-#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
+#define GROWS "GPU memory grows by 4 B with every step\n"
+#define KEPT "a allocates most of it, and nothing frees it: 4 B per step (train.py(7): f)"
+#define FULL(steps) "\nat this rate the GPU is full after " steps " steps"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
@@ -26,19 +26,19 @@ static const struct rule_case cases[] = {
 	{ "surer where something is trained", EVENTS(LEAK, GRADIENT),
 	  "warning 0.0 high\n" GROWS KEPT },
 	{ "(1000 - 120) / 4 steps are left", SIZED("1000", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("220") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("220") },
 	{ "full within 100,000 steps is a warning", SIZED("400120", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("100000") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("100,000") },
 	{ "and later is information", SIZED("400124", LEAK, GRADIENT),
-	  "info 0.0 high\n" GROWS FULL("100001") KEPT },
+	  "info 0.0 high\n" GROWS KEPT FULL("100,001") },
 	{ "a device that is full", SIZED("100", LEAK, GRADIENT),
-	  "warning 0.0 high\n" GROWS FULL("0") KEPT },
+	  "warning 0.0 high\n" GROWS KEPT FULL("0") },
 	{ "where nothing is trained it may be on purpose", SIZED("1000", LEAK),
-	  "info 0.0 medium\n" GROWS FULL("220") KEPT },
+	  "info 0.0 medium\n" GROWS KEPT FULL("220") },
 	{ "a thousandth of the peak is told",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "3992"), CUDA("12", "2", "4", "3996"),
 		 CUDA("22", "3", "4", "4000")),
-	  "info 0.0 medium\n" GROWS "most of it is what a allocates and nobody frees: 4 B a step" },
+	  "info 0.0 medium\n" GROWS "a allocates most of it, and nothing frees it: 4 B per step" },
 	{ "less is not",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "4997"), CUDA("12", "2", "4", "5001"),
 		 CUDA("22", "3", "4", "5005")),
@@ -46,18 +46,21 @@ static const struct rule_case cases[] = {
 	{ "of an unknown size: less than a hundredth of what is held is information",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "1004"), CUDA("12", "2", "4", "1008"),
 		 CUDA("22", "3", "4", "1012")),
-	  "info 0.0 medium\nDevice memory grows by 4 B with every step\n"
-	  "most of it is what a allocates and nobody frees: 4 B a step" },
+	  "info 0.0 medium\n"
+	  "GPU memory grows by 4 B with every step\n"
+	  "a allocates most of it, and nothing frees it: 4 B per step" },
 	{ "the host's, of no operator, in kB",
 	  EVENTS(THREE_STEPS, CPU("7", "1", "25000", "25000"), CPU("17", "2", "25000", "50000"),
 		 CPU("27", "3", "25000", "75000")),
-	  "info 0.0 medium\nHost memory grows by 25 kB with every step\n"
-	  "most of it is of no operator: 25 kB a step" },
+	  "info 0.0 medium\n"
+	  "Host memory grows by 25 kB with every step\n"
+	  "most of it is allocated outside of operators: 25 kB per step" },
 	{ "the first rise may be state of the optimizer: it is no rate",
 	  EVENTS(FOUR_STEPS, CUDA("2", "1", "5000", "5000"), CUDA("12", "2", "10", "5010"),
 		 CUDA("22", "3", "10", "5020"), CUDA("32", "4", "10", "5030")),
-	  "info 0.0 medium\nDevice memory grows by 10 B with every step\n"
-	  "most of it is what a allocates and nobody frees: 10 B a step" },
+	  "info 0.0 medium\n"
+	  "GPU memory grows by 10 B with every step\n"
+	  "a allocates most of it, and nothing frees it: 10 B per step" },
 	{ "two steps are no evidence",
 	  EVENTS(STEP_OF("1", "0", "1"), STEP_OF("2", "10", "11"), CUDA("2", "64", "8", "8"),
 		 CUDA("12", "32", "8", "16")),
@@ -82,11 +85,12 @@ static const struct rule_case cases[] = {
 	  "" },
 };
 
-#define KEEPS(steps) steps " steps in a row left memory behind, 1.02 kB a step\n"
-#define AT_LINE "1.02 kB a step is allocated and never freed, at train.py:7 (main)\n"
-#define FIX                                                                      \
-	"-> # made at train.py:7 (main), and still referred to after the step; " \
-	"e.g.\nlosses.append(loss.item())    # or loss.detach()\n"               \
+#define KEEPS(steps) steps " steps in a row kept memory, 1.02 kB per step\n"
+#define AT_LINE "1.02 kB per step is allocated and never freed, at train.py:7 (main)\n"
+#define FIX                                                  \
+	"-> # allocated at train.py:7 (main),\n"             \
+	"# and still referenced after the step; e.g.\n"      \
+	"losses.append(loss.item())    # or loss.detach()\n" \
 	"# look for lists, attributes and hooks that keep a tensor of every step"
 #define FIVE_LEAKS MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") MEMORY_STEP
 /* 1024 bytes that nothing is known of. */
@@ -109,8 +113,9 @@ static const struct memory_case snapshots[] = {
 	/* what has no stack begins no step: the first one has two of the four, in three steps */
 	{ "no stack",
 	  NAMELESS("0x40000") NAMELESS("0x41000") NAMELESS("0x42000") NAMELESS("0x43000"),
-	  "warning 1365 high\n3 steps in a row left memory behind, 1.36 kB a step\n"
-	  "1.36 kB a step of no known stack is allocated and never freed",
+	  "warning 1365 high\n"
+	  "3 steps in a row kept memory, 1.36 kB per step\n"
+	  "1.36 kB per step without a known stack is allocated and never freed",
 	  0 },
 };
 

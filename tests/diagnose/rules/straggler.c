@@ -82,31 +82,31 @@
 static const struct rule_case cases[] = {
 	{ "a device that takes twice as long", JOB(SLOW),
 	  "warning 400.0 high rank 2\n"
-	  "the others wait 1.20 ms a step for it, all together\n"
-	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
-	  "its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
-	  "more a step" },
+	  "all of its kernels take 2.01 times as long as on the median rank: 0.40 ms more per "
+	  "step\n"
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
+	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps" },
 	{ "more to compute", JOB(MORE),
 	  "warning 399.0 high rank 2\n"
-	  "the others wait 1.20 ms a step for it, all together\n"
-	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
-	  "it computes 0.40 ms more a step than the median rank" },
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
+	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps\n"
+	  "it computes 0.40 ms per step longer than the median rank" },
 	/*
 	 * its 410 and 90 us before and behind the launch become 82 and 18 us, not 10 and 90: the
 	 * first launch and the last end, half of four steps, are 72 us later than they should be
 	 */
 	{ "a host that launches late", JOB(LATE),
 	  "warning 363.8 high rank 2\n"
-	  "the others wait 1.20 ms a step for it, all together\n"
-	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
-	  "its device stands idle 0.40 ms more a step than that of the median rank: its host waits "
-	  "for its device" },
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
+	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps\n"
+	  "its GPU is idle 0.40 ms per step longer than that of the median rank: its host waits "
+	  "for its GPU" },
 	{ "a stage of a pipeline whose device takes twice as long",
 	  STEPS(STAGE) NEXT STEPS(SLOW_STAGE),
 	  "warning 400.0 high rank 1\n"
-	  "its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
-	  "more a step\n"
-	  "the other stages wait 0.40 ms a step longer than it does, in 4 of 4 steps" },
+	  "all of its kernels take 2.01 times as long as on the median rank: 0.40 ms more per "
+	  "step\n"
+	  "the other stages wait 0.40 ms per step longer than it does, in 4 of 4 steps" },
 	{ "a stage that is a little larger", STEPS(STAGE) NEXT STEPS(LARGE_STAGE), "" },
 	{ "a stage with more layers", STEPS(STAGE) NEXT STEPS(LONG_STAGE), "silent" },
 	{ "stages that are alike", STEPS(STAGE) NEXT STEPS(STAGE), "" },
@@ -114,44 +114,47 @@ static const struct rule_case cases[] = {
 	{ "no devices: 2 ms more before the collective, nothing more behind it",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(LONG) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the others wait 6.00 ms a step for it, all together\n"
-	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps\n"
-	  "its operators take 1.29 times as long as those of the median rank, which calls as many: "
-	  "2.00 ms more per step" },
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
+	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
+	  "its operators take 1.29 times as long as on the median rank, which runs as many: 2.00 "
+	  "ms more per step" },
 	{ "no devices: 2 ms of Python before the collective",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(OUTSIDE) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the others wait 6.00 ms a step for it, all together\n"
-	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
-	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps" },
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
+	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
+	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
+	  "operators" },
 	{ "no devices: a function that only this rank runs",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(COUNTS) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the others wait 6.00 ms a step for it, all together\n"
-	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
-	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps\n"
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
+	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
+	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
+	  "operators\n"
 	  "count takes 1.99 ms per step outside of operators (a.py(3):count)" },
 	{ "no devices: the same function, and the other rank is held up in three steps",
 	  SHORT("1") HELD("2") HELD("3") HELD("4") NEXT HOST_STEPS(COUNTS),
 	  "warning 650.0 high rank 1\n"
-	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
+	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
+	  "operators\n"
 	  "count takes 1.99 ms per step outside of operators (a.py(3):count)\n"
-	  "it comes to its collectives 0.65 ms a step later than the first, in 4 of 4 steps\n"
-	  "the others wait 0.65 ms a step for it, all together" },
+	  "it reaches its collectives 0.65 ms per step after the first rank, in 4 of 4 steps\n"
+	  "the other rank waits 0.65 ms per step for it" },
 	{ "no devices: as much to do, and other processes take the core in each step",
 	  HOST_STEPS(SIX) NEXT HOST_STEPS(SIX) NEXT HOST_STEPS(HELD_UP) NEXT HOST_STEPS(SIX), "" },
 	{ "no devices: as much to do, and late by chance", HOST_STEPS(SHORT) NEXT BUSY_STEPS, "" },
 	{ "two at once: what they cost is joint",
 	  THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(USUAL),
 	  "warning 400.0 high\n"
-	  "rank 0: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
+	  "rank 0: all of its kernels take 2.01 times as long as on the median rank: 0.40 ms "
+	  "more per step\n"
+	  "rank 0: it reaches its collectives 0.40 ms per step after the first rank, in 3 of 3 "
 	  "steps\n"
-	  "rank 0: its kernels take 2.01 times as long as those of the median rank, all alike: "
-	  "0.40 ms more a step\n"
-	  "rank 2: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
-	  "steps\n"
-	  "rank 2: its kernels take 2.01 times as long as those of the median rank, all alike: "
-	  "0.40 ms more a step" },
+	  "rank 2: all of its kernels take 2.01 times as long as on the median rank: 0.40 ms "
+	  "more per step\n"
+	  "rank 2: it reaches its collectives 0.40 ms per step after the first rank, in 3 of 3 "
+	  "steps" },
 	{ "all alike", JOB(USUAL), "" },
 	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
 	{ "late in one step of four",

@@ -119,8 +119,7 @@ static const struct {
 	  " {\"number\":10,\"name\":\"no stream\"}],\n\"missing\":null}\n" },
 	{ "nothing recorded", STEPS "op aten::mm 1 10 +5", "module",
 	  "{\"schema\":\"stepscope.colors/1\",\"color\":\"module\",\"colors\":[],\n"
-	  "\"missing\":\"Modules are not recorded: profile(with_stack=True, with_modules=True) "
-	  "does.\"}\n" },
+	  "\"missing\":\"Modules are not recorded: use profile(with_stack=True).\"}\n" },
 };
 
 static void test_legend(void **state)
@@ -181,7 +180,7 @@ static void test_column(void **state)
 	assert_true(said->length > length && said->length <= length + count + 3);
 	snprintf(request, sizeof(request), "%s&color=rainbow", query);
 	assert_int_equal(support_ask(&asking, request), SS_ERR_USAGE);
-	assert_non_null(strstr(asking.err.text, "'color' is none of category, phase"));
+	assert_non_null(strstr(asking.err.text, "'color' takes category, phase, module or stream"));
 	support_asking_close(&asking);
 }
 
