@@ -166,7 +166,7 @@ struct ss_option_offer {
 	size_t size;
 	const char *name;
 	const char *summary;
-	const char *value; /* name of the value in help: "COLUMN" */
+	const char *value; /* name of the value in help: "COLUMN"; "1": it needs none */
 };
 
 /* The options of requests by index; false past the end. Since 0.2. Stable. */

@@ -70,7 +70,9 @@ bool ss_option_at(size_t index, struct ss_option_offer *out)
 	for (size_t i = 0; i < ss_option_count; i++) {
 		struct ss_option_offer own = { .name = ss_options[i].name,
 					       .summary = ss_options[i].about,
-					       .value = ss_options[i].argument };
+					       .value = ss_options[i].argument
+								? ss_options[i].argument
+								: "1" };
 
 		/* of several of one name the first */
 		if (ss_options[i].owner != SS_OPTION_OF_REQUEST ||

@@ -154,11 +154,6 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 SS_MUST_USE
 bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena);
 
-/* hints.c: does not ask to record what the files have; false: no memory. */
-SS_MUST_USE
-bool ss_finding_ask(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		    struct ss_finding *finding);
-
 /* judge.c: sentences with their figures, the heaviest first. */
 SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);
 

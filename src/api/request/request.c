@@ -79,12 +79,12 @@ enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted
 
 		if (!option || option->owner != SS_OPTION_OF_REQUEST)
 			return unknown(text, length < 40 ? (int)length : 40, err);
-		if (!text[length])
+		if (!text[length] && option->kind != SS_OPTION_FLAG)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "option '%s' has no value: write it as "
 				       "\"%s=value\"",
 				       option->name, option->name);
-		SS_TRY(add(out, option, text + length + 1, err));
+		SS_TRY(add(out, option, text + length + (text[length] == '='), err));
 	}
 	return SS_OK;
 }

@@ -101,7 +101,7 @@ static const struct view_case module_cases[] = {
 	{ "without modules they are missed", EVENTS(OP("a", "0", "4"), CUDA("1", "64", "30", "30")),
 	  "module,at_peak_bytes+notes",
 	  "(no module),30\n"
-	  "Modules are not recorded: use profile(with_stack=True, with_modules=True)." },
+	  "Modules are not recorded: use profile(with_stack=True)." },
 };
 
 static void test_ops(void **state)

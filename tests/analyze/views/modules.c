@@ -8,7 +8,7 @@
 
 #define DEVICE "module,device_total_ns,device_self_ns,backward_ns"
 #define HOST "module,calls,operators,host_total_ns,host_self_ns"
-#define MISSING "Modules are not recorded: use profile(with_stack=True, with_modules=True)."
+#define MISSING "Modules are not recorded: use profile(with_stack=True)."
 
 /* Net_0 with two layers, of which the second one works more; one kernel is Net_0's own. */
 #define NET                               \

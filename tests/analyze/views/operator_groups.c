@@ -25,7 +25,7 @@
 #define LARGE_HALF SHAPES("[[64,4],[4,8]]", "[\"c10::Half\",\"c10::Half\"]")
 
 #define LINES "Source lines are not recorded: use profile(with_stack=True)."
-#define MODULES "Modules are not recorded: use profile(with_stack=True, with_modules=True)."
+#define MODULES "Modules are not recorded: use profile(with_stack=True)."
 #define NO_SHAPES "Shapes are not recorded: use profile(record_shapes=True)."
 
 static const struct view_case shape_cases[] = {

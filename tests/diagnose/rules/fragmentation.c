@@ -72,9 +72,9 @@ static const struct rule_case cases[] = {
 #define MAPPED(bytes, used)                                                          \
 	"setting expandable_segments True; segment 0x10000000 " bytes " expandable;" \
 	"block 0x10000000 " bytes " 0 free; map 0x10000000 " bytes ";" USED(used)
-#define PAD                                                                             \
-	"# make sizes repeat: pad sequences and batches to a few fixed lengths, e.g.\n" \
-	"length = -(-longest // 128) * 128\n"                                           \
+#define PAD                                                       \
+	"# make sizes repeat: pad to a few fixed lengths, e.g.\n" \
+	"length = -(-longest // 128) * 128\n"                     \
 	"DataLoader(..., drop_last=True)"
 
 static const struct memory_case snapshots[] = {

@@ -25,7 +25,7 @@ static const struct rule_case cases[] = {
 	  FOUR(SLOW, USUAL, USUAL, USUAL) NEXT FOUR(USUAL, SLOW, USUAL, USUAL)
 		  NEXT FOUR(USUAL, USUAL, SLOW, USUAL) NEXT FOUR(USUAL, USUAL, USUAL, SLOW),
 	  "warning 400.0 high\n"
-	  "the other ranks wait 1.20 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
 	  "in each step one rank computes 0.40 ms longer than the median rank (2.01 times as "
 	  "long)\n"
 	  "it is a different rank each time: late by 0.40 ms in 4 of 4 steps" },

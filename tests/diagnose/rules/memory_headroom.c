@@ -79,8 +79,7 @@ static const struct memory_case snapshots[] = {
 	  "allocated memory at the peak takes 4.19 MB, 100 % of the GPU's 4.19 MB\n"
 	  "of the peak 1.05 MB are activations, 3.15 MB are parameters, gradients and optimizer "
 	  "state\n"
-	  "-> fully_shard(model)    # parameters, gradients and optimizer state take most of "
-	  "it\n"
+	  "-> fully_shard(model)   # parameters and optimizer state take most of it\n"
 	  "# or use an optimizer with less state, or a smaller batch",
 	  MIB(4) },
 	/* 4194304 / 0.9 = 4660337.8 */

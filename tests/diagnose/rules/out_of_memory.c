@@ -39,11 +39,10 @@ static const struct rule_case traces[] = {
 	"\n"                                                                    \
 	"-> PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n" \
 	"# if that is not available: max_split_size_mb"
-#define REPEAT                                                                                   \
-	"\n"                                                                                     \
-	"-> # make sizes repeat: pad sequences to a few lengths; or\n"                           \
-	"PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    # keeps large blocks " \
-	"whole"
+#define REPEAT                                                                        \
+	"\n"                                                                          \
+	"-> # make sizes repeat: pad to a few lengths; or keep large blocks whole:\n" \
+	"PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py"
 #define LARGE_PIECES                                                                            \
 	"segment 0x10000000 83886080; block 0x10000000 512 512 used;"                           \
 	"block 0x10000200 41942528 0 free; block 0x12800000 512 512 used;"                      \
@@ -103,7 +102,7 @@ static const struct memory_case snapshots[] = {
 	  "cause: the program needs more memory than the GPU has\n"
 	  "free: 300 B on the GPU, 0 B in the allocator's cache, the largest block there 0 B\n"
 	  "-> # use a smaller batch or model\n"
-	  "fully_shard(model)    # shards parameters and optimizer state over all ranks",
+	  "fully_shard(model)    # shards parameters and optimizer state",
 	  0 },
 	/* what is free is not known without segments; three steps left 1024 bytes each */
 	{ "earlier steps left it behind", LEFT "oom 1000 300 fwd",

@@ -82,13 +82,13 @@
 static const struct rule_case cases[] = {
 	{ "a device that takes twice as long", JOB(SLOW),
 	  "warning 400.0 high rank 2\n"
-	  "the other ranks wait 1.20 ms per step for it, summed over all of them\n"
 	  "all of its kernels take 2.01 times as long as on the median rank: 0.40 ms more per "
 	  "step\n"
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
 	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps" },
 	{ "more to compute", JOB(MORE),
 	  "warning 399.0 high rank 2\n"
-	  "the other ranks wait 1.20 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
 	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps\n"
 	  "it computes 0.40 ms per step longer than the median rank" },
 	/*
@@ -97,7 +97,7 @@ static const struct rule_case cases[] = {
 	 */
 	{ "a host that launches late", JOB(LATE),
 	  "warning 363.8 high rank 2\n"
-	  "the other ranks wait 1.20 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 0.40 ms per step for it\n"
 	  "it reaches its collectives 0.40 ms per step after the first rank, in 4 of 4 steps\n"
 	  "its GPU is idle 0.40 ms per step longer than that of the median rank: its host waits "
 	  "for its GPU" },
@@ -114,21 +114,21 @@ static const struct rule_case cases[] = {
 	{ "no devices: 2 ms more before the collective, nothing more behind it",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(LONG) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the other ranks wait 6.00 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
 	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
-	  "its operators take 1.29 times as long as on the median rank, which runs as many: "
-	  "2.00 ms more per step" },
+	  "its operators take 1.29 times as long as on the median rank, which runs as many: 2.00 "
+	  "ms more per step" },
 	{ "no devices: 2 ms of Python before the collective",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(OUTSIDE) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the other ranks wait 6.00 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
 	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
 	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
 	  "operators" },
 	{ "no devices: a function that only this rank runs",
 	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(COUNTS) NEXT HOST_STEPS(SHORT),
 	  "warning 2000.0 high rank 2\n"
-	  "the other ranks wait 6.00 ms per step for it, summed over all of them\n"
+	  "each of the other 3 ranks waits 2.00 ms per step for it\n"
 	  "it reaches its collectives 2.00 ms per step after the first rank, in 4 of 4 steps\n"
 	  "it takes 2.00 ms per step longer than the median rank: its host runs code outside of "
 	  "operators\n"
@@ -140,7 +140,7 @@ static const struct rule_case cases[] = {
 	  "operators\n"
 	  "count takes 1.99 ms per step outside of operators (a.py(3):count)\n"
 	  "it reaches its collectives 0.65 ms per step after the first rank, in 4 of 4 steps\n"
-	  "the other ranks wait 0.65 ms per step for it, summed over all of them" },
+	  "the other rank waits 0.65 ms per step for it" },
 	{ "no devices: as much to do, and other processes take the core in each step",
 	  HOST_STEPS(SIX) NEXT HOST_STEPS(SIX) NEXT HOST_STEPS(HELD_UP) NEXT HOST_STEPS(SIX), "" },
 	{ "no devices: as much to do, and late by chance", HOST_STEPS(SHORT) NEXT BUSY_STEPS, "" },

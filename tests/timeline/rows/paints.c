@@ -119,8 +119,7 @@ static const struct {
 	  " {\"number\":10,\"name\":\"no stream\"}],\n\"missing\":null}\n" },
 	{ "nothing recorded", STEPS "op aten::mm 1 10 +5", "module",
 	  "{\"schema\":\"stepscope.colors/1\",\"color\":\"module\",\"colors\":[],\n"
-	  "\"missing\":\"Modules are not recorded: use profile(with_stack=True, "
-	  "with_modules=True).\"}\n" },
+	  "\"missing\":\"Modules are not recorded: use profile(with_stack=True).\"}\n" },
 };
 
 static void test_legend(void **state)
