@@ -298,7 +298,7 @@ async function words() {
 		"broken among good",
 	);
 	const nameless = job(file("a", { device_slices: 5 }));
-	equal(runWords(nameless), "1 file · no steps · device not named", "a device worked");
+	equal(runWords(nameless), "1 file · no steps · unknown GPU", "a device worked");
 	const { nextStep } = await load("shell/status.tsx");
 	const steps = [{ number: 0 }, { number: 1 }];
 	const walk = [

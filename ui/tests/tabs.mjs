@@ -60,9 +60,9 @@ async function everyView(harness) {
 		const parts = page.locator(".chips.strong").getByRole("button");
 		/* some lead to other parts: back by the first */
 		for (const name of await parts.allInnerTexts()) {
-			const part = parts.filter({ hasText: name });
-			if ((await part.count()) === 0) await parts.first().click();
-			await part.first().click();
+			/* the whole name: "Holders" is not "Holders over time" */
+			if (!(await parts.allInnerTexts()).includes(name)) await parts.first().click();
+			await parts.nth((await parts.allInnerTexts()).indexOf(name)).click();
 			await quiet(page);
 		}
 	}
