@@ -84,7 +84,8 @@ def check_cut(checks, what, folder, document, text):
     told = [warning["what"] for warning in document["warnings"]]
     checks.expect(f"{what}: reported", "cut" in told, told)
     first = " ".join(" ".join(text.split("\n")[:4]).split())
-    checks.expect(f"{what}: in the first lines", "truncated: the last events are lost" in first, text)
+    checks.expect(f"{what}: in the first lines",
+                  "truncated: the last events are lost" in first, text)
     sure = [finding["rule"] for finding in document["findings"] if finding["confidence"] == "high"]
     checks.expect(f"{what}: confidence", not sure, sure)
     for words in (("what-if", folder), ("diff", folder, folder)):
