@@ -69,7 +69,7 @@ static const struct view_case step_cases[] = {
 	  STEP_WAITS, "0,0,10000,0,0,1\n1,0,0,10000,1,1" },
 	{ "around a root nobody waits",
 	  "rank 0 @a; step 0 0 +100; broadcast 10 +5; rank 1 @a; step 0 0 +100; broadcast 9 +40",
-	  STEP_WAITS, "0,0,-,-,-,0\n1,0,-,-,0,0" },
+	  STEP_WAITS, "0,0,-,-,-,0\n1,0,-,-,-,0" },
 };
 
 #define PAIR_COLUMNS "rank,for,wait_ns,of,lateness_ns,step"
