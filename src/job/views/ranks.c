@@ -58,7 +58,7 @@ struct sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
 	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, told;
-	int64_t meetings, all_meetings; /* in steps; anywhere */
+	int64_t meetings; /* that show who waits; without any, nothing is known of waits */
 };
 
 static void add_step(const struct ss_rank_step *step, struct sums *sums)
@@ -97,7 +97,6 @@ static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival 
 
 static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *sums)
 {
-	sums->all_meetings++;
 	sums->told += meeting->last_rank != SS_NO_ROW;
 	sums->last += meeting->last_rank == r;
 }
@@ -107,13 +106,13 @@ static void add_meetings(const struct ss_joined *joined, uint32_t r, struct sums
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
 		const struct ss_meeting *meeting = meeting_at(joined, r, i);
 
+		/* around a root nobody waits, which is known as well */
+		sums->meetings += joined->meeting_of[r][i] != SS_NO_MEETING;
 		if (!meeting)
 			continue;
 		/* means of a step are of what lies in steps */
-		if (joined->ranks[r].arrivals[i].step != UINT32_MAX) {
+		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
 			add_waits(meeting, &joined->ranks[r].arrivals[i], sums);
-			sums->meetings++;
-		}
 		add_last(meeting, r, sums);
 	}
 }
@@ -141,7 +140,7 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	add_mean(out, sums->exposed_ns, on_device ? count : 0);
 	add_mean(out, sums->wait_ns, met ? count : 0);
 	add_mean(out, sums->lateness_ns, met ? count : 0);
-	ss_row_int_known(out, sums->all_meetings ? sums->last : -1);
+	ss_row_int_known(out, met ? sums->last : -1);
 	ss_row_int(out, sums->told);
 	add_mean(out, sums->idle_ns, on_device ? count : 0);
 	ss_row_nulls(out, PART_CELLS);

@@ -16,7 +16,7 @@ static const struct view_case cases[] = {
 	  "0,a,0,0,1,0,0\n1,b,-10000000000,2000,1,0,0" },
 	{ "who met nobody is not comparable: no offset, no component",
 	  "rank 0 @a; allreduce 0 +5; rank 1 @a; allreduce 0 +5; rank 2 @a", COLUMNS,
-	  "0,a,0,0,1,0,0\n1,a,0,0,1,0,0\n2,a,-,-,0,0,-" },
+	  "0,a,0,0,1,0,0\n1,a,0,0,1,0,0\n2,a,-,-,0,-,-" },
 	{ "two islands",
 	  "rank 0; group a; allreduce 0 +5; rank 1; group b; allreduce 0 +5; rank 2; group a;"
 	  "allreduce 0 +5; rank 3; group b; allreduce 0 +5",
@@ -27,7 +27,7 @@ static const struct view_case cases[] = {
 	{ "without anchors there are no distances", "rank 0; rank 1",
 	  "rank,drift_ppb,residual_p50_ns,residual_p90_ns", "0,-,-,-\n1,-,-,-" },
 	{ "a broadcast is no anchor", "rank 0 @a; broadcast 0 +5; rank 1 @a; broadcast 0 +5",
-	  COLUMNS, "0,a,-,-,0,0,-\n1,a,-,-,0,0,-" },
+	  COLUMNS, "0,a,-,-,0,-,-\n1,a,-,-,0,-,-" },
 };
 
 static void test_cases(void **state)

@@ -58,18 +58,18 @@ static const struct view_case step_cases[] = {
 	{ "a step without a collective: lateness is not known, which is not 0",
 	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 110 +20;"
 	  "rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 120 +10",
-	  STEP_WAITS, "0,0,-,-,0,0\n0,1,10000,0,0,1\n1,0,-,-,0,0\n1,1,0,10000,1,1" },
+	  STEP_WAITS, "0,0,-,-,-,0\n0,1,10000,0,0,1\n1,0,-,-,-,0\n1,1,0,10000,1,1" },
 	{ "steps that do not begin at 0 and lack one",
 	  "rank 0 @a; step 2 0 +100; step 5 100 +100; allreduce 110 +20;"
 	  "rank 1 @a; step 2 0 +100; step 5 100 +100; allreduce 120 +10",
-	  STEP_WAITS, "0,2,-,-,0,0\n0,5,10000,0,0,1\n1,2,-,-,0,0\n1,5,0,10000,1,1" },
+	  STEP_WAITS, "0,2,-,-,-,0\n0,5,10000,0,0,1\n1,2,-,-,-,0\n1,5,0,10000,1,1" },
 	{ "outside of steps",
 	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; allreduce 500 +400;"
 	  "rank 1 @a; step 0 0 +100; allreduce 20 +30; allreduce 800 +100",
 	  STEP_WAITS, "0,0,10000,0,0,1\n1,0,0,10000,1,1" },
 	{ "around a root nobody waits",
 	  "rank 0 @a; step 0 0 +100; broadcast 10 +5; rank 1 @a; step 0 0 +100; broadcast 9 +40",
-	  STEP_WAITS, "0,0,-,-,0,0\n1,0,-,-,0,0" },
+	  STEP_WAITS, "0,0,-,-,-,0\n1,0,-,-,-,0" },
 };
 
 #define PAIR_COLUMNS "rank,for,wait_ns,of,lateness_ns,step"
