@@ -109,7 +109,10 @@ def check_verdict(name, document):
         sums(name, account, ACCOUNT, "step_ns")
         if min(value for value in account.values() if isinstance(value, int)) < 0:
             raise Failed(f"{name}: {account}")
-    if min(document["step_ns"], document["fixed_step_ns"]) < 0:
+    if document["step_ns"] is None:
+        if document["fixed_step_ns"] is not None or account:
+            raise Failed(f"{name}: a fixed step without a step")
+    elif min(document["step_ns"], document["fixed_step_ns"]) < 0:
         raise Failed(f"{name}: a step below 0")
 
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A word that is no command is a path: the options are those of 'diagnose'. */
+/* If a word is not a command, it is a path: the options are those of 'diagnose'. */
 #define OTHERWISE "diagnose"
 
 static const char head[] = "# Completion of stepscope for %s, made by 'stepscope completion %s'.\n";

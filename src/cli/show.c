@@ -153,7 +153,7 @@ static uint32_t width_of(const struct arguments *arguments)
 	return 80;
 }
 
-/* What a terminal shows of a table without being asked; a pager or a file gets all rows. */
+/* Rows of a table that a terminal shows by default; a pager or a file gets all rows. */
 #define TERMINAL_ROWS 30
 
 static uint32_t rows_of(const struct arguments *arguments)

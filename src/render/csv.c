@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 static bool has_only(const char *text, size_t length, const char *letters)
 {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 /* True if none of eight bytes is a control character, a quote or a backslash. */
 static bool is_plain(const char *bytes)

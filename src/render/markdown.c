@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 /* A name can hold what Markdown and HTML take for their own. */
 static void add_escaped(struct ss_text *out, const char *text, size_t length)

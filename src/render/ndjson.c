@@ -3,7 +3,7 @@
  * ndjson.c - format: one table as JSON objects, one per line, for jq and for readers of streams.
  * Cells are those of the format json. Documented in docs/formats/ndjson.md and kept stable.
  */
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
 {

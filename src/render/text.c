@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 #include "render/layout.h"
 #include "render/shorten.h"
 

@@ -379,7 +379,7 @@ def stop_while_reading(work, ends):
         check(not feeder.is_alive(), words[0], ends, "the pipe is still written")
         # views are asked to stop by the first one
         asks = ends == signal.SIGINT and words[0] != "redact"
-        check(code == (FAILED if asks else -ends), words[0], ends, "ended with", code)
+        check(code == (130 if asks else -ends), words[0], ends, "ended with", code)
         check(names(folder) == before, words[0], ends, "left", names(folder))
         check((folder / "out").read_bytes() == OLD, "the old file is another")
 

@@ -56,7 +56,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 				"one folder and two of its runs (--run 1,2)\n");
 		return EXIT_USAGE;
 	}
-	/* a wrong name is to be told before anything is loaded */
+	/* report a wrong name before anything is loaded */
 	if (request.what && ss_find_named(request.what, &view, &err) != SS_OK)
 		return show_fail(command->name, &err);
 	code = show_begin(command->name, arguments,

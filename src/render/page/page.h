@@ -27,7 +27,7 @@ void ss_page_words(const char *text, size_t length, struct ss_text *out);
 size_t ss_page_columns(const char *text, size_t length);
 
 /*
- * Adds the next line of a text, at most so many columns, and moves *at behind it; *style is that
+ * Adds the next line of a text, at most that many columns, and moves *at behind it; *style is that
  * of its end, SS_PAGE_PLAIN at first. Returns the columns that it took. `breaks`: also within a
  * word that is longer than a line.
  */

@@ -200,6 +200,20 @@ static const struct ss_json_member finding[] = {
 
 /* --- documents ------------------------------------------------------------------------- */
 
+#define PERCENT(name, about) MEMBER(name, NUMBER, 0, about)
+
+static const struct ss_json_member gpu[] = {
+	PERCENT("busy_percent", "time in which GPUs work, of their steps: mean over ranks"),
+	PERCENT("compute_percent", "time in which they compute"),
+	PERCENT("exposed_communication_percent", "time in which they only communicate"),
+	PERCENT("exposed_copies_percent", "time in which they only copy"),
+	PERCENT("busy_min_percent", "busy_percent of the least busy rank"),
+	PERCENT("busy_max_percent", "busy_percent of the busiest rank"),
+	PERCENT("idle_cause_percent", "idle time with the largest cause, of the steps"),
+	TEXT_OR_NULL("idle_cause", "the largest cause of idle time, as in the view gaps"),
+	END,
+};
+
 static const struct ss_json_member verdict[] = {
 	INTEGER_OR_NULL("step_ns", "the mean step"),
 	INTEGER_OR_NULL("fixed_step_ns", "the predicted step with all warnings fixed"),
@@ -215,6 +229,10 @@ static const struct ss_json_member verdict[] = {
 	OBJECTS("spread", SS_MEMBER_NULL, "how much steps differ; null with fewer than three",
 		spread),
 	OBJECTS("account", SS_MEMBER_NULL, "where the mean step goes; null without steps", account),
+	TEXT_OR_NULL("gpu_text", "how busy the GPUs are, as the command prints it"),
+	OBJECTS("gpu", SS_MEMBER_NULL, "how busy the GPUs are; null without GPUs in the steps",
+		gpu),
+	TEXT_OR_NULL("blind_text", "why the figures cannot be known from these files"),
 	TEXT_OR_NULL("next", "the bottleneck after the fixes"),
 	TEXT_OR_NULL("not_found", "what-if: fixes that do not apply to these files"),
 	INTEGER("finding_count", "findings before --top"),

@@ -2,7 +2,7 @@
 /*
  * diagnosis.c - sentences that the verdict uses in both text and Markdown.
  */
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 #include <inttypes.h>
 

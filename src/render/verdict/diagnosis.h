@@ -49,7 +49,7 @@ void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out
 void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);
 
-/* diagnosis_notes.c: lines before the verdict: which run it describes, what the files lack. */
+/* notes.c: lines before the verdict: which run it describes, what the files lack. */
 void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
@@ -78,12 +78,12 @@ void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struc
 #define SS_FINDING_INDENT 5
 
 /*
- * diagnosis_fix.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
+ * fix.c: lines that can be pasted. Of a fix with more than `most` lines the comments at
  * its end are left out, not its code.
  */
 void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
 
-/* diagnosis_more.c: commands that show more, one a line. */
+/* more.c: commands that show more, one a line. */
 void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out);
 

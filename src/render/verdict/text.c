@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_text.c - a verdict for a terminal: first what it is, then why, then what to do.
+ * text.c - a verdict for a terminal: first what it is, then why, then what to do.
  */
 #include <string.h>
 
 #include "diagnose/findings_table.h"
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -191,7 +191,7 @@ static uint32_t add_short(const struct writer *writer, const struct ss_evidence 
 }
 
 /*
- * Sentences of traces, or of snapshots, in at most so many lines; how many are left. A lighter one
+ * Sentences of traces, or of snapshots, in at most that many lines; how many are left. A lighter one
  * does not stand for one that is too long.
  */
 static uint32_t add_some(const struct writer *writer, const struct ss_finding *finding,

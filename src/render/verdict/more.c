@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_more.c - commands that show more of what was found, to be pasted.
+ * more.c - commands that show more of what was found, to be pasted.
  */
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 #define VIEWS_MAX 3
 #define NAME_MAX_BYTES 32

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_markdown.c - a verdict for a pull request: a table, then what to do.
+ * markdown.c - a verdict for a pull request: a table, then what to do.
  */
 #include <string.h>
 
 #include "diagnose/findings_table.h"
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 /* Of snapshots alone: there are no times. */
 static void add_memory_table(const struct ss_diagnosis *diagnosis, uint32_t rows,

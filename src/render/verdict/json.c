@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_json.c - a verdict for programs. An interface: documented in
+ * json.c - a verdict for programs. An interface: documented in
  * docs/formats/json.md and kept stable.
  */
 #include <inttypes.h>
 
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 #include "render/runs.h"
 
 static void add_text(struct ss_text *out, const char *key, const char *text)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_notes.c - notes before and beside the verdict: which run it describes, what the files
+ * notes.c - notes before and beside the verdict: which run it describes, what the files
  * lack, and how much steps differ.
  */
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {

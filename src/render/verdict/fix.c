@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_fix.c - a fix as it stands in a terminal: lines that can be pasted.
+ * fix.c - a fix as it stands in a terminal: lines that can be pasted.
  *
  * Code keeps its lines, however long they are. A comment that is too long becomes several
  * comments; behind code it moves above it.
  */
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 #define FIX_INDENT (SS_FINDING_INDENT + 3)
 

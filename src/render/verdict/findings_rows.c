@@ -3,7 +3,7 @@
  * findings_rows.c - a verdict in formats that have only rows: one finding per row.
  */
 #include "diagnose/findings_table.h"
-#include "render/diagnosis.h"
+#include "render/verdict/diagnosis.h"
 
 void ss_render_findings(const struct ss_diagnosis *diagnosis,
 			const struct ss_render_options *options,
