@@ -26,7 +26,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 from today import share
 
-FINE, FAILED, USAGE = 0, 1, 2
+FINE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 PAGE = "<html><body><p>viewer</p></body></html>"
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -379,7 +379,7 @@ def stop_while_reading(work, ends):
         check(not feeder.is_alive(), words[0], ends, "the pipe is still written")
         # views are asked to stop by the first one
         asks = ends == signal.SIGINT and words[0] != "redact"
-        check(code == (130 if asks else -ends), words[0], ends, "ended with", code)
+        check(code == (INTERRUPTED if asks else -ends), words[0], ends, "ended with", code)
         check(names(folder) == before, words[0], ends, "left", names(folder))
         check((folder / "out").read_bytes() == OLD, "the old file is another")
 
@@ -407,7 +407,7 @@ def stop_while_writing(work, job, ends):
             code = process.wait(60)
             left = names(folder)
             # it may have been done before the signal came
-            check(code in (FINE, FAILED, -ends), words[0], code)
+            check(code in (FINE, FAILED, INTERRUPTED, -ends), words[0], code)
             check(not unfinished(folder), words[0], "left", left)
             if code == FINE:
                 check(left == ["out"], left)
@@ -434,7 +434,7 @@ def stop_over_old(work):
             process.send_signal(ends)
             time.sleep(0.001)
         code = process.wait(60)
-        check(code == 130 if ends == signal.SIGINT else code == -ends, "ended with", code)
+        check(code == INTERRUPTED if ends == signal.SIGINT else code == -ends, "ended with", code)
         check({path.name: path.read_bytes() for path in job.iterdir()} == whole,
               "the old job is another", names(job))
 

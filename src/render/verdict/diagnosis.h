@@ -2,8 +2,8 @@
 /*
  * diagnosis.h - a verdict in each format; what the formats share.
  */
-#ifndef SS_RENDER_DIAGNOSIS_H
-#define SS_RENDER_DIAGNOSIS_H
+#ifndef SS_RENDER_VERDICT_DIAGNOSIS_H
+#define SS_RENDER_VERDICT_DIAGNOSIS_H
 
 #include "diagnose/diagnose.h"
 #include "render/render.h"

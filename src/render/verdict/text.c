@@ -191,7 +191,7 @@ static uint32_t add_short(const struct writer *writer, const struct ss_evidence 
 }
 
 /*
- * Sentences of traces, or of snapshots, in at most that many lines; how many are left. A lighter one
+ * Sentences of traces, or of snapshots, in at most `room` lines; how many are left. A lighter one
  * does not stand for one that is too long.
  */
 static uint32_t add_some(const struct writer *writer, const struct ss_finding *finding,
