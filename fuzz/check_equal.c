@@ -144,7 +144,9 @@ static void equal_info(const struct ss_trace_info *a, const struct ss_trace_info
 {
 	CHECK(a->rank == b->rank && a->world_size == b->world_size);
 	CHECK(a->group_count == b->group_count && a->schema_version == b->schema_version);
-	CHECK(a->backend == b->backend && a->host == b->host);
+	CHECK(a->backend == b->backend);
+	for (int fact = 0; fact < SS_RUN_FACTS; fact++)
+		CHECK(a->run[fact] == b->run[fact]);
 	CHECK(a->nccl_version == b->nccl_version && a->trace_id == b->trace_id);
 	CHECK(a->trace_name == b->trace_name && a->base_time_ns == b->base_time_ns);
 	CHECK(a->cuda_runtime == b->cuda_runtime && a->cuda_driver == b->cuda_driver);
