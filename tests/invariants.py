@@ -73,7 +73,7 @@ class Trace:
         if group:
             command[2:2] = ["--group", group]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode == 1 and result.stderr.strip().endswith(NO_TRACE):
+        if result.returncode == 1 and NO_TRACE in result.stderr:
             raise NoTrace(result.stderr.strip())
         if result.returncode != 0:
             raise Refused(f"{view} {group}: status {result.returncode}: "

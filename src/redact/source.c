@@ -261,13 +261,19 @@ static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t
 	return SS_OK;
 }
 
+/* A trace that is one array need not be closed: Chrome's format allows that. */
+static bool is_open(const struct ss_redact_json *json)
+{
+	return json->depth > 1 || (json->depth == 1 && !json->levels[0].is_array);
+}
+
 bool ss_redact_ends_inside(const struct ss_source *source)
 {
 	const struct ss_redact_stream *stream = (const struct ss_redact_stream *)source;
 
 	if (source->read != stream_read)
 		return false;
-	return stream->step == ss_redact_json_step ? stream->json.depth != 0 : !stream->is_done;
+	return stream->step == ss_redact_json_step ? is_open(&stream->json) : !stream->is_done;
 }
 
 static bool is_json(const char *bytes, size_t length)

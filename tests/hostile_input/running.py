@@ -132,8 +132,17 @@ def check_markdown(data):
         raise Failed("markdown holds a control character")
 
 
-FORMATS = {"json": strict_json, "text": check_text, "csv": check_csv, "markdown": check_markdown}
-OUTPUTS = [*(("info", name) for name in FORMATS), ("steps", "json"), ("steps", "text")]
+def check_ndjson(data):
+    for line in data.decode().split("\n")[:-1]:
+        if not isinstance(strict_json(line.encode()), dict):
+            raise Failed("a line of ndjson is no object")
+
+
+FORMATS = {"json": strict_json, "text": check_text, "csv": check_csv, "markdown": check_markdown,
+           "ndjson": check_ndjson}
+# a report is several tables, which CSV and ndjson are not
+OUTPUTS = [("info", "json"), ("info", "text"), ("info", "markdown"), ("tracks", "csv"),
+           ("tracks", "ndjson"), ("steps", "json"), ("steps", "text")]
 GIANT_OUTPUTS = [("info", "json"), ("info", "text")]
 
 

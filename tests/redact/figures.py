@@ -81,7 +81,7 @@ def verdict(text):
             return {k: plain(v, k) for k, v in value.items() if k not in OTHER_COLUMNS}
         if isinstance(value, list):
             return [plain(one) for one in value]
-        if isinstance(value, str) and key not in ("rule", "id", "confidence", "bottleneck"):
+        if isinstance(value, str) and key not in ("rule", "confidence", "bottleneck"):
             return "text"
         return value
     return plain(found)

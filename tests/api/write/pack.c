@@ -210,7 +210,7 @@ static void test_cut(void **state)
 		struct ss_error err = { 0 };
 
 		assert_int_equal(open_pack(&pack, length, &err), SS_ERR_FORMAT);
-		assert_non_null(strstr(err.text, "ends in the middle"));
+		assert_non_null(strstr(err.text, "it is truncated"));
 	}
 	ss_text_add(&pack, "x", 1);
 	assert_int_equal(open_pack(&pack, pack.length, NULL), SS_ERR_FORMAT);
@@ -225,15 +225,15 @@ static const struct {
 	uint32_t value;
 	const char *says;
 } wrong[] = {
-	{ "name of no text", SS_PART_SLICE_NAME, 0, 1u << 30, "number of nothing" },
-	{ "kind", SS_PART_SLICE_KIND, 0, 0xffffffff, "number of nothing" },
-	{ "category", SS_PART_SLICE_CATEGORY, 0, 0xf0f0f0f0, "number of nothing" },
-	{ "arguments", SS_PART_SLICE_ARGS, 0, 1u << 30, "number of nothing" },
+	{ "name of no text", SS_PART_SLICE_NAME, 0, 1u << 30, "refers to nothing" },
+	{ "kind", SS_PART_SLICE_KIND, 0, 0xffffffff, "refers to nothing" },
+	{ "category", SS_PART_SLICE_CATEGORY, 0, 0xf0f0f0f0, "refers to nothing" },
+	{ "arguments", SS_PART_SLICE_ARGS, 0, 1u << 30, "refers to nothing" },
 	{ "times", SS_PART_SLICE_START, 4, 0x7fffffff, "not in order" },
 	{ "negative start", SS_PART_SLICE_START, 4, 0xffffffff, "not in order" },
 	{ "negative duration", SS_PART_SLICE_DUR, 4, 0x80000000, "not in order" },
 	{ "link", SS_PART_SLICE_LINK, 0, 1u << 30, "link" },
-	{ "text of arguments", SS_PART_OP_ARGS, 0, 1u << 30, "number of nothing" },
+	{ "text of arguments", SS_PART_OP_ARGS, 0, 1u << 30, "refers to nothing" },
 	{ "track class", SS_PART_TRACKS, 16, 77, "track" },
 	{ "tracks out of order", SS_PART_TRACKS, 4, 0x7fffffff, "track" },
 	{ "rows of a track", SS_PART_TRACKS, 36, 0xfffffff0, "track" },

@@ -40,8 +40,9 @@ struct ss_session *packs_open(const struct ss_text *texts, char (*names)[PACKS_N
 					       .length = texts[i].length };
 	if (ss_session_open(&options, &session, &err) != SS_OK)
 		fail_msg("%s", err.text);
-	/* the only thing that may differ */
+	/* the only things that may differ: the time, and the paths in the commands of a verdict */
 	session->job.load_seconds = 0;
+	ss_text_release(&session->place);
 	return session;
 }
 
