@@ -202,8 +202,8 @@ static void check_steps(const struct ss_trace *trace)
 static void check_info(const struct ss_trace *trace)
 {
 	const struct ss_trace_info *info = &trace->info;
-	const uint32_t texts[] = { info->backend,  info->run[SS_RUN_HOST],       info->nccl_version,
-				   info->trace_id, info->trace_name, info->first_warning };
+	const uint32_t texts[] = { info->backend,  info->run[SS_RUN_HOST], info->nccl_version,
+				   info->trace_id, info->trace_name,       info->first_warning };
 
 	for (size_t i = 0; i < SS_COUNT(texts); i++)
 		CHECK(texts[i] < trace->texts.count);
