@@ -206,8 +206,8 @@ def main():
             problems += check(preset, made)
         check_quoting(made)
         traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-        # a third a day in a quick run: each is read with half a dozen commands
-        paths = today.share(inputs(traces), 3) if traces and traces.is_dir() else []
+        # a sixth a day in a quick run: each is read with half a dozen commands
+        paths = today.share(inputs(traces), 6) if traces and traces.is_dir() else []
         if not paths:
             print("no sample traces: only simulated jobs are read")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
