@@ -175,6 +175,17 @@ def inputs(traces):
                 yield path
 
 
+def check_cut(made):
+    """Of a file that ends before its GPU events, nobody knows that there is no GPU."""
+    host = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":%d,"dur":90}'
+    events = b",".join(host % (100 * i) for i in range(50))
+    for name, end, words in (("whole", b"]}", "No GPU in this trace"),
+                             ("cut", b',{"ph":"X","ca', "GPU use is unknown: GPU events may be")):
+        (made / f"{name}.json").write_bytes(b'{"traceEvents":[' + events + end)
+        told = run(STEPSCOPE, f"{name}.json", folder=made).stdout
+        assert words in told, (name, told)
+
+
 def check_quoting(made):
     """Paths that a shell would take apart, a name like an option, a rank that was asked for."""
     source = made / "small1-healthy"
@@ -205,6 +216,7 @@ def main():
                        folder=made).returncode == 0, preset
             problems += check(preset, made)
         check_quoting(made)
+        check_cut(made)
         traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
         # a sixth a day in a quick run: each is read with half a dozen commands
         paths = today.share(inputs(traces), 6) if traces and traces.is_dir() else []

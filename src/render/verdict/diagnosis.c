@@ -194,21 +194,28 @@ static void add_use(const char **between, const char *name, double share, struct
 	*between = ", ";
 }
 
+/* Why no GPU use can be stated. */
+static const char *without_gpu(const struct ss_diagnosis *diagnosis)
+{
+	if (!diagnosis->rank_count)
+		return "GPU use is unknown: a memory snapshot has no times.\n";
+	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE))
+		return "GPU use is unknown: the trace has no GPU events.\n";
+	if (diagnosis->on_device)
+		return "GPU use is unknown: the trace has no steps.\n";
+	/* profilers write the events of GPUs last */
+	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_CUT))
+		return "GPU use is unknown: GPU events may be in the part that is missing.\n";
+	return "No GPU in this trace: the steps run on the CPU.\n";
+}
+
 void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
 	const char *between = " (";
 
 	if (!gpu->rank_count) {
-		ss_text_add_string(out,
-				   !diagnosis->rank_count
-					   ? "GPU use is unknown: a memory snapshot has no "
-					     "times.\n"
-				   : ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE)
-					   ? "GPU use is unknown: the trace has no GPU events.\n"
-				   : diagnosis->on_device
-					   ? "GPU use is unknown: the trace has no steps.\n"
-					   : "No GPU in this trace: the steps run on the CPU.\n");
+		ss_text_add_string(out, without_gpu(diagnosis));
 		return;
 	}
 	ss_text_addf(out, "The GPU%s busy ", gpu->rank_count > 1 ? "s are" : " is");
