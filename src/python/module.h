@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module.h - the C part of the Python module: sessions, tables, and how a call waits.
+ *
+ * Only Python's limited API of 3.11 is used: one build runs with 3.11 and every later version.
+ * What users see is written in Python (stepscope/): here is what Python cannot do.
+ */
+#ifndef SS_PYTHON_MODULE_H
+#define SS_PYTHON_MODULE_H
+
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "python/share.h"
+#include "stepscope_arrow.h"
+
+/* One kind of exception for each way in which a call can fail. */
+enum {
+	ERROR_BASE,
+	ERROR_FILE,
+	ERROR_FORMAT,
+	ERROR_LIMIT,
+	ERROR_MISSING,
+	ERROR_USAGE,
+	ERROR_STOPPED,
+	ERROR_COUNT,
+};
+
+struct module {
+	PyTypeObject *session, *table, *buffer;
+	PyObject *errors[ERROR_COUNT];
+};
+
+/* A request as the Python part hands it over; the texts are lent by the arguments. */
+struct request {
+	struct ss_request request;
+	const char **options;
+};
+
+/* (what, format, rank, step, top, width, color, options); false: an exception is set. */
+bool request_read(PyObject *arguments, struct request *out);
+void request_release(struct request *request);
+
+/* Sets the exception of a status; NULL, to be returned. */
+PyObject *module_fail(const struct module *module, enum ss_status status,
+		      const struct ss_error *err);
+
+struct module *module_of_type(PyTypeObject *type);
+
+/* --- sessions --------------------------------------------------------------------------- */
+
+struct ss_gate;
+
+struct session {
+	PyObject_HEAD struct ss_session *session; /* NULL: closed */
+	struct ss_gate *gate;
+	bool is_busy; /* a thread is at work with it; behind the gate */
+};
+
+/* What a thread is to do with one or two sessions. */
+struct work {
+	struct session *sessions[2];
+	enum ss_status (*run)(struct work *work);
+	void *context;
+	struct ss_error err;
+	enum ss_status status;
+};
+
+/*
+ * work.c: runs it on another thread, without Python's lock, as soon as the sessions are free, and
+ * waits. Signals are handled meanwhile: an exception of theirs (KeyboardInterrupt) stops the
+ * work. False: an exception is set.
+ */
+bool work_run(const struct module *module, struct work *work);
+
+extern PyType_Spec session_spec;
+
+/* --- tables ----------------------------------------------------------------------------- */
+
+/* Takes the stream, also when it fails. */
+PyObject *table_new(const struct module *module, struct ArrowArrayStream *stream);
+
+extern PyType_Spec table_spec;
+
+/* Bytes of a table without a copy; keeps the table. `format` is one of Python's struct. */
+PyObject *buffer_new(const struct module *module, PyObject *owner, const void *bytes,
+		     Py_ssize_t count, Py_ssize_t item, const char *format);
+
+extern PyType_Spec buffer_spec;
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - a session: opened, asked, closed.
+ */
+#include "base/system/thread.h"
+#include "base/text.h"
+#include "python/module.h"
+#include "python/opening.h"
+#include "python/sql.h"
+
+static struct session *as_session(PyObject *object)
+{
+	return (struct session *)object;
+}
+
+/* --- its life --------------------------------------------------------------------------- */
+
+static void dealloc(PyObject *object)
+{
+	struct session *self = as_session(object);
+	PyTypeObject *type = Py_TYPE(object);
+	PyThreadState *python = PyEval_SaveThread();
+
+	ss_session_close(self->session);
+	ss_gate_close(self->gate);
+	PyEval_RestoreThread(python);
+	PyObject_Free(object);
+	Py_DECREF(type);
+}
+
+static PyObject *open_session(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+	struct module *module = module_of_type(type);
+	struct opening opening = { 0 };
+	struct session *self;
+
+	if (!module || !opening_read(arguments, keywords, &opening))
+		return NULL;
+	self = PyObject_New(struct session, type);
+	if (!self) {
+		opening_release(&opening);
+		return NULL;
+	}
+	self->session = NULL;
+	self->is_busy = false;
+	self->gate = ss_gate_open();
+	if (!self->gate)
+		PyErr_NoMemory();
+	else if (opening_run(module, &opening, self)) {
+		opening_release(&opening);
+		return (PyObject *)self;
+	}
+	opening_release(&opening);
+	Py_DECREF(self);
+	return NULL;
+}
+
+static enum ss_status close_now(struct work *work)
+{
+	ss_session_close(work->sessions[0]->session);
+	work->sessions[0]->session = NULL;
+	return SS_OK;
+}
+
+static PyObject *close_session(PyObject *self, PyObject *unused)
+{
+	struct work work = { .sessions = { as_session(self) }, .run = close_now };
+
+	(void)unused;
+	if (!as_session(self)->session)
+		Py_RETURN_NONE;
+	if (!work_run(module_of_type(Py_TYPE(self)), &work))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *cancel(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	if (as_session(self)->session)
+		ss_session_cancel(as_session(self)->session);
+	Py_RETURN_NONE;
+}
+
+/* --- what it is asked ------------------------------------------------------------------- */
+
+/* One question: a text or a stream comes back. */
+struct question {
+	struct request request;
+	struct ss_text text;
+	struct ArrowArrayStream stream;
+};
+
+static PyObject *answer_text(const struct module *module, struct work *work, PyObject *arguments)
+{
+	struct question question = { 0 };
+	PyObject *out = NULL;
+
+	if (!request_read(arguments, &question.request))
+		return NULL;
+	work->context = &question;
+	if (work_run(module, work))
+		out = PyUnicode_DecodeUTF8(question.text.data ? question.text.data : "",
+					   (Py_ssize_t)question.text.length, "replace");
+	ss_text_release(&question.text);
+	request_release(&question.request);
+	return out;
+}
+
+static PyObject *answer_table(const struct module *module, struct work *work, PyObject *arguments)
+{
+	struct question question = { 0 };
+	PyObject *out = NULL;
+
+	if (!request_read(arguments, &question.request))
+		return NULL;
+	work->context = &question;
+	if (work_run(module, work))
+		out = table_new(module, &question.stream);
+	else if (question.stream.release)
+		question.stream.release(&question.stream);
+	request_release(&question.request);
+	return out;
+}
+
+static enum ss_status run_text(struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_session_run(work->sessions[0]->session, &question->request.request,
+			      &question->text, &work->err);
+}
+
+static PyObject *run(PyObject *self, PyObject *arguments)
+{
+	struct work work = { .sessions = { as_session(self) }, .run = run_text };
+
+	return answer_text(module_of_type(Py_TYPE(self)), &work, arguments);
+}
+
+static enum ss_status run_table(struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_session_table(work->sessions[0]->session, &question->request.request,
+				&question->stream, &work->err);
+}
+
+static PyObject *table(PyObject *self, PyObject *arguments)
+{
+	struct work work = { .sessions = { as_session(self) }, .run = run_table };
+
+	return answer_table(module_of_type(Py_TYPE(self)), &work, arguments);
+}
+
+/* Takes the first argument, another session or None, off the others; NULL: an exception is set. */
+static PyObject *take_other(const struct module *module, PyObject *arguments, struct session **out)
+{
+	PyObject *first = PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, 0) : NULL;
+
+	*out = NULL;
+	if (!first || (first != Py_None && !PyObject_TypeCheck(first, module->session))) {
+		PyErr_SetString(PyExc_TypeError, "expected a session or None");
+		return NULL;
+	}
+	if (first != Py_None)
+		*out = as_session(first);
+	return PyTuple_GetSlice(arguments, 1, PyTuple_Size(arguments));
+}
+
+typedef PyObject *answer_function(const struct module *module, struct work *work,
+				  PyObject *arguments);
+
+static PyObject *with_other(PyObject *self, PyObject *arguments,
+			    enum ss_status (*work_function)(struct work *work),
+			    answer_function *answer)
+{
+	const struct module *module = module_of_type(Py_TYPE(self));
+	struct work work = { .sessions = { as_session(self) }, .run = work_function };
+	PyObject *rest = take_other(module, arguments, &work.sessions[1]);
+	PyObject *out = rest ? answer(module, &work, rest) : NULL;
+
+	Py_XDECREF(rest);
+	return out;
+}
+
+static struct ss_session *other(const struct work *work)
+{
+	return work->sessions[1] ? work->sessions[1]->session : NULL;
+}
+
+static enum ss_status memory_text(struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_session_memory(work->sessions[0]->session, other(work),
+				 &question->request.request, &question->text, &work->err);
+}
+
+static PyObject *memory(PyObject *self, PyObject *arguments)
+{
+	return with_other(self, arguments, memory_text, answer_text);
+}
+
+static enum ss_status memory_stream(struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_session_memory_table(work->sessions[0]->session, other(work),
+				       &question->request.request, &question->stream, &work->err);
+}
+
+static PyObject *memory_table(PyObject *self, PyObject *arguments)
+{
+	return with_other(self, arguments, memory_stream, answer_table);
+}
+
+/* --- two sessions ----------------------------------------------------------------------- */
+
+static enum ss_status with_runs(struct work *work,
+				enum ss_status (*call)(const struct ss_runs *runs,
+						       struct work *work))
+{
+	struct ss_runs *runs = NULL;
+	enum ss_status status = ss_runs_new(&runs, &work->err);
+
+	for (int i = 0; i < 2 && status == SS_OK; i++)
+		if (work->sessions[i])
+			status = ss_runs_add(runs, work->sessions[i]->session, &work->err);
+	if (status == SS_OK)
+		status = call(runs, work);
+	ss_runs_free(runs);
+	return status;
+}
+
+static enum ss_status call_compare(const struct ss_runs *runs, struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_compare(runs, &question->request.request, &question->text, &work->err);
+}
+
+static enum ss_status compare_text(struct work *work)
+{
+	return with_runs(work, call_compare);
+}
+
+static PyObject *compare(PyObject *self, PyObject *arguments)
+{
+	return with_other(self, arguments, compare_text, answer_text);
+}
+
+static enum ss_status call_compare_table(const struct ss_runs *runs, struct work *work)
+{
+	struct question *question = work->context;
+
+	return ss_compare_table(runs, &question->request.request, &question->stream, &work->err);
+}
+
+static enum ss_status compare_stream(struct work *work)
+{
+	return with_runs(work, call_compare_table);
+}
+
+static PyObject *compare_table(PyObject *self, PyObject *arguments)
+{
+	return with_other(self, arguments, compare_stream, answer_table);
+}
+
+/* --- a report --------------------------------------------------------------------------- */
+
+struct page {
+	const char *plain; /* the viewer */
+	Py_ssize_t length;
+	struct ss_text out;
+	size_t limit;
+};
+
+static bool take_bytes(void *context, const char *bytes, size_t length)
+{
+	struct page *page = context;
+
+	ss_text_add(&page->out, bytes, length);
+	return !ss_text_failed(&page->out);
+}
+
+static enum ss_status call_report(const struct ss_runs *runs, struct work *work)
+{
+	struct page *page = work->context;
+	struct ss_report_options options = { .size = sizeof(options),
+					     .page = page->plain,
+					     .page_bytes = (size_t)page->length,
+					     .max_bytes = page->limit };
+	struct ss_sink sink = { take_bytes, page };
+	uint64_t bytes = 0;
+
+	return ss_session_report(runs, &options, &sink, &bytes, &work->err);
+}
+
+static enum ss_status report_bytes(struct work *work)
+{
+	return with_runs(work, call_report);
+}
+
+/* (session or None, the viewer's page, most bytes): the page with the traces in it. */
+static PyObject *report(PyObject *self, PyObject *arguments)
+{
+	const struct module *module = module_of_type(Py_TYPE(self));
+	struct work work = { .sessions = { as_session(self) }, .run = report_bytes };
+	struct page page = { 0 };
+	PyObject *rest = take_other(module, arguments, &work.sessions[1]), *out = NULL;
+
+	work.context = &page;
+	if (rest && PyArg_ParseTuple(rest, "y#n", &page.plain, &page.length, &page.limit) &&
+	    work_run(module, &work))
+		out = PyBytes_FromStringAndSize(page.out.data, (Py_ssize_t)page.out.length);
+	ss_text_release(&page.out);
+	Py_XDECREF(rest);
+	return out;
+}
+
+/* --- the type --------------------------------------------------------------------------- */
+
+static PyObject *counts(PyObject *self, PyObject *unused)
+{
+	const struct ss_session *session = as_session(self)->session;
+
+	(void)unused;
+	if (!session) {
+		PyErr_SetString(PyExc_ValueError, "this job is closed");
+		return NULL;
+	}
+	return Py_BuildValue("(III)", ss_session_file_count(session),
+			     ss_session_failed_count(session), ss_session_cut_count(session));
+}
+
+static PyMethodDef methods[] = {
+	{ "run", run, METH_VARARGS, "A view, report or verdict as text." },
+	{ "table", table, METH_VARARGS, "A view, or the findings, as a table." },
+	{ "memory", memory, METH_VARARGS, "A view of memory as text." },
+	{ "memory_table", memory_table, METH_VARARGS, "A view of memory as a table." },
+	{ "compare", compare, METH_VARARGS, "Two runs side by side, as text." },
+	{ "compare_table", compare_table, METH_VARARGS, "A view of two runs as a table." },
+	{ "report", report, METH_VARARGS, "The viewer with the traces in it." },
+	{ "sql", session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
+	{ "counts", counts, METH_NOARGS, "Files: all, those that failed, those that are cut." },
+	{ "cancel", cancel, METH_NOARGS, "Stops what another thread waits for." },
+	{ "close", close_session, METH_NOARGS, "Frees the traces." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_new, open_session },
+	{ Py_tp_dealloc, dealloc },
+	{ Py_tp_methods, methods },
+	{ Py_tp_doc, (void *)(uintptr_t) "The traces of a job." },
+	{ 0, NULL },
+};
+
+PyType_Spec session_spec = {
+	.name = "stepscope._core.Session",
+	.basicsize = sizeof(struct session),
+	.flags = Py_TPFLAGS_DEFAULT,
+	.slots = slots,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * work.c - runs a call of the library beside Python.
+ *
+ * The call gets a thread of its own. The thread of Python waits without Python's lock, so that
+ * other threads go on, and takes it a few times per second to handle signals.
+ */
+#include "base/system/thread.h"
+#include "python/module.h"
+
+#define LOOK_MS 50
+
+struct turn {
+	struct work *work;
+	struct ss_gate *gate;
+	bool is_done;
+	bool is_stopped; /* an exception is set */
+};
+
+/* Handles signals, with Python's lock; false: one of them raised. */
+static bool look(void)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+	bool is_fine = PyErr_CheckSignals() == 0;
+
+	PyGILState_Release(state);
+	return is_fine;
+}
+
+/* Waits until the session is free and takes it; false: a signal raised. */
+static bool take(struct session *session)
+{
+	bool is_fine = true;
+
+	ss_gate_lock(session->gate);
+	while (session->is_busy && is_fine) {
+		ss_gate_wait_for(session->gate, LOOK_MS);
+		if (!session->is_busy)
+			break;
+		ss_gate_unlock(session->gate);
+		is_fine = look();
+		ss_gate_lock(session->gate);
+	}
+	if (is_fine)
+		session->is_busy = true;
+	ss_gate_unlock(session->gate);
+	return is_fine;
+}
+
+static void give_back(struct session *session)
+{
+	ss_gate_lock(session->gate);
+	session->is_busy = false;
+	ss_gate_wake(session->gate);
+	ss_gate_unlock(session->gate);
+}
+
+static void stop(const struct work *work)
+{
+	for (int i = 0; i < 2; i++)
+		if (work->sessions[i] && work->sessions[i]->session)
+			ss_session_cancel(work->sessions[i]->session);
+}
+
+static void wait_for(struct turn *turn)
+{
+	ss_gate_lock(turn->gate);
+	while (!turn->is_done) {
+		ss_gate_wait_for(turn->gate, LOOK_MS);
+		if (turn->is_done)
+			break;
+		ss_gate_unlock(turn->gate);
+		if (!turn->is_stopped && !look())
+			turn->is_stopped = true;
+		/* asked at every look: a call that had not begun yet did not notice */
+		if (turn->is_stopped)
+			stop(turn->work);
+		ss_gate_lock(turn->gate);
+	}
+	ss_gate_unlock(turn->gate);
+}
+
+static void run_one(void *context, uint32_t index)
+{
+	struct turn *turn = context;
+
+	if (!index) {
+		wait_for(turn);
+		return;
+	}
+	turn->work->status = turn->work->run(turn->work);
+	ss_gate_lock(turn->gate);
+	turn->is_done = true;
+	ss_gate_wake(turn->gate);
+	ss_gate_unlock(turn->gate);
+}
+
+static void refused(void *context)
+{
+	(void)context;
+}
+
+/* With the sessions taken, without Python's lock. */
+static void run(struct turn *turn)
+{
+	/* without a thread the call runs here, and signals wait until it ends */
+	if (ss_thread_run_all(2, run_one, refused, turn) != 0)
+		turn->work->status = turn->work->run(turn->work);
+}
+
+/* In the order of their addresses, so that two threads cannot wait for each other. */
+static bool take_all(struct work *work, struct session **taken)
+{
+	struct session *first = work->sessions[0], *second = work->sessions[1];
+
+	if (second == first)
+		second = NULL;
+	if (second && (uintptr_t)second < (uintptr_t)first) {
+		first = work->sessions[1];
+		second = work->sessions[0];
+	}
+	if (!take(first))
+		return false;
+	taken[0] = first;
+	if (!second)
+		return true;
+	if (!take(second))
+		return false;
+	taken[1] = second;
+	return true;
+}
+
+static bool are_open(const struct work *work)
+{
+	for (int i = 0; i < 2; i++)
+		if (work->sessions[i] && !work->sessions[i]->session)
+			return false;
+	return true;
+}
+
+bool work_run(const struct module *module, struct work *work)
+{
+	struct turn turn = { .work = work, .gate = ss_gate_open() };
+	struct session *taken[2] = { NULL, NULL };
+	PyThreadState *python;
+	bool is_whole, was_open = true;
+
+	if (!turn.gate) {
+		PyErr_NoMemory();
+		return false;
+	}
+	python = PyEval_SaveThread();
+	is_whole = take_all(work, taken);
+	if (is_whole)
+		was_open = are_open(work);
+	if (is_whole && was_open)
+		run(&turn);
+	for (int i = 0; i < 2; i++)
+		if (taken[i])
+			give_back(taken[i]);
+	PyEval_RestoreThread(python);
+	ss_gate_close(turn.gate);
+	if (!is_whole || turn.is_stopped)
+		return false;
+	if (!was_open) {
+		PyErr_SetString(PyExc_ValueError, "this job is closed");
+		return false;
+	}
+	if (PyErr_Occurred()) /* of a progress callback */
+		return false;
+	if (work->status == SS_OK)
+		return true;
+	module_fail(module, work->status, &work->err);
+	return false;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the source archive and the wheel of the Python module.
+
+    tools/wheel.py FOLDER [--libraries FOLDER]
+
+The archive comes first and the wheel is built from it, so what is published builds from what is
+published. Libraries are linked in (tools/libraries makes them, here or in the folder given), and
+the wheel's name says which C library it needs: that is read from its symbols, not assumed.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Parts of the C library, the only ones that a wheel may ask for.
+SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux.*\.so\.\d+")
+NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
+GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
+
+
+def run(command, **options):
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, **options
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout[-4000:] + done.stderr[-4000:])
+        sys.exit(f"wheel: '{' '.join(str(word) for word in command)}' failed")
+    return done.stdout
+
+
+def build(source, what, out, libraries):
+    """One of sdist and wheel, by meson-python, with Debian's Python before any other."""
+    environment = dict(os.environ)
+    environment["PATH"] = "/usr/bin:" + environment["PATH"]
+    if libraries:
+        environment["PKG_CONFIG_PATH"] = str(libraries / "lib/pkgconfig")
+    run(
+        ["/usr/bin/python3", "-m", "build", f"--{what}", "--no-isolation", "--outdir", out, source],
+        env=environment,
+    )
+
+
+def needed_c_library(module):
+    """The newest version of the C library that the module names; it may need nothing else."""
+    libraries = NEEDED.findall(run(["readelf", "-d", module]))
+    others = [name for name in libraries if not SYSTEM.fullmatch(name)]
+    if others:
+        sys.exit(f"wheel: '{module.name}' needs {', '.join(others)}, which a wheel may not")
+    versions = GLIBC.findall(run(["readelf", "--dyn-syms", "-W", module]))
+    return max((int(major), int(minor)) for major, minor in versions)
+
+
+def add_licences(information, source, libraries):
+    """The licences of all that is inside, beside the metadata."""
+    folder = information / "licenses"
+    folder.mkdir()
+    for name in ("LICENSE", "THIRD_PARTY.md"):
+        shutil.copy(source / name, folder / name)
+    for text in sorted((source / "third_party").glob("*.txt")):
+        shutil.copy(text, folder / text.name)
+    for text in sorted((libraries / "share/licenses").glob("*.txt")):
+        shutil.copy(text, folder / text.name)
+
+
+def finish(wheel, source, libraries, out, work):
+    """Strips the module, names the platform, adds the licences."""
+    run(["/usr/bin/python3", "-m", "wheel", "unpack", wheel, "--dest", work])
+    (unpacked,) = [path for path in work.iterdir() if (path / "stepscope").is_dir()]
+    module = unpacked / "stepscope/_core.abi3.so"
+    run(["strip", "--strip-unneeded", module])
+    major, minor = needed_c_library(module)
+    (information,) = unpacked.glob("*.dist-info")
+    tag = information / "WHEEL"
+    text, count = re.subn(r"-linux_(\w+)", rf"-manylinux_{major}_{minor}_\1", tag.read_text())
+    if count != 1:
+        sys.exit(f"wheel: the tag of '{wheel.name}' is not that of a Linux machine")
+    tag.write_text(text)
+    add_licences(information, source, libraries)
+    run(["/usr/bin/python3", "-m", "wheel", "pack", unpacked, "--dest-dir", out])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="builds the source archive and the wheel")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--libraries", type=pathlib.Path, help="made by tools/libraries")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        libraries = (options.libraries or work / "libraries").resolve()
+        run([ROOT / "tools/libraries", libraries])
+        build(ROOT, "sdist", work / "sdist", None)
+        (archive,) = (work / "sdist").glob("*.tar.gz")
+        with tarfile.open(archive) as packed:
+            packed.extractall(work / "source")
+        (source,) = (work / "source").iterdir()
+        build(source, "wheel", work / "built", libraries)
+        (wheel,) = (work / "built").glob("*.whl")
+        (work / "finished").mkdir()
+        options.folder.mkdir(parents=True, exist_ok=True)
+        finish(wheel, source, libraries, options.folder.resolve(), work / "finished")
+        shutil.copy(archive, options.folder)
+    for path in sorted(options.folder.iterdir()):
+        print(f"{path.stat().st_size:>10,} {path.name}")
+
+
+if __name__ == "__main__":
+    main()
