@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line.h - a line from the terminal: with editing, history and completion by libedit
+ * (line_edit.c), or as it is typed in builds without it (line_plain.c).
+ */
+#ifndef SS_CLI_SQL_LINE_H
+#define SS_CLI_SQL_LINE_H
+
+#include "base/text.h"
+
+/* The word to complete, and what stands before it in the line. */
+struct line_word {
+	const char *line, *start;
+	size_t length;
+};
+
+/* Words that begin with it; NULL past the end. */
+typedef const char *line_complete(void *context, const struct line_word *word, size_t index);
+
+enum line_state {
+	LINE_READ,
+	LINE_CLEARED, /* Ctrl-C */
+	LINE_ENDED,   /* Ctrl-D, or there is no terminal */
+};
+
+/* False: the terminal cannot be used. */
+bool line_begin(line_complete *complete, void *context);
+void line_end(void);
+
+/* Ends the line that is read as LINE_CLEARED; for a signal handler, on any thread. */
+void line_clear(void);
+
+/* Replaces `out` by the line, without its end. */
+enum line_state line_read(const char *prompt, struct ss_text *out);
+
+/* Adds a line to those that the arrow keys bring back. */
+void line_remember(const char *line);
+
+#endif

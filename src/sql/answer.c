@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.c - runs statements, and puts their rows into tables of ours.
+ */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "sql/cells.h"
+
+/* While other threads have all tasks: short for a person, long for a processor. */
+#define NAP_NS 200000
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	nanosleep(&time, NULL);
+}
+
+static char *copy_text(struct ss_arena *arena, const struct ss_sql_text *text)
+{
+	return memchr(text->text, '\0', text->length)
+		       ? NULL
+		       : ss_arena_copy(arena, text->text, text->length);
+}
+
+static enum ss_status prepare(struct ss_sql_answer *answer, const char *text, struct ss_error *err)
+{
+	const struct ss_engine *engine = ss_engine();
+
+	if (engine->prepare(answer->sql->connection, text, &answer->statement) != 0)
+		return ss_sql_fail(answer->sql, engine->prepare_error(answer->statement), err);
+	if (engine->nparams(answer->statement))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the query has a parameter (? or $), and nothing to put there");
+	if (engine->pending_prepared_streaming(answer->statement, &answer->pending) != 0)
+		return ss_sql_fail(answer->sql, engine->pending_error(answer->pending), err);
+	return SS_OK;
+}
+
+/* Works on the query, and asks in between whether to stop. */
+static enum ss_status work(struct ss_sql_answer *answer, struct ss_error *err)
+{
+	const struct ss_engine *engine = ss_engine();
+	const struct ss_sql_options *options = &answer->sql->options;
+	bool is_stopped = false;
+	int state;
+
+	do {
+		state = engine->pending_execute_task(answer->pending);
+		if (!is_stopped && options->is_stopped && options->is_stopped(options->context)) {
+			is_stopped = true;
+			engine->interrupt(answer->sql->connection);
+		}
+		if (state == DUCK_PENDING_WAITING)
+			nap();
+	} while (state == DUCK_PENDING_WORKING || state == DUCK_PENDING_WAITING);
+	if (is_stopped)
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
+	if (state == DUCK_PENDING_FAILED)
+		return ss_sql_fail(answer->sql, engine->pending_error(answer->pending), err);
+	answer->has_result = true;
+	if (engine->execute_pending(answer->pending, &answer->result) != 0)
+		return ss_sql_fail(answer->sql, engine->result_error(&answer->result), err);
+	return SS_OK;
+}
+
+static enum ss_status execute(struct ss_sql_answer *answer, const char *text, struct ss_error *err)
+{
+	SS_TRY(prepare(answer, text, err));
+	return work(answer, err);
+}
+
+static void drop_result(struct ss_sql_answer *answer)
+{
+	const struct ss_engine *engine = ss_engine();
+
+	if (answer->has_result)
+		engine->destroy_result(&answer->result);
+	if (answer->pending)
+		engine->destroy_pending(&answer->pending);
+	if (answer->statement)
+		engine->destroy_prepare(&answer->statement);
+	answer->has_result = false;
+}
+
+/* Dates, lists and other types that our columns do not have: DuckDB makes texts of them. */
+static bool wrap(const struct ss_sql_answer *answer, const char *query, struct ss_text *out)
+{
+	uint32_t count = answer->view.column_count;
+
+	ss_text_add_string(out, "select ");
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_read = ss_sql_source_is_read(&answer->sources[i]);
+
+		ss_text_addf(out, is_read ? "%sc%u as \"" : "%scast(c%u as varchar) as \"",
+			     i ? ", " : "", i);
+		ss_sql_add_quoted(out, answer->view.columns[i].name, '"');
+		ss_text_add_string(out, "\"");
+	}
+	ss_text_addf(out, " from (%s\n) as q(", query);
+	for (uint32_t i = 0; i < count; i++)
+		ss_text_addf(out, "%sc%u", i ? ", " : "", i);
+	ss_text_add_string(out, ")");
+	return !ss_text_failed(out);
+}
+
+static bool reads_all(const struct ss_sql_answer *answer)
+{
+	for (uint32_t i = 0; i < answer->view.column_count; i++)
+		if (!ss_sql_source_is_read(&answer->sources[i]))
+			return false;
+	return true;
+}
+
+static enum ss_status run(struct ss_sql_answer *answer, const char *query, struct ss_error *err)
+{
+	struct ss_text wrapped = { 0 };
+	enum ss_status status;
+
+	SS_TRY(execute(answer, query, err));
+	answer->has_rows = ss_engine()->result_return_type(answer->result) == DUCK_RETURNS_ROWS;
+	if (!answer->has_rows)
+		return SS_OK;
+	SS_TRY(ss_sql_read_columns(answer, err));
+	if (reads_all(answer))
+		return SS_OK;
+	status = wrap(answer, query, &wrapped) ? SS_OK : ss_fail_memory(err, "the query");
+	drop_result(answer);
+	answer->sql->query = NULL; /* what follows was not written so */
+	if (status == SS_OK)
+		status = execute(answer, wrapped.data, err);
+	if (status == SS_OK)
+		status = ss_sql_read_columns(answer, err);
+	ss_text_release(&wrapped);
+	return status;
+}
+
+enum ss_status ss_sql_begin(struct ss_sql *sql, const struct ss_sql_text *statement,
+			    struct ss_sql_answer *out, struct ss_error *err)
+{
+	char *query;
+	enum ss_status status;
+
+	*out = (struct ss_sql_answer){ .sql = sql };
+	sql->own.code = SS_OK;
+	sql->problem_at = -1;
+	ss_arena_init(&out->arena, sql->memory);
+	ss_table_init(&out->table, &out->view, &out->arena);
+	query = copy_text(&out->arena, statement);
+	if (!query)
+		return ss_fail(err, SS_ERR_USAGE, "the query contains a zero byte, or is too long");
+	sql->query = query;
+	status = run(out, query, err);
+	sql->query = NULL;
+	out->is_done = status != SS_OK || !out->has_rows;
+	return status;
+}
+
+enum ss_status ss_sql_fetch(struct ss_sql_answer *answer, uint32_t most, struct ss_error *err)
+{
+	const struct ss_engine *engine = ss_engine();
+	const struct ss_sql_options *options = &answer->sql->options;
+	const char *problem;
+
+	ss_table_release(&answer->table);
+	ss_table_init(&answer->table, &answer->view, &answer->arena);
+	while (!answer->is_done && (!most || answer->table.row_count < most)) {
+		duck_handle chunk = engine->fetch_chunk(answer->result);
+		uint64_t rows = chunk ? engine->data_chunk_get_size(chunk) : 0;
+		enum ss_status status = SS_OK;
+
+		if (options->is_stopped && options->is_stopped(options->context))
+			status = ss_fail(err, SS_ERR_STOPPED, "stopped");
+		if (rows && status == SS_OK)
+			status = ss_sql_read_chunk(answer, chunk, (uint32_t)rows, err);
+		if (chunk)
+			engine->destroy_data_chunk(&chunk);
+		answer->is_done = !rows || status != SS_OK;
+		SS_TRY(status);
+	}
+	problem = answer->is_done ? engine->result_error(&answer->result) : NULL;
+	return problem && *problem ? ss_sql_fail(answer->sql, problem, err) : SS_OK;
+}
+
+void ss_sql_end(struct ss_sql_answer *answer)
+{
+	drop_result(answer);
+	ss_sql_release_sources(answer);
+	ss_table_release(&answer->table);
+	ss_arena_release(&answer->arena);
+}
+
+enum ss_status ss_sql_run(struct ss_sql *sql, const char *statement, struct ss_error *err)
+{
+	const struct ss_sql_text text = { statement, strlen(statement) };
+	struct ss_sql_answer answer;
+	enum ss_status status = ss_sql_begin(sql, &text, &answer, err);
+
+	ss_sql_end(&answer);
+	return status;
+}
+
+enum ss_status ss_sql_copy(struct ss_sql *sql, const struct ss_sql_text *query, const char *path,
+			   struct ss_error *err)
+{
+	struct ss_text text = { 0 };
+	enum ss_status status;
+
+	ss_text_addf(&text, "copy (%.*s\n) to '", (int)query->length, query->text);
+	ss_sql_add_quoted(&text, path, '\'');
+	ss_text_add_string(&text, "' (format parquet, compression zstd, use_tmp_file false)");
+	if (ss_text_failed(&text)) {
+		ss_text_release(&text);
+		return ss_fail_memory(err, "the query");
+	}
+	status = ss_sql_run(sql, text.data, err);
+	ss_text_release(&text);
+	return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters.c - table: samples of counters.
+ */
+#include "sql/raw.h"
+
+static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	int64_t *cells = out->cells;
+
+	for (uint32_t i = 0; i < part->count; i++)
+		cells[i] = part->trace->counters[ss_raw_row(part, i)].start_ns;
+}
+
+static void fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	for (uint32_t i = 0; i < part->count; i++)
+		ss_raw_put(part, SS_DOMAIN_NAMES, out, i,
+			   part->trace->counters[ss_raw_row(part, i)].name);
+}
+
+static void fill_series(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	for (uint32_t i = 0; i < part->count; i++)
+		ss_raw_text(out, i,
+			    ss_strings_text(&part->trace->texts,
+					    part->trace->counters[ss_raw_row(part, i)].series));
+}
+
+static void fill_value(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	double *cells = out->cells;
+
+	for (uint32_t i = 0; i < part->count; i++)
+		cells[i] = part->trace->counters[ss_raw_row(part, i)].value;
+}
+
+static uint32_t count(const struct ss_trace *trace)
+{
+	return trace->counter_count;
+}
+
+static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+	int64_t start = trace->counters[row].start_ns;
+
+	return start >= from_ns && start < to_ns;
+}
+
+#define COLUMNS(F)                                                                          \
+	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)                \
+	F(at_ns, NS, "time of the sample, from the first event of the file", fill_at, NONE) \
+	F(name, TEXT, "name of the counter", fill_name, NAMES)                              \
+	F(series, TEXT, "series of the counter", fill_series, NONE)                         \
+	F(value, NUMBER, "value of the sample", fill_value, NONE)
+
+SS_RAW_TABLE(counters, COLUMNS, "Samples of the counters in the files", .count = count,
+	     .overlaps = overlaps);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_events.c - table: allocations and frees, as recorded.
+ */
+#include "analyze/memory/pools.h"
+#include "sql/raw.h"
+
+static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	ss_raw_copy(part, part->trace->allocations.start_ns, out);
+}
+
+static void fill_bytes(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	ss_raw_copy(part, part->trace->allocations.bytes, out);
+}
+
+/* Below 0: not recorded. */
+static void fill_known(const struct ss_raw_part *part, const int64_t *column, int64_t unknown,
+		       struct ss_raw_out *out)
+{
+	int64_t *cells = out->cells;
+
+	ss_raw_copy(part, column, out);
+	for (uint32_t i = 0; i < part->count; i++)
+		if (cells[i] == unknown)
+			ss_raw_null(out, i);
+}
+
+static void fill_allocated(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	fill_known(part, part->trace->allocations.allocated_bytes, -1, out);
+}
+
+static void fill_reserved(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	fill_known(part, part->trace->allocations.reserved_bytes, -1, out);
+}
+
+static void fill_address(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	fill_known(part, part->trace->allocations.address, 0, out);
+}
+
+static void fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	const struct ss_allocations *events = &part->trace->allocations;
+	char text[SS_POOL_NAME_BYTES];
+
+	for (uint32_t i = 0; i < part->count; i++) {
+		uint32_t row = ss_raw_row(part, i);
+
+		ss_pool_print(events->device_type[row], events->device_id[row], text);
+		ss_raw_text(out, i, text);
+	}
+}
+
+static void fill_failed(const struct ss_raw_part *part, struct ss_raw_out *out)
+{
+	int64_t *cells = out->cells;
+
+	for (uint32_t i = 0; i < part->count; i++)
+		cells[i] = part->trace->allocations.out_of_memory[ss_raw_row(part, i)];
+}
+
+static uint32_t count(const struct ss_trace *trace)
+{
+	return trace->allocations.count;
+}
+
+static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+	int64_t start = trace->allocations.start_ns[row];
+
+	return start >= from_ns && start < to_ns;
+}
+
+static const int64_t *starts(const struct ss_trace *trace)
+{
+	return trace->allocations.start_ns;
+}
+
+/* All are in the order of time. */
+static uint32_t after(const struct ss_trace *trace, uint32_t row)
+{
+	(void)row;
+	return trace->allocations.count;
+}
+
+#define COLUMNS(F)                                                                         \
+	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)               \
+	F(at_ns, NS, "time of the event, from the first event of the file", fill_at, NONE) \
+	F(device, TEXT, "device: CPU, CUDA:0, HIP:0 ...", fill_device, NONE)               \
+	F(change_bytes, BYTES, "bytes allocated; negative: freed", fill_bytes, NONE)       \
+	F(address, ID, "memory address; empty: not recorded", fill_address, NONE)          \
+	F(allocated_bytes, BYTES, "memory held by tensors after it; empty: not recorded",  \
+	  fill_allocated, NONE)                                                            \
+	F(reserved_bytes, BYTES, "memory reserved by the allocator; empty: not recorded",  \
+	  fill_reserved, NONE)                                                             \
+	F(out_of_memory, COUNT, "1: the allocation failed", fill_failed, NONE)
+
+SS_RAW_TABLE(memory_events, COLUMNS, "Every allocation and free of the profiler, in order of time",
+	     .count = count, .overlaps = overlaps, .starts = starts, .after = after);
