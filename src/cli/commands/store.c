@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - command: keeps what was found in many runs in a folder of Parquet.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guess.h"
+#include "cli/output.h"
+#include "cli/sql/query.h"
+#include "cli/stop.h"
+#include "cli/store/runs.h"
+#include "render/render.h"
+
+/* What can be done with a store. */
+struct action {
+	const char *name;
+	const char *options;            /* of its own, with spaces around each */
+	size_t words_least, words_most; /* with its name */
+	const char *words;              /* what follows its name */
+	int (*run)(const char *what, const struct arguments *arguments);
+};
+
+static struct ss_error engine_problem;
+
+static int add(const char *what, const struct arguments *arguments)
+{
+	struct store_runs runs;
+	int code = store_runs_open(what, arguments, arguments->paths[1], &runs);
+
+	/* a run that cannot be added does not stop the others */
+	for (size_t i = 2; runs.store.fd >= 0 && !stop_asked() && i < arguments->path_count; i++) {
+		int own = store_runs_add(&runs, arguments->paths[i]);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	store_runs_close(&runs);
+	return code;
+}
+
+static bool is_stopped(void *context)
+{
+	(void)context;
+	return stop_asked();
+}
+
+static void tell_change(const char *path, const char *done, const struct ss_store_change *change)
+{
+	char before[BYTES_WORDS], after[BYTES_WORDS];
+
+	bytes_in_words(change->bytes_before, before);
+	bytes_in_words(change->bytes_after, after);
+	if (!change->files)
+		printf("%s: nothing to do\n", path);
+	else
+		printf("%s: %s %u file%s of %u day%s (%s, now %s)\n", path, done, change->files,
+		       change->files == 1 ? "" : "s", change->days, change->days == 1 ? "" : "s",
+		       before, after);
+}
+
+static int compact(const char *what, const struct arguments *arguments)
+{
+	const struct ss_stored_run run = {
+		.threads = option_count(arguments, "threads"),
+		.memory_limit_bytes = option_number(arguments, "memory-limit", 0),
+		.is_stopped = is_stopped,
+	};
+	struct ss_store_change change;
+	struct ss_run_store store;
+	struct ss_error err = { 0 };
+	enum ss_status status = ss_run_store_open(arguments->paths[1], false, &store, &err);
+
+	stop_filling(true);
+	if (status == SS_OK)
+		status = ss_run_store_compact(&store, &run, &change, &err);
+	stop_filling(false);
+	ss_run_store_close(&store);
+	if (status != SS_OK)
+		return show_fail(what, &err);
+	tell_change(arguments->paths[1], "compacted", &change);
+	return EXIT_FINE;
+}
+
+static int drop(const char *what, const struct arguments *arguments)
+{
+	const char *before = option_text(arguments, "before");
+	struct ss_store_change change;
+	struct ss_run_store store;
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	if (!before) {
+		fprintf(stderr,
+			"stepscope %s: drop needs --before DATE, such as --before "
+			"2026-08-01\n",
+			what);
+		return EXIT_USAGE;
+	}
+	status = ss_run_store_open(arguments->paths[1], false, &store, &err);
+	if (status == SS_OK)
+		status = ss_run_store_drop(&store, before, &change, &err);
+	ss_run_store_close(&store);
+	if (status != SS_OK)
+		return show_fail(what, &err);
+	tell_change(arguments->paths[1], "removed", &change);
+	return EXIT_FINE;
+}
+
+static int print_table(const char *what, const struct arguments *arguments,
+		       const struct ss_table *table)
+{
+	struct ss_request request = show_request(what, arguments);
+	const struct ss_render_options options = { .width = request.width, .color = request.color };
+	struct ss_text text = { 0 };
+	struct ss_error err = { 0 };
+	bool is_made;
+
+	ss_renderer_find(request.format)->view(table, &options, &text);
+	is_made = !table->failed && !ss_text_failed(&text);
+	if (is_made && text.length)
+		fwrite(text.data, 1, text.length, stdout);
+	ss_text_release(&text);
+	if (is_made)
+		return EXIT_FINE;
+	(void)ss_fail_memory(&err, "the list");
+	return show_fail(what, &err);
+}
+
+static int list(const char *what, const struct arguments *arguments)
+{
+	struct ss_run_store store;
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+	struct ss_error err = { 0 };
+	enum ss_status status = ss_run_store_open(arguments->paths[1], false, &store, &err);
+	int code;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &ss_store_days_view, &arena);
+	if (status == SS_OK)
+		status = ss_run_store_list(&store, &table, &err);
+	code = status == SS_OK ? print_table(what, arguments, &table) : show_fail(what, &err);
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	ss_run_store_close(&store);
+	return code;
+}
+
+static int columns(const char *what, const struct arguments *arguments)
+{
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+	int code;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &ss_store_columns_view, &arena);
+	ss_run_store_columns(&table);
+	code = print_table(what, arguments, &table);
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	return code;
+}
+
+static const struct action actions[] = {
+	{ "add", " job commit label source run ", 3, SIZE_MAX, " STORE PATH...", add },
+	{ "list", " format ", 2, 2, " STORE", list },
+	{ "compact", " ", 2, 2, " STORE", compact },
+	{ "drop", " before ", 2, 2, " STORE --before DATE", drop },
+	{ "columns", " format ", 1, 1, "", columns },
+};
+
+static const struct action *find_action(const struct arguments *arguments)
+{
+	for (size_t i = 0; arguments->path_count && i < SS_COUNT(actions); i++)
+		if (strcmp(arguments->paths[0], actions[i].name) == 0)
+			return &actions[i];
+	return NULL;
+}
+
+/* Options of other actions are refused as those of other commands are. */
+static bool takes_options(const struct command *command, const struct action *action,
+			  const struct arguments *arguments)
+{
+	static const char *const own[] = { "job", "commit", "label", "source",
+					   "run", "before", "format" };
+
+	for (size_t i = 0; i < SS_COUNT(own); i++) {
+		char word[32];
+
+		snprintf(word, sizeof(word), " %s ", own[i]);
+		if (!option_given(arguments, own[i]) || strstr(action->options, word))
+			continue;
+		fprintf(stderr, "stepscope %s: --%s does not apply to '%s %s'\n", command->name,
+			own[i], command->name, action->name);
+		return false;
+	}
+	return true;
+}
+
+/* The engine is loaded before the sandbox is entered, which allows writing to the store alone. */
+static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+{
+	if (!find_action(arguments) || arguments->path_count < 2)
+		return;
+	needs->outputs = arguments->paths + 1;
+	needs->output_count = 1;
+	needs->moves = true;
+	engine_prepare(&engine_problem);
+}
+
+static int refuse(const struct command *command, const struct arguments *arguments)
+{
+	struct ss_guess guess = ss_guess_begin(arguments->path_count ? arguments->paths[0] : "");
+
+	for (size_t i = 0; i < SS_COUNT(actions); i++)
+		ss_guess_add(&guess, actions[i].name);
+	fprintf(stderr, "stepscope %s: ", command->name);
+	if (arguments->path_count)
+		fprintf(stderr, "no action called '%s'; ", arguments->paths[0]);
+	if (arguments->path_count && guess.best) {
+		fprintf(stderr, "did you mean '%s'?\n", guess.best);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr, "expected an action and a store, for example: stepscope store add "
+			"STORE PATH\n");
+	return EXIT_USAGE;
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+	const struct action *action = find_action(arguments);
+
+	if (!action)
+		return refuse(command, arguments);
+	if (!takes_options(command, action, arguments))
+		return EXIT_USAGE;
+	if (arguments->path_count < action->words_least ||
+	    arguments->path_count > action->words_most) {
+		fprintf(stderr, "stepscope %s: expected 'stepscope store %s%s'\n", command->name,
+			action->name, action->words);
+		return EXIT_USAGE;
+	}
+	if (engine_problem.code != SS_OK)
+		return show_fail(command->name, &engine_problem);
+	return action->run(command->name, arguments);
+}
+
+const struct command command_store = {
+	.name = "store",
+	.summary = "Keep what was found in many runs: a folder of Parquet files",
+	.usage = "add|list|compact|drop|columns [STORE] [OPTIONS] [PATH...]",
+	.takers = SS_TAKER_STORE,
+	.begin = begin,
+	.run = run,
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.c - loads a run, judges it and adds it to a store.
+ */
+#define _DEFAULT_SOURCE /* realpath() */
+
+#include "cli/store/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/session.h"
+#include "cli/output.h"
+#include "cli/stop.h"
+
+static bool is_stopped(void *context)
+{
+	(void)context;
+	return stop_asked();
+}
+
+/* Cuts the texts of the option apart; a later label with the same key counts. */
+static bool read_labels(struct store_runs *runs)
+{
+	const char *given = option_text(runs->arguments, "label");
+	size_t most = 1;
+	char *at, *next;
+
+	for (const char *c = given; c && *c; c++)
+		most += *c == SS_PAIR_END;
+	runs->label_texts = given ? strdup(given) : NULL;
+	runs->labels = calloc(most, sizeof(*runs->labels));
+	if (!runs->labels || (given && !runs->label_texts))
+		return false;
+	for (at = runs->label_texts; at; at = next) {
+		char *equals = strchr(at, '=');
+		size_t i = 0;
+
+		next = strchr(at, SS_PAIR_END);
+		if (next)
+			*next++ = '\0';
+		*equals = '\0';
+		while (i < runs->label_count && strcmp(runs->labels[i].key, at) != 0)
+			i++;
+		runs->labels[i] = (struct ss_stored_label){ at, equals + 1 };
+		runs->label_count += i == runs->label_count;
+	}
+	return true;
+}
+
+int store_runs_open(const char *what, const struct arguments *arguments, const char *store,
+		    struct store_runs *out)
+{
+	struct ss_error err = { 0 };
+
+	*out = (struct store_runs){ .what = what, .arguments = arguments, .store = { .fd = -1 } };
+	if (!read_labels(out)) {
+		(void)ss_fail_memory(&err, "the labels");
+		return show_fail(what, &err);
+	}
+	if (ss_run_store_open(store, true, &out->store, &err) != SS_OK)
+		return show_fail(what, &err);
+	return EXIT_FINE;
+}
+
+void store_runs_close(struct store_runs *runs)
+{
+	ss_run_store_close(&runs->store);
+	free(runs->label_texts);
+	free(runs->labels);
+}
+
+static void tell(const struct store_runs *runs, const struct ss_session *session, const char *path)
+{
+	char size[BYTES_WORDS];
+
+	bytes_in_words(runs->last.bytes, size);
+	if (runs->last.was_there)
+		printf("%s: run %s is in the store already (date=%s)\n", path, runs->last.run_id,
+		       runs->last.date);
+	else
+		printf("%s: added run %s (date=%s, %s)\n", path, runs->last.run_id, runs->last.date,
+		       size);
+	fflush(stdout);
+	output_tell_cut(stderr, ss_session_cut_count(session));
+}
+
+static enum ss_status add(struct store_runs *runs, struct ss_session *session, const char *path,
+			  struct ss_error *err)
+{
+	const struct arguments *arguments = runs->arguments;
+	char *real = realpath(path, NULL);
+	const char *source = option_text(arguments, "source");
+	struct ss_stored_run run = { .job = option_text(arguments, "job"),
+				     .commit = option_text(arguments, "commit"),
+				     .source = source ? source
+					       : real ? real
+						      : path,
+				     .labels = runs->labels,
+				     .label_count = runs->label_count,
+				     .threads = option_count(arguments, "threads"),
+				     .memory_limit_bytes = option_number(arguments, "memory-limit",
+									 0),
+				     .is_stopped = is_stopped };
+	struct progress_bar bar;
+	enum ss_status status;
+
+	progress_begin(&bar, option_text(arguments, "progress"));
+	ss_session_watch(session, progress_step, &bar);
+	status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
+	progress_end(&bar);
+	free(real);
+	return status;
+}
+
+int store_runs_add(struct store_runs *runs, const char *path)
+{
+	struct ss_open_options open = show_loading(runs->arguments, &path, 1);
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	enum ss_status status = show_load(runs->arguments, &open, &session, &err);
+
+	if (status == SS_OK) {
+		show_failed(session, runs->what);
+		status = add(runs, session, path, &err);
+	}
+	if (status == SS_OK)
+		tell(runs, session, path);
+	if (status == SS_OK && session->job.run_count > 1)
+		printf("%s: has %u runs, and this is number %u; --run N adds another\n", path,
+		       session->job.run_count, session->job.chosen_run + 1);
+	ss_session_close(session);
+	return status == SS_OK ? EXIT_FINE : show_fail(runs->what, &err);
+}
+
+/* One of the runs that the files are of; *count says how many there are. */
+static enum ss_status add_run(struct store_runs *runs, const char *name,
+			      struct ss_open_options *open, bool takes_partial, uint32_t *count,
+			      struct ss_error *err)
+{
+	struct ss_session *session = NULL;
+	enum ss_status status = show_load(runs->arguments, open, &session, err);
+
+	if (status == SS_OK) {
+		const struct ss_job *job = &session->job;
+
+		*count = job->run_count;
+		if (!takes_partial && job->run_count == 1 && !job->runs[0].is_complete) {
+			ss_session_close(session);
+			return SS_ERR_MISSING;
+		}
+		for (uint32_t i = 0; i < job->file_count; i++)
+			if (job->files[i].subject.problem)
+				fprintf(stderr, "stepscope %s: '%s': %s\n", runs->what,
+					job->files[i].subject.path, job->files[i].subject.problem);
+		status = add(runs, session, name, err);
+	}
+	if (status == SS_OK)
+		tell(runs, session, name);
+	ss_session_close(session);
+	return status;
+}
+
+enum store_runs_result store_runs_add_all(struct store_runs *runs, const char *name,
+					  const char *const *paths, size_t path_count,
+					  bool takes_partial)
+{
+	struct ss_open_options open = show_loading(runs->arguments, paths, path_count);
+	struct ss_error err = { 0 };
+	enum ss_status status = SS_OK;
+	uint32_t count = 1, added = 0;
+
+	while (status == SS_OK && added < count && !stop_asked()) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "%u", added + 1);
+		open.run = number;
+		status = add_run(runs, name, &open, takes_partial, &count, &err);
+		if (status == SS_OK)
+			added++;
+	}
+	/* a signal that comes after the last one has stopped nothing */
+	if (added == count)
+		return STORE_RUNS_ADDED;
+	if (stop_asked())
+		return STORE_RUNS_STOPPED;
+	if (status == SS_ERR_MISSING && err.code == SS_OK)
+		return STORE_RUNS_NOT_WHOLE;
+	(void)show_fail(runs->what, &err);
+	return STORE_RUNS_FAILED;
+}

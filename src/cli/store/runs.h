@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.h - adds runs to a store, for the commands that do.
+ */
+#ifndef SS_CLI_STORE_RUNS_H
+#define SS_CLI_STORE_RUNS_H
+
+#include "cli/command.h"
+#include "store/store.h"
+
+struct store_runs {
+	const char *what; /* the command */
+	const struct arguments *arguments;
+	struct ss_run_store store;
+	struct ss_stored_label *labels;
+	size_t label_count;
+	char *label_texts;
+	struct ss_stored_added last;
+};
+
+/* Opens the store, or makes it, and reads the labels; prints errors and returns the exit code. */
+int store_runs_open(const char *what, const struct arguments *arguments, const char *store,
+		    struct store_runs *out);
+
+/* Loads, judges and adds what is at the path as one run; returns the exit code. */
+int store_runs_add(struct store_runs *runs, const char *path);
+
+enum store_runs_result {
+	STORE_RUNS_ADDED, /* or they were there */
+	STORE_RUNS_FAILED,
+	STORE_RUNS_NOT_WHOLE, /* ranks are missing */
+	STORE_RUNS_STOPPED,   /* by a signal */
+};
+
+/*
+ * The same for all runs that the files are of; `name` is shown, and becomes their source. Runs
+ * that lack ranks only with `takes_partial`.
+ */
+enum store_runs_result store_runs_add_all(struct store_runs *runs, const char *name,
+					  const char *const *paths, size_t path_count,
+					  bool takes_partial);
+
+void store_runs_close(struct store_runs *runs);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * add.c - writes the tables of one run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "api/session.h"
+#include "base/utf8.h"
+#include "job/join/collective_kind.h"
+#include "store/folder.h"
+#include "store/tables.h"
+
+struct adding {
+	struct ss_run_store *store;
+	struct ss_session *session;
+	const struct ss_stored_run *run;
+	struct ss_stored_added *out;
+	struct ss_run_store_work work;
+	bool has_clock; /* the date does not depend on when it is added */
+};
+
+/* --- is it there? --------------------------------------------------------------------- */
+
+/* Whether a compact file of that day has the run. */
+static enum ss_status ask_compact(struct adding *adding, const char *date, const char *name,
+				  bool *has, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_text text = { 0 };
+	struct ss_sql *sql = NULL;
+	struct ss_sql_answer answer;
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s/%s", date, name));
+	SS_TRY(ss_run_store_query_open(adding->store, adding->run, &sql, err));
+	ss_text_add_string(&text, "select run_id from read_parquet('");
+	ss_sql_add_quoted(&text, path, '\'');
+	ss_text_addf(&text, "') where run_id = '%s'", adding->out->run_id);
+	if (ss_text_failed(&text)) {
+		status = ss_fail_memory(err, "the query");
+	} else {
+		status = ss_sql_begin(sql, &(struct ss_sql_text){ text.data, text.length }, &answer,
+				      err);
+		if (status == SS_OK)
+			status = ss_sql_fetch(&answer, 0, err);
+		*has = *has || (status == SS_OK && answer.table.row_count > 0);
+		ss_sql_end(&answer);
+	}
+	ss_text_release(&text);
+	ss_sql_close(sql);
+	return status;
+}
+
+/* Whether the run is among the files of a day. */
+static enum ss_status ask_day(struct adding *adding, const char *date, bool *has,
+			      struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_run_store_names names;
+	struct stat info;
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s/%s.parquet", date,
+				 adding->out->run_id));
+	*has = stat(path, &info) == 0;
+	if (*has)
+		return SS_OK;
+	SS_TRY(ss_run_store_path(adding->store, path, err, "runs/date=%s", date));
+	status = ss_run_store_names_read(path, &names, err);
+	for (uint32_t i = 0; status == SS_OK && !*has && i < names.count; i++)
+		if (ss_run_store_is_compact(names.items[i]))
+			status = ask_compact(adding, date, names.items[i], has, err);
+	ss_run_store_names_release(&names);
+	return status;
+}
+
+/* A run without a clock may lie on any day: *date becomes the one that has it. */
+static enum ss_status find_run(struct adding *adding, bool *has, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_run_store_names days;
+	enum ss_status status;
+
+	*has = false;
+	if (adding->has_clock)
+		return ask_day(adding, adding->out->date, has, err);
+	SS_TRY(ss_run_store_path(adding->store, path, err, "runs"));
+	status = ss_run_store_names_read(path, &days, err);
+	for (uint32_t i = 0; status == SS_OK && !*has && i < days.count; i++) {
+		const char *date = ss_run_store_date_of(days.items[i]);
+
+		if (date)
+			status = ask_day(adding, date, has, err);
+		if (date && *has)
+			memcpy(adding->out->date, date, SS_DATE_BYTES);
+	}
+	ss_run_store_names_release(&days);
+	return status;
+}
+
+/* --- its tables ----------------------------------------------------------------------- */
+
+/* A text of SQL, or NULL. Bytes that are not UTF-8 cannot stand in Parquet. */
+static void add_literal(struct ss_text *out, const char *text)
+{
+	struct ss_text sound = { 0 };
+	size_t length = text ? strlen(text) : 0;
+
+	if (!text) {
+		ss_text_add_string(out, "cast(null as varchar)");
+		return;
+	}
+	if (!(ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES)) {
+		ss_text_add_string(&sound, text);
+	} else if (ss_text_reserve(&sound, 3 * length)) {
+		sound.length = ss_utf8_repair(text, length, sound.data);
+		sound.data[sound.length] = '\0';
+	}
+	ss_text_add_string(out, "'");
+	ss_sql_add_quoted(out, sound.data ? sound.data : "", '\'');
+	ss_text_add_string(out, "'");
+	ss_text_end(&sound, out);
+}
+
+static void add_labels(const struct ss_stored_run *run, struct ss_text *out)
+{
+	ss_text_add_string(out, "cast(map([");
+	for (size_t i = 0; i < run->label_count; i++) {
+		ss_text_add_string(out, i ? ", " : "");
+		add_literal(out, run->labels[i].key);
+	}
+	ss_text_add_string(out, "], [");
+	for (size_t i = 0; i < run->label_count; i++) {
+		ss_text_add_string(out, i ? ", " : "");
+		add_literal(out, run->labels[i].value);
+	}
+	ss_text_add_string(out, "]) as map(varchar, varchar))");
+}
+
+/* What the tables know of the run beside its traces. */
+static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, struct ss_error *err)
+{
+	const struct ss_stored_run *run = adding->run;
+	struct ss_text text = { 0 };
+	enum ss_status status;
+
+	ss_text_addf(&text, "create temp table this_run as select '%s' as run_id, ",
+		     adding->out->run_id);
+	add_literal(&text, run->job);
+	ss_text_add_string(&text, " as job, ");
+	add_literal(&text, run->commit);
+	ss_text_add_string(&text, " as \"commit\", ");
+	add_labels(run, &text);
+	ss_text_add_string(&text, " as labels, ");
+	add_literal(&text, run->source);
+	ss_text_addf(&text,
+		     " as source, %u as damaged_files, make_timestamp(%" PRId64
+		     ") as added, (select greatest(count(*), 1) from steps where dropped is null) "
+		     "as rank_steps",
+		     ss_session_failed_count(adding->session) +
+			     ss_session_cut_count(adding->session),
+		     (int64_t)time(NULL) * 1000000);
+	status = ss_text_failed(&text) ? ss_fail_memory(err, "the query")
+				       : ss_sql_run(sql, text.data, err);
+	ss_text_release(&text);
+	return status;
+}
+
+/* The views call collectives as the traces do; classes need their kinds. */
+static enum ss_status make_kinds(struct ss_sql *sql, struct ss_error *err)
+{
+	struct ss_text text = { 0 };
+	enum ss_collective kind;
+	enum ss_status status;
+	const char *word;
+
+	ss_text_add_string(&text, "create temp macro collective_kind(name) as case");
+	for (size_t i = 0; (word = ss_collective_word_at(i, &kind)); i++)
+		ss_text_addf(&text,
+			     " when contains(lower(replace(split_part(name, '(', 1), '_', '')), "
+			     "'%s') then '%s'",
+			     word, ss_collective_name(kind));
+	ss_text_addf(&text, " else '%s' end", ss_collective_name(SS_COLLECTIVE_OTHER));
+	status = ss_text_failed(&text) ? ss_fail_memory(err, "the query")
+				       : ss_sql_run(sql, text.data, err);
+	ss_text_release(&text);
+	return status;
+}
+
+static enum ss_status write_table(struct adding *adding, struct ss_sql *sql,
+				  const struct ss_stored_table *table, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_text query = { 0 };
+	uint64_t bytes = 0;
+	enum ss_status status;
+	int length = snprintf(path, sizeof(path), "%s/%s", adding->work.path, table->name);
+
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
+	ss_stored_table_query(table, &query);
+	status = ss_text_failed(&query)
+			 ? ss_fail_memory(err, "the query")
+			 : ss_sql_copy(sql, &(struct ss_sql_text){ query.data, query.length }, path,
+				       err);
+	ss_text_release(&query);
+	if (status == SS_OK)
+		status = ss_run_store_sync(path, &bytes, err);
+	adding->out->bytes += bytes;
+	return status;
+}
+
+static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
+{
+	const struct ss_stored_run *run = adding->run;
+	const struct ss_sql_options options = { .threads = run->threads,
+						.memory_limit_bytes = run->memory_limit_bytes,
+						.folder = adding->store->path,
+						.is_stopped = run->is_stopped,
+						.context = run->context };
+	struct ss_sql *sql = NULL;
+	enum ss_status status = ss_sql_open(adding->session, &options, &sql, err);
+
+	if (status == SS_OK)
+		status = make_kinds(sql, err);
+	if (status == SS_OK)
+		status = make_this_run(adding, sql, err);
+	for (size_t i = 0; status == SS_OK && i < ss_stored_table_count; i++)
+		status = write_table(adding, sql, ss_stored_tables[i], err);
+	ss_sql_close(sql);
+	return status;
+}
+
+/* --- their names ---------------------------------------------------------------------- */
+
+static enum ss_status fail_to_place(const char *path, struct ss_error *err)
+{
+	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
+}
+
+static enum ss_status place_table(struct adding *adding, const char *table, struct ss_error *err)
+{
+	char from[SS_PATH_BYTES], folder[SS_PATH_BYTES], to[SS_PATH_BYTES];
+	int length = snprintf(from, sizeof(from), "%s/%s", adding->work.path, table);
+
+	if (length < 0 || (size_t)length >= sizeof(from))
+		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
+	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s", table));
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return fail_to_place(folder, err);
+	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s/date=%s", table,
+				 adding->out->date));
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		return fail_to_place(folder, err);
+	SS_TRY(ss_run_store_path(adding->store, to, err, "%s/date=%s/%s.parquet", table,
+				 adding->out->date, adding->out->run_id));
+	if (rename(from, to) != 0)
+		return fail_to_place(to, err);
+	return ss_sync_folder(folder, err);
+}
+
+/* Another process may have added the run in the meantime, and a third made it compact. */
+static enum ss_status place(struct adding *adding, struct ss_error *err)
+{
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_lock(adding->store, false, err));
+	status = find_run(adding, &adding->out->was_there, err);
+	for (size_t i = 0; status == SS_OK && !adding->out->was_there && i < ss_stored_table_count;
+	     i++)
+		status = place_table(adding, ss_stored_tables[i]->name, err);
+	ss_run_store_unlock(adding->store);
+	return status;
+}
+
+/* The day the run started; the day it is added where no time is recorded. */
+static void find_date(struct adding *adding)
+{
+	struct ss_identity identity;
+	struct tm day = { 0 };
+	time_t seconds;
+
+	ss_identity_of_job(&adding->session->job, SS_EVERY_RANK, &identity);
+	adding->has_clock = identity.has_clock;
+	seconds = identity.has_clock ? (time_t)(identity.start_ns / 1000000000) : time(NULL);
+	if (!gmtime_r(&seconds, &day) ||
+	    strftime(adding->out->date, SS_DATE_BYTES, "%Y-%m-%d", &day) != SS_DATE_BYTES - 1)
+		memcpy(adding->out->date, "1970-01-01", SS_DATE_BYTES);
+}
+
+/* A file that was cut before its first event is a trace, and says nothing of a run. */
+static enum ss_status check_events(const struct ss_session *session, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < session->job.file_count; i++)
+		if (session->job.files[i].trace.slices.count)
+			return SS_OK;
+	return ss_fail(err, SS_ERR_FORMAT, "'%.200s' has no events",
+		       session->job.files[0].subject.path);
+}
+
+enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *session,
+				const struct ss_stored_run *run, struct ss_stored_added *out,
+				struct ss_error *err)
+{
+	struct adding adding = {
+		.store = store, .session = session, .run = run, .out = out, .work = { .fd = -1 }
+	};
+	enum ss_status status;
+
+	*out = (struct ss_stored_added){ 0 };
+	SS_TRY(ss_session_has_trace(session, err));
+	SS_TRY(check_events(session, err));
+	ss_run_id_of(session, out->run_id);
+	find_date(&adding);
+	/* nobody compacts while it looks */
+	SS_TRY(ss_run_store_lock(store, false, err));
+	status = find_run(&adding, &out->was_there, err);
+	ss_run_store_unlock(store);
+	if (status != SS_OK || out->was_there)
+		return status;
+	SS_TRY(ss_run_store_work_begin(store, &adding.work, err));
+	status = write_tables(&adding, err);
+	if (status == SS_OK)
+		status = place(&adding, err);
+	ss_run_store_work_end(&adding.work);
+	return status;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compact.c - makes one file per table and day.
+ *
+ * For each table of a day, DuckDB writes the rows of all its files into one file, in a folder with
+ * a temporary name. Files that arrived in the meantime are linked into that folder, and then it
+ * changes places with the folder of the day, in one step of the file system. So a reader finds
+ * either the old files or the new one; what a killed process leaves is a folder that no reader
+ * looks at. `runs` is the last table: as long as a run has a file of its own there, nothing of it
+ * is taken for the rest of a run that was never completed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/hash/hash.h"
+#include "base/text.h"
+#include "store/folder.h"
+#include "store/tables.h"
+
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE (1 << 1)
+#endif
+
+struct compacting {
+	struct ss_run_store *store;
+	struct ss_sql *sql;
+	struct ss_run_store_work work;
+	const char *date;
+	struct ss_store_change *change;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names are sorted. */
+static bool has_name(const struct ss_run_store_names *names, const char *name)
+{
+	return bsearch(&name, names->items, names->count, sizeof(*names->items), compare);
+}
+
+/* --- what there is -------------------------------------------------------------------- */
+
+static enum ss_status read_day(const struct compacting *compacting, const char *table,
+			       struct ss_run_store_names *out, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	uint32_t kept = 0;
+
+	SS_TRY(ss_run_store_path(compacting->store, path, err, "%s/date=%s", table,
+				 compacting->date));
+	SS_TRY(ss_run_store_names_read(path, out, err));
+	for (uint32_t i = 0; i < out->count; i++)
+		if (ss_run_store_is_compact(out->items[i]) || ss_run_store_is_run(out->items[i]))
+			out->items[kept++] = out->items[i];
+	out->count = kept;
+	if (kept)
+		qsort(out->items, kept, sizeof(*out->items), compare);
+	return SS_OK;
+}
+
+/*
+ * Takes the files of runs that never were complete out of the list and off the disk: whoever
+ * wrote them is gone, since nobody else has the lock.
+ */
+static enum ss_status remove_orphans(const struct compacting *compacting, const char *table,
+				     const struct ss_run_store_names *runs,
+				     struct ss_run_store_names *names, struct ss_error *err)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0, at = 0; i < names->count; i++) {
+		char path[SS_PATH_BYTES];
+
+		/* both lists are sorted */
+		while (at < runs->count && strcmp(runs->items[at], names->items[i]) < 0)
+			at++;
+		if (ss_run_store_is_compact(names->items[i]) ||
+		    (at < runs->count && strcmp(runs->items[at], names->items[i]) == 0)) {
+			names->items[kept++] = names->items[i];
+			continue;
+		}
+		SS_TRY(ss_run_store_path(compacting->store, path, err, "%s/date=%s/%s", table,
+					 compacting->date, names->items[i]));
+		unlink(path);
+	}
+	names->count = kept;
+	return SS_OK;
+}
+
+/* --- the new file --------------------------------------------------------------------- */
+
+static void add_files(const struct compacting *compacting, const char *table,
+		      const struct ss_run_store_names *names, struct ss_text *out)
+{
+	ss_text_add_string(out, "from read_parquet([");
+	for (uint32_t i = 0; i < names->count; i++) {
+		ss_text_add_string(out, i ? ", '" : "'");
+		ss_sql_add_quoted(out, compacting->store->path, '\'');
+		ss_text_addf(out, "/%s/date=%s/%s'", table, compacting->date, names->items[i]);
+	}
+	ss_text_add_string(out, "], union_by_name = true, hive_partitioning = false)");
+}
+
+static uint64_t hash_names(const struct ss_run_store_names *names)
+{
+	uint64_t hash = SS_HASH_SEED;
+
+	for (uint32_t i = 0; i < names->count; i++)
+		hash = ss_hash_mix(hash, ss_hash_bytes(names->items[i], strlen(names->items[i])));
+	return hash;
+}
+
+/* Writes the rows of all files into FOLDER/compact-HASH.parquet. */
+static enum ss_status write_rows(const struct compacting *compacting, const char *table,
+				 const struct ss_run_store_names *names, const char *folder,
+				 struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_text query = { 0 };
+	uint64_t bytes = 0;
+	enum ss_status status;
+
+	snprintf(path, sizeof(path), "%.3000s/compact-%016" PRIx64 ".parquet", folder,
+		 hash_names(names));
+	add_files(compacting, table, names, &query);
+	status = ss_text_failed(&query)
+			 ? ss_fail_memory(err, "the query")
+			 : ss_sql_copy(compacting->sql,
+				       &(struct ss_sql_text){ query.data, query.length }, path,
+				       err);
+	ss_text_release(&query);
+	if (status == SS_OK)
+		status = ss_run_store_sync(path, &bytes, err);
+	compacting->change->bytes_after += bytes;
+	return status;
+}
+
+/* --- in place of the old ones --------------------------------------------------------- */
+
+static enum ss_status fail_to_place(const char *path, struct ss_error *err)
+{
+	if (errno == EINVAL || errno == ENOSYS)
+		return ss_fail(err, SS_ERR_IO,
+			       "cannot compact '%.200s': its file system cannot exchange two "
+			       "folders in one step (network file systems cannot); compact a copy "
+			       "on a local disk",
+			       path);
+	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
+}
+
+/* Files of the day that the new one does not replace: runs that were added in the meantime. */
+static enum ss_status link_others(const char *day, const char *folder,
+				  const struct ss_run_store_names *replaced, struct ss_error *err)
+{
+	struct ss_run_store_names names;
+	enum ss_status status = ss_run_store_names_read(day, &names, err);
+
+	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+		char from[SS_PATH_BYTES], to[SS_PATH_BYTES];
+
+		if (has_name(replaced, names.items[i]))
+			continue;
+		snprintf(from, sizeof(from), "%.3000s/%.1000s", day, names.items[i]);
+		snprintf(to, sizeof(to), "%.3000s/%.1000s", folder, names.items[i]);
+		if (link(from, to) != 0)
+			status = fail_to_place(to, err);
+	}
+	ss_run_store_names_release(&names);
+	return status;
+}
+
+static bool change_places(const char *a, const char *b)
+{
+#ifdef SYS_renameat2
+	return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0;
+#else
+	(void)a;
+	(void)b;
+	errno = ENOSYS;
+	return false;
+#endif
+}
+
+static enum ss_status exchange(const struct compacting *compacting, const char *table,
+			       const struct ss_run_store_names *names, const char *folder,
+			       struct ss_error *err)
+{
+	char day[SS_PATH_BYTES], parent[SS_PATH_BYTES];
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_path(compacting->store, parent, err, "%s", table));
+	SS_TRY(ss_run_store_path(compacting->store, day, err, "%s/date=%s", table,
+				 compacting->date));
+	SS_TRY(ss_run_store_lock(compacting->store, true, err));
+	status = link_others(day, folder, names, err);
+	if (status == SS_OK)
+		status = ss_sync_folder(folder, err);
+	if (status == SS_OK && !change_places(folder, day))
+		status = fail_to_place(day, err);
+	if (status == SS_OK)
+		status = ss_sync_folder(parent, err);
+	ss_run_store_unlock(compacting->store);
+	return status;
+}
+
+/* The bytes of the files that are replaced. */
+static void count_old(const struct compacting *compacting, const char *folder,
+		      const struct ss_run_store_names *names)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		char path[SS_PATH_BYTES];
+		struct stat info;
+
+		snprintf(path, sizeof(path), "%.3000s/%.1000s", folder, names->items[i]);
+		if (stat(path, &info) == 0)
+			compacting->change->bytes_before += (uint64_t)info.st_size;
+	}
+	compacting->change->files += names->count;
+}
+
+static enum ss_status compact_table(struct compacting *compacting, const char *table,
+				    const struct ss_run_store_names *names, struct ss_error *err)
+{
+	char folder[SS_PATH_BYTES];
+
+	if (names->count < 2)
+		return SS_OK;
+	snprintf(folder, sizeof(folder), "%.2000s/%s", compacting->work.path, table);
+	if (mkdir(folder, 0777) != 0)
+		return fail_to_place(folder, err);
+	SS_TRY(write_rows(compacting, table, names, folder, err));
+	SS_TRY(exchange(compacting, table, names, folder, err));
+	/* it has the old files now */
+	count_old(compacting, folder, names);
+	if (!ss_run_store_remove(folder))
+		return fail_to_place(folder, err);
+	return SS_OK;
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+#define TABLES_MAX 16
+
+/* The files of all tables at one moment; `runs` is the last. */
+static enum ss_status read_tables(const struct compacting *compacting,
+				  struct ss_run_store_names names[TABLES_MAX], struct ss_error *err)
+{
+	const size_t runs = ss_stored_table_count - 1;
+	enum ss_status status = SS_OK;
+
+	SS_TRY(ss_run_store_lock(compacting->store, true, err));
+	for (size_t i = 0; status == SS_OK && i <= runs; i++)
+		status = read_day(compacting, ss_stored_tables[i]->name, &names[i], err);
+	for (size_t i = 0; status == SS_OK && i < runs; i++)
+		status = remove_orphans(compacting, ss_stored_tables[i]->name, &names[runs],
+					&names[i], err);
+	ss_run_store_unlock(compacting->store);
+	return status;
+}
+
+static enum ss_status compact_day(struct compacting *compacting, struct ss_error *err)
+{
+	struct ss_run_store_names names[TABLES_MAX] = { { .count = 0 } };
+	uint32_t before = compacting->change->files;
+	enum ss_status status;
+
+	assert(ss_stored_table_count <= TABLES_MAX);
+	status = read_tables(compacting, names, err);
+	for (size_t i = 0; status == SS_OK && i < ss_stored_table_count; i++)
+		status = compact_table(compacting, ss_stored_tables[i]->name, &names[i], err);
+	for (size_t i = 0; i < ss_stored_table_count; i++)
+		ss_run_store_names_release(&names[i]);
+	compacting->change->days += compacting->change->files != before;
+	return status;
+}
+
+/* The days of any table, since a killed process may have written to some of them. */
+static enum ss_status compact_days(struct compacting *compacting, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_run_store_names days;
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_path(compacting->store, path, err, "%s", ss_stored_tables[0]->name));
+	status = ss_run_store_names_read(path, &days, err);
+	for (uint32_t i = 0; status == SS_OK && i < days.count; i++) {
+		compacting->date = ss_run_store_date_of(days.items[i]);
+		if (compacting->date)
+			status = compact_day(compacting, err);
+	}
+	ss_run_store_names_release(&days);
+	return status;
+}
+
+enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
+				    struct ss_store_change *out, struct ss_error *err)
+{
+	struct compacting compacting = { .store = store, .change = out, .work = { .fd = -1 } };
+	enum ss_status status;
+	int upkeep;
+
+	*out = (struct ss_store_change){ 0 };
+	SS_TRY(ss_run_store_upkeep(store, &upkeep, err));
+	status = ss_run_store_work_begin(store, &compacting.work, err);
+	if (status == SS_OK)
+		status = ss_run_store_query_open(store, run, &compacting.sql, err);
+	if (status == SS_OK)
+		status = compact_days(&compacting, err);
+	ss_sql_close(compacting.sql);
+	ss_run_store_work_end(&compacting.work);
+	close(upkeep);
+	return status;
+}

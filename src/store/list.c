@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list.c - what a store has: one row per day.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "sql/account.h"
+#include "store/folder.h"
+#include "store/tables.h"
+
+static const struct ss_column columns[] = {
+	{ "date", SS_COLUMN_TEXT, "day the runs started (UTC)", 0 },
+	{ "runs", SS_COLUMN_COUNT, "runs of that day", 0 },
+	{ "files", SS_COLUMN_COUNT, "Parquet files; compact makes one per table", 0 },
+	{ "size_bytes", SS_COLUMN_BYTES, "size of the files", 0 },
+	{ "run_bytes", SS_COLUMN_BYTES, "size per run", 0 },
+};
+
+const struct ss_view ss_store_days_view = {
+	.name = "store-days",
+	.summary = "Days of the store",
+	.empty = "The store has no runs.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "runs files size_bytes",
+	.rankless = true,
+};
+
+static const struct ss_column column_columns[] = {
+	{ "table", SS_COLUMN_TEXT, "name of the table, and of its folder", 0 },
+	{ "column", SS_COLUMN_TEXT, "name of the column", 0 },
+	{ "type", SS_COLUMN_TEXT, "type in SQL", 0 },
+	{ "about", SS_COLUMN_TEXT, "what it is", SS_COLUMN_WRAP },
+	{ "rows", SS_COLUMN_TEXT, "what the rows of the table are", SS_COLUMN_DETAIL },
+};
+
+const struct ss_view ss_store_columns_view = {
+	.name = "store-columns",
+	.summary = "Tables and columns of a store",
+	.empty = "There are no tables.",
+	.columns = column_columns,
+	.column_count = SS_COUNT(column_columns),
+	.rankless = true,
+};
+
+static void add_column(const struct ss_stored_table *table, const struct ss_stored_column *column,
+		       const char *name, struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_text(out, table->name);
+	ss_row_text(out, name);
+	ss_row_text(out, column->type);
+	ss_row_text(out, column->about);
+	ss_row_text(out, table->summary);
+	ss_row_end(out);
+}
+
+static void add_parts(const struct ss_stored_table *table, const struct ss_stored_column *column,
+		      struct ss_table *out)
+{
+	const char *part;
+
+	for (size_t i = 0; (part = ss_account_part_at(i)); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s_ns", part);
+		add_column(table, column, name, out);
+	}
+}
+
+void ss_run_store_columns(struct ss_table *out)
+{
+	for (size_t i = ss_stored_table_count; i--;) {
+		const struct ss_stored_table *table = ss_stored_tables[i];
+
+		for (uint32_t j = 0; j < table->column_count; j++)
+			if (table->columns[j].expression)
+				add_column(table, &table->columns[j], table->columns[j].name, out);
+			else
+				add_parts(table, &table->columns[j], out);
+	}
+}
+
+struct day {
+	uint64_t runs, files, bytes;
+};
+
+/* Runs of one file of `runs` that has many. */
+static enum ss_status count_compact(const struct ss_run_store *store, const char *path,
+				    uint64_t *runs, struct ss_error *err)
+{
+	struct ss_text query = { 0 };
+	struct ss_sql_answer answer;
+	struct ss_sql *sql = NULL;
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_query_open(store, NULL, &sql, err));
+	ss_text_add_string(&query, "select run_id from read_parquet('");
+	ss_sql_add_quoted(&query, path, '\'');
+	ss_text_add_string(&query, "')");
+	if (ss_text_failed(&query)) {
+		status = ss_fail_memory(err, "the query");
+	} else {
+		status = ss_sql_begin(sql, &(struct ss_sql_text){ query.data, query.length },
+				      &answer, err);
+		if (status == SS_OK)
+			status = ss_sql_fetch(&answer, 0, err);
+		if (status == SS_OK)
+			*runs += answer.table.row_count;
+		ss_sql_end(&answer);
+	}
+	ss_text_release(&query);
+	ss_sql_close(sql);
+	return status;
+}
+
+static enum ss_status count_table(const struct ss_run_store *store, const char *table,
+				  const char *date, struct day *out, struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_run_store_names names;
+	enum ss_status status;
+	bool has_runs = strcmp(table, "runs") == 0;
+
+	SS_TRY(ss_run_store_path(store, path, err, "%s/date=%s", table, date));
+	status = ss_run_store_names_read(path, &names, err);
+	for (uint32_t i = 0; status == SS_OK && i < names.count; i++) {
+		bool is_compact = ss_run_store_is_compact(names.items[i]);
+		struct stat info;
+
+		if (!is_compact && !ss_run_store_is_run(names.items[i]))
+			continue;
+		status = ss_run_store_path(store, path, err, "%s/date=%s/%s", table, date,
+					   names.items[i]);
+		if (status != SS_OK || stat(path, &info) != 0)
+			continue;
+		out->files++;
+		out->bytes += (uint64_t)info.st_size;
+		out->runs += has_runs && !is_compact;
+		if (has_runs && is_compact)
+			status = count_compact(store, path, &out->runs, err);
+	}
+	ss_run_store_names_release(&names);
+	return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum ss_status list_days(struct ss_run_store *store, struct ss_run_store_names *names,
+				struct ss_table *out, struct ss_error *err)
+{
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), compare);
+	for (uint32_t i = 0; i < names->count; i++) {
+		const char *date = ss_run_store_date_of(names->items[i]);
+		struct day day = { 0 };
+
+		for (size_t j = 0; date && j < ss_stored_table_count; j++)
+			SS_TRY(count_table(store, ss_stored_tables[j]->name, date, &day, err));
+		if (!day.runs)
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, date);
+		ss_row_int(out, (int64_t)day.runs);
+		ss_row_int(out, (int64_t)day.files);
+		ss_row_int(out, (int64_t)day.bytes);
+		ss_row_int(out, (int64_t)(day.bytes / day.runs));
+		ss_row_end(out);
+	}
+	return out->failed ? ss_fail_memory(err, "the list") : SS_OK;
+}
+
+enum ss_status ss_run_store_list(struct ss_run_store *store, struct ss_table *out,
+				 struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+	struct ss_run_store_names names;
+	enum ss_status status;
+
+	SS_TRY(ss_run_store_path(store, path, err, "runs"));
+	/* nothing is replaced while it is counted */
+	SS_TRY(ss_run_store_lock(store, false, err));
+	status = ss_run_store_names_read(path, &names, err);
+	if (status == SS_OK)
+		status = list_days(store, &names, out, err);
+	ss_run_store_names_release(&names);
+	ss_run_store_unlock(store);
+	return status;
+}

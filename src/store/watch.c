@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch.c - which runs are whole, and which were dealt with.
+ */
+#include "store/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash/hash.h"
+#include "store/folder.h"
+#include "store/notify.h"
+
+/* A line of the list: a signature as 16 hexadecimal digits. */
+#define LINE_BYTES 17
+
+/* How often to look where nothing says that something changed, and at least otherwise. */
+#define LOOK_AGAIN_NS ((int64_t)1000000000)
+#define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
+
+static int64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* --- what was done -------------------------------------------------------------------- */
+
+/* Lines that were cut when a process was killed name nothing, and are read over. */
+static enum ss_status read_list(struct ss_watcher *watcher, struct ss_error *err)
+{
+	FILE *file = fdopen(dup(watcher->list), "rb");
+	char line[64];
+	enum ss_status status = SS_OK;
+
+	if (!file)
+		return ss_fail(err, SS_ERR_IO, "cannot read what was added: %s", strerror(errno));
+	rewind(file);
+	while (status == SS_OK && fgets(line, sizeof(line), file)) {
+		uint64_t signature = strtoull(line, NULL, 16);
+
+		if (strlen(line) == LINE_BYTES &&
+		    ss_records_add(&watcher->done, &signature) == SS_NO_ID)
+			status = ss_fail_memory(err, "the list of what was added");
+	}
+	fclose(file);
+	return status;
+}
+
+static enum ss_status open_list(struct ss_watcher *watcher, const struct ss_run_store *store,
+				struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+
+	SS_TRY(ss_run_store_path(store, path, err, ".watched-%016" PRIx64,
+				 ss_hash_bytes(watcher->folder, strlen(watcher->folder))));
+	watcher->list = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (watcher->list < 0)
+		return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
+	return read_list(watcher, err);
+}
+
+enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *store,
+			       int64_t settle_ns, struct ss_watcher *out, struct ss_error *err)
+{
+	enum ss_status status;
+
+	*out = (struct ss_watcher){ .settle_ns = settle_ns, .notify = -1, .list = -1 };
+	ss_memory_init(&out->memory, 0);
+	ss_arena_init(&out->arena, &out->memory);
+	memcpy(out->store, store->path, sizeof(out->store));
+	if (!realpath(folder, out->folder))
+		return ss_fail(err, SS_ERR_IO, "cannot open '%.200s': %s", folder, strerror(errno));
+	status = ss_strings_init(&out->keys, &out->memory) &&
+				 ss_records_init(&out->done, &out->memory, sizeof(uint64_t))
+			 ? SS_OK
+			 : ss_fail_memory(err, "the list of files");
+	if (status == SS_OK)
+		status = open_list(out, store, err);
+	out->notify = ss_notify_open();
+	return status;
+}
+
+void ss_watcher_close(struct ss_watcher *watcher)
+{
+	ss_memory_free(&watcher->memory, watcher->files,
+		       watcher->file_capacity * sizeof(*watcher->files));
+	ss_memory_free(&watcher->memory, watcher->states,
+		       watcher->state_capacity * sizeof(*watcher->states));
+	ss_arena_release(&watcher->arena);
+	ss_strings_release(&watcher->keys);
+	ss_records_release(&watcher->done);
+	if (watcher->notify >= 0)
+		close(watcher->notify);
+	if (watcher->list >= 0)
+		close(watcher->list);
+}
+
+/* --- what there is -------------------------------------------------------------------- */
+
+static uint64_t sign(const struct ss_watched_file *files, uint32_t count)
+{
+	uint64_t hash = SS_HASH_SEED;
+
+	for (uint32_t i = 0; i < count; i++) {
+		hash = ss_hash_mix(hash, ss_hash_bytes(files[i].path, strlen(files[i].path)));
+		hash = ss_hash_mix(hash, files[i].bytes);
+		hash = ss_hash_mix(hash, (uint64_t)files[i].changed_ns);
+	}
+	return hash;
+}
+
+/* How many files from this one on are of one run. */
+static uint32_t count_files(const struct ss_watcher *watcher, uint32_t first)
+{
+	uint32_t count = 1;
+
+	while (first + count < watcher->file_count &&
+	       strcmp(watcher->files[first].run, watcher->files[first + count].run) == 0)
+		count++;
+	return count;
+}
+
+static enum ss_status note(struct ss_watcher *watcher, uint32_t first, uint32_t count,
+			   struct ss_error *err)
+{
+	const struct ss_watched_file *files = &watcher->files[first];
+	uint32_t known = watcher->keys.count;
+	uint32_t key = ss_strings_add(&watcher->keys, files->run, strlen(files->run));
+	uint64_t signature = sign(files, count);
+	struct ss_watched_state *state;
+
+	if (key == SS_NO_ID ||
+	    !ss_memory_reserve(&watcher->memory, (void **)&watcher->states,
+			       &watcher->state_capacity, (size_t)key + 1, sizeof(*state)))
+		return ss_fail_memory(err, "the list of files");
+	state = &watcher->states[key];
+	if (key == known)
+		*state = (struct ss_watched_state){ 0 };
+	if (key != known && state->signature == signature)
+		return SS_OK;
+	state->signature = signature;
+	state->since_ns = now();
+	state->not_before = 0;
+	return SS_OK;
+}
+
+enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err)
+{
+	SS_TRY(ss_watcher_find(watcher, err));
+	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
+		count = count_files(watcher, i);
+		SS_TRY(note(watcher, i, count, err));
+	}
+	return SS_OK;
+}
+
+bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
+{
+	int64_t time = now();
+
+	*waiting = false;
+	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
+		const char *run = watcher->files[i].run;
+		uint32_t key = ss_strings_find(&watcher->keys, run, strlen(run));
+		const struct ss_watched_state *state = &watcher->states[key];
+
+		count = count_files(watcher, i);
+		if (state->handled == state->signature ||
+		    ss_records_find(&watcher->done, &state->signature) != SS_NO_ID)
+			continue;
+		*waiting = true;
+		if (time - state->since_ns < watcher->settle_ns || time < state->not_before)
+			continue;
+		*out = (struct ss_arrived){ .run = run,
+					    .files = &watcher->files[i],
+					    .file_count = count,
+					    .key = key,
+					    .quiet_ns = time - state->since_ns };
+		return true;
+	}
+	return false;
+}
+
+enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_arrived *arrived,
+				  bool is_done, struct ss_error *err)
+{
+	struct ss_watched_state *state = &watcher->states[arrived->key];
+	char line[LINE_BYTES + 1];
+
+	state->handled = state->signature;
+	if (!is_done)
+		return SS_OK;
+	snprintf(line, sizeof(line), "%016" PRIx64 "\n", state->signature);
+	if (ss_records_add(&watcher->done, &state->signature) == SS_NO_ID)
+		return ss_fail_memory(err, "the list of what was added");
+	if (write(watcher->list, line, LINE_BYTES) != LINE_BYTES)
+		return ss_fail(err, SS_ERR_IO, "cannot write what was added: %s", strerror(errno));
+	return SS_OK;
+}
+
+void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
+			 int64_t wait_ns)
+{
+	watcher->states[arrived->key].not_before = now() + wait_ns;
+}
+
+void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)
+{
+	int64_t wait_ns = watcher->notify < 0 || waiting ? LOOK_AGAIN_NS : LOOK_LEAST_NS;
+
+	if (wait_ns > watcher->settle_ns && waiting)
+		wait_ns = watcher->settle_ns;
+	(void)ss_notify_wait(watcher->notify, (int)(wait_ns / 1000000));
+}
