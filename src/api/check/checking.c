@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checking.c - measures sessions, and asks their views about conditions.
+ */
+#include "api/check/checking.h"
+
+#include <string.h>
+
+#include "api/request/query.h"
+#include "diagnose/findings_table.h"
+
+#define CONDITIONS_MAX 64
+
+/* --- conditions ------------------------------------------------------------------------- */
+
+/* The findings are a table, too, and no view of a trace. */
+static bool is_findings(const char *view)
+{
+	return strcmp(view, "findings") == 0 || strcmp(view, "diagnose") == 0;
+}
+
+static enum ss_status bind(struct ss_checking *checking, struct ss_condition *condition,
+			   struct ss_error *err)
+{
+	const struct ss_view *view = checking->summary_view;
+
+	if (condition->view && is_findings(condition->view)) {
+		view = &ss_findings_view;
+	} else if (condition->view) {
+		SS_TRY(ss_find_named(condition->view, &view, err));
+		checking->needs_traces = checking->needs_traces || !ss_view_of_job(view);
+	}
+	return ss_condition_bind(condition, view, err);
+}
+
+static enum ss_status read_conditions(struct ss_checking *checking, const char *text,
+				      struct ss_error *err)
+{
+	struct ss_check *check = &checking->check;
+
+	check->conditions = SS_ARENA_NEW(&checking->arena, struct ss_condition, CONDITIONS_MAX);
+	if (!check->conditions)
+		return ss_fail_memory(err, "the conditions");
+	for (; text && *text; text += *text == ',') {
+		struct ss_condition *condition = &check->conditions[check->condition_count];
+		size_t length = strcspn(text, ",");
+
+		if (check->condition_count++ == CONDITIONS_MAX)
+			return ss_fail(err, SS_ERR_USAGE, "more than %d conditions",
+				       CONDITIONS_MAX);
+		SS_TRY(ss_condition_read(condition, text, length, &checking->arena, err));
+		SS_TRY(bind(checking, condition, err));
+		text += length;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_checking_begin(struct ss_checking *checking, const char *conditions,
+				 struct ss_error *err)
+{
+	*checking = (struct ss_checking){ 0 };
+	ss_memory_init(&checking->memory, 0);
+	ss_arena_init(&checking->arena, &checking->memory);
+	checking->before = SS_ARENA_NEW(&checking->arena, struct ss_check_run, SS_CHECK_RUNS_MAX);
+	checking->summary_view = ss_check_summary_view(&checking->arena);
+	if (!checking->before || !checking->summary_view)
+		return ss_fail_memory(err, "the check");
+	ss_table_init(&checking->summary, checking->summary_view, &checking->arena);
+	checking->check.before = checking->before;
+	return read_conditions(checking, conditions, err);
+}
+
+void ss_checking_release(struct ss_checking *checking)
+{
+	if (checking->summary.view)
+		ss_table_release(&checking->summary);
+	ss_arena_release(&checking->arena);
+}
+
+static enum ss_status ask_view(struct ss_condition *condition, struct ss_session *session,
+			       struct ss_arena *arena, struct ss_error *err)
+{
+	struct ss_wanted wanted = { 0 };
+	struct ss_query query;
+	enum ss_status status = ss_query_side(&query, session, &wanted, condition->view, NULL, err);
+
+	if (status == SS_OK && !ss_condition_ask(condition, &query.tables[0], arena))
+		status = ss_fail_memory(err, "the conditions");
+	ss_query_end(&query);
+	return status;
+}
+
+static enum ss_status ask_findings(struct ss_condition *condition,
+				   const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
+				   struct ss_error *err)
+{
+	struct ss_table table;
+	bool is_fine = ss_diagnosis_table(diagnosis, arena, &table) &&
+		       ss_condition_ask(condition, &table, arena);
+
+	ss_table_release(&table);
+	return is_fine ? SS_OK : ss_fail_memory(err, "the conditions");
+}
+
+static enum ss_status ask(struct ss_checking *checking, struct ss_session *session,
+			  struct ss_error *err)
+{
+	struct ss_check *check = &checking->check;
+
+	for (uint32_t i = 0; i < check->condition_count; i++) {
+		struct ss_condition *condition = &check->conditions[i];
+
+		if (!condition->view) {
+			if (!ss_condition_ask(condition, &checking->summary, &checking->arena))
+				return ss_fail_memory(err, "the conditions");
+		} else if (is_findings(condition->view)) {
+			SS_TRY(ask_findings(condition, check->diagnosis, &checking->arena, err));
+		} else {
+			SS_TRY(ask_view(condition, session, &checking->arena, err));
+		}
+	}
+	return SS_OK;
+}
+
+/* --- runs ------------------------------------------------------------------------------- */
+
+static enum ss_status measure(struct ss_checking *checking, struct ss_session *session,
+			      struct ss_check_run *out, const struct ss_diagnosis **verdict,
+			      struct ss_error *err)
+{
+	struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
+
+	ss_session_start(session);
+	SS_TRY(ss_session_has_trace(session, err));
+	SS_TRY(ss_session_verdict(session, &options, verdict, err));
+	return ss_check_measure(out, &session->job, *verdict, &checking->arena, err);
+}
+
+enum ss_status ss_checking_add(struct ss_checking *checking, struct ss_session *session,
+			       struct ss_error *err)
+{
+	struct ss_check *check = &checking->check;
+	const struct ss_diagnosis *verdict;
+
+	if (check->before_count == SS_CHECK_RUNS_MAX)
+		return SS_OK;
+	SS_TRY(measure(checking, session, &checking->before[check->before_count], &verdict, err));
+	check->before_count++;
+	return SS_OK;
+}
+
+/* In a folder of many runs the newest may be the one that is checked. */
+static void drop_itself(struct ss_checking *checking)
+{
+	struct ss_check *check = &checking->check;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < check->before_count; i++)
+		if (strcmp(checking->before[i].path, check->after.path) != 0)
+			checking->before[kept++] = checking->before[i];
+	if (kept)
+		check->before_count = kept;
+}
+
+enum ss_status ss_checking_end(struct ss_checking *checking, struct ss_session *session,
+			       double threshold, struct ss_error *err)
+{
+	struct ss_check *check = &checking->check;
+
+	SS_TRY(measure(checking, session, &check->after, &check->diagnosis, err));
+	drop_itself(checking);
+	if (checking->is_series)
+		SS_TRY(ss_check_choose_level(check, checking->before, threshold, &checking->arena,
+					     err));
+	SS_TRY(ss_check_compare(check, threshold, &checking->arena, err));
+	ss_check_summary_fill(check, &checking->summary);
+	if (checking->summary.failed)
+		return ss_fail_memory(err, "the summary");
+	SS_TRY(ask(checking, session, err));
+	ss_check_conclude(check);
+	return SS_OK;
+}
+
+void ss_checking_show(const struct ss_session *session, struct ss_check_shown *out)
+{
+	ss_query_trust(session, &out->trust);
+	ss_identity_of_job(&session->job, SS_EVERY_RANK, &out->run);
+}
+
+/* --- options ---------------------------------------------------------------------------- */
+
+bool ss_checking_read_threshold(const char *text, double *out)
+{
+	double value = 0, place = 1;
+	bool is_fraction = false;
+	uint32_t digits = 0;
+
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !is_fraction); text++) {
+		if (*text == '.') {
+			is_fraction = true;
+			continue;
+		}
+		value = value * 10 + (*text - '0');
+		place *= is_fraction ? 10 : 1;
+		if (++digits > 9)
+			return false;
+	}
+	text += strspn(text, " ");
+	text += *text == '%';
+	*out = value / place / 100;
+	return digits && !*text && *out < 1;
+}
+
+static const struct ss_column list_columns[] = {
+	{ "column", SS_COLUMN_TEXT, "name, for --fail-if", 0 },
+	{ "unit", SS_COLUMN_TEXT, "ns, percent or count", 0 },
+	{ "about", SS_COLUMN_TEXT, "what it is", SS_COLUMN_WRAP },
+};
+
+static const struct ss_view list_view = {
+	.name = "metrics",
+	.summary = "Columns that --fail-if can name without a view",
+	.empty = "There are none.",
+	.columns = list_columns,
+	.column_count = SS_COUNT(list_columns),
+	.rankless = true,
+};
+
+static void fill_list(struct ss_table *table)
+{
+	const struct ss_view *view = ss_check_summary_view(table->arena);
+
+	table->failed = table->failed || !view;
+	for (uint32_t i = 0; view && i < view->column_count; i++) {
+		ss_row_begin(table);
+		ss_row_text(table, view->columns[i].name);
+		ss_row_text(table, ss_render_unit(view->columns[i].type));
+		ss_row_text(table, view->columns[i].about);
+		ss_row_end(table);
+	}
+}
+
+enum ss_status ss_checking_list(const struct ss_request *request, struct ss_text *out,
+				struct ss_error *err)
+{
+	struct ss_wanted wanted;
+
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	return ss_query_list(&wanted, &list_view, fill_list, out, err);
+}

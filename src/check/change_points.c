@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * change_points.c - binary segmentation of a series with single odd values.
+ */
+#include "check/change_points.h"
+
+#include <math.h>
+
+#include "check/noise.h"
+
+/*
+ * The largest score of n splits of normal noise is about sqrt(2 ln n). On top of that: less than
+ * one false change in a thousand values, also of noise with heavier tails.
+ */
+#define SCORE_MARGIN 3.5
+
+/* Odd values next to each other that do not matter: two of five. */
+#define SMOOTH_REACH 2
+
+/* Equal values have no noise: this share of the level is what clocks can tell. */
+#define NOISE_SHARE_MIN 1e-4
+
+struct series {
+	const double *values;
+	double *smooth; /* the median of each value and its neighbours: odd ones are gone */
+	double *sums;   /* of smooth, before each index; one more than values */
+	double *scratch;
+	uint32_t count;
+	double noise, least_share, score_min;
+	bool *splits; /* per index: a level begins here */
+};
+
+static double median_between(const struct series *series, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		series->scratch[i - from] = series->values[i];
+	return ss_noise_median(series->scratch, to - from);
+}
+
+static void prepare(struct series *series)
+{
+	const double *values = series->values;
+	uint32_t count = series->count;
+	double level;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t reach = i < count - 1 - i ? i : count - 1 - i;
+
+		reach = reach < SMOOTH_REACH ? reach : SMOOTH_REACH;
+		series->smooth[i] = median_between(series, i - reach, i + reach + 1);
+		series->sums[i + 1] = series->sums[i] + series->smooth[i];
+	}
+	for (uint32_t i = 0; i + 1 < count; i++)
+		series->scratch[i] = fabs(values[i + 1] - values[i]);
+	series->noise = 1.4826 / sqrt(2) * ss_noise_median(series->scratch, count - 1);
+	level = fabs(median_between(series, 0, count));
+	series->noise = fmax(series->noise, NOISE_SHARE_MIN * level);
+	series->score_min = sqrt(2 * log((double)count)) + SCORE_MARGIN;
+}
+
+static double score_at(const struct series *series, uint32_t from, uint32_t at, uint32_t to)
+{
+	double left = (series->sums[at] - series->sums[from]) / (at - from);
+	double right = (series->sums[to] - series->sums[at]) / (to - at);
+
+	return fabs(right - left) / (series->noise * sqrt(1.0 / (at - from) + 1.0 / (to - at)));
+}
+
+/* Where both sides differ most; 0: there are too few values. */
+static uint32_t best_split(const struct series *series, uint32_t from, uint32_t to)
+{
+	uint32_t best = 0;
+	double most = 0;
+
+	for (uint32_t at = from + SS_CHANGE_SIDE_MIN; at + SS_CHANGE_SIDE_MIN <= to; at++) {
+		double score = score_at(series, from, at, to);
+
+		if (score > most) {
+			most = score;
+			best = at;
+		}
+	}
+	return best;
+}
+
+/* The medians of both sides must differ, not only sums. */
+static bool is_change(const struct series *series, uint32_t from, uint32_t at, uint32_t to,
+		      struct ss_change_point *out)
+{
+	*out = (struct ss_change_point){ .at = at,
+					 .before = median_between(series, from, at),
+					 .after = median_between(series, at, to),
+					 .score = score_at(series, from, at, to) };
+	return out->score > series->score_min &&
+	       fabs(out->after - out->before) >= series->least_share * fabs(out->before);
+}
+
+/* The next index at which a level begins, or the end. */
+static uint32_t next_level(const struct series *series, uint32_t at)
+{
+	do
+		at++;
+	while (at < series->count && !series->splits[at]);
+	return at;
+}
+
+/* Splits every level until none has a change any more. */
+static void split(struct series *series)
+{
+	struct ss_change_point point;
+
+	for (uint32_t from = 0; from < series->count;) {
+		uint32_t to = next_level(series, from);
+		uint32_t at = best_split(series, from, to);
+
+		/* a bump in the middle shows only when one side of it is cut off */
+		if (at && score_at(series, from, at, to) > series->score_min &&
+		    is_change(series, from, at, to, &point))
+			series->splits[at] = true;
+		else
+			from = to;
+	}
+}
+
+/* Drops what is no change between its neighbours; what remains goes to the list. */
+static void test_again(struct series *series, struct ss_change_points *out)
+{
+	struct ss_change_point point;
+	uint32_t from = 0;
+	bool drops = true;
+
+	while (drops) {
+		drops = false;
+		out->count = 0;
+		from = 0;
+		for (uint32_t at = next_level(series, 0); at < series->count && !drops;) {
+			uint32_t to = next_level(series, at);
+
+			drops = !is_change(series, from, at, to, &point);
+			series->splits[at] = !drops;
+			out->items[out->count++] = point;
+			from = at;
+			at = to;
+		}
+	}
+}
+
+bool ss_change_points_find(struct ss_change_points *out, const double *values, uint32_t count,
+			   double least_share, struct ss_arena *arena)
+{
+	struct series series = { .values = values, .count = count, .least_share = least_share };
+
+	*out = (struct ss_change_points){ 0 };
+	if (count < 2 * SS_CHANGE_SIDE_MIN)
+		return true;
+	series.smooth = SS_ARENA_NEW(arena, double, count);
+	series.sums = SS_ARENA_NEW(arena, double, count + 1);
+	series.scratch = SS_ARENA_NEW(arena, double, count);
+	series.splits = SS_ARENA_NEW(arena, bool, count);
+	out->items = SS_ARENA_NEW(arena, struct ss_change_point, count);
+	if (!series.smooth || !series.sums || !series.scratch || !series.splits || !out->items)
+		return false;
+	prepare(&series);
+	split(&series);
+	test_again(&series, out);
+	out->noise = series.noise;
+	return true;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * changes.c - what is different in a run: findings, parts of the step, phases, kernels and
+ * collectives, those that changed most first.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+
+/* A finding is the cause if it grew by this share of the step's change; else the part is. */
+#define CAUSE_SHARE 0.25
+
+/* Changes below this share of the step are not worth a line. */
+#define SHOWN_SHARE 0.002
+
+/* How many of each kind are shown. */
+#define FINDINGS_SHOWN 3
+#define PARTS_SHOWN 2
+#define PHASES_SHOWN 1
+#define KERNELS_SHOWN 3
+#define COLLECTIVES_SHOWN 1
+
+struct list {
+	struct ss_check_change *items;
+	uint32_t count;
+};
+
+static double by_ns(const struct ss_check_change *change)
+{
+	return change->after_ns - change->before_ns;
+}
+
+/* What a rule explains comes before what none does. */
+static int by_growth(const void *a, const void *b)
+{
+	const struct ss_check_change *x = a, *y = b;
+
+	if (x->is_rest != y->is_rest)
+		return x->is_rest ? 1 : -1;
+	return by_ns(x) > by_ns(y) ? -1 : by_ns(x) < by_ns(y);
+}
+
+static int by_shrinking(const void *a, const void *b)
+{
+	const struct ss_check_change *x = a, *y = b;
+
+	return x->is_rest == y->is_rest ? by_growth(b, a) : by_growth(a, b);
+}
+
+/* Appends those that changed most in the direction of the step. */
+static void keep(struct ss_check *check, struct list *list, uint32_t most)
+{
+	bool grows = check->noise.mean.change >= 0;
+	double least = SHOWN_SHARE * check->noise.mean.before_ns;
+
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items),
+		      grows ? by_growth : by_shrinking);
+	for (uint32_t i = 0; i < list->count && i < most; i++)
+		if ((grows ? 1 : -1) * by_ns(&list->items[i]) >= least &&
+		    check->change_count < SS_CHECK_CHANGES_MAX)
+			check->changes[check->change_count++] = list->items[i];
+}
+
+/* --- findings --------------------------------------------------------------------------- */
+
+static struct ss_check_change *find_rule(struct list *list, const struct ss_rule *rule)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].name == rule->name)
+			return &list->items[i];
+	list->items[list->count] = (struct ss_check_change){ .kind = SS_CHECK_FINDING,
+							     .name = rule->name,
+							     .is_rest = rule->claims_rest };
+	return &list->items[list->count++];
+}
+
+/* Findings of one rule are one; the title is that of the first, of the new run where it has it. */
+static void add_findings(struct list *list, const struct ss_check_run *run, double weight,
+			 bool is_after)
+{
+	for (uint32_t i = 0; i < run->finding_count; i++) {
+		struct ss_check_change *change = find_rule(list, run->findings[i].rule);
+
+		if (!change->title)
+			change->title = run->findings[i].title;
+		*(is_after ? &change->after_ns : &change->before_ns) += weight *
+									run->findings[i].cost_ns;
+	}
+}
+
+/* --- the rest --------------------------------------------------------------------------- */
+
+static void add_figures(struct list *list, const struct ss_check *check, enum ss_check_kind kind)
+{
+	int count = kind == SS_CHECK_PART ? (int)SS_STEP_PARTS : (int)SS_PHASE_COUNT;
+
+	for (int i = 0; i < count; i++) {
+		struct ss_check_change change = { .kind = kind };
+		bool is_part = kind == SS_CHECK_PART;
+
+		change.name = is_part ? ss_step_part_name(i) : ss_phase_name((enum ss_phase)i);
+		change.after_ns = is_part ? check->after.part_ns[i] : check->after.phase_ns[i];
+		for (uint32_t k = 0; k < check->before_count; k++)
+			change.before_ns += (is_part ? check->before[k].part_ns[i]
+						     : check->before[k].phase_ns[i]) /
+					    check->before_count;
+		list->items[list->count++] = change;
+	}
+}
+
+static const struct ss_check_items *items_of(const struct ss_check_run *run,
+					     enum ss_check_kind kind)
+{
+	return kind == SS_CHECK_KERNEL ? &run->kernels : &run->collectives;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct ss_check_change *)a)->name,
+		      ((const struct ss_check_change *)b)->name);
+}
+
+/* Those of all runs, those of one name together. */
+static void add_items(struct list *list, const struct ss_check *check, enum ss_check_kind kind)
+{
+	const struct ss_check_items *own = items_of(&check->after, kind);
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < own->count; i++)
+		list->items[list->count++] = (struct ss_check_change){
+			.kind = kind, .name = own->items[i].name, .after_ns = own->items[i].ns
+		};
+	for (uint32_t k = 0; k < check->before_count; k++) {
+		own = items_of(&check->before[k], kind);
+		for (uint32_t i = 0; i < own->count; i++)
+			list->items[list->count++] = (struct ss_check_change){
+				.kind = kind,
+				.name = own->items[i].name,
+				.before_ns = own->items[i].ns / check->before_count
+			};
+	}
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_name);
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct ss_check_change *last = used ? &list->items[used - 1] : NULL;
+
+		if (!last || strcmp(last->name, list->items[i].name) != 0) {
+			list->items[used++] = list->items[i];
+			continue;
+		}
+		last->before_ns += list->items[i].before_ns;
+		last->after_ns += list->items[i].after_ns;
+	}
+	list->count = used;
+}
+
+/* More than any list has. */
+static size_t room_for(const struct ss_check *check)
+{
+	size_t room = SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count + check->after.kernels.count +
+		      check->after.collectives.count;
+
+	for (uint32_t i = 0; i < check->before_count; i++)
+		room += check->before[i].kernels.count + check->before[i].collectives.count;
+	return room;
+}
+
+/* The first finding that explains the change leads; without one the part of the step does. */
+static void choose_cause(struct ss_check *check, uint32_t first_part)
+{
+	double step = check->noise.mean.after_ns - check->noise.mean.before_ns;
+	struct ss_check_change cause;
+	uint32_t at = 0;
+
+	while (at < first_part && by_ns(&check->changes[at]) / step < CAUSE_SHARE)
+		at++;
+	check->has_cause = at < first_part;
+	if (at >= check->change_count)
+		return;
+	cause = check->changes[at];
+	memmove(&check->changes[1], &check->changes[0], at * sizeof(cause));
+	check->changes[0] = cause;
+}
+
+enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *arena,
+				     struct ss_error *err)
+{
+	struct list list = { .items = SS_ARENA_NEW(arena, struct ss_check_change,
+						   room_for(check)) };
+	uint32_t first_part;
+
+	if (!list.items)
+		return ss_fail_memory(err, "the changes");
+	check->change_count = 0;
+	add_findings(&list, &check->after, 1, true);
+	for (uint32_t i = 0; i < check->before_count; i++)
+		add_findings(&list, &check->before[i], 1.0 / check->before_count, false);
+	keep(check, &list, FINDINGS_SHOWN);
+	first_part = check->change_count;
+	if (!check->before[0].has_no_parts) {
+		list.count = 0;
+		add_figures(&list, check, SS_CHECK_PART);
+		keep(check, &list, PARTS_SHOWN);
+		list.count = 0;
+		add_figures(&list, check, SS_CHECK_PHASE);
+		keep(check, &list, PHASES_SHOWN);
+	}
+	list.count = 0;
+	add_items(&list, check, SS_CHECK_KERNEL);
+	keep(check, &list, KERNELS_SHOWN);
+	list.count = 0;
+	add_items(&list, check, SS_CHECK_COLLECTIVE);
+	keep(check, &list, COLLECTIVES_SHOWN);
+	choose_cause(check, first_part);
+	return SS_OK;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - command: whether a run is slower than its baseline, for CI systems.
+ */
+#include "cli/check/baselines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files that are written beside the output; in the order of `outputs` below. */
+static const struct {
+	const char *option;
+	void (*render)(const struct ss_check_shown *shown, struct ss_text *out);
+} files[] = {
+	{ "junit", ss_check_junit },
+	{ "sarif", ss_check_sarif },
+	{ "bencher", ss_check_bencher },
+	{ "benchmark", ss_check_benchmark },
+};
+
+/* All that is open while the runs are loaded. */
+struct written {
+	struct shown shown; /* standard output, or the file of --output */
+	struct output files[SS_COUNT(files)];
+	bool is_open[SS_COUNT(files)];
+};
+
+/* The summary of the step, opened before the sandbox is entered; NULL: there is none. */
+static FILE *step_summary;
+
+static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+
+	(void)needs;
+	if (option_given(arguments, "github") && path && *path)
+		step_summary = fopen(path, "ab");
+	check_stored_begin(arguments);
+}
+
+/* --- outputs ---------------------------------------------------------------------------- */
+
+static void drop(struct written *written)
+{
+	if (written->shown.to_file)
+		output_drop(&written->shown.output);
+	for (size_t i = 0; i < SS_COUNT(files); i++)
+		if (written->is_open[i])
+			output_drop(&written->files[i]);
+}
+
+static int open_outputs(const struct command *command, const struct arguments *arguments,
+			struct written *out)
+{
+	struct output_inputs inputs = { .paths = arguments->paths,
+					.path_count = arguments->path_count,
+					.more = { option_text(arguments, "against") } };
+	int code = show_begin(command->name, arguments, &inputs, &out->shown);
+
+	for (size_t i = 0; code == EXIT_FINE && i < SS_COUNT(files); i++) {
+		const char *path = option_text(arguments, files[i].option);
+
+		if (path)
+			code = output_open(command->name, path, &inputs, &out->files[i]);
+		out->is_open[i] = path && code == EXIT_FINE;
+	}
+	if (code != EXIT_FINE)
+		drop(out);
+	return code;
+}
+
+static void render(const struct arguments *arguments, const struct ss_check_shown *shown,
+		   struct ss_text *out)
+{
+	const char *format = option_text(arguments, "format");
+
+	if (strcmp(format, "json") == 0)
+		ss_check_json(shown, out);
+	else if (strcmp(format, "markdown") == 0)
+		ss_check_markdown(shown, out);
+	else
+		ss_check_text(shown, out);
+}
+
+static int write_file(const char *what, struct output *output,
+		      void (*write)(const struct ss_check_shown *shown, struct ss_text *out),
+		      const struct ss_check_shown *shown)
+{
+	struct ss_error err = { 0 };
+	struct ss_text text = { 0 };
+	int code;
+
+	write(shown, &text);
+	if (ss_text_failed(&text)) {
+		(void)ss_fail_memory(&err, "the output");
+		code = output_fail(what, output, &err);
+	} else {
+		(void)output_write(output, text.data, text.length);
+		code = output_close(what, output);
+	}
+	ss_text_release(&text);
+	return code;
+}
+
+/* Annotations go to standard output, where GitHub reads them. */
+static int tell_github(const char *what, const struct ss_check_shown *shown)
+{
+	struct ss_text text = { 0 };
+	bool is_fine = true;
+
+	ss_check_github(shown, &text);
+	fwrite(text.data ? text.data : "", 1, text.length, stdout);
+	ss_text_release(&text);
+	if (!step_summary)
+		return EXIT_FINE;
+	ss_check_step_summary(shown, &text);
+	is_fine = text.data && fwrite(text.data, 1, text.length, step_summary) == text.length;
+	is_fine = fclose(step_summary) == 0 && is_fine;
+	ss_text_release(&text);
+	if (!is_fine)
+		fprintf(stderr, "stepscope %s: cannot write the summary of the step\n", what);
+	return is_fine ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int write_all(const struct command *command, const struct arguments *arguments,
+		     const struct ss_check_shown *shown, struct written *written)
+{
+	struct ss_error err = { 0 };
+	struct ss_text text = { 0 };
+	enum ss_status status = SS_OK;
+	int code, own;
+
+	render(arguments, shown, &text);
+	if (ss_text_failed(&text))
+		status = ss_fail_memory(&err, "the output");
+	code = show_end(command->name, status, &written->shown, &text, &err);
+	for (size_t i = 0; i < SS_COUNT(files); i++) {
+		if (!written->is_open[i])
+			continue;
+		own = write_file(command->name, &written->files[i], files[i].render, shown);
+		code = code == EXIT_FINE ? own : code;
+	}
+	if (option_given(arguments, "github")) {
+		own = tell_github(command->name, shown);
+		code = code == EXIT_FINE ? own : code;
+	}
+	return code;
+}
+
+/* --- the run ---------------------------------------------------------------------------- */
+
+static enum ss_status judge(const struct arguments *arguments, struct ss_checking *checking,
+			    double threshold, struct ss_session **session, struct ss_error *err)
+{
+	struct ss_open_options open = show_loading(arguments, arguments->paths,
+						   arguments->path_count);
+	const char *against = option_text(arguments, "against");
+	struct progress_bar bar;
+	enum ss_status status;
+
+	/* the id of a run is made of its events */
+	open.reduce = !checking->needs_traces && !(against && check_stored_is(against));
+	open.diagnose = true;
+	open.snapshots = true;
+	SS_TRY(show_load(arguments, &open, session, err));
+	show_failed(*session, "check");
+	SS_TRY(check_baselines_add(arguments, *session, checking, err));
+	progress_prepare(&bar, option_text(arguments, "progress"));
+	ss_session_watch(*session, progress_step, &bar);
+	status = ss_checking_end(checking, *session, threshold, err);
+	progress_clear(&bar);
+	return status;
+}
+
+static int exit_of(const struct arguments *arguments, enum ss_verdict verdict)
+{
+	switch (verdict) {
+	case SS_VERDICT_REGRESSION:
+	case SS_VERDICT_FAIL:
+		return EXIT_FOUND;
+	case SS_VERDICT_INCONCLUSIVE:
+		return option_given(arguments, "allow-inconclusive") ? EXIT_FINE
+								     : EXIT_INCONCLUSIVE;
+	case SS_VERDICT_PASS:
+	case SS_VERDICT_IMPROVEMENT:
+		break;
+	}
+	return EXIT_FINE;
+}
+
+static int check(const struct command *command, const struct arguments *arguments,
+		 struct ss_checking *checking, double threshold)
+{
+	struct ss_request request = show_request(command->name, arguments);
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	struct written written = { 0 };
+	int code = open_outputs(command, arguments, &written);
+
+	if (code != EXIT_FINE)
+		return code;
+	checking->check.path = arguments->paths[0];
+	checking->check.against = option_text(arguments, "against");
+	if (judge(arguments, checking, threshold, &session, &err) != SS_OK) {
+		drop(&written);
+		code = show_fail(command->name, &err);
+	} else {
+		struct ss_check_shown shown = { .check = &checking->check,
+						.summary = &checking->summary,
+						.name = option_text(arguments, "name"),
+						.width = request.width,
+						.color = request.color };
+
+		ss_checking_show(session, &shown);
+		code = write_all(command, arguments, &shown, &written);
+	}
+	ss_session_close(session);
+	return code == EXIT_FINE ? exit_of(arguments, checking->check.verdict) : code;
+}
+
+static int list(const struct command *command, const struct arguments *arguments)
+{
+	struct ss_request request = show_request("metrics", arguments);
+	struct ss_error err = { 0 };
+	struct ss_text out = { 0 };
+	struct shown shown;
+	int code = show_begin(command->name, arguments, &(struct output_inputs){ 0 }, &shown);
+
+	return code == EXIT_FINE ? show_end(command->name, ss_checking_list(&request, &out, &err),
+					    &shown, &out, &err)
+				 : code;
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+	const char *threshold_text = option_text(arguments, "threshold");
+	struct ss_checking checking;
+	struct ss_error err = { 0 };
+	double threshold;
+	int code;
+
+	if (option_given(arguments, "list"))
+		return list(command, arguments);
+	if (!show_check(command->name, arguments))
+		return EXIT_USAGE;
+	if (!option_given(arguments, "against") && !option_given(arguments, "fail-if")) {
+		fprintf(stderr,
+			"stepscope check: expected a baseline (--against PATH), a condition "
+			"(--fail-if 'idle_percent > 20'), or both\n");
+		return EXIT_USAGE;
+	}
+	if (!ss_checking_read_threshold(threshold_text, &threshold)) {
+		fprintf(stderr,
+			"stepscope check: --threshold takes a percentage below 100, such "
+			"as 2%%, not '%s'\n",
+			threshold_text);
+		return EXIT_USAGE;
+	}
+	code = ss_checking_begin(&checking, option_text(arguments, "fail-if"), &err) == SS_OK
+		       ? check(command, arguments, &checking, threshold)
+		       : show_fail(command->name, &err);
+	ss_checking_release(&checking);
+	return code;
+}
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "Whether a run is slower than its baseline, and why: for CI",
+	.usage = "PATH... [--against BASELINE] [--fail-if CONDITION] [OPTIONS]",
+	.takers = SS_TAKER_CHECK,
+	.is_verdict = true,
+	.begin = begin,
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * markdown.c - a check for a pull request, and for the summary of a step of GitHub Actions.
+ */
+#include "render/check/shown.h"
+
+static void add_escaped(void (*write)(const struct ss_check *check, struct ss_text *out),
+			const struct ss_check *check, const char *label, struct ss_text *out)
+{
+	struct ss_text text = { 0 };
+
+	write(check, &text);
+	if (text.length) {
+		ss_text_addf(out, "%s", label);
+		ss_render_escaped(out, text.data);
+		ss_text_add_string(out, "\n");
+	}
+	ss_text_end(&text, out);
+}
+
+static void add_changes(const struct ss_check *check, struct ss_text *out)
+{
+	if (!check->change_count || check->compared == SS_VERDICT_PASS)
+		return;
+	ss_text_add_string(out,
+			   "\n| what changed most | | baseline | run |\n|---|---|---:|---:|\n");
+	for (uint32_t i = 0; i < check->change_count; i++) {
+		const struct ss_check_change *change = &check->changes[i];
+
+		ss_text_addf(out, "| %s | ", ss_check_kind_name(change->kind));
+		ss_render_escaped(out, change->title ? change->title : change->name);
+		ss_text_add_string(out, " | ");
+		ss_render_ns((int64_t)change->before_ns, out);
+		ss_text_add_string(out, " | ");
+		ss_render_ns((int64_t)change->after_ns, out);
+		ss_text_add_string(out, " |\n");
+	}
+}
+
+static void add_conditions(const struct ss_check *check, struct ss_text *out)
+{
+	if (!check->condition_count)
+		return;
+	ss_text_add_string(out, "\n| fails if | |\n|---|---|\n");
+	for (uint32_t i = 0; i < check->condition_count; i++) {
+		struct ss_text text = { 0 };
+
+		ss_check_condition(&check->conditions[i], &text);
+		ss_text_add_string(out, "| ");
+		ss_render_escaped(out, check->conditions[i].text);
+		ss_text_add_string(out, " | ");
+		ss_render_escaped(out, text.data ? text.data : "");
+		ss_text_add_string(out, " |\n");
+		ss_text_end(&text, out);
+	}
+}
+
+static void add_findings(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	if (!diagnosis->finding_count)
+		return;
+	ss_text_add_string(out,
+			   "\n| finding of the run | saves per step | line |\n|---|---:|---|\n");
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		const struct ss_finding *finding = diagnosis->findings[i];
+		struct ss_check_place place;
+
+		ss_text_add_string(out, "| ");
+		ss_render_escaped(out, finding->title);
+		ss_text_add_string(out, " | ");
+		if (ss_finding_has_cost(finding))
+			ss_render_ns(finding->cost_ns, out);
+		ss_text_add_string(out, " | ");
+		if (ss_check_place(finding, &place)) {
+			struct ss_text text = { 0 };
+
+			ss_text_add(&text, place.file, place.file_length);
+			ss_text_addf(&text, ":%u", place.line);
+			ss_render_escaped(out, text.data ? text.data : "");
+			ss_text_end(&text, out);
+		}
+		ss_text_add_string(out, " |\n");
+	}
+}
+
+void ss_check_markdown(const struct ss_check_shown *shown, struct ss_text *out)
+{
+	const struct ss_check *check = shown->check;
+
+	add_escaped(ss_check_headline, check, "### ", out);
+	add_escaped(ss_check_cause, check, "\n**Cause:** ", out);
+	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0) {
+		ss_text_add_string(out, "\n**Why:** ");
+		ss_render_escaped(out, check->reason);
+		ss_text_add_string(out, "\n");
+	}
+	add_escaped(ss_check_noise, check, "\n**Noise:** ", out);
+	if (check->series_note) {
+		ss_text_add_string(out, "\n**Level:** ");
+		ss_render_escaped(out, check->series_note);
+		ss_text_add_string(out, "\n");
+	}
+	if (shown->run.is_known)
+		ss_text_add_string(out, "\n");
+	ss_markdown_run(&shown->run, out);
+	add_changes(check, out);
+	add_conditions(check, out);
+	add_findings(check->diagnosis, out);
+}
+
+void ss_check_step_summary(const struct ss_check_shown *shown, struct ss_text *out)
+{
+	struct ss_text text = { 0 };
+	size_t length;
+
+	ss_check_markdown(shown, &text);
+	length = text.length;
+	if (length > SS_CHECK_SUMMARY_BYTES) {
+		for (length = SS_CHECK_SUMMARY_BYTES - 100;
+		     length && text.data[length - 1] != '\n';)
+			length--;
+		ss_text_add(out, text.data, length);
+		ss_text_add_string(out, "\nThe rest does not fit into a summary.\n");
+	} else if (length) {
+		ss_text_add(out, text.data, length);
+	}
+	ss_text_end(&text, out);
+}

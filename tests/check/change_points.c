@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Change points of generated series: planted ones are found, noise has none.
+ */
+#include "support/support.h"
+
+#include <math.h>
+
+#include "check/change_points.h"
+
+#define RUNS_MAX 1000
+
+/* Normal noise, and a long run now and then: what simulated runs have, times two. */
+#define NOISE_SHARE 0.004
+#define ODD_EVERY 60
+#define ODD_SHARE 0.15
+
+struct generator {
+	uint64_t state;
+};
+
+static double uniform(struct generator *generator)
+{
+	generator->state = generator->state * 6364136223846793005u + 1442695040888963407u;
+	return ((double)(generator->state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(struct generator *generator)
+{
+	double radius = sqrt(-2 * log(uniform(generator)));
+
+	return radius * cos(6.283185307179586 * uniform(generator));
+}
+
+/* A level of 100 ms; from `at` on it is longer by `change`. */
+static void generate(struct generator *generator, double *values, uint32_t count, uint32_t at,
+		     double change)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		values[i] = 1e8 * (1 + NOISE_SHARE * normal(generator));
+		if (uniform(generator) < 1.0 / ODD_EVERY)
+			values[i] *= 1 + ODD_SHARE * uniform(generator);
+		if (i >= at)
+			values[i] *= 1 + change;
+	}
+}
+
+static uint32_t find(const double *values, uint32_t count, struct ss_change_point *out,
+		     uint32_t most)
+{
+	struct ss_change_points found;
+	struct ss_memory memory;
+	struct ss_arena arena;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	assert_true(ss_change_points_find(&found, values, count, 0.02, &arena));
+	for (uint32_t i = 0; i < found.count && i < most; i++)
+		out[i] = found.items[i];
+	ss_arena_release(&arena);
+	return found.count;
+}
+
+/* At most one false change point in a thousand runs. */
+static void test_noise(void **state)
+{
+	struct generator generator = { 7 };
+	struct ss_change_point point;
+	static double values[RUNS_MAX];
+	uint32_t found = 0, runs = 0;
+
+	(void)state;
+	for (uint32_t length = 10; length <= RUNS_MAX;
+	     length = length < 40 ? 2 * length : length + 97)
+		for (int i = 0; i < 10; i++) {
+			generate(&generator, values, length, length, 0);
+			found += find(values, length, &point, 1);
+			runs += length;
+		}
+	support_check(found * 1000 <= runs, "noise", "%u false in %u runs", found, runs);
+}
+
+/* 95 % of changes by 5 %, up and down, wherever five runs lie behind them. */
+static void test_planted(void **state)
+{
+	struct generator generator = { 11 };
+	struct ss_change_point point = { 0 };
+	static double values[RUNS_MAX];
+	uint32_t found = 0, near = 0, planted = 0;
+
+	(void)state;
+	for (uint32_t length = 12; length <= 400; length += 4) {
+		uint32_t at = 5 + (uint32_t)(uniform(&generator) * (length - 10));
+		double change = length % 8 ? 0.05 : -0.05;
+
+		generate(&generator, values, length, at, change);
+		planted++;
+		if (find(values, length, &point, 1) != 1)
+			continue;
+		found++;
+		near += point.at + 2 >= at && point.at <= at + 2 &&
+			fabs((point.after - point.before) / point.before - change) < 0.01;
+	}
+	support_check(found * 100 >= planted * 95, "planted", "%u of %u", found, planted);
+	support_check(near * 100 >= planted * 90, "place and size", "%u of %u", near, planted);
+}
+
+/* Several levels in one series, and a short disturbance that is none. */
+static void test_levels(void **state)
+{
+	struct generator generator = { 3 };
+	struct ss_change_point points[8];
+	double values[120];
+
+	(void)state;
+	generate(&generator, values, 120, 40, 0.05);
+	for (int i = 80; i < 120; i++)
+		values[i] *= 0.9;
+	values[20] *= 3;
+	values[21] *= 3;
+	assert_int_equal(find(values, 120, points, 8), 2);
+	assert_in_range(points[0].at, 39, 41);
+	assert_in_range(points[1].at, 79, 81);
+	assert_true(points[0].after > points[0].before && points[1].after < points[1].before);
+}
+
+static void test_edges(void **state)
+{
+	struct ss_change_point point;
+	double values[8] = { 5, 5, 5, 5, 5, 5, 5, 5 };
+
+	(void)state;
+	assert_int_equal(find(values, 0, &point, 1), 0);
+	assert_int_equal(find(values, 5, &point, 1), 0);
+	assert_int_equal(find(values, 8, &point, 1), 0);
+	for (int i = 4; i < 8; i++)
+		values[i] = 6;
+	assert_int_equal(find(values, 8, &point, 1), 1);
+	assert_int_equal(point.at, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_edges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
