@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest_files.h - ranks of a job as digest files (docs/formats/digest.md).
+ *
+ * What a job keeps of a file after its trace is gone (`reduce`) is what a digest file has: nothing
+ * that a job, a verdict or a what-if says depends on which of the two it came from.
+ */
+#ifndef SS_JOB_DIGEST_FILES_H
+#define SS_JOB_DIGEST_FILES_H
+
+#include "job/job.h"
+#include "trace/digest/digest_file.h"
+
+struct ss_gate; /* base/system/thread.h */
+
+/* digest_fields.c: of struct ss_job_file. */
+extern const struct ss_fields ss_digest_layout;
+
+/* A number for all declarations of a digest file; the reader may be NULL. */
+uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader);
+
+/*
+ * Adds the digest of a file that was reduced, or could not be read, to `out`. The origin is where
+ * its trace can be opened.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job_file *file,
+				   const char *origin, struct ss_text *out, struct ss_error *err);
+
+/*
+ * Reads one instead of a trace; with `keeps` also what the job's reader makes of it. The file has
+ * the path of its trace then. A trace that could not be read fails here as it failed there.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_error *err);
+
+/*
+ * The path of the trace that a digest was made of, and in the file how it is shown. Fails where it
+ * is not there, or is another one by now.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file,
+				    struct ss_source *source, struct ss_gate *gate,
+				    const char **out, struct ss_error *err);
+
+/* Whether the file at this path is a whole digest of that trace as it is now. */
+bool ss_job_digest_is_current(const char *digest, const char *trace,
+			      const struct ss_job_keeper *reader, struct ss_memory *memory);
+
+#endif

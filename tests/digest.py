@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Digests say about a job what its traces say, byte by byte.
+
+Usage: digest.py STEPSCOPE [TRACES [--all [JOBS]]]. Compares the verdict, what-if and every view of
+the job in text and JSON, from traces and from digests; then damaged, missing and foreign digests,
+--resume and --share. With --all: every real job, and JOBS simulated ones (60).
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
+LAUNCHERS = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+             "PMI_RANK", "PMI_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+             "SLURM_ARRAY_TASK_MIN")
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in LAUNCHERS} | {"COLUMNS": "100"}
+VIEWS = ("ranks", "stragglers", "collectives", "imbalance", "idle-together", "clocks",
+         "critical-path")
+# the one figure that says how long reading took
+SECONDS = re.compile(rb' in [\d.]+ s$|"(?:load_)?seconds":[\d.]+', re.M)
+PRESETS = ("ddp8-healthy", "cnn8-healthy", "fsdp8-healthy", "tp4-healthy", "pp4-healthy",
+           "serve4-healthy", "ddp8-unused-healthy")
+CAUSES = ("input-in-process", "sync-item", "launch-bound", "exposed-comm", "straggler",
+          "straggler-work", "straggler-host", "straggler-link", "pageable-copy", "fp32-matmul",
+          "memory-leak", "idle-checkpoint", "idle-gc", "recompilation", "imbalance",
+          "optimizer-loop")
+failures = []
+
+
+def check(holds, what):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def run(*words, cwd=None, code=0, **environment):
+    done = subprocess.run([STEPSCOPE, *map(str, words)], cwd=cwd, capture_output=True, check=False,
+                          env=ENVIRONMENT | environment)
+    if code is not None:
+        check(done.returncode == code, f"exit {done.returncode}, not {code}: {words}: "
+              f"{done.stderr.decode()[:300]}")
+    return done
+
+
+# --- traces and digests -------------------------------------------------------------------------
+
+
+def requests(full):
+    yield ("diagnose",)
+    yield ("diagnose", "-v")
+    yield ("diagnose", "--json")
+    yield ("what-if", "--json")
+    for view in VIEWS if full else ("stragglers", "collectives", "critical-path"):
+        yield (view,)
+        yield (view, "--json")
+    if full:
+        yield ("diagnose", "--format", "markdown")
+        yield ("imbalance", "--group", "kernel", "--json")
+        yield ("collectives", "--format", "csv", "--top", "0")
+
+
+def fixes(folder):
+    """One what-if for each finding."""
+    said = run("diagnose", "--json", "job", cwd=folder, code=None)
+    found = json.loads(said.stdout)["findings"] if said.returncode == 0 else []
+    for rule in sorted({finding["rule"] for finding in found}):
+        yield ("what-if", "--fix", rule)
+
+
+def compare(name, folder, full=True):
+    """The job lies in folder/traces/job: its digests get the same name elsewhere."""
+    traces, digests = folder / "traces", folder / "digests"
+    digests.mkdir()
+    run("digest", "job", "-o", "../digests/job", cwd=traces)
+    wanted = list(requests(full)) + (list(fixes(traces)) if full else [])
+    for words in wanted:
+        before = run(*words, "job", cwd=traces, code=None)
+        after = run(*words, "job", cwd=digests, code=None)
+        same = (before.returncode == after.returncode and before.stderr == after.stderr and
+                SECONDS.sub(b"", before.stdout) == SECONDS.sub(b"", after.stdout))
+        check(same, f"{name}: {' '.join(words)} differs")
+        if not same and os.environ.get("SHOW"):
+            (folder / "a").write_bytes(before.stdout + before.stderr)
+            (folder / "b").write_bytes(after.stdout + after.stderr)
+            subprocess.run(["diff", "a", "b"], cwd=folder, check=False)
+    return len(wanted)
+
+
+def real_jobs(traces, all_of_them):
+    for folder in ("jobs", "cpu", "cpu_faults"):
+        for job in sorted(path for path in (traces / folder).iterdir() if path.is_dir()):
+            if all_of_them or job.name in ("tp2_tiny", "straggler"):
+                yield job
+
+
+def compare_real(job):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        shutil.copytree(job, folder / "traces/job")
+        return compare(job.name, folder)
+
+
+def simulate(number, to):
+    draw = random.Random(number)
+    preset = PRESETS[number % len(PRESETS)]
+    words = ["--preset", preset, "--seed", number + 1, "--steps", draw.choice([2, 3, 4]),
+             "--set", f"layers={draw.choice([2, 4])},stack={draw.randrange(2)}"]
+    if number % 2:
+        words += ["--sequence"]
+    if number % 3:
+        words += ["--clock-offset-ms", draw.choice([5, 500, 10000])]
+    if number % 5 == 4:
+        words += ["--lost-per-million", 2000]
+    causes = draw.sample(CAUSES, draw.choice([0, 1, 2]))
+    if causes:
+        words += ["--cause", ",".join(f"{cause}={draw.uniform(0.2, 0.9):.2f}" for cause in causes)]
+    return run("sim", *words, "-o", to, code=None).returncode == 0
+
+
+def compare_simulated(number, full):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "traces").mkdir()
+        while not simulate(number, folder / "traces/job"):
+            number += 1000  # a cause that the layout does not have
+        return compare(f"simulated {number}", folder, full)
+
+
+# --- what can go wrong --------------------------------------------------------------------------
+
+
+def damage(folder):
+    """A digest that is missing or broken is named, and what is there is judged."""
+    digests = folder / "digests/job"
+    files = sorted(digests.iterdir())
+    whole = files[1].read_bytes()
+    for what, bytes_ in (("truncated", whole[:len(whole) // 2]), ("empty", b""),
+                         ("changed", whole[:-9] + bytes(8) + whole[-1:]),
+                         ("foreign", b"\x89SSDIGE\n" + bytes(88)), ("text", b"hello\n" * 20)):
+        files[1].write_bytes(bytes_)
+        said = run("diagnose", "--json", digests, code=None)
+        text = (said.stdout + said.stderr).decode()
+        check(said.returncode == 0, f"{what}: exit {said.returncode}")
+        check("could not be read" in text or files[1].name in text, f"{what} digest is not named")
+        check(json.loads(said.stdout)["ranks"] == len(files) - 1, f"{what}: ranks")
+    files[1].unlink()
+    text = run("ranks", digests).stdout.decode()
+    check("rank 1" in text or "1 of" in text, f"missing digest is not named: {text}")
+    files[1].write_bytes(whole)
+
+
+def resume(folder):
+    traces, digests = folder / "traces", folder / "digests/job"
+    files = sorted(digests.iterdir())
+    times = [path.stat().st_mtime_ns for path in files]
+    words = ("digest", "job", "-o", digests)
+    said = run(*words, cwd=traces, code=1)
+    check(b"--resume" in said.stderr, "existing digests are not refused")
+    said = run(*words, "--resume", cwd=traces)
+    check(f"{len(files)} up to date".encode() in said.stdout, f"not up to date: {said.stdout}")
+    check(times == [path.stat().st_mtime_ns for path in files], "--resume wrote what is there")
+    files[0].unlink()
+    files[1].write_bytes(files[1].read_bytes()[:100])
+    trace = sorted((traces / "job").glob("*.json*"))[2]
+    os.utime(trace, ns=(1, 1))
+    said = run(*words, "--resume", cwd=traces)
+    check(b"3 digests written" in said.stdout, f"--resume: {said.stdout}")
+    check(not [p for p in digests.iterdir() if p.suffix != ".digest"], "a partial file is left")
+
+
+def share(folder):
+    traces = folder / "traces"
+    whole = {p.name: p.read_bytes() for p in (folder / "digests/job").iterdir()}
+    for i in range(3):
+        run("digest", "job", "-o", folder / "shares", "--share", f"{i}/3", cwd=traces)
+    for i in range(2):
+        said = run("digest", "job", "-o", folder / "slurm", cwd=traces, SLURM_PROCID=str(i),
+                   SLURM_STEP_NUM_TASKS="2")
+        check(b"by SLURM_PROCID" in said.stdout, "the share of Slurm is not said")
+        run("digest", "job", "-o", folder / "mpi", cwd=traces, OMPI_COMM_WORLD_RANK=str(i),
+            OMPI_COMM_WORLD_SIZE="2", SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="4")
+        run("digest", "job", "-o", folder / "array", cwd=traces, SLURM_ARRAY_TASK_ID=str(i + 7),
+            SLURM_ARRAY_TASK_COUNT="2", SLURM_ARRAY_TASK_MIN="7")
+    # a batch script, which is no step
+    run("digest", "job", "-o", folder / "batch", cwd=traces, SLURM_PROCID="0", SLURM_NTASKS="4")
+    for name in ("shares", "slurm", "mpi", "array", "batch"):
+        made = {p.name: p.read_bytes() for p in (folder / name).iterdir()}
+        check(made == whole, f"{name}: other digests")
+    for wrong in ("3/3", "1", "a/b", "-1/2", "1/0", "1/2x"):
+        run("digest", "job", "-o", folder / "wrong", "--share=" + wrong, cwd=traces, code=2)
+    check(not (folder / "wrong").exists(), "a folder is left")
+
+
+def manners(folder):
+    traces, digests = folder / "traces", folder / "digests"
+    run("digest", "job", cwd=traces, code=2)
+    run("digest", "nothing", "-o", "x", cwd=traces, code=1)
+    (folder / "empty").mkdir()
+    run("digest", folder / "empty", "-o", folder / "x", code=1)
+    check(not (folder / "x").exists(), "a folder is left")
+    # what needs events opens the trace, and says so when it is gone
+    before = run("steps", "--json", "job", cwd=traces).stdout
+    check(run("steps", "--json", "job", cwd=digests).stdout == before, "steps from digests")
+    (traces / "job").rename(folder / "moved")
+    said = run("steps", "job", cwd=digests, code=1)
+    check(b"is a digest, which has no events" in said.stderr, f"moved trace: {said.stderr}")
+    check(run("ranks", "job", cwd=digests).returncode == 0, "ranks without traces")
+    (folder / "moved").rename(traces / "job")
+    said = run("digest", "job", "-o", digests / "job", "--resume", cwd=traces)
+    check(b"Skipped in the folder: 1 file" in said.stdout, f"other JSON: {said.stdout}")
+    (folder / "mine").mkdir()
+    (folder / "mine/rank0.digest").write_text("not ours")
+    said = run("digest", "job", "-o", folder / "mine", "--force", cwd=traces, code=1)
+    check(b"is not a digest" in said.stderr, f"what is not ours: {said.stderr}")
+    check((folder / "mine/rank0.digest").read_text() == "not ours", "it was replaced")
+
+
+def broken_trace(folder):
+    """A trace that cannot be read is reported as it is without digests."""
+    traces, digests = folder / "traces", folder / "digests"
+    shutil.rmtree(digests)
+    files = sorted((traces / "job").glob("*.json.gz"))
+    files[0].write_bytes(b"\x1f\x8b" + bytes(50))
+    files[1].write_bytes(files[1].read_bytes()[:-2000])
+    compare("broken traces", folder, False)
+
+
+def main():
+    traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    all_of_them = "--all" in sys.argv
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 60 if all_of_them else 2
+    jobs = answers = 0
+    for job in real_jobs(traces, all_of_them) if traces and (traces / "jobs").is_dir() else ():
+        answers += compare_real(job)
+        jobs += 1
+    for number in range(count):
+        answers += compare_simulated(number, all_of_them)
+        jobs += 1
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        (folder / "traces").mkdir()
+        run("sim", "--preset", "ddp8-healthy", "--ranks", 4, "--steps", 2, "--set", "layers=2",
+            "--cause", "straggler", "-o", folder / "traces/job")
+        compare("four ranks", folder, False)
+        for test in (damage, resume, share, manners, broken_trace):
+            test(folder)
+    print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
