@@ -16,6 +16,10 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 
 export const PAGE = resolve(HERE, "../dist/index.html");
 
+/* DuckDB as npm brings it, unless another one is asked for. */
+const DUCKDB = resolve(HERE, "../node_modules/@duckdb/node-bindings-linux-x64");
+if (existsSync(DUCKDB)) process.env.STEPSCOPE_DUCKDB ??= DUCKDB;
+
 /* Real traces, where they are to be had. */
 export const TRACES = process.env.STEPSCOPE_TRACES ?? resolve(HERE, "../../../shared/traces");
 

@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { makeStore } from "./fleet.mjs";
 import { check, PAGE, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
@@ -278,6 +279,18 @@ async function snapshots(harness) {
 	report(wrong);
 }
 
+async function fleet(harness) {
+	if (!process.env.STEPSCOPE_DUCKDB) return;
+	const { link } = await harness.serve("--store", makeStore(harness).store);
+	const page = await begin(harness, link);
+	const wrong = [];
+	await page.getByRole("heading", { level: 1, name: /runs lost/ }).waitFor();
+	await page.getByRole("button", { name: "by team" }).click();
+	await look(page, "fleet", true, wrong);
+	await harness.close(page);
+	report(wrong);
+}
+
 export const matrixTests = [
 	{ name: "matrix: every tab and part, with axe-core", run: everyTab },
 	{ name: "matrix: every tab of a page from disk", run: fromDisk },
@@ -285,4 +298,5 @@ export const matrixTests = [
 	{ name: "matrix: help, search, menus, with axe-core", run: layers },
 	{ name: "matrix: loading, with axe-core", run: loading },
 	{ name: "matrix: snapshots, with axe-core", run: snapshots },
+	{ name: "matrix: the fleet, with axe-core", run: fleet },
 ];

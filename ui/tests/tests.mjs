@@ -11,7 +11,9 @@ import { defaultTests } from "./defaults.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
+import { notebookTests } from "./notebook.mjs";
 import { factTests } from "./facts.mjs";
+import { fleetTests } from "./fleet.mjs";
 import { guideTests } from "./guides.mjs";
 import { jumpTests } from "./jumps.mjs";
 import { licenceTests } from "./licences.mjs";
@@ -22,6 +24,7 @@ import { rangeTests } from "./ranges.mjs";
 import { scaleTests } from "./scale.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
+import { sqlTests } from "./sql.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
@@ -57,8 +60,11 @@ export const TESTS = [
 	...licenceTests,
 	...lookTests,
 	...matrixTests,
+	...notebookTests,
 	...guideTests,
 	...compareTests,
+	...sqlTests,
+	...fleetTests,
 	...snapshotTests,
 	...tracedTests,
 	...bandTests,

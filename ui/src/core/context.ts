@@ -11,6 +11,7 @@ import type { Job } from "./types";
 export interface Opened {
 	client: Client;
 	job: Job;
+	routes: string[]; /* that the core offers */
 }
 
 export const OpenedContext = createContext<Opened | null>(null);

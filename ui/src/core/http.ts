@@ -40,9 +40,10 @@ const TOKEN = /[#&?]token=([0-9a-zA-Z_-]+)/;
 
 /*
  * The token comes in the fragment, once, alone or behind a place; it stays with the tab, not in
- * the address.
+ * the address. A page from disk or in a frame of a notebook has none, and maybe no storage.
  */
 export function takeToken(): string | null {
+	if (!location.protocol.startsWith("http")) return null;
 	const found = TOKEN.exec(location.hash);
 	if (found?.[1]) {
 		sessionStorage.setItem(TOKEN_KEY, found[1]);
@@ -55,7 +56,9 @@ export function takeToken(): string | null {
 /* The address of a place with the token: takeToken() reads it. */
 function linkTo(address: string, token: string): string {
 	const between = address.includes("?") ? "&" : "?";
-	return `${location.origin}${location.pathname}${address}${between}token=${token}`;
+	/* of a store: the run */
+	const run = /^\?run=[0-9a-f]+$/.test(location.search) ? location.search : "";
+	return `${location.origin}${location.pathname}${run}${address}${between}token=${token}`;
 }
 
 async function sentence(response: Response): Promise<string> {

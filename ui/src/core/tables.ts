@@ -176,6 +176,11 @@ export const VIEWS = {
 		host_dur_ns: "ns", host_start_ns: "ns", host_end_ns: "ns", device_events: "count",
 		file_start_ns: "ns", file_end_ns: "ns", anchor: "text", dropped: "text",
 	},
+	events: {
+		rank: "id", row: "id", track: "text", pid: "text", tid: "text", category: "text",
+		name: "text", start_ns: "ns", duration_ns: "ns", step: "id", depth: "count",
+		parent: "id", link: "id", correlation: "id",
+	},
 	quality: {
 		rank: "id", oddity: "text", severity: "text", files: "count", count: "count",
 		first_byte: "id", time_ns: "ns", share_percent: "percent", meaning: "text",
@@ -318,6 +323,7 @@ export interface DevicesRow extends RowOf<"devices"> {}
 export interface CategoriesRow extends RowOf<"categories"> {}
 export interface TracksRow extends RowOf<"tracks"> {}
 export interface StepsRow extends RowOf<"steps"> {}
+export interface EventsRow extends RowOf<"events"> {}
 export interface QualityRow extends RowOf<"quality"> {}
 export interface RanksRow extends RowOf<"ranks"> {}
 export interface StragglersRow extends RowOf<"stragglers"> {}

@@ -200,6 +200,7 @@ export interface Diagnosis {
 	findings: Finding[];
 	only_bounds: boolean;
 	clock_error_ns: number | null;
+	missing_ranks: number;
 	unaligned_ranks: number;
 	unmatched_collectives: number;
 	recorded_waits: number;

@@ -41,11 +41,18 @@ function useKeys(onSearch: () => void, onHelp: () => void): void {
 	}, []);
 }
 
-function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | null }) {
+interface AppProps {
+	opened: Opened;
+	onClose: (() => void) | null;
+	closes?: string; /* what the button that closes it says */
+}
+
+function Frame({ opened, onClose, closes }: AppProps) {
 	const id = useView((view) => view.tab);
 	/* Without a trace there is only memory to look at. */
 	const alone = !opened.job.files.length && opened.job.snapshots.length > 0;
-	const tabs = alone ? TABS.filter((one) => one.id === "memory") : TABS;
+	const offered = TABS.filter(({ needs }) => !needs || opened.routes.includes(needs));
+	const tabs = alone ? TABS.filter((one) => one.id === "memory") : offered;
 	const tab = tabs.find((one) => one.id === id) ?? tabs[0];
 	const [helped, help] = useState(false);
 	const [gone, returns] = useGone();
@@ -64,7 +71,12 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 	const Body = tab.component;
 	return (
 		<div class="frame">
-			<Header field={field} onHelp={() => help(true)} onClose={onClose} />
+			<Header
+				field={field}
+				onHelp={() => help(true)}
+				onClose={onClose}
+				closes={closes ?? "Open another"}
+			/>
 			<TabBar tabs={tabs} chosen={tab} />
 			{gone ? <Banner /> : null}
 			<main class="tab-body">
@@ -88,10 +100,10 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 	);
 }
 
-export function App({ opened, onClose }: { opened: Opened; onClose: (() => void) | null }) {
+export function App(props: AppProps) {
 	return (
-		<OpenedContext.Provider value={opened}>
-			<Frame opened={opened} onClose={onClose} />
+		<OpenedContext.Provider value={props.opened}>
+			<Frame {...props} />
 		</OpenedContext.Provider>
 	);
 }

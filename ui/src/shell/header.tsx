@@ -49,6 +49,7 @@ interface HeaderProps {
 	field: RefObject<HTMLInputElement | null>;
 	onHelp: () => void;
 	onClose: (() => void) | null;
+	closes: string;
 }
 
 function Actions(props: HeaderProps) {
@@ -59,7 +60,7 @@ function Actions(props: HeaderProps) {
 			{job.files.length ? <Search field={props.field} /> : null}
 			{props.onClose ? (
 				<button type="button" class="button" onClick={props.onClose}>
-					Open another
+					{props.closes}
 				</button>
 			) : null}
 			{link ? (

@@ -37,6 +37,17 @@ export const KEYS: KeyGroup[] = [
 		],
 	},
 	{
+		title: "SQL",
+		keys: [
+			{ keys: "Ctrl+Enter", does: "run the query" },
+			{
+				keys: "↑ ↓",
+				does: "in the first or last line: earlier and later queries",
+			},
+			{ keys: "Esc", does: "stop the query" },
+		],
+	},
+	{
 		title: "Timeline",
 		keys: TIMELINE_KEYS.filter((key) => !["search", "clear"].includes(key.action)).map(
 			(key) => ({ keys: key.shown, does: key.says }),

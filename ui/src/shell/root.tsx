@@ -9,6 +9,8 @@ import type { Opened } from "../core/context";
 import { learnTerms } from "../core/glossary";
 import type { Openers, Progress, Transport } from "../core/transport";
 import { runName } from "../core/words";
+import { Fleet } from "../fleet/fleet";
+import { isFleet, runOf, storedRun } from "../fleet/stored";
 import { Welcome } from "../welcome/welcome";
 import { App } from "./app";
 import { LoadingScreen } from "./loading";
@@ -17,7 +19,8 @@ import { showNamed } from "./named";
 type State =
 	| { at: "welcome" }
 	| { at: "loading"; progress: Progress | null; error: string | null }
-	| { at: "open"; opened: Opened };
+	| { at: "fleet"; client: Client }
+	| { at: "open"; opened: Opened; stored: boolean };
 
 export function Root({
 	first,
@@ -40,22 +43,43 @@ export function Root({
 		const live = () => now.current === transport;
 		change({ at: "loading", progress: null, error: null });
 		try {
-			await transport.open((progress) => {
+			const tell = (progress: Progress) => {
 				if (live()) change({ at: "loading", progress, error: null });
-			});
-			const client = new Client(transport);
-			const [job, offers] = await Promise.all([client.job(), client.offers()]);
+			};
+			await transport.open(tell);
+			let client = new Client(transport);
+			let offers = await client.offers();
+			/* A store has many runs: the address says which one. */
+			const stored = isFleet(offers);
+			if (stored) {
+				const run = runOf(location.search);
+				if (!run) {
+					if (live()) change({ at: "fleet", client });
+					return;
+				}
+				const inside = storedRun(transport, run, offers);
+				await inside.open(tell);
+				client = new Client(inside);
+				offers = await client.offers();
+			}
+			const job = await client.job();
+			const routes = offers.routes.map((route) => route.name);
 			learnCauses(offers.causes);
 			learnColorings(offers.colorings);
 			learnTerms(offers.terms);
 			if (transport === first) showNamed(job, named);
-			if (live()) change({ at: "open", opened: { client, job } });
+			if (live()) change({ at: "open", opened: { client, job, routes }, stored });
 		} catch (error) {
 			const said = error instanceof Error ? error.message : String(error);
 			if (live()) change({ at: "loading", progress: null, error: said });
 		}
 	};
 	const close = () => {
+		/* back to the runs of the store */
+		if (runOf(location.search) && stays) {
+			location.href = location.pathname;
+			return;
+		}
 		now.current?.close();
 		now.current = null;
 		change({ at: "welcome" });
@@ -65,10 +89,15 @@ export function Root({
 	}, []);
 	useEffect(() => {
 		document.title =
-			state.at === "open" ? `stepscope - ${runName(state.opened.job)}` : "stepscope";
+			state.at === "open"
+				? `stepscope - ${runName(state.opened.job)}`
+				: state.at === "fleet"
+					? "stepscope - fleet"
+					: "stepscope";
 	}, [state]);
 
 	if (state.at === "welcome") return <Welcome openers={openers} onOpen={open} />;
+	if (state.at === "fleet") return <Fleet client={state.client} />;
 	if (state.at === "loading")
 		return (
 			<LoadingScreen
@@ -79,5 +108,6 @@ export function Root({
 		);
 	/* What a server or a report shows was not opened here, and is not closed here. */
 	const own = openers !== null && !(stays && state.opened.client.transport === first);
+	if (state.stored) return <App opened={state.opened} onClose={close} closes="Fleet" />;
 	return <App opened={state.opened} onClose={own ? close : null} />;
 }

@@ -13,6 +13,7 @@ import { operatorsTab } from "./operators";
 import { overviewTab } from "./overview";
 import { qualityTab } from "./quality";
 import { ranksTab } from "./ranks";
+import { sqlTab } from "./sql";
 import { stepsTab } from "./steps";
 import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
@@ -30,5 +31,6 @@ export const TABS: Tab[] = [
 	modulesTab,
 	stepsTab,
 	compareTab,
+	sqlTab,
 	qualityTab,
 ];

@@ -77,6 +77,7 @@ export const VIEW_PLACES = {
 		{ view: "clocks", title: "Clocks" },
 		{ view: "categories", title: "Events" },
 		{ view: "tracks", title: "Threads and streams" },
+		{ view: "events", title: "All events" },
 	],
 } as const satisfies Record<string, readonly ViewPlace[]>;
 

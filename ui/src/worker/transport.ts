@@ -28,20 +28,49 @@ interface Waiting {
 	progress: ((progress: Progress) => void) | undefined;
 }
 
+/* Pages around this one, such as those of notebooks, may forbid workers from blobs. Without an
+ * address of the blob, the bundled constructor takes a data address, which they allow. */
+function workerFromData(): Worker {
+	const make = URL.createObjectURL;
+	URL.createObjectURL = () => "";
+	try {
+		return new CoreWorker();
+	} finally {
+		URL.createObjectURL = make;
+	}
+}
+
+const NO_WORKER =
+	"The page around the viewer does not let it start a worker. Write the report to a file and " +
+	"open that in a browser.";
+
 /* Gives orders to the worker and hands out what it answers. */
 class Desk {
-	private worker = new CoreWorker();
 	private waiting = new Map<number, Waiting>();
 	private next = 1;
-	private closed = false;
+	private closed = "";
+	private first: Order | null = null; /* until the worker answers */
+	private tries = 1; /* 0: it has answered */
+	private worker = this.started(new CoreWorker());
 	readonly watchers = new Set<(work: Work | null) => void>();
 
-	constructor() {
-		this.worker.onmessage = (event: MessageEvent<News>) => this.hear(event.data);
-		this.worker.onerror = (event) => this.fail(event.message || "the worker stopped");
+	private started(worker: Worker): Worker {
+		worker.onmessage = (event: MessageEvent<News>) => this.hear(event.data);
+		worker.onerror = (event) => this.stopped(event.message);
+		return worker;
+	}
+
+	private stopped(sentence: string): void {
+		if (this.tries !== 1)
+			return this.fail(sentence || (this.tries ? NO_WORKER : "the worker stopped"));
+		this.tries = 2;
+		this.worker = this.started(workerFromData());
+		if (this.first) this.worker.postMessage(this.first);
 	}
 
 	private hear(news: News): void {
+		this.first = null;
+		this.tries = 0;
 		const waiting = this.waiting.get(news.id);
 		if (!waiting) return;
 		if (news.kind === "progress") {
@@ -59,7 +88,7 @@ class Desk {
 	}
 
 	private fail(sentence: string): void {
-		this.closed = true;
+		this.closed = sentence;
 		for (const waiting of this.waiting.values()) waiting.reject(new Gone(sentence));
 		this.waiting.clear();
 	}
@@ -70,13 +99,15 @@ class Desk {
 		signal?: AbortSignal,
 	): Promise<Done> {
 		return new Promise((resolve, reject) => {
-			if (this.closed) return reject(new Gone("The run was closed."));
+			if (this.closed) return reject(new Gone(this.closed));
 			const id = this.next++;
 			this.waiting.set(id, { resolve, reject, progress });
 			signal?.addEventListener("abort", () => {
 				if (this.waiting.delete(id)) reject(new DOMException("aborted", "AbortError"));
 			});
-			this.worker.postMessage({ ...order, id } as Order);
+			const sent = { ...order, id } as Order;
+			if (id === 1) this.first = sent;
+			this.worker.postMessage(sent);
 		});
 	}
 

@@ -21,6 +21,8 @@ function sentences(told: Diagnosis): string[] {
 		);
 	if (told.clock_error_ns !== null && told.ranks > 1)
 		said.push(clocksWithin(told.clock_error_ns));
+	if (told.missing_ranks)
+		said.push(`${plural(told.missing_ranks, "rank")} of the job missing`);
 	if (told.unaligned_ranks)
 		said.push(`${plural(told.unaligned_ranks, "rank")} could not be aligned`);
 	if (told.unmatched_collectives)
