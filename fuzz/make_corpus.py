@@ -471,6 +471,7 @@ def inputs():
         yield "fuzz_redact", name, data
     for name, data in jobs():
         yield "fuzz_job", name, data
+        yield "fuzz_digest", name, data
     for number, (name, data) in enumerate(traces()):
         yield "fuzz_kineto", name, data
         yield "fuzz_redact", name, data

@@ -286,6 +286,17 @@ SS_API SS_MUST_USE enum ss_status ss_session_pack(struct ss_session *session, ui
 						  struct ss_error *err);
 
 /*
+ * Writes what a job needs of a file as a digest (docs/formats/digest.md): views of the job,
+ * "diagnose" and "what-if" give the same answers from digests as from the files. The session must
+ * be open with `reduce` and `diagnose`, and nothing asked of it yet. `origin` is the path at which
+ * the file can be opened later; *bytes is the length of the digest. A file that could not be read
+ * becomes a digest that says so; SS_ERR_MISSING: it is no trace at all. Since 0.2. Stable.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_digest(struct ss_session *session, uint32_t index,
+						    const char *origin, const struct ss_sink *sink,
+						    uint64_t *bytes, struct ss_error *err);
+
+/*
  * Fails if two files differ in anything that a pack keeps, and so in any figure. A pack equals the
  * file that it was made from: this compares the data, not only checksums. Since 0.1. Stable.
  */

@@ -79,6 +79,25 @@ SS_API SS_MUST_USE enum ss_status ss_session_table(struct ss_session *session,
 						   struct ArrowArrayStream *out,
 						   struct ss_error *err);
 
+/*
+ * The same for a view of memory, which request->what must name: see ss_session_memory().
+ * Since 0.2. Stable.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_memory_table(struct ss_session *session,
+							  struct ss_session *before,
+							  const struct ss_request *request,
+							  struct ArrowArrayStream *out,
+							  struct ss_error *err);
+
+/*
+ * The same for a comparison of two runs, of the view that request->what must name: see
+ * ss_compare(). Since 0.2. Stable.
+ */
+SS_API SS_MUST_USE enum ss_status ss_compare_table(const struct ss_runs *runs,
+						   const struct ss_request *request,
+						   struct ArrowArrayStream *out,
+						   struct ss_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,7 +10,8 @@ ROUNDING = 1e-6  # of a share in percent
 SIGNED = {
     ("streams", "kernel_wait_ns"),  # kernels that overlap, as HTA counts them
     ("steps", "file_start_ns"), ("steps", "file_end_ns"),  # the file's own clock
-    ("tracks", "first_ns"), ("tracks", "last_ns"),  # moments may lie before all else
+    # moments may lie before all else
+    ("tracks", "first_ns"), ("tracks", "last_ns"), ("events", "start_ns"),
     ("memory", "net_bytes"), ("memory", "gap_bytes"),
     ("memory-steps", "growth_bytes"), ("memory-steps", "net_bytes"),
     ("memory-ops", "size_increase_bytes"), ("memory-ops", "self_increase_bytes"),
@@ -52,6 +53,7 @@ ORDER = {
     "breakdown/step": ((), ("step",)),
     "phases/step": (("device",), ("step",)),
     "steps": ((), ("step",)),
+    "events": ((), ("row",)),
     "streams": ((), ("device",)),
     "temporal": ((), ("device",)),
     "utilization": ((), ("device",)),

@@ -434,6 +434,11 @@ def entries(trace):
     yield "categories: shares", not rows or abs(shares - 100) < ROUNDING * len(rows), shares
     yield from at_most("tracks: events", total(trace("tracks"), "events"),
                        total(files, "kept_events"))
+    events = trace("events")
+    yield from equal("events: rows", len(events), total(trace("tracks"), "events"))
+    yield from equal("events: parents", [], [
+        row for row in events
+        if row["parent"] is not None and events[row["parent"]]["tid"] != row["tid"]])
     for row in trace("tracks"):
         yield from at_most("tracks: busy_ns", row["busy_ns"], row["last_ns"] - row["first_ns"])
     yield from equal("files: steps", total(files, "steps"), len(

@@ -30,7 +30,8 @@ INLINE = re.compile(r"`(stepscope [^`\n]+)`")
 COMMAND = re.compile(r"^(stepscope .*)$", re.MULTILINE)
 SHOWN = re.compile(r"^\$ (stepscope .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 ELIDED = re.compile(r",? *(?<!\")\.\.\.(?!\")")
-LANGUAGES = ("bash", "c", "html", "json", "python", "sh", "text")
+LANGUAGES = ("bash", "c", "html", "json", "python", "sh", "sql", "text", "yaml")
+DUCKDB = "ui/node_modules/@duckdb/node-bindings-linux-x64"
 # What a reader would put there, and what it is here.
 PLACEHOLDERS = {
     "PATH": "traces", "PATH...": "traces", "FOLDER": "traces", "BEFORE": "before", "AFTER": "after",
@@ -101,6 +102,7 @@ class Checker:
         self.folder = folder
         self.python = shlex.split(os.environ.get("STEPSCOPE_PYTHON", sys.executable))
         self.has_torch = self.torch()
+        self.has_duckdb = (root / DUCKDB).exists()
         self.wrong, self.ran, self.skipped = [], 0, {}
         self.of_torch = []  # places and texts: they run together at the end
 
@@ -119,6 +121,7 @@ class Checker:
         for name in "trace.json.gz", "before.json.gz", "after.json.gz", "train.json":
             shutil.copy(self.folder / "traces" / "rank0.json.gz", self.folder / name)
         shutil.copytree(self.folder / "traces", self.folder / "slow")
+        (self.folder / "queries.sql").write_text("from findings;", encoding="utf-8")
         (self.folder / "packed").mkdir()
         (self.folder / "bin").mkdir()
         (self.folder / "bin" / "stepscope").symlink_to(self.stepscope)
@@ -131,8 +134,12 @@ class Checker:
 
     def run(self, place, words, **options):
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "TRACES": "traces",
+                       "STEPSCOPE_DUCKDB": str(self.root / DUCKDB)}
+        if "STEPSCOPE_SLOW" in os.environ:  # see tests/sql/queries.py
+            environment["LD_PRELOAD"] = "libstdc++.so.6"
         result = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=120,
-                                env={**os.environ, "PATH": path, "TRACES": "traces"}, **options)
+                                env=environment, **options)
         self.ran += 1
         if result.returncode:
             said = (result.stderr or result.stdout).decode(errors="replace").strip()
@@ -152,6 +159,8 @@ class Checker:
         alone = not any((self.folder / word).exists() for word in words[1:])
         if is_form and alone and words[1] not in ("explain", "help", "--version"):
             return self.skip("forms, servers and large simulations")
+        if words[1] == "sql" and not self.has_duckdb:
+            return self.skip("queries without DuckDB")
         if set(words) & set(SNAPSHOTS) and not (self.folder / "memory.pickle").exists():
             return self.skip("memory snapshots that are not here")
         if {"oom", "leaks"} & set(words) and "--rank" not in words:
@@ -168,6 +177,8 @@ class Checker:
             return self.session(place, text)
         if subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode:
             self.wrong.append(f"{place}: bash does not understand it")
+        elif "stepscope sql" in text and not self.has_duckdb:
+            self.skip("queries without DuckDB")
         elif not needs:
             self.run(place, ["bash", "-eu", "-c", text])
         else:
@@ -259,7 +270,7 @@ class Checker:
         elif language == "c":
             self.c_block(place, text)
         else:
-            self.skip(f"{language} blocks")
+            self.skip(f"{language} blocks")  # tests/sql/questions.py runs those of sql
 
     def page(self, path):
         text = path.read_text(encoding="utf-8")

@@ -4,7 +4,8 @@
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
 between two marker lines; what stands between them is made here. docs/presets.md,
-docs/options.md, docs/exit-codes.md and docs/schema/*.json are made here as a whole. With --check
+docs/options.md, docs/exit-codes.md and docs/schema/*.json are made here as a whole; docs/sql.md
+and docs/fleet.md have a block of tables. With --check
 nothing is written and a page that is out of date is an error.
 """
 import json
@@ -18,6 +19,8 @@ import tempfile
 import exit_code_page
 import option_pages
 import preset_page
+import sql_page
+import store_page
 
 RULES_BEGIN = "<!-- rules: made by tools/docs.py -->"
 BEGIN = "<!-- columns: made by tools/docs.py -->"
@@ -109,6 +112,7 @@ def main():
     wanted = dict(view_pages(words[0], root))
     wanted.update([rule_list(words[0], root), option_pages.page(words[0], root)])
     wanted.update([preset_page.page(words[0], root), exit_code_page.page(words[0], root)])
+    wanted.update([sql_page.page(words[0], root), store_page.page(words[0], root)])
     wanted.update(schemas(words[0], root))
     left = set((root / "docs/schema").glob("*.json")) - set(wanted)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]

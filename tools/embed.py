@@ -72,7 +72,7 @@ def rules(html):
         " ".join(["style-src", *(hashes(page.texts["style"]) or ["'none'"])]),
         "img-src data: blob:",
         "font-src data:",
-        "worker-src blob:",
+        "worker-src blob: data:",
         "base-uri 'none'",
         "form-action 'none'",
     )

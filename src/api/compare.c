@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/request/query.h"
+#include "render/arrow.h"
 #include "render/runs.h"
 #include "table/arrange.h"
 #include "table/bound.h"
@@ -282,31 +283,49 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
-			       struct ss_text *out, struct ss_error *err)
+static enum ss_status fill(struct comparison *comparison, struct ss_error *err)
 {
-	struct comparison comparison = { .runs = runs, .wanted = wanted };
-	enum ss_status status = SS_OK;
+	const struct ss_runs *runs = comparison->runs;
 	bool compares;
 	int64_t rank;
 
+	ss_choice_read_rank(comparison->wanted, &rank, &compares);
+	for (uint32_t i = 0; i < 2; i++)
+		SS_TRY(measure(runs->sessions[i], rank, &comparison->scratch[i],
+			       &comparison->facts[i], err));
+	return add_tables(comparison, err);
+}
+
+/* To be ended also when this failed. */
+static enum ss_status begin(struct comparison *comparison, const struct ss_runs *runs,
+			    const struct ss_wanted *wanted, struct ss_error *err)
+{
+	*comparison = (struct comparison){ .runs = runs, .wanted = wanted };
 	if (runs->count != 2)
 		return ss_fail(err, SS_ERR_USAGE, "cannot compare: a second run is missing");
 	ss_runs_start(runs);
-	ss_choice_read_rank(wanted, &rank, &compares);
 	for (uint32_t i = 0; i < 2; i++)
-		ss_arena_init(&comparison.scratch[i], &runs->sessions[i]->memory);
-	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
-		status = measure(runs->sessions[i], rank, &comparison.scratch[i],
-				 &comparison.facts[i], err);
-	if (status == SS_OK)
-		status = add_tables(&comparison, err);
+		ss_arena_init(&comparison->scratch[i], &runs->sessions[i]->memory);
+	return fill(comparison, err);
+}
+
+static void end(struct comparison *comparison)
+{
+	while (comparison->count)
+		drop_table(comparison);
+	ss_arena_release(&comparison->scratch[0]);
+	ss_arena_release(&comparison->scratch[1]);
+}
+
+enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
+			       struct ss_text *out, struct ss_error *err)
+{
+	struct comparison comparison;
+	enum ss_status status = begin(&comparison, runs, wanted, err);
+
 	if (status == SS_OK)
 		status = render(&comparison, out, err);
-	while (comparison.count)
-		drop_table(&comparison);
-	ss_arena_release(&comparison.scratch[0]);
-	ss_arena_release(&comparison.scratch[1]);
+	end(&comparison);
 	return status;
 }
 
@@ -317,4 +336,31 @@ enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *r
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	return ss_compare_runs(runs, &wanted, out, err);
+}
+
+enum ss_status ss_compare_table(const struct ss_runs *runs, const struct ss_request *request,
+				struct ArrowArrayStream *out, struct ss_error *err)
+{
+	struct comparison comparison;
+	struct ss_wanted wanted;
+	enum ss_status status;
+
+	*out = (struct ArrowArrayStream){ 0 };
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	wanted.format = NULL;
+	if (!wanted.what)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "a comparison of two runs has several tables; request one view");
+	status = begin(&comparison, runs, &wanted, err);
+	if (status == SS_OK) {
+		struct ss_render_options options = { .top = wanted.top };
+		struct ss_table *table = &comparison.tables[0];
+
+		ss_query_trust(runs->sessions[0], &options.trust);
+		status = table->failed || !ss_table_bound(table)
+				 ? ss_fail_memory(err, "the table")
+				 : ss_arrow_stream(table, &options, out, err);
+	}
+	end(&comparison);
+	return status;
 }

@@ -49,6 +49,7 @@ enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss
 	if (!*out)
 		return ss_fail_memory(err, "a session");
 	ss_job_begin(&(*out)->job, own.diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	(*out)->job.reader = &ss_diagnose_keeper;
 	(*out)->job.watch = &(*out)->watch;
 	return SS_OK;
 }

@@ -39,9 +39,12 @@ struct ss_session {
 /* What a report or the viewer has room for. */
 #define SS_RUNS_MAX 2
 
+struct ss_own_routes; /* viewer/route.h */
+
 struct ss_runs {
 	struct ss_session *sessions[SS_RUNS_MAX]; /* lent */
 	uint32_t count;
+	const struct ss_own_routes *own; /* lent; NULL: the routes of the library are all */
 };
 
 /* session.c: a call begins; earlier cancellations do not affect it. */

@@ -27,22 +27,30 @@ static enum ss_status run_views(struct ss_query *query, const struct ss_snapshot
 	return SS_OK;
 }
 
+/* All but rendering; to be ended also when this failed. */
+static enum ss_status make(struct ss_query *query, const struct ss_snapshot_subject *subject,
+			   const struct ss_identity *run, const struct ss_found *found,
+			   const struct ss_wanted *wanted, struct ss_error *err)
+{
+	const struct ss_snapshot_subject *before = subject->before;
+
+	*query = (struct ss_query){ .found = *found,
+				    .trust = { .files = before ? 2 : 1 },
+				    .run = *run };
+	query->trust.lost = subject->snapshot->is_cut + (before && before->snapshot->is_cut);
+	ss_query_begin(query, wanted, subject->history->memory);
+	SS_TRY(run_views(query, subject, err));
+	return ss_query_arrange(query, err);
+}
+
 enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
 			       const struct ss_identity *run, const struct ss_found *found,
 			       const struct ss_wanted *wanted, struct ss_text *out,
 			       struct ss_error *err)
 {
-	const struct ss_snapshot_subject *before = subject->before;
-	struct ss_query query = { .found = *found,
-				  .trust = { .files = before ? 2 : 1 },
-				  .run = *run };
-	enum ss_status status;
+	struct ss_query query;
+	enum ss_status status = make(&query, subject, run, found, wanted, err);
 
-	query.trust.lost = subject->snapshot->is_cut + (before && before->snapshot->is_cut);
-	ss_query_begin(&query, wanted, subject->history->memory);
-	status = run_views(&query, subject, err);
-	if (status == SS_OK)
-		status = ss_query_arrange(&query, err);
 	if (status == SS_OK)
 		status = ss_query_render(&query, out, err);
 	ss_query_end(&query);
@@ -148,24 +156,61 @@ static enum ss_status open_chosen(struct ss_session *session, const struct ss_wa
 	return ss_memories_open(&session->memories, &session->job, number, out, err);
 }
 
+/* What the request is about: the chosen snapshot, and the one to compare it with. */
+static enum ss_status open_subject(struct ss_session *session, struct ss_session *before,
+				   const struct ss_wanted *wanted, struct ss_snapshot_subject *out,
+				   struct ss_identity *run, struct ss_error *err)
+{
+	const struct ss_opened *opened;
+	struct ss_identity other;
+
+	SS_TRY(open_chosen(session, wanted, &opened, run, err));
+	*out = opened->subject;
+	if (before) {
+		SS_TRY(open_chosen(before, wanted, &opened, &other, err));
+		out->before = &opened->subject;
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *before,
 				 const struct ss_request *request, struct ss_text *out,
 				 struct ss_error *err)
 {
 	struct ss_snapshot_subject subject;
-	const struct ss_opened *opened;
-	struct ss_identity run, other;
+	struct ss_identity run;
 	struct ss_wanted wanted;
 	struct ss_found found;
 
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	SS_TRY(ss_find_memory(&wanted, &found, err));
-	SS_TRY(open_chosen(session, &wanted, &opened, &run, err));
-	subject = opened->subject;
-	if (before) {
-		SS_TRY(open_chosen(before, &wanted, &opened, &other, err));
-		subject.before = &opened->subject;
-	}
+	SS_TRY(open_subject(session, before, &wanted, &subject, &run, err));
 	return ss_snapshot_run(&subject, &run, &found, &wanted, out, err);
+}
+
+enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_session *before,
+				       const struct ss_request *request,
+				       struct ArrowArrayStream *out, struct ss_error *err)
+{
+	struct ss_snapshot_subject subject;
+	struct ss_identity run;
+	struct ss_wanted wanted;
+	struct ss_query query;
+	struct ss_found found;
+	enum ss_status status;
+
+	*out = (struct ArrowArrayStream){ 0 };
+	ss_session_start(session);
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	wanted.format = NULL;
+	SS_TRY(ss_find_memory(&wanted, &found, err));
+	if (found.is_report)
+		return ss_found_refuse(&found, "Arrow", err);
+	SS_TRY(open_subject(session, before, &wanted, &subject, &run, err));
+	status = make(&query, &subject, &run, &found, &wanted, err);
+	if (status == SS_OK)
+		status = ss_query_stream(&query, out, err);
+	ss_query_end(&query);
+	return status;
 }

@@ -122,6 +122,32 @@ uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t len
 	return id;
 }
 
+bool ss_strings_fit(struct ss_strings *strings)
+{
+	struct ss_arena fresh;
+	size_t bytes = 0;
+	char *copy;
+
+	ss_arena_init(&fresh, strings->arena.memory);
+	for (uint32_t id = 0; id < strings->count; id++)
+		bytes += (size_t)strings->items[id].length + 1;
+	copy = ss_arena_alloc_alone(&fresh, bytes);
+	if (!copy)
+		return false;
+	for (uint32_t id = 0; id < strings->count; id++) {
+		struct ss_string *item = &strings->items[id];
+
+		memcpy(copy, item->text, (size_t)item->length + 1);
+		item->text = copy;
+		copy += (size_t)item->length + 1;
+	}
+	ss_arena_release(&strings->arena);
+	strings->arena = fresh;
+	ss_memory_fit(fresh.memory, (void **)&strings->items, &strings->capacity, strings->count,
+		      sizeof(*strings->items));
+	return true;
+}
+
 bool ss_records_init(struct ss_records *records, struct ss_memory *memory, size_t record_bytes)
 {
 	*records = (struct ss_records){ .memory = memory, .record_bytes = record_bytes };

@@ -38,6 +38,12 @@ uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t len
 /* Returns the id of the text or SS_NO_ID. */
 uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, size_t length);
 
+/*
+ * Takes no more room than the texts need, when no more are expected; pointers to texts are not
+ * valid any more. False: no memory, and all stays as it is.
+ */
+SS_MUST_USE bool ss_strings_fit(struct ss_strings *strings);
+
 static inline const char *ss_strings_text(const struct ss_strings *strings, uint32_t id)
 {
 	assert(id < strings->count);

@@ -69,20 +69,53 @@ int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 	return values[0];
 }
 
-int64_t ss_median(int64_t *values, size_t count)
+/* The number behind the one at `rank`, which is `low`. */
+static int64_t value_behind(const int64_t *values, size_t count, size_t rank, int64_t low)
 {
-	int64_t low = ss_value_at(values, count, (count - 1) / 2), high = INT64_MAX;
+	int64_t high = INT64_MAX;
 	size_t least = 0;
 
-	if (count % 2)
-		return low;
 	for (size_t i = 0; i < count; i++) {
 		least += values[i] <= low;
 		if (values[i] > low && values[i] < high)
 			high = values[i];
 	}
-	if (least > count / 2)
+	return least > rank + 1 ? low : high;
+}
+
+int64_t ss_median(int64_t *values, size_t count)
+{
+	size_t rank = (count - 1) / 2;
+	int64_t low = ss_value_at(values, count, rank), high;
+
+	if (count % 2)
 		return low;
+	high = value_behind(values, count, rank, low);
 	/* the difference may be beyond 63 bits */
 	return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+}
+
+struct ss_middle ss_middle_of(int64_t *values, size_t count)
+{
+	struct ss_middle middle = { .count = count };
+
+	if (count < 2) {
+		middle.low = middle.high = count ? values[0] : 0;
+		return middle;
+	}
+	middle.low = ss_value_at(values, count, count / 2 - 1);
+	middle.high = value_behind(values, count, count / 2 - 1, middle.low);
+	return middle;
+}
+
+int64_t ss_middle_median(const struct ss_middle *middle)
+{
+	return middle->count % 2 ? middle->high : middle->low;
+}
+
+int64_t ss_middle_without(const struct ss_middle *middle, int64_t value)
+{
+	if (middle->count < 2)
+		return 0;
+	return value <= middle->low ? middle->high : middle->low;
 }

@@ -16,4 +16,21 @@ int64_t ss_median(int64_t *values, size_t count);
 /* The number at `rank` (from 0) in sorted order. Changes the order of the array. */
 int64_t ss_value_at(int64_t *values, size_t count, size_t rank);
 
+/*
+ * The two numbers in the middle of many: the median of all but any one of them follows from these,
+ * so that each can be compared with the others without looking at all again. Medians are the lower
+ * of two here, and 0 of none.
+ */
+struct ss_middle {
+	int64_t low, high;
+	size_t count;
+};
+
+/* Changes the order of the array. */
+struct ss_middle ss_middle_of(int64_t *values, size_t count);
+int64_t ss_middle_median(const struct ss_middle *middle);
+
+/* Without one of them, which is `value`. */
+int64_t ss_middle_without(const struct ss_middle *middle, int64_t value);
+
 #endif

@@ -105,6 +105,15 @@ bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacit
 	return true;
 }
 
+void ss_memory_fit(struct ss_memory *memory, void **items, uint32_t *capacity, uint32_t count,
+		   size_t item_bytes)
+{
+	if (count >= *capacity)
+		return;
+	*items = ss_memory_resize(memory, *items, *capacity * item_bytes, count * item_bytes);
+	*capacity = count;
+}
+
 void ss_arena_init(struct ss_arena *arena, struct ss_memory *memory)
 {
 	*arena = (struct ss_arena){ .memory = memory };
@@ -155,6 +164,18 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 	start = (char *)block + block->used_bytes;
 	block->used_bytes += bytes;
 	return memset(start, 0, bytes);
+}
+
+void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes)
+{
+	size_t header = (sizeof(struct ss_arena_block) + ALIGN_BYTES - 1) / ALIGN_BYTES *
+			ALIGN_BYTES;
+	struct ss_arena_block *block = ss_memory_resize(arena->memory, NULL, 0, header + bytes);
+
+	if (!block)
+		return NULL;
+	block_link(arena, block, header + bytes, header + bytes);
+	return memset((char *)block + header, 0, bytes);
 }
 
 char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length)

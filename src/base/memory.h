@@ -60,6 +60,9 @@ void ss_arena_release(struct ss_arena *arena);
 SS_MUST_USE
 void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size);
 
+/* Cleared bytes in a block that has room for nothing else; NULL: no memory. */
+SS_MUST_USE void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes);
+
 /* Returns a NUL-terminated copy, or NULL at the limit. */
 SS_MUST_USE
 char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
@@ -73,5 +76,9 @@ char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 SS_MUST_USE
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes);
+
+/* Gives back what is beyond `count` items. */
+void ss_memory_fit(struct ss_memory *memory, void **items, uint32_t *capacity, uint32_t count,
+		   size_t item_bytes);
 
 #endif

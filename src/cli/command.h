@@ -87,6 +87,9 @@ void show_failed(const struct ss_session *session, const char *what);
 /* Prints an error of the library with the option names of the command; returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
 
+/* command_line.c: the whole command, with the program's name first; returns the exit code. */
+int command_line(int argc, char **argv);
+
 /* progress.c: a bar on a terminal, lines of JSON for programs. */
 struct progress_bar {
 	bool bar, json;

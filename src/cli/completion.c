@@ -121,6 +121,11 @@ static void add_zsh(struct ss_text *out, const char *text)
 	}
 }
 
+static bool may_repeat(const struct ss_option *option)
+{
+	return option->kind == SS_OPTION_LIST || option->kind == SS_OPTION_PAIRS;
+}
+
 static void add_zsh_option(const struct command *command, const struct ss_option *option,
 			   struct ss_text *out)
 {
@@ -133,8 +138,8 @@ static void add_zsh_option(const struct command *command, const struct ss_option
 		ss_text_addf(out, "'(-%c --%s)'{-%c,--%s%s}'[", option->letter, option->name,
 			     option->letter, option->name, has_value ? "=" : "");
 	else
-		ss_text_addf(out, "'%s--%s%s[", option->kind == SS_OPTION_LIST ? "*" : "",
-			     option->name, has_value ? "=" : "");
+		ss_text_addf(out, "'%s--%s%s[", may_repeat(option) ? "*" : "", option->name,
+			     has_value ? "=" : "");
 	add_zsh(out, option->about);
 	ss_text_add_string(out, "]");
 	if (has_value && completion_is_file(option))

@@ -15,8 +15,10 @@ const struct exit_meaning exit_meanings[] = {
 	  "The command line is wrong: an unknown command, option, value, view, rule, rank or "
 	  "step. No file was written." },
 	{ EXIT_FOUND, "found",
-	  "Reserved for --fail-if: the traces meet its condition. This version does not have "
-	  "--fail-if yet." },
+	  "'stepscope check' found a regression, or a condition of --fail-if holds." },
+	{ EXIT_INCONCLUSIVE, "inconclusive",
+	  "'stepscope check' cannot decide: too few steps, too much noise, another job, or a "
+	  "figure that the traces do not show. With --allow-inconclusive the code is 0." },
 	{ EXIT_INTERRUPTED, "interrupted",
 	  "Ctrl-C stopped the command before it was done. No incomplete file is left." },
 };

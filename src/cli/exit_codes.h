@@ -13,6 +13,7 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_FOUND = 3,
+	EXIT_INCONCLUSIVE = 4,
 	EXIT_INTERRUPTED = 130, /* as shells have it: 128 and the number of SIGINT */
 };
 

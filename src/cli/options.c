@@ -74,6 +74,8 @@ static bool store(struct arguments *out, const struct ss_option *option, const c
 
 	if (option->kind == SS_OPTION_LIST && *value)
 		text = join(&out->arena, *value, ',', text);
+	if (option->kind == SS_OPTION_PAIRS && *value)
+		text = join(&out->arena, *value, SS_PAIR_END, text);
 	*value = text;
 	return text;
 }

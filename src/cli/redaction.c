@@ -45,11 +45,13 @@ static int hex_digit(char byte)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* At most `room` bytes, up to the end of a line. */
+/* At most `room` bytes, up to the end of a line; errno is 0 unless that failed. */
 static size_t read_line(int file, char *line, size_t room)
 {
 	size_t length = 0;
 	ssize_t got = 1;
+
+	errno = 0;
 
 	while (got > 0 && length < room && !memchr(line, '\n', length)) {
 		got = read(file, line + length, room - length);
@@ -108,7 +110,9 @@ static int read_key(const char *what, const char *path, unsigned char key[SS_RED
 	if (S_ISREG(info.st_mode))
 		(void)flock(file, is_new ? LOCK_EX : LOCK_SH);
 	length = read_line(file, line, sizeof(line));
-	if (!length && is_new)
+	if (errno)
+		code = fail_key(what, path, strerror(errno));
+	else if (!length && is_new)
 		code = fill_key(what, path, file, key);
 	else if (!parse_key(line, length, key))
 		code = fail_key(what, path,

@@ -158,7 +158,7 @@ static uint32_t width_of(const struct arguments *arguments)
 
 static uint32_t rows_of(const struct arguments *arguments)
 {
-	const uint32_t views = SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_MEMORY;
+	const uint32_t views = SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_MEMORY | SS_TAKER_SQL;
 
 	return arguments->takers & views && is_on_terminal(arguments) &&
 			       !option_given(arguments, "top")

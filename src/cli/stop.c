@@ -82,6 +82,11 @@ bool stop_asked(void)
 	return stopped;
 }
 
+void stop_forget(void)
+{
+	stopped = 0;
+}
+
 enum ss_status stop_open(const char *path, struct ss_new_file *out, struct ss_error *err)
 {
 	enum ss_status status;

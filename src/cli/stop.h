@@ -16,6 +16,9 @@ void stop_filling(bool is_begin);
 /* Whether a signal asked to stop. */
 bool stop_asked(void);
 
+/* What asked to stop was done with: the next one counts. */
+void stop_forget(void);
+
 /* ss_new_file_open(); INT, TERM and HUP remove the file from now on. One at a time. */
 SS_MUST_USE
 enum ss_status stop_open(const char *path, struct ss_new_file *out, struct ss_error *err);

@@ -112,6 +112,7 @@ static void measure_trust(struct ss_diagnosis *diagnosis)
 	}
 	if (!joined || joined->rank_count < 2)
 		return;
+	trust->missing = ss_missing_ranks(joined);
 	trust->unmatched = joined->unmatched;
 	for (uint32_t i = 0; i < joined->rank_count; i++) {
 		const struct ss_clock *clock = &joined->clocks[i];

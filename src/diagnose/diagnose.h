@@ -16,6 +16,7 @@
 #include "diagnose/known_replays.h"
 #include "diagnose/spread.h"
 #include "job/doubts.h"
+#include "job/join/notes.h"
 
 /* Beyond this error the replay is too inaccurate: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0
@@ -30,9 +31,10 @@ struct ss_diagnose_options {
 struct ss_diagnosis_trust {
 	int64_t clock_error_ns;   /* of the least certain rank; -1: clocks are not compared */
 	uint32_t unaligned_ranks; /* whose clocks cannot be compared */
-	uint64_t unmatched;       /* collectives that met nobody */
-	uint64_t recorded_waits;  /* of streams for each other, */
-	uint64_t inferred_waits;  /* and those inferred from when work started */
+	struct ss_missing_ranks missing;
+	uint64_t unmatched;      /* collectives that met nobody */
+	uint64_t recorded_waits; /* of streams for each other, */
+	uint64_t inferred_waits; /* and those inferred from when work started */
 };
 
 struct ss_diagnosis {

@@ -22,7 +22,7 @@ void ss_rank_findings_release(struct ss_rank_findings *exam)
 	if (!memory)
 		return;
 	ss_strings_release(&exam->texts);
-	ss_memory_free(memory, exam->parts, (ss_rule_count + 1) * sizeof(*exam->parts));
+	ss_memory_free(memory, exam->parts, ((size_t)exam->part_count + 1) * sizeof(*exam->parts));
 	ss_memory_free(memory, exam->claims, exam->claim_capacity * sizeof(*exam->claims));
 	ss_memory_free(memory, exam->facts, exam->fact_capacity * sizeof(*exam->facts));
 	ss_memory_free(memory, exam->owner, tasks);
@@ -471,6 +471,7 @@ static enum ss_status examine(struct ss_rank_findings *exam, struct ss_look *loo
 	enum ss_status status;
 
 	exam->parts = new_block(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
+	exam->part_count = (uint32_t)ss_rule_count;
 	exam->owner = new_block(exam->memory, tasks);
 	exam->claim_of = new_block(exam->memory, tasks * sizeof(*exam->claim_of));
 	whole = whole && exam->parts && exam->owner && exam->claim_of &&
@@ -513,7 +514,15 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 	look.shared = &shared;
 	status = examine(exam, &look, err);
 	ss_arena_release(&shared);
-	if (status != SS_OK)
+	if (status == SS_OK && !ss_strings_fit(&exam->texts))
+		status = ss_fail_memory(err, "what was found on a rank");
+	if (status != SS_OK) {
 		ss_rank_findings_release(exam);
-	return status;
+		return status;
+	}
+	ss_memory_fit(memory, (void **)&exam->claims, &exam->claim_capacity, exam->claim_count,
+		      sizeof(*exam->claims));
+	ss_memory_fit(memory, (void **)&exam->facts, &exam->fact_capacity, exam->fact_count,
+		      sizeof(*exam->facts));
+	return SS_OK;
 }

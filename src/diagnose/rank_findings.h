@@ -40,7 +40,8 @@ struct ss_rank_findings {
 	struct ss_memory *memory;
 	struct ss_strings texts;
 	struct ss_found_part *parts; /* per rule */
-	struct ss_claim *claims;     /* rule after rule */
+	uint32_t part_count;
+	struct ss_claim *claims; /* rule after rule */
 	uint32_t claim_count, claim_capacity;
 	struct ss_found_fact *facts; /* rule after rule */
 	uint32_t fact_count, fact_capacity;

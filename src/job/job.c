@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/system/thread.h"
+#include "job/digest_files.h"
 #include "job/files/contents.h"
 #include "job/files/open.h"
 #include "job/snapshot_files.h"
@@ -161,9 +162,9 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 	}
 	/*
 	 * Other JSON lies beside traces, and snapshots that were not asked for; what is called
-	 * after a rank or as a pack should have been one.
+	 * after a rank, as a pack or as a digest should have been one.
 	 */
-	if (path->from_folder && !ss_find_is_pack(path->path) &&
+	if (path->from_folder && !ss_find_is_pack(path->path) && !ss_find_is_digest(path->path) &&
 	    (status == SS_ERR_MISSING ||
 	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
 	     (status == SS_ERR_FORMAT && ss_find_rank_in_name(path->path) < 0))) {
@@ -171,7 +172,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 		return;
 	}
 	file->is_other = status == SS_ERR_MISSING;
-	file->subject.rank = ss_find_rank(path->path);
+	file->subject.rank = ss_find_rank(file->is_digest ? file->subject.path : path->path);
 	file->subject.problem = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
 	job->failed_count++;
 	if (!file->subject.problem)
@@ -213,6 +214,10 @@ static void count_contents(struct ss_redactor *redactor, const struct ss_job_fil
 		ss_contents_of_trace(redactor, &file->trace);
 }
 
+static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
+				  struct ss_source *source, uint32_t index,
+				  struct ss_error *problem);
+
 static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
 				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
 {
@@ -227,17 +232,43 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 					.progress_context = &reporting };
 	struct ss_snapshot_options memory = { report_snapshot, &reporting };
 	struct ss_source *source = NULL;
+	bool is_digest = false;
 	enum ss_status status = ss_job_source(path, loading->options->snapshots,
 					      loading->job->redactor, loading->job->memory, &source,
 					      problem);
 
 	file->stamp = status == SS_OK ? source->stamp : 0;
+	file->disk_bytes = status == SS_OK ? source->total_bytes : 0;
+	if (status == SS_OK)
+		status = ss_digest_file_is_next(source, &is_digest, problem);
+	if (status == SS_OK && is_digest) {
+		status = read_digest(loading, file, source, index, problem);
+		ss_source_close(source);
+		return status;
+	}
 	if (status == SS_OK && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_snapshot)
 		status = load_source(file, source, &load, loading->job->memory, problem);
 	ss_source_close(source);
 	return status;
+}
+
+/* A digest, where that is enough, else the trace that it was made of. */
+static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
+				  struct ss_source *source, uint32_t index,
+				  struct ss_error *problem)
+{
+	struct ss_path origin = { 0 };
+
+	if (file->is_digest)
+		return ss_fail(problem, SS_ERR_FORMAT, "it says that it was made of a digest");
+	if (loading->options->reduce)
+		return ss_job_digest_read(loading->job, file, source, loading->job->keeper != NULL,
+					  loading->gate, problem);
+	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
+				    problem));
+	return read_file(loading, &origin, file, index, problem);
 }
 
 /* A pack that cannot be read is no loss where the file that it was made of is there. */
@@ -266,6 +297,18 @@ static enum ss_status read_packed(struct loading *loading, const struct ss_path 
 	return SS_OK;
 }
 
+/* The trace and its texts may go. */
+static enum ss_status keep_name(struct loading *loading, struct ss_job_file *file,
+				struct ss_error *err)
+{
+	const char *name = file->trace.packed_of;
+
+	ss_gate_lock(loading->gate);
+	file->packed_of = ss_arena_copy(&loading->job->arena, name, strlen(name));
+	ss_gate_unlock(loading->gate);
+	return file->packed_of ? SS_OK : ss_fail_memory(err, "the list of files");
+}
+
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
@@ -277,9 +320,11 @@ static void load_file(struct loading *loading, uint32_t index)
 	status = read_packed(loading, path, file, index, status);
 	if (status == SS_OK)
 		count_oddities(file);
+	if (status == SS_OK && file->trace.packed_of)
+		status = keep_name(loading, file, &problem);
 	if (status == SS_OK && job->redactor && job->redactor->only_counts)
 		count_contents(job->redactor, file);
-	if (status == SS_OK && loading->options->reduce)
+	if (status == SS_OK && loading->options->reduce && !file->is_reduced)
 		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
 					    : reduce(job, file, &problem);
 	if (status == SS_OK)
@@ -521,7 +566,7 @@ void ss_job_close(struct ss_job *job)
 		return;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		if (job->files[i].kept)
-			job->keeper->release(job->files[i].kept);
+			(job->keeper ? job->keeper : job->reader)->release(job->files[i].kept);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
 		ss_recording_release(&job->files[i].recording, job->memory);

@@ -10,6 +10,7 @@
 #include "job/join/join.h"
 #include "job/runs.h"
 #include "job/watch.h"
+#include "trace/digest/fields.h"
 #include "snapshot/opened.h"
 #include "table/view.h"
 
@@ -32,6 +33,11 @@ struct ss_job_keeper {
 	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
 				      struct ss_memory *memory, struct ss_error *err);
 	void (*release_memory)(void *kept);
+	/* as a part of a digest file: a number for its declaration, the bytes, and back */
+	uint64_t (*layout)(void);
+	void (*write)(const void *kept, struct ss_text *out);
+	enum ss_status (*read)(void **out, struct ss_fields_reader *reader,
+			       struct ss_memory *memory, struct ss_error *err);
 };
 
 /* A snapshot of memory that came with the traces. */
@@ -61,11 +67,14 @@ struct ss_job_file {
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint64_t stamp;                   /* of the source: see read/source.h */
+	uint64_t disk_bytes;              /* of the source, as it lies there */
+	const char *packed_of;            /* of a pack: the name of its file; NULL */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
 	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
 	bool has_snapshot;
 	bool is_reduced;
+	bool is_digest;  /* it was read from a digest file; paths are those of its trace */
 	bool has_digest; /* made when the ranks were compared, not when it was loaded */
 	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
@@ -75,6 +84,7 @@ struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
+	const struct ss_job_keeper *reader; /* lent; of digest files; NULL: only to compare ranks */
 	struct ss_redactor *redactor;       /* lent; NULL: files are read as they are */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;

@@ -5,7 +5,27 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "base/text.h"
 #include "read/codec.h"
+#include "read/zstd_write.h"
+
+/* Higher ones take ten times as long and save a tenth. */
+#define LEVEL 9
+
+void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
+{
+	size_t room = ZSTD_compressBound(length), written;
+
+	if (!ss_text_reserve(out, room))
+		return;
+	written = ZSTD_compress(out->data + out->length, room, bytes, length, LEVEL);
+	if (ZSTD_isError(written)) {
+		ss_text_fail(out);
+		return;
+	}
+	out->length += written;
+	out->data[out->length] = '\0';
+}
 
 struct state {
 	ZSTD_DStream *stream; /* takes its own window, at most the 128 MiB of libzstd's limit */

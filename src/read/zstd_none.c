@@ -2,7 +2,14 @@
 /*
  * zstd_none.c - the twin for builds without libzstd.
  */
+#include "base/text.h"
 #include "read/codec.h"
+#include "read/zstd_write.h"
+
+void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
+{
+	ss_text_add(out, bytes, length);
+}
 
 const struct ss_codec ss_codec_zstd = {
 	.name = "zstd",

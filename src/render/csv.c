@@ -44,15 +44,12 @@ static void add_field(struct ss_text *out, const char *text, size_t length)
 	ss_text_add_string(out, "\"");
 }
 
-static void csv_view(const struct ss_table *table, const struct ss_render_options *options,
+static void csv_rows(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out)
 {
 	const struct ss_view *view = table->view;
 	uint32_t rows = ss_render_rows(table, options);
 
-	for (uint32_t i = 0; i < view->column_count; i++)
-		ss_text_addf(out, "%s%s", i ? "," : "", view->columns[i].name);
-	ss_text_add_string(out, "\r\n");
 	for (uint32_t row = 0; row < rows; row++) {
 		for (uint32_t i = 0; i < view->column_count; i++) {
 			struct ss_cell cell = ss_table_cell(table, row, i);
@@ -70,6 +67,20 @@ static void csv_view(const struct ss_table *table, const struct ss_render_option
 	}
 }
 
+static void csv_view(const struct ss_table *table, const struct ss_render_options *options,
+		     struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (i)
+			ss_text_add(out, ",", 1);
+		add_field(out, view->columns[i].name, strlen(view->columns[i].name));
+	}
+	ss_text_add_string(out, "\r\n");
+	csv_rows(table, options, out);
+}
+
 static void csv_diagnosis(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out)
 {
@@ -79,5 +90,6 @@ static void csv_diagnosis(const struct ss_diagnosis *diagnosis,
 const struct ss_renderer ss_renderer_csv = {
 	.name = "csv",
 	.view = csv_view,
+	.more = csv_rows,
 	.diagnosis = csv_diagnosis,
 };

@@ -136,6 +136,24 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 	ss_render_notes(table, out);
 }
 
+void ss_render_text_member(struct ss_text *out, const char *key, const char *text)
+{
+	ss_text_addf(out, "\"%s\":", key);
+	if (text)
+		ss_render_quoted(out, text);
+	else
+		ss_text_add_string(out, "null");
+}
+
+void ss_render_ns_member(struct ss_text *out, const char *key, int64_t ns, bool is_known)
+{
+	ss_text_addf(out, "\"%s\":", key);
+	if (is_known)
+		ss_text_add_int(out, ns);
+	else
+		ss_text_add_string(out, "null");
+}
+
 void ss_render_trust(const struct ss_trust *trust, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"quality\":");

@@ -37,5 +37,6 @@ static void ndjson_diagnosis(const struct ss_diagnosis *diagnosis,
 const struct ss_renderer ss_renderer_ndjson = {
 	.name = "ndjson",
 	.view = ndjson_view,
+	.more = ndjson_view,
 	.diagnosis = ndjson_diagnosis,
 };

@@ -45,6 +45,9 @@ struct ss_renderer {
 	const char *name; /* --format NAME */
 	void (*view)(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out);
+	/* appends the next rows of a table that comes in parts; NULL: a table is rendered whole */
+	void (*more)(const struct ss_table *table, const struct ss_render_options *options,
+		     struct ss_text *out);
 	/* NULL: the format holds one table, so that reports cannot be rendered */
 	void (*report)(const struct ss_report_parts *parts, const struct ss_render_options *options,
 		       struct ss_text *out);
@@ -87,6 +90,9 @@ void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *c
 
 /* json.c: a text in quotes, and the member "quality" of every document. */
 void ss_render_quoted(struct ss_text *out, const char *text);
+/* "key":"text" and "key":12; null where it is NULL or not known */
+void ss_render_text_member(struct ss_text *out, const char *key, const char *text);
+void ss_render_ns_member(struct ss_text *out, const char *key, int64_t ns, bool is_known);
 void ss_render_trust(const struct ss_trust *trust, struct ss_text *out);
 
 /* json.c: the values of the members "quality", "notes" and "totals". */

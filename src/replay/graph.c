@@ -209,8 +209,7 @@ static bool sort_edges(struct ss_build *build)
 	return true;
 }
 
-/* Lags are cut to what was recorded; what is later than all edges ask for is a delay. */
-static void find_delays(struct ss_graph *graph)
+void ss_graph_find_delays(struct ss_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		struct ss_task *task = &graph->tasks[i];
@@ -304,7 +303,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	SS_TRY(ss_facts_phases(subject->facts, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
-		build_all(&build);
+		build_all(&build) && ss_strings_fit(&graph->names);
 	ss_records_release(&build.pairs);
 	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	ss_arena_release(&build.scratch);
@@ -313,7 +312,13 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 		return ss_fail_memory(err, "the graph of the steps");
 	}
 	graph->main = build.main;
-	find_delays(graph);
+	ss_graph_find_delays(graph);
+	ss_memory_fit(memory, (void **)&graph->tasks, &graph->task_capacity, graph->task_count + 1,
+		      sizeof(*graph->tasks));
+	ss_memory_fit(memory, (void **)&graph->edges, &graph->edge_capacity, graph->edge_count,
+		      sizeof(*graph->edges));
+	ss_memory_fit(memory, (void **)&graph->comms, &graph->comm_capacity, graph->comm_count,
+		      sizeof(*graph->comms));
 	return SS_OK;
 }
 

@@ -114,6 +114,9 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_graph_release(struct ss_graph *graph);
 
+/* Cuts lags to what was recorded; what is later than all edges ask for is a delay. */
+void ss_graph_find_delays(struct ss_graph *graph);
+
 /* The arrival of the collective that a row is, or SS_NO_TASK. */
 uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row);
 

@@ -129,7 +129,7 @@ static void to_folder(char *path)
  * A folder is written in. Any other output is written as it is, or replaced by a new file beside
  * it, there and where it links to; of one to be made, the folders above it may be missing, too.
  */
-static bool allow_output(int set, const char *output, uint64_t handled)
+static bool allow_output(int set, const char *output, uint64_t of_folder, uint64_t of_file)
 {
 	char path[PATH_MAX];
 	struct stat info;
@@ -141,13 +141,13 @@ static bool allow_output(int set, const char *output, uint64_t handled)
 	if (!look_at(path, &info, &exists))
 		return false;
 	if (exists && S_ISDIR(info.st_mode))
-		return allow(set, path, OF_FOLDER & handled);
+		return allow(set, path, of_folder);
 	if (exists) {
-		if (!allow(set, path, OF_FILE & handled))
+		if (!allow(set, path, of_file))
 			return false;
 		if (realpath(output, path)) {
 			to_folder(path);
-			if (!allow(set, path, OF_FOLDER & handled))
+			if (!allow(set, path, of_folder))
 				return false;
 		}
 		memcpy(path, output, strlen(output) + 1);
@@ -157,7 +157,7 @@ static bool allow_output(int set, const char *output, uint64_t handled)
 		if (!look_at(path, &info, &exists))
 			return false;
 	} while (!exists && strcmp(path, ".") != 0 && strcmp(path, "/") != 0);
-	return allow(set, path, OF_FOLDER & handled);
+	return allow(set, path, of_folder);
 }
 
 /* Of what the kernel says when it does not close: a lack of resources can be reported. */
@@ -183,16 +183,18 @@ enum sandbox_state landlock_enter(const struct sandbox_needs *needs)
 {
 	int abi = landlock_abi();
 	struct ruleset rules = handled_by(abi);
+	uint64_t of_folder = needs->moves ? OF_FOLDER | MOVE : OF_FOLDER;
 	enum sandbox_state state = SANDBOX_CLOSED;
 	int set, reason;
 
-	if (!abi)
+	if (!abi || (needs->moves && abi < 2))
 		return SANDBOX_ABSENT;
 	set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 	if (set < 0)
 		return state_of(false);
 	for (size_t i = 0; i < needs->output_count && state == SANDBOX_CLOSED; i++)
-		if (!allow_output(set, needs->outputs[i], rules.files))
+		if (!allow_output(set, needs->outputs[i], of_folder & rules.files,
+				  OF_FILE & rules.files))
 			state = SANDBOX_FAILED;
 	if (state == SANDBOX_CLOSED)
 		state = state_of(close_lock(set, needs, rules.net));

@@ -18,6 +18,11 @@
 struct sandbox_needs {
 	const char *const *outputs; /* files or folders that it writes, also those to be made */
 	size_t output_count;
+	/*
+	 * Files move from one folder of the outputs to another. Landlock allows that from ABI 2 on
+	 * (Linux 5.19) and forbids it before, so older kernels have the filter alone then.
+	 */
+	bool moves;
 	bool listens; /* TCP on `port`; 0: any */
 	uint16_t port;
 };

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/viewer/route.h"
 #include "base/text.h"
-#include "stepscope.h"
 
 #define ASK_PATH "/api/ask/"
 #define STATE_PATH "/api/state"
@@ -131,21 +131,21 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
  * The route of a request; false: there is none of that name. It must be written plainly: that
  * a route is `apart` decides who answers, so both must read the same name.
  */
-static bool find_route(const char *request, bool *apart)
+static bool find_route(const struct ss_guard *guard, const char *request, bool *apart)
 {
 	size_t length = strcspn(request, "/?");
-	struct ss_route_offer route = { .size = sizeof(route) };
+	const struct ss_route *route;
 
-	for (size_t i = 0; ss_route_at(i, &route); i++)
-		if (strlen(route.name) == length && memcmp(route.name, request, length) == 0) {
-			*apart = route.apart;
+	for (size_t i = 0; (route = ss_route_of(guard->own, i)); i++)
+		if (strlen(route->name) == length && memcmp(route->name, request, length) == 0) {
+			*apart = route->apart;
 			return true;
 		}
 	return false;
 }
 
 /* The resource that the target names. */
-static struct ss_verdict find_resource(const char *target)
+static struct ss_verdict find_resource(const struct ss_guard *guard, const char *target)
 {
 	struct ss_verdict verdict = { .status = 200 };
 	size_t length = strcspn(target, "?");
@@ -161,7 +161,7 @@ static struct ss_verdict find_resource(const char *target)
 	verdict.resource = SS_RESOURCE_ANSWER;
 	if (begins_with(target, ASK_PATH)) {
 		verdict.request = target + strlen(ASK_PATH);
-		if (find_route(verdict.request, &verdict.apart))
+		if (find_route(guard, verdict.request, &verdict.apart))
 			return verdict;
 		return refuse(404, "no such route; /api/ask/offers lists all routes");
 	}
@@ -202,7 +202,7 @@ struct ss_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_h
 	if (!head->host || !is_own_host(guard, head->host))
 		return refuse(403,
 			      "unknown host name: open the link that 'stepscope serve' printed");
-	verdict = find_resource(head->target);
+	verdict = find_resource(guard, head->target);
 	if (is_foreign(head, verdict.status == 200 && verdict.resource == SS_RESOURCE_PAGE))
 		return refuse(403, "requests from other sites are not allowed");
 	if (verdict.status == 200 && verdict.resource != SS_RESOURCE_PAGE &&

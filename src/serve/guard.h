@@ -21,11 +21,14 @@
 /* All other lines together: browsers send less than 2 kB, and cookies of other servers here. */
 #define SS_HEADERS_MAX 16384
 
+struct ss_own_routes; /* api/viewer/route.h */
+
 struct ss_guard {
 	char token[SS_TOKEN_LENGTH + 1];
 	/* With --host: the address as a link has it, and what the machine is called; else empty. */
 	char address[64], name[256];
-	bool any_address; /* it listens on all of the machine's */
+	bool any_address;                /* it listens on all of the machine's */
+	const struct ss_own_routes *own; /* routes of the command; NULL: none */
 };
 
 /* The lines of a request that matter. Texts belong to the caller; NULL: not sent. */

@@ -16,10 +16,14 @@
 #include "base/error.h"
 #include "stepscope.h"
 
+struct ss_own_routes; /* api/viewer/route.h */
+
 struct ss_server_options {
 	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
 	const char *machine; /* host name to accept in Host headers; NULL: only loopback */
 	uint16_t port;       /* 0: any free one */
+	/* Routes of the command, for all runs that are opened; lent, may be NULL. */
+	const struct ss_own_routes *own;
 };
 
 struct ss_server;
@@ -40,6 +44,9 @@ bool ss_server_is_loopback(const struct ss_server *server);
 /* Updates the progress that the page shows for run `run` of `runs`. */
 void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 			const struct ss_progress *progress);
+
+/* Updates the progress of a route that takes long; ss_progress_function, context: the server. */
+bool ss_server_work(void *server, const struct ss_progress *progress);
 
 /*
  * Serves answers about these runs from now on: `sessions` are all that were added to `runs`. Makes

@@ -429,6 +429,7 @@ static enum ss_status prepare(struct ss_server *server, const struct ss_server_o
 	server->gate = ss_gate_open();
 	if (!has_memory || !server->gate || !make_page(server))
 		return ss_fail_memory(err, "the server");
+	guard->own = options->own;
 	SS_TRY(ss_token_make(guard->token, err));
 	SS_TRY(ss_listen(options->host ? options->host : "127.0.0.1", options->port,
 			 &server->listener, err));
@@ -487,11 +488,11 @@ void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 	ss_state_load(&server->state, run, runs, progress);
 }
 
-static bool tell_work(void *context, const struct ss_progress *progress)
+bool ss_server_work(void *server, const struct ss_progress *progress)
 {
-	struct ss_server *server = context;
+	struct ss_server *own = server;
 
-	ss_state_work(&server->state, progress);
+	ss_state_work(&own->state, progress);
 	return true;
 }
 
@@ -504,7 +505,7 @@ enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *ru
 		enum ss_status status;
 		char request[32];
 
-		ss_session_watch(sessions[i], tell_work, server);
+		ss_session_watch(sessions[i], ss_server_work, server);
 		/* of all that routes share, the timeline alone is made when it is first needed */
 		snprintf(request, sizeof(request), "job?run=%" PRIu32, i);
 		status = ss_ask(runs, request, &unused, err);

@@ -43,6 +43,13 @@ void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 	(void)progress;
 }
 
+bool ss_server_work(void *server, const struct ss_progress *progress)
+{
+	(void)server;
+	(void)progress;
+	return true;
+}
+
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
 			      struct ss_session *const *sessions, uint32_t count,
 			      struct ss_error *err)

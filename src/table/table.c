@@ -65,12 +65,17 @@ static bool make_cells(struct ss_table *table)
 #define ROWS_FIRST 64
 #define ROWS_MAX (UINT32_MAX - 1)
 
-static bool make_room(struct ss_table *table)
+/* Room for `count` rows more, and at least for half as many again as there are now. */
+static bool make_room(struct ss_table *table, uint32_t count)
 {
 	uint64_t rows = (uint64_t)table->row_capacity + table->row_capacity / 2;
+	uint64_t wanted = (uint64_t)table->row_count + count;
 
-	if (table->row_count == ROWS_MAX || !make_cells(table))
+	if (wanted > ROWS_MAX || !make_cells(table))
 		return false;
+	if (wanted <= table->row_capacity)
+		return true;
+	rows = rows < wanted ? wanted : rows;
 	rows = rows < ROWS_FIRST ? ROWS_FIRST : rows > ROWS_MAX ? ROWS_MAX : rows;
 	for (uint32_t i = 0; i < table->cells_count; i++)
 		if (!ss_cells_reserve(&table->cells[i], table->arena->memory, (uint32_t)rows))
@@ -82,7 +87,7 @@ static bool make_room(struct ss_table *table)
 void ss_row_begin(struct ss_table *table)
 {
 	assert(table->next == 0);
-	if (table->row_count == table->row_capacity && !table->failed && !make_room(table))
+	if (table->row_count == table->row_capacity && !table->failed && !make_room(table, 1))
 		table->failed = true;
 	if (!table->view->rankless)
 		ss_row_int_known(table, table->rank);
@@ -188,6 +193,66 @@ void ss_row_end(struct ss_table *table)
 	assert(table->next == table->view->column_count);
 	table->next = 0;
 	table->row_count += !table->failed;
+}
+
+void ss_rows_begin(struct ss_table *table, uint32_t count)
+{
+	int64_t *ranks;
+
+	assert(table->next == 0 && count);
+	if (!table->failed && !make_room(table, count))
+		table->failed = true;
+	if (table->view->rankless)
+		return;
+	ranks = ss_rows_integers(table);
+	for (uint32_t i = 0; ranks && i < count; i++) {
+		ranks[i] = table->rank;
+		if (table->rank < 0)
+			ss_rows_null(table, i);
+	}
+}
+
+int64_t *ss_rows_integers(struct ss_table *table)
+{
+	struct ss_cells *cells = next_cells(table);
+
+	return cells ? ss_cells_integers(cells) + table->row_count : NULL;
+}
+
+int32_t *ss_rows_texts(struct ss_table *table)
+{
+	struct ss_cells *cells = next_cells(table);
+
+	return cells ? ss_cells_ids(cells) + table->row_count : NULL;
+}
+
+int32_t ss_rows_text(struct ss_table *table, const char *text)
+{
+	struct ss_cells *cells = &table->cells[table->next - 1];
+	size_t length = text ? strnlen(text, SS_TEXT_MAX + 5) : 0;
+	uint32_t id;
+
+	if (!length)
+		return SS_TEXT_NULL;
+	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length_of(text, length));
+	table->failed |= id == SS_NO_ID;
+	return id == SS_NO_ID ? SS_TEXT_NULL : (int32_t)id;
+}
+
+void ss_rows_null(struct ss_table *table, uint32_t row)
+{
+	struct ss_cells *cells = &table->cells[table->next - 1];
+
+	if (!table->failed && !ss_cells_clear(cells, table->arena->memory, table->row_count + row,
+					      table->row_capacity))
+		table->failed = true;
+}
+
+void ss_rows_end(struct ss_table *table, uint32_t count)
+{
+	assert(table->next == table->view->column_count);
+	table->next = 0;
+	table->row_count += table->failed ? 0 : count;
 }
 
 void ss_row_cell(struct ss_table *table, const struct ss_cell *cell)

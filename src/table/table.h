@@ -203,6 +203,22 @@ void ss_row_nulls(struct ss_table *table, uint32_t count); /* columns of other g
 void ss_row_end(struct ss_table *table);
 
 /*
+ * Many rows at once, column by column: begin, one call per column after the rank, end. For views
+ * with a row per event: a file has millions. There is at least one row.
+ */
+void ss_rows_begin(struct ss_table *table, uint32_t count);
+/* The cells of the next column, for the caller to write; NULL: no memory. */
+int64_t *ss_rows_integers(struct ss_table *table);
+/* The same for texts: each cell is what ss_rows_text() returned. */
+int32_t *ss_rows_texts(struct ss_table *table);
+#define SS_TEXT_NULL (-1)
+/* The number of a text in the column asked for last; SS_TEXT_NULL: empty, or no memory. */
+int32_t ss_rows_text(struct ss_table *table, const char *text);
+/* Of the column asked for last; `row` counts from the first of the new rows. */
+void ss_rows_null(struct ss_table *table, uint32_t row);
+void ss_rows_end(struct ss_table *table, uint32_t count);
+
+/*
  * A sentence that a reader of the table needs: what could not be known, and what
  * would record it. The same sentence counts once, with a range where ranks have other figures
  * in it; what is too many is dropped.

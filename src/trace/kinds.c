@@ -129,3 +129,17 @@ const char *ss_kind_name(enum ss_kind kind)
 
 	return names[kind];
 }
+
+const char *ss_track_class_name(enum ss_track_class class)
+{
+	static const char *const names[] = {
+		[SS_TRACK_HOST] = "thread",
+		[SS_TRACK_DEVICE] = "stream",
+		[SS_TRACK_DEVICE_ANNOTATION] = "ranges",
+		[SS_TRACK_SYNC] = "waits",
+		[SS_TRACK_PROFILER] = "profiler",
+		[SS_TRACK_ASYNC] = "async",
+	};
+
+	return names[class];
+}

@@ -77,4 +77,7 @@ enum ss_track_class ss_kind_track(enum ss_kind kind);
 /* One word, as programs read it: "operator", "comm-kernel". */
 const char *ss_kind_name(enum ss_kind kind);
 
+/* "thread", "stream", "ranges" ... */
+const char *ss_track_class_name(enum ss_track_class class);
+
 #endif

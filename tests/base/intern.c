@@ -13,6 +13,7 @@ static void test_strings(void **state)
 	struct ss_memory memory;
 	struct ss_strings strings;
 	const char *first;
+	size_t used_bytes;
 	char text[32];
 
 	(void)state;
@@ -36,6 +37,18 @@ static void test_strings(void **state)
 	assert_int_equal(strings.count, MANY + 1);
 	/* what was stored does not move */
 	assert_ptr_equal(first, ss_strings_text(&strings, 1));
+	/* until it is made to fit: then it takes less, and all is still there */
+	used_bytes = memory.used_bytes;
+	assert_true(ss_strings_fit(&strings));
+	assert_true(memory.used_bytes < used_bytes);
+	for (uint32_t i = 0; i < MANY; i++) {
+		int length = snprintf(text, sizeof(text), "text %u", i);
+
+		assert_int_equal(ss_strings_find(&strings, text, (size_t)length), i + 1);
+		assert_string_equal(ss_strings_text(&strings, i + 1), text);
+	}
+	assert_int_equal(ss_strings_add(&strings, "new", 3), MANY + 1);
+	assert_string_equal(ss_strings_text(&strings, MANY + 1), "new");
 	ss_strings_release(&strings);
 	ss_strings_release(&strings);
 	assert_int_equal(memory.used_bytes, 0);

@@ -67,11 +67,45 @@ static void test_against_sorting(void **state)
 	}
 }
 
+/* Of the others, for each of them; the lower of two in the middle. */
+static void test_middle(void **state)
+{
+	uint64_t noise = 4711;
+
+	(void)state;
+	for (size_t count = 0; count < 120; count++) {
+		int64_t values[120] = { 0 }, sorted[120], copy[120];
+		struct ss_middle middle;
+
+		for (size_t i = 0; i < count; i++) {
+			noise = noise * 6364136223846793005u + 1442695040888963407u;
+			/* few different ones: most are there several times */
+			values[i] = (int64_t)(noise >> 60) - 8;
+		}
+		memcpy(copy, values, sizeof(copy));
+		middle = ss_middle_of(copy, count);
+		memcpy(sorted, values, sizeof(sorted));
+		qsort(sorted, count, sizeof(*sorted), by_value);
+		assert_int_equal(ss_middle_median(&middle), count ? sorted[(count - 1) / 2] : 0);
+		for (size_t i = 0; i < count; i++) {
+			size_t others = 0;
+
+			for (size_t k = 0; k < count; k++)
+				if (k != i)
+					sorted[others++] = values[k];
+			qsort(sorted, others, sizeof(*sorted), by_value);
+			assert_int_equal(ss_middle_without(&middle, values[i]),
+					 others ? sorted[(others - 1) / 2] : 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_against_sorting),
+		cmocka_unit_test(test_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

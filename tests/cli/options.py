@@ -35,8 +35,9 @@ SNAPSHOT = {"segments": [], "device_traces": [[
 # a value of each option for what shows traces; commands that write or serve do not get so far
 VALUES = {
     "rank": "0", "step": "0", "device": "0", "stream": "7", "name": "e", "top": "1", "sort": "rank",
-    "format": "json", "color": "never", "width": "60", "run": "1", "threads": "1",
+    "format": "json", "color": "never", "width": "60", "run": "1", "threads": "1", "share": "0/1",
     "memory-limit": "1G", "progress": "none", "fix": "straggler", "view": "kernels",
+    "label": "team=x", "fail-if": "ranks > 9", "threshold": "1%",
 }
 FIELDS = ("format", "rank", "step", "device", "stream", "name", "group", "sort", "top", "fix")
 
@@ -86,6 +87,11 @@ class Tree:
         if command == "diff":
             one = ["--view", "gaps"] if option in ("group", "sort") else []
             return [self.trace, self.trace, *one], FINE
+        if command == "check":
+            given = [] if option == "fail-if" else ["--fail-if", "ranks > 9"]
+            return [] if option == "list" else [*given, self.missing], (
+                FINE if option == "list" else FAILED
+            )
         if command == "snapshot":
             return [self.snapshot, "holders"], FINE
         if command in ("explain", "version"):
@@ -93,9 +99,17 @@ class Tree:
         if command == "sim":
             return [] if option.startswith("list") else ["--list"], FINE
         # these write or serve, and read first: a path that is not there ends them
-        more = {"redact": ["-o", self.missing + "-copies"], "ask": ["job"]}.get(command, [])
+        more = {"redact": ["-o", self.missing + "-copies"], "ask": ["job"],
+                "digest": ["-o", self.missing + "-digests"]}.get(command, [])
         if option in ("keep", "key", "list") and command != "redact":
             more = ["--redact"]
+        if command == "store":
+            actions = {"before": ["drop"], "format": ["list"], "json": ["list"]}
+            more = actions.get(option, ["add", self.missing + "-store"])
+        if command == "serve" and option == "store":
+            return [], FAILED
+        if command == "watch":
+            more = ["--store", self.missing + "-store"]
         if command == "demo":
             return ["a-path"], USAGE
         return [*more, self.missing], FAILED
@@ -144,6 +158,7 @@ def check_typos():
     for words, meant in ((["report", "--kep", "x"], "--keep"), (["sim", "--prest"], "--preset"),
                          (["steps", "--frmat=json"], "--format"),
                          (["serve", "--no-browsr"], "--no-browser"),
+                         (["store", "lst", "x"], "list"),
                          (["steps", "--fromat", "json"], "--format")):
         code, _, error = run(*words)
         assert code == USAGE and f"did you mean '{meant}'?" in error, (words, error)

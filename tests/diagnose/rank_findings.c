@@ -75,6 +75,7 @@ static void open_bench(struct bench *bench)
 	assert_true(ss_strings_init(&bench->exam.texts, &bench->memory));
 	bench->exam.parts = zeroed(&bench->memory,
 				   (ss_rule_count + 1) * sizeof(*bench->exam.parts));
+	bench->exam.part_count = (uint32_t)ss_rule_count;
 	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
 	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
 	bench->look = (struct ss_look){ .rule = ss_rules[0],

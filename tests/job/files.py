@@ -132,6 +132,19 @@ def check_figures_of_others(runs, job, scratch):
     runs.expect("figures of the others", whole == rest, (whole, rest))
 
 
+def check_missing(runs, job, scratch):
+    """A rank without a file is named by tables and by the verdict."""
+    folder = scratch / "missing"
+    shutil.copytree(job, folder)
+    for gone, text in ((1, "rank 1 of 4 is missing"), (3, "2 of 4 ranks are missing: 1, 3")):
+        (folder / f"rank{gone}.json").unlink()
+        said = runs.run("diagnose", folder).stdout
+        runs.expect(f"without rank {gone}", f"Data quality: {text}" in said, said)
+        found = json.loads(runs.run("diagnose", folder, "--json").stdout)["missing_ranks"]
+        runs.expect("missing_ranks", found == (1 if gone == 1 else 2), found)
+    runs.says("missing ranks", folder, [0, 2], "2 of 4 ranks are missing: 1, 3")
+
+
 def check_copies(runs, job, scratch):
     folder = scratch / "copies"
     shutil.copytree(job, folder)
@@ -290,6 +303,7 @@ def check_memory(runs, scratch):
 
 CHECKS = (
     check_broken,
+    check_missing,
     check_figures_of_others,
     check_copies,
     check_mixed,

@@ -4,8 +4,8 @@
  */
 #include "support/support.h"
 
+#include "api/viewer/route.h"
 #include "serve/guard.h"
-#include "stepscope.h"
 
 #define TOKEN "00112233445566778899aabbccddeeff"
 #define WITH_TOKEN "\nX-Stepscope-Token: " TOKEN
@@ -17,6 +17,12 @@ static const struct ss_guard wide = { .token = TOKEN, .address = "192.0.2.7", .n
 static const struct ss_guard all = {
 	.token = TOKEN, .address = "0.0.0.0", .name = "node12", .any_address = true
 };
+
+/* A server with a route of its own. */
+static const struct ss_route extra = { .name = "extra", .apart = true };
+static const struct ss_route *const extras[] = { &extra };
+static const struct ss_own_routes own_routes = { extras, 1, NULL };
+static const struct ss_guard more = { .token = TOKEN, .own = &own_routes };
 
 struct row {
 	const char *target, *lines;
@@ -58,6 +64,11 @@ static const struct row rows[] = {
 	{ "/", OWN "\nHost: 127.0.0.1", 400, NULL, NULL },
 	/* answers need the token, as it is */
 	{ "/api/state", OWN WITH_TOKEN, 200, NULL, NULL },
+	{ "/api/ask/extra?x=1", OWN WITH_TOKEN, 200, &more, NULL },
+	{ "/api/ask/extra?x=1", OWN, 403, &more, NULL },
+	{ "/api/ask/extra?x=1", OWN WITH_TOKEN "\nOrigin: http://evil.example", 403, &more, NULL },
+	{ "/api/ask/extr", OWN WITH_TOKEN, 404, &more, NULL },
+	{ "/api/ask/extra?x=1", OWN WITH_TOKEN, 404, NULL, NULL },
 	{ "/api/state?x", OWN WITH_TOKEN, 200, NULL, NULL },
 	{ "/api/ask/job", OWN WITH_TOKEN, 200, NULL, NULL },
 	{ "/api/ask/job", OWN "\nAuthorization: Bearer " TOKEN, 200, NULL, NULL },

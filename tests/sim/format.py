@@ -32,11 +32,14 @@ def learn(traces):
     both = []
     for models in (trace_forms.CUDA_MODELS, trace_forms.ROCM_MODELS):
         forms = trace_forms.Forms()
-        for path, classes in models:
+        for path in [path for path, _ in models] + list(trace_forms.NEWER_HEADS):
             if not (traces / path).exists():
                 print(f"skipped: no {path} in {traces}")
                 return None
+        for path, classes in models:
             forms.learn(Trace(traces / path), classes)
+        for path in trace_forms.NEWER_HEADS:
+            forms.learn_newer_head(Trace(traces / path))
         both.append(forms)
     return both
 

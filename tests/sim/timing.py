@@ -3,7 +3,7 @@
 """Recomputes the timing of simulated jobs from their events alone, to the nanosecond.
 
 Usage: timing.py STEPSCOPE [PRESET...]. Without presets: few that have every layout and every cause;
-STEPSCOPE_QUICK=1 takes a fourth of them, others each day.
+STEPSCOPE_QUICK=1 takes an eighth of them, others each day.
 
 Each preset is run with rows for synchronization and true clocks. Then, with the constants that
 truth.json tells of the machine: every device row starts when the last of what it waits for is done;
@@ -170,7 +170,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__.split("\n\n")[1])
     stepscope = sys.argv[1]
-    presets = sys.argv[2:] or share(covering(presets_of(stepscope)), 4)
+    presets = sys.argv[2:] or share(covering(presets_of(stepscope)), 8)
     return check_all(check_preset, presets, stepscope)
 
 

@@ -22,6 +22,8 @@ ROCM_MODELS = (
     ("rocm/mi300_qwen.json.gz", None),
     ("rocm/vllm_decode_graph.json.gz", ("kernel", "python_function") + CALLS),
 )
+# A newer profiler writes more into the head, with or without a GPU: only its keys count.
+NEWER_HEADS = ("cpu/healthy/rank0.pt.trace.json.gz",)
 # Old enough to have less in the head.
 OLD_HEADS = ("nccl_args",)
 # Written again by another program: numbers have lost their zeros.
@@ -46,6 +48,10 @@ def type_of(value):
     if isinstance(value, Real):
         return "float"
     return {bool: "bool", int: "int", str: "str", list: "list", dict: "object"}[type(value)]
+
+
+def types_of_head(trace):
+    return {key: type_of(value) for key, value in trace.head.items()}
 
 
 def is_rocm(trace):
@@ -130,7 +136,7 @@ class Forms:
         self.decimals = collections.defaultdict(collections.Counter)
         self.codes = collections.defaultdict(set)
         self.marks = collections.defaultdict(set)
-        self.heads, self.counts = [], set()
+        self.heads, self.newer_heads, self.counts = [], [], set()
         self.properties, self.distributed, self.groups = set(), set(), set()
 
     def learn(self, trace, classes):
@@ -151,8 +157,11 @@ class Forms:
             if not any(word in str(trace.path) for word in REWRITTEN):
                 self.learn_decimals(trace)
 
+    def learn_newer_head(self, trace):
+        self.newer_heads.append(types_of_head(trace))
+
     def learn_head(self, trace):
-        self.heads.append({k: type_of(v) for k, v in trace.head.items()})
+        self.heads.append(types_of_head(trace))
         self.counts.add(frozenset(metadata_counts(trace).items()))
         for device in trace.head.get("deviceProperties", ()):
             self.properties.add(frozenset((k, type_of(v)) for k, v in device.items()))
@@ -221,12 +230,12 @@ def check_rows(trace, forms, report):
 
 
 def check_head(trace, forms, report):
-    found = {k: type_of(v) for k, v in trace.head.items()}
+    found = types_of_head(trace)
     always = set.intersection(*(set(head) for head in forms.heads)) - set(SWITCHES)
     for key in sorted(always - set(found)):
         report.say("head", f"no {key}: real traces always have it")
     for key, kind in found.items():
-        kinds = {head[key] for head in forms.heads if key in head}
+        kinds = {head[key] for head in forms.heads + forms.newer_heads if key in head}
         if kind not in kinds:
             report.say("head", f"{key} is {kind}, in real traces {sorted(kinds) or 'never'}")
     for switch in SWITCHES:

@@ -123,6 +123,7 @@ static const struct {
 	{ "a copy on ROCm", &support_mi300,
 	  "\"correlation\": 5, \"kind\": \"HtoD\",      \"bytes\": 65536, \"memory bandwidth "
 	  "(GB/s)\": 10.778947368421052\n" },
+	{ "the host", &support_h100, "\n  \"host_name\": \"sim00000\",\n" },
 	{ "after the events", &support_h100,
 	  "\n  {\n    \"name\": \"Record Window End\", \"ph\": \"i\", \"s\": \"g\",\n    \"pid\": "
 	  "\"\", \"tid\": \"\", \"ts\": 3743411100500.000\n  }\n  ],\n  \"traceName\": "
@@ -148,10 +149,9 @@ static void test_texts(void **state)
 /* What is not asked for is not there. */
 static void test_absent(void **state)
 {
-	static const char *const absent[] = { "Input Dims",   "Concrete",   "Seq\"",
-					      "distributed",  "with_stack", "profile_memory",
-					      "\"hip",        "host_name",  "graph node",
-					      "record_shapes" };
+	static const char *const absent[] = { "Input Dims",  "Concrete",   "Seq\"",
+					      "distributed", "with_stack", "profile_memory",
+					      "\"hip",       "graph node", "record_shapes" };
 	struct ss_text text = { 0 };
 	struct support_job job;
 

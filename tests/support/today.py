@@ -3,7 +3,7 @@
 
 Tests that take minutes look at a part of their files in a quick run (STEPSCOPE_QUICK=1, as all
 runs by Meson are), at another one each day, so that all are seen within days. Sanitized builds are
-slow and look at a part of that (STEPSCOPE_SLOW=4: a fourth). STEPSCOPE_DAY=N looks at what is
+slow and look at a part of that (STEPSCOPE_SLOW=8: an eighth). STEPSCOPE_DAY=N looks at what is
 looked at on day N; without STEPSCOPE_QUICK a test looks at everything.
 """
 import datetime

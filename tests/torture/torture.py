@@ -195,6 +195,8 @@ def replay(torture, fault, words):
     print(f"{one}: {verdict}, hit {result.hit()}, exit {result.code}")
     sys.stdout.write(result.raw.decode(errors="replace")[:4000])
     sys.stdout.write(result.err)
+    print("without the fault:")
+    sys.stdout.write(reference.raw.decode(errors="replace")[:4000] + reference.err)
     for path, data in result.files.items():
         print(path, data if data is None else len(data), data == reference.files.get(path))
 
@@ -210,7 +212,7 @@ def read_options():
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--long", action="store_true", help="a row a command")
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--replay", nargs="+")
+    parser.add_argument("--replay", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     options.stepscope = str(pathlib.Path(options.stepscope).resolve())
     options.faults_library = str(pathlib.Path(options.faults_library).resolve())

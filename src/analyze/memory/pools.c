@@ -132,20 +132,31 @@ void ss_pools_release(struct ss_pools *pools)
 	*pools = (struct ss_pools){ 0 };
 }
 
+void ss_pool_print(uint8_t type, int16_t id, char out[SS_POOL_NAME_BYTES])
+{
+	const char *name = type == 1    ? "CUDA"
+			   : type == 6  ? "HIP"
+			   : type == 12 ? "XPU"
+			   : type == 19 ? "MTIA"
+			   : type == 20 ? "PrivateUse1"
+					: NULL;
+
+	if (!type)
+		snprintf(out, SS_POOL_NAME_BYTES, "CPU");
+	else if (!name)
+		snprintf(out, SS_POOL_NAME_BYTES, "type %d:%d", type, id);
+	else
+		snprintf(out, SS_POOL_NAME_BYTES, "%s:%d", name, id);
+}
+
 const char *ss_pool_name(const struct ss_pool *pool, struct ss_table *out)
 {
-	const char *type = pool->type == 1    ? "CUDA"
-			   : pool->type == 6  ? "HIP"
-			   : pool->type == 12 ? "XPU"
-			   : pool->type == 19 ? "MTIA"
-			   : pool->type == 20 ? "PrivateUse1"
-					      : NULL;
+	char name[SS_POOL_NAME_BYTES];
 
 	if (!pool->type)
 		return "CPU";
-	if (!type)
-		return ss_table_print(out, "type %d:%d", pool->type, pool->id);
-	return ss_table_print(out, "%s:%d", type, pool->id);
+	ss_pool_print(pool->type, pool->id, name);
+	return ss_table_print(out, "%s", name);
 }
 
 /* ROCm files number the used device differently: a sole listed one is the one that is meant. */

@@ -49,7 +49,10 @@ static inline bool ss_pool_is_shown(const struct ss_pools *pools, const struct s
 	return pool->type || !pools->has_accelerator;
 }
 
+#define SS_POOL_NAME_BYTES 32
+
 /* "CUDA:0" */
+void ss_pool_print(uint8_t type, int16_t id, char out[SS_POOL_NAME_BYTES]);
 const char *ss_pool_name(const struct ss_pool *pool, struct ss_table *out);
 
 /* What the file says of the device, or NULL. */

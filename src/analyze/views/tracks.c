@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "analyze/track_words.h"
 #include "table/view.h"
 
 static const struct ss_column columns[] = {
@@ -22,23 +23,6 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "last_ns", SS_COLUMN_NS, "end of the last event", SS_COLUMN_DETAIL },
 };
-
-static const char *const classes[] = {
-	[SS_TRACK_HOST] = "thread",
-	[SS_TRACK_DEVICE] = "stream",
-	[SS_TRACK_DEVICE_ANNOTATION] = "ranges",
-	[SS_TRACK_SYNC] = "waits",
-	[SS_TRACK_PROFILER] = "profiler",
-	[SS_TRACK_ASYNC] = "async",
-};
-
-static const char *id_text(const struct ss_trace *trace, struct ss_table *out, int64_t number,
-			   uint32_t text)
-{
-	if (text)
-		return ss_strings_text(&trace->texts, text);
-	return ss_table_print(out, "%lld", (long long)number);
-}
 
 /* The union of the track's events; its rows are sorted by start. */
 static void cover(const struct ss_trace *trace, const struct ss_track *track, int64_t *busy,
@@ -73,10 +57,10 @@ static enum ss_status tracks_run(const struct ss_subject *subject, struct ss_tab
 			continue;
 		cover(trace, track, &busy, &last);
 		ss_row_begin(out);
-		ss_row_text(out, classes[track->class]);
+		ss_row_text(out, ss_track_class_name(track->class));
 		ss_row_text(out, ss_strings_text(&trace->texts, track->name));
-		ss_row_text(out, id_text(trace, out, track->pid, track->pid_text));
-		ss_row_text(out, id_text(trace, out, track->tid, track->tid_text));
+		ss_row_text(out, ss_track_pid(trace, track, out));
+		ss_row_text(out, ss_track_tid(trace, track, out));
 		ss_row_int(out, track->row_count);
 		ss_row_int(out, busy);
 		ss_row_number(out, trace->span_ns > 0

@@ -7,11 +7,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "stepscope.h"
 
 #define REDACTING (SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK | SS_TAKER_REDACT)
+#define STORING (SS_TAKER_STORE | SS_TAKER_WATCH)
 #define CHOOSING (SS_TAKER_VIEW | SS_TAKER_REPORT | SS_TAKER_DIFF)
-#define PRINTING (SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_DEMO | SS_TAKER_SIM)
+#define PRINTING                                                                           \
+	(SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_DEMO | SS_TAKER_SIM | SS_TAKER_SQL | \
+	 SS_TAKER_STORE | SS_TAKER_CHECK)
 
 #define OPTION(name_, argument_, about_, kind_, owner_, takers_, ...)                             \
 	{                                                                                         \
@@ -43,6 +47,27 @@ const struct ss_option ss_options[] = {
 	     SS_TAKER_DIFF),
 	FLAG("json", "print JSON, including the sandbox features of this machine",
 	     SS_TAKER_VERSION),
+	OPTION("against", "BASELINE",
+	       "earlier runs: a trace, a folder of one or more runs, or STORE[:key=value]", LIST,
+	       COMMAND, SS_TAKER_CHECK, .letter = 0),
+	OPTION("fail-if", "CONDITION", "fail if this holds, such as 'idle_percent > 10'", LIST,
+	       COMMAND, SS_TAKER_CHECK, .letter = 0),
+	OPTION("threshold", "PERCENT", "smallest change of the mean step to report", TEXT, COMMAND,
+	       SS_TAKER_CHECK, .otherwise = "2%"),
+	FLAG("list", "list the columns that --fail-if can name without a view", SS_TAKER_CHECK),
+	FLAG("allow-inconclusive", "exit with 0 if the check is inconclusive", SS_TAKER_CHECK),
+	FLAG("github", "print annotations of GitHub Actions, and append to the summary of the step",
+	     SS_TAKER_CHECK),
+	OPTION("junit", "FILE", "also write JUnit XML", OUTPUT, COMMAND, SS_TAKER_CHECK,
+	       .letter = 0),
+	OPTION("sarif", "FILE", "also write the findings with a line of code as SARIF", OUTPUT,
+	       COMMAND, SS_TAKER_CHECK, .letter = 0),
+	OPTION("bencher", "FILE", "also write figures for Bencher (BMF)", OUTPUT, COMMAND,
+	       SS_TAKER_CHECK, .letter = 0),
+	OPTION("benchmark", "FILE", "also write figures for github-action-benchmark", OUTPUT,
+	       COMMAND, SS_TAKER_CHECK, .letter = 0),
+	OPTION("name", "NAME", "name of the job in these files", TEXT, COMMAND, SS_TAKER_CHECK,
+	       .otherwise = "training"),
 	FLAG("list", "list the presets", SS_TAKER_SIM),
 	FLAG("list-causes", "list the faults that a job can have", SS_TAKER_SIM),
 	FLAG("list-settings", "list the settings of a job", SS_TAKER_SIM),
@@ -53,10 +78,33 @@ const struct ss_option ss_options[] = {
 	OUTPUT("FILE", "trace to write; a name ending in .gz is compressed", SS_TAKER_MERGE,
 	       "merged.json.gz"),
 	OUTPUT("FOLDER", "folder for the packs (default: next to each trace)", SS_TAKER_PACK, NULL),
+	OUTPUT("FOLDER", "folder for the digests", SS_TAKER_DIGEST, NULL),
 	OUTPUT("FOLDER", "folder for the copies; for a single trace also a file", SS_TAKER_REDACT,
 	       NULL),
+	OUTPUT("FILE", "write to FILE; a name ending in .parquet is written as Parquet",
+	       SS_TAKER_SQL, NULL),
+	OPTION("file", "FILE", "read the queries from FILE ('-': standard input)", TEXT, COMMAND,
+	       SS_TAKER_SQL, .letter = 'f'),
+	FLAG("allow-files", "let queries read other files: Parquet, CSV, JSON", SS_TAKER_SQL),
 	TEXT("compare", "PATH", "second run to compare with: file or folder",
 	     SS_TAKER_SERVE | SS_TAKER_PAGE),
+	TEXT("store", "STORE", "show all runs of a store instead of one run", SS_TAKER_SERVE),
+
+	/* stores of many runs */
+	TEXT("job", "NAME", "what the runs are part of: 'pretrain-7b'", STORING),
+	TEXT("commit", "SHA", "commit of the training code (default: as recorded)", STORING),
+	OPTION("label", "KEY=VALUE", "label of the runs, such as team=vision; may be repeated",
+	       PAIRS, COMMAND, STORING, .letter = 0),
+	TEXT("source", "LINK", "where the traces or their pack will be (default: their path)",
+	     SS_TAKER_STORE),
+
+	OPTION("store", "STORE", "store to add the runs to; made if it is missing", OUTPUT, COMMAND,
+	       SS_TAKER_WATCH, .letter = 0),
+	OPTION("settle", "N", "seconds without a change after which a run is whole", NUMBER,
+	       COMMAND, SS_TAKER_WATCH, .otherwise = "10"),
+	FLAG("once", "add what is there, then end", SS_TAKER_WATCH),
+	TEXT("before", "DATE", "drop: remove the runs of earlier days, such as 2026-08-01",
+	     SS_TAKER_STORE),
 
 	/* simulated jobs */
 	TEXT("layout", "NAME", "parallelism: single, ddp, fsdp, tensor, pipeline or inference",
@@ -92,6 +140,11 @@ const struct ss_option ss_options[] = {
 	/* files to pass on */
 	FLAG("force", "overwrite existing packs", SS_TAKER_PACK),
 	FLAG("force", "overwrite existing files", SS_TAKER_REDACT),
+	FLAG("force", "overwrite existing digests", SS_TAKER_DIGEST),
+	FLAG("resume", "write only digests that are missing, damaged or out of date",
+	     SS_TAKER_DIGEST),
+	TEXT("share", "I/N", "only every N-th file, from file I on (default: as the launcher says)",
+	     SS_TAKER_DIGEST),
 	FLAG("redact", "replace private names, hosts and paths",
 	     SS_TAKER_PAGE | SS_TAKER_MERGE | SS_TAKER_PACK),
 	OPTION("keep", "modules|groups|paths", "names not to replace, separated by commas", LIST,
@@ -102,17 +155,21 @@ const struct ss_option ss_options[] = {
 	       REDACTING, .letter = 0),
 
 	/* what is shown of the traces, and how */
-	OPTION("format", NULL, "output format", CHOICE, FIELD, SS_TAKERS_SHOWING,
+	OPTION("format", NULL, "output format", CHOICE, FIELD, SS_TAKERS_SHOWING | SS_TAKER_SQL,
 	       .choices = ss_format_at, .otherwise = "text"),
-	OPTION("format", NULL, "format of the list", CHOICE, COMMAND, SS_TAKER_LIST | SS_TAKER_SIM,
-	       .choices = ss_format_at, .otherwise = "text"),
+	OPTION("format", NULL, "format of the list", CHOICE, COMMAND,
+	       SS_TAKER_LIST | SS_TAKER_SIM | SS_TAKER_STORE, .choices = ss_format_at,
+	       .otherwise = "text"),
 	OPTION("format", "text|json", "format of the summary", CHOICE, COMMAND, SS_TAKER_REDACT,
 	       .otherwise = "text"),
+	OPTION("format", "text|json|markdown", "output format", CHOICE, COMMAND, SS_TAKER_CHECK,
+	       .otherwise = "text"),
 	OPTION("json", NULL, "same as --format json", FLAG, COMMAND,
-	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_SIM | SS_TAKER_REDACT,
+	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_SIM | SS_TAKER_REDACT | SS_TAKER_SQL |
+		       SS_TAKER_STORE | SS_TAKER_CHECK,
 	       .means = "format=json"),
 	OUTPUT("FILE", "write to FILE instead of standard output",
-	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_ASK, NULL),
+	       SS_TAKERS_SHOWING | SS_TAKER_LIST | SS_TAKER_ASK | SS_TAKER_CHECK, NULL),
 	OPTION("rank", "N|all", "only this rank; 'all': minimum, median and maximum across ranks",
 	       RANK, FIELD, SS_TAKERS_SHOWING & ~SS_TAKER_MEMORY, .letter = 0),
 	OPTION("rank", "N", "use the file of this rank if there are several", RANK, FIELD,
@@ -144,7 +201,7 @@ const struct ss_option ss_options[] = {
 
 	/* loading */
 	TEXT("run", "N|NAME", "run to use if there are several (default: newest complete)",
-	     SS_TAKERS_LOADING & ~SS_TAKER_PACK),
+	     SS_TAKERS_LOADING & ~(SS_TAKER_PACK | SS_TAKER_DIGEST | SS_TAKER_WATCH)),
 	NUMBER("threads", "number of threads that read (default: one per core)", SS_TAKERS_LOADING),
 	NUMBER("threads", "number of threads that write (default: one per core)", SS_TAKER_SIM),
 	OPTION("memory-limit", "SIZE",
@@ -263,6 +320,9 @@ bool ss_option_accepts(const struct ss_option *option, const char *value)
 	case SS_OPTION_CHOICE:
 		ss_option_argument(option, words);
 		return has_word(words, value);
+	case SS_OPTION_PAIRS:
+		return strchr(value, '=') && value[0] != '=' && !strchr(value, SS_PAIR_END) &&
+		       !(ss_utf8_check(value, strlen(value)) & SS_UTF8_BAD_BYTES);
 	case SS_OPTION_FLAG:
 	case SS_OPTION_TEXT:
 	case SS_OPTION_LIST:

@@ -41,6 +41,11 @@ enum ss_taker {
 	SS_TAKER_SORTED = 1 << 19,
 	/* the program itself, before any command */
 	SS_TAKER_PROGRAM = 1 << 20,
+	SS_TAKER_SQL = 1 << 21,
+	SS_TAKER_STORE = 1 << 22,
+	SS_TAKER_WATCH = 1 << 23,
+	SS_TAKER_CHECK = 1 << 24,
+	SS_TAKER_DIGEST = 1 << 25,
 };
 
 #define SS_TAKERS_ROWS (SS_TAKER_GROUPED | SS_TAKER_NAMED | SS_TAKER_SORTED)
@@ -51,7 +56,8 @@ enum ss_taker {
 	 SS_TAKER_DIAGNOSE | SS_TAKER_WHAT_IF | SS_TAKER_DIFF)
 #define SS_TAKERS_LOADING                                                                     \
 	(SS_TAKERS_SHOWING | SS_TAKER_SERVE | SS_TAKER_PAGE | SS_TAKER_ASK | SS_TAKER_MERGE | \
-	 SS_TAKER_PACK)
+	 SS_TAKER_PACK | SS_TAKER_SQL | SS_TAKER_STORE | SS_TAKER_WATCH | SS_TAKER_CHECK |    \
+	 SS_TAKER_DIGEST)
 
 enum ss_option_kind {
 	SS_OPTION_FLAG,   /* without a value */
@@ -61,8 +67,12 @@ enum ss_option_kind {
 	SS_OPTION_CHOICE, /* one of `choices`, else of the words of `argument` */
 	SS_OPTION_TEXT,
 	SS_OPTION_LIST,   /* texts separated by commas; may be given several times */
+	SS_OPTION_PAIRS,  /* "key=value"; may be given several times: see SS_PAIR_END */
 	SS_OPTION_OUTPUT, /* a file or folder that the command writes, and nothing else */
 };
+
+/* Stands between several pairs, and not within one. */
+#define SS_PAIR_END '\x1f'
 
 enum ss_option_owner {
 	SS_OPTION_OF_COMMAND,

@@ -274,8 +274,8 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	return status == SS_OK && ss_text_failed(out) ? ss_fail_memory(err, "the output") : status;
 }
 
-static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,
-			     struct ss_error *err)
+enum ss_status ss_query_stream(struct ss_query *query, struct ArrowArrayStream *out,
+			       struct ss_error *err)
 {
 	struct ss_render_options options = { .top = query->wanted->top,
 					     .trust = query->trust,
@@ -302,7 +302,7 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	if (status == SS_OK && query.found.is_report)
 		status = ss_found_refuse(&query.found, "Arrow", err);
 	if (status == SS_OK)
-		status = stream(&query, out, err);
+		status = ss_query_stream(&query, out, err);
 	ss_query_end(&query);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "api/request/choice.h"
 #include "api/request/find.h"
 #include "api/session.h"
+#include "stepscope_arrow.h"
 
 struct ss_query {
 	const struct ss_wanted *wanted;
@@ -38,6 +39,11 @@ enum ss_status ss_query_arrange(struct ss_query *query, struct ss_error *err);
 /* Appends the tables. */
 SS_MUST_USE
 enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out,
+			       struct ss_error *err);
+
+/* Moves the first table into a stream. */
+SS_MUST_USE
+enum ss_status ss_query_stream(struct ss_query *query, struct ArrowArrayStream *out,
 			       struct ss_error *err);
 
 /* views.c: fills the tables from all files that are chosen. */

@@ -172,7 +172,8 @@ static void add_route(const struct ss_route *route, struct ss_text *out)
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
-	(void)asked;
+	const struct ss_route *route;
+
 	(void)err;
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.offers/1\",\"views\":[\n");
 	for (size_t i = 0; i < ss_view_count; i++) {
@@ -184,9 +185,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		add_view(ss_snapshot_views[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"routes\":[");
-	for (size_t i = 0; i < ss_route_count; i++) {
+	for (size_t i = 0; (route = ss_route_of(asked->runs->own, i)); i++) {
 		ss_text_add_string(&out->body, i ? "," : "");
-		add_route(ss_routes[i], &out->body);
+		add_route(route, &out->body);
 	}
 	add_causes(&out->body);
 	add_colorings(&out->body);
@@ -201,5 +202,6 @@ const struct ss_route ss_route_offers = {
 	.name = "offers",
 	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
+	.runless = true,
 	.run = run,
 };

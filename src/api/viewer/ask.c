@@ -90,16 +90,17 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 }
 
 /* The route that the first word of the path names; *rest: what follows it. */
-static const struct ss_route *find_route(char *path, const char **rest)
+static const struct ss_route *find_route(const struct ss_runs *runs, char *path, const char **rest)
 {
+	const struct ss_route *route;
 	char *slash = strchr(path, '/');
 
 	*rest = slash ? slash + 1 : path + strlen(path);
 	if (slash)
 		*slash = '\0';
-	for (size_t i = 0; i < ss_route_count; i++)
-		if (strcmp(ss_routes[i]->name, path) == 0)
-			return ss_routes[i];
+	for (size_t i = 0; (route = ss_route_of(runs->own, i)); i++)
+		if (strcmp(route->name, path) == 0)
+			return route;
 	return NULL;
 }
 
@@ -128,7 +129,7 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 	if (!decode(target))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot decode the request: its percent-encoding is wrong");
-	route = find_route(target, &asked.rest);
+	route = find_route(runs, target, &asked.rest);
 	if (!route || (*asked.rest && !route->takes_rest))
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no request called '%.60s'; 'offers' lists them", target);
@@ -141,7 +142,8 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 			SS_TRY(add_parameter(&asked, route, query, err));
 		query = next;
 	}
-	SS_TRY(find_run(&asked, err));
+	if (!route->runless)
+		SS_TRY(find_run(&asked, err));
 	/* those that are apart run beside others, which may be cancelled */
 	if (!route->apart)
 		ss_runs_start(runs);

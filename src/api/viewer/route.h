@@ -39,7 +39,8 @@ struct ss_route {
 	const char *parameters; /* names, with spaces between them; "run" is known to all */
 	uint32_t takers; /* it takes the options of requests that one of these has: options.h */
 	bool takes_rest;
-	bool apart; /* see ss_ask() */
+	bool apart;   /* see ss_ask() */
+	bool runless; /* it is not about a run: none needs to be open */
 	/* The media type is JSON unless the route says otherwise. */
 	enum ss_status (*run)(const struct ss_asked *asked, struct ss_answer *out,
 			      struct ss_error *err);
@@ -47,6 +48,16 @@ struct ss_route {
 
 extern const struct ss_route *const ss_routes[];
 extern const size_t ss_route_count;
+
+/* Routes of a surface beside those of the library: ss_runs.own has them for this list of runs. */
+struct ss_own_routes {
+	const struct ss_route *const *routes;
+	size_t count;
+	void *context; /* of the surface: asked->runs->own->context */
+};
+
+/* routes.c: the route by index, those of the library first; NULL past the end. */
+const struct ss_route *ss_route_of(const struct ss_own_routes *own, size_t index);
 
 /* The value of a parameter; NULL: it was not given. */
 const char *ss_asked_text(const struct ss_asked *asked, const char *name);

@@ -15,3 +15,11 @@ const struct ss_route *const ss_routes[] = {
 #undef SS_ROUTE
 
 const size_t ss_route_count = SS_COUNT(ss_routes);
+
+const struct ss_route *ss_route_of(const struct ss_own_routes *own, size_t index)
+{
+	if (index < ss_route_count)
+		return ss_routes[index];
+	index -= ss_route_count;
+	return own && index < own->count ? own->routes[index] : NULL;
+}

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct ss_gate {
@@ -82,11 +83,16 @@ int ss_thread_run_all(uint32_t count, void (*work)(void *context, uint32_t index
 struct ss_gate *ss_gate_open(void)
 {
 	struct ss_gate *gate = malloc(sizeof(*gate));
+	pthread_condattr_t attributes;
 
 	if (!gate)
 		return NULL;
 	pthread_mutex_init(&gate->mutex, NULL);
-	pthread_cond_init(&gate->changed, NULL);
+	/* a clock that nobody sets */
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&gate->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 	return gate;
 }
 
@@ -112,6 +118,20 @@ void ss_gate_unlock(struct ss_gate *gate)
 void ss_gate_wait(struct ss_gate *gate)
 {
 	pthread_cond_wait(&gate->changed, &gate->mutex);
+}
+
+void ss_gate_wait_for(struct ss_gate *gate, uint32_t milliseconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += milliseconds / 1000;
+	until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&gate->changed, &gate->mutex, &until);
 }
 
 void ss_gate_wake(struct ss_gate *gate)

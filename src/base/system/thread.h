@@ -52,6 +52,8 @@ void ss_gate_close(struct ss_gate *gate);
 void ss_gate_lock(struct ss_gate *gate);
 void ss_gate_unlock(struct ss_gate *gate);
 void ss_gate_wait(struct ss_gate *gate);
+/* Waits at most this long. */
+void ss_gate_wait_for(struct ss_gate *gate, uint32_t milliseconds);
 void ss_gate_wake(struct ss_gate *gate);
 
 #endif

@@ -80,19 +80,24 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 	const char *below = path_below(redacting, path);
 	struct ss_text name = { 0 };
 	struct ss_error err = { 0 };
-	int printed = -1;
+	size_t length;
+	int printed;
 
-	if (ss_redactor_name(redacting->redactor, below, &name, &err) == SS_OK) {
-		size_t length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
-
-		printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length,
-				   name.data, length < name.length ? ".gz" : "");
+	if (ss_redactor_name(redacting->redactor, below, &name, &err) != SS_OK) {
+		ss_text_release(&name);
+		fprintf(stderr, "stepscope %s: '%s': %s\n", redacting->what, path->path, err.text);
+		return EXIT_FAILED;
 	}
+	length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
+	printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length, name.data,
+			   length < name.length ? ".gz" : "");
 	ss_text_release(&name);
 	if (printed <= 0 || printed >= PATH_BYTES)
 		return complain(redacting, path->path, "has a name that is too long");
-	if (!make_folders(out))
-		return complain(redacting, out, strerror(errno));
+	if (!make_folders(out)) {
+		(void)ss_fail(&err, SS_ERR_IO, "cannot be written: %s", strerror(errno));
+		return complain(redacting, out, err.text);
+	}
 	return EXIT_FINE;
 }
 

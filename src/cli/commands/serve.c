@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/served/fleet.h"
 #include "serve/serve.h"
 
 /* What the body of the server works with. */
@@ -28,6 +29,15 @@ struct visit {
 };
 
 static volatile sig_atomic_t stopped;
+
+/* DuckDB is loaded before the sandbox is entered. */
+static struct served served;
+static struct fleet fleet;
+
+static bool is_over(void)
+{
+	return stopped;
+}
 
 static void stop(int signal)
 {
@@ -137,9 +147,12 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 static enum ss_status load_all(struct visit *visit, struct ss_error *err)
 {
 	const char *compare = option_text(visit->arguments, "compare");
+	bool has_store = option_given(visit->arguments, "store");
 	enum ss_status status = ss_runs_new(&visit->runs, err);
 
 	if (status == SS_OK)
+		visit->runs->own = has_store ? &fleet.own : &served.own;
+	if (status == SS_OK && !has_store)
 		status = load(visit, visit->arguments->paths, visit->arguments->path_count, err);
 	if (status == SS_OK && compare)
 		status = load(visit, &compare, 1, err);
@@ -186,23 +199,43 @@ static uint16_t port_of(const struct arguments *arguments)
 	return (uint16_t)option_count(arguments, "port");
 }
 
+/* What this server offers beside the routes of the library. */
+static enum ss_status begin_routes(const char *store, const struct ss_open_options *open,
+				   struct ss_error *err)
+{
+	if (!served_begin(&served, open->threads, open->memory_limit_bytes, is_over))
+		return ss_fail_memory(err, "the server");
+	return store ? fleet_begin(&fleet, store, &served, open, is_over, err) : SS_OK;
+}
+
 static int serve(struct visit *visit)
 {
 	char machine[256] = "";
+	const char *store = option_text(visit->arguments, "store");
 	struct ss_server_options options = { .host = option_text(visit->arguments, "host"),
-					     .port = port_of(visit->arguments) };
+					     .port = port_of(visit->arguments),
+					     .own = store ? &fleet.own : &served.own };
+	struct ss_open_options open = show_loading(visit->arguments, NULL, 0);
 	struct ss_error err = { 0 };
+	enum ss_status status;
 
 	if (gethostname(machine, sizeof(machine) - 1) == 0)
 		options.machine = machine;
 	watch_signals();
 	/* the server's threads never take a signal: it must wake the one that waits for it */
 	block_signals(&visit->before);
-	if (ss_server_start(&options, &visit->server, &err) != SS_OK)
-		return show_fail(visit->name, &err);
-	if (ss_server_run(visit->server, body, visit, &err) != SS_OK)
+	status = begin_routes(store, &open, &err);
+	if (status == SS_OK)
+		status = ss_server_start(&options, &visit->server, &err);
+	fleet.server = visit->server;
+	if (status == SS_OK) {
+		status = ss_server_run(visit->server, body, visit, &err);
+		ss_server_close(visit->server);
+	}
+	if (status != SS_OK)
 		visit->code = show_fail(visit->name, &err);
-	ss_server_close(visit->server);
+	fleet_end(&fleet);
+	served_end(&served);
 	ss_runs_free(visit->runs);
 	for (uint32_t i = 0; i < 2; i++)
 		ss_session_close(visit->sessions[i]);
@@ -218,6 +251,7 @@ static void begin(const struct arguments *arguments, struct sandbox_needs *needs
 {
 	if (wants_browser(arguments))
 		browser_prepare();
+	served_prepare(&served);
 	needs->listens = true;
 	needs->port = port_of(arguments);
 }
@@ -233,7 +267,12 @@ static int run(const struct command *command, const struct arguments *arguments)
 		.code = EXIT_FINE,
 	};
 
-	if (!show_check(command->name, arguments))
+	if (option_given(arguments, "store") && (arguments->path_count || compare)) {
+		fprintf(stderr, "stepscope %s: --store shows the runs of the store; leave out %s\n",
+			command->name, compare ? "--compare" : arguments->paths[0]);
+		return EXIT_USAGE;
+	}
+	if (!option_given(arguments, "store") && !show_check(command->name, arguments))
 		return EXIT_USAGE;
 	if (option_count(arguments, "port") > UINT16_MAX) {
 		fprintf(stderr, "stepscope %s: --port takes a number from 0 to 65535\n",
@@ -253,7 +292,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command command_serve = {
 	.name = "serve",
 	.summary = "Open the viewer in your browser: timeline, tables, diagnosis",
-	.usage = "[OPTIONS] PATH...",
+	.usage = "[OPTIONS] PATH... | --store STORE",
 	.takers = SS_TAKER_SERVE,
 	.begin = begin,
 	.run = run,

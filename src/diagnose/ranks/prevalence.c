@@ -31,21 +31,6 @@ static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uin
 	return graph->step_count ? sum / graph->step_count : 0;
 }
 
-bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
-			struct ss_arena *arena)
-{
-	*common = (struct ss_prevalence){ .rank_count = judgement->rank_count };
-	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count * judgement->rank_count + 1);
-	common->values = SS_ARENA_NEW(arena, double, (size_t)judgement->rank_count + 1);
-	if (!common->amounts || !common->values)
-		return false;
-	for (uint32_t rule = 0; rule < ss_rule_count; rule++)
-		for (uint32_t rank = 0; rank < judgement->rank_count; rank++)
-			common->amounts[(size_t)rule * judgement->rank_count + rank] =
-				amount_of(judgement, rule, rank);
-	return true;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -53,17 +38,37 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena)
+{
+	uint32_t ranks = judgement->rank_count;
+	double *sorted = SS_ARENA_NEW(arena, double, (size_t)ranks + 1);
+
+	*common = (struct ss_prevalence){ .rank_count = ranks };
+	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count *ranks + 1);
+	common->middles = SS_ARENA_NEW(arena, struct ss_prevalence_middle, ss_rule_count + 1);
+	if (!common->amounts || !common->middles || !sorted)
+		return false;
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			common->amounts[(size_t)rule * ranks + rank] = sorted[rank] =
+				amount_of(judgement, rule, rank);
+		if (ranks < 2)
+			continue;
+		qsort(sorted, ranks, sizeof(*sorted), by_value);
+		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
+								       sorted[ranks / 2] };
+	}
+	return true;
+}
+
 bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
 		       double factor)
 {
-	const double *amounts = &common->amounts[(size_t)rule * common->rank_count];
-	uint32_t count = 0;
+	double own = common->amounts[(size_t)rule * common->rank_count + rank];
+	const struct ss_prevalence_middle *middle = &common->middles[rule];
 
-	for (uint32_t i = 0; i < common->rank_count; i++)
-		if (i != rank)
-			common->values[count++] = amounts[i];
-	if (!count || amounts[rank] <= 0)
+	if (common->rank_count < 2 || own <= 0)
 		return false;
-	qsort(common->values, count, sizeof(*common->values), by_value);
-	return common->values[(count - 1) / 2] >= ENOUGH * factor * amounts[rank];
+	return (own <= middle->low ? middle->high : middle->low) >= ENOUGH * factor * own;
 }

@@ -11,9 +11,14 @@
 
 #include "diagnose/diagnose.h"
 
+/* The two amounts in the middle of all ranks: the median without any one follows from them. */
+struct ss_prevalence_middle {
+	double low, high;
+};
+
 struct ss_prevalence {
 	double *amounts; /* by rule, then rank: ns that claims remove, or waits that they end */
-	double *values;  /* scratch, one per rank */
+	struct ss_prevalence_middle *middles; /* by rule */
 	uint32_t rank_count;
 };
 

@@ -5,7 +5,9 @@
 #include "diagnose/ranks/rank_load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/median.h"
 #include "base/search.h"
 #include "diagnose/rank_findings.h"
 
@@ -125,18 +127,22 @@ static void add_rank(struct ss_rank_loads *shares, uint32_t rank)
 bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
 			struct ss_arena *arena)
 {
-	*shares = (struct ss_rank_loads){ .graphs = judgement->graphs,
+	*shares = (struct ss_rank_loads){ .arena = arena,
+					  .graphs = judgement->graphs,
 					  .rank_count = judgement->rank_count };
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		if (shares->graphs[i].step_count > shares->step_count)
 			shares->step_count = shares->graphs[i].step_count;
 	shares->items = SS_ARENA_NEW(arena, struct ss_load,
 				     place(shares, shares->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
-	shares->values = SS_ARENA_NEW(arena, double, (size_t)shares->rank_count + 1);
+	shares->values = SS_ARENA_NEW(arena, int64_t, (size_t)shares->rank_count + 1);
+	shares->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
+				       place(shares, 1, 0, 0, SS_LOAD_DEVICE) + 1);
 	shares->factors = SS_ARENA_NEW(arena, double,
 				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
 	shares->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)shares->rank_count + 1);
-	if (!shares->items || !shares->values || !shares->factors || !shares->pieces)
+	if (!shares->items || !shares->values || !shares->classes || !shares->factors ||
+	    !shares->pieces)
 		return false;
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		if (judgement->joined->ranks[i].device < 0 && !find_pieces(shares, i, arena))
@@ -148,13 +154,6 @@ bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement 
 
 /* --- what is usual --------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool is_alike(const struct ss_load *a, const struct ss_load *b)
 {
 	double most = a->count > b->count ? a->count : b->count;
@@ -163,45 +162,105 @@ static bool is_alike(const struct ss_load *a, const struct ss_load *b)
 	       most * ALIKE_PERCENT;
 }
 
+/* Times are not below 0: in the order of their bits. */
+static int64_t bits_of(double time)
+{
+	int64_t bits;
+
+	memcpy(&bits, &time, sizeof(bits));
+	return bits;
+}
+
+static double time_of(int64_t bits)
+{
+	double time;
+
+	memcpy(&time, &bits, sizeof(time));
+	return time;
+}
+
+/* What a rank has, compared with one that has `count` tasks. */
+static double value_of(const struct ss_load_class *class, const struct ss_load *share)
+{
+	return class->is_scaled && share->count && class->count
+		       ? share->ns * class->count / share->count
+		       : share->ns;
+}
+
 /*
  * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
  * another number of them, hosts are compared by what a launch takes, devices by all that ran.
  */
+static struct ss_load_class compare(const struct ss_rank_loads *shares, const struct ss_load *own,
+				    uint32_t step, uint32_t phase, enum ss_load_of kind)
+{
+	struct ss_load_class class = { .count = own->count };
+	uint32_t alike = 0, all = 0;
+	struct ss_middle middle;
+	bool among_peers;
+
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (step < shares->graphs[i].step_count) {
+			all++;
+			alike += is_alike(own, ss_load_of(shares, i, step, phase, kind));
+		}
+	/* without the rank itself, which is like itself */
+	among_peers = (alike - 1) * 2 >= all - 1 || alike - 1 >= 3;
+	class.is_scaled = !among_peers && kind == SS_LOAD_HOST;
+	for (uint32_t i = 0; i < shares->rank_count; i++) {
+		const struct ss_load *share = ss_load_of(shares, i, step, phase, kind);
+		double value = value_of(&class, share);
+
+		if (step >= shares->graphs[i].step_count || (among_peers && !is_alike(own, share)))
+			continue;
+		shares->values[class.ranks++] = bits_of(value);
+		class.sum += value;
+		if (value > class.most) {
+			class.second = class.most;
+			class.most = value;
+		} else if (value > class.second) {
+			class.second = value;
+		}
+	}
+	middle = ss_middle_of(shares->values, class.ranks);
+	class.low = time_of(middle.low);
+	class.high = time_of(middle.high);
+	return class;
+}
+
+/* The same, as it was the last time; without memory it is found anew each time. */
+static struct ss_load_class class_of(const struct ss_rank_loads *shares, const struct ss_load *own,
+				     uint32_t step, uint32_t phase, enum ss_load_of kind)
+{
+	struct ss_load_class **first = &shares->classes[place(shares, 0, step, phase, kind)];
+	struct ss_load_class class, *kept;
+
+	for (const struct ss_load_class *known = *first; known; known = known->next)
+		if (known->count == own->count)
+			return *known;
+	class = compare(shares, own, step, phase, kind);
+	class.next = *first;
+	kept = SS_ARENA_NEW(shares->arena, struct ss_load_class, 1);
+	if (kept) {
+		*kept = class;
+		*first = kept;
+	}
+	return class;
+}
+
 struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
 				    uint32_t step, uint32_t phase, enum ss_load_of kind)
 {
 	const struct ss_load *own = ss_load_of(shares, rank, step, phase, kind);
+	struct ss_load_class class = class_of(shares, own, step, phase, kind);
 	struct ss_usual usual = { own->ns, own->ns, own->ns };
-	uint32_t alike = 0, others = 0, count = 0;
+	double value = value_of(&class, own);
 
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (i != rank && step < shares->graphs[i].step_count) {
-			others++;
-			alike += is_alike(own, ss_load_of(shares, i, step, phase, kind));
-		}
-	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		const struct ss_load *share = ss_load_of(shares, i, step, phase, kind);
-		bool is_peer = is_alike(own, share);
-
-		if (i == rank || step >= shares->graphs[i].step_count)
-			continue;
-		if (alike * 2 >= others || alike >= 3) {
-			if (is_peer)
-				shares->values[count++] = share->ns;
-		} else if (kind == SS_LOAD_HOST && share->count && own->count) {
-			shares->values[count++] = share->ns * own->count / share->count;
-		} else {
-			shares->values[count++] = share->ns;
-		}
-	}
-	if (!count)
+	if (class.ranks < 2)
 		return usual;
-	qsort(shares->values, count, sizeof(*shares->values), by_value);
-	usual.ns = shares->values[(count - 1) / 2];
-	usual.most_ns = shares->values[count - 1];
-	for (uint32_t i = 0; i < count; i++)
-		usual.mean_ns += shares->values[i];
-	usual.mean_ns /= count + 1;
+	usual.ns = value <= class.low ? class.high : class.low;
+	usual.most_ns = value == class.most ? class.second : class.most;
+	usual.mean_ns = (class.sum - value + own->ns) / class.ranks;
 	return usual;
 }
 

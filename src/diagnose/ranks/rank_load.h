@@ -28,13 +28,26 @@ struct ss_load {
 	uint32_t count; /* tasks that are calls, or device work */
 };
 
+/* What ranks with the same number of tasks in a phase of a step are compared with. */
+struct ss_load_class {
+	struct ss_load_class *next; /* of the same phase of the step */
+	uint32_t count;             /* of the tasks */
+	uint32_t ranks;             /* that are compared, with the rank itself */
+	bool is_scaled;             /* to as many launches as the rank has */
+	double low, high;           /* the two in the middle */
+	double most, second;        /* the two largest */
+	double sum;
+};
+
 struct ss_rank_loads {
 	const struct ss_graph *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
 	struct ss_load *items;           /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
-	double *values;   /* scratch, one per rank */
-	double *factors;  /* scratch: own and low of each step and phase */
+	int64_t *values;  /* scratch, one per rank */
+	struct ss_load_class **classes; /* those that were asked for, by step, phase, kind */
+	struct ss_arena *arena;
+	double *factors; /* scratch: own and low of each step and phase */
 	/* for claims: */
 	double least_more; /* ignore steps that exceed the usual by less than this share */
 	bool balances;     /* the others take over what one rank loses: the mean remains */

@@ -180,15 +180,13 @@ static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t
 static double link_rate(const struct ss_joined *joined)
 {
 	const struct ss_digest *first = &joined->ranks[0];
-	const char *host = ss_strings_text(&first->texts, first->host);
 	const struct ss_peaks *peaks = ss_peaks_find(
 		ss_strings_text(&first->texts, first->device_name));
 
-	if (!peaks || (!*host && joined->rank_count > HOST_RANKS))
+	if (!peaks || (!joined->hosts[0] && joined->rank_count > HOST_RANKS))
 		return 0;
 	for (uint32_t i = 1; i < joined->rank_count; i++)
-		if (strcmp(ss_strings_text(&joined->ranks[i].texts, joined->ranks[i].host), host) !=
-		    0)
+		if (joined->hosts[i] != joined->hosts[0])
 			return 0;
 	return peaks->link_gb_per_s;
 }

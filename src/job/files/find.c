@@ -35,12 +35,17 @@ bool ss_find_is_pack(const char *path)
 	return ends_with(path, ".stepscope");
 }
 
+bool ss_find_is_digest(const char *path)
+{
+	return ends_with(path, ".digest");
+}
+
 bool ss_find_is_snapshot(const char *path)
 {
 	return ends_with(path, ".pickle") || ends_with(path, ".pickle.gz");
 }
 
-static bool is_trace_name(const char *name)
+bool ss_find_is_trace(const char *name)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++)
 		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
@@ -176,7 +181,7 @@ static enum ss_status add_unknown(struct ss_paths *out, struct ss_arena *arena, 
 	/* a link to nowhere, or one that went since its name was read */
 	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
 		return SS_OK;
-	if (is_trace_name(path))
+	if (ss_find_is_trace(path))
 		return add(out, arena, path, true, err);
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
@@ -227,7 +232,7 @@ static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, co
 	if (S_ISDIR(info.st_mode))
 		return depth < DEPTH_MAX ? add_folder(out, arena, path, depth + 1, others, err)
 					 : SS_OK;
-	if (S_ISREG(info.st_mode) && is_trace_name(name))
+	if (S_ISREG(info.st_mode) && ss_find_is_trace(name))
 		return add(out, arena, path, true, err);
 	add_other(others, name);
 	return SS_OK;

@@ -3,7 +3,7 @@
  * find.h - the files of a job.
  *
  * A folder stands for the trace files in it and below it: names that end in
- * .json, .json.gz, .json.zst or .stepscope, and for snapshots of memory, which only some
+ * .json, .json.gz, .json.zst, .stepscope or .digest, and for snapshots of memory, which only some
  * take, .pickle or .pickle.gz. Files are put in the order of their names, with
  * numbers in them compared as numbers, so rank2 stands before rank10.
  */
@@ -36,8 +36,14 @@ enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 
 void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
 
+/* True for the name of a trace, packed or not, or of a snapshot. */
+bool ss_find_is_trace(const char *name);
+
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);
+
+/* True for the name of a digest. */
+bool ss_find_is_digest(const char *path);
 
 /* True for the name of a snapshot of memory. */
 bool ss_find_is_snapshot(const char *path);

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "job/files/stranger.h"
+#include "trace/digest/digest_file.h"
 #include "trace/pack/pack.h"
 
 /* Refuses what is neither a trace nor, where those are taken, a snapshot. */
@@ -26,7 +27,7 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 			     struct ss_redactor *redactor, struct ss_memory *memory,
 			     struct ss_source **out, struct ss_error *err)
 {
-	bool is_pack = false, redacts = ss_redactor_replaces(redactor);
+	bool is_pack = false, is_digest = false, redacts = ss_redactor_replaces(redactor);
 	enum ss_status status;
 
 	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
@@ -40,6 +41,12 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 		status = ss_fail(err, SS_ERR_USAGE,
 				 "this is a pack, and packs cannot be redacted: pack the original "
 				 "JSON again with option 'redact'");
+	if (status == SS_OK)
+		status = ss_digest_file_is_next(*out, &is_digest, err);
+	if (status == SS_OK && is_digest)
+		status = ss_fail(err, SS_ERR_USAGE,
+				 "this is a digest, and digests cannot be redacted: pass the "
+				 "original JSON");
 	if (status == SS_OK)
 		return ss_redact_source(redactor, *out, out, err);
 	ss_source_close(*out);

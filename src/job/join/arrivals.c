@@ -21,9 +21,22 @@ struct finder {
 	struct ss_digest *digest;
 	const struct ss_trace *trace;
 	struct ss_arena *scratch;
-	uint32_t *track_groups;   /* per track: the group of what has arguments there */
-	uint8_t *has_arrivals;    /* per track: flags below */
-	struct ss_records groups; /* name and ranks of the digest's groups */
+	uint32_t *track_groups;    /* per track: the group of what has arguments there */
+	uint8_t *has_arrivals;     /* per track: flags below */
+	struct ss_records groups;  /* struct group_key of the digest's groups */
+	struct known_group *known; /* per record of arguments: of collectives, then of pairs */
+};
+
+/* What two groups differ in. */
+struct group_key {
+	uint64_t ranks;
+	uint64_t name;
+};
+
+/* The group of what has these arguments. Lists of ranks are long: each is read once. */
+struct known_group {
+	uint32_t number; /* in the digest, + 1; 0: not asked for yet */
+	bool is_pair;
 };
 
 enum { TRACK_ALL_TO_ALL = 1, TRACK_PAIRS = 2 };
@@ -37,15 +50,23 @@ static uint32_t add_text(struct finder *finder, uint32_t id)
 	return ss_strings_add(&finder->digest->texts, text->text, text->length);
 }
 
+static uint64_t ranks_of(const struct finder *finder, uint32_t id)
+{
+	const struct ss_string *text = &finder->trace->texts.items[id];
+
+	return ss_hash_bytes(text->text, text->length);
+}
+
 /* The group's number in the digest; NO_GROUP without memory. */
 static uint32_t add_group(struct finder *finder, struct ss_rank_group group)
 {
 	struct ss_digest *digest = finder->digest;
-	uint32_t key[2] = { group.name, group.ranks }, known;
+	struct group_key key = { group.ranks, group.name };
+	uint32_t known;
 
-	if (group.name == SS_NO_ID || group.description == SS_NO_ID || group.ranks == SS_NO_ID)
+	if (group.name == SS_NO_ID || group.description == SS_NO_ID)
 		return NO_GROUP;
-	known = ss_records_add(&finder->groups, key);
+	known = ss_records_add(&finder->groups, &key);
 	if (known < digest->group_count || known == SS_NO_ID)
 		return known;
 	if (!ss_memory_reserve(digest->memory, (void **)&digest->groups, &digest->group_capacity,
@@ -64,13 +85,13 @@ static bool group_rest(struct finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 	const struct ss_trace_info *info = &finder->trace->info;
-	struct ss_rank_group rest = { .size = -1 };
+	struct ss_rank_group rest = { .ranks = ranks_of(finder, 0), .size = -1 };
 	uint32_t number = NO_GROUP;
 
 	if (info->group_rows == 1) {
 		rest.name = add_text(finder, info->groups[0].name);
 		rest.description = add_text(finder, info->groups[0].description);
-		rest.ranks = add_text(finder, info->groups[0].ranks);
+		rest.ranks = ranks_of(finder, info->groups[0].ranks);
 		rest.size = info->groups[0].size;
 	}
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
@@ -194,12 +215,12 @@ static int64_t partner_of(const struct finder *finder, const struct ss_comm_args
 }
 
 /* The group of a collective; of a send or receive in a larger group the two of them. */
-static uint32_t group_of(struct finder *finder, const struct ss_comm_args *args,
-			 enum ss_collective kind, bool *is_pair)
+static uint32_t find_group(struct finder *finder, const struct ss_comm_args *args,
+			   enum ss_collective kind, bool *is_pair)
 {
 	struct ss_rank_group group = { add_text(finder, args->group_name),
 				       add_text(finder, args->group_description),
-				       add_text(finder, args->group_ranks), args->group_size };
+				       ranks_of(finder, args->group_ranks), args->group_size };
 	int64_t own = finder->digest->rank, partner = -1;
 	char pair[48];
 
@@ -211,10 +232,28 @@ static uint32_t group_of(struct finder *finder, const struct ss_comm_args *args,
 				      (long long)(own < partner ? own : partner),
 				      (long long)(own < partner ? partner : own));
 
-		group.ranks = ss_strings_add(&finder->digest->texts, pair, (size_t)length);
+		group.ranks = ss_hash_bytes(pair, (size_t)length);
 		group.size = 2;
 	}
 	return add_group(finder, group);
+}
+
+static uint32_t group_of(struct finder *finder, uint32_t args, enum ss_collective kind,
+			 bool *is_pair)
+{
+	bool in_pairs = kind >= SS_COLLECTIVE_SEND_RECV;
+	struct known_group *known = &finder->known[2 * (size_t)args + in_pairs];
+	uint32_t number;
+
+	if (!known->number) {
+		number = find_group(finder, ss_records_at(&finder->trace->comm_args, args), kind,
+				    &known->is_pair);
+		if (number == NO_GROUP)
+			return NO_GROUP;
+		known->number = number + 1;
+	}
+	*is_pair = known->is_pair;
+	return known->number - 1;
 }
 
 static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
@@ -247,7 +286,7 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	arrival.kernel = kernel_of(trace, row);
 	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {
-		arrival.group = group_of(finder, args, arrival.kind, &is_pair);
+		arrival.group = group_of(finder, comm->args, arrival.kind, &is_pair);
 		if (arrival.group == NO_GROUP)
 			return false;
 		if (!is_pair)
@@ -462,8 +501,10 @@ bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
 
 	finder.track_groups = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
 	finder.has_arrivals = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->track_count + 1);
-	whole = finder.track_groups && finder.has_arrivals &&
-		ss_records_init(&finder.groups, digest->memory, 2 * sizeof(uint32_t));
+	finder.known = SS_ARENA_NEW(scratch, struct known_group,
+				    2 * ((size_t)trace->comm_args.count + 1));
+	whole = finder.track_groups && finder.has_arrivals && finder.known &&
+		ss_records_init(&finder.groups, digest->memory, sizeof(struct group_key));
 	for (uint32_t i = 0; whole && i <= trace->track_count; i++)
 		finder.track_groups[i] = NO_GROUP;
 	for (int i = 0; i < SS_OWN_PARTS; i++)

@@ -29,7 +29,8 @@ struct solver {
 	struct ss_arena *scratch;
 	uint32_t *node_of; /* per rank: the clock that it shares */
 	uint32_t node_count;
-	int64_t *ends; /* per meeting, on the common clock */
+	struct ss_classes node_ranks; /* of each clock */
+	int64_t *ends;                /* per meeting, on the common clock */
 	int64_t *values;
 	int64_t *moments;
 	uint32_t *queue;
@@ -178,35 +179,47 @@ static void find_ends(struct solver *solver)
 	}
 }
 
-/* What the ranks of a clock are off in their meetings; moments: when, in their time. */
-static uint32_t differences(struct solver *solver, uint32_t node, uint32_t only)
+/*
+ * What a rank is off in its meetings, behind `count` others; moments: when, in its time. Returns
+ * how many there are then.
+ */
+static uint32_t add_differences(struct solver *solver, uint32_t r, uint32_t count)
 {
 	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		int64_t end_ns = joined->ranks[r].arrivals[i].end_ns;
+		uint32_t meeting = joined->meeting_of[r][i];
+
+		if (!is_anchor(joined, meeting))
+			continue;
+		solver->moments[count] = end_ns;
+		solver->values[count++] = solver->ends[meeting] -
+					  ss_joined_align(joined, r, end_ns);
+	}
+	return count;
+}
+
+/* The same of all ranks of a clock. */
+static uint32_t differences(struct solver *solver, uint32_t node)
+{
+	const struct ss_classes *ranks = &solver->node_ranks;
 	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		if (solver->node_of[r] != node || (only != SS_NO_ROW && r != only))
-			continue;
-		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
-			int64_t end_ns = joined->ranks[r].arrivals[i].end_ns;
-			uint32_t meeting = joined->meeting_of[r][i];
-
-			if (!is_anchor(joined, meeting))
-				continue;
-			solver->moments[count] = end_ns;
-			solver->values[count++] = solver->ends[meeting] -
-						  ss_joined_align(joined, r, end_ns);
-		}
-	}
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++)
+		count = add_differences(solver, ranks->items[i], count);
 	return count;
 }
 
 static void move_clock(struct solver *solver, uint32_t node, int64_t by_ns)
 {
-	for (uint32_t r = 0; r < solver->joined->rank_count; r++)
-		if (solver->node_of[r] == node)
-			solver->joined->clocks[r].offset_ns =
-				ss_moment_add(solver->joined->clocks[r].offset_ns, by_ns);
+	const struct ss_classes *ranks = &solver->node_ranks;
+
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
+		struct ss_clock *clock = &solver->joined->clocks[ranks->items[i]];
+
+		clock->offset_ns = ss_moment_add(clock->offset_ns, by_ns);
+	}
 }
 
 /* The rank's clock against another one: what comes out is that one's own time. */
@@ -251,7 +264,7 @@ static void sweep(struct solver *solver)
 
 		find_ends(solver);
 		for (uint32_t node = 0; node < solver->node_count; node++) {
-			uint32_t count = differences(solver, node, SS_NO_ROW);
+			uint32_t count = differences(solver, node);
 			int64_t by_ns = count ? ss_median(solver->values, count) : 0;
 
 			moved |= by_ns != 0;
@@ -264,11 +277,6 @@ static void sweep(struct solver *solver)
 
 /* --- who shares a clock ---------------------------------------------------------------- */
 
-static const char *host_of(const struct ss_joined *joined, uint32_t r)
-{
-	return ss_strings_text(&joined->ranks[r].texts, joined->ranks[r].host);
-}
-
 /* On the host collectives end too raggedly to tell the clocks of one machine apart. */
 static bool is_apart(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
 {
@@ -276,37 +284,48 @@ static bool is_apart(const struct ss_joined *joined, uint32_t r, int64_t apart_n
 	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
 }
 
+/* The first rank before this one with its host and component; SS_NO_ROW: there is none. */
+static uint32_t first_neighbour(const struct ss_joined *joined, uint32_t r)
+{
+	const struct ss_classes *ranks = &joined->host_ranks;
+	uint32_t host = joined->hosts[r];
+
+	if (!host || !joined->ranks[r].has_clock)
+		return SS_NO_ROW;
+	for (uint32_t i = ranks->from[host]; ranks->items[i] < r; i++) {
+		uint32_t k = ranks->items[i];
+
+		if (joined->clocks[k].component == joined->clocks[r].component &&
+		    joined->ranks[k].has_clock)
+			return k;
+	}
+	return SS_NO_ROW;
+}
+
 /* Ranks of one host and component; without its name or its clock each is on its own. */
-static void share_clocks(struct solver *solver)
+static bool share_clocks(struct solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		solver->node_of[r] = SS_NO_ROW;
-		for (uint32_t k = 0; k < r && joined->ranks[r].has_clock && *host_of(joined, r);
-		     k++)
-			if (joined->clocks[k].component == joined->clocks[r].component &&
-			    joined->ranks[k].has_clock &&
-			    strcmp(host_of(joined, k), host_of(joined, r)) == 0) {
-				solver->node_of[r] = solver->node_of[k];
-				break;
-			}
-		if (solver->node_of[r] == SS_NO_ROW)
-			solver->node_of[r] = solver->node_count++;
-	}
-	/* one offset for all of them: that of the first */
-	for (uint32_t r = 0; r < joined->rank_count; r++)
-		for (uint32_t k = 0; k < r; k++)
-			if (solver->node_of[k] == solver->node_of[r]) {
-				int64_t apart_ns = joined->clocks[r].offset_ns -
-						   joined->clocks[k].offset_ns;
+		uint32_t first = first_neighbour(joined, r);
+		int64_t apart_ns;
 
-				if (is_apart(joined, r, apart_ns))
-					solver->node_of[r] = solver->node_count++;
-				else
-					joined->clocks[r].offset_ns = joined->clocks[k].offset_ns;
-				break;
-			}
+		if (first == SS_NO_ROW) {
+			solver->node_of[r] = solver->node_count++;
+			continue;
+		}
+		/* one offset for all of them: that of the first */
+		apart_ns = joined->clocks[r].offset_ns - joined->clocks[first].offset_ns;
+		if (is_apart(joined, r, apart_ns)) {
+			solver->node_of[r] = solver->node_count++;
+			continue;
+		}
+		solver->node_of[r] = solver->node_of[first];
+		joined->clocks[r].offset_ns = joined->clocks[first].offset_ns;
+	}
+	return ss_classes_find(&solver->node_ranks, solver->node_of, joined->rank_count,
+			       solver->node_count, solver->scratch);
 }
 
 /* --- drift ------------------------------------------------------------------------------- */
@@ -373,7 +392,8 @@ static int64_t drift_of(struct solver *solver, const struct point *points, uint3
 static void find_drift(struct solver *solver, uint32_t node, struct point *points)
 {
 	struct ss_joined *joined = solver->joined;
-	uint32_t count = differences(solver, node, SS_NO_ROW);
+	const struct ss_classes *ranks = &solver->node_ranks;
+	uint32_t count = differences(solver, node);
 	int64_t ppb;
 
 	if (!count)
@@ -382,11 +402,10 @@ static void find_drift(struct solver *solver, uint32_t node, struct point *point
 		points[i] = (struct point){ solver->moments[i], solver->values[i] };
 	qsort(points, count, sizeof(*points), by_moment);
 	ppb = drift_of(solver, points, count);
-	for (uint32_t r = 0; r < joined->rank_count; r++)
-		if (solver->node_of[r] == node) {
-			joined->clocks[r].drift_ppb = ppb;
-			joined->clocks[r].middle_ns = points[count / 2].moment_ns;
-		}
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
+		joined->clocks[ranks->items[i]].drift_ppb = ppb;
+		joined->clocks[ranks->items[i]].middle_ns = points[count / 2].moment_ns;
+	}
 }
 
 /* --- what is known of the result ------------------------------------------------------- */
@@ -414,7 +433,7 @@ static void judge(struct solver *solver, uint32_t r)
 {
 	struct ss_joined *joined = solver->joined;
 	struct ss_clock *clock = &joined->clocks[r];
-	uint32_t count = differences(solver, solver->node_of[r], r);
+	uint32_t count = add_differences(solver, r, 0);
 
 	clock->anchors = count;
 	if (!count)
@@ -476,9 +495,10 @@ bool ss_joined_set_clocks(struct ss_joined *joined)
 	points = SS_ARENA_NEW(&scratch, struct point, total);
 	whole = joined->clocks && solver.is_asked && solver.firsts && solver.node_of &&
 		solver.queue && solver.ends && solver.values && solver.moments && points;
-	if (whole) {
+	if (whole)
 		connect(&solver);
-		share_clocks(&solver);
+	whole = whole && share_clocks(&solver);
+	if (whole) {
 		sweep(&solver);
 		find_ends(&solver);
 		for (uint32_t node = 0; node < solver.node_count; node++)

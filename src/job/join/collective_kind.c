@@ -62,6 +62,14 @@ enum ss_collective ss_collective_of(const char *name)
 	return SS_COLLECTIVE_OTHER;
 }
 
+const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
+{
+	if (index >= SS_COUNT(words))
+		return NULL;
+	*kind = words[index].kind;
+	return words[index].word;
+}
+
 const char *ss_collective_name(enum ss_collective kind)
 {
 	return names[kind];

@@ -27,6 +27,12 @@ enum ss_collective {
 /* "allreduce", "_allgather_base", "nccl:all_to_all", "ncclDevKernel_SendRecv(...)" ... */
 enum ss_collective ss_collective_of(const char *name);
 
+/*
+ * The words that decide, by index: the first one that a name holds, in lower case and without
+ * underscores. NULL past the end.
+ */
+const char *ss_collective_word_at(size_t index, enum ss_collective *kind);
+
 /* "all-reduce" */
 const char *ss_collective_name(enum ss_collective kind);
 

@@ -465,6 +465,26 @@ static enum ss_status make(struct ss_digest *digest, const struct ss_subject *su
 		       : ss_fail_memory(err, "the collectives of a rank");
 }
 
+/* There is one for each rank, and nothing is added to it any more. */
+static bool fit(struct ss_digest *digest)
+{
+	struct ss_memory *memory = digest->memory;
+
+	ss_memory_fit(memory, (void **)&digest->arrivals, &digest->arrival_capacity,
+		      digest->arrival_count, sizeof(*digest->arrivals));
+	ss_memory_fit(memory, (void **)&digest->groups, &digest->group_capacity,
+		      digest->group_count, sizeof(*digest->groups));
+	ss_memory_fit(memory, (void **)&digest->steps, &digest->step_capacity, digest->step_count,
+		      sizeof(*digest->steps));
+	ss_memory_fit(memory, (void **)&digest->kernels, &digest->kernel_capacity,
+		      digest->kernel_count, sizeof(*digest->kernels));
+	ss_memory_fit(memory, (void **)&digest->modules, &digest->module_capacity,
+		      digest->module_count, sizeof(*digest->modules));
+	ss_memory_fit(memory, (void **)&digest->gaps, &digest->gap_capacity, digest->gap_count,
+		      sizeof(*digest->gaps));
+	return ss_strings_fit(&digest->texts);
+}
+
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
 			      struct ss_memory *memory, struct ss_error *err)
 {
@@ -475,6 +495,8 @@ enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject 
 	ss_arena_init(&scratch, memory);
 	status = make(digest, subject, &scratch, err);
 	ss_arena_release(&scratch);
+	if (status == SS_OK && !fit(digest))
+		status = ss_fail_memory(err, "the sums of a rank");
 	if (status != SS_OK)
 		ss_digest_release(digest);
 	return status;

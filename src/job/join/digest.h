@@ -64,9 +64,13 @@ struct ss_arrival {
 	int64_t hidden_ns;            /* from start to end: beside compute kernels */
 };
 
-/* A process group, as this rank has it. Texts are ids into texts; 0: not recorded. */
+/*
+ * A process group, as this rank has it. Texts are ids into texts; 0: not recorded. The list of its
+ * ranks is as long as the job is large, and only compared: its hash is kept.
+ */
 struct ss_rank_group {
-	uint32_t name, description, ranks;
+	uint32_t name, description;
+	uint64_t ranks;
 	int64_t size; /* -1: not recorded */
 };
 

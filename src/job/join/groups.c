@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.c - collects the process groups of the job from what each rank recorded.
+ * groups.c - collects the process groups and the hosts of the job from what each rank recorded.
  */
 #include "base/hash/hash.h"
 #include "job/join/join.h"
 
-/* The job's number of each rank's groups: the same name and ranks are the same group. */
 /* Which of the recordings of its rank it is: those of different times never meet. */
 static uint32_t cycle_of(const struct ss_joined *joined, uint32_t r)
 {
@@ -21,6 +20,7 @@ static uint32_t cycle_of(const struct ss_joined *joined, uint32_t r)
 	return before;
 }
 
+/* The job's number of each rank's groups: the same name and ranks are the same group. */
 static bool number_groups(struct ss_joined *joined, struct ss_strings *keys)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
@@ -33,10 +33,9 @@ static bool number_groups(struct ss_joined *joined, struct ss_strings *keys)
 			return false;
 		for (uint32_t i = 0; i < rank->group_count; i++) {
 			const struct ss_string *name = &rank->texts.items[rank->groups[i].name];
-			const struct ss_string *ranks = &rank->texts.items[rank->groups[i].ranks];
 			char key[24];
 			uint64_t hash = ss_hash_mix(ss_hash_bytes(name->text, name->length),
-						    ss_hash_bytes(ranks->text, ranks->length));
+						    rank->groups[i].ranks);
 
 			hash = ss_hash_mix(hash, cycle);
 			for (int k = 0; k < 16; k++)
@@ -61,7 +60,6 @@ static void describe_groups(struct ss_joined *joined)
 
 			group->name = ss_strings_text(texts, own->name);
 			group->description = ss_strings_text(texts, own->description);
-			group->ranks_text = ss_strings_text(texts, own->ranks);
 			group->count++;
 		}
 }
@@ -99,4 +97,25 @@ bool ss_joined_find_groups(struct ss_joined *joined)
 			joined->group_members[group->first + group->count++] = r;
 		}
 	return true;
+}
+
+bool ss_joined_find_hosts(struct ss_joined *joined)
+{
+	struct ss_strings names = { 0 };
+	bool whole = ss_strings_init(&names, joined->memory);
+
+	joined->hosts = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)joined->rank_count + 1);
+	whole = whole && joined->hosts;
+	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		const struct ss_string *name = &rank->texts.items[rank->host];
+
+		/* id 0 is the empty text */
+		joined->hosts[r] = ss_strings_add(&names, name->text, name->length);
+		whole = joined->hosts[r] != SS_NO_ID;
+	}
+	whole = whole && ss_classes_find(&joined->host_ranks, joined->hosts, joined->rank_count,
+					 names.count, &joined->arena);
+	ss_strings_release(&names);
+	return whole;
 }

@@ -10,6 +10,7 @@
 #ifndef SS_JOB_JOIN_JOIN_H
 #define SS_JOB_JOIN_JOIN_H
 
+#include "base/classes.h"
 #include "job/files/find.h"
 #include "job/join/digest.h"
 
@@ -17,8 +18,8 @@
 
 /* A process group of the job. */
 struct ss_group {
-	const char *name, *description, *ranks_text; /* "" when not recorded */
-	uint32_t first, count;                       /* its members, in `group_members` */
+	const char *name, *description; /* "" when not recorded */
+	uint32_t first, count;          /* its members, in `group_members` */
 };
 
 struct ss_member {
@@ -58,6 +59,8 @@ struct ss_joined {
 	struct ss_arena arena;
 	struct ss_digest *ranks; /* lent */
 	uint32_t rank_count;
+	uint32_t *hosts;              /* per rank: number of its host; 0: not recorded */
+	struct ss_classes host_ranks; /* of each host */
 	struct ss_group *groups;
 	uint32_t *group_members; /* ranks */
 	uint32_t group_count;
@@ -90,8 +93,9 @@ static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined 
 	return &joined->ranks[member->rank].arrivals[member->arrival];
 }
 
-/* groups.c: fills groups with their members. */
+/* groups.c: fills groups with their members, and hosts. */
 SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
+SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
 /* match.c: fills groups, meetings and members. */
 SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
 /* clock_offsets.c: fills clocks from the meetings. */

@@ -20,7 +20,9 @@ struct matcher {
 	struct ss_shift *shifts; /* per rank: to the time of the first of its component */
 	uint32_t *components;    /* per rank; SS_NO_ROW: not reached yet */
 	uint32_t component_count;
-	uint32_t **orders; /* per rank: its arrivals by group, then by end */
+	uint32_t *next, *last; /* per rank: the next of its component; per component: its last */
+	uint32_t *firsts;      /* per component */
+	uint32_t **orders;     /* per rank: its arrivals by group, then by end */
 	bool failed;
 };
 
@@ -229,25 +231,18 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 
 /* --- by shift --------------------------------------------------------------------------- */
 
-static const char *host_of(const struct matcher *matcher, uint32_t r)
-{
-	const struct ss_digest *rank = &matcher->joined->ranks[r];
-
-	return ss_strings_text(&rank->texts, rank->host);
-}
-
 /* A rank of the base's component with the clock of `other`: itself, or one of its host. */
 static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, uint32_t other)
 {
-	const char *host = host_of(matcher, other);
+	const struct ss_classes *ranks = &matcher->joined->host_ranks;
+	uint32_t host = matcher->joined->hosts[other];
 
 	if (matcher->components[base] == SS_NO_ROW ||
 	    matcher->components[base] == matcher->components[other])
 		return matcher->components[base] == SS_NO_ROW ? SS_NO_ROW : other;
-	for (uint32_t r = 0; *host && r < matcher->joined->rank_count; r++)
-		if (matcher->components[r] == matcher->components[base] &&
-		    strcmp(host_of(matcher, r), host) == 0)
-			return r;
+	for (uint32_t i = ranks->from[host]; host && i < ranks->from[host + 1]; i++)
+		if (matcher->components[ranks->items[i]] == matcher->components[base])
+			return ranks->items[i];
 	return SS_NO_ROW;
 }
 
@@ -266,18 +261,18 @@ static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint
 			      struct ss_shift out[LIKELY_MAX])
 {
 	uint32_t known = known_neighbour(matcher, base, other), count = 0;
-	const char *host = host_of(matcher, other);
+	uint32_t host = matcher->joined->hosts[other];
 
 	if (known != SS_NO_ROW) {
 		out[0] = known_shift(matcher, base, known);
 		return 1;
 	}
 	/* without names of hosts: that of the rank before it, they are seldom scattered */
-	if (!*host && other && matcher->components[base] != SS_NO_ROW &&
+	if (!host && other && matcher->components[base] != SS_NO_ROW &&
 	    matcher->components[other - 1] == matcher->components[base])
 		out[count++] = known_shift(matcher, base, other - 1);
 	/* ranks of one host share its clock; without names they may be of one */
-	if (!*host || strcmp(host, host_of(matcher, base)) == 0)
+	if (!host || host == matcher->joined->hosts[base])
 		out[count++] =
 			(struct ss_shift){ .middle_ns = matcher->joined->ranks[other].start_ns };
 	return count;
@@ -291,6 +286,8 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 	struct ss_shift moved, back;
 
 	if (matcher->components[base] == SS_NO_ROW) {
+		matcher->firsts[matcher->component_count] = base;
+		matcher->last[matcher->component_count] = base;
 		matcher->components[base] = matcher->component_count++;
 		matcher->shifts[base] =
 			(struct ss_shift){ .middle_ns = matcher->joined->ranks[base].start_ns };
@@ -303,16 +300,19 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 	if (from == SS_NO_ROW) {
 		matcher->components[other] = into;
 		matcher->shifts[other] = moved;
+		matcher->next[matcher->last[into]] = other;
+		matcher->last[into] = other;
 		return;
 	}
 	/* those of the other's component go through it */
 	back = ss_shift_turned(&matcher->shifts[other]);
 	moved = ss_shift_then(&back, &moved);
-	for (uint32_t r = 0; r < matcher->joined->rank_count; r++)
-		if (matcher->components[r] == from) {
-			matcher->components[r] = into;
-			matcher->shifts[r] = ss_shift_then(&matcher->shifts[r], &moved);
-		}
+	for (uint32_t r = matcher->firsts[from]; r != SS_NO_ROW; r = matcher->next[r]) {
+		matcher->components[r] = into;
+		matcher->shifts[r] = ss_shift_then(&matcher->shifts[r], &moved);
+	}
+	matcher->next[matcher->last[into]] = matcher->firsts[from];
+	matcher->last[into] = matcher->last[from];
 }
 
 /* A pair whose ends are so much further apart than the others' is none. */
@@ -534,13 +534,17 @@ bool ss_joined_match(struct ss_joined *joined)
 	matcher.shifts = SS_ARENA_NEW(&joined->arena, struct ss_shift, count);
 	matcher.components = SS_ARENA_NEW(&joined->arena, uint32_t, count);
 	matcher.orders = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	matcher.next = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.last = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.firsts = SS_ARENA_NEW(&joined->arena, uint32_t, count);
 	if (!joined->meeting_of || !matcher.shifts || !matcher.components || !matcher.orders ||
+	    !matcher.next || !matcher.last || !matcher.firsts || !ss_joined_find_hosts(joined) ||
 	    !ss_joined_find_groups(joined))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		uint32_t arrivals = joined->ranks[r].arrival_count;
 
-		matcher.components[r] = SS_NO_ROW;
+		matcher.components[r] = matcher.next[r] = SS_NO_ROW;
 		joined->meeting_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
 						     (size_t)arrivals + 1);
 		if (!joined->meeting_of[r] || !order_arrivals(&matcher, r))

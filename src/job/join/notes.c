@@ -11,36 +11,57 @@
 /* More are counted, not named. */
 #define NAMED_MAX 8
 
-/* Ranks that the world has and no file is of. */
-static void note_missing(const struct ss_joined *joined, struct ss_table *out)
+struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined)
 {
-	int64_t world = -1, missing = 0, next = 0;
-	char list[128] = "", number[24];
+	struct ss_missing_ranks missing = { .world = -1 };
+	int64_t next = 0;
+	char number[24];
 
 	for (uint32_t r = 0; r < joined->rank_count; r++)
-		if (joined->ranks[r].world_size > world)
-			world = joined->ranks[r].world_size;
-	for (uint32_t r = 0; r <= joined->rank_count && next < world; r++) {
-		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : world;
+		if (joined->ranks[r].world_size > missing.world)
+			missing.world = joined->ranks[r].world_size;
+	for (uint32_t r = 0; r <= joined->rank_count && next < missing.world; r++) {
+		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : missing.world;
 
 		/* ranks without a number stand at the end, and look like missing ones */
 		if (rank < 0)
-			return;
-		rank = rank < world ? rank : world;
+			return (struct ss_missing_ranks){ .world = missing.world };
+		rank = rank < missing.world ? rank : missing.world;
 		/* a file can say any number: those beyond the named ones are not gone through */
-		for (int64_t i = next; i < rank && missing + i - next < NAMED_MAX; i++) {
+		for (int64_t i = next; i < rank && missing.count + i - next < NAMED_MAX; i++) {
 			snprintf(number, sizeof(number), "%lld", (long long)i);
-			ss_text_list(list, sizeof(list), number);
+			ss_text_list(missing.list, sizeof(missing.list), number);
 		}
-		missing += rank > next ? rank - next : 0;
+		missing.count += rank > next ? rank - next : 0;
 		if (rank >= next)
-			next = rank < world ? rank + 1 : world;
+			next = rank < missing.world ? rank + 1 : missing.world;
 	}
-	if (missing == 1)
-		ss_table_note(out, "Rank %s of %lld is missing.", list, (long long)world);
-	else if (missing)
-		ss_table_note(out, "%lld of %lld ranks are missing: %s%s.", (long long)missing,
-			      (long long)world, list, missing > NAMED_MAX ? " and more" : "");
+	return missing;
+}
+
+void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_text *out)
+{
+	if (missing->count == 1)
+		ss_text_addf(out, "rank %s of %lld is missing", missing->list,
+			     (long long)missing->world);
+	else
+		ss_text_addf(out, "%lld of %lld ranks are missing: %s%s", (long long)missing->count,
+			     (long long)missing->world, missing->list,
+			     missing->count > NAMED_MAX ? " and more" : "");
+}
+
+static void note_missing(const struct ss_joined *joined, struct ss_table *out)
+{
+	struct ss_missing_ranks missing = ss_missing_ranks(joined);
+	struct ss_text text = { 0 };
+
+	if (!missing.count)
+		return;
+	ss_missing_ranks_tell(&missing, &text);
+	if (text.length)
+		ss_table_note(out, "%c%s.", text.data[0] == 'r' ? 'R' : text.data[0],
+			      text.data + 1);
+	ss_text_release(&text);
 }
 
 static void note_twice(const struct ss_joined *joined, struct ss_table *out)

@@ -41,30 +41,15 @@
 /* How much later than the median of the others, in a step. */
 static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
-	const struct ss_lateness *lateness = &judge->lateness;
-	uint32_t count = 0;
+	int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, step));
 
-	for (uint32_t k = 0; k < lateness->rank_count; k++)
-		if (k != r)
-			judge->values[count++] = ss_late_own(ss_lateness_of(lateness, k, step));
-	return ss_late_own(ss_lateness_of(lateness, r, step)) -
-	       ss_judge_median(judge->values, count);
+	return late_ns - ss_middle_without(&judge->late[step].middle, late_ns);
 }
 
 /* How much more it does outside of operators than the median of the others, in a step. */
 static int64_t loose_margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
-	const struct ss_joined *joined = judge->joined;
-	uint32_t number = judge->lateness.numbers[step], count = 0;
-	const struct ss_rank_step *own = ss_judge_step(&joined->ranks[r], number);
-
-	for (uint32_t k = 0; k < joined->rank_count; k++) {
-		const struct ss_rank_step *other = ss_judge_step(&joined->ranks[k], number);
-
-		if (k != r && other)
-			judge->values[count++] = other->loose_ns;
-	}
-	return own && count ? own->loose_ns - ss_judge_median(judge->values, count) : 0;
+	return ss_judge_loose_margin(judge, r, judge->lateness.numbers[step]);
 }
 
 /* Of a difference between ranks, over the steps. */
@@ -134,57 +119,80 @@ static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
 	return !(a->has_sizes && b->has_sizes) && has_same_calls(a, b);
 }
 
-static double median_part(struct ss_judge *judge, uint32_t r, int part)
-{
-	const struct ss_joined *joined = judge->joined;
-	uint32_t count = 0;
-
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != r && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&joined->ranks[k], part);
-	return (double)ss_judge_median(judge->values, count);
-}
-
 /* It does something between operators that the others do not. */
 static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_digest *own = &judge->joined->ranks[r];
-	int loose = SS_OWN_IDLE + SS_IDLE_LAUNCH;
+	uint32_t loose = SS_OWN_IDLE + SS_IDLE_LAUNCH;
 
-	return (double)ss_judge_part(own, loose) >= LOOSE_TIMES * median_part(judge, r, loose) &&
-	       (double)ss_judge_part(own, SS_OWN_COMPUTE) <=
-		       OPERATORS_TIMES * median_part(judge, r, SS_OWN_COMPUTE);
+	return (double)ss_judge_own(judge, r, loose) >=
+		       LOOSE_TIMES * (double)ss_judge_others(judge, r, loose) &&
+	       (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) <=
+		       OPERATORS_TIMES * (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
+}
+
+/* What two ranks are compared by. */
+struct work {
+	uint64_t work, has_sizes, step_count;
+	int64_t calls[SS_PHASE_COUNT];
+};
+
+/* Ranks with exactly the same work are one class: only classes are compared with each other. */
+static bool find_works(struct ss_judge *judge)
+{
+	const struct ss_joined *joined = judge->joined;
+	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	uint32_t *counts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	struct ss_records works;
+	bool whole = ss_records_init(&works, joined->memory, sizeof(struct work));
+
+	judge->as_many = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	judge->works = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	whole = whole && firsts && counts && judge->as_many && judge->works;
+	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		struct work work = { rank->work, rank->has_sizes, rank->step_count, { 0 } };
+		uint32_t known = works.count;
+
+		for (int i = 0; i < SS_PHASE_COUNT; i++)
+			work.calls[i] = rank->phases[i].calls;
+		judge->works[r] = ss_records_add(&works, &work);
+		whole = judge->works[r] != SS_NO_ID;
+		if (whole && judge->works[r] == known)
+			firsts[known] = r;
+		if (whole && rank->step_count) {
+			counts[judge->works[r]]++;
+			judge->with_steps++;
+		}
+	}
+	for (uint32_t i = 0; whole && i < works.count; i++)
+		for (uint32_t k = 0; k < works.count; k++)
+			if (has_same_work(&joined->ranks[firsts[i]], &joined->ranks[firsts[k]]))
+				judge->as_many[i] += counts[k];
+	ss_records_release(&works);
+	return whole;
 }
 
 bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
 {
-	const struct ss_joined *joined = judge->joined;
-	uint32_t same = 0, others = 0;
+	bool counts = judge->joined->ranks[r].step_count > 0;
 
-	for (uint32_t k = 0; k < joined->rank_count; k++) {
-		if (k == r || !joined->ranks[k].step_count)
-			continue;
-		others++;
-		same += has_same_work(&joined->ranks[r], &joined->ranks[k]);
+	if (!judge->works && !find_works(judge)) {
+		judge->failed = true;
+		return false;
 	}
-	return same * 2 >= others && !(outside && is_busy_outside(judge, r));
+	return (judge->as_many[judge->works[r]] - counts) * 2 >= judge->with_steps - counts &&
+	       !(outside && is_busy_outside(judge, r));
 }
 
 bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_joined *joined = judge->joined;
-	const struct ss_digest *own = &joined->ranks[r];
-	double all = median_part(judge, r, SS_OWN_COMPUTE), typical;
-	uint32_t count = 0;
+	const struct ss_digest *own = &judge->joined->ranks[r];
+	double all = (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
+	double typical = (double)ss_judge_others(judge, r, SS_FIGURE_TYPICAL);
 
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != r && joined->ranks[k].step_count)
-			judge->values[count++] = (int64_t)(joined->ranks[k].typical_ns /
-							   joined->ranks[k].step_count);
-	typical = (double)ss_judge_median(judge->values, count);
 	if (all <= 0 || typical <= 0)
 		return false;
-	all = (double)ss_judge_part(own, SS_OWN_COMPUTE) / all;
+	all = (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / all;
 	typical = own->typical_ns / own->step_count / typical;
 	return typical - 1 < PACE_PART * (all - 1);
 }

@@ -34,21 +34,19 @@
  */
 static bool is_one_host(const struct ss_joined *joined, const struct ss_group *group)
 {
-	const struct ss_digest *first = &joined->ranks[joined->group_members[group->first]];
-	const char *host = ss_strings_text(&first->texts, first->host);
+	const uint32_t *members = &joined->group_members[group->first];
 	uint64_t devices = 0;
 
 	if (group->count < 2)
 		return false;
 	for (uint32_t i = 0; i < group->count; i++) {
-		const struct ss_digest *rank =
-			&joined->ranks[joined->group_members[group->first + i]];
+		const struct ss_digest *rank = &joined->ranks[members[i]];
 		uint64_t bit = rank->device >= 0 && rank->device < DEVICES_MAX
 				       ? UINT64_C(1) << rank->device
 				       : 0;
 
 		if (!bit || (devices & bit) ||
-		    strcmp(ss_strings_text(&rank->texts, rank->host), host) != 0)
+		    joined->hosts[members[i]] != joined->hosts[members[0]])
 			return false;
 		devices |= bit;
 	}
@@ -62,44 +60,43 @@ struct flow {
 	uint32_t count;
 };
 
-static struct flow flow_of(const struct ss_joined *joined, uint32_t group)
+/* Adds each meeting to the flow of its group. */
+static void measure_flows(const struct ss_joined *joined, struct flow *flows)
 {
-	struct flow flow = { 0 };
-
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {
 		const struct ss_meeting *meeting = &joined->meetings[i];
+		struct flow *flow = &flows[meeting->group];
 
-		if (meeting->group != group || !meeting->is_symmetric ||
-		    meeting->step == SS_NO_ROW || meeting->count != joined->groups[group].count)
+		if (!meeting->is_symmetric || meeting->step == SS_NO_ROW ||
+		    meeting->count != joined->groups[meeting->group].count)
 			continue;
-		flow.all_ns += (double)meeting->transfer_ns;
+		flow->all_ns += (double)meeting->transfer_ns;
 		if (meeting->bytes < LARGE_BYTES)
 			continue;
-		flow.bytes += ss_collective_factor(meeting->kind, meeting->count) *
-			      (double)meeting->bytes;
-		flow.transfer_ns += (double)meeting->transfer_ns;
-		flow.count++;
+		flow->bytes += ss_collective_factor(meeting->kind, meeting->count) *
+			       (double)meeting->bytes;
+		flow->transfer_ns += (double)meeting->transfer_ns;
+		flow->count++;
 	}
-	return flow;
 }
 
-static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group)
+static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group,
+		  const struct flow *flow)
 {
 	const struct ss_group *members = &joined->groups[group];
 	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
 	struct ss_bus_rate rate = ss_bus_rate_find(ss_strings_text(&first->texts,
 								   first->device_name),
 						   members->count);
-	struct flow flow = flow_of(joined, group);
-	double reached = flow.transfer_ns > 0 ? flow.bytes / flow.transfer_ns : 0;
+	double reached = flow->transfer_ns > 0 ? flow->bytes / flow->transfer_ns : 0;
 	double limit = SLOW * rate.usual;
 	int64_t cost_ns;
 
 	if (rate.least < rate.usual && SLOW_LEAST * rate.least < limit)
 		limit = SLOW_LEAST * rate.least;
-	if (flow.count < MESSAGES_MIN || reached <= 0 || reached >= limit || !first->step_count)
+	if (flow->count < MESSAGES_MIN || reached <= 0 || reached >= limit || !first->step_count)
 		return;
-	cost_ns = (int64_t)(flow.all_ns * (1 - reached / rate.usual) / first->step_count);
+	cost_ns = (int64_t)(flow->all_ns * (1 - reached / rate.usual) / first->step_count);
 	if (cost_ns <= link->cost_ns)
 		return;
 	*link = (struct ss_slow_link){ .ranks = { joined->group_members[members->first] },
@@ -113,9 +110,16 @@ static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uin
 				       .usual = rate.usual };
 }
 
-void ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined)
+bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
+			struct ss_arena *arena)
 {
+	struct flow *flows = SS_ARENA_NEW(arena, struct flow, (size_t)joined->group_count + 1);
+
+	if (!flows)
+		return false;
+	measure_flows(joined, flows);
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		if (is_one_host(joined, &joined->groups[i]))
-			judge(link, joined, i);
+			judge(link, joined, i, &flows[i]);
+	return true;
 }

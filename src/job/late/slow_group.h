@@ -10,7 +10,9 @@
 
 #include "job/late/slow_links.h"
 
-/* Fills the link when it is so: all members may be it. */
-void ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined);
+/* Fills the link when it is so: all members may be it. False: no memory. */
+SS_MUST_USE
+bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
+			struct ss_arena *arena);
 
 #endif

@@ -84,16 +84,11 @@ struct finder {
 
 static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group *group)
 {
-	const struct ss_digest *first = &joined->ranks[joined->group_members[group->first]];
+	const uint32_t *members = &joined->group_members[group->first];
 
-	for (uint32_t i = 1; i < group->count; i++) {
-		const struct ss_digest *rank =
-			&joined->ranks[joined->group_members[group->first + i]];
-
-		if (strcmp(ss_strings_text(&first->texts, first->host),
-			   ss_strings_text(&rank->texts, rank->host)) != 0)
+	for (uint32_t i = 1; i < group->count; i++)
+		if (joined->hosts[members[i]] != joined->hosts[members[0]])
 			return true;
-	}
 	return false;
 }
 
@@ -300,6 +295,6 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined
 	if (link->count)
 		measure(&finder, link);
 	else
-		ss_slow_group_find(link, joined);
+		return ss_slow_group_find(link, joined, arena);
 	return true;
 }

@@ -48,34 +48,21 @@ static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
 }
 
 /* How much longer than the rank the median of the others waits for communication. */
-static int64_t waited_more(struct ss_judge *judge, uint32_t r)
+static int64_t waited_more(const struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_joined *joined = judge->joined;
-	uint32_t count = 0;
-
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != r && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
-	return ss_judge_median(judge->values, count) - ss_judge_exposed(&joined->ranks[r]);
+	return ss_judge_others(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_judge_own(judge, r, SS_FIGURE_EXPOSED);
 }
 
 /*
  * How many times as long as the median of the others it computes. Kernels of one name can be
  * larger on a stage: without the whole they say nothing.
  */
-static double times_of(struct ss_judge *judge, uint32_t r)
+static double times_of(const struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_joined *joined = judge->joined;
-	uint32_t count = 0;
-	int64_t usual_ns;
+	int64_t usual_ns = ss_judge_others(judge, r, SS_OWN_COMPUTE);
 
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != r && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&joined->ranks[k], SS_OWN_COMPUTE);
-	usual_ns = ss_judge_median(judge->values, count);
-	return usual_ns > 0
-		       ? (double)ss_judge_part(&joined->ranks[r], SS_OWN_COMPUTE) / (double)usual_ns
-		       : 0;
+	return usual_ns > 0 ? (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / (double)usual_ns : 0;
 }
 
 static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)

@@ -78,27 +78,11 @@ static int64_t least_ns(const struct ss_judge *judge)
 	return share_ns > LATE_NS_MIN ? share_ns : LATE_NS_MIN;
 }
 
-static int64_t worst_of(const struct ss_lateness *lateness, uint32_t step)
-{
-	int64_t worst_ns = 0;
-
-	for (uint32_t r = 0; r < lateness->rank_count; r++)
-		if (ss_late_own(ss_lateness_of(lateness, r, step)) > worst_ns)
-			worst_ns = ss_late_own(ss_lateness_of(lateness, r, step));
-	return worst_ns;
-}
-
 /* Whether the rank is the last of the step, and by much. */
-static bool is_last(const struct ss_lateness *lateness, uint32_t r, uint32_t step)
+static bool is_last(const struct ss_judge_late *late, int64_t late_ns)
 {
-	int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, step)), second_ns = 0;
+	int64_t second_ns = late_ns == late->worst_ns ? late->second_ns : late->worst_ns;
 
-	for (uint32_t k = 0; k < lateness->rank_count; k++) {
-		int64_t other_ns = ss_late_own(ss_lateness_of(lateness, k, step));
-
-		if (k != r && other_ns > second_ns)
-			second_ns = other_ns;
-	}
 	return late_ns - second_ns >= late_ns / 100 * LAST_PERCENT;
 }
 
@@ -108,35 +92,22 @@ static void look_at_steps(struct ss_judge *judge)
 	const struct ss_lateness *lateness = &judge->lateness;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		int64_t worst_ns = worst_of(lateness, s);
+		const struct ss_judge_late *late = &judge->late[s];
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
 			int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
-			uint32_t count = 0;
 
-			if (late_ns < least_ns(judge) || late_ns < worst_ns / 100 * WORST_PERCENT)
+			if (late_ns < least_ns(judge) ||
+			    late_ns < late->worst_ns / 100 * WORST_PERCENT)
 				continue;
-			for (uint32_t k = 0; k < lateness->rank_count; k++)
-				if (k != r)
-					judge->values[count++] = ss_late_own(
-						ss_lateness_of(lateness, k, s));
 			*mark(judge, r, s) = late_ns / TIMES >=
-						     ss_judge_median(judge->values, count) ||
-					     is_last(lateness, r, s);
+						     ss_middle_without(&late->middle, late_ns) ||
+					     is_last(late, late_ns);
 		}
 	}
 }
 
 /* --- who ---------------------------------------------------------------------------- */
-
-int64_t ss_judge_exposed(const struct ss_digest *rank)
-{
-	int64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < rank->step_count; i++)
-		ss_ns_add(&sum_ns, rank->steps[i].exposed_comm_ns);
-	return rank->step_count ? sum_ns / rank->step_count : 0;
-}
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -144,48 +115,36 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* What is exposed on the median rank; without devices nothing is known to be hidden. */
-static int64_t usual_exposed(struct ss_judge *judge)
+static int64_t usual_exposed(const struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
-	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++)
-		if (joined->ranks[r].step_count) {
-			if (joined->ranks[r].device < 0)
-				return INT64_MAX;
-			judge->values[count++] = ss_judge_exposed(&joined->ranks[r]);
-		}
-	return ss_judge_median(judge->values, count);
+		if (joined->ranks[r].step_count && joined->ranks[r].device < 0)
+			return INT64_MAX;
+	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
+}
+
+/* How much more of it than the median of the others waits for communication. */
+static int64_t exposed_more(const struct ss_judge *judge, uint32_t r)
+{
+	return ss_judge_own(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_judge_others(judge, r, SS_FIGURE_EXPOSED);
 }
 
 /* Its own communication is longer than the others', by much of what it is late. */
-static bool waits_more(struct ss_judge *judge, const struct ss_straggler *straggler)
+static bool waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
-	const struct ss_joined *joined = judge->joined;
-	uint32_t count = 0;
-	int64_t more_ns;
-
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != straggler->rank && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
-	more_ns = ss_judge_exposed(&joined->ranks[straggler->rank]) -
-		  ss_judge_median(judge->values, count);
-	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
+	return exposed_more(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
 /* All ranks are idle for the same reason, this one a little longer: not its own trouble. */
-static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggler)
+static bool is_usual(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
-	const struct ss_joined *joined = judge->joined;
-	int part = SS_OWN_IDLE + (int)straggler->idle_cause;
-	uint32_t count = 0;
-	int64_t usual_ns;
+	uint32_t part = SS_OWN_IDLE + (uint32_t)straggler->idle_cause;
+	int64_t usual_ns = ss_judge_others(judge, straggler->rank, part);
 
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != straggler->rank && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&joined->ranks[k], part);
-	usual_ns = ss_judge_median(judge->values, count);
-	return ss_judge_part(&joined->ranks[straggler->rank], part) - usual_ns <
+	return ss_judge_own(judge, straggler->rank, part) - usual_ns <
 	       usual_ns / 100 * HOST_MORE_PERCENT;
 }
 
@@ -193,19 +152,12 @@ static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggle
  * Waiting beside one's own computing costs nothing: no more can be gained than what the
  * others' communication is exposed beyond the rank's own. Without device that is not known.
  */
-static void cap_gain(struct ss_judge *judge, struct ss_straggler *straggler)
+static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggler)
 {
-	const struct ss_joined *joined = judge->joined;
-	const struct ss_digest *own = &joined->ranks[straggler->rank];
-	uint32_t count = 0;
-	int64_t most_ns;
+	int64_t most_ns = -exposed_more(judge, straggler->rank);
 
-	if (own->device < 0)
+	if (judge->joined->ranks[straggler->rank].device < 0)
 		return;
-	for (uint32_t k = 0; k < joined->rank_count; k++)
-		if (k != straggler->rank && joined->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
-	most_ns = ss_judge_median(judge->values, count) - ss_judge_exposed(own);
 	if (most_ns < 0)
 		most_ns = 0;
 	if (straggler->gain_ns > most_ns)
@@ -246,6 +198,21 @@ static bool is_regular(struct ss_judge *judge, uint32_t r)
 	return steps * 100 >= judge->lateness.step_count * PERSISTENT_PERCENT;
 }
 
+/* Who is late in nearly all steps, and how late the others are in each. */
+static void find_regular(struct ss_judge *judge)
+{
+	for (uint32_t r = 0; r < judge->lateness.rank_count; r++) {
+		judge->is_regular[r] = is_regular(judge, r);
+		judge->regulars += judge->is_regular[r];
+		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
+			int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, s));
+
+			if (late_ns > judge->late[s].irregular_ns)
+				judge->late[s].irregular_ns = late_ns;
+		}
+	}
+}
+
 /*
  * Of several ranks that are late in nearly all steps only one is the last: without it alone
  * nothing is gained. They are fixed together, so each counts beyond the last of the others.
@@ -256,14 +223,9 @@ static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 	int64_t gain_ns = 0;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
-		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s)), usual_ns = 0;
+		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+		int64_t usual_ns = judge->late[s].irregular_ns;
 
-		for (uint32_t k = 0; k < lateness->rank_count; k++) {
-			int64_t other_ns = ss_late_own(ss_lateness_of(lateness, k, s));
-
-			if (k != r && other_ns > usual_ns && !judge->is_regular[k])
-				usual_ns = other_ns;
-		}
 		if (late_ns > usual_ns)
 			ss_ns_add(&gain_ns, (late_ns - usual_ns) / lateness->step_count);
 	}
@@ -345,29 +307,6 @@ static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_s
 	percent = on_host && out->pattern != SS_PATTERN_PERSISTENT ? ROTATING_STEP_PERCENT
 								   : GAIN_STEP_PERCENT;
 	return out->gain_ns < judge->step_ns / 100 * percent ? SS_SPARED_CHEAP : SS_SPARED_NOT;
-}
-
-static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
-{
-	const struct ss_rank_step *step = ss_judge_step(rank, number);
-
-	return step ? step->compute_ns : -1;
-}
-
-bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
-{
-	const struct ss_joined *joined = judge->joined;
-	int64_t own_ns = compute_in(&joined->ranks[r], number);
-	uint32_t count = 0;
-
-	for (uint32_t k = 0; k < joined->rank_count; k++) {
-		int64_t other_ns = k == r ? -1 : compute_in(&joined->ranks[k], number);
-
-		if (other_ns >= 0)
-			judge->values[count++] = other_ns;
-	}
-	return count &&
-	       own_ns - ss_judge_median(judge->values, count) >= judge->step_ns / 100 * percent;
 }
 
 /* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
@@ -469,7 +408,7 @@ static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				      (size_t)joined->rank_count + 2);
 	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
-	    !judge->is_regular || !verdict->items)
+	    !judge->is_regular || !verdict->items || !ss_judge_measure(judge))
 		return false;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (judge->lateness.step_ns[r])
@@ -509,6 +448,7 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
+	bool *is_named;
 
 	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				       (size_t)joined->rank_count + 1);
@@ -517,16 +457,16 @@ static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		if (joined->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
 			return true;
-	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		bool named = false;
-
-		for (uint32_t i = 0; i < verdict->count; i++)
-			named |= verdict->items[i].rank == r &&
-				 verdict->items[i].cause != SS_LATE_LINK;
-		if (!named &&
+	is_named = SS_ARENA_NEW(judge->arena, bool, (size_t)joined->rank_count + 1);
+	if (!is_named)
+		return false;
+	for (uint32_t i = 0; i < verdict->count; i++)
+		if (verdict->items[i].rank != SS_NO_ROW && verdict->items[i].cause != SS_LATE_LINK)
+			is_named[verdict->items[i].rank] = true;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (!is_named[r] &&
 		    ss_judge_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
 			verdict->hidden_count++;
-	}
 	return true;
 }
 
@@ -542,10 +482,7 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;
 	look_at_steps(&judge);
-	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		judge.is_regular[r] = is_regular(&judge, r);
-		judge.regulars += judge.is_regular[r];
-	}
+	find_regular(&judge);
 	find_latest(&judge, &verdict->latest);
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
@@ -565,7 +502,8 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
 			.gain_ns = least(verdict->link.cost_ns,
-					 ss_judge_exposed(&joined->ranks[verdict->link.ranks[0]])),
+					 ss_judge_own(&judge, verdict->link.ranks[0],
+						      SS_FIGURE_EXPOSED)),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,
@@ -576,7 +514,7 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 	/* somebody whom all wait for is named already */
 	if (verdict->count)
 		verdict->stage.rank = SS_NO_ROW;
-	if (!find_hidden(&judge, verdict))
+	if (!find_hidden(&judge, verdict) || judge.failed)
 		return false;
 	if (verdict->count)
 		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);

@@ -239,6 +239,7 @@ static const struct ss_json_member verdict[] = {
 	OBJECTS("findings", SS_MEMBER_LIST, "findings, largest saving first", finding),
 	FLAG("only_bounds", "the replay misses the step by more than 5 %: use low and high only"),
 	INTEGER_OR_NULL("clock_error_ns", "uncertainty of the least certain clock"),
+	INTEGER("missing_ranks", "ranks of the job of which there is no file"),
 	INTEGER("unaligned_ranks", "ranks whose clocks cannot be compared"),
 	INTEGER("unmatched_collectives", "collectives that were not found on other ranks"),
 	INTEGER("recorded_waits", "waits of streams for each other that were recorded"),
@@ -269,6 +270,81 @@ static const struct ss_json_member comparison[] = {
 	END,
 };
 
+/* --- checks ---------------------------------------------------------------------------- */
+
+static const struct ss_json_member check_figure[] = {
+	INTEGER_OR_NULL("baseline_ns", "of the baseline: the mean over its runs"),
+	INTEGER_OR_NULL("run_ns", "of the run"),
+	NUMBER_OR_NULL("change_percent", "change, in percent of the baseline's"),
+	NUMBER_OR_NULL("noise_percent", "half width of the interval of equal runs, likewise"),
+	TEXT_OR_NULL("verdict", "pass, regression, improvement or inconclusive, by this figure"),
+	END,
+};
+
+static const struct ss_json_member check_noise[] = {
+	INTEGER("confidence_percent", "share of equal runs that lie in the interval"),
+	INTEGER("baseline_runs", "runs of the baseline; 0: none was given"),
+	INTEGER("baseline_steps", "their steps"),
+	INTEGER("run_steps", "steps of the run"),
+	MEMBER("threshold_percent", NUMBER, 0, "smallest change that counts"),
+	NUMBER_OR_NULL("step_deviation_percent", "standard deviation of the baseline's steps"),
+	NUMBER_OR_NULL("run_deviation_percent",
+		       "standard deviation of equal runs; with one run of the baseline assumed"),
+	MEMBER("autocorrelation", NUMBER, 0, "of neighbouring steps; 0: none that is certain"),
+	TEXT("decided_by", "mean or median"),
+	OBJECTS("mean", 0, "the mean step", check_figure),
+	OBJECTS("median", 0, "the median step", check_figure),
+	END,
+};
+
+static const struct ss_json_member check_change[] = {
+	TEXT("kind", "finding, part, phase, kernel or collective"),
+	TEXT("name", "name of the rule, the part of the step, the phase, ..."),
+	TEXT_OR_NULL("title", "of a finding: what is wrong"),
+	INTEGER("baseline_ns", "per mean step and rank, in the baseline"),
+	INTEGER("run_ns", "the same in the run"),
+	END,
+};
+
+static const struct ss_json_member check_condition[] = {
+	TEXT("condition", "as it was written"),
+	TEXT_OR_NULL("view", "its view; null: the summary"),
+	TEXT("column", "its column"),
+	FLAG("known", "the traces show the figure"),
+	FLAG("holds", "one row meets it at least"),
+	NUMBER_OR_NULL("found", "the figure, of the row that meets it most"),
+	INTEGER("rows", "rows that meet it"),
+	INTEGER("of_rows", "rows that have the figure"),
+	TEXT_OR_NULL("where", "the row; null: there is only one"),
+	END,
+};
+
+static const struct ss_json_member check_summary[] = {
+	TEXT("column", "name, for --fail-if"),
+	NUMBER_OR_NULL("value", "its value, in the unit of the name"),
+	END,
+};
+
+static const struct ss_json_member check[] = {
+	TEXT("verdict", "pass, regression, improvement, inconclusive, or fail: a condition holds"),
+	TEXT_OR_NULL("compared", "the verdict of the comparison alone; null: no baseline"),
+	TEXT("text", "the verdict as a sentence"),
+	TEXT_OR_NULL("cause_text", "what changed most, of a regression or an improvement"),
+	TEXT_OR_NULL("noise_text", "the noise that was assumed"),
+	TEXT_OR_NULL("reason", "why the comparison is inconclusive"),
+	TEXT_OR_NULL("level_text", "with a store: where the level of earlier runs changed"),
+	TEXT("path", "the run, as it was given"),
+	TEXT_OR_NULL("against", "the baseline, as it was given"),
+	OBJECTS("noise", 0, "the noise, and what it says about the step", check_noise),
+	OBJECTS("changes", SS_MEMBER_LIST, "what changed most, the cause first", check_change),
+	OBJECTS("conditions", SS_MEMBER_LIST, "conditions of --fail-if", check_condition),
+	OBJECTS("summary", SS_MEMBER_LIST, "the run in one row: what conditions can name",
+		check_summary),
+	RUN,
+	QUALITY,
+	END,
+};
+
 const struct ss_document_form ss_document_forms[] = {
 	{ "diagnose", "A verdict: what slows the steps down, what it costs, how to fix it", verdict,
 	  &ss_findings_view },
@@ -278,6 +354,7 @@ const struct ss_document_form ss_document_forms[] = {
 	{ "info", "A report: what the files contain", report, NULL },
 	{ "snapshot", "A report: memory of a snapshot or trace", report, NULL },
 	{ "compare", "stepscope diff: what changed between two runs", comparison, NULL },
+	{ "check", "stepscope check: whether a run is slower than its baseline", check, NULL },
 };
 
 const size_t ss_document_form_count = SS_COUNT(ss_document_forms);

@@ -459,6 +459,8 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			     error);
 	if (diagnosis->is_bounded)
 		ss_text_addf(&line, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
+	if (diagnosis->trust.missing.count)
+		ss_missing_ranks_tell(&diagnosis->trust.missing, clause(&line));
 	if (diagnosis->trust.unaligned_ranks)
 		ss_text_addf(clause(&line), "clocks of %u rank%s cannot be compared",
 			     diagnosis->trust.unaligned_ranks,

@@ -8,25 +8,6 @@
 #include "render/verdict/diagnosis.h"
 #include "render/runs.h"
 
-static void add_text(struct ss_text *out, const char *key, const char *text)
-{
-	ss_text_addf(out, "\"%s\":", key);
-	if (text)
-		ss_render_quoted(out, text);
-	else
-		ss_text_add_string(out, "null");
-}
-
-/* A time, or null where there is none. */
-static void add_time(struct ss_text *out, const char *key, int64_t ns, bool is_known)
-{
-	ss_text_addf(out, "\"%s\":", key);
-	if (is_known)
-		ss_text_add_int(out, ns);
-	else
-		ss_text_add_string(out, "null");
-}
-
 static void add_rank(struct ss_text *out, int64_t rank)
 {
 	if (rank < 0)
@@ -69,7 +50,7 @@ static void add_bytes(const struct ss_finding *finding, struct ss_text *out)
 	if (finding->bytes < 0)
 		return;
 	ss_text_addf(out, "\"bytes\":%" PRId64 ",", finding->bytes);
-	add_text(out, "bytes_are", finding->rule->bytes_are);
+	ss_render_text_member(out, "bytes_are", finding->rule->bytes_are);
 	ss_text_add_string(out, ",\n   ");
 }
 
@@ -80,11 +61,12 @@ static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 		const struct ss_evidence *evidence = &finding->evidence[i];
 
 		ss_text_add_string(out, i ? ",\n    {" : "\n    {");
-		add_text(out, "text", evidence->text);
+		ss_render_text_member(out, "text", evidence->text);
 		ss_text_add_string(out, ",");
-		add_text(out, "line", evidence->line);
+		ss_render_text_member(out, "line", evidence->line);
 		ss_text_add_string(out, ",");
-		add_time(out, "weight_ns", evidence->weight_ns, evidence->weight_ns != 0);
+		ss_render_ns_member(out, "weight_ns", evidence->weight_ns,
+				    evidence->weight_ns != 0);
 		if (evidence->snapshot)
 			ss_text_addf(out, ",\"snapshot\":%" PRIu32 ",\"device\":%" PRId32,
 				     evidence->snapshot - 1, evidence->device);
@@ -96,27 +78,27 @@ static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 static void add_finding(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 			struct ss_text *out)
 {
-	add_text(out, "rule", finding->rule->name);
+	ss_render_text_member(out, "rule", finding->rule->name);
 	ss_text_add_string(out, finding->is_warning ? ",\"level\":\"warning\","
 						    : ",\"level\":\"info\",");
-	add_text(out, "title", finding->title);
+	ss_render_text_member(out, "title", finding->title);
 	ss_text_add_string(out, ",\n   ");
 	add_ranks(diagnosis, finding, out);
 	ss_text_add_string(out, ",\n   ");
 	add_cost(diagnosis, finding, out);
 	ss_text_add_string(out, ",\n   ");
 	add_bytes(finding, out);
-	add_text(out, "confidence", ss_confidence_name(finding->confidence));
+	ss_render_text_member(out, "confidence", ss_confidence_name(finding->confidence));
 	ss_text_add_string(out, ",");
-	add_text(out, "reason", finding->reason);
+	ss_render_text_member(out, "reason", finding->reason);
 	ss_text_add_string(out, ",");
-	add_text(out, "beyond_evidence", finding->beyond);
+	ss_render_text_member(out, "beyond_evidence", finding->beyond);
 	ss_text_add_string(out, ",\n   ");
 	add_evidence(finding, out);
 	ss_text_add_string(out, ",\n   ");
-	add_text(out, "fix", finding->fix);
+	ss_render_text_member(out, "fix", finding->fix);
 	ss_text_add_string(out, ",");
-	add_text(out, "surer", finding->surer);
+	ss_render_text_member(out, "surer", finding->surer);
 }
 
 static void add_quality(const struct ss_diagnosis *diagnosis,
@@ -131,10 +113,11 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 	else
 		ss_text_add_int(out, trust->clock_error_ns);
 	ss_text_addf(out,
-		     ",\"unaligned_ranks\":%" PRIu32 ",\"unmatched_collectives\":%" PRIu64
-		     ",\"recorded_waits\":%" PRIu64 ",\"inferred_waits\":%" PRIu64 ",\n",
-		     trust->unaligned_ranks, trust->unmatched, trust->recorded_waits,
-		     trust->inferred_waits);
+		     ",\"missing_ranks\":%" PRId64 ",\"unaligned_ranks\":%" PRIu32
+		     ",\"unmatched_collectives\":%" PRIu64 ",\"recorded_waits\":%" PRIu64
+		     ",\"inferred_waits\":%" PRIu64 ",\n",
+		     trust->missing.count, trust->unaligned_ranks, trust->unmatched,
+		     trust->recorded_waits, trust->inferred_waits);
 	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
 }
@@ -167,7 +150,7 @@ static void add_lines(struct ss_text *out, const char *key, struct ss_text *line
 {
 	if (lines->length && lines->data[lines->length - 1] == '\n')
 		lines->data[--lines->length] = '\0';
-	add_text(out, key, lines->length ? lines->data : NULL);
+	ss_render_text_member(out, key, lines->length ? lines->data : NULL);
 	ss_text_end(lines, out);
 }
 
@@ -210,9 +193,9 @@ static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out
 			     ",\"excess_ns\":%" PRId64 ",",
 			     i ? "," : "", outlier->step, outlier->is_first ? "true" : "false",
 			     outlier->step_ns, outlier->excess_ns);
-		add_time(out, "cause_ns", outlier->cause_ns, outlier->cause != NULL);
+		ss_render_ns_member(out, "cause_ns", outlier->cause_ns, outlier->cause != NULL);
 		ss_text_add_string(out, ",");
-		add_text(out, "cause", outlier->cause);
+		ss_render_text_member(out, "cause", outlier->cause);
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],");
@@ -249,7 +232,7 @@ static void add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	add_percent(out, "busy_min_percent", gpu->least);
 	add_percent(out, "busy_max_percent", gpu->most);
 	add_percent(out, "idle_cause_percent", gpu->cause_share);
-	add_text(out, "idle_cause", ss_idle_name(gpu->cause));
+	ss_render_text_member(out, "idle_cause", ss_idle_name(gpu->cause));
 	ss_text_add_string(out, "},\n");
 }
 
@@ -258,13 +241,13 @@ static void add_step(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	bool known = diagnosis->step_ns > 0;
 
-	add_time(out, "step_ns", diagnosis->step_ns, known);
+	ss_render_ns_member(out, "step_ns", diagnosis->step_ns, known);
 	ss_text_add_string(out, ",");
-	add_time(out, "fixed_step_ns", diagnosis->fixed_ns, known);
+	ss_render_ns_member(out, "fixed_step_ns", diagnosis->fixed_ns, known);
 	ss_text_add_string(out, ",");
-	add_time(out, "fixed_low_ns", diagnosis->fixed_low_ns, known);
+	ss_render_ns_member(out, "fixed_low_ns", diagnosis->fixed_low_ns, known);
 	ss_text_add_string(out, ",");
-	add_time(out, "fixed_high_ns", diagnosis->fixed_high_ns, known);
+	ss_render_ns_member(out, "fixed_high_ns", diagnosis->fixed_high_ns, known);
 	ss_text_addf(out,
 		     ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32 ",\"snapshots\":%" PRIu32
 		     ",\"replay_error_percent\":",
@@ -291,11 +274,11 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, ",\n");
 	add_account(diagnosis, out);
 	add_gpu(diagnosis, out);
-	add_text(out, "blind_text", ss_diagnosis_blind(diagnosis));
+	ss_render_text_member(out, "blind_text", ss_diagnosis_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
-	add_text(out, "next", diagnosis->next);
+	ss_render_text_member(out, "next", diagnosis->next);
 	ss_text_add_string(out, ",");
-	add_text(out, "not_found", diagnosis->not_found);
+	ss_render_text_member(out, "not_found", diagnosis->not_found);
 	ss_text_addf(out, ",\"finding_count\":%" PRIu32 ",\n\"findings\":[",
 		     diagnosis->finding_count);
 	for (uint32_t i = 0; i < rows; i++) {

@@ -162,6 +162,7 @@ static void add_metadata(const struct ss_sim_writer *writer, struct ss_text *out
 	if (device->rocm)
 		add_version(out, driver, device->driver_version);
 	add_flag(out, "with_stack", plan->with_stack);
+	ss_text_addf(out, "\n  \"host_name\": \"sim%05u\",", writer->rank / plan->host_ranks);
 	ss_text_addf(out, "\n  \"trace_id\": \"%016llX%016llX\",", (unsigned long long)high,
 		     (unsigned long long)low);
 }

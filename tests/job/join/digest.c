@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "analyze/facts.h"
+#include "base/hash/hash.h"
 #include "job/join/digest.h"
 #include "support/make/events.h"
 
@@ -53,6 +54,20 @@ static void drop(struct made *made)
 	support_close(&made->loaded);
 }
 
+/* The list of ranks that a group has the hash of. */
+static const char *ranks_of(const struct ss_rank_group *group)
+{
+	static const char *const lists[] = { "",           "[0]",    "[1]",
+					     "[2]",        "[0, 1]", "[1, 3]",
+					     "[2, 3]",     "[3, 5]", "[1, 3, 5, 7]",
+					     "[1, 3, ...]" };
+
+	for (size_t i = 0; i < SS_COUNT(lists); i++)
+		if (ss_hash_bytes(lists[i], strlen(lists[i])) == group->ranks)
+			return lists[i];
+	return "[another list]";
+}
+
 /* Times are microseconds from the first event: "all-reduce 10-20 g:name step 0 after 5". */
 static void describe(const struct ss_digest *digest, struct ss_text *out)
 {
@@ -67,7 +82,7 @@ static void describe(const struct ss_digest *digest, struct ss_text *out)
 			     (long long)(arrival->end_ns - digest->start_ns) / 1000);
 		if (group->name)
 			ss_text_addf(out, " of %s%s", ss_strings_text(&digest->texts, group->name),
-				     ss_strings_text(&digest->texts, group->ranks));
+				     ranks_of(group));
 		/* without marks all is one step */
 		if (arrival->step != UINT32_MAX && digest->step_count > 1)
 			ss_text_addf(out, " in %u", arrival->step);

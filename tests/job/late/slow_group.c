@@ -70,7 +70,7 @@ static void test_groups(void **state)
 		struct support_ranks ranks;
 
 		make_group(&ranks, &groups[i]);
-		ss_slow_group_find(&link, &ranks.joined);
+		assert_true(ss_slow_group_find(&link, &ranks.joined, &ranks.joined.arena));
 		support_check(link.count == groups[i].count, groups[i].what, "%u found",
 			      link.count);
 		support_check((link.of_group != 0) == (groups[i].count != 0), groups[i].what,

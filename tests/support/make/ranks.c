@@ -39,8 +39,7 @@ struct ss_digest *support_ranks_rank(struct support_ranks *ranks, int64_t number
 uint32_t support_rank_group(struct ss_digest *rank, const char *name, const char *members)
 {
 	struct ss_rank_group group = { .name = ss_strings_add(&rank->texts, name, strlen(name)),
-				       .ranks = ss_strings_add(&rank->texts, members,
-							       strlen(members)),
+				       .ranks = ss_hash_bytes(members, strlen(members)),
 				       .size = -1 };
 
 	for (uint32_t i = 0; i < rank->group_count; i++)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command_line.c - finds the command, runs it, and checks that its output was written.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/help.h"
+#include "cli/stop.h"
+
+/* Where the command writes: what its options say; without -o, beside the paths. */
+static size_t find_outputs(const struct command *command, const struct arguments *arguments,
+			   const char **out)
+{
+	bool is_beside = command->writes_beside;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ss_option_count; i++) {
+		const struct ss_option *option = &ss_options[i];
+		const char *path = arguments->values[i] ? arguments->values[i] : option->otherwise;
+
+		if (!(option->takers & command->takers) || option->kind != SS_OPTION_OUTPUT ||
+		    !path)
+			continue;
+		out[count++] = path;
+		is_beside = is_beside && option->letter != 'o';
+	}
+	for (size_t i = 0; is_beside && i < arguments->path_count; i++)
+		out[count++] = arguments->paths[i];
+	return count;
+}
+
+/* Valgrind makes code at run time, inside of this process: behind the filter it could not go on. */
+static bool is_in_valgrind(void)
+{
+	const char *loaded = getenv("LD_PRELOAD");
+
+	return loaded && strstr(loaded, "vgpreload");
+}
+
+/*
+ * Gives up what reading files of strangers does not need; false: there is no memory or file for
+ * that, and nothing is read without it.
+ */
+static bool lock(const struct command *command, const struct arguments *arguments)
+{
+	static const char turned_off[] = "no-sandbox";
+	const char **outputs = NULL;
+	struct sandbox_needs needs = { 0 };
+	bool is_fine;
+
+	/* who cannot turn it off reads nothing */
+	if (!ss_option_find(turned_off, strlen(turned_off), command->takers))
+		return true;
+	if (command->begin)
+		command->begin(arguments, &needs);
+	if (option_given(arguments, turned_off) || is_in_valgrind())
+		return true;
+	outputs = calloc(needs.output_count + arguments->path_count + ss_option_count + 1,
+			 sizeof(*outputs));
+	if (outputs) {
+		for (size_t i = 0; i < needs.output_count; i++)
+			outputs[i] = needs.outputs[i];
+		needs.outputs = outputs;
+		needs.output_count += find_outputs(command, arguments,
+						   outputs + needs.output_count);
+	}
+	is_fine = outputs && sandbox_enter(&needs) != SANDBOX_FAILED;
+	if (!is_fine)
+		fprintf(stderr, "stepscope %s: cannot enter the sandbox: %s\n", command->name,
+			strerror(errno));
+	free((void *)(uintptr_t)outputs);
+	return is_fine;
+}
+
+static int fail_memory(const struct command *command)
+{
+	fprintf(stderr, "stepscope %s: no memory for the arguments\n", command->name);
+	return EXIT_FAILED;
+}
+
+static int run(const struct command *command, int count, char **words)
+{
+	struct arguments arguments;
+	int code = EXIT_USAGE;
+
+	if (options_read(command, count, words, &arguments)) {
+		if (arguments.help) {
+			help_command(command);
+			code = EXIT_FINE;
+		} else {
+			code = lock(command, &arguments) ? command->run(command, &arguments)
+							 : EXIT_FAILED;
+		}
+	} else if (!arguments.paths) {
+		code = fail_memory(command);
+	}
+	options_release(&arguments);
+	return code;
+}
+
+/* No command has a point or a slash in its name: a file that is missing is reported as such. */
+static bool is_path(const char *word)
+{
+	struct stat info;
+
+	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || stat(word, &info) == 0;
+}
+
+/* A word that is near to a command was meant as one; any other one may be a folder. */
+static int unknown(const char *word)
+{
+	const char *meant = command_suggest(word);
+
+	if (meant) {
+		fprintf(stderr,
+			"stepscope: no command or file called '%s'; did you mean '%s'?\n"
+			"Run 'stepscope help' for all commands.\n",
+			word, meant);
+		return EXIT_USAGE;
+	}
+	fprintf(stderr,
+		"stepscope: cannot open '%s': no file, folder or command has this name\n"
+		"Run 'stepscope help' for all commands.\n",
+		word);
+	return EXIT_FAILED;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	struct command command;
+
+	if (argc < 2) {
+		help_all();
+		return EXIT_USAGE;
+	}
+	if (option_is(argv[1], "help")) {
+		help_all();
+		return EXIT_FINE;
+	}
+	if (command_find(option_is(argv[1], "version") ? "version" : argv[1], &command))
+		return run(&command, argc - 2, argv + 2);
+	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
+	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
+		return run(&command, argc - 1, argv + 1);
+	return unknown(argv[1]);
+}
+
+int command_line(int argc, char **argv)
+{
+	int code = dispatch(argc, argv);
+
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "stepscope: cannot write the output: %s\n", strerror(errno));
+		code = EXIT_FAILED;
+	}
+	stop_end();
+	return code != EXIT_FINE && stop_asked() ? EXIT_INTERRUPTED : code;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sql.c - routes: a query of the page, and its end before it is done.
+ *
+ * A query runs on the same worker as views, because it reads what they read; the timeline is
+ * answered beside it. A mistake in a query is an answer, not a failure of the request.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/request/query.h"
+#include "base/text.h"
+#include "cli/served/served.h"
+#include "cli/sql/query.h"
+#include "render/render.h"
+
+/* Rows that the page gets; a CSV has all of them. */
+#define ROWS_MAX 10000
+
+/* Other tabs wait meanwhile; the command has all the time. */
+#define QUERY_SECONDS 60
+
+/* For the number of rows, if there are more than the page gets. */
+#define COUNT_SECONDS 2
+
+/* Rows of a CSV that are rendered at a time, and its size: what a browser saves. */
+#define CSV_ROWS 32768
+#define CSV_BYTES_MAX ((size_t)256 << 20)
+
+#define NS_PER_SECOND INT64_C(1000000000)
+
+static int64_t now_ns(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
+static struct served_sql *desk_of(const struct ss_asked *asked)
+{
+	struct served *served = asked->runs->own->context;
+
+	return &served->sql;
+}
+
+static bool is_stopped(void *context)
+{
+	struct served_sql *desk = context;
+	bool is_stopped;
+
+	ss_gate_lock(desk->gate);
+	is_stopped = desk->running && desk->running == desk->stopped;
+	ss_gate_unlock(desk->gate);
+	return is_stopped || now_ns() > desk->end_ns || desk->is_over();
+}
+
+static void set_running(struct served_sql *desk, int64_t id)
+{
+	ss_gate_lock(desk->gate);
+	desk->running = id;
+	ss_gate_unlock(desk->gate);
+}
+
+void served_prepare(struct served *served)
+{
+	*served = (struct served){ 0 };
+	engine_prepare(&served->sql.problem);
+}
+
+bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit_bytes,
+		  bool (*is_over)(void))
+{
+	static const struct ss_route *const routes[] = { &route_sql, &route_sql_stop,
+							 &route_sql_schema };
+	struct served_sql *desk = &served->sql;
+
+	served->own = (struct ss_own_routes){ routes, SS_COUNT(routes), served };
+	desk->options = (struct ss_sql_options){ .threads = threads,
+						 .memory_limit_bytes = memory_limit_bytes,
+						 .is_stopped = is_stopped,
+						 .context = desk };
+	desk->is_over = is_over;
+	desk->gate = ss_gate_open();
+	return desk->gate != NULL;
+}
+
+void served_end(struct served *served)
+{
+	struct served_sql *desk = &served->sql;
+
+	for (uint32_t i = 0; i < SS_RUNS_MAX; i++)
+		ss_sql_close(desk->sqls[i]);
+	if (desk->gate)
+		ss_gate_close(desk->gate);
+}
+
+/* The database of the run that is asked about. */
+static enum ss_status open_run(const struct ss_asked *asked, struct ss_sql **out,
+			       struct ss_error *err)
+{
+	struct served_sql *desk = desk_of(asked);
+	uint32_t run = 0;
+
+	while (asked->runs->sessions[run] != asked->session)
+		run++;
+	if (desk->problem.code != SS_OK)
+		return ss_fail(err, desk->problem.code, "%s", desk->problem.text);
+	if (!desk->sqls[run])
+		SS_TRY(ss_sql_open(asked->session, &desk->options, &desk->sqls[run], err));
+	*out = desk->sqls[run];
+	return SS_OK;
+}
+
+/* One query of the page. */
+struct running {
+	const struct ss_asked *asked;
+	struct ss_sql *sql;
+	const char *query; /* all statements */
+	int64_t begin_ns;
+	bool is_csv;
+	int64_t at;        /* of a problem, in the query; -1: not known */
+	int64_t row_count; /* of the last statement with rows; -1: not counted */
+	bool has_rows;
+	struct ss_text table;
+};
+
+static struct ss_render_options options_of(const struct running *running)
+{
+	struct ss_render_options options = { .top = running->is_csv ? 0 : ROWS_MAX };
+
+	ss_query_trust(running->asked->session, &options.trust);
+	return options;
+}
+
+static enum ss_status render_csv(struct running *running, struct ss_sql_answer *answer,
+				 struct ss_error *err)
+{
+	const struct ss_renderer *csv = ss_renderer_find("csv");
+	struct ss_render_options options = options_of(running);
+	bool is_first = true;
+
+	running->table.length = 0;
+	while (is_first || !answer->is_done) {
+		SS_TRY(ss_sql_fetch(answer, CSV_ROWS, err));
+		(is_first ? csv->view : csv->more)(&answer->table, &options, &running->table);
+		is_first = false;
+		if (running->table.length > CSV_BYTES_MAX)
+			return ss_fail(err, SS_ERR_LIMIT,
+				       "the CSV has more than 256 MB; use 'stepscope sql PATH "
+				       "QUERY -o rows.csv' or a file that ends in .parquet");
+	}
+	return SS_OK;
+}
+
+static enum ss_status render_rows(struct running *running, struct ss_sql_answer *answer,
+				  struct ss_error *err)
+{
+	struct ss_render_options options = options_of(running);
+
+	SS_TRY(ss_sql_fetch(answer, ROWS_MAX + 1, err));
+	running->row_count = answer->table.row_count;
+	if (answer->table.row_count > ROWS_MAX)
+		running->row_count = -1;
+	running->table.length = 0;
+	ss_renderer_find("json")->view(&answer->table, &options, &running->table);
+	return SS_OK;
+}
+
+/* How many rows there are, if it takes no time; what fails here is not worth a word. */
+static void count_rows(struct running *running, const struct ss_sql_text *statement)
+{
+	struct served_sql *desk = desk_of(running->asked);
+	int64_t end_ns = now_ns() + COUNT_SECONDS * NS_PER_SECOND;
+	struct ss_sql_answer answer;
+	struct ss_text text = { 0 };
+	struct ss_error unused = { 0 };
+
+	desk->end_ns = end_ns < desk->end_ns ? end_ns : desk->end_ns;
+	ss_text_addf(&text, "select count(*) from (%.*s\n)", (int)statement->length,
+		     statement->text);
+	if (!ss_text_failed(&text)) {
+		if (ss_sql_begin(running->sql, &(struct ss_sql_text){ text.data, text.length },
+				 &answer, &unused) == SS_OK &&
+		    ss_sql_fetch(&answer, 0, &unused) == SS_OK && answer.table.row_count == 1)
+			running->row_count = ss_table_int(&answer.table, 0, 0);
+		ss_sql_end(&answer);
+	}
+	ss_text_release(&text);
+}
+
+static enum ss_status run_one(struct running *running, const struct ss_sql_text *statement,
+			      struct ss_error *err)
+{
+	struct ss_sql_answer answer;
+	enum ss_status status = ss_sql_begin(running->sql, statement, &answer, err);
+
+	if (status == SS_OK && answer.has_rows) {
+		running->has_rows = true;
+		status = running->is_csv ? render_csv(running, &answer, err)
+					 : render_rows(running, &answer, err);
+	}
+	ss_sql_end(&answer);
+	if (status == SS_OK && ss_text_failed(&running->table))
+		status = ss_fail_memory(err, "the rows");
+	if (status != SS_OK && ss_sql_problem_at(running->sql) >= 0)
+		running->at = statement->text - running->query + ss_sql_problem_at(running->sql);
+	return status;
+}
+
+static enum ss_status run_all(struct running *running, struct ss_error *err)
+{
+	struct ss_sql_text rest = { running->query, strlen(running->query) }, statement, last;
+	bool is_ended, is_any = false;
+
+	SS_TRY(open_run(running->asked, &running->sql, err));
+	while (ss_sql_split(&rest, &statement, &is_ended)) {
+		SS_TRY(run_one(running, &statement, err));
+		is_any = true;
+		last = statement;
+	}
+	if (!is_any)
+		return ss_fail(err, SS_ERR_USAGE, "there is no query yet");
+	if (!running->is_csv && running->has_rows && running->row_count < 0)
+		count_rows(running, &last);
+	return SS_OK;
+}
+
+/* Why it failed, for people. */
+static void add_error(const struct running *running, enum ss_status status,
+		      const struct ss_error *problem, struct ss_text *out)
+{
+	struct served_sql *desk = desk_of(running->asked);
+	bool is_late = status == SS_ERR_STOPPED && now_ns() > desk->end_ns;
+
+	ss_text_add_string(out, "{\"text\":");
+	if (is_late)
+		ss_text_addf(out,
+			     "\"stopped after %d s: other tabs wait for the query; "
+			     "'stepscope sql' has no such limit\"",
+			     QUERY_SECONDS);
+	else
+		ss_render_quoted(out, problem->text);
+	ss_text_addf(out, ",\"stopped\":%s,\"at\":",
+		     status == SS_ERR_STOPPED && !is_late ? "true" : "false");
+	if (running->at >= 0)
+		ss_text_addf(out, "%" PRId64 "}", running->at);
+	else
+		ss_text_add_string(out, "null}");
+}
+
+static void add_answer(const struct running *running, enum ss_status status,
+		       const struct ss_error *problem, struct ss_text *out)
+{
+	ss_text_addf(out, "{\"schema\":\"stepscope.sql-answer/1\",\"seconds\":%.6f,\"error\":",
+		     (double)(now_ns() - running->begin_ns) / (double)NS_PER_SECOND);
+	if (status != SS_OK) {
+		add_error(running, status, problem, out);
+		ss_text_add_string(out, "}\n");
+		return;
+	}
+	ss_text_add_string(out, "null,\"row_count\":");
+	if (running->row_count >= 0)
+		ss_text_addf(out, "%" PRId64, running->row_count);
+	else
+		ss_text_add_string(out, "null");
+	ss_text_add_string(out, ",\"table\":");
+	ss_text_add_string(out, running->has_rows ? running->table.data : "null");
+	ss_text_add_string(out, "}\n");
+}
+
+static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *out,
+			      struct ss_error *err)
+{
+	struct served_sql *desk = desk_of(asked);
+	const char *format = ss_asked_text(asked, "format");
+	struct running running = { .asked = asked,
+				   .query = ss_asked_text(asked, "query"),
+				   .is_csv = format && strcmp(format, "csv") == 0,
+				   .begin_ns = now_ns(),
+				   .at = -1 };
+	struct ss_error problem = { 0 };
+	enum ss_status status;
+	int64_t id;
+
+	if (format && !running.is_csv && strcmp(format, "json") != 0)
+		return ss_fail(err, SS_ERR_USAGE, "'format' is json or csv");
+	SS_TRY(ss_asked_int(asked, "id", 0, INT64_MAX, 0, &id, err));
+	if (!running.query)
+		running.query = "";
+	desk->end_ns = running.begin_ns + QUERY_SECONDS * NS_PER_SECOND;
+	set_running(desk, id);
+	status = run_all(&running, &problem);
+	set_running(desk, 0);
+	if (running.is_csv && status == SS_OK) {
+		out->media_type = "text/csv";
+		out->body = running.table;
+		return SS_OK;
+	}
+	if (running.is_csv)
+		status = ss_fail(err, status, "%s", problem.text);
+	else
+		add_answer(&running, status, &problem, &out->body);
+	ss_text_release(&running.table);
+	return running.is_csv ? status : SS_OK;
+}
+
+static enum ss_status run_stop(const struct ss_asked *asked, struct ss_answer *out,
+			       struct ss_error *err)
+{
+	struct served_sql *desk = desk_of(asked);
+	bool is_running;
+	int64_t id;
+
+	SS_TRY(ss_asked_needed(asked, "id", 1, INT64_MAX, &id, err));
+	ss_gate_lock(desk->gate);
+	desk->stopped = id; /* also of one that waits for its turn */
+	is_running = desk->running == id;
+	ss_gate_unlock(desk->gate);
+	/* it may be computing a view */
+	if (is_running)
+		ss_session_cancel(asked->session);
+	ss_text_add_string(&out->body, "{}\n");
+	return SS_OK;
+}
+
+const struct ss_route route_sql = {
+	.name = "sql",
+	.summary = "The rows of a query",
+	.parameters = "query id format",
+	.run = run_sql,
+};
+
+const struct ss_route route_sql_stop = {
+	.name = "sql-stop",
+	.summary = "Stops the query of that id",
+	.parameters = "id",
+	.apart = true,
+	.run = run_stop,
+};
