@@ -91,9 +91,20 @@ ssize_t readv(int fd, const struct iovec *parts, int count)
 			    : behind(fd, parts, count);
 }
 
+/* A counter by which threads wake each other: the kernel takes its eight bytes, always. */
+static bool is_counter(int fd)
+{
+	char link[64], path[64] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return syscall(SYS_readlink, link, path, sizeof(path) - 1) > 0 && strstr(path, "[eventfd]");
+}
+
 ssize_t write(int fd, const void *bytes, size_t length)
 {
 	BEHIND(write);
+	if (length == sizeof(uint64_t) && is_counter(fd))
+		return behind(fd, bytes, length);
 	return fault_meets_bytes(WRITE, "write", &length) ? -1 : behind(fd, bytes, length);
 }
 

@@ -188,6 +188,12 @@ class Torture:
 def replay(torture, fault, words):
     family, kind, number = fault.split(":")
     one = Fault(family, int(kind), int(number.rstrip("+")), number.endswith("+"))
+    if words[0] == "serve":
+        inputs.prepare(torture.work, words)
+        answers, _ = served.reference(torture.program, words)
+        result, verdict = served.try_fault(torture.program, words, answers, one)
+        print(f"{one}: {verdict}, hit {result.hit()}, exit {result.code}\n{result.err}")
+        return
     reference, before = torture.reference(words[0], words)
     result, _ = torture.once(words, fault=one)
     verdict = judge.judge(result, reference, one, before,

@@ -24,6 +24,7 @@ struct visit {
 	struct progress_bar bar;
 	uint32_t run, run_count;
 	bool wants_browser, is_greeted;
+	bool is_mute; /* the link could not be written */
 	sigset_t before; /* what was held back before the server's threads began */
 	int code;
 };
@@ -73,7 +74,7 @@ static void watch_signals(void)
 	sigaction(SIGCHLD, &action, NULL);
 }
 
-static void print_link(const struct visit *visit)
+static void print_link(struct visit *visit)
 {
 	unsigned port = ss_server_port(visit->server);
 	const struct passwd *person = getpwuid(getuid());
@@ -89,7 +90,15 @@ static void print_link(const struct visit *visit)
 		       port, port, person && person->pw_name ? person->pw_name : "USER", machine);
 	}
 	printf("Press Ctrl-C to stop.\n");
-	fflush(stdout);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		/* nobody can reach it: only the link has the token */
+		fprintf(stderr, "stepscope %s: cannot write the link: %s\n", visit->name,
+			strerror(errno));
+		clearerr(stdout);
+		visit->is_mute = true;
+		stopped = 1;
+		return;
+	}
 	if (!ss_server_is_loopback(visit->server))
 		fprintf(stderr,
 			"stepscope: warning: everyone who can reach this machine and has the link "
@@ -103,7 +112,7 @@ static void greet(struct visit *visit)
 		return;
 	visit->is_greeted = true;
 	print_link(visit);
-	if (visit->wants_browser)
+	if (visit->wants_browser && !visit->is_mute)
 		browser_open(ss_server_link(visit->server));
 }
 
@@ -192,6 +201,8 @@ static void body(void *context)
 	} else {
 		visit->code = show_fail(visit->name, &err);
 	}
+	if (visit->is_mute)
+		visit->code = EXIT_FAILED;
 }
 
 static uint16_t port_of(const struct arguments *arguments)
