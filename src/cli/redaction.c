@@ -244,33 +244,41 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 	return code;
 }
 
-static void print_told(FILE *to, bool is_on, const char *told)
+/* What was replaced, or could be. */
+static int tell(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
+		FILE *to)
 {
-	struct ss_text line = { 0 };
+	struct ss_text told = { 0 }, line = { 0 };
+	struct ss_error err = { 0 };
+	enum ss_status status = ss_redactor_tell(redactor, "text", &told, &err);
 
-	ss_text_addf(&line,
-		     is_on ? "Replaced: %s."
-			   : "Contains private names: %s; --redact replaces them.",
-		     told);
-	if (line.data)
-		wrap_print(to, 0, 2, line.data);
+	if (status == SS_OK && (redaction->is_on || strcmp(told.data, "nothing") != 0)) {
+		ss_text_addf(&line,
+			     redaction->is_on
+				     ? "Replaced: %s."
+				     : "Contains private names: %s; --redact replaces them.",
+			     told.data);
+		if (ss_text_failed(&line))
+			status = ss_fail_memory(&err, "the list of names");
+		else
+			wrap_print(to, 0, 2, line.data);
+	}
 	ss_text_release(&line);
+	ss_text_release(&told);
+	return status == SS_OK ? EXIT_FINE : show_fail(what, &err);
 }
 
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
 		  const char *output, bool is_written, int code)
 {
-	FILE *tells = output_tells(output);
-	struct ss_text told = { 0 };
-	int listed = EXIT_FINE;
+	int told = EXIT_FINE, listed = EXIT_FINE;
 
-	if (is_written && !redaction->is_quiet &&
-	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
-	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
-		print_told(tells, redaction->is_on, told.data);
+	if (is_written && !redaction->is_quiet)
+		told = tell(what, redaction, redactor, output_tells(output));
 	if (is_written && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
-	ss_text_release(&told);
 	ss_redactor_free(redactor);
+	if (code == EXIT_FINE)
+		code = told;
 	return code == EXIT_FINE ? listed : code;
 }

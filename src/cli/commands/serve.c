@@ -24,7 +24,7 @@ struct visit {
 	struct progress_bar bar;
 	uint32_t run, run_count;
 	bool wants_browser, is_greeted;
-	bool is_mute; /* the link could not be written */
+	bool is_mute;    /* the link could not be written */
 	sigset_t before; /* what was held back before the server's threads began */
 	int code;
 };
