@@ -44,16 +44,24 @@ enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
 
 /* --- one rank ------------------------------------------------------------------------------ */
 
-/* Whether the buckets of the pass are as they should be. */
+/*
+ * Whether the buckets of the pass are as they should be. No bucket size splits a single tensor: an
+ * embedding may fill a large one, as long as most bytes are in others.
+ */
 static bool is_usual(const struct ss_gradients *gradients, const struct ss_gradient_pass *pass)
 {
+	double all_bytes = 0, large_bytes = 0;
+
 	for (uint32_t i = 0; i < pass->count; i++) {
 		int64_t bytes = gradients->items[pass->first + i].bytes;
 
-		if (bytes < 0 || bytes > LARGE_BYTES)
+		if (bytes < 0)
 			return false;
+		all_bytes += (double)bytes;
+		if (bytes > LARGE_BYTES)
+			large_bytes += (double)bytes;
 	}
-	return true;
+	return 2 * large_bytes <= all_bytes;
 }
 
 /* Passes them on to judge(), as claims that change nothing. */
