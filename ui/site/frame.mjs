@@ -26,7 +26,7 @@ function shortTitle(site, page) {
 	if (page.address === "index.html") return "What it is";
 	return /\/index\.html$/.test(page.address) && site.sections.some((s) => s.pages[0] === page)
 		? "All"
-		: page.title.replace(/^Coming from /, "");
+		: page.title.replace(/^(Coming from|stepscope) /, "").replace(/(?<=^[a-z-]+): .*$/, "");
 }
 
 function contents(headings) {
@@ -57,6 +57,7 @@ function editLink(site, page) {
 
 export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
+	const aside = contents(headings);
 	const isHome = page.address === "index.html";
 	const title = isHome ? "stepscope: why is the training step slow?" : `${page.title} · stepscope`;
 	return `<!doctype html>
@@ -76,12 +77,12 @@ export function frame(site, page, { html, headings }) {
 <button id="site-menu-button" type="button" aria-expanded="false" aria-controls="site-menu">Menu</button>
 <a class="brand" href="${way("index.html")}">stepscope</a>
 <div class="search" role="search">
-<input id="site-search" type="search" role="combobox" placeholder="Search (press /)" aria-label="Search" aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off" spellcheck="false">
+<input id="site-search" type="search" role="combobox" placeholder="Search" aria-label="Search" aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off" spellcheck="false">
 <div id="site-hits" role="listbox" aria-label="Search results" hidden></div>
 </div>
 <button id="site-theme" type="button">Dark</button>
 </header>
-<div class="frame">
+<div class="frame${aside ? "" : " wide"}">
 <nav id="site-menu" aria-label="Pages"><ul>
 ${menu(site, page)}
 </ul></nav>
@@ -91,7 +92,7 @@ ${html}</article>
 <nav class="neighbours" aria-label="Previous and next page">${neighbours(site, page)}</nav>
 ${editLink(site, page)}
 </footer></main>
-${contents(headings)}
+${aside}
 </div>
 </body>
 </html>

@@ -177,6 +177,7 @@ export function render(site, page) {
 		.replace(/<table>/g, '<div class="table" tabindex="0"><table>')
 		.replace(/<\/table>/g, "</table></div>")
 		// tables without headings are lists of two columns: empty cells say nothing to a reader
-		.replace(/<thead>\s*<tr>\s*(<th[^>]*><\/th>\s*)+<\/tr>\s*<\/thead>/g, "");
+		.replace(/<thead>\s*<tr>\s*(<th[^>]*><\/th>\s*)+<\/tr>\s*<\/thead>/g, "")
+		.replace(/<th[^>]*><\/th>/g, "<td></td>");
 	return { html, headings: writer.headings, parts: partsOf(html) };
 }
