@@ -28,6 +28,7 @@ export const SECTIONS = [
 			"docs/library",
 		],
 	},
+	{ name: "Coming from", folder: "docs/coming-from" },
 	{ name: "Commands", folder: "docs/commands" },
 	{
 		name: "Views",
