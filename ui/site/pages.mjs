@@ -12,7 +12,7 @@ import { dirname, join, posix } from "node:path";
 export const SECTIONS = [
 	{
 		name: "Start",
-		pages: ["README", "docs/install", "docs/tutorial", "docs/demo"],
+		pages: ["README", "docs/install", "docs/tutorial", "docs/demo", "docs/faq", "docs/limits"],
 	},
 	{
 		name: "Guides",
