@@ -14,10 +14,13 @@ function menu(site, page) {
 	return site.sections
 		.map((section) => {
 			const [first] = section.pages;
+			const name = escapeText(section.name);
 			if (!section.pages.includes(page))
-				return `<li><a class="section" href="${wayTo(page, first.address)}">${section.name}</a></li>`;
-			const links = section.pages.map((other) => menuLink(page, other, shortTitle(site, other)));
-			return `<li><span class="section open">${section.name}</span><ul>${links.join("")}</ul></li>`;
+				return `<li><a class="section" href="${wayTo(page, first.address)}">${name}</a></li>`;
+			const links = section.pages
+				.map((other) => menuLink(page, other, shortTitle(site, other)))
+				.join("");
+			return `<li><span class="section">${name}</span><ul>${links}</ul></li>`;
 		})
 		.join("\n");
 }
@@ -36,16 +39,18 @@ function contents(headings) {
 		({ depth, id, html }) =>
 			`<li class="depth-${depth}"><a href="#${id}">${escapeText(plainOf(html))}</a></li>`,
 	);
-	return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join("")}</ul></nav>`;
+	const list = `<h2>On this page</h2><ul>${links.join("")}</ul>`;
+	return `<nav class="contents" aria-label="On this page">${list}</nav>`;
 }
 
 function neighbours(site, page) {
 	const all = site.sections.flatMap((section) => section.pages);
 	const at = all.indexOf(page);
-	const link = (other, rel, words) =>
-		other
-			? `<a rel="${rel}" href="${wayTo(page, other.address)}"><span>${words}</span> ${escapeText(other.title)}</a>`
-			: "<span></span>";
+	const link = (other, rel, words) => {
+		if (!other) return "<span></span>";
+		const inner = `<span>${words}</span> ${escapeText(other.title)}`;
+		return `<a rel="${rel}" href="${wayTo(page, other.address)}">${inner}</a>`;
+	};
 	return link(all[at - 1], "prev", "Previous:") + link(all[at + 1], "next", "Next:");
 }
 
@@ -59,7 +64,9 @@ export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
 	const aside = contents(headings);
 	const isHome = page.address === "index.html";
-	const title = isHome ? "stepscope: why is the training step slow?" : `${page.title} · stepscope`;
+	const title = isHome
+		? "stepscope: why is the training step slow?"
+		: `${page.title} · stepscope`;
 	return `<!doctype html>
 <html lang="en" data-root="${way("x").replace(/x$/, "")}">
 <head>
@@ -74,10 +81,13 @@ export function frame(site, page, { html, headings }) {
 <body>
 <a class="skip" href="#site-main">Skip to the text</a>
 <header>
-<button id="site-menu-button" type="button" aria-expanded="false" aria-controls="site-menu">Menu</button>
+<button id="site-menu-button" type="button" aria-expanded="false"
+ aria-controls="site-menu">Menu</button>
 <a class="brand" href="${way("index.html")}">stepscope</a>
 <div class="search" role="search">
-<input id="site-search" type="search" role="combobox" placeholder="Search" aria-label="Search" aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off" spellcheck="false">
+<input id="site-search" type="search" role="combobox" placeholder="Search" aria-label="Search"
+ aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off"
+ spellcheck="false">
 <div id="site-hits" role="listbox" aria-label="Search results" hidden></div>
 </div>
 <button id="site-theme" type="button">Dark</button>

@@ -33,19 +33,29 @@ export const SECTIONS = [
 	{
 		name: "Views",
 		folder: "docs/views",
-		intro: "A view answers one question with a table. Every view is a command, a tab or table of the viewer, a method in Python and a table in SQL. [All commands](../commands/README.md) lists them by question.",
+		intro: [
+			"A view answers one question with a table. Every view is a command, a table of the",
+			"viewer, a method in Python and a table in SQL.",
+			"[All commands](../commands/README.md) lists them by question.",
+		],
 	},
 	{ name: "Rules", folder: "docs/rules" },
 	{
 		name: "Memory snapshots",
 		folder: "docs/snapshot",
-		intro: "The views of [`stepscope snapshot`](../commands/snapshot.md): what a memory snapshot of PyTorch shows.",
+		intro: [
+			"The views of [`stepscope snapshot`](../commands/snapshot.md): what a memory snapshot",
+			"of PyTorch shows.",
+		],
 	},
 	{ name: "Python", folder: "docs/python" },
 	{
 		name: "Formats",
 		folder: "docs/formats",
-		intro: "What stepscope writes and reads besides traces. `--format` chooses the format of an output.",
+		intro: [
+			"What stepscope writes and reads besides traces. `--format` chooses the format of an",
+			"output.",
+		],
 	},
 	{
 		name: "Reference",
@@ -96,7 +106,7 @@ function listOf(section, pages) {
 	const rows = pages.map(
 		(page) => `| [${page.title}](${posix.basename(page.source)}) | ${summaryOf(page.text)} |`,
 	);
-	const head = `# ${section.name}\n\n${section.intro}\n\n| page | |\n|---|---|\n`;
+	const head = `# ${section.name}\n\n${section.intro.join(" ")}\n\n| page | |\n|---|---|\n`;
 	const source = `${section.folder}/README.md`;
 	return { source, text: `${head}${rows.join("\n")}\n`, title: section.name, isMade: true };
 }

@@ -9,7 +9,8 @@ import { Marked } from "marked";
 import { targetOf } from "./pages.mjs";
 
 export function escapeText(text) {
-	return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c] ?? "&quot;");
+	const names = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+	return text.replace(/[&<>"]/g, (letter) => names[letter]);
 }
 
 /* The text of a heading as GitHub makes an anchor of it. */
@@ -79,7 +80,8 @@ class Writer {
 			throw new Error(`${this.page.source}: no such file: ${href}`);
 		const { repository } = this.site;
 		if (!repository) return inner;
-		return `<a href="${repository}/blob/main/${target.source}${hash}" rel="noreferrer">${inner}</a>`;
+		const address = `${repository}/blob/main/${target.source}${hash}`;
+		return `<a href="${address}" rel="noreferrer">${inner}</a>`;
 	}
 
 	/* A file of docs/ that goes with the site; its way from this page. */
@@ -105,7 +107,8 @@ class Writer {
 			return this.picture(source, alt, "");
 		const [light, dark] = source.endsWith("-light.png") ? [source, other] : [other, source];
 		return (
-			this.picture(light, alt, ' class="in-light"') + this.picture(dark, alt, ' class="in-dark"')
+			this.picture(light, alt, ' class="in-light"') +
+			this.picture(dark, alt, ' class="in-dark"')
 		);
 	}
 }
