@@ -15,8 +15,9 @@ function menu(site, page) {
 		.map((section) => {
 			const [first] = section.pages;
 			const name = escapeText(section.name);
+			const way = wayTo(page, first.address);
 			if (!section.pages.includes(page))
-				return `<li><a class="section" href="${wayTo(page, first.address)}">${name}</a></li>`;
+				return `<li><a class="section" href="${way}">${name}</a></li>`;
 			const links = section.pages
 				.map((other) => menuLink(page, other, shortTitle(site, other)))
 				.join("");
