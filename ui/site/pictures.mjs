@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pictures.mjs - the pictures of the tutorial, and the one that moves at the top of the README.
+ * pictures.mjs - the pictures of the tutorial, a memory snapshot, and what moves in the README.
  *
  *     node ui/site/pictures.mjs STEPSCOPE FOLDER
  *
@@ -8,10 +8,10 @@
  * Those of the other pages: ui/tests/shots.mjs.
  */
 import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { writeFileSync } from "node:fs";
-import { Harness } from "../tests/harness.mjs";
+import { Harness, TRACES } from "../tests/harness.mjs";
 import { verdictOf } from "../tests/ways.mjs";
 import { escapeText } from "./render.mjs";
 
@@ -54,6 +54,24 @@ async function tutorial(harness, folder) {
 		}
 		stop();
 	}
+}
+
+/* A real snapshot, with what is held under the pointer. */
+async function snapshot(harness, folder) {
+	const file = join(TRACES, "memory/gpu/medium_512_training.pickle");
+	if (!existsSync(file)) return;
+	const { link, stop } = await harness.serve(file);
+	const page = await harness.open(link, { viewport: { width: 1280, height: 800 } });
+	await page.locator("canvas").first().waitFor();
+	await settle(page);
+	const box = await page.locator("canvas").first().boundingBox();
+	await page.mouse.move(box.x + box.width * 0.25, box.y + box.height * 0.6);
+	await settle(page);
+	const path = join(folder, "memory-snapshot-light.png");
+	await page.screenshot({ path });
+	reduce(path);
+	await harness.close(page);
+	stop();
 }
 
 /* A terminal with the command and what it prints, as a page. */
@@ -125,6 +143,7 @@ if (!folder) {
 const harness = new Harness(stepscope);
 try {
 	await harness.begin();
+	await snapshot(harness, folder);
 	await tutorial(harness, folder);
 	await moving(harness, folder);
 } finally {
