@@ -15,15 +15,21 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PHONE = { width: 390, height: 844 };
 const SAMPLE = [
 	"index.html",
+	"tutorial.html",
 	"demo.html",
+	"faq.html",
+	"limits.html",
+	"coming-from/perfetto.html",
 	"commands/index.html",
 	"commands/check.html",
 	"views/index.html",
 	"views/gaps.html",
 	"rules/straggler.html",
 	"formats/json.html",
-	"sql.html",
 ];
+const DARK = ["index.html", "views/gaps.html", "rules/straggler.html"];
+/* Too large for axe-core to look at in every run. */
+const LARGE = ["sql.html", "presets.html"];
 
 /* The site, built once per browser. */
 function siteOf(harness) {
@@ -87,7 +93,7 @@ async function themes(harness) {
 async function phones(harness) {
 	const site = siteOf(harness);
 	const page = await harness.open(site("index.html"), { viewport: PHONE });
-	for (const address of SAMPLE) {
+	for (const address of [...SAMPLE, ...LARGE]) {
 		await page.goto(site(address));
 		const wide = await page.evaluate(() => document.documentElement.scrollWidth);
 		check(wide <= PHONE.width, `${address}: ${wide} px on a screen of ${PHONE.width}`);
@@ -99,11 +105,15 @@ async function phones(harness) {
 	await harness.close(page);
 }
 
+/* Colours are all that a theme changes: a few pages show them all. */
 async function access(harness) {
 	const site = siteOf(harness);
-	for (const colorScheme of ["light", "dark"]) {
+	for (const [colorScheme, addresses] of [
+		["light", SAMPLE],
+		["dark", DARK],
+	]) {
 		const page = await harness.open(site("index.html"), { colorScheme });
-		for (const address of SAMPLE) {
+		for (const address of addresses) {
 			await page.goto(site(address));
 			await page.evaluate(AXE);
 			// the viewer has its own tests
