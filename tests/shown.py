@@ -4,7 +4,7 @@
 
 Usage: shown.py STEPSCOPE ROOT TRACES. A block of a page that begins with `$ stepscope` shows
 commands, each with its output below it; a command with nothing below it is not run. Its inputs are
-what the block made before, or the one path below TRACES that ends so; blocks whose inputs are not
+what the page made before, or the one path below TRACES that ends so; blocks whose inputs are not
 there are counted. A line `...` stands for any lines. UPDATE_GOLDEN=1 rewrites the outputs. The
 README counts rules and presets as the program does, and links between pages lead somewhere.
 """
@@ -92,11 +92,12 @@ class Checker:
         self.update = os.environ.get("UPDATE_GOLDEN") == "1"
         self.checked = self.failed = self.without_input = 0
 
-    def block(self, page, text):
-        """Returns the block as it should be."""
+    def page(self, page, text):
+        """Returns the page as it should be. Its blocks share a folder, as those of a reader do."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            return COMMAND.sub(lambda match: self.command(page, match, folder), text)
+            return BLOCK.sub(lambda found: found[0].replace(
+                found[1], COMMAND.sub(lambda one: self.command(page, one, folder), found[1])), text)
 
     def command(self, page, match, folder):
         line, shown = match[1], match[2]
@@ -126,8 +127,7 @@ def main():
     for path in [root / "README.md", *today.share(pages)]:
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(root)
-        new = BLOCK.sub(lambda match: match[0].replace(match[1], checker.block(name, match[1])),
-                        text)
+        new = checker.page(name, text)
         if checker.update and new != text:
             path.write_text(new, encoding="utf-8")
     wrong = counts_wrong(checker.stepscope, root / "README.md")

@@ -161,10 +161,10 @@ class Checker:
             return self.skip("forms, servers and large simulations")
         if words[1] == "sql" and not self.has_duckdb:
             return self.skip("queries without DuckDB")
-        if set(words) & set(SNAPSHOTS) and not (self.folder / "memory.pickle").exists():
-            return self.skip("memory snapshots that are not here")
         if {"oom", "leaks"} & set(words) and "--rank" not in words:
             words = ["memory.pickle" if word == "traces" else word for word in words]
+        if set(words) & set(SNAPSHOTS) and not (self.folder / "memory.pickle").exists():
+            return self.skip("memory snapshots that are not here")
         words = [word.replace("NAME", "steps") for word in words]
         self.run(f"{place}: {text}", words)
         for pack in (self.folder / "traces").glob("*.stepscope"):

@@ -22,6 +22,7 @@ import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
 import { rangeTests } from "./ranges.mjs";
 import { scaleTests } from "./scale.mjs";
+import { siteTests } from "./site.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { sqlTests } from "./sql.mjs";
@@ -68,4 +69,5 @@ export const TESTS = [
 	...snapshotTests,
 	...tracedTests,
 	...bandTests,
+	...siteTests,
 ];

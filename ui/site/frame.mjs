@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.mjs - what stands around every page: head, menu, headings of the page, foot.
+ */
+import { escapeText, plainOf, wayTo } from "./render.mjs";
+
+function menuLink(page, other, title) {
+	const here = other === page ? ' aria-current="page"' : "";
+	return `<li><a href="${wayTo(page, other.address)}"${here}>${escapeText(title)}</a></li>`;
+}
+
+/* All sections; the pages of the one that is open. */
+function menu(site, page) {
+	return site.sections
+		.map((section) => {
+			const [first] = section.pages;
+			const name = escapeText(section.name);
+			const way = wayTo(page, first.address);
+			if (!section.pages.includes(page))
+				return `<li><a class="section" href="${way}">${name}</a></li>`;
+			const links = section.pages
+				.map((other) => menuLink(page, other, shortTitle(site, other)))
+				.join("");
+			return `<li><span class="section">${name}</span><ul>${links}</ul></li>`;
+		})
+		.join("\n");
+}
+
+function shortTitle(site, page) {
+	if (page.address === "index.html") return "What it is";
+	return /\/index\.html$/.test(page.address) && site.sections.some((s) => s.pages[0] === page)
+		? "All"
+		: page.title.replace(/^(Coming from|stepscope) /, "").replace(/(?<=^[a-z-]+): .*$/, "");
+}
+
+function contents(headings) {
+	const shown = headings.filter(({ depth }) => depth === 2 || depth === 3);
+	if (shown.length < 3) return "";
+	const links = shown.map(
+		({ depth, id, html }) =>
+			`<li class="depth-${depth}"><a href="#${id}">${escapeText(plainOf(html))}</a></li>`,
+	);
+	const list = `<h2>On this page</h2><ul>${links.join("")}</ul>`;
+	return `<nav class="contents" aria-label="On this page">${list}</nav>`;
+}
+
+function neighbours(site, page) {
+	const all = site.sections.flatMap((section) => section.pages);
+	const at = all.indexOf(page);
+	const link = (other, rel, words) => {
+		if (!other) return "<span></span>";
+		const inner = `<span>${words}</span> ${escapeText(other.title)}`;
+		return `<a rel="${rel}" href="${wayTo(page, other.address)}">${inner}</a>`;
+	};
+	return link(all[at - 1], "prev", "Previous:") + link(all[at + 1], "next", "Next:");
+}
+
+function editLink(site, page) {
+	if (!site.repository || page.isMade) return "";
+	const address = `${site.repository}/edit/main/${page.source}`;
+	return `<p><a href="${address}" rel="noreferrer">Edit this page</a></p>`;
+}
+
+export function frame(site, page, { html, headings }) {
+	const way = (address) => wayTo(page, address);
+	const aside = contents(headings);
+	const isHome = page.address === "index.html";
+	const title = isHome
+		? "stepscope: why is the training step slow?"
+		: `${page.title} · stepscope`;
+	return `<!doctype html>
+<html lang="en" data-root="${way("x").replace(/x$/, "")}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeText(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${way("assets/site.css")}">
+<script src="${way("assets/theme.js")}"></script>
+<script defer src="${way("assets/site.js")}"></script>
+</head>
+<body>
+<a class="skip" href="#site-main">Skip to the text</a>
+<header>
+<button id="site-menu-button" type="button" aria-expanded="false"
+ aria-controls="site-menu">Menu</button>
+<a class="brand" href="${way("index.html")}">stepscope</a>
+<div class="search" role="search">
+<input id="site-search" type="search" role="combobox" placeholder="Search" aria-label="Search"
+ aria-expanded="false" aria-controls="site-hits" aria-autocomplete="list" autocomplete="off"
+ spellcheck="false">
+<div id="site-hits" role="listbox" aria-label="Search results" hidden></div>
+</div>
+<button id="site-theme" type="button">Dark</button>
+</header>
+<div class="frame${aside ? "" : " wide"}">
+<nav id="site-menu" aria-label="Pages"><ul>
+${menu(site, page)}
+</ul></nav>
+<main id="site-main" tabindex="-1"><article>
+${html}</article>
+<footer>
+<nav class="neighbours" aria-label="Previous and next page">${neighbours(site, page)}</nav>
+${editLink(site, page)}
+</footer></main>
+${aside}
+</div>
+</body>
+</html>
+`;
+}
