@@ -166,7 +166,7 @@ static void put_list(const struct ss_field_list *list, const char *from,
 		memcpy(&count, from + list->count, sizeof(count));
 	put_number(out, count);
 	for (size_t i = 0; i < list->field_count; i++)
-		for (size_t at = 0; at < list->fields[i].count; at++) {
+		for (size_t at = 0; at < list->fields[i].count && count; at++) {
 			struct ss_column place = { &list->fields[i], at, (char *)(uintptr_t)items,
 						   list->item_bytes, count };
 
