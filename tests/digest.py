@@ -233,7 +233,16 @@ def manners(folder):
     said = run("steps", "job", cwd=digests, code=1)
     check(b"is a digest, which has no events" in said.stderr, f"moved trace: {said.stderr}")
     check(run("ranks", "job", cwd=digests).returncode == 0, "ranks without traces")
+    # pages of the job need no traces; others say what is missing
+    pages = ["view/" + name for name in (*VIEWS, "diagnose")]
+    served = [SECONDS.sub(b"", run("ask", page, "job", cwd=digests).stdout) for page in pages]
+    for request in ("view/kernels", "tracks?file=0"):
+        said = run("ask", request, "job", cwd=digests, code=1)
+        check(b"have no events" in said.stderr, f"{request} of digests: {said.stderr}")
     (folder / "moved").rename(traces / "job")
+    for page, answer in zip(pages, served):
+        said = run("ask", page, "job", cwd=traces).stdout
+        check(SECONDS.sub(b"", said) == answer, f"{page} of the viewer differs")
     said = run("digest", "job", "-o", digests / "job", "--resume", cwd=traces)
     check(b"Skipped in the folder: 1 file" in said.stdout, f"other JSON: {said.stdout}")
     (folder / "mine").mkdir()
