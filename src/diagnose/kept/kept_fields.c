@@ -3,7 +3,8 @@
  * kept_fields.c - graph and findings of a rank as a part of a digest file.
  *
  * Writer and reader share the declaration. What follows from the rest is not in the file: starts as
- * far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who owns a task (ss_rank_findings_reset()).
+ * far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who owns a task
+ * (ss_rank_findings_reset()).
  */
 #include "diagnose/kept/kept_fields.h"
 

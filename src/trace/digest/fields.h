@@ -5,8 +5,8 @@
  * A layout lists the fields of a struct, its texts and its lists of items; the order of the list
  * is that of the bytes. Items lie column by column, each value as the difference from what the
  * declaration expects, in as few bytes as it needs: equal and regular columns become runs of the
- * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.h), and
- * lie behind all others.
+ * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.h)
+ * and lie behind all others.
  *
  * Bytes can come from anyone. The reader checks what the declaration says: ranges, numbers of
  * other items, finite numbers, printable texts, and that there are as many bytes as items.
@@ -65,7 +65,7 @@ struct ss_field {
 	uint64_t limit; /* of unsigned types: below it; 0: none */
 	size_t below;   /* of unsigned types: below this uint32_t of the struct; 0: none */
 	bool or_none;   /* or the largest of its type */
-	/* of lists, SS_FIELD_I64: the difference is guessed by the signatures around it; NULL: not */
+	/* of lists, SS_FIELD_I64: the difference is guessed by what is around it; NULL: it is not */
 	const struct ss_field_sign *signs;
 	size_t sign_count;
 };

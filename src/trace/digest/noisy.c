@@ -16,7 +16,7 @@ static const uint32_t lengths[] = { 4, 8, 18 };
 #define PLACES_MIN 64u
 #define PLACES_MAX 8192u
 
-/* Means and spreads have so many bits behind the point; larger values are not learned. */
+/* Bits of means and spreads behind the point; larger values are not learned. */
 #define POINT 4u
 #define LEARNED_MAX (INT64_C(1) << 40)
 

@@ -18,7 +18,7 @@ struct ss_noisy; /* what was learned: sizes of differences from all columns, val
 struct ss_noisy *ss_noisy_new(struct ss_memory *memory);
 void ss_noisy_free(struct ss_noisy *guess);
 
-/* Begins a column of so many values; `first` is the signature of the first item. */
+/* Begins a column of `count` values; `first` is the signature of the first item. */
 SS_MUST_USE bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first);
 
 /* The next value of the column; `next` is the signature of the item behind it, 0: none. */
