@@ -65,7 +65,7 @@ struct ss_field {
 	uint64_t limit; /* of unsigned types: below it; 0: none */
 	size_t below;   /* of unsigned types: below this uint32_t of the struct; 0: none */
 	bool or_none;   /* or the largest of its type */
-	/* of lists, SS_FIELD_I64: the difference is guessed by what is around it; NULL: it is not */
+	/* of lists, SS_FIELD_I64: the difference is guessed by what is around; NULL: it is not */
 	const struct ss_field_sign *signs;
 	size_t sign_count;
 };
