@@ -6,6 +6,7 @@ Usage: digest.py STEPSCOPE [TRACES [--all [JOBS]]]. Compares the verdict, what-i
 the job in text and JSON, from traces and from digests; then damaged, missing and foreign digests,
 --resume and --share. With --all: every real job, and JOBS simulated ones (60).
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -175,6 +176,26 @@ def resume(folder):
     check(not [p for p in digests.iterdir() if p.suffix != ".digest"], "a partial file is left")
 
 
+def sweep(folder):
+    """What killed processes left goes, unless it is young or somebody still writes it."""
+    traces, digests = folder / "traces", folder / "digests/job"
+    parts = [digests / f".stepscope.{i:016x}.part" for i in range(3)]
+    for path in parts:
+        path.touch()
+    other = digests / ".stepscope.mine.part"
+    other.touch()
+    with parts[1].open("ab") as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        for path in (*parts[:2], other):
+            os.utime(path, (1, 1))
+        said = run("digest", "job", "-o", digests, "--resume", cwd=traces)
+    check(b"Removed in the folder: 1 unfinished file of" in said.stdout, f"swept: {said.stdout}")
+    check([p.exists() for p in (*parts, other)] == [False, True, True, True],
+          "the wrong temporary files are gone")
+    for path in (*parts[1:], other):
+        path.unlink()
+
+
 def share(folder):
     traces = folder / "traces"
     whole = {p.name: p.read_bytes() for p in (folder / "digests/job").iterdir()}
@@ -212,7 +233,16 @@ def manners(folder):
     said = run("steps", "job", cwd=digests, code=1)
     check(b"is a digest, which has no events" in said.stderr, f"moved trace: {said.stderr}")
     check(run("ranks", "job", cwd=digests).returncode == 0, "ranks without traces")
+    # pages of the job need no traces; others say what is missing
+    pages = ["view/" + name for name in (*VIEWS, "diagnose")]
+    served = [SECONDS.sub(b"", run("ask", page, "job", cwd=digests).stdout) for page in pages]
+    for request in ("view/kernels", "tracks?file=0"):
+        said = run("ask", request, "job", cwd=digests, code=1)
+        check(b"have no events" in said.stderr, f"{request} of digests: {said.stderr}")
     (folder / "moved").rename(traces / "job")
+    for page, answer in zip(pages, served):
+        said = run("ask", page, "job", cwd=traces).stdout
+        check(SECONDS.sub(b"", said) == answer, f"{page} of the viewer differs")
     said = run("digest", "job", "-o", digests / "job", "--resume", cwd=traces)
     check(b"Skipped in the folder: 1 file" in said.stdout, f"other JSON: {said.stdout}")
     (folder / "mine").mkdir()
@@ -249,7 +279,7 @@ def main():
         run("sim", "--preset", "ddp8-healthy", "--ranks", 4, "--steps", 2, "--set", "layers=2",
             "--cause", "straggler", "-o", folder / "traces/job")
         compare("four ranks", folder, False)
-        for test in (damage, resume, share, manners, broken_trace):
+        for test in (damage, resume, sweep, share, manners, broken_trace):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

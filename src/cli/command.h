@@ -78,6 +78,8 @@ struct ss_request show_request(const char *what, const struct arguments *argumen
 /* The loading options; the code that shows progress adds it. */
 struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count);
+/* Whether there are digests there, and no traces: they are enough for all that is about the job. */
+bool show_are_digests(const char *const *paths, size_t path_count);
 /* Loads what `open` asks for, with the progress display of the options. */
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
 			 struct ss_session **out, struct ss_error *err);

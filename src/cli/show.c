@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "job/files/find.h"
 
 /* --- the words of the command ------------------------------------------------------------ */
 
@@ -226,6 +227,26 @@ struct ss_open_options show_loading(const struct arguments *arguments, const cha
 		.memory_limit_bytes = option_number(arguments, "memory-limit", 0),
 		.run = option_text(arguments, "run"),
 	};
+}
+
+bool show_are_digests(const char *const *paths, size_t path_count)
+{
+	struct ss_paths found = { 0 };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	bool are = false;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	if (ss_find_files(paths, path_count, &arena, &found, &err) == SS_OK)
+		are = found.count > 0;
+	for (uint32_t i = 0; are && i < found.count; i++)
+		are = ss_find_is_digest(found.items[i].path) ||
+		      ss_find_is_snapshot(found.items[i].path);
+	ss_find_release(&found, &memory);
+	ss_arena_release(&arena);
+	return are;
 }
 
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,

@@ -58,6 +58,12 @@ static const struct ss_field size_fields[] = {
 
 #define ARRIVAL(member, ...) SS_FIELD(struct ss_arrival, member, __VA_ARGS__)
 
+static const struct ss_field_sign arrival_signs[] = {
+	{ offsetof(struct ss_arrival, kind), SS_FIELD_U32 },
+	{ offsetof(struct ss_arrival, group), SS_FIELD_U32 },
+	{ offsetof(struct ss_arrival, shape), SS_FIELD_U64 },
+};
+
 static const struct ss_field arrival_fields[] = {
 	ARRIVAL(kind, SS_FIELD_U32, .limit = SS_COLLECTIVE_KINDS),
 	ARRIVAL(group, SS_FIELD_U32, .below = IN_FILE(digest.group_count)),
@@ -70,14 +76,14 @@ static const struct ss_field arrival_fields[] = {
 	ARRIVAL(sequence, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, sequence),
 		.range = SS_RANGE_KNOWN),
 	ARRIVAL(start_ns, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, start_ns),
-		.range = SS_RANGE_MOMENT),
+		SS_AROUND(arrival_signs), .range = SS_RANGE_MOMENT),
 	ARRIVAL(end_ns, SS_FIELD_I64, SS_ITEM(struct ss_arrival, start_ns),
-		.range = SS_RANGE_MOMENT),
+		SS_AROUND(arrival_signs), .range = SS_RANGE_MOMENT),
 	ARRIVAL(release_ns, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, end_ns),
 		.range = SS_RANGE_MAYBE),
 	SS_FIELD_ARRAY(struct ss_arrival, own_ns, SS_OWN_PARTS, SS_FIELD_I64,
-		       .range = SS_RANGE_SPAN),
-	ARRIVAL(hidden_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+		       SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
+	ARRIVAL(hidden_ns, SS_FIELD_I64, SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
 };
 
 static const struct ss_field group_fields[] = {

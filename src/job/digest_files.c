@@ -44,7 +44,7 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 	};
 
 	if (file->is_reduced)
-		ss_fields_write(&ss_digest_layout, file, &parts[SS_DIGEST_RANK]);
+		ss_fields_write(&ss_digest_layout, file, job->memory, &parts[SS_DIGEST_RANK]);
 	if (file->is_reduced && file->kept)
 		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
 	ss_digest_file_write(&own, ss_job_digest_layout(job->reader), parts, out);

@@ -76,6 +76,18 @@ static enum ss_status run_on_job(struct ss_session *session, const struct ss_par
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
+/* What a digest does not have, for a view of one rank. */
+static enum ss_status check_events(const struct ss_job_file *file, const struct ss_part *part,
+				   struct ss_error *err)
+{
+	if (!file->is_digest || !file->is_reduced || ss_view_of_job(part->view))
+		return SS_OK;
+	return ss_fail(err, SS_ERR_MISSING,
+		       "this is a job of digests, which have no events: open '%.300s' for what is "
+		       "about one rank",
+		       file->subject.path);
+}
+
 /* All views on one file before the next: they share what is held of one file only. */
 enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
 			      struct ss_error *err)
@@ -93,9 +105,11 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
-		for (uint32_t k = 0; k < query->found.count; k++)
+		for (uint32_t k = 0; k < query->found.count; k++) {
+			SS_TRY(check_events(&session->job.files[i], &parts[k], err));
 			SS_TRY(run_on_file(session, &parts[k], choice, file, &query->tables[k],
 					   err));
+		}
 	}
 	for (uint32_t k = 0; k < query->found.count; k++) {
 		if (ss_view_of_job(parts[k].view))

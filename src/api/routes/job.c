@@ -117,6 +117,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		if (timeline->files[i].trace) {
 			bytes += timeline->files[i].trace->file_bytes;
 			events += timeline->files[i].trace->event_count;
+		} else if (job->files[i].is_reduced) {
+			events += job->files[i].recording.events;
 		}
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.job/1\",\"version\":\"%s\",\"runs\":%" PRIu32

@@ -118,7 +118,12 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 	*out = (uint32_t)file;
 	return timeline->files[file].trace
 		       ? SS_OK
-		       : ss_fail(err, SS_ERR_MISSING, "file %" PRId64 " could not be read", file);
+		       : ss_fail(err, SS_ERR_MISSING,
+				 asked->session->job.files[file].is_digest
+					 ? "file %" PRId64
+					   " is of a job of digests, which have no events"
+					 : "file %" PRId64 " could not be read",
+				 file);
 }
 
 enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,

@@ -2,12 +2,16 @@
 /*
  * new_file.c - writes files under a temporary name until they are complete.
  */
+#define _DEFAULT_SOURCE /* flock() */
+
 #include "base/system/new_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +20,9 @@
 
 /* Links that lead to links; as many as Linux follows. */
 #define LINKS_MAX 40
+
+/* Temporary files that were not written to for so long can be those of killed processes. */
+#define STALE_S 600
 
 /* Names that are taken are tried again: 64 bits of clock, process and address. */
 #define TRIES 100
@@ -151,8 +158,11 @@ static enum ss_status create(struct ss_new_file *file, mode_t mode, struct ss_er
 		if (!temporary_name(folder, file, i, file->temporary))
 			return fail_too_long(file->name, err);
 		file->fd = open(file->temporary, flags, mode);
-		if (file->fd >= 0)
+		if (file->fd >= 0) {
+			/* as long as it is open: ss_new_file_sweep() */
+			(void)flock(file->fd, LOCK_EX | LOCK_NB);
 			return SS_OK;
+		}
 		if (errno != EEXIST && errno != EINTR)
 			break;
 	}
@@ -292,4 +302,47 @@ void ss_new_file_drop(struct ss_new_file *file)
 	if (file->temporary[0])
 		unlink(file->temporary);
 	file->temporary[0] = '\0';
+}
+
+/* --- what killed writers leave ---------------------------------------------------------- */
+
+/* ".stepscope.0123456789abcdef.part" */
+static bool is_temporary(const char *name)
+{
+	static const char begin[] = ".stepscope.", end[] = ".part";
+	const size_t digits = 16;
+	const char *key = name + sizeof(begin) - 1;
+
+	return strncmp(name, begin, sizeof(begin) - 1) == 0 &&
+	       strspn(key, "0123456789abcdef") == digits && strcmp(key + digits, end) == 0;
+}
+
+static bool sweep_one(int folder, const char *name, time_t now)
+{
+	int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+	bool is_gone = false;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && now - info.st_mtime > STALE_S &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		is_gone = unlinkat(folder, name, 0) == 0;
+	close(fd);
+	return is_gone;
+}
+
+uint32_t ss_new_file_sweep(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	time_t now = time(NULL);
+	uint32_t count = 0;
+
+	while (entries && (entry = readdir(entries)) != NULL)
+		if (is_temporary(entry->d_name))
+			count += sweep_one(dirfd(entries), entry->d_name, now);
+	if (entries)
+		closedir(entries);
+	return count;
 }

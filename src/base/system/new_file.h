@@ -47,6 +47,13 @@ enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
 void ss_new_file_drop(struct ss_new_file *file);
 
 /*
+ * Removes the temporary files that killed writers left in a folder; returns how many. Who writes
+ * holds a lock on its file. Not all file systems have locks between machines, so only files that
+ * nobody has written to for ten minutes go; no writer takes that long over one.
+ */
+uint32_t ss_new_file_sweep(const char *folder);
+
+/*
  * A folder that nobody else has, beside or in which something is to appear: "PLACE/.stepscope.
  * 1a2b3c.part". Its files do not count as traces of PLACE.
  */

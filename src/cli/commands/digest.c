@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/intern.h"
+#include "base/system/new_file.h"
 #include "cli/output.h"
 #include "cli/stop.h"
 #include "diagnose/keep.h"
@@ -34,6 +35,7 @@ struct digesting {
 	uint32_t share, shares;
 	const char *shared_by; /* the variable that says so; NULL: the option, or nobody */
 	uint32_t written, current, broken, other;
+	uint32_t swept; /* unfinished files of killed processes that are gone */
 	uint64_t trace_bytes, digest_bytes;
 };
 
@@ -344,6 +346,9 @@ static void tell_all(const struct digesting *digesting)
 		snprintf(current, sizeof(current), ", %u up to date", digesting->current);
 	printf("%s%u digest%s written%s, %s from %s\n", share, digesting->written,
 	       digesting->written == 1 ? "" : "s", current, size, before);
+	if (digesting->swept)
+		printf("Removed in the folder: %u unfinished file%s of killed runs.\n",
+		       digesting->swept, digesting->swept == 1 ? "" : "s");
 	if (digesting->other)
 		printf("Skipped in the folder: %u file%s.\n", digesting->other,
 		       digesting->other == 1 ? " that is not a trace" : "s that are not traces");
@@ -360,6 +365,7 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 		return show_fail(digesting->what, &err);
 	if (!list_inputs(digesting, paths, arena))
 		return complain(digesting, "the list of files", "does not fit into memory");
+	digesting->swept = ss_new_file_sweep(digesting->folder);
 	/* one that fails does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && !stop_asked() && i < paths->count; i++) {
 		int own;

@@ -134,6 +134,7 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 	uint32_t failed;
 
 	open.snapshots = true;
+	open.reduce = open.diagnose = show_are_digests(paths, count);
 	open.progress = progress;
 	open.progress_context = visit;
 	/* --run is about the first: the one to compare with is another path */

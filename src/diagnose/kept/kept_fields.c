@@ -2,15 +2,18 @@
 /*
  * kept_fields.c - graph and findings of a rank as a part of a digest file.
  *
- * Writer and reader share the declaration. What follows from the rest is not in the file: delays
- * (ss_graph_find_delays()) and who owns a task (ss_rank_findings_reset()).
+ * Writer and reader share the declaration. What follows from the rest is not in the file: starts as
+ * far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who owns a task
+ * (ss_rank_findings_reset()).
  */
 #include "diagnose/kept/kept_fields.h"
 
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/text.h"
 #include "diagnose/keep.h"
+#include "diagnose/kept/starts.h"
 
 #define IN_KEPT(member) offsetof(struct ss_kept_rank, member)
 #define KEPT(member, ...) SS_FIELD(struct ss_kept_rank, member, __VA_ARGS__)
@@ -24,6 +27,14 @@ static const struct ss_field kept_fields[] = {
 
 #define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
 
+/* Tasks with the same neighbours take about as long. */
+static const struct ss_field_sign task_signs[] = {
+	{ offsetof(struct ss_task, kind), SS_FIELD_U8 },
+	{ offsetof(struct ss_task, phase), SS_FIELD_U8 },
+	{ offsetof(struct ss_task, track), SS_FIELD_U32 },
+	{ offsetof(struct ss_task, name), SS_FIELD_U32 },
+};
+
 static const struct ss_field task_fields[] = {
 	TASK(kind, SS_FIELD_U8, .limit = SS_TASK_KINDS),
 	TASK(phase, SS_FIELD_U8, .limit = SS_PHASE_COUNT),
@@ -33,9 +44,9 @@ static const struct ss_field task_fields[] = {
 	TASK(name, SS_FIELD_U32, .below = IN_KEPT(graph.names.count)),
 	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
 	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
-	TASK(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
-	TASK(start_ns, SS_FIELD_I64, SS_BEFORE(struct ss_task, start_ns),
-	     .more = offsetof(struct ss_task, own_ns), .range = SS_RANGE_SHORT),
+	TASK(own_ns, SS_FIELD_I64, SS_AROUND(task_signs), .range = SS_RANGE_SPAN),
+	/* behind what its edges ask for: starts.h */
+	TASK(start_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 };
 
 static const struct ss_field edge_fields[] = {
@@ -61,12 +72,15 @@ static const struct ss_field comm_fields[] = {
 
 #define CLAIM(member, ...) SS_FIELD(struct ss_claim, member, __VA_ARGS__)
 
+static const struct ss_field_sign claim_signs[] = {
+	{ offsetof(struct ss_claim, releases), SS_FIELD_BOOL },
+	{ offsetof(struct ss_claim, subtracts), SS_FIELD_BOOL },
+	{ offsetof(struct ss_claim, with), SS_FIELD_U8 },
+};
+
 static const struct ss_field claim_fields[] = {
 	CLAIM(task, SS_FIELD_U32, SS_BEFORE(struct ss_claim, task),
 	      .below = IN_KEPT(graph.task_count)),
-	CLAIM(own_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
-	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
-	CLAIM(high_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
 	CLAIM(releases, SS_FIELD_BOOL),
 	CLAIM(unlocks, SS_FIELD_BOOL),
 	CLAIM(merges, SS_FIELD_BOOL),
@@ -74,6 +88,10 @@ static const struct ss_field claim_fields[] = {
 	CLAIM(subtracts, SS_FIELD_BOOL),
 	CLAIM(with, SS_FIELD_U8),
 	CLAIM(low_scale, SS_FIELD_F32),
+	CLAIM(own_ns, SS_FIELD_I64, SS_AROUND(claim_signs), .range = SS_RANGE_SPAN),
+	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), SS_AROUND(claim_signs),
+	      .range = SS_RANGE_SPAN),
+	CLAIM(high_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
 };
 
 static const struct ss_field fact_fields[] = {
@@ -145,7 +163,15 @@ uint64_t ss_kept_layout(void)
 
 void ss_kept_write(const struct ss_kept_rank *kept, struct ss_text *out)
 {
-	ss_fields_write(&layout, kept, out);
+	struct ss_kept_rank copy = *kept;
+	size_t bytes = ((size_t)kept->graph.task_count + 1) * sizeof(*copy.graph.tasks);
+
+	copy.graph.tasks = ss_starts_reduce(&kept->graph, kept->memory);
+	if (copy.graph.tasks)
+		ss_fields_write(&layout, &copy, kept->memory, out);
+	else
+		ss_text_fail(out);
+	ss_memory_free(kept->memory, copy.graph.tasks, bytes);
 }
 
 /* --- what the declaration cannot say --------------------------------------------------- */
@@ -220,6 +246,7 @@ static enum ss_status finish(struct ss_kept_rank *kept, struct ss_error *err)
 	if (exam->part_count != ss_rule_count || !is_sound_graph(&kept->graph) ||
 	    !is_sound_exam(exam, &kept->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
+	SS_TRY(ss_starts_restore(&kept->graph, err));
 	exam->owner = ss_memory_resize(kept->memory, NULL, 0, tasks);
 	if (!exam->owner)
 		return ss_fail_memory(err, "a digest");

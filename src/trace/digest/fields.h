@@ -5,7 +5,8 @@
  * A layout lists the fields of a struct, its texts and its lists of items; the order of the list
  * is that of the bytes. Items lie column by column, each value as the difference from what the
  * declaration expects, in as few bytes as it needs: equal and regular columns become runs of the
- * same byte, which a compressor removes.
+ * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.h)
+ * and lie behind all others.
  *
  * Bytes can come from anyone. The reader checks what the declaration says: ranges, numbers of
  * other items, finite numbers, printable texts, and that there are as many bytes as items.
@@ -32,7 +33,7 @@ enum ss_field_type {
 enum ss_field_from {
 	SS_FROM_NOTHING,
 	/* columns are read one by one: both are this field, or declared before it */
-	SS_FROM_BEFORE, /* `base` of the item before, plus `more` */
+	SS_FROM_BEFORE, /* `base` of the item before */
 	SS_FROM_ITEM,   /* `base` of this item */
 	SS_FROM_ALIKE,  /* itself of the last item with the same `base`, an SS_FIELD_U8 */
 };
@@ -47,18 +48,26 @@ enum ss_field_range {
 	SS_RANGE_SHORT,  /* within 2^60 */
 };
 
+/* What a signature of an item is made of, for guesses: fields declared before. */
+struct ss_field_sign {
+	size_t offset;
+	enum ss_field_type type; /* of fixed length */
+};
+
 struct ss_field {
 	const char *name;
 	size_t offset;
 	uint32_t count; /* of an array; 1 */
 	enum ss_field_type type;
 	enum ss_field_from from;
-	size_t base, more; /* offsets of SS_FIELD_I64, or of the field's own type where it is base;
-			    * more 0: nothing */
+	size_t base; /* offset of an SS_FIELD_I64, or of the field itself */
 	enum ss_field_range range;
 	uint64_t limit; /* of unsigned types: below it; 0: none */
 	size_t below;   /* of unsigned types: below this uint32_t of the struct; 0: none */
 	bool or_none;   /* or the largest of its type */
+	/* of lists, SS_FIELD_I64: the difference is guessed by what is around; NULL: it is not */
+	const struct ss_field_sign *signs;
+	size_t sign_count;
 };
 
 struct ss_field_list {
@@ -94,13 +103,15 @@ struct ss_fields {
 	}
 #define SS_BEFORE(owner, member) .from = SS_FROM_BEFORE, .base = offsetof(owner, member)
 #define SS_ALIKE(owner, member) .from = SS_FROM_ALIKE, .base = offsetof(owner, member)
+#define SS_AROUND(list) .signs = (list), .sign_count = SS_COUNT(list)
 #define SS_ITEM(owner, member) .from = SS_FROM_ITEM, .base = offsetof(owner, member)
 
 /* A number that is another one when anything of the declaration changes. */
 uint64_t ss_fields_hash(uint64_t hash, const struct ss_fields *layout);
 
 /* Adds the bytes of a struct; whether there was memory is in the text. */
-void ss_fields_write(const struct ss_fields *layout, const void *from, struct ss_text *out);
+void ss_fields_write(const struct ss_fields *layout, const void *from, struct ss_memory *memory,
+		     struct ss_text *out);
 
 struct ss_fields_reader {
 	const unsigned char *at, *end;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * column.h - what writer and reader of fields share: values, what they are expected to be, columns.
+ */
+#ifndef SS_TRACE_DIGEST_COLUMN_H
+#define SS_TRACE_DIGEST_COLUMN_H
+
+#include <string.h>
+
+#include "base/hash/hash.h"
+#include "trace/digest/fields.h"
+#include "trace/digest/noisy.h"
+
+static const size_t ss_type_bytes[] = {
+	[SS_FIELD_BOOL] = sizeof(bool),
+	[SS_FIELD_U8] = 1,
+	[SS_FIELD_U16] = 2,
+	[SS_FIELD_U32] = 4,
+	[SS_FIELD_I64] = 8,
+	[SS_FIELD_U64] = 8,
+	[SS_FIELD_F32] = 4,
+	[SS_FIELD_F64] = 8,
+	[SS_FIELD_TEXT] = sizeof(char *),
+	[SS_FIELD_WORD] = sizeof(char *),
+};
+
+static inline uint64_t ss_value_load(const char *at, enum ss_field_type type)
+{
+	uint64_t value = 0;
+
+	/* the bytes of smaller types are the lower ones: see SS_PACK_FITS */
+	memcpy(&value, at, ss_type_bytes[type]);
+	return value;
+}
+
+static inline void ss_value_store(char *at, enum ss_field_type type, uint64_t value)
+{
+	memcpy(at, &value, ss_type_bytes[type]);
+}
+
+/* What is known of the items before while a column is written or read. */
+struct ss_seen {
+	const char *before; /* NULL: there is none */
+	uint64_t alike[256];
+};
+
+/* What a field of an item is expected to be; `before` is the item before, NULL: none. */
+static inline uint64_t ss_value_expected(const struct ss_field *field, const char *item,
+					 const char *before)
+{
+	const char *from = field->from == SS_FROM_ITEM ? item : before;
+	enum ss_field_type type = field->base == field->offset ? field->type : SS_FIELD_I64;
+
+	return field->from == SS_FROM_NOTHING || !from ? 0
+						       : ss_value_load(from + field->base, type);
+}
+
+/* The same, also where what is alike counts. */
+static inline uint64_t ss_value_seen(const struct ss_field *field, const char *item,
+				     const struct ss_seen *seen)
+{
+	return field->from == SS_FROM_ALIKE ? seen->alike[(unsigned char)item[field->base]]
+					    : ss_value_expected(field, item, seen->before);
+}
+
+static inline void ss_value_note(const struct ss_field *field, const char *item, uint64_t value,
+				 struct ss_seen *seen)
+{
+	if (field->from == SS_FROM_ALIKE)
+		seen->alike[(unsigned char)item[field->base]] = value;
+}
+
+static inline bool ss_value_is_fixed(enum ss_field_type type)
+{
+	return type == SS_FIELD_U64 || type == SS_FIELD_F32 || type == SS_FIELD_F64;
+}
+
+static inline uint64_t ss_item_signature(const struct ss_field *field, const char *item)
+{
+	uint64_t hash = SS_HASH_SEED;
+
+	for (size_t i = 0; i < field->sign_count; i++)
+		hash = ss_hash_mix(hash, ss_value_load(item + field->signs[i].offset,
+						       field->signs[i].type));
+	return hash;
+}
+
+/* What the columns of one part learn from each other. */
+struct ss_guessing {
+	struct ss_noisy *guess; /* NULL: the layout has none, or there is no memory */
+	struct ss_bits bits;
+};
+
+static inline bool ss_has_guesses(const struct ss_fields *layout)
+{
+	for (size_t i = 0; i < layout->list_count; i++)
+		for (size_t k = 0; k < layout->lists[i].field_count; k++)
+			if (layout->lists[i].fields[k].signs)
+				return true;
+	return false;
+}
+
+/* A column as it lies in the list. */
+struct ss_column {
+	const struct ss_field *field;
+	size_t at; /* in an array */
+	char *items;
+	size_t item_bytes;
+	uint32_t count;
+};
+
+static inline char *ss_column_item(const struct ss_column *place, uint32_t index)
+{
+	return place->items + index * place->item_bytes;
+}
+
+static inline uint64_t ss_column_next(const struct ss_column *place, uint32_t index)
+{
+	return index + 1 < place->count
+		       ? ss_item_signature(place->field, ss_column_item(place, index + 1))
+		       : 0;
+}
+
+#endif

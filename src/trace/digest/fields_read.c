@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fields_read.c - reads structs by their declaration, and checks what it says.
+ */
+#include <math.h>
+
+#include "base/utf8.h"
+#include "trace/digest/column.h"
+
+/* Doubles beyond this are no counts and no times, and would not fit integers. */
+#define NUMBER_MAX 9e18
+
+/* What the values of one call share. */
+struct reading {
+	struct ss_fields_reader *reader;
+	const struct ss_fields *layout;
+	char *to;
+	struct ss_error *err;
+	struct ss_guessing guessing;
+};
+
+static enum ss_status wrong(const struct reading *reading, const char *name)
+{
+	return ss_fail(reading->err, SS_ERR_FORMAT, "'%s' is wrong", name);
+}
+
+static size_t left(const struct reading *reading)
+{
+	return (size_t)(reading->reader->end - reading->reader->at);
+}
+
+static bool read_number(struct ss_fields_reader *reader, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	for (uint32_t shift = 0; shift < 64 && reader->at < reader->end; shift += 7) {
+		unsigned char byte = *reader->at++;
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*out = value;
+			return shift < 63 || byte <= 1;
+		}
+	}
+	return false;
+}
+
+/* Texts are repaired when a trace is read; words of rules have lines. */
+static bool is_printable(const char *text, size_t length, bool has_lines)
+{
+	while (has_lines && length) {
+		const char *end = memchr(text, '\n', length);
+		size_t line = end ? (size_t)(end - text) : length;
+
+		if (ss_utf8_check(text, line))
+			return false;
+		text += line + (end != NULL);
+		length -= line + (end != NULL);
+	}
+	return !ss_utf8_check(text, length);
+}
+
+static enum ss_status read_text(struct reading *reading, const struct ss_field *field, char *to)
+{
+	struct ss_fields_reader *reader = reading->reader;
+	uint64_t length;
+	char *text = NULL;
+
+	if (!read_number(reader, &length) || length > left(reading) ||
+	    !is_printable((const char *)reader->at, (size_t)length, field->type == SS_FIELD_WORD))
+		return wrong(reading, field->name);
+	if (length && field->type == SS_FIELD_TEXT) {
+		text = ss_memory_resize(reader->memory, NULL, 0, (size_t)length + 1);
+		if (!text)
+			return ss_fail_memory(reading->err, "a digest");
+		memcpy(text, reader->at, (size_t)length);
+		text[length] = '\0';
+	} else if (length) {
+		struct ss_strings *words = (struct ss_strings *)(reading->to +
+								 reading->layout->texts[0]);
+		uint32_t id;
+
+		id = ss_strings_add(words, (const char *)reader->at, (size_t)length);
+		if (id == SS_NO_ID)
+			return ss_fail_memory(reading->err, "a digest");
+		text = (char *)(uintptr_t)ss_strings_text(words, id);
+	}
+	reader->at += length;
+	memcpy(to, &text, sizeof(text));
+	return SS_OK;
+}
+
+static bool is_in_range(enum ss_field_range range, int64_t value)
+{
+	switch (range) {
+	case SS_RANGE_SPAN:
+		return value >= 0 && value <= INT64_C(1) << 60;
+	case SS_RANGE_KNOWN:
+		return value >= -1 && value <= INT64_C(1) << 60;
+	case SS_RANGE_MAYBE:
+		return value == INT64_MIN || is_in_range(SS_RANGE_MOMENT, value);
+	case SS_RANGE_MOMENT:
+		return value >= -(INT64_MAX / 2) && value <= INT64_MAX / 2;
+	case SS_RANGE_SHORT:
+		return value >= -(INT64_C(1) << 60) && value <= INT64_C(1) << 60;
+	default:
+		return true;
+	}
+}
+
+static bool fits(const struct reading *reading, const struct ss_field *field, uint64_t value)
+{
+	uint64_t most = UINT64_MAX >> (64 - 8 * ss_type_bytes[field->type]);
+	uint32_t below;
+
+	if (field->type == SS_FIELD_I64)
+		return is_in_range(field->range, (int64_t)value);
+	if (field->or_none && value == most)
+		return true;
+	if (field->below) {
+		memcpy(&below, reading->to + field->below, sizeof(below));
+		if (value >= below)
+			return false;
+	}
+	return value <= (field->type == SS_FIELD_BOOL ? 1 : most) &&
+	       (!field->limit || value < field->limit);
+}
+
+static bool is_number(const char *at, enum ss_field_type type)
+{
+	float single;
+	double number;
+
+	if (type == SS_FIELD_U64)
+		return true;
+	memcpy(&single, at, sizeof(single));
+	if (type == SS_FIELD_F32)
+		return isfinite(single) && fabsf(single) < (float)NUMBER_MAX;
+	memcpy(&number, at, sizeof(number));
+	return isfinite(number) && fabs(number) < NUMBER_MAX;
+}
+
+static enum ss_status read_value(struct reading *reading, const struct ss_field *field, size_t at,
+				 char *item, struct ss_seen *column)
+{
+	struct ss_fields_reader *reader = reading->reader;
+	size_t bytes = ss_type_bytes[field->type];
+	char *to = item + field->offset + at * bytes;
+	uint64_t value;
+
+	if (field->type == SS_FIELD_TEXT || field->type == SS_FIELD_WORD)
+		return read_text(reading, field, to);
+	if (ss_value_is_fixed(field->type)) {
+		if (left(reading) < bytes || !is_number((const char *)reader->at, field->type))
+			return wrong(reading, field->name);
+		memcpy(to, reader->at, bytes);
+		reader->at += bytes;
+		return SS_OK;
+	}
+	if (!read_number(reader, &value))
+		return wrong(reading, field->name);
+	value = (value >> 1) ^ (value & 1 ? UINT64_MAX : 0);
+	value += ss_value_seen(field, item, column);
+	if (!fits(reading, field, value))
+		return wrong(reading, field->name);
+	ss_value_store(to, field->type, value);
+	ss_value_note(field, item, value, column);
+	return SS_OK;
+}
+
+static enum ss_status read_texts(struct reading *reading, struct ss_strings *texts)
+{
+	struct ss_fields_reader *reader = reading->reader;
+	struct ss_fields_reader bytes = *reader;
+	uint64_t count, length;
+
+	if (!ss_strings_init(texts, reader->memory))
+		return ss_fail_memory(reading->err, "a digest");
+	if (!read_number(reader, &count) || !count || count > left(reading) + 1)
+		return wrong(reading, "texts");
+	bytes.at = reader->at;
+	for (uint64_t i = 1; i < count; i++)
+		if (!read_number(&bytes, &length))
+			return wrong(reading, "texts");
+	for (uint64_t i = 1; i < count; i++) {
+		uint32_t id;
+
+		if (!read_number(reader, &length) || length > (size_t)(bytes.end - bytes.at) ||
+		    !is_printable((const char *)bytes.at, (size_t)length, false))
+			return wrong(reading, "texts");
+		id = ss_strings_add(texts, (const char *)bytes.at, (size_t)length);
+		if (id == SS_NO_ID)
+			return ss_fail_memory(reading->err, "a digest");
+		if (id != i) /* two of them are the same */
+			return wrong(reading, "texts");
+		bytes.at += length;
+	}
+	reader->at = bytes.at;
+	return ss_strings_fit(texts) ? SS_OK : ss_fail_memory(reading->err, "a digest");
+}
+
+/* Room for the items, with the numbers that its release needs. */
+static enum ss_status make_room(struct reading *reading, const struct ss_field_list *list,
+				uint32_t count, char **out)
+{
+	size_t bytes = ((size_t)count + list->spare) * list->item_bytes;
+	uint32_t room = count + list->spare;
+
+	if (list->is_inside) {
+		*out = reading->to + list->items;
+		return SS_OK;
+	}
+	*out = bytes ? ss_memory_resize(reading->reader->memory, NULL, 0, bytes) : NULL;
+	if (bytes && !*out)
+		return ss_fail_memory(reading->err, "a digest");
+	if (*out)
+		memset(*out, 0, bytes);
+	memcpy(reading->to + list->items, out, sizeof(*out));
+	if (!list->exact)
+		memcpy(reading->to + list->count, &count, sizeof(count));
+	if (list->capacity)
+		memcpy(reading->to + list->capacity, &room, sizeof(room));
+	return SS_OK;
+}
+
+static enum ss_status read_guesses(struct reading *reading, const struct ss_column *place)
+{
+	const struct ss_field *field = place->field;
+	struct ss_guessing *guessing = &reading->guessing;
+	const char *before = NULL;
+	uint64_t factor;
+
+	if (!read_number(reading->reader, &factor))
+		return wrong(reading, field->name);
+	if (factor &&
+	    !ss_noisy_begin(guessing->guess, place->count, ss_item_signature(field, place->items)))
+		return ss_fail_memory(reading->err, "a digest");
+	for (uint32_t i = 0; i < place->count; i++) {
+		char *item = ss_column_item(place, i);
+		uint64_t value = ss_value_expected(field, item, before);
+
+		if (factor)
+			value += factor * (uint64_t)ss_noisy_value(guessing->guess, &guessing->bits,
+								   ss_column_next(place, i), 0);
+		if (!fits(reading, field, value) || guessing->bits.is_short)
+			return wrong(reading, field->name);
+		ss_value_store(item + field->offset + place->at * ss_type_bytes[field->type],
+			       field->type, value);
+		before = item;
+	}
+	return SS_OK;
+}
+
+static enum ss_status read_column(struct reading *reading, const struct ss_column *place)
+{
+	struct ss_seen column = { 0 };
+
+	for (uint32_t i = 0; i < place->count; i++) {
+		char *item = ss_column_item(place, i);
+
+		SS_TRY(read_value(reading, place->field, place->at, item, &column));
+		column.before = item;
+	}
+	return SS_OK;
+}
+
+static enum ss_status read_list(struct reading *reading, const struct ss_field_list *list)
+{
+	uint64_t count, columns = 0;
+	char *items;
+
+	/* each item has a byte in each column at least, unless it is guessed */
+	for (size_t i = 0; i < list->field_count; i++)
+		columns += list->fields[i].signs == NULL;
+	if (!read_number(reading->reader, &count) || count > left(reading) / columns ||
+	    count > UINT32_MAX / 2 || (list->exact && count != list->exact))
+		return wrong(reading, list->name);
+	SS_TRY(make_room(reading, list, (uint32_t)count, &items));
+	for (size_t i = 0; i < list->field_count; i++)
+		for (size_t at = 0; at < list->fields[i].count && count; at++) {
+			struct ss_column place = { &list->fields[i], at, items, list->item_bytes,
+						   (uint32_t)count };
+
+			SS_TRY(place.field->signs ? read_guesses(reading, &place)
+						  : read_column(reading, &place));
+		}
+	return SS_OK;
+}
+
+static enum ss_status read_all(struct reading *reading)
+{
+	const struct ss_fields *layout = reading->layout;
+	struct ss_seen none = { 0 };
+
+	for (size_t i = 0; i < layout->text_count; i++)
+		SS_TRY(read_texts(reading, (struct ss_strings *)(reading->to + layout->texts[i])));
+	for (size_t i = 0; i < layout->field_count; i++)
+		for (size_t at = 0; at < layout->fields[i].count; at++)
+			SS_TRY(read_value(reading, &layout->fields[i], at, reading->to, &none));
+	for (size_t i = 0; i < layout->list_count; i++)
+		SS_TRY(read_list(reading, &layout->lists[i]));
+	return SS_OK;
+}
+
+enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_fields *layout,
+			      void *to, struct ss_error *err)
+{
+	struct reading reading = { .reader = reader, .layout = layout, .to = to, .err = err };
+	const unsigned char *end = reader->end;
+	enum ss_status status;
+	uint64_t length;
+
+	if (!read_number(reader, &length) || length > left(&reading))
+		return wrong(&reading, "length");
+	/* guesses lie behind all that is not guessed */
+	reader->end -= length;
+	if (ss_has_guesses(layout)) {
+		reading.guessing.guess = ss_noisy_new(reader->memory);
+		if (!reading.guessing.guess)
+			return ss_fail_memory(err, "a digest");
+		ss_bits_read(&reading.guessing.bits, reader->end, end);
+	}
+	status = read_all(&reading);
+	if (status == SS_OK && (reader->at != reader->end ||
+				(reading.guessing.guess && !ss_bits_end(&reading.guessing.bits))))
+		status = wrong(&reading, "length");
+	ss_noisy_free(reading.guessing.guess);
+	return status;
+}
