@@ -159,7 +159,7 @@ SPECIAL = {
     "what-if": [["job"], ["job", "--fix", "launch-bound"], ["simulated", "--format", "json"]],
     "diff": [["job", "packed"], ["one.json", "recorded.json.gz", "--view", "operators"],
              ["simulated", "job", "--format", "json"]],
-    "explain": [[], ["straggler"], ["straggler", "--format", "json"]],
+    "explain": [[], ["straggler"], ["--format", "json"], ["straggler", "--format", "markdown"]],
     "ask": [["view/diagnose", "job"], ["search?q=mm", "job"], ["job", "beside"],
             ["tiles?file=0&tracks=0,1&from=0&to=3000000&pixels=100", "job"],
             ["strips?files=0,1&from=0&to=3000000&pixels=50", "job"],
