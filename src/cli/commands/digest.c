@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/session.h"
 #include "base/intern.h"
 #include "base/system/new_file.h"
 #include "cli/output.h"
@@ -212,7 +213,6 @@ static int write_digest(struct digesting *digesting, struct ss_session *session,
 	struct ss_sink sink = { output_write, digesting->output };
 	struct ss_file file = { .size = sizeof(file) };
 	struct ss_error err = { 0 };
-	struct stat info = { 0 };
 	uint64_t bytes = 0;
 	enum ss_status status;
 	int code = output_open(digesting->what, output, &digesting->inputs, digesting->output);
@@ -230,10 +230,8 @@ static int write_digest(struct digesting *digesting, struct ss_session *session,
 	if (status != SS_OK)
 		return output_fail(digesting->what, digesting->output, &err);
 	code = output_close(digesting->what, digesting->output);
-	if (code == EXIT_FINE) {
-		(void)stat(path->path, &info);
-		tell(digesting, output, &file, (uint64_t)info.st_size, bytes);
-	}
+	if (code == EXIT_FINE)
+		tell(digesting, output, &file, session->job.files[0].disk_bytes, bytes);
 	return code;
 }
 
@@ -304,8 +302,11 @@ static int digest_one(struct digesting *digesting, const struct ss_path *path, u
 	if (number % digesting->shares != digesting->share)
 		return EXIT_FINE;
 	origin = realpath(path->path, NULL);
-	if (!origin)
-		return complain(digesting, path->path, strerror(errno));
+	if (!origin) {
+		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
+			strerror(errno));
+		return EXIT_FAILED;
+	}
 	if (is_wanted(digesting, origin, output, &code))
 		code = digest_file(digesting, path, origin, output);
 	free(origin);
