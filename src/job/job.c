@@ -172,6 +172,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 		return;
 	}
 	file->is_other = status == SS_ERR_MISSING;
+	file->is_unread = status == SS_ERR_IO;
 	file->subject.rank = ss_find_rank(file->is_digest ? file->subject.path : path->path);
 	file->subject.problem = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
 	job->failed_count++;

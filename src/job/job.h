@@ -77,6 +77,7 @@ struct ss_job_file {
 	bool is_digest;  /* it was read from a digest file; paths are those of its trace */
 	bool has_digest; /* made when the ranks were compared, not when it was loaded */
 	bool is_other;   /* whole, but something else than a trace */
+	bool is_unread;  /* it could not be opened or read: nothing is known of what it has */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
 

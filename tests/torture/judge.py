@@ -169,7 +169,8 @@ def files_may_be(result, before, after):
 def judge_failure(result, reference, fault, before):
     """What is wrong with a run that failed; None: nothing."""
     lines = [line for line in new_lines(result, reference) if not NOTE.match(line)]
-    several = reference.command in ("pack", "redact", "digest")  # one that fails does not stop the others
+    # one that fails does not stop the others
+    several = reference.command in ("pack", "redact", "digest")
     if not lines:
         return "no sentence"
     if len(lines) > 1 and not several:

@@ -30,6 +30,10 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 	if (file->is_other)
 		return ss_fail(err, SS_ERR_MISSING, "cannot read '%s': %s", file->subject.path,
 			       file->subject.problem);
+	/* a digest would keep for ever what may be over when it is tried again */
+	if (file->is_unread)
+		return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", file->subject.path,
+			       file->subject.problem);
 	status = ss_job_digest_write(&session->job, file, origin, &out, err);
 	if (status == SS_OK)
 		status = ss_writing_put(&writing, out.data, out.length, err);
