@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """installed.py - what `meson install` puts into place, and programs that find it there.
 
-Usage: installed.py STEPSCOPE SOURCE_ROOT BUILD_ROOT [--whole]. tests/api/examples.py does pkg-config. The
-files of the desktop are read by its own tools where those are there.
+Usage: installed.py STEPSCOPE SOURCE_ROOT BUILD_ROOT [--whole]. tests/api/examples.py does
+pkg-config. The files of the desktop are read by its own tools where those are there.
 """
 
 import configparser

@@ -74,7 +74,8 @@ function install(folder, project) {
 }
 
 function checkAnswers(project, stepscope) {
-	run(stepscope, ["sim", "--preset", "gpu1-healthy", "--steps", "3", "-o", "job"], { cwd: project });
+	const job = ["--preset", "gpu1-healthy", "--steps", "3", "-o", "job"];
+	run(stepscope, ["sim", ...job], { cwd: project });
 	const [trace] = readdirSync(join(project, "job")).filter((name) => name.startsWith("rank"));
 	const path = join(project, "job", trace);
 	writeFileSync(join(project, "user.mjs"), USER);
