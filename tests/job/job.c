@@ -50,7 +50,7 @@ static bool count_calls(void *context, const struct ss_progress *progress)
 	return true;
 }
 
-static bool stop(void *context, const struct ss_progress *progress)
+static bool stop_at_once(void *context, const struct ss_progress *progress)
 {
 	(void)context;
 	(void)progress;
@@ -105,7 +105,7 @@ static void test_mixed_folder(void **state)
 	ss_job_close(&job);
 	ss_job_close(&job);
 	assert_int_equal(memory.used_bytes, 0);
-	options.progress = stop;
+	options.progress = stop_at_once;
 	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_ERR_STOPPED);
 	assert_int_equal(memory.used_bytes, 0);
 	remove_files(folder, mixed, SS_COUNT(mixed));

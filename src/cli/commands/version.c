@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - command: the version, and which sandbox this machine offers.
+ * version.c - command: the version, what this build has, and which sandbox the machine offers.
  */
 #include <stdio.h>
 
 #include "cli/command.h"
+
+#include "about.inc"
 
 /* The sentence for people; what each lock is, docs/commands/serve.md says. */
 static const char *sandbox_sentence(struct sandbox_offer offer)
@@ -30,9 +32,9 @@ static int version_run(const struct command *command, const struct arguments *ar
 		printf("stepscope %s\n", ss_version());
 	else
 		printf("{\"version\": \"%s\", \"sandbox\": {\"seccomp\": %s, \"landlock_abi\": %d, "
-		       "\"text\": \"%s\"}}\n",
+		       "\"text\": \"%s\"}, %s}\n",
 		       ss_version(), offer.has_filter ? "true" : "false", offer.landlock_abi,
-		       sandbox_sentence(offer));
+		       sandbox_sentence(offer), about);
 	return EXIT_FINE;
 }
 

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""versions.py - every file that names the version of stepscope names that of meson.build.
+
+Usage: versions.py STEPSCOPE SOURCE_ROOT. Also: `version --json` is complete, and every library that
+it names has a licence.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# file, and the pattern around its version
+PLACES = [
+    ("debian/changelog", r"\Astepscope \(([\d.]+)-\d+\)"),
+    ("CHANGELOG.md", r"(?m)^## (\d+\.\d+\.\d+)"),
+    ("ui/package.json", r'"version": "([\d.]+)"'),
+    ("ui/package-lock.json", r'"version": "([\d.]+)"'),
+    ("packaging/npm/package.json", r'"version": "([\d.]+)"'),
+    ("packaging/conda/meta.yaml", r'set version = "([\d.]+)"'),
+    ("packaging/homebrew/stepscope.rb", r"stepscope-([\d.]+)\.tar\.xz"),
+    ("packaging/spack/package.py", r'version\("([\d.]+)"'),
+    ("packaging/nix/flake.nix", r'version = "([\d.]+)"'),
+    ("docs/commands/version.md", r"`stepscope ([\d.]+)`"),
+]
+
+
+def header_version(root):
+    text = (root / "include/stepscope.h").read_text()
+    return ".".join(re.search(rf"#define SS_VERSION_{part} (\d+)", text)[1]
+                    for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def check_about(stepscope):
+    done = subprocess.run([stepscope, "version", "--json"], capture_output=True, text=True,
+                          check=True)
+    about = json.loads(done.stdout)
+    missing = {"version", "licence", "compiler", "features", "libraries", "sandbox"} - about.keys()
+    assert not missing, missing
+    for library in about["libraries"]:
+        assert library["name"] and library["version"] and library["licence"], library
+    assert about["features"]["viewer"] == any("in" in part for part in about["libraries"])
+    return about["version"]
+
+
+def main(stepscope, root):
+    root = Path(root)
+    wanted = re.search(r"version: '([\d.]+)'", (root / "meson.build").read_text())[1]
+    found = {"include/stepscope.h": header_version(root), "the command": check_about(stepscope)}
+    for name, pattern in PLACES:
+        match = re.search(pattern, (root / name).read_text(encoding="utf-8"))
+        found[name] = match[1] if match else "none"
+    assert '"version"' in re.search(r"dynamic = \[.*\]", (root / "pyproject.toml").read_text())[0]
+    wrong = {name: version for name, version in found.items() if version != wanted}
+    print(f"{len(found)} places name {wanted}; others: {wrong}")
+    return 1 if wrong else 0
+
+
+sys.exit(main(*sys.argv[1:]))
