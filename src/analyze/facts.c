@@ -6,7 +6,7 @@
 
 void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct ss_memory *memory)
 {
-	*facts = (struct ss_facts){ .trace = trace, .memory = memory };
+	*facts = (struct ss_facts){ .trace = trace, .memory = memory, .allowed = SS_FACT_ALL };
 }
 
 void ss_facts_release(struct ss_facts *facts)
@@ -25,8 +25,26 @@ void ss_facts_release(struct ss_facts *facts)
 	*facts = (struct ss_facts){ 0 };
 }
 
+void ss_facts_keep(struct ss_facts *facts, uint32_t kept)
+{
+	kept = ss_facts_with(kept);
+	if (!(kept & SS_FACT_REGIONS))
+		ss_regions_release(&facts->regions);
+	if (!(kept & SS_FACT_TRAINING))
+		ss_training_release(&facts->training);
+	if (!(kept & SS_FACT_ALLOCS))
+		ss_allocs_release(&facts->allocs);
+	if (!(kept & SS_FACT_OP_RUNS))
+		ss_op_runs_release(&facts->op_runs);
+	if (!(kept & SS_FACT_WORKS))
+		ss_works_release(&facts->works);
+	if (!(kept & SS_FACT_OPS))
+		ss_ops_release(&facts->ops);
+}
+
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out, struct ss_error *err)
 {
+	assert(facts->allowed & SS_FACT_OPS);
 	*out = &facts->ops;
 	if (facts->ops.trace)
 		return SS_OK;
@@ -47,6 +65,7 @@ enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **ou
 {
 	const struct ss_ops *ops;
 
+	assert(facts->allowed & SS_FACT_WORKS);
 	*out = &facts->works;
 	if (facts->works.ops)
 		return SS_OK;
@@ -59,6 +78,7 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 {
 	const struct ss_works *works;
 
+	assert(facts->allowed & SS_FACT_OP_RUNS);
 	*out = &facts->op_runs;
 	if (facts->op_runs.ops)
 		return SS_OK;
@@ -69,6 +89,7 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
 			       struct ss_error *err)
 {
+	assert(facts->allowed & SS_FACT_ALLOCS);
 	*out = &facts->allocs;
 	if (facts->allocs.trace)
 		return SS_OK;
@@ -99,6 +120,7 @@ enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_trainin
 	const struct ss_phases *phases;
 	const struct ss_places *places;
 
+	assert(facts->allowed & SS_FACT_TRAINING);
 	*out = &facts->training;
 	if (facts->training.trace)
 		return SS_OK;
@@ -110,6 +132,7 @@ enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_trainin
 enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions **out,
 				struct ss_error *err)
 {
+	assert(facts->allowed & SS_FACT_REGIONS);
 	*out = &facts->regions;
 	if (facts->regions.trace)
 		return SS_OK;
