@@ -255,7 +255,8 @@ def report(work, job):
     run("pack", job / "rank0.json.gz", job / "rank1.json.gz", "--plain", "-o", work / "in_report")
     for item, name in zip(found, ("rank0", "rank1")):
         data = gzip.decompress(base64.b64decode(item[2], validate=True))
-        check(data == (work / "in_report" / f"{name}.stepscope").read_bytes(), name, "is another pack")
+        pack = work / "in_report" / f"{name}.stepscope"
+        check(data == pack.read_bytes(), name, "is another pack")
     run("report", job, "--rank", 1, "--page", page, "-o", out)
     check([item[1] for item in ELEMENT.findall(out.read_text())] ==
           [f"{job.name}/rank1.json.gz"], "rank")
