@@ -115,7 +115,7 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 
 /* --- parts ----------------------------------------------------------------------- */
 
-/* Room for so many bytes; `known` of them are certain to come. */
+/* Room for `bytes`; `known` of them are certain to come. */
 static enum ss_status grow_part(struct unpacking *unpacking, struct ss_unpacked *part, size_t bytes,
 				size_t known, struct ss_error *err)
 {
