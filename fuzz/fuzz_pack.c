@@ -25,7 +25,7 @@ static enum ss_status append(void *context, const char *bytes, size_t length, st
 }
 
 /* Packs and unpacks: the same trace comes back. */
-static void check_round(const struct ss_trace *trace)
+static void check_round(const struct ss_trace *trace, enum ss_pack_form form)
 {
 	const struct ss_load_options options = { .threads = 1 };
 	struct ss_text pack = { 0 };
@@ -34,7 +34,7 @@ static void check_round(const struct ss_trace *trace)
 	struct ss_error err = { 0 };
 
 	ss_memory_init(&memory, 0);
-	CHECK(ss_pack_write(trace, "a/rank3.json", append, &pack, &err) == SS_OK);
+	CHECK(ss_pack_write(trace, "a/rank3.json", form, append, &pack, &err) == SS_OK);
 	if (load_bytes((const uint8_t *)pack.data, pack.length, &options, &memory, &again, &err) !=
 	    SS_OK) {
 		fprintf(stderr, "ERROR: %s\n", err.text);
@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ss_memory_init(&memory, 0);
 	if (load_bytes(mended, size, &options, &memory, &trace, &err) == SS_OK) {
 		check_trace(&trace);
-		check_round(&trace);
+		check_round(&trace, SS_PACK_PLAIN);
+		check_round(&trace, SS_PACK_COMPRESSED);
 		ss_trace_release(&trace);
 		if (is_pack(data, size)) {
 			CHECK(ss_session_open_memory(mended, size, "rank3.stepscope", &session,

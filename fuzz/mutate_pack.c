@@ -56,12 +56,14 @@ bool pack_trace(struct mutation *mutation)
 	struct ss_text pack = { 0 };
 	struct ss_memory memory;
 	struct ss_trace trace;
+	/* changes of compressed parts are changes of their frames */
+	enum ss_pack_form form = draw(mutation, 4) ? SS_PACK_PLAIN : SS_PACK_COMPRESSED;
 	bool done;
 
 	ss_memory_init(&memory, 0);
 	if (load_bytes(mutation->data, mutation->size, &options, &memory, &trace, NULL) != SS_OK)
 		return false;
-	done = ss_pack_write(&trace, "rank3.json", append, &pack, NULL) == SS_OK &&
+	done = ss_pack_write(&trace, "rank3.json", form, append, &pack, NULL) == SS_OK &&
 	       replace(mutation, 0, mutation->size, pack.data, pack.length);
 	ss_trace_release(&trace);
 	ss_text_release(&pack);

@@ -286,6 +286,14 @@ SS_API SS_MUST_USE enum ss_status ss_session_pack(struct ss_session *session, ui
 						  struct ss_error *err);
 
 /*
+ * The same with columns that are not compressed: the viewer in a browser reads only these.
+ * Since 0.2. Stable.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_pack_plain(struct ss_session *session, uint32_t index,
+							const struct ss_sink *sink, uint64_t *bytes,
+							struct ss_error *err);
+
+/*
  * Writes what a job needs of a file as a digest (docs/formats/digest.md): views of the job,
  * "diagnose" and "what-if" give the same answers from digests as from the files. The session must
  * be open with `reduce` and `diagnose`, and nothing asked of it yet. `origin` is the path at which

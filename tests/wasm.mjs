@@ -239,7 +239,7 @@ function plainCopy(trace, folder, index) {
 
 /* The command's pack of a plain file: both read the same bytes. */
 function packOf(plain, command) {
-	const result = spawnSync(command, ["pack", "--force", plain]);
+	const result = spawnSync(command, ["pack", "--plain", "--force", plain]);
 	if (result.status !== 0)
 		throw new Error(`pack: ${result.stderr}`);
 	return plain.replace(/\.json$/, ".stepscope");

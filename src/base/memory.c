@@ -70,6 +70,18 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 	return moved;
 }
 
+void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes)
+{
+	void *block;
+
+	if (bytes > PTRDIFF_MAX || !charge(memory, bytes))
+		return NULL;
+	block = calloc(1, bytes);
+	if (!block)
+		atomic_fetch_sub(&memory->used_bytes, bytes);
+	return block;
+}
+
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes)
 {
 	if (!block) /* was never charged */
@@ -149,6 +161,7 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 	struct ss_arena_block *block = arena->blocks;
 	size_t header = (sizeof(*block) + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 	size_t bytes, fresh;
+	bool is_zero = false;
 	void *start;
 
 	if (size && count > (PTRDIFF_MAX / 2) / size)
@@ -156,26 +169,29 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 	bytes = (count * size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 	if (!block || block->size_bytes - block->used_bytes < bytes) {
 		fresh = bytes > BLOCK_BYTES / 4 ? header + bytes : BLOCK_BYTES;
-		block = ss_memory_resize(arena->memory, NULL, 0, fresh);
+		/* what takes a block of its own needs no clearing */
+		is_zero = fresh > BLOCK_BYTES;
+		block = is_zero ? ss_memory_zeroed(arena->memory, fresh)
+				: ss_memory_resize(arena->memory, NULL, 0, fresh);
 		if (!block)
 			return NULL;
 		block_link(arena, block, fresh, header);
 	}
 	start = (char *)block + block->used_bytes;
 	block->used_bytes += bytes;
-	return memset(start, 0, bytes);
+	return is_zero ? start : memset(start, 0, bytes);
 }
 
 void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes)
 {
 	size_t header = (sizeof(struct ss_arena_block) + ALIGN_BYTES - 1) / ALIGN_BYTES *
 			ALIGN_BYTES;
-	struct ss_arena_block *block = ss_memory_resize(arena->memory, NULL, 0, header + bytes);
+	struct ss_arena_block *block = ss_memory_zeroed(arena->memory, header + bytes);
 
 	if (!block)
 		return NULL;
 	block_link(arena, block, header + bytes, header + bytes);
-	return memset((char *)block + header, 0, bytes);
+	return (char *)block + header;
 }
 
 char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length)

@@ -435,18 +435,20 @@ void ss_look_figure(struct ss_look *look, uint32_t slot, double value)
 
 /* --- all rules ----------------------------------------------------------------------- */
 
-static void *new_block(struct ss_memory *memory, size_t bytes)
+/* What rules from this one on ask for. */
+static uint32_t facts_from(uint32_t rule)
 {
-	void *block = ss_memory_resize(memory, NULL, 0, bytes);
+	uint32_t facts = 0;
 
-	if (block)
-		memset(block, 0, bytes);
-	return block;
+	for (; rule < ss_rule_count; rule++)
+		facts |= ss_rules[rule]->facts;
+	return facts;
 }
 
 static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 {
 	struct ss_rank_findings *exam = look->exam;
+	struct ss_facts *facts = look->subject->facts;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
 		struct ss_found_part *part = &exam->parts[i];
@@ -455,10 +457,13 @@ static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 		look->number = i;
 		part->claim_from = exam->claim_count;
 		part->fact_from = exam->fact_count;
+		facts->allowed = ss_facts_with(look->rule->facts);
 		SS_TRY(look->rule->look(look, err));
+		ss_facts_keep(facts, facts_from(i + 1));
 		part->claim_to = exam->claim_count;
 		part->fact_to = exam->fact_count;
 	}
+	facts->allowed = SS_FACT_ALL;
 	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
 }
 
@@ -470,10 +475,10 @@ static enum ss_status examine(struct ss_rank_findings *exam, struct ss_look *loo
 	bool whole = ss_strings_init(&exam->texts, exam->memory);
 	enum ss_status status;
 
-	exam->parts = new_block(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
+	exam->parts = ss_memory_zeroed(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
 	exam->part_count = (uint32_t)ss_rule_count;
-	exam->owner = new_block(exam->memory, tasks);
-	exam->claim_of = new_block(exam->memory, tasks * sizeof(*exam->claim_of));
+	exam->owner = ss_memory_zeroed(exam->memory, tasks);
+	exam->claim_of = ss_memory_zeroed(exam->memory, tasks * sizeof(*exam->claim_of));
 	whole = whole && exam->parts && exam->owner && exam->claim_of &&
 		ss_steps_cover(look->trace, exam->memory, &steps);
 	if (whole) {

@@ -256,6 +256,7 @@ struct ss_rule {
 	bool claims_rest;
 	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
+	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
 	/*
 	 * May be NULL: all claims become one finding. Claims of a rank that no finding took

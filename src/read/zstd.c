@@ -11,20 +11,31 @@
 
 /* Higher ones take ten times as long and save a tenth. */
 #define LEVEL 9
+#define LEVEL_FAST 3
 
-void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
+static void compress(const char *bytes, size_t length, int level, struct ss_text *out)
 {
 	size_t room = ZSTD_compressBound(length), written;
 
 	if (!ss_text_reserve(out, room))
 		return;
-	written = ZSTD_compress(out->data + out->length, room, bytes, length, LEVEL);
+	written = ZSTD_compress(out->data + out->length, room, bytes, length, level);
 	if (ZSTD_isError(written)) {
 		ss_text_fail(out);
 		return;
 	}
 	out->length += written;
 	out->data[out->length] = '\0';
+}
+
+void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
+{
+	compress(bytes, length, LEVEL, out);
+}
+
+void ss_zstd_write_fast(const char *bytes, size_t length, struct ss_text *out)
+{
+	compress(bytes, length, LEVEL_FAST, out);
 }
 
 struct state {

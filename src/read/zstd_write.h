@@ -12,4 +12,7 @@
 /* Adds them to `out` as one frame; whether there was memory is in the text. */
 void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out);
 
+/* The same in a tenth of the time, and a little longer: for much that somebody waits for. */
+void ss_zstd_write_fast(const char *bytes, size_t length, struct ss_text *out);
+
 #endif

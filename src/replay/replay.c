@@ -33,10 +33,8 @@ bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 
 static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
 {
-	void *items = ss_memory_resize(replay->memory, NULL, 0, (count + 1) * size);
+	void *items = ss_memory_zeroed(replay->memory, (count + 1) * size);
 
-	if (items)
-		memset(items, 0, (count + 1) * size);
 	*whole &= items != NULL;
 	return items;
 }

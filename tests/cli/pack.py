@@ -76,6 +76,19 @@ def pack_folder(work):
     return job
 
 
+def forms(work, job):
+    """Compressed or plain, a pack says the same, and is shorter when it is compressed."""
+    plain, small = work / "plain", work / "small"
+    run("pack", job / "rank0.json.gz", "--plain", "-o", plain)
+    run("pack", job / "rank0.json.gz", "-o", small)
+    sizes = [(folder / "rank0.stepscope").stat().st_size for folder in (plain, small)]
+    check(sizes[1] * 2 < sizes[0], "compressed to", sizes)
+    for view in ("steps", "kernels", "operators", "diagnose"):
+        said = [run(view, folder / "rank0.stepscope", "--format", "json").stdout.replace(
+            str(folder), "") for folder in (plain, small)]
+        check(said[0] == said[1], view, "differs between the forms of a pack")
+
+
 def refuse_packs(job):
     before = (job / "rank0.stepscope").read_bytes()
     result = run("pack", job, code=FAILED)
@@ -133,9 +146,10 @@ def damage(work, job):
     pack = (job / "rank0.stepscope").read_bytes()
     bad = work / "bad"
     bad.mkdir()
+    starts = int.from_bytes(pack[64 + 25 * 32 + 8:64 + 25 * 32 + 16], "little")  # slice-start
     for name, data, says in (
         ("cut", pack[: len(pack) // 2], "it is truncated"),
-        ("bit", pack[:-100] + bytes([pack[-100] ^ 1]) + pack[-99:], "checksum"),
+        ("bit", pack[:starts] + bytes([pack[starts] ^ 1]) + pack[starts + 1:], "checksum"),
         ("version", pack[:8] + b"\x09" + pack[9:], "another version"),
         ("after", pack + b"x", "after its end"),
     ):
@@ -175,7 +189,7 @@ def fall_back(work):
     # a file that is another one by now is not what was packed
     pack.write_bytes(pack.read_bytes()[:-1] + b"?")
     (job / "rank0.json.gz").write_bytes(b"?")
-    check("checksum" in run("steps", pack, code=FAILED).stderr, "of another file")
+    check("is damaged" in run("steps", pack, code=FAILED).stderr, "of another file")
 
 
 # flips a bit of what is written last into a file that has no name yet
@@ -237,9 +251,12 @@ def report(work, job):
     check(ELEMENT.sub("", text) == PAGE, "the page was changed")
     check(text.rindex("</script>") < text.rindex("</body>") and
           text.index("</body>") < text.index("<script"), "not before the last </body>")
+    # what a browser reads is not compressed column by column
+    run("pack", job / "rank0.json.gz", job / "rank1.json.gz", "--plain", "-o", work / "in_report")
     for item, name in zip(found, ("rank0", "rank1")):
         data = gzip.decompress(base64.b64decode(item[2], validate=True))
-        check(data == (job / f"{name}.stepscope").read_bytes(), name, "is another pack")
+        pack = work / "in_report" / f"{name}.stepscope"
+        check(data == pack.read_bytes(), name, "is another pack")
     run("report", job, "--rank", 1, "--page", page, "-o", out)
     check([item[1] for item in ELEMENT.findall(out.read_text())] ==
           [f"{job.name}/rank1.json.gz"], "rank")
@@ -276,6 +293,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         job = pack_folder(work)
+        forms(work, job)
         refuse_packs(job)
         other_folder(work, job)
         stale_pack(work)

@@ -10,12 +10,7 @@
 
 static void *column(struct ss_ops *ops, size_t item_bytes)
 {
-	size_t bytes = ((size_t)ops->row_count + 1) * item_bytes;
-	void *items = ss_memory_resize(ops->memory, NULL, 0, bytes);
-
-	if (items)
-		memset(items, 0, bytes);
-	return items;
+	return ss_memory_zeroed(ops->memory, ((size_t)ops->row_count + 1) * item_bytes);
 }
 
 void ss_ops_release(struct ss_ops *ops)

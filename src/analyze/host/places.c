@@ -217,7 +217,9 @@ static void find_places(struct finder *finder)
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
 
-		places->line[row] = parent == SS_NO_ROW ? 0 : places->line[parent];
+		/* what is 0 already is not written: most files have no lines, and take no memory */
+		if (parent != SS_NO_ROW && places->line[parent])
+			places->line[row] = places->line[parent];
 		places->module[row] = module_around(places, row, parent);
 		finder->best[row] = parent == SS_NO_ROW ? FRAME_NEW : finder->best[parent];
 		if (slices->kind[row] == SS_KIND_PYTHON)
@@ -348,7 +350,7 @@ static bool prepare(struct finder *finder, struct ss_arena *scratch)
 					   (size_t)places->trace->names.count + 1);
 	finder->moved = SS_ARENA_NEW(scratch, uint8_t, count);
 	finder->best = SS_ARENA_NEW(scratch, uint8_t, count);
-	places->line = ss_memory_resize(places->memory, NULL, 0, count * sizeof(*places->line));
+	places->line = ss_memory_zeroed(places->memory, count * sizeof(*places->line));
 	places->module = ss_memory_resize(places->memory, NULL, 0, count * sizeof(*places->module));
 	places->forward = ss_memory_resize(places->memory, NULL, 0,
 					   count * sizeof(*places->forward));

@@ -118,8 +118,6 @@ static void mark(struct marker *marker)
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t marks = 0, computes = 0;
 
-	memset(training->marks, 0, ((size_t)training->row_count + 1) * sizeof(uint32_t));
-	memset(training->computes, 0, ((size_t)training->row_count + 1) * sizeof(uint32_t));
 	for (uint32_t row = 0; row < training->row_count && !training->has_links; row++)
 		training->has_links = slices->kind[row] == SS_KIND_OP &&
 				      slices->link[row] < training->row_count;
@@ -163,8 +161,8 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 					  .row_count = phases->row_count };
 	ss_arena_init(&scratch, memory);
 	marker.names = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	training->marks = ss_memory_resize(memory, NULL, 0, bytes);
-	training->computes = ss_memory_resize(memory, NULL, 0, bytes);
+	training->marks = ss_memory_zeroed(memory, bytes);
+	training->computes = ss_memory_zeroed(memory, bytes);
 	whole = marker.names && training->marks && training->computes;
 	if (whole)
 		mark(&marker);

@@ -19,9 +19,9 @@ struct named {
 
 static void *column(struct ss_memory *memory, size_t count, size_t item_bytes, int fill)
 {
-	void *items = ss_memory_resize(memory, NULL, 0, count * item_bytes);
+	void *items = ss_memory_zeroed(memory, count * item_bytes);
 
-	if (items)
+	if (items && fill)
 		memset(items, fill, count * item_bytes);
 	return items;
 }

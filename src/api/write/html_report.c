@@ -152,7 +152,7 @@ static enum ss_status put_pack(struct reporting *reporting, const struct ss_trac
 
 	reporting->letters.length = 0;
 	SS_TRY(ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err));
-	status = ss_pack_write(trace, name, add_packed, reporting, err);
+	status = ss_pack_write(trace, name, SS_PACK_PLAIN, add_packed, reporting, err);
 	if (status == SS_OK)
 		status = ss_gzip_writer_finish(reporting->gzip, err);
 	ss_gzip_writer_close(reporting->gzip);

@@ -68,8 +68,8 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 	return ss_pack_compare(&x->trace, &y->trace, err);
 }
 
-enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
-			       const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
+static enum ss_status pack(struct ss_session *session, uint32_t index, enum ss_pack_form form,
+			   const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
 {
 	struct ss_writing writing = { .sink = sink,
 				      .what = "the packed trace",
@@ -85,7 +85,20 @@ enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 			       file->source && !ss_redactor_replaces(session->job.redactor)
 				       ? file->source
 				       : file->subject.path,
-			       ss_writing_put, &writing, err);
+			       form, ss_writing_put, &writing, err);
 	*bytes = writing.bytes;
 	return status;
+}
+
+enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
+			       const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
+{
+	return pack(session, index, SS_PACK_COMPRESSED, sink, bytes, err);
+}
+
+enum ss_status ss_session_pack_plain(struct ss_session *session, uint32_t index,
+				     const struct ss_sink *sink, uint64_t *bytes,
+				     struct ss_error *err)
+{
+	return pack(session, index, SS_PACK_PLAIN, sink, bytes, err);
 }

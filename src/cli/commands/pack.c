@@ -138,13 +138,17 @@ static int write_pack(struct packing *packing, struct ss_session *session, const
 	struct ss_error err = { 0 };
 	struct ss_file file = { .size = sizeof(file) }, packed = { .size = sizeof(packed) };
 	struct ss_sink sink = { output_write, packing->output };
+	enum ss_status (*pack)(struct ss_session *, uint32_t, const struct ss_sink *, uint64_t *,
+			       struct ss_error *) = option_given(packing->arguments, "plain")
+							    ? ss_session_pack_plain
+							    : ss_session_pack;
 	uint64_t bytes = 0;
 	int code = output_open(packing->what, path, &packing->inputs, packing->output);
 
 	if (code != EXIT_FINE)
 		return code;
 	if (ss_session_file(session, 0, &file, &err) != SS_OK ||
-	    ss_session_pack(session, 0, &sink, &bytes, &err) != SS_OK)
+	    pack(session, 0, &sink, &bytes, &err) != SS_OK)
 		return output_fail(packing->what, packing->output, &err);
 	code = output_finish(packing->what, packing->output);
 	if (code != EXIT_FINE)

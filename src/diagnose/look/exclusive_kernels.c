@@ -66,15 +66,12 @@ static void sweep(const struct kernel *kernels, uint32_t count, uint8_t *alone)
 	}
 }
 
-uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
-			      struct ss_arena *arena)
+/* The kernels of the graph, each marked as alone; returns how many. */
+static uint32_t collect(const struct ss_graph *graph, const struct ss_trace *trace,
+			struct kernel *kernels, uint8_t *alone)
 {
-	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
-	struct kernel *kernels = SS_ARENA_NEW(arena, struct kernel, (size_t)graph->task_count + 1);
 	uint32_t count = 0;
 
-	if (!alone || !kernels)
-		return NULL;
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
@@ -85,8 +82,28 @@ uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trac
 						    trace->tracks[task->track].pid, task->track,
 						    i };
 	}
-	if (!ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory))
-		return NULL;
-	sweep(kernels, count, alone);
-	return alone;
+	return count;
+}
+
+uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
+			      struct ss_arena *arena)
+{
+	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
+	struct kernel *kernels;
+	size_t bytes = sizeof(*kernels);
+	uint32_t count;
+	bool whole;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		bytes += graph->tasks[i].kind == SS_TASK_KERNEL ? sizeof(*kernels) : 0;
+	kernels = ss_memory_resize(arena->memory, NULL, 0, bytes);
+	whole = alone && kernels;
+	if (whole) {
+		count = collect(graph, trace, kernels, alone);
+		whole = ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory);
+	}
+	if (whole)
+		sweep(kernels, count, alone);
+	ss_memory_free(arena->memory, kernels, bytes);
+	return whole ? alone : NULL;
 }

@@ -82,10 +82,10 @@ uint32_t *ss_results(const struct ss_look *look, const struct ss_waits *waits,
 	const struct ss_graph *graph = look->graph;
 	uint32_t *results = SS_ARENA_NEW(arena, uint32_t, (size_t)graph->step_count + 1);
 	int64_t *most_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
-	struct wait *all = SS_ARENA_NEW(arena, struct wait, (size_t)graph->task_count + 1);
-	uint32_t count;
+	struct wait *all;
+	uint32_t count = 0;
 
-	if (!results || !most_ns || !all)
+	if (!results || !most_ns)
 		return NULL;
 	for (uint32_t i = 0; i <= graph->step_count; i++) {
 		results[i] = SS_NO_ROW;
@@ -93,6 +93,11 @@ uint32_t *ss_results(const struct ss_look *look, const struct ss_waits *waits,
 	}
 	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
 		return results;
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		count += graph->tasks[i].kind == SS_TASK_WAIT;
+	all = SS_ARENA_NEW(arena, struct wait, (size_t)count + 1);
+	if (!all)
+		return NULL;
 	count = collect(look, waits, all);
 	add_work(look, all, count);
 	for (uint32_t i = 0; i < count; i++)

@@ -423,6 +423,7 @@ const struct ss_rule ss_rule_all_idle = {
 	.silent_share = 0.005,
 	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % steps "
 	       "differ by more",
+	.facts = SS_FACT_TRAINING,
 	.look = look_for_pauses,
 	.judge = judge_pauses,
 };

@@ -201,5 +201,6 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",
+	.facts = SS_FACT_OPS,
 	.look = look_for_attention,
 };

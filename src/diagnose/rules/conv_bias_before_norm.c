@@ -113,5 +113,6 @@ const struct ss_rule ss_rule_conv_bias_before_norm = {
 	.silent_share = 0,
 	.why = "a fact about the network; it costs little",
 	.is_timeless = true,
+	.facts = SS_FACT_OPS,
 	.look = look_for_convs,
 };

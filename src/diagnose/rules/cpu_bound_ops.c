@@ -174,5 +174,6 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.silent_share = 0.01,
 	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
 	       "queue hides it in most jobs",
+	.facts = SS_FACT_OPS,
 	.look = look_for_computing,
 };

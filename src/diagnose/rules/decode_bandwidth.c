@@ -102,5 +102,6 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.silent_share = 0,
 	.why = "nothing is wrong: the finding says what is worth trying",
 	.is_timeless = true,
+	.facts = SS_FACT_WORKS,
 	.look = look_for_decode,
 };

@@ -179,5 +179,6 @@ const struct ss_rule ss_rule_extra_copies = {
 	.warn_share = 0.05,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 0.5 % is worth reporting",
+	.facts = SS_FACT_OPS,
 	.look = look_for_extras,
 };

@@ -209,6 +209,7 @@ const struct ss_rule ss_rule_fragmentation = {
 	       "128 MiB, was never in use at once",
 	.is_timeless = true,
 	.bytes_are = "reserved and never in use",
+	.facts = SS_FACT_ALLOCS,
 	.look = look_for_fragments,
 	.look_memory = look_for_excess,
 };

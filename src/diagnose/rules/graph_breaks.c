@@ -199,5 +199,6 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.silent_share = 0.01,
 	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "
 	       "guards that any compiled model has",
+	.facts = SS_FACT_REGIONS,
 	.look = look_for_breaks,
 };

@@ -351,5 +351,6 @@ const struct ss_rule ss_rule_input_stall = {
 	.silent_share = 0.01,
 	.why = "the TensorBoard plugin recommends workers from 5 % of the step on; below 1 % no "
 	       "change of the loader can be measured",
+	.facts = SS_FACT_TRAINING,
 	.look = look_for_input,
 };

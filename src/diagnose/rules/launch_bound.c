@@ -387,6 +387,7 @@ const struct ss_rule ss_rule_launch_bound = {
 	.silent_share = 0.02,
 	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "
 	       "loop has gaps where it synchronizes or reads its input",
+	.facts = SS_FACT_OPS,
 	.look = look_for_launches,
 	.judge = judge_launches,
 };

@@ -145,5 +145,6 @@ const struct ss_rule ss_rule_loop_indexing = {
 	.silent_share = 0.02,
 	.why = "only the author of the code knows whether the loop can go: from a fifth of the "
 	       "step on that is worth a warning",
+	.facts = SS_FACT_OPS,
 	.look = look_for_loops,
 };

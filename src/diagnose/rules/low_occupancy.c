@@ -224,5 +224,6 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.silent_share = 0.02,
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
 	       "healthy ones, up to 7 % where the GPU is large for the network",
+	.facts = SS_FACT_WORKS,
 	.look = look_for_grids,
 };

@@ -204,5 +204,6 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.warn_share = 0.05,
 	.silent_share = 0.02,
 	.why = "padding changes the model: few would do it for less than 5 %",
+	.facts = SS_FACT_WORKS,
 	.look = look_for_dims,
 };

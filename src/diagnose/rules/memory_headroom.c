@@ -183,6 +183,7 @@ const struct ss_rule ss_rule_memory_headroom = {
 	       "plugin; information where memory is only reserved",
 	.is_timeless = true,
 	.bytes_are = "at the peak",
+	.facts = SS_FACT_ALLOCS,
 	.look = look_for_room,
 	.look_memory = look_at_peak,
 };

@@ -265,6 +265,7 @@ const struct ss_rule ss_rule_memory_leak = {
 	       "trained; silent where a step adds less than 0.1 % of the peak",
 	.is_timeless = true,
 	.bytes_are = "kept by each step",
+	.facts = SS_FACT_ALLOCS,
 	.look = look_for_leaks,
 	.look_memory = look_for_kept,
 };

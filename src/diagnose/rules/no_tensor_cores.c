@@ -285,5 +285,6 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.silent_share = 0.02,
 	.why = "it changes the numbers, which have to be checked: below 5 % few would do that, "
 	       "below 2 % nobody",
+	.facts = SS_FACT_WORKS,
 	.look = look_for_products,
 };

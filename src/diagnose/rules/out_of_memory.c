@@ -178,6 +178,7 @@ const struct ss_rule ss_rule_out_of_memory = {
 	.why = "no time is claimed; a failed allocation is a warning",
 	.is_timeless = true,
 	.bytes_are = "requested",
+	.facts = SS_FACT_ALLOCS,
 	.look = look_for_failures,
 	.look_memory = look_at_failure,
 };

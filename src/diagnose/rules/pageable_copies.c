@@ -294,5 +294,6 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.silent_share = 0.01,
 	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "
 	       "cannot be measured",
+	.facts = SS_FACT_OPS,
 	.look = look_for_copies,
 };

@@ -131,5 +131,6 @@ const struct ss_rule ss_rule_recompilation = {
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
+	.facts = SS_FACT_REGIONS,
 	.look = look_for_compiling,
 };

@@ -567,6 +567,7 @@ const struct ss_rule ss_rule_sync_stall = {
 	.silent_share = 0.005,
 	.why = "removing a host sync changes one line, so 2 % is worth it; below 0.5 % steps of "
 	       "one job differ by more",
+	.facts = SS_FACT_OPS,
 	.look = look_for_syncs,
 	.judge = judge_syncs,
 };

@@ -356,6 +356,7 @@ const struct ss_rule ss_rule_validation_in_loop = {
 	.silent_share = 0.01,
 	.why = "the recorded steps may contain more validation than a whole run, so it takes 10 % "
 	       "of them for a warning; below 1 % steps differ by more",
+	.facts = SS_FACT_OPS | SS_FACT_TRAINING,
 	.look = look_for_validation,
 	.judge = judge_validation,
 };

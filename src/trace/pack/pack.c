@@ -11,6 +11,8 @@
 
 #include "base/hash/checksum.h"
 #include "base/hash/hash.h"
+#include "base/text.h"
+#include "read/zstd_write.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ORIGIN] = { "origin", 1 },
@@ -142,12 +144,19 @@ uint64_t ss_pack_layout(void)
 	return layout;
 }
 
+/* Shorter parts gain nothing that anybody would notice. */
+#define COMPRESSED_BYTES_MIN 1024
+
 struct packing {
 	const struct ss_trace *trace;
 	struct ss_arena arena;
 	struct ss_strings words;
 	const void *data[SS_PARTS];
 	uint64_t counts[SS_PARTS];
+	/* as they lie in the file; compressed ones are in `frames` */
+	const void *stored[SS_PARTS];
+	uint64_t stored_bytes[SS_PARTS];
+	struct ss_text frames[SS_PARTS];
 	bool failed; /* no memory */
 };
 
@@ -386,11 +395,12 @@ static void fill_table(const struct packing *packing, struct ss_pack_header *hea
 	struct ss_checksum sum;
 
 	for (uint32_t i = 0; i < SS_PARTS; i++) {
-		uint64_t bytes = packing->counts[i] * ss_pack_parts[i].item_bytes;
+		uint64_t bytes = packing->stored_bytes[i];
 
 		at = aligned(at);
-		table[i] = (struct ss_pack_entry){ i, ss_pack_parts[i].item_bytes, at, bytes,
-						   ss_checksum_of(packing->data[i],
+		table[i] = (struct ss_pack_entry){ packing->frames[i].length ? i | SS_PACK_ZSTD : i,
+						   ss_pack_parts[i].item_bytes, at, bytes,
+						   ss_checksum_of(packing->stored[i],
 								  (size_t)bytes) };
 		at += bytes;
 	}
@@ -424,10 +434,37 @@ static enum ss_status write_parts(const struct packing *packing, ss_pack_output 
 		if (gap)
 			SS_TRY(output(context, zeros, gap, err));
 		if (table[i].bytes)
-			SS_TRY(output(context, packing->data[i], (size_t)table[i].bytes, err));
+			SS_TRY(output(context, packing->stored[i], (size_t)table[i].bytes, err));
 		at = table[i].offset + table[i].bytes;
 	}
 	return SS_OK;
+}
+
+/* Compresses one part; it stays as it is where that does not make it shorter. */
+static void compress(struct packing *packing, uint32_t part)
+{
+	struct ss_text *frame = &packing->frames[part];
+
+	ss_zstd_write_fast(packing->data[part], (size_t)packing->stored_bytes[part], frame);
+	packing->failed |= ss_text_failed(frame);
+	if (ss_text_failed(frame) || frame->length >= packing->stored_bytes[part]) {
+		ss_text_release(frame);
+		return;
+	}
+	packing->stored[part] = frame->data;
+	packing->stored_bytes[part] = frame->length;
+}
+
+/* Decides how each part lies in the file; false: no memory. */
+static bool store(struct packing *packing, enum ss_pack_form form)
+{
+	for (uint32_t i = 0; i < SS_PARTS; i++) {
+		packing->stored[i] = packing->data[i];
+		packing->stored_bytes[i] = packing->counts[i] * ss_pack_parts[i].item_bytes;
+		if (form == SS_PACK_COMPRESSED && packing->stored_bytes[i] >= COMPRESSED_BYTES_MIN)
+			compress(packing, i);
+	}
+	return !packing->failed;
 }
 
 static bool begin(struct packing *packing, const struct ss_trace *trace, const char *name)
@@ -442,12 +479,14 @@ static bool begin(struct packing *packing, const struct ss_trace *trace, const c
 
 static void end(struct packing *packing)
 {
+	for (uint32_t i = 0; i < SS_PARTS; i++)
+		ss_text_release(&packing->frames[i]);
 	ss_strings_release(&packing->words);
 	ss_arena_release(&packing->arena);
 }
 
-enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_pack_output output,
-			     void *context, struct ss_error *err)
+enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, enum ss_pack_form form,
+			     ss_pack_output output, void *context, struct ss_error *err)
 {
 	struct packing packing;
 	enum ss_status status;
@@ -456,8 +495,9 @@ enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_
 		return ss_fail(
 			err, SS_ERR_MISSING,
 			"cannot write packs on this machine: they need little-endian byte order");
-	status = begin(&packing, trace, name) ? write_parts(&packing, output, context, err)
-					      : ss_fail_memory(err, "packing the trace");
+	status = begin(&packing, trace, name) && store(&packing, form)
+			 ? write_parts(&packing, output, context, err)
+			 : ss_fail_memory(err, "packing the trace");
 	end(&packing);
 	return status;
 }

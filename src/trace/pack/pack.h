@@ -19,7 +19,7 @@
 #include "trace/load.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
-#define SS_PACK_VERSION 3u
+#define SS_PACK_VERSION 4u
 
 #define SS_PACK_ALIGN 64u
 #define SS_PACK_MAGIC_BYTES 8u
@@ -92,9 +92,19 @@ struct ss_pack_header {
 };
 
 struct ss_pack_entry {
-	uint32_t part, item_bytes;
-	uint64_t offset, bytes, checksum;
+	uint32_t part; /* its number; with SS_PACK_ZSTD where it is compressed */
+	uint32_t item_bytes;
+	uint64_t offset, bytes, checksum; /* as it lies in the file */
 };
+
+/* In the entry of a part that is one frame of zstd. */
+#define SS_PACK_ZSTD (1u << 31)
+
+/*
+ * What all parts may take in memory: more than real traces need, and little enough that a small
+ * file cannot fill the memory of a machine.
+ */
+#define SS_PACK_UNPACKED_MAX(pack_bytes) (((uint64_t)64 << 20) + 1000 * (uint64_t)(pack_bytes))
 
 /* What stands in parts whose items are not those of trace.h. */
 struct ss_pack_info {
@@ -181,10 +191,13 @@ uint64_t ss_pack_layout(void);
 typedef enum ss_status (*ss_pack_output)(void *context, const char *bytes, size_t length,
 					 struct ss_error *err);
 
+/* Whether the parts of a pack are compressed: the core in a browser reads only plain ones. */
+enum ss_pack_form { SS_PACK_PLAIN, SS_PACK_COMPRESSED };
+
 /* Packs the trace. `name` is that of its file; a trace that was packed keeps its origin. */
 SS_MUST_USE
-enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_pack_output output,
-			     void *context, struct ss_error *err);
+enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, enum ss_pack_form form,
+			     ss_pack_output output, void *context, struct ss_error *err);
 
 /*
  * Fails, and names the part, when two traces differ in what a pack keeps of them (but for the name

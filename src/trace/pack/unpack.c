@@ -32,7 +32,8 @@ struct unpacking {
 	struct ss_pack_header header;
 	struct ss_pack_entry table[SS_PARTS];
 	struct ss_unpacked parts[SS_PARTS];
-	uint64_t at; /* bytes read so far */
+	uint64_t at;       /* bytes read so far */
+	uint64_t unpacked; /* bytes of parts so far, as they are in memory */
 };
 
 enum ss_status ss_unpack_fail(struct ss_error *err, const char *format, ...)
@@ -79,10 +80,9 @@ static enum ss_status check_table(const struct unpacking *unpacking, struct ss_e
 		const struct ss_pack_entry *entry = &unpacking->table[i];
 
 		at = (at + SS_PACK_ALIGN - 1) / SS_PACK_ALIGN * SS_PACK_ALIGN;
-		if (entry->part != i || entry->item_bytes != ss_pack_parts[i].item_bytes ||
-		    entry->offset != at || entry->bytes > PART_BYTES_MAX ||
-		    entry->bytes > SIZE_MAX / 2 || entry->bytes % entry->item_bytes != 0 ||
-		    entry->bytes / entry->item_bytes >= SS_NO_ROW - 1)
+		if ((entry->part & ~SS_PACK_ZSTD) != i ||
+		    entry->item_bytes != ss_pack_parts[i].item_bytes || entry->offset != at ||
+		    entry->bytes > PART_BYTES_MAX || entry->bytes > SIZE_MAX / 2)
 			return ss_unpack_fail(err, "its table of parts is incomplete");
 		at += entry->bytes;
 	}
@@ -115,22 +115,22 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 
 /* --- parts ----------------------------------------------------------------------- */
 
+/* Room for `bytes`; `known` of them are certain to come. */
 static enum ss_status grow_part(struct unpacking *unpacking, struct ss_unpacked *part, size_t bytes,
-				struct ss_error *err)
+				size_t known, struct ss_error *err)
 {
-	size_t known = (size_t)unpacking->source->total_bytes, wanted;
+	size_t wanted = part->capacity * 2;
 	void *moved;
 
 	if (bytes <= part->capacity)
 		return SS_OK;
-	wanted = part->capacity ? part->capacity * 2
-				: (known > BLOCK_BYTES_FIRST ? known : BLOCK_BYTES_FIRST);
-	if (wanted > part->bytes)
-		wanted = (size_t)part->bytes;
+	if (wanted < bytes)
+		wanted = bytes;
+	if (wanted < known)
+		wanted = known;
 	moved = ss_memory_resize(unpacking->memory, part->data, part->capacity, wanted);
 	if (!moved)
 		return ss_fail_memory(err, "the events of this trace");
-	ss_memory_touch((char *)moved + part->capacity, wanted - part->capacity);
 	part->data = moved;
 	part->capacity = wanted;
 	return SS_OK;
@@ -148,31 +148,114 @@ static enum ss_status tell(const struct unpacking *unpacking, struct ss_error *e
 	return SS_OK;
 }
 
-static enum ss_status read_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+/* The part as it lies in the file, with the right checksum. */
+static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
+				  struct ss_unpacked *part, struct ss_error *err)
 {
 	const struct ss_pack_entry *entry = &unpacking->table[index];
-	struct ss_unpacked *part = &unpacking->parts[index];
+	uint64_t total = unpacking->source->total_bytes;
+	/* where the length of the file is not known, blocks grow with what is really there */
+	size_t known = entry->bytes <= (total ? total : BLOCK_BYTES_FIRST) ? (size_t)entry->bytes
+									   : 0;
+	size_t gap_bytes = (size_t)(entry->offset - unpacking->at);
 	char gap[SS_PACK_ALIGN];
 	struct ss_checksum sum;
 
-	SS_TRY(read_exactly(unpacking, gap, (size_t)(entry->offset - unpacking->at), err));
-	part->bytes = entry->bytes;
-	part->count = (uint32_t)(entry->bytes / entry->item_bytes);
+	SS_TRY(read_exactly(unpacking, gap, gap_bytes, err));
+	for (size_t i = 0; i < gap_bytes; i++)
+		if (gap[i])
+			return ss_unpack_fail(err, "the bytes before '%s' are not 0",
+					      ss_pack_parts[index].name);
 	ss_checksum_init(&sum);
-	for (size_t done = 0; done < part->bytes;) {
-		size_t left = (size_t)part->bytes - done;
+	for (size_t done = 0; done < entry->bytes;) {
+		size_t left = (size_t)entry->bytes - done;
 		size_t chunk = left < CHUNK_BYTES ? left : CHUNK_BYTES;
 
-		SS_TRY(grow_part(unpacking, part, done + chunk, err));
+		SS_TRY(grow_part(unpacking, part, done + chunk, known, err));
 		SS_TRY(read_exactly(unpacking, (char *)part->data + done, chunk, err));
 		ss_checksum_add(&sum, (char *)part->data + done, chunk);
 		SS_TRY(tell(unpacking, err));
 		done += chunk;
 	}
+	part->bytes = entry->bytes;
 	if (ss_checksum_end(&sum) != entry->checksum)
 		return ss_unpack_fail(err, "the checksum of '%s' is wrong",
 				      ss_pack_parts[index].name);
 	return SS_OK;
+}
+
+/* Bytes until the frame ends, and no more than a pack may have. */
+static enum ss_status read_frame(struct unpacking *unpacking, struct ss_source *frame,
+				 struct ss_unpacked *part, struct ss_error *err)
+{
+	uint64_t most = SS_PACK_UNPACKED_MAX(unpacking->header.pack_bytes) - unpacking->unpacked;
+	size_t got = 1;
+
+	while (got) {
+		size_t done = (size_t)part->bytes;
+
+		SS_TRY(grow_part(unpacking, part, done + CHUNK_BYTES, 0, err));
+		SS_TRY(ss_source_fill(frame, (char *)part->data + done, part->capacity - done, &got,
+				      err));
+		part->bytes += got;
+		if (part->bytes > most)
+			return ss_unpack_fail(err, "it is too large");
+		SS_TRY(tell(unpacking, err));
+	}
+	return frame->flaw == SS_SOURCE_WHOLE ? SS_OK
+					      : ss_unpack_fail(err, "a column cannot be unpacked");
+}
+
+static enum ss_status decompress(struct unpacking *unpacking, const struct ss_unpacked *stored,
+				 struct ss_unpacked *part, struct ss_error *err)
+{
+	struct ss_source *frame = NULL;
+	enum ss_status status;
+
+	if (stored->bytes < 4 || memcmp(stored->data, "\x28\xb5\x2f\xfd", 4) != 0)
+		return ss_unpack_fail(err, "a column cannot be unpacked");
+	SS_TRY(ss_source_open_memory(stored->data, (size_t)stored->bytes, unpacking->memory, &frame,
+				     err));
+	status = read_frame(unpacking, frame, part, err);
+	ss_source_close(frame);
+	return status;
+}
+
+/* Its items, and no room beyond them: the trace takes the block as it is. */
+static enum ss_status fit_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+{
+	struct ss_unpacked *part = &unpacking->parts[index];
+	uint32_t item_bytes = ss_pack_parts[index].item_bytes;
+
+	unpacking->unpacked += part->bytes;
+	if (part->bytes % item_bytes != 0 || part->bytes / item_bytes >= SS_NO_ROW - 1 ||
+	    unpacking->unpacked > SS_PACK_UNPACKED_MAX(unpacking->header.pack_bytes))
+		return ss_unpack_fail(err, "the length of '%s' is wrong",
+				      ss_pack_parts[index].name);
+	part->count = (uint32_t)(part->bytes / item_bytes);
+	if (part->capacity != part->bytes) {
+		part->data = ss_memory_resize(unpacking->memory, part->data, part->capacity,
+					      (size_t)part->bytes);
+		part->capacity = (size_t)part->bytes;
+	}
+	return SS_OK;
+}
+
+static enum ss_status read_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+{
+	struct ss_unpacked *part = &unpacking->parts[index], stored = { 0 };
+	enum ss_status status;
+
+	if (unpacking->table[index].part & SS_PACK_ZSTD) {
+		status = read_stored(unpacking, index, &stored, err);
+		if (status == SS_OK)
+			status = decompress(unpacking, &stored, part, err);
+		ss_memory_free(unpacking->memory, stored.data, stored.capacity);
+		SS_TRY(status);
+	} else {
+		SS_TRY(read_stored(unpacking, index, part, err));
+	}
+	return fit_part(unpacking, index, err);
 }
 
 static enum ss_status read_parts(struct unpacking *unpacking, struct ss_error *err)

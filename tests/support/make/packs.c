@@ -17,8 +17,8 @@ void packs_write(struct ss_session *session, uint32_t index, struct ss_text *out
 	struct ss_error err = { 0 };
 	uint64_t bytes = 0;
 
-	if (ss_session_pack(session, index, &(struct ss_sink){ packs_append, out }, &bytes, &err) !=
-	    SS_OK)
+	if (ss_session_pack_plain(session, index, &(struct ss_sink){ packs_append, out }, &bytes,
+				  &err) != SS_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(bytes, out->length);
 }
