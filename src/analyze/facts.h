@@ -4,8 +4,6 @@
  *
  * Each fact takes one or more passes over all rows, and memory. Views that run one after
  * the other on the same trace share them; a single view pays only for what it uses.
- *
- * With ss_facts_share() a second thread can make facts ahead of the one that asks for them.
  */
 #ifndef SS_ANALYZE_FACTS_H
 #define SS_ANALYZE_FACTS_H
@@ -32,14 +30,6 @@ enum ss_large_fact {
 	SS_FACT_ALL = (1 << 6) - 1,
 };
 
-/* The others: they stay until the facts are released. */
-enum ss_small_fact {
-	SS_FACT_PLACES = 1 << 6,
-	SS_FACT_IDLE = 1 << 7,
-	SS_FACT_PHASES = 1 << 8,
-	SS_FACT_KERNEL_NAMES = 1 << 9,
-};
-
 /* What making a fact makes as well, since it refers to it. */
 static inline uint32_t ss_facts_with(uint32_t facts)
 {
@@ -64,24 +54,11 @@ struct ss_facts {
 	struct ss_arena name_texts;
 	const struct ss_kernel_name *kernel_names; /* NULL: not made yet */
 	uint32_t allowed; /* enum ss_large_fact: what may be asked for; checks declarations */
-	/* for threads; NULL: there is one */
-	struct ss_gate *gate;
-	uint32_t making, dropped; /* facts that a thread makes; that nobody will ask for again */
 };
 
 /* The trace may be NULL as long as nothing is asked for. */
 void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct ss_memory *memory);
 void ss_facts_release(struct ss_facts *facts);
-
-/* Lets threads ask for facts; false: no memory, and one thread may. */
-bool ss_facts_share(struct ss_facts *facts);
-
-/*
- * For another thread: makes what the rules of a verdict ask for on nearly every trace, in their
- * order, as long as it is not too late, or until ss_facts_end_ahead().
- */
-void ss_facts_make_ahead(struct ss_facts *facts);
-void ss_facts_end_ahead(struct ss_facts *facts);
 
 /* Frees all of enum ss_large_fact that are not in `facts`; they are made again when asked for. */
 void ss_facts_keep(struct ss_facts *facts, uint32_t kept);

@@ -140,11 +140,11 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 
 /*
  * The digest of a file whose trace is there, and with `keeps` what the keeper makes of it: both
- * from the same facts, of which a second thread makes some ahead.
+ * from the same facts.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     uint32_t threads, struct ss_error *err);
+			     struct ss_error *err);
 
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE

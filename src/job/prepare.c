@@ -110,73 +110,36 @@ static bool needs_digest(const struct ss_job_file *file)
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
 
-/* A file that is reduced: one thread does it, another one makes facts ahead. */
-struct digesting {
-	struct ss_job *job;
-	struct ss_job_file *file;
-	struct ss_facts facts;
-	bool keeps;
-	enum ss_status status;
-	struct ss_error *err;
-};
-
-static enum ss_status digest_and_keep(struct digesting *digesting)
-{
-	struct ss_job *job = digesting->job;
-	struct ss_job_file *file = digesting->file;
-	struct ss_subject subject = file->subject;
-	enum ss_status status;
-
-	subject.facts = &digesting->facts;
-	SS_TRY(ss_digest_make(&file->digest, &subject, job->memory, digesting->err));
-	if (!digesting->keeps)
-		return SS_OK;
-	status = job->keeper->make(&file->kept, &subject, &file->digest, job->memory,
-				   digesting->err);
-	if (status != SS_OK)
-		ss_digest_release(&file->digest);
-	return status;
-}
-
-static void reduce_file(void *context, uint32_t index)
-{
-	struct digesting *digesting = context;
-
-	if (index) {
-		ss_facts_make_ahead(&digesting->facts);
-		return;
-	}
-	digesting->status = digest_and_keep(digesting);
-	ss_facts_end_ahead(&digesting->facts);
-}
-
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     uint32_t threads, struct ss_error *err)
+			     struct ss_error *err)
 {
-	struct digesting digesting = { .job = job, .file = file, .keeps = keeps, .err = err };
+	struct ss_subject subject = file->subject;
+	struct ss_facts facts;
+	enum ss_status status;
 
-	ss_facts_init(&digesting.facts, file->subject.trace, job->memory);
-	/* what has no steps is not examined much */
-	if (threads > 1 && keeps && file->subject.trace->steps.kept_count &&
-	    ss_facts_share(&digesting.facts))
-		ss_thread_run(2, reduce_file, &digesting);
-	else
-		digesting.status = digest_and_keep(&digesting);
-	ss_facts_release(&digesting.facts);
-	return digesting.status;
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = ss_digest_make(&file->digest, &subject, job->memory, err);
+	if (status == SS_OK && keeps) {
+		status = job->keeper->make(&file->kept, &subject, &file->digest, job->memory, err);
+		if (status != SS_OK)
+			ss_digest_release(&file->digest);
+	}
+	ss_facts_release(&facts);
+	return status;
 }
 
 static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, false, 1, err));
+	SS_TRY(ss_job_digest(job, file, false, err));
 	file->has_digest = true;
 	return SS_OK;
 }
 
 static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, true, 1, err));
+	SS_TRY(ss_job_digest(job, file, true, err));
 	file->has_digest = true;
 	return SS_OK;
 }
