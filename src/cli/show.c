@@ -235,18 +235,23 @@ bool show_are_digests(const char *const *paths, size_t path_count)
 	struct ss_error err = { 0 };
 	struct ss_memory memory;
 	struct ss_arena arena;
-	bool are = false;
+	uint32_t digests = 0, others = 0;
 
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	if (ss_find_files(paths, path_count, &arena, &found, &err) == SS_OK)
-		are = found.count > 0;
-	for (uint32_t i = 0; are && i < found.count; i++)
-		are = ss_find_is_digest(found.items[i].path) ||
-		      ss_find_is_snapshot(found.items[i].path);
+	if (ss_find_files(paths, path_count, &arena, &found, &err) != SS_OK)
+		others++;
+	for (uint32_t i = 0; i < found.count; i++) {
+		const char *path = found.items[i].path;
+
+		if (ss_find_is_digest(path))
+			digests++;
+		else if (!ss_find_is_snapshot(path))
+			others++;
+	}
 	ss_find_release(&found, &memory);
 	ss_arena_release(&arena);
-	return are;
+	return digests && !others;
 }
 
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,

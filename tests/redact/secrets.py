@@ -333,14 +333,15 @@ def traces(work, name, make):
     out = folder / "out"
     run("redact", job, "-o", out / "copies")
     run("report", job, "--redact", "--page", page, "-o", out / "report.html")
-    run("pack", job, "--redact", "-o", out / "packs")
+    # not compressed: what is searched is what is in it
+    run("pack", job, "--redact", "--plain", "-o", out / "packs")
     run("merge", job, "--redact", "-o", out / "merged.json")
     search(secrets.needles, out, False)
     # nor where it was made
     for path in out.rglob("*"):
         check(path.is_dir() or not any(work.name in text for text in forms(path.read_bytes())),
               path, "tells its folder")
-    run("pack", job, "-o", folder / "control")
+    run("pack", job, "--plain", "-o", folder / "control")
     search(secrets.needles, folder / "control", True)
 
 
