@@ -87,18 +87,26 @@ static time_t now(void)
 	return time.tv_sec;
 }
 
-/* Heads of all answers: nothing is kept, guessed, framed or shared with other sites. */
-static void add_lines(struct MHD_Response *response, const char *media_type, const char *policy,
+static bool add_line(struct MHD_Response *response, const char *name, const char *value)
+{
+	return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+/*
+ * Heads of all answers: nothing is kept, guessed, framed or shared with other sites. An answer that
+ * lacks one for want of memory is not sent.
+ */
+static bool add_lines(struct MHD_Response *response, const char *media_type, const char *policy,
 		      const char *cache)
 {
-	MHD_add_response_header(response, "Content-Type", media_type);
-	MHD_add_response_header(response, "Content-Security-Policy", policy);
-	MHD_add_response_header(response, "Cache-Control", cache);
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
-	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	MHD_add_response_header(response, "X-Frame-Options", "DENY");
+	return add_line(response, "Content-Type", media_type) &&
+	       add_line(response, "Content-Security-Policy", policy) &&
+	       add_line(response, "Cache-Control", cache) &&
+	       add_line(response, "X-Content-Type-Options", "nosniff") &&
+	       add_line(response, "Referrer-Policy", "no-referrer") &&
+	       add_line(response, "Cross-Origin-Opener-Policy", "same-origin") &&
+	       add_line(response, "Cross-Origin-Resource-Policy", "same-origin") &&
+	       add_line(response, "X-Frame-Options", "DENY");
 }
 
 static void release_text(void *context)
@@ -113,7 +121,7 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t sta
 				 const char *media_type, bool is_gzip, struct ss_text *body)
 {
 	struct MHD_Response *response;
-	enum MHD_Result result;
+	enum MHD_Result result = MHD_NO;
 
 	/* an answer without bytes has no memory that could be freed */
 	response = body->data ? MHD_create_response_from_buffer_with_free_callback_cls(body->length,
@@ -126,15 +134,13 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t sta
 	*body = (struct ss_text){ 0 };
 	if (!response)
 		return MHD_NO;
-	add_lines(response, media_type, "default-src 'none'; frame-ancestors 'none'", "no-store");
-	MHD_add_response_header(response, "Vary", "Accept-Encoding");
-	if (is_gzip)
-		MHD_add_response_header(response, "Content-Encoding", "gzip");
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		MHD_add_response_header(response, "Retry-After", "1");
-	result = MHD_queue_response(connection, status, response);
+	if (add_lines(response, media_type, "default-src 'none'; frame-ancestors 'none'",
+		      "no-store") &&
+	    add_line(response, "Vary", "Accept-Encoding") &&
+	    (!is_gzip || add_line(response, "Content-Encoding", "gzip")) &&
+	    (status != MHD_HTTP_METHOD_NOT_ALLOWED || add_line(response, "Allow", "GET, HEAD")) &&
+	    (status != MHD_HTTP_SERVICE_UNAVAILABLE || add_line(response, "Retry-After", "1")))
+		result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -169,7 +175,7 @@ static enum MHD_Result send_answer(struct exchange *exchange)
 static enum MHD_Result send_page(struct exchange *exchange)
 {
 	struct MHD_Response *empty;
-	enum MHD_Result result;
+	enum MHD_Result result = MHD_NO;
 
 	if (ss_page.length && !exchange->task.takes_gzip)
 		return send_problem(
@@ -181,9 +187,8 @@ static enum MHD_Result send_page(struct exchange *exchange)
 	empty = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 	if (!empty)
 		return MHD_NO;
-	MHD_add_response_header(empty, "ETag", ss_page.tag);
-	MHD_add_response_header(empty, "Cache-Control", "no-cache");
-	result = MHD_queue_response(exchange->connection, MHD_HTTP_NOT_MODIFIED, empty);
+	if (add_line(empty, "ETag", ss_page.tag) && add_line(empty, "Cache-Control", "no-cache"))
+		result = MHD_queue_response(exchange->connection, MHD_HTTP_NOT_MODIFIED, empty);
 	MHD_destroy_response(empty);
 	return result;
 }
@@ -383,13 +388,10 @@ static bool make_page(struct ss_server *server)
 	if (!server->page)
 		return false;
 	/* no-cache: kept, but asked for by its tag each time */
-	add_lines(server->page, "text/html; charset=utf-8", ss_page.policy, "no-cache");
-	MHD_add_response_header(server->page, "Vary", "Accept-Encoding");
-	if (ss_page.length) {
-		MHD_add_response_header(server->page, "Content-Encoding", "gzip");
-		MHD_add_response_header(server->page, "ETag", ss_page.tag);
-	}
-	return true;
+	return add_lines(server->page, "text/html; charset=utf-8", ss_page.policy, "no-cache") &&
+	       add_line(server->page, "Vary", "Accept-Encoding") &&
+	       (!ss_page.length || (add_line(server->page, "Content-Encoding", "gzip") &&
+				    add_line(server->page, "ETag", ss_page.tag)));
 }
 
 static enum ss_status start_daemon(struct ss_server *server, struct ss_error *err)

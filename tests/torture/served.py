@@ -21,6 +21,9 @@ ROUTES = ("/", "/api/state", "/api/ask/job", "/api/ask/tracks?file=0", "/api/ask
           "/api/ask/tiles?file=0&tracks=0,1&from=0&to=3000000&pixels=100", "/api/ask/snapshot",
           "/api/ask/range?files=0&from=0&to=3000000")
 LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})")
+# a trace is read where its pack cannot be opened
+SIZE = re.compile(rb'"bytes":\d+')
+ENDING = re.compile(rb"(?<=rank\d)\.(stepscope|json(\.gz|\.zst)?)")
 ANSWER_SECONDS = 60
 # libmicrohttpd asks again and again for a list of connections while there is no memory for it
 CPU_SECONDS = 120
@@ -51,7 +54,8 @@ class Server:
             connection.request("GET", path, headers={"X-Stepscope-Token": self.token,
                                                      "Accept-Encoding": "gzip"})
             answer = connection.getresponse()
-            return answer.status, judge.TIMED.sub(b"T", plain(answer, answer.read()))
+            body = judge.TIMED.sub(b"T", plain(answer, answer.read()))
+            return answer.status, ENDING.sub(b"", SIZE.sub(b"S", body))
         except TimeoutError:
             return "hang", b""
         except (OSError, http.client.HTTPException):
@@ -124,8 +128,10 @@ def judge_start(server, fault):
     lines = result.err.splitlines()
     if server.is_hung or result.code == "hang":
         return result, (None, "hang at the start")
+    # a thread needs memory, too, and the C library does not say that it was that
+    words = [fault.words()] + ["cannot start a thread"] * (fault.family == "memory")
     if result.code in (0, 1) and lines and lines[-1].startswith("stepscope serve: ") and \
-            fault.words() in result.err:
+            any(word in result.err for word in words):
         return result, (judge.FAILED, None)
     return result, (None, f"ends at the start with {result.code}: {result.err[:200]}")
 

@@ -77,12 +77,13 @@ static void watch_signals(void)
 static void print_link(struct visit *visit)
 {
 	unsigned port = ss_server_port(visit->server);
-	const struct passwd *person = getpwuid(getuid());
 	char machine[256] = "";
 
 	printf("%s\n", ss_server_link(visit->server));
 	if (!visit->wants_browser && !option_given(visit->arguments, "no-browser") &&
 	    ss_server_is_loopback(visit->server)) {
+		const struct passwd *person = getpwuid(getuid());
+
 		if (gethostname(machine, sizeof(machine) - 1) != 0 || !*machine)
 			memcpy(machine, "HOST", sizeof("HOST"));
 		printf("To open it on another machine, run this there first:\n"
