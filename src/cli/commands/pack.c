@@ -350,7 +350,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_pack = {
 	.name = "pack",
-	.summary = "Convert traces to packs that open ten times as fast or faster",
+	.summary = "Convert traces to packs that open five times as fast",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_PACK,
 	.writes_beside = true,
