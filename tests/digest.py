@@ -260,6 +260,16 @@ def broken_trace(folder):
     files[0].write_bytes(b"\x1f\x8b" + bytes(50))
     files[1].write_bytes(files[1].read_bytes()[:-2000])
     compare("broken traces", folder, False)
+    # told at the end, and by the command that is named there
+    traces = folder / "text"
+    traces.mkdir()
+    shutil.copy(files[2], traces / "rank0.json.gz")
+    (traces / "rank1.json").write_text("no trace")
+    for words in ((), ("--force",)):  # digests below the traces may be written again
+        said = run("digest", traces, "-o", traces / "digests", *words).stdout.decode()
+        check("Could not be read: 1 trace" in said and "2 digests written" in said, said)
+    said = run("files", "--json", traces / "digests").stdout.decode()
+    check("it is text" in said, f"the reason is gone: {said}")
 
 
 def main():

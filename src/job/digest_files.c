@@ -191,9 +191,14 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 static enum ss_status find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;
-	enum ss_status status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);
-	uint64_t bytes = status == SS_OK ? source->total_bytes : 0;
+	enum ss_status status;
+	uint64_t bytes;
 
+	/* a trace that could not be read: what it was is all that is known */
+	if (digest->origin.problem)
+		return ss_fail(err, SS_ERR_FORMAT, "%s", digest->origin.problem);
+	status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);
+	bytes = status == SS_OK ? source->total_bytes : 0;
 	ss_source_close(source);
 	if (status == SS_ERR_LIMIT)
 		return ss_fail_memory(err, "a digest");

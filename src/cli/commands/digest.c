@@ -329,7 +329,8 @@ static bool list_inputs(struct digesting *digesting, const struct ss_paths *path
 
 	digesting->inputs.paths = list;
 	for (uint32_t i = 0; list && i < paths->count; i++)
-		list[digesting->inputs.path_count++] = paths->items[i].path;
+		if (is_input(&paths->items[i]))
+			list[digesting->inputs.path_count++] = paths->items[i].path;
 	return list;
 }
 
@@ -347,6 +348,9 @@ static void tell_all(const struct digesting *digesting)
 		snprintf(current, sizeof(current), ", %u up to date", digesting->current);
 	printf("%s%u digest%s written%s, %s from %s\n", share, digesting->written,
 	       digesting->written == 1 ? "" : "s", current, size, before);
+	if (digesting->broken)
+		printf("Could not be read: %u trace%s; 'stepscope files %s' says why.\n",
+		       digesting->broken, digesting->broken == 1 ? "" : "s", digesting->folder);
 	if (digesting->swept)
 		printf("Removed in the folder: %u unfinished file%s of killed runs.\n",
 		       digesting->swept, digesting->swept == 1 ? "" : "s");
