@@ -10,7 +10,7 @@
 #include "base/runs.h"
 
 /* What a moment of a rank is spent on; of several at once the first counts. */
-enum use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_COUNT };
+enum use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };
 
 struct piece {
 	int64_t start_ns, end_ns;
@@ -48,7 +48,26 @@ static bool add(struct pieces *pieces, int64_t start_ns, int64_t end_ns, enum us
 	return true;
 }
 
-static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint32_t rank)
+/* Whom a rank waits for in a collective: another stage of its pipeline, or ranks as such. */
+static enum use use_of_wait(const struct ss_replay *replay, uint32_t transfer,
+			    const struct ss_pipelines *pipelines)
+{
+	uint32_t member = replay->meeting_of[transfer];
+	const struct ss_replay_meeting *meeting;
+	const struct ss_replay_member *members;
+
+	if (!member || !pipelines->count)
+		return USE_PEERS;
+	meeting = &replay->meetings[replay->members[member - 1].meeting];
+	members = &replay->members[meeting->first];
+	return meeting->count == 2 && pipelines->of[members[0].rank] != SS_NO_ROW &&
+			       pipelines->of[members[0].rank] == pipelines->of[members[1].rank]
+		       ? USE_STAGES
+		       : USE_PEERS;
+}
+
+static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint32_t rank,
+		    const struct ss_pipelines *pipelines)
 {
 	const struct ss_graph *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
@@ -74,7 +93,8 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 			whole = add(pieces, start_ns[i], end_ns, USE_COMMUNICATION);
 		/* the transfer is the next task: until it begins the others have not come */
 		else if (kind == SS_TASK_ARRIVE && i + 1 < graph->task_count)
-			whole = add(pieces, end_ns, start_ns[i + 1], USE_PEERS);
+			whole = add(pieces, end_ns, start_ns[i + 1],
+				    use_of_wait(replay, replay->first[rank] + i + 1, pipelines));
 	}
 	return whole && ss_sort_runs(pieces->items, pieces->count, sizeof(*pieces->items), by_start,
 				     pieces->memory);
@@ -181,6 +201,68 @@ static void add_rank(struct ss_account_parts *parts, const struct ss_graph *grap
 	parts->communication += (double)sums[USE_COMMUNICATION] / steps;
 	parts->copies += (double)sums[USE_COPIES] / steps;
 	parts->peers += (double)sums[USE_PEERS] / steps;
+	parts->stages += (double)sums[USE_STAGES] / steps;
+}
+
+/* --- pipelines --------------------------------------------------------------------------- */
+
+/* What a rank of a pipeline does in all its steps. */
+struct stage {
+	int64_t span_ns, waits_ns;
+};
+
+/*
+ * The stages of a pipeline wait as long as the busiest of them works, and until it is full and
+ * empty again. What all wait longer than that has another reason.
+ */
+static double excess_of(const struct ss_pipelines *pipelines, const struct ss_pipeline *pipeline,
+			const struct stage *stages)
+{
+	int64_t busy_ns = 0, least_ns = INT64_MAX;
+	double excess;
+
+	for (uint32_t i = 0; i < pipeline->stages; i++) {
+		const struct stage *stage = &stages[pipelines->ranks[pipeline->first + i]];
+
+		if (stage->span_ns - stage->waits_ns > busy_ns) {
+			busy_ns = stage->span_ns - stage->waits_ns;
+			least_ns = stage->waits_ns;
+		}
+	}
+	excess = (double)least_ns - (double)busy_ns * ss_pipeline_bubble(pipeline);
+	return busy_ns > 0 && excess > 0 ? excess : 0;
+}
+
+/* Gives back what the schedules of pipelines do not explain. */
+static void settle_stages(struct ss_account_parts *parts, const struct ss_replay *replay,
+			  const struct ss_pipelines *pipelines, const struct stage *stages)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < pipelines->count; i++) {
+		const struct ss_pipeline *pipeline = &pipelines->items[i];
+		double excess = excess_of(pipelines, pipeline, stages), sum = 0;
+
+		for (uint32_t k = 0; k < pipeline->stages; k++) {
+			uint32_t rank = pipelines->ranks[pipeline->first + k];
+			double waits = (double)stages[rank].waits_ns;
+			double steps = replay->ranks[rank].step_count;
+			double back = pipeline->micro >= 1 ? least(waits, excess) : waits;
+
+			if (stages[rank].span_ns <= 0)
+				continue;
+			parts->stages -= back / steps;
+			parts->peers += back / steps;
+			sum += (waits - back) / steps;
+		}
+		if (sum > most) {
+			most = sum;
+			parts->stage_count = pipeline->stages;
+			parts->micro = (uint32_t)(pipeline->micro + 0.5);
+		}
+	}
+	if (parts->stages < 0)
+		parts->stages = 0;
 }
 
 /* --- whom ranks wait for ------------------------------------------------------------------- */
@@ -236,24 +318,32 @@ static bool find_late(struct ss_account_late *late, const struct ss_replay *repl
 
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
 			struct ss_rank_findings *const *exams, bool names_rest,
-			struct ss_memory *memory)
+			const struct ss_pipelines *pipelines, struct ss_memory *memory)
 {
 	struct pieces pieces = { .memory = memory };
-	bool whole = true;
+	size_t bytes = ((size_t)replay->rank_count + 1) * sizeof(struct stage);
+	struct stage *stages = ss_memory_resize(memory, NULL, 0, bytes);
+	bool whole = stages;
 
 	*parts = (struct ss_account_parts){ 0 };
 	for (uint32_t i = 0; whole && i < replay->rank_count; i++) {
 		struct ss_replay_span span = ss_replay_span(replay, i);
 		int64_t sums[USE_COUNT + 1] = { 0 };
 
-		whole = collect(&pieces, replay, i);
+		stages[i] = (struct stage){ 0 };
+		whole = collect(&pieces, replay, i, pipelines);
 		if (!whole || span.to_ns <= span.from_ns)
 			continue;
 		sweep(&pieces, span, sums);
+		stages[i] = (struct stage){ span.to_ns - span.from_ns, sums[USE_STAGES] };
 		add_rank(parts, &replay->ranks[i], open_ns(exams[i], &replay->ranks[i], names_rest),
 			 &pieces, sums);
 	}
+	if (whole)
+		settle_stages(parts, replay, pipelines, stages);
 	ss_memory_free(memory, pieces.items, pieces.capacity * sizeof(*pieces.items));
+	if (stages)
+		ss_memory_free(memory, stages, bytes);
 	return whole && find_late(&parts->late, replay, memory);
 }
 
@@ -277,8 +367,8 @@ static int64_t take(int64_t *left_ns, int64_t part_ns)
 struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,
 				   const struct ss_account_parts *parts)
 {
-	double sum = parts->compute + parts->communication + parts->copies + parts->peers +
-		     parts->host + parts->rest;
+	double sum = parts->compute + parts->communication + parts->copies + parts->stages +
+		     parts->peers + parts->host + parts->rest;
 	struct ss_account account = { .step_ns = step_ns };
 	int64_t left_ns;
 
@@ -291,7 +381,9 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 	if (account.peers_ns > account.unexplained_ns)
 		account.peers_ns = account.unexplained_ns;
 	left_ns = least_ns - account.unexplained_ns;
-	account.communication_ns = take(&left_ns, part_of(least_ns, parts->communication, sum));
+	account.stages_ns = take(&left_ns, part_of(least_ns, parts->stages, sum));
+	account.communication_ns = account.stages_ns +
+				   take(&left_ns, part_of(least_ns, parts->communication, sum));
 	account.copies_ns = take(&left_ns, part_of(least_ns, parts->copies, sum));
 	account.host_ns = take(&left_ns, part_of(least_ns, parts->host, sum));
 	/* what rounding left belongs to the largest part that is needed; nothing ran: to nobody */
@@ -303,5 +395,7 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 		account.copies_ns += left_ns;
 	else
 		account.unexplained_ns += left_ns;
+	account.stages = parts->stage_count;
+	account.micro = parts->micro;
 	return account;
 }

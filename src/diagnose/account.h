@@ -5,6 +5,8 @@
  *
  * The steps are replayed with every reported fix in place. What remains is measured on each rank,
  * moment by moment: compute, then communication, copies, waiting for other ranks, and the rest.
+ * Stages of a pipeline wait for each other while it fills and drains, and for the busiest of them:
+ * as far as their number and that of the micro-batches ask for it, this is communication.
  * On ranks with a device the rest is idle time: it is unexplained as far as the rule
  * unexplained-time saw it in the recording; anything beyond that is host work that the device
  * used to hide. Without a device the host computes: operators are compute, and what that rule
@@ -15,6 +17,7 @@
 #define SS_DIAGNOSE_ACCOUNT_H
 
 #include "diagnose/rank_findings.h"
+#include "replay/pipelines.h"
 
 /*
  * From this share of the step on, time that no finding explains is a finding of its own. Steps of a
@@ -23,17 +26,19 @@
  */
 #define SS_UNEXPLAINED_SHARE 0.10
 
-/* Of the mean step; all parts but `peers_ns` sum to step_ns. */
+/* Of the mean step; all parts but `stages_ns` and `peers_ns` sum to step_ns. */
 struct ss_account {
 	int64_t step_ns;
 	int64_t warnings_ns; /* what the fixes of all warnings save together */
 	int64_t smaller_ns;  /* what the fixes of all other findings save then */
 	int64_t compute_ns;  /* needed */
 	int64_t communication_ns;
+	int64_t stages_ns; /* of communication_ns: waiting for other stages of a pipeline */
 	int64_t copies_ns;
 	int64_t host_ns; /* launches and Python that limit the step when the fixes are in place */
 	int64_t unexplained_ns;
-	int64_t peers_ns; /* of unexplained_ns: in collectives, waiting for other ranks */
+	int64_t peers_ns;       /* of unexplained_ns: in collectives, waiting for other ranks */
+	uint32_t stages, micro; /* of the pipeline that waits most, if stages_ns is not 0 */
 };
 
 /* The rank that reaches collectives last. */
@@ -46,18 +51,19 @@ struct ss_account_late {
 
 /* What the last run of the replay spends its time on; sums over ranks, per step. */
 struct ss_account_parts {
-	double compute, communication, copies, peers, host, rest;
+	double compute, communication, copies, stages, peers, host, rest;
+	uint32_t stage_count, micro; /* of the pipeline that waits most */
 	struct ss_account_late late;
 };
 
 /*
  * False: no memory. `exams` are per rank, as in the replay. `names_rest`: the finding of
- * unexplained-time is one of the fixes.
+ * unexplained-time is one of the fixes. `pipelines` are those of the replay's ranks.
  */
 SS_MUST_USE
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
 			struct ss_rank_findings *const *exams, bool names_rest,
-			struct ss_memory *memory);
+			const struct ss_pipelines *pipelines, struct ss_memory *memory);
 
 /* The account of a step that the fixes make `fixed_ns` long, and all findings `least_ns`. */
 struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,

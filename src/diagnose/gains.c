@@ -394,7 +394,8 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	struct ss_run *run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
-	bool names_rest = false;
+	struct ss_pipelines pipelines;
+	bool names_rest = false, whole;
 
 	if (run && run->has_parts) {
 		*step_ns = run->step_ns;
@@ -404,8 +405,12 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 	*step_ns = replay(diagnosis, ordering->fixes, count);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		names_rest |= diagnosis->findings[i]->is_rest;
-	if (!ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
-				diagnosis->memory))
+	if (!ss_pipelines_find(&pipelines, &diagnosis->replay, diagnosis->memory))
+		return ss_fail_memory(err, "the account of the step");
+	whole = ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
+				   &pipelines, diagnosis->memory);
+	ss_pipelines_release(&pipelines);
+	if (!whole)
 		return ss_fail_memory(err, "the account of the step");
 	if (!run && diagnosis->runs.memory) {
 		ss_run_add(&diagnosis->runs, ordering->fixes, count, *step_ns);
@@ -428,8 +433,11 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 
 	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
 		return true;
-	if (2 * account->peers_ns > account->unexplained_ns)
+	if (2 * account->peers_ns > account->unexplained_ns) {
 		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
+		rest->fix = "# who comes last to which collective, and what that rank did before:\n"
+			    "# the views stragglers and ranks, and the timeline in the viewer";
+	}
 	snprintf(text, sizeof(text),
 		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
 		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
@@ -461,6 +469,41 @@ static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_lat
 	return tell_late(diagnosis, rest, late);
 }
 
+static bool is_stand_in(const struct ss_diagnosis *diagnosis, const struct ss_edits *fix)
+{
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (&diagnosis->findings[i]->edits == fix)
+			return diagnosis->findings[i]->rule->is_stand_in;
+	return false;
+}
+
+/*
+ * What is left with the first `count` fixes. Edits that stand for another schedule do not show
+ * what is needed: the parts are measured without them, and stages wait less by their saving.
+ */
+static enum ss_status measure_parts(struct ordering *ordering, uint32_t count, int64_t *least_ns,
+				    struct ss_account_parts *parts, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	uint32_t kept = 0;
+	int64_t without_ns;
+
+	for (uint32_t i = 0; i < count; i++)
+		kept += !is_stand_in(diagnosis, ordering->fixes[i]);
+	if (kept == count)
+		return parts_with(ordering, count, least_ns, parts, err);
+	*least_ns = step_with(diagnosis, ordering->fixes, count);
+	kept = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (!is_stand_in(diagnosis, ordering->fixes[i]))
+			ordering->fixes[kept++] = ordering->fixes[i];
+	SS_TRY(parts_with(ordering, kept, &without_ns, parts, err));
+	parts->stages -= (double)(without_ns - *least_ns) * diagnosis->rank_count;
+	if (parts->stages < 0)
+		parts->stages = 0;
+	return SS_OK;
+}
+
 /* With every fix in place that is reported: what is left is needed, or nothing explains it. */
 static enum ss_status close_account(struct ordering *ordering, struct ss_error *err)
 {
@@ -475,7 +518,7 @@ static enum ss_status close_account(struct ordering *ordering, struct ss_error *
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
-	SS_TRY(parts_with(ordering, count, &least_ns, &parts, err));
+	SS_TRY(measure_parts(ordering, count, &least_ns, &parts, err));
 	/* what the host did while a GPU worked that is not recorded may have been needed or not */
 	if (diagnosis->is_blind && !diagnosis->on_device) {
 		parts.rest += parts.compute;

@@ -254,6 +254,11 @@ struct ss_rule {
 	 * no other rule claims, including its own claims: account.c.
 	 */
 	bool claims_rest;
+	/*
+	 * Its edits stand for another schedule: with them the replay has the right length, but does
+	 * not show what is needed then (gains.c).
+	 */
+	bool is_stand_in;
 	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */

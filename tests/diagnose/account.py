@@ -56,12 +56,37 @@ def problems(stepscope, path):
         found.append("a part is below 0")
     if sum(account["of_explained"].values()) != account["explained_ns"]:
         found.append("what is explained does not sum")
+    if sum(account["of_communication"].values()) != account["communication_ns"]:
+        found.append("communication does not sum")
     if sum(account["of_unexplained"].values()) != account["unexplained_ns"]:
         found.append("what is unexplained does not sum")
     says_nothing = "Nothing was found" in run(stepscope, path).stdout or not verdict["findings"]
     if account["unexplained_ns"] >= 0.1 * step and says_nothing:
         found.append("silent about what is unexplained")
     return found
+
+
+def check_pipeline(stepscope, folder):
+    """Healthy pipelines: waiting of stages is not unexplained, and compute is as recorded."""
+    settings = "stack=0,micro-batches=4,pipe=4"
+    for name, words in (("pp", ["pp4-healthy"]), ("mixed", ["tp2pp2dp2-healthy", "--ranks", "16"])):
+        words += ["--set", settings]
+        path = os.path.join(folder, name)
+        run(stepscope, "sim", "--preset", *words, "--steps", "3", "-o", path)
+        verdict = json.loads(run(stepscope, "diagnose", "--format", "json", path).stdout)
+        account, step = verdict["account"], verdict["step_ns"]
+        stages = account["of_communication"]["waiting_for_stages_ns"]
+        bubble = 3 / 7  # of four stages with four micro-batches
+        told = " ".join(run(stepscope, path).stdout.split())
+        if not 0.3 * bubble * step < stages + account["explained_ns"] < 1.5 * bubble * step:
+            yield f"{name}: stages wait {stages / step:.0%} of the step"
+        if account["unexplained_ns"] > 0.1 * step:
+            yield f"{name}: {account['unexplained_ns'] / step:.0%} is unexplained"
+        if stages > 0.1 * step and "4 stages, 4 micro-batches per step." not in told:
+            yield f"{name}: no word about the stages"
+        compute = verdict["gpu"]["compute_percent"]
+        if abs(100 * account["compute_ns"] / step - compute) > 5:
+            yield f"{name}: compute is {account['compute_ns'] / step:.0%}, recorded {compute} %"
 
 
 def main():
@@ -78,6 +103,9 @@ def main():
             for problem in problems(stepscope, path):
                 print(f"{path}: {problem}")
                 failed += 1
+        for problem in check_pipeline(stepscope, folder):
+            print(problem)
+            failed += 1
     print(f"{count} accounts, {failed} problems")
     return failed != 0
 

@@ -146,6 +146,12 @@ static const struct ss_json_member of_explained[] = {
 	END,
 };
 
+static const struct ss_json_member of_communication[] = {
+	INTEGER("transfers_ns", "transfers between ranks"),
+	INTEGER("waiting_for_stages_ns", "waiting for other stages of a pipeline"),
+	END,
+};
+
 static const struct ss_json_member of_unexplained[] = {
 	INTEGER("idle_ns", "idle for no known reason"),
 	INTEGER("waiting_for_ranks_ns", "waiting for other ranks"),
@@ -156,11 +162,13 @@ static const struct ss_json_member account[] = {
 	INTEGER("step_ns", "the mean step: the sum of the next six"),
 	INTEGER("explained_ns", "what the fixes of all findings save together"),
 	INTEGER("compute_ns", "necessary computing"),
-	INTEGER("communication_ns", "necessary communication"),
+	INTEGER("communication_ns",
+		"necessary communication, with waiting for stages of a pipeline"),
 	INTEGER("copies_ns", "necessary copies"),
 	INTEGER("host_ns", "launches and Python that limit the step when the fixes are in place"),
 	INTEGER("unexplained_ns", "what no finding explains"),
 	OBJECTS("of_explained", 0, "parts of explained_ns", of_explained),
+	OBJECTS("of_communication", 0, "parts of communication_ns", of_communication),
 	OBJECTS("of_unexplained", 0, "parts of unexplained_ns", of_unexplained),
 	END,
 };

@@ -106,7 +106,8 @@ struct part {
 	int64_t part_ns;
 };
 
-#define PARTS_MAX 6
+#define PARTS_MAX 7
+#define STAGES 3 /* the part behind communication */
 
 /* Parts of the step with their shares; less than half a percent is left out. */
 static void add_parts(const struct part *parts, int64_t step_ns, bool with_times,
@@ -123,6 +124,16 @@ static void add_parts(const struct part *parts, int64_t step_ns, bool with_times
 		ss_text_addf(out, with_times ? " (%.0f %%)" : "%.0f %%", percent);
 	}
 	ss_text_add_string(out, "\n");
+}
+
+/* Where the line is too long, waiting for stages of a pipeline is communication again. */
+static bool join_stages(struct part *parts)
+{
+	if (!parts[STAGES].part_ns)
+		return false;
+	parts[STAGES - 1].part_ns += parts[STAGES].part_ns;
+	parts[STAGES].part_ns = 0;
+	return true;
 }
 
 /* The smallest part goes to the others, the last in the list. */
@@ -147,7 +158,8 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, 
 	struct part parts[PARTS_MAX + 1] = {
 		{ "explained", account->warnings_ns + account->smaller_ns },
 		{ "compute", account->compute_ns },
-		{ "communication", account->communication_ns },
+		{ "communication", account->communication_ns - account->stages_ns },
+		{ "pipeline", account->stages_ns },
 		{ "copies", account->copies_ns },
 		{ "host", account->host_ns },
 		{ "unexplained", account->unexplained_ns },
@@ -161,12 +173,26 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, 
 		add_parts(parts, account->step_ns, with_times, &line);
 		fits = !width || !line.length ||
 		       ss_text_columns(line.data, line.length - 1) <= width ||
-		       (!with_times && !fold(parts));
+		       (!with_times && !join_stages(parts) && !fold(parts));
 		with_times = false;
 		if (fits && line.data)
 			ss_text_add(out, line.data, line.length);
 		ss_text_end(&line, out);
 	}
+}
+
+void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+
+	if (account->step_ns <= 0 ||
+	    (double)account->stages_ns < SS_UNEXPLAINED_SHARE * (double)account->step_ns)
+		return;
+	ss_text_add_string(out, "Pipeline stages wait ");
+	ss_render_ns_in(account->stages_ns, ss_render_scale(account->step_ns), out);
+	ss_text_addf(out, " (%.0f %%) for each other: %u stages, %u micro-batch%s per step.\n",
+		     100 * (double)account->stages_ns / (double)account->step_ns, account->stages,
+		     account->micro, account->micro == 1 ? "" : "es");
 }
 
 /* --- how busy the GPUs are ----------------------------------------------------------- */
@@ -324,6 +350,11 @@ static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 
 	if (ss_diagnosis_blind(diagnosis)) {
 		ss_text_addf(out, " %s\n", ss_diagnosis_blind(diagnosis));
+	} else if (ss_account_is_open(account) && 2 * account->peers_ns > account->unexplained_ns) {
+		ss_text_addf(out,
+			     " For %.0f %% of it ranks wait for each other, and no rule explains "
+			     "why.\n",
+			     100 * (double)account->peers_ns / (double)account->step_ns);
 	} else if (ss_account_is_open(account) && diagnosis->gpu.rank_count) {
 		ss_text_addf(out, " The GPU%s idle ",
 			     diagnosis->gpu.rank_count > 1 ? "s are" : " is");

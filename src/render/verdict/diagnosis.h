@@ -42,6 +42,9 @@ void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width,
 			  struct ss_text *out);
 
+/* How long stages of a pipeline wait for each other, where that is much. */
+void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
 void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 

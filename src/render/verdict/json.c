@@ -136,12 +136,15 @@ static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		     ",\"compute_ns\":%" PRId64 ",\"communication_ns\":%" PRId64
 		     ",\"copies_ns\":%" PRId64 ",\"host_ns\":%" PRId64
 		     ",\"unexplained_ns\":%" PRId64 ",\"of_explained\":{\"warnings_ns\":%" PRId64
-		     ",\"smaller_ns\":%" PRId64 "},\"of_unexplained\":{\"idle_ns\":%" PRId64
+		     ",\"smaller_ns\":%" PRId64 "},\"of_communication\":{\"transfers_ns\":%" PRId64
+		     ",\"waiting_for_stages_ns\":%" PRId64
+		     "},\"of_unexplained\":{\"idle_ns\":%" PRId64
 		     ",\"waiting_for_ranks_ns\":%" PRId64 "}},\n",
 		     account->step_ns, account->warnings_ns + account->smaller_ns,
 		     account->compute_ns, account->communication_ns, account->copies_ns,
 		     account->host_ns, account->unexplained_ns, account->warnings_ns,
-		     account->smaller_ns, account->unexplained_ns - account->peers_ns,
+		     account->smaller_ns, account->communication_ns - account->stages_ns,
+		     account->stages_ns, account->unexplained_ns - account->peers_ns,
 		     account->peers_ns);
 }
 

@@ -74,6 +74,7 @@ static void add_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	struct ss_text notes = { 0 };
 
+	ss_diagnosis_stages(diagnosis, &notes);
 	ss_diagnosis_notes(diagnosis, &notes);
 	ss_diagnosis_outliers(diagnosis, &notes);
 	for (const char *line = notes.data; line && *line;) {

@@ -463,6 +463,7 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	ss_text_end(&verdict, out);
 	add_line(&writer, 2, ss_diagnosis_gpu);
 	add_account(&writer);
+	add_line(&writer, 0, ss_diagnosis_stages);
 	add_line(&writer, 0, ss_diagnosis_outliers);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");

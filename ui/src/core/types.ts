@@ -140,6 +140,7 @@ export interface Account {
 	host_ns: number;
 	unexplained_ns: number;
 	of_explained: { warnings_ns: number; smaller_ns: number };
+	of_communication: { transfers_ns: number; waiting_for_stages_ns: number };
 	of_unexplained: { idle_ns: number; waiting_for_ranks_ns: number };
 }
 

@@ -138,20 +138,21 @@ export function openShare(account: Account | null): string | null {
 	return formatPercent((100 * account.unexplained_ns) / account.step_ns).replace(".0 ", " ");
 }
 
-const ACCOUNT_PARTS: [Exclude<keyof Account, `of_${string}`>, string, string, boolean][] = [
-	["explained_ns", "explained by findings", "optimizer", false],
-	["compute_ns", "compute", "compute", false],
-	["communication_ns", "communication", "communication", false],
-	["copies_ns", "copies", "copy", false],
-	["host_ns", "host", "operator", false],
-	["unexplained_ns", "unexplained", "idle", true],
+const ACCOUNT_PARTS: [(account: Account) => number, string, string, boolean][] = [
+	[(one) => one.explained_ns, "explained by findings", "optimizer", false],
+	[(one) => one.compute_ns, "compute", "compute", false],
+	[(one) => one.of_communication.transfers_ns, "communication", "communication", false],
+	[(one) => one.of_communication.waiting_for_stages_ns, "pipeline", "communication", true],
+	[(one) => one.copies_ns, "copies", "copy", false],
+	[(one) => one.host_ns, "host", "operator", false],
+	[(one) => one.unexplained_ns, "unexplained", "idle", true],
 ];
 
 /* The parts of the step's account, in the order of the bar; they sum to the step. */
 export function accountParts(account: Account): BarPart[] {
-	return ACCOUNT_PARTS.map(([key, name, color, hatched]) => ({
+	return ACCOUNT_PARTS.map(([valueOf, name, color, hatched]) => ({
 		name,
-		value: account[key],
+		value: valueOf(account),
 		color,
 		hatched,
 	})).filter((part) => part.value > 0);

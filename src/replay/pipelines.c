@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pipelines.c - finds the stages of pipelines, and measures what they do.
+ *
+ * The number of micro-batches follows from how often stages change from forward to backward, or
+ * from how often the first stage meets its neighbour.
+ */
+#include "replay/pipelines.h"
+
+#include "analyze/host/step_phase.h"
+#include "base/ns.h"
+#include "job/join/join.h"
+
+/*
+ * Stages that differ by less compute alike, but for noise. The last of them never waits between
+ * two micro-batches: with its work as it is, the replay has the waiting where it will be.
+ */
+#define ALIKE 1.05
+
+/* Fewer messages per step are no pipeline. */
+#define PAIRS_MIN 2
+
+struct search {
+	struct ss_pipelines *out;
+	const struct ss_replay *replay;
+	uint32_t *root;     /* per rank: some rank of its pipeline, itself at first */
+	uint32_t *pairs;    /* per rank: sends and receives in its steps */
+	uint32_t *partners; /* per rank: neighbours, at most 2 are counted */
+	uint32_t *partner;  /* per rank: the first of them */
+};
+
+static uint32_t root_of(const struct search *search, uint32_t rank)
+{
+	while (search->root[rank] != rank) {
+		search->root[rank] = search->root[search->root[rank]];
+		rank = search->root[rank];
+	}
+	return rank;
+}
+
+static void meet(struct search *search, uint32_t a, uint32_t b)
+{
+	uint32_t x = root_of(search, a), y = root_of(search, b);
+
+	search->root[x > y ? x : y] = x > y ? y : x;
+	search->pairs[a]++;
+	if (!search->partners[a]) {
+		search->partners[a] = 1;
+		search->partner[a] = b;
+	} else if (search->partner[a] != b) {
+		search->partners[a] = 2;
+	}
+}
+
+static void find_stages(struct search *search)
+{
+	const struct ss_joined *joined = search->replay->joined;
+
+	for (uint32_t i = 0; i < joined->rank_count; i++)
+		search->root[i] = i;
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+		const struct ss_member *members = &joined->members[meeting->first];
+
+		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
+		    meeting->step == SS_NO_ROW)
+			continue;
+		meet(search, members[0].rank, members[1].rank);
+		meet(search, members[1].rank, members[0].rank);
+	}
+}
+
+/* Ranks that belong together get one number, and stand together. */
+static void group(struct search *search)
+{
+	struct ss_pipelines *out = search->out;
+	uint32_t rank_count = search->replay->rank_count, at = 0;
+
+	for (uint32_t r = 0; r < rank_count; r++) {
+		uint32_t root = root_of(search, r);
+
+		out->of[r] = SS_NO_ROW;
+		if (!search->pairs[r])
+			continue;
+		/* the root is the least of its ranks: it came first */
+		if (root == r)
+			out->items[out->count++] = (struct ss_pipeline){ 0 };
+		out->of[r] = root == r ? out->count - 1 : out->of[root];
+		out->items[out->of[r]].stages++;
+	}
+	for (uint32_t i = 0; i < out->count; i++) {
+		out->items[i].first = at;
+		at += out->items[i].stages;
+		out->items[i].stages = 0;
+	}
+	for (uint32_t r = 0; r < rank_count; r++)
+		if (out->of[r] != SS_NO_ROW) {
+			struct ss_pipeline *own = &out->items[out->of[r]];
+
+			out->ranks[own->first + own->stages++] = r;
+		}
+}
+
+/* --- one pipeline ---------------------------------------------------------------------------- */
+
+bool ss_pipeline_passes(const struct ss_task *task)
+{
+	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP &&
+	       task->phase != SS_PHASE_OPTIMIZER;
+}
+
+/* Adds a stage: when its passes begin and end in each step, and how long they compute. */
+static void add_stage(const struct search *search, uint32_t rank, struct ss_pipeline *out,
+		      int64_t *from_ns, int64_t *to_ns)
+{
+	const struct ss_graph *graph = &search->replay->ranks[rank];
+	int64_t offset_ns = search->replay->offset_ns[rank], work_ns = 0;
+	uint32_t kernels = 0, turns = 0, before = SS_PHASE_OTHER;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (!ss_pipeline_passes(task) || task->step >= out->steps)
+			continue;
+		if (task->start_ns + offset_ns < from_ns[task->step])
+			from_ns[task->step] = task->start_ns + offset_ns;
+		if (ss_task_end(task) + offset_ns > to_ns[task->step])
+			to_ns[task->step] = ss_task_end(task) + offset_ns;
+		work_ns = ss_ns_sum(work_ns, task->own_ns);
+		kernels++;
+		turns += task->phase == SS_PHASE_BACKWARD && before == SS_PHASE_FORWARD;
+		if (task->phase == SS_PHASE_FORWARD || task->phase == SS_PHASE_BACKWARD)
+			before = task->phase;
+	}
+	if (work_ns > out->work_ns)
+		out->work_ns = work_ns;
+	if ((double)work_ns > (double)out->busy_ns * ALIKE ||
+	    ((double)work_ns * ALIKE >= (double)out->busy_ns &&
+	     (double)turns / out->steps >= out->turns)) {
+		out->busy_ns = work_ns;
+		out->busiest = rank;
+		out->kernels = kernels;
+	}
+	if ((double)turns / out->steps > out->turns)
+		out->turns = (double)turns / out->steps;
+	if (search->partners[rank] == 1 && (double)search->pairs[rank] / out->steps > out->pairs)
+		out->pairs = (double)search->pairs[rank] / out->steps;
+}
+
+/*
+ * In a 1F1B schedule the last stage goes from forward to backward once a micro-batch. Where
+ * stages go back but once (GPipe), the first one meets its neighbour once a micro-batch and
+ * direction. Where phases are not recorded what comes back is taken to be exchanged for what
+ * goes out: p - 1 times more often than there are micro-batches.
+ */
+static double count_micro(const struct ss_pipeline *own)
+{
+	double behind = own->stages - 1;
+
+	if (own->turns > 1.5)
+		return own->turns;
+	return own->turns > 0 ? own->pairs / 2 : own->pairs - behind;
+}
+
+static bool measure(const struct search *search, struct ss_pipeline *own)
+{
+	const uint32_t *ranks = &search->out->ranks[own->first];
+	int64_t *from_ns, *to_ns;
+
+	own->steps = UINT32_MAX;
+	for (uint32_t i = 0; i < own->stages; i++)
+		if (search->replay->ranks[ranks[i]].step_count < own->steps)
+			own->steps = search->replay->ranks[ranks[i]].step_count;
+	from_ns = SS_ARENA_NEW(&search->out->arena, int64_t, (size_t)own->steps + 1);
+	to_ns = SS_ARENA_NEW(&search->out->arena, int64_t, (size_t)own->steps + 1);
+	if (!from_ns || !to_ns)
+		return false;
+	for (uint32_t i = 0; i < own->steps; i++) {
+		from_ns[i] = INT64_MAX;
+		to_ns[i] = INT64_MIN;
+	}
+	for (uint32_t i = 0; i < own->stages && own->steps; i++)
+		add_stage(search, ranks[i], own, from_ns, to_ns);
+	for (uint32_t i = 0; i < own->steps; i++)
+		if (to_ns[i] > from_ns[i])
+			own->span_ns = ss_ns_sum(own->span_ns, to_ns[i] - from_ns[i]);
+	if (own->pairs >= PAIRS_MIN && own->span_ns > own->work_ns)
+		own->micro = count_micro(own);
+	return true;
+}
+
+double ss_pipeline_bubble(const struct ss_pipeline *pipeline)
+{
+	return pipeline->micro >= 1 ? (pipeline->stages - 1) / pipeline->micro : 0;
+}
+
+bool ss_pipelines_find(struct ss_pipelines *out, const struct ss_replay *replay,
+		       struct ss_memory *memory)
+{
+	struct search search = { .out = out, .replay = replay };
+	size_t room = (size_t)replay->rank_count + 1;
+	bool whole;
+
+	*out = (struct ss_pipelines){ 0 };
+	ss_arena_init(&out->arena, memory);
+	if (!replay->joined || replay->joined->rank_count != replay->rank_count)
+		return true;
+	out->of = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	out->ranks = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	out->items = SS_ARENA_NEW(&out->arena, struct ss_pipeline, room);
+	search.root = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	search.pairs = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	search.partners = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	search.partner = SS_ARENA_NEW(&out->arena, uint32_t, room);
+	whole = out->of && out->ranks && out->items && search.root && search.pairs &&
+		search.partners && search.partner;
+	if (whole) {
+		find_stages(&search);
+		group(&search);
+	}
+	for (uint32_t i = 0; whole && i < out->count; i++)
+		whole = measure(&search, &out->items[i]);
+	if (!whole)
+		ss_pipelines_release(out);
+	return whole;
+}
+
+void ss_pipelines_release(struct ss_pipelines *pipelines)
+{
+	ss_arena_release(&pipelines->arena);
+}
