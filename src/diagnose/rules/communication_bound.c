@@ -10,6 +10,7 @@
  * Jobs without devices are left out: their threads wait for cores as well, and the file does not
  * show which of the two it was.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/work/peaks.h"
@@ -199,22 +200,30 @@ static double link_rate(const struct ss_joined *joined)
 	return peaks->link_gb_per_s;
 }
 
+/* Three digits, but never as 1.2e+03. */
+static void write_figure(char *text, size_t size, double value)
+{
+	snprintf(text, size, value >= 100 ? "%.0f" : "%.3g", value);
+}
+
 static void tell_rate(const struct bound *bound, struct ss_finding *finding)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	double rate = bound->bytes / bound->moved_ns *
 		      ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, judgement->rank_count);
 	double peak = link_rate(judgement->joined);
+	char text[32];
 
+	write_figure(text, sizeof(text), rate);
 	if (peak <= 0) {
 		ss_judge_evidence(judgement, finding, 0,
-				  "gradients move at %.3g GB/s (bus bandwidth)", rate);
+				  "gradients move at %s GB/s (bus bandwidth)", text);
 		return;
 	}
 	ss_judge_evidence(judgement, finding, 0,
-			  "gradients move at %.3g GB/s (bus bandwidth); links of these GPUs carry "
+			  "gradients move at %s GB/s (bus bandwidth); links of these GPUs carry "
 			  "up to %.0f",
-			  rate, peak);
+			  text, peak);
 	if (rate < SLOW_SHARE * peak && bound->bytes >= (double)LONG_BYTES * bound->reduces)
 		finding->fix = slow_fix;
 }
@@ -223,18 +232,20 @@ static void tell(struct bound *bound)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	char text[32];
 
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))
 			claim_half(bound, finding, i);
 	if (!finding || judgement->failed)
 		return;
+	write_figure(text, sizeof(text), bound->backward_ns / bound->steps / 1e6);
 	if (is_longer(bound))
 		ss_judge_evidence(
 			judgement, finding, (int64_t)(bound->moved_ns / bound->steps),
-			"all-reduces of gradients take {time} per step, backward computes for %.3g "
+			"all-reduces of gradients take {time} per step, backward computes for %s "
 			"ms: no bucket size can hide them",
-			bound->backward_ns / bound->steps / 1e6);
+			text);
 	else
 		ss_judge_evidence(judgement, finding, (int64_t)(bound->late_ns / bound->steps),
 				  "the model fits in %s, full only when backward ends: {time} per "

@@ -88,7 +88,7 @@ static void add_backward(struct ss_text *out, const struct ddp_job *job, int at,
 		add(out, (struct row){ "cpu_op", "c10d::allreduce_", tid, at + 51 + 2 * i, 2, "" });
 		add_reduce(out, job, at + 51 + 2 * i,
 			   (struct row){ .tid = 9, .at = from + i * each, .dur = each }, id + i,
-			   elements, "float");
+			   i == buckets - 1 && job->embedding ? job->embedding : elements, "float");
 	}
 	if (!job->map || pass < job->held)
 		return;

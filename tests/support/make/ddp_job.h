@@ -24,6 +24,7 @@ struct ddp_job {
 	bool sizes_vary;  /* each pass has other sizes: another model */
 	int buckets;      /* all-reduces of a pass, one after the other; 0: one */
 	int elements;     /* of each, four bytes; 0: 1,000 */
+	int embedding;    /* elements of the last bucket; 0: as many as the others have */
 	int backward_us;  /* devices: a kernel of backward computes so long before they start */
 	int held;         /* so many passes, from the first on, do not reduce: no_sync() */
 	/* find_unused_parameters: */
