@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops.c - four passes over the host rows, parents before children, and one over the device
- * rows.
+ * ops.c - passes over the host rows, parents before children, and one over the device rows.
  */
 #include <string.h>
 
@@ -88,44 +87,52 @@ static void find_owners(struct ss_ops *ops)
 	}
 }
 
+/* What `merged` holds while children are counted. */
+enum {
+	IS_MERGED = 1 << 0,
+	HAS_CHILD = 1 << 1,
+	HAS_MORE = 1 << 2,
+};
+
 /*
  * Marks only children of the same name, then lets everything that belonged to one
- * belong to what it is part of. self_ns is used for counting before it is filled.
+ * belong to what it is part of.
  */
 static void merge_only_children(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	int64_t *children = ops->self_ns;
+	uint8_t *merged = ops->merged;
 
-	for (uint32_t row = 0; row < ops->row_count; row++)
-		if (slices->kind[row] == SS_KIND_OP && ops->owner[row] != SS_NO_ROW)
-			children[ops->owner[row]]++;
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (owner == SS_NO_ROW)
-			continue;
-		ops->merged[row] = slices->kind[row] == SS_KIND_OP && children[owner] == 1 &&
-				   slices->name[row] == slices->name[owner];
+		if (slices->kind[row] == SS_KIND_OP && owner != SS_NO_ROW)
+			merged[owner] |= merged[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
 	}
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (owner != SS_NO_ROW && ops->merged[owner])
+		if (owner != SS_NO_ROW && slices->kind[row] == SS_KIND_OP &&
+		    !(merged[owner] & HAS_MORE) && slices->name[row] == slices->name[owner])
+			merged[row] |= IS_MERGED;
+	}
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+
+		if (owner != SS_NO_ROW && (merged[owner] & IS_MERGED))
 			ops->owner[row] = ops->owner[owner];
 	}
-	memset(children, 0, ops->row_count * sizeof(*children));
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		merged[row] &= IS_MERGED;
 }
 
 /*
  * What direct children and calls cover, clipped. Children come in the order of
- * their starts, so the end of what is covered so far is all that is needed:
- * total_ns holds it here.
+ * their starts, so the end of what is covered so far is all that is needed.
  */
-static void find_self(struct ss_ops *ops)
+static void find_self(struct ss_ops *ops, int64_t *covered_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	int64_t *covered_ns = ops->total_ns;
 
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (slices->kind[row] == SS_KIND_OP) {
@@ -150,7 +157,21 @@ static void find_self(struct ss_ops *ops)
 		ss_ns_subtract(&ops->self_ns[owner], end_ns - start_ns);
 		covered_ns[owner] = end_ns;
 	}
-	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
+}
+
+enum ss_status ss_ops_find_self(struct ss_ops *ops, struct ss_error *err)
+{
+	int64_t *covered_ns;
+
+	if (ops->self_ns)
+		return SS_OK;
+	covered_ns = column(ops, sizeof(*covered_ns));
+	if (covered_ns)
+		ops->self_ns = column(ops, sizeof(*ops->self_ns));
+	if (ops->self_ns)
+		find_self(ops, covered_ns);
+	ss_memory_free(ops->memory, covered_ns, ((size_t)ops->row_count + 1) * sizeof(*covered_ns));
+	return ops->self_ns ? SS_OK : ss_fail_memory(err, "the operators");
 }
 
 static void find_device_time(struct ss_ops *ops)
@@ -184,16 +205,15 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
 	ops->owner = column(ops, sizeof(*ops->owner));
 	ops->merged = column(ops, sizeof(*ops->merged));
-	ops->self_ns = column(ops, sizeof(*ops->self_ns));
 	ops->device_ns = column(ops, sizeof(*ops->device_ns));
 	ops->total_ns = column(ops, sizeof(*ops->total_ns));
-	if (!ops->owner || !ops->merged || !ops->self_ns || !ops->device_ns || !ops->total_ns) {
+	if (!ops->owner || !ops->merged || !ops->device_ns || !ops->total_ns) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
 	find_owners(ops);
+	memset(ops->total_ns, 0, ops->row_count * sizeof(*ops->total_ns));
 	merge_only_children(ops);
-	find_self(ops);
 	find_device_time(ops);
 	return SS_OK;
 }

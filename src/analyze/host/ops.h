@@ -17,7 +17,7 @@ struct ss_ops {
 	uint32_t row_count; /* of host rows: all columns below are as long */
 	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
 	uint8_t *merged;    /* an operator that is part of its parent */
-	int64_t *self_ns;   /* an operator's time without child operators and calls */
+	int64_t *self_ns;   /* an operator's time without child operators and calls; or NULL */
 	int64_t *device_ns; /* device time that it launched itself */
 	int64_t *total_ns;  /* and its descendants */
 };
@@ -26,6 +26,10 @@ SS_MUST_USE
 enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 			   struct ss_memory *memory, struct ss_error *err);
 void ss_ops_release(struct ss_ops *ops);
+
+/* Makes self_ns, which few need; it may be there already. */
+SS_MUST_USE
+enum ss_status ss_ops_find_self(struct ss_ops *ops, struct ss_error *err);
 
 /* True for operators that count. */
 static inline bool ss_ops_counts(const struct ss_ops *ops, uint32_t row)
