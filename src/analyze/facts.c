@@ -51,11 +51,11 @@ enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out, s
 	return ss_ops_init(&facts->ops, facts->trace, facts->memory, err);
 }
 
-enum ss_status ss_facts_ops_self(struct ss_facts *facts, const struct ss_ops **out,
+enum ss_status ss_facts_op_times(struct ss_facts *facts, const struct ss_ops **out,
 				 struct ss_error *err)
 {
 	SS_TRY(ss_facts_ops(facts, out, err));
-	return ss_ops_find_self(&facts->ops, err);
+	return ss_ops_find_times(&facts->ops, err);
 }
 
 enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
@@ -90,7 +90,7 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 	*out = &facts->op_runs;
 	if (facts->op_runs.ops)
 		return SS_OK;
-	SS_TRY(ss_facts_ops_self(facts, &ops, err));
+	SS_TRY(ss_facts_op_times(facts, &ops, err));
 	SS_TRY(ss_facts_works(facts, &works, err));
 	return ss_op_runs_init(&facts->op_runs, ops, works, facts->memory, err);
 }

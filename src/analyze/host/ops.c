@@ -19,7 +19,7 @@ void ss_ops_release(struct ss_ops *ops)
 	if (!ops->memory)
 		return;
 	ss_memory_free(ops->memory, ops->owner, count * sizeof(*ops->owner));
-	ss_memory_free(ops->memory, ops->merged, count * sizeof(*ops->merged));
+	ss_memory_free(ops->memory, ops->flags, count * sizeof(*ops->flags));
 	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
 	ss_memory_free(ops->memory, ops->device_ns, count * sizeof(*ops->device_ns));
 	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
@@ -42,10 +42,10 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
-/* The operator around one that may not have ended; total_ns holds a shorter way, plus 1. */
+/* The operator around one that may not have ended; device_ns holds a shorter way, plus 1. */
 static uint32_t outwards(const struct ss_ops *ops, uint32_t op)
 {
-	return ops->total_ns[op] ? (uint32_t)(ops->total_ns[op] - 1) : ops->owner[op];
+	return ops->device_ns[op] ? (uint32_t)(ops->device_ns[op] - 1) : ops->owner[op];
 }
 
 /*
@@ -62,7 +62,7 @@ static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
 	while (op != found) {
 		uint32_t next = outwards(ops, op);
 
-		ops->total_ns[op] = (int64_t)found + 1;
+		ops->device_ns[op] = (int64_t)found + 1;
 		op = next;
 	}
 	return found;
@@ -87,11 +87,10 @@ static void find_owners(struct ss_ops *ops)
 	}
 }
 
-/* What `merged` holds while children are counted. */
+/* More flags, while children are counted. */
 enum {
-	IS_MERGED = 1 << 0,
-	HAS_CHILD = 1 << 1,
-	HAS_MORE = 1 << 2,
+	HAS_CHILD = 1 << 6,
+	HAS_MORE = 1 << 7,
 };
 
 /*
@@ -101,38 +100,40 @@ enum {
 static void merge_only_children(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	uint8_t *merged = ops->merged;
+	uint8_t *flags = ops->flags;
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
 		if (slices->kind[row] == SS_KIND_OP && owner != SS_NO_ROW)
-			merged[owner] |= merged[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
+			flags[owner] |= flags[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
 	}
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
 		if (owner != SS_NO_ROW && slices->kind[row] == SS_KIND_OP &&
-		    !(merged[owner] & HAS_MORE) && slices->name[row] == slices->name[owner])
-			merged[row] |= IS_MERGED;
+		    !(flags[owner] & HAS_MORE) && slices->name[row] == slices->name[owner])
+			flags[row] |= SS_OPS_MERGED;
 	}
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (owner != SS_NO_ROW && (merged[owner] & IS_MERGED))
+		if (owner != SS_NO_ROW && (flags[owner] & SS_OPS_MERGED))
 			ops->owner[row] = ops->owner[owner];
 	}
 	for (uint32_t row = 0; row < ops->row_count; row++)
-		merged[row] &= IS_MERGED;
+		flags[row] &= SS_OPS_MERGED;
 }
 
 /*
  * What direct children and calls cover, clipped. Children come in the order of
- * their starts, so the end of what is covered so far is all that is needed.
+ * their starts, so the end of what is covered so far is all that is needed:
+ * total_ns holds it here.
  */
-static void find_self(struct ss_ops *ops, int64_t *covered_ns)
+static void find_self(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
+	int64_t *covered_ns = ops->total_ns;
 
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (slices->kind[row] == SS_KIND_OP) {
@@ -144,7 +145,7 @@ static void find_self(struct ss_ops *ops, int64_t *covered_ns)
 		int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row),
 			limit_ns;
 
-		if (owner == SS_NO_ROW || ops->merged[row] ||
+		if (owner == SS_NO_ROW || ss_ops_is_merged(ops, row) ||
 		    !(slices->kind[row] == SS_KIND_OP || ss_kind_is_call(slices->kind[row])))
 			continue;
 		limit_ns = ss_slice_end(slices, owner);
@@ -157,21 +158,7 @@ static void find_self(struct ss_ops *ops, int64_t *covered_ns)
 		ss_ns_subtract(&ops->self_ns[owner], end_ns - start_ns);
 		covered_ns[owner] = end_ns;
 	}
-}
-
-enum ss_status ss_ops_find_self(struct ss_ops *ops, struct ss_error *err)
-{
-	int64_t *covered_ns;
-
-	if (ops->self_ns)
-		return SS_OK;
-	covered_ns = column(ops, sizeof(*covered_ns));
-	if (covered_ns)
-		ops->self_ns = column(ops, sizeof(*ops->self_ns));
-	if (ops->self_ns)
-		find_self(ops, covered_ns);
-	ss_memory_free(ops->memory, covered_ns, ((size_t)ops->row_count + 1) * sizeof(*covered_ns));
-	return ops->self_ns ? SS_OK : ss_fail_memory(err, "the operators");
+	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
 static void find_device_time(struct ss_ops *ops)
@@ -193,10 +180,38 @@ static void find_device_time(struct ss_ops *ops)
 
 		if (!ss_ops_counts(ops, row))
 			continue;
+		if (ops->device_ns[row] > 0)
+			ops->flags[row] |= SS_OPS_ON_DEVICE;
+		if (owner != SS_NO_ROW)
+			ops->flags[owner] |= ops->flags[row] & SS_OPS_ON_DEVICE;
+	}
+}
+
+static void find_totals(struct ss_ops *ops)
+{
+	for (uint32_t row = ops->row_count; row-- > 0;) {
+		uint32_t owner = ops->owner[row];
+
+		if (!ss_ops_counts(ops, row))
+			continue;
 		ss_ns_add(&ops->total_ns[row], ops->device_ns[row]);
 		if (owner != SS_NO_ROW)
 			ss_ns_add(&ops->total_ns[owner], ops->total_ns[row]);
 	}
+}
+
+enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err)
+{
+	if (ops->total_ns)
+		return SS_OK;
+	if (!ops->self_ns)
+		ops->self_ns = column(ops, sizeof(*ops->self_ns));
+	ops->total_ns = ops->self_ns ? column(ops, sizeof(*ops->total_ns)) : NULL;
+	if (!ops->total_ns)
+		return ss_fail_memory(err, "the operators");
+	find_self(ops);
+	find_totals(ops);
+	return SS_OK;
 }
 
 enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
@@ -204,15 +219,14 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 {
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
 	ops->owner = column(ops, sizeof(*ops->owner));
-	ops->merged = column(ops, sizeof(*ops->merged));
+	ops->flags = column(ops, sizeof(*ops->flags));
 	ops->device_ns = column(ops, sizeof(*ops->device_ns));
-	ops->total_ns = column(ops, sizeof(*ops->total_ns));
-	if (!ops->owner || !ops->merged || !ops->device_ns || !ops->total_ns) {
+	if (!ops->owner || !ops->flags || !ops->device_ns) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
 	find_owners(ops);
-	memset(ops->total_ns, 0, ops->row_count * sizeof(*ops->total_ns));
+	memset(ops->device_ns, 0, ops->row_count * sizeof(*ops->device_ns));
 	merge_only_children(ops);
 	find_device_time(ops);
 	return SS_OK;

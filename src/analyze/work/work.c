@@ -148,7 +148,7 @@ static void leave_innermost(struct ss_works *works)
 
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
-		bool does = has_flops(works, row) && (!on_device || ops->total_ns[row] > 0);
+		bool does = has_flops(works, row) && (!on_device || ss_ops_on_device(ops, row));
 
 		if (!ss_ops_counts(ops, row))
 			continue;
