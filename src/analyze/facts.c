@@ -51,6 +51,13 @@ enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out, s
 	return ss_ops_init(&facts->ops, facts->trace, facts->memory, err);
 }
 
+enum ss_status ss_facts_op_times(struct ss_facts *facts, const struct ss_ops **out,
+				 struct ss_error *err)
+{
+	SS_TRY(ss_facts_ops(facts, out, err));
+	return ss_ops_find_times(&facts->ops, err);
+}
+
 enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
 			       struct ss_error *err)
 {
@@ -77,13 +84,15 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 				struct ss_error *err)
 {
 	const struct ss_works *works;
+	const struct ss_ops *ops;
 
 	assert(facts->allowed & SS_FACT_OP_RUNS);
 	*out = &facts->op_runs;
 	if (facts->op_runs.ops)
 		return SS_OK;
+	SS_TRY(ss_facts_op_times(facts, &ops, err));
 	SS_TRY(ss_facts_works(facts, &works, err));
-	return ss_op_runs_init(&facts->op_runs, &facts->ops, works, facts->memory, err);
+	return ss_op_runs_init(&facts->op_runs, ops, works, facts->memory, err);
 }
 
 enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,

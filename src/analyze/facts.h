@@ -67,6 +67,10 @@ void ss_facts_keep(struct ss_facts *facts, uint32_t kept);
 SS_MUST_USE
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,
 			    struct ss_error *err);
+/* The same with self_ns and total_ns. */
+SS_MUST_USE
+enum ss_status ss_facts_op_times(struct ss_facts *facts, const struct ss_ops **out,
+				 struct ss_error *err);
 SS_MUST_USE
 enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
 			       struct ss_error *err);

@@ -34,6 +34,11 @@ struct ordering {
 	uint32_t fix_count;
 	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
 	bool has_range;                          /* one of them has */
+	/* the run whose starts the replay holds */
+	const struct ss_edits **last;
+	uint32_t last_count;
+	bool has_last;
+	int64_t last_ns;
 };
 
 static int64_t gain(int64_t before_ns, int64_t after_ns)
@@ -41,33 +46,48 @@ static int64_t gain(int64_t before_ns, int64_t after_ns)
 	return after_ns < before_ns ? before_ns - after_ns : 0;
 }
 
+static bool is_last(const struct ordering *ordering, const struct ss_edits *const *fixes,
+		    uint32_t count)
+{
+	if (!ordering->has_last || ordering->last_count != count)
+		return false;
+	return !count || memcmp(ordering->last, fixes, count * sizeof(*fixes)) == 0;
+}
+
 /*
- * Runs the replay, and tells how many of the runs that are expected are done. When it was stopped,
- * what this returns is of no use: see ss_diagnosis_choose().
+ * Runs the replay, unless that was its last run, and tells how many of the runs that are expected
+ * are done. When it was stopped, what this returns is of no use: see ss_diagnosis_choose().
  */
-static int64_t replay(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+static int64_t replay(struct ordering *ordering, const struct ss_edits *const *fixes,
 		      uint32_t count)
 {
-	int64_t step_ns;
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
 	if (diagnosis->is_stopped)
 		return diagnosis->step_ns;
-	step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+	if (!is_last(ordering, fixes, count)) {
+		ordering->last_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+		ordering->last_count = count;
+		ordering->has_last = true;
+		if (count)
+			memcpy(ordering->last, fixes, count * sizeof(*fixes));
+	}
 	diagnosis->is_stopped = !ss_watch_tell(diagnosis->watch, ++diagnosis->replays,
 					       diagnosis->replays_expected);
-	return step_ns;
+	return ordering->last_ns;
 }
 
 /* The mean step with these fixes. */
-static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+static int64_t step_with(struct ordering *ordering, const struct ss_edits *const *fixes,
 			 uint32_t count)
 {
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	const struct ss_run *run = ss_run_find(&diagnosis->runs, fixes, count);
 	int64_t step_ns;
 
 	if (run)
 		return run->step_ns;
-	step_ns = replay(diagnosis, fixes, count);
+	step_ns = replay(ordering, fixes, count);
 	if (diagnosis->runs.memory)
 		ss_run_add(&diagnosis->runs, fixes, count, step_ns);
 	return step_ns;
@@ -77,8 +97,8 @@ static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *
 static void measure(struct ordering *ordering, struct candidate *candidate)
 {
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
-	candidate->gain_ns = gain(ordering->now_ns, step_with(ordering->diagnosis, ordering->fixes,
-							      ordering->fix_count + 1));
+	candidate->gain_ns = gain(ordering->now_ns,
+				  step_with(ordering, ordering->fixes, ordering->fix_count + 1));
 	candidate->fixed = ordering->fix_count;
 }
 
@@ -109,7 +129,6 @@ static struct candidate *best_of(struct ordering *ordering)
 static void measure_range(struct ordering *ordering, struct ss_finding *finding, int64_t *low_ns,
 			  int64_t *high_ns)
 {
-	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	uint32_t count = ordering->fix_count;
 
 	ordering->low[count] = finding->has_range ? &finding->low : &finding->edits;
@@ -118,8 +137,8 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
 		return;
 	}
-	*low_ns = step_with(diagnosis, ordering->low, count + 1);
-	*high_ns = step_with(diagnosis, ordering->high, count + 1);
+	*low_ns = step_with(ordering, ordering->low, count + 1);
+	*high_ns = step_with(ordering, ordering->high, count + 1);
 }
 
 /* What the heaviest sentence of its evidence is about. */
@@ -375,7 +394,7 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 		diagnosis->next = run->next;
 		return SS_OK;
 	}
-	step_ns = replay(diagnosis, ordering->fixes, ordering->fix_count);
+	step_ns = replay(ordering, ordering->fixes, ordering->fix_count);
 	SS_TRY(largest_part(diagnosis, &diagnosis->next, err));
 	if (!run && diagnosis->runs.memory) {
 		ss_run_add(&diagnosis->runs, ordering->fixes, ordering->fix_count, step_ns);
@@ -402,7 +421,7 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 		*parts = run->parts;
 		return SS_OK;
 	}
-	*step_ns = replay(diagnosis, ordering->fixes, count);
+	*step_ns = replay(ordering, ordering->fixes, count);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		names_rest |= diagnosis->findings[i]->is_rest;
 	if (!ss_pipelines_find(&pipelines, &diagnosis->replay, diagnosis->memory))
@@ -543,9 +562,10 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, room);
 	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, room);
 	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, room);
 	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, room);
 	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
-	    !ordering.high || !diagnosis->findings)
+	    !ordering.high || !ordering.last || !diagnosis->findings)
 		return ss_fail_memory(err, "the findings");
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
 		struct ss_finding *finding = diagnosis->chosen[i];

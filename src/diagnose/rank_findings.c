@@ -435,13 +435,18 @@ void ss_look_figure(struct ss_look *look, uint32_t slot, double value)
 
 /* --- all rules ----------------------------------------------------------------------- */
 
+static uint32_t facts_of(const struct ss_rule *rule, const struct ss_digest *digest)
+{
+	return rule->facts | (digest->device < 0 ? rule->host_facts : 0);
+}
+
 /* What rules from this one on ask for. */
-static uint32_t facts_from(uint32_t rule)
+static uint32_t facts_from(uint32_t rule, const struct ss_digest *digest)
 {
 	uint32_t facts = 0;
 
 	for (; rule < ss_rule_count; rule++)
-		facts |= ss_rules[rule]->facts;
+		facts |= facts_of(ss_rules[rule], digest);
 	return facts;
 }
 
@@ -457,9 +462,10 @@ static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 		look->number = i;
 		part->claim_from = exam->claim_count;
 		part->fact_from = exam->fact_count;
-		facts->allowed = ss_facts_with(look->rule->facts);
+		facts->allowed = ss_facts_with(facts_of(look->rule, look->digest) |
+					       look->rule->rare_facts);
 		SS_TRY(look->rule->look(look, err));
-		ss_facts_keep(facts, facts_from(i + 1));
+		ss_facts_keep(facts, facts_from(i + 1, look->digest));
 		part->claim_to = exam->claim_count;
 		part->fact_to = exam->fact_count;
 	}

@@ -262,6 +262,8 @@ struct ss_rule {
 	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
+	uint32_t host_facts;   /* and where no device worked */
+	uint32_t rare_facts;   /* and in few files: not kept for it, but made again */
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
 	/*
 	 * May be NULL: all claims become one finding. Claims of a rank that no finding took

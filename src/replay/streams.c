@@ -141,8 +141,8 @@ static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t be
 	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
 }
 
-static int64_t usual_below(const struct streams *streams, bool idle, int64_t most_ns,
-			   int64_t otherwise_ns)
+/* Collects them; returns how many there are. */
+static size_t find_samples(const struct streams *streams, bool idle)
 {
 	const struct ss_trace *trace = streams->trace;
 	size_t count = 0;
@@ -157,10 +157,25 @@ static int64_t usual_below(const struct streams *streams, bool idle, int64_t mos
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
 		sample_ns = sample_of(streams->build, row, before, idle);
-		if (sample_ns >= 0 && sample_ns <= most_ns)
+		if (sample_ns >= 0)
 			streams->samples[count++] = sample_ns;
 	}
-	return count ? ss_median(streams->samples, count) : otherwise_ns;
+	return count;
+}
+
+/* The median of the samples up to this; they change places. */
+static int64_t usual_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
+{
+	size_t below = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (samples[i] <= most_ns) {
+			int64_t sample_ns = samples[i];
+
+			samples[i] = samples[below];
+			samples[below++] = sample_ns;
+		}
+	return below ? ss_median(samples, below) : otherwise_ns;
 }
 
 /*
@@ -170,18 +185,20 @@ static int64_t usual_below(const struct streams *streams, bool idle, int64_t mos
  */
 static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
 {
-	int64_t usual_ns = usual_below(streams, idle, INT64_MAX, otherwise_ns);
-	int64_t short_ns = usual_below(streams, idle, usual_ns, otherwise_ns);
+	int64_t *samples = streams->samples;
+	size_t count = find_samples(streams, idle);
+	int64_t usual_ns = usual_below(samples, count, INT64_MAX, otherwise_ns);
+	int64_t short_ns = usual_below(samples, count, usual_ns, otherwise_ns);
 
 	if (usual_ns > LATENCY_MIN_NS && usual_ns / LATENCY_TIMES > short_ns)
-		usual_ns = usual_below(streams, idle,
+		usual_ns = usual_below(samples, count,
 				       short_ns * LATENCY_TIMES > LATENCY_MIN_NS
 					       ? short_ns * LATENCY_TIMES
 					       : LATENCY_MIN_NS,
 				       otherwise_ns);
 	return usual_ns <= LATENCY_MAX_NS
 		       ? usual_ns
-		       : usual_below(streams, idle, LATENCY_MAX_NS, otherwise_ns);
+		       : usual_below(samples, count, LATENCY_MAX_NS, otherwise_ns);
 }
 
 /* --- edges ----------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops.c - four passes over the host rows, parents before children, and one over the device
- * rows.
+ * ops.c - passes over the host rows, parents before children, and one over the device rows.
  */
 #include <string.h>
 
@@ -20,7 +19,7 @@ void ss_ops_release(struct ss_ops *ops)
 	if (!ops->memory)
 		return;
 	ss_memory_free(ops->memory, ops->owner, count * sizeof(*ops->owner));
-	ss_memory_free(ops->memory, ops->merged, count * sizeof(*ops->merged));
+	ss_memory_free(ops->memory, ops->flags, count * sizeof(*ops->flags));
 	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
 	ss_memory_free(ops->memory, ops->device_ns, count * sizeof(*ops->device_ns));
 	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
@@ -43,10 +42,10 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
-/* The operator around one that may not have ended; total_ns holds a shorter way, plus 1. */
+/* The operator around one that may not have ended; device_ns holds a shorter way, plus 1. */
 static uint32_t outwards(const struct ss_ops *ops, uint32_t op)
 {
-	return ops->total_ns[op] ? (uint32_t)(ops->total_ns[op] - 1) : ops->owner[op];
+	return ops->device_ns[op] ? (uint32_t)(ops->device_ns[op] - 1) : ops->owner[op];
 }
 
 /*
@@ -63,7 +62,7 @@ static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
 	while (op != found) {
 		uint32_t next = outwards(ops, op);
 
-		ops->total_ns[op] = (int64_t)found + 1;
+		ops->device_ns[op] = (int64_t)found + 1;
 		op = next;
 	}
 	return found;
@@ -88,33 +87,42 @@ static void find_owners(struct ss_ops *ops)
 	}
 }
 
+/* More flags, while children are counted. */
+enum {
+	HAS_CHILD = 1 << 6,
+	HAS_MORE = 1 << 7,
+};
+
 /*
  * Marks only children of the same name, then lets everything that belonged to one
- * belong to what it is part of. self_ns is used for counting before it is filled.
+ * belong to what it is part of.
  */
 static void merge_only_children(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	int64_t *children = ops->self_ns;
+	uint8_t *flags = ops->flags;
 
-	for (uint32_t row = 0; row < ops->row_count; row++)
-		if (slices->kind[row] == SS_KIND_OP && ops->owner[row] != SS_NO_ROW)
-			children[ops->owner[row]]++;
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (owner == SS_NO_ROW)
-			continue;
-		ops->merged[row] = slices->kind[row] == SS_KIND_OP && children[owner] == 1 &&
-				   slices->name[row] == slices->name[owner];
+		if (slices->kind[row] == SS_KIND_OP && owner != SS_NO_ROW)
+			flags[owner] |= flags[owner] & HAS_CHILD ? HAS_MORE : HAS_CHILD;
 	}
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t owner = ops->owner[row];
 
-		if (owner != SS_NO_ROW && ops->merged[owner])
+		if (owner != SS_NO_ROW && slices->kind[row] == SS_KIND_OP &&
+		    !(flags[owner] & HAS_MORE) && slices->name[row] == slices->name[owner])
+			flags[row] |= SS_OPS_MERGED;
+	}
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+
+		if (owner != SS_NO_ROW && (flags[owner] & SS_OPS_MERGED))
 			ops->owner[row] = ops->owner[owner];
 	}
-	memset(children, 0, ops->row_count * sizeof(*children));
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		flags[row] &= SS_OPS_MERGED;
 }
 
 /*
@@ -137,7 +145,7 @@ static void find_self(struct ss_ops *ops)
 		int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row),
 			limit_ns;
 
-		if (owner == SS_NO_ROW || ops->merged[row] ||
+		if (owner == SS_NO_ROW || ss_ops_is_merged(ops, row) ||
 		    !(slices->kind[row] == SS_KIND_OP || ss_kind_is_call(slices->kind[row])))
 			continue;
 		limit_ns = ss_slice_end(slices, owner);
@@ -172,10 +180,38 @@ static void find_device_time(struct ss_ops *ops)
 
 		if (!ss_ops_counts(ops, row))
 			continue;
+		if (ops->device_ns[row] > 0)
+			ops->flags[row] |= SS_OPS_ON_DEVICE;
+		if (owner != SS_NO_ROW)
+			ops->flags[owner] |= ops->flags[row] & SS_OPS_ON_DEVICE;
+	}
+}
+
+static void find_totals(struct ss_ops *ops)
+{
+	for (uint32_t row = ops->row_count; row-- > 0;) {
+		uint32_t owner = ops->owner[row];
+
+		if (!ss_ops_counts(ops, row))
+			continue;
 		ss_ns_add(&ops->total_ns[row], ops->device_ns[row]);
 		if (owner != SS_NO_ROW)
 			ss_ns_add(&ops->total_ns[owner], ops->total_ns[row]);
 	}
+}
+
+enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err)
+{
+	if (ops->total_ns)
+		return SS_OK;
+	if (!ops->self_ns)
+		ops->self_ns = column(ops, sizeof(*ops->self_ns));
+	ops->total_ns = ops->self_ns ? column(ops, sizeof(*ops->total_ns)) : NULL;
+	if (!ops->total_ns)
+		return ss_fail_memory(err, "the operators");
+	find_self(ops);
+	find_totals(ops);
+	return SS_OK;
 }
 
 enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
@@ -183,17 +219,15 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 {
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
 	ops->owner = column(ops, sizeof(*ops->owner));
-	ops->merged = column(ops, sizeof(*ops->merged));
-	ops->self_ns = column(ops, sizeof(*ops->self_ns));
+	ops->flags = column(ops, sizeof(*ops->flags));
 	ops->device_ns = column(ops, sizeof(*ops->device_ns));
-	ops->total_ns = column(ops, sizeof(*ops->total_ns));
-	if (!ops->owner || !ops->merged || !ops->self_ns || !ops->device_ns || !ops->total_ns) {
+	if (!ops->owner || !ops->flags || !ops->device_ns) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
 	find_owners(ops);
+	memset(ops->device_ns, 0, ops->row_count * sizeof(*ops->device_ns));
 	merge_only_children(ops);
-	find_self(ops);
 	find_device_time(ops);
 	return SS_OK;
 }

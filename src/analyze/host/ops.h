@@ -11,15 +11,21 @@
 
 #include "trace/trace.h"
 
+enum ss_ops_flag {
+	SS_OPS_MERGED = 1 << 0,    /* an operator that is part of its parent */
+	SS_OPS_ON_DEVICE = 1 << 1, /* it or its descendants launched work that took time */
+};
+
 struct ss_ops {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
 	uint32_t row_count; /* of host rows: all columns below are as long */
 	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
-	uint8_t *merged;    /* an operator that is part of its parent */
-	int64_t *self_ns;   /* an operator's time without child operators and calls */
+	uint8_t *flags;     /* enum ss_ops_flag */
 	int64_t *device_ns; /* device time that it launched itself */
-	int64_t *total_ns;  /* and its descendants */
+	/* NULL, unless made by ss_ops_find_times() */
+	int64_t *self_ns;  /* an operator's time without child operators and calls */
+	int64_t *total_ns; /* device time that it and its descendants launched */
 };
 
 SS_MUST_USE
@@ -27,10 +33,24 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 			   struct ss_memory *memory, struct ss_error *err);
 void ss_ops_release(struct ss_ops *ops);
 
+/* Makes self_ns and total_ns, which few need; they may be there already. */
+SS_MUST_USE
+enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err);
+
 /* True for operators that count. */
 static inline bool ss_ops_counts(const struct ss_ops *ops, uint32_t row)
 {
-	return ops->trace->slices.kind[row] == SS_KIND_OP && !ops->merged[row];
+	return ops->trace->slices.kind[row] == SS_KIND_OP && !(ops->flags[row] & SS_OPS_MERGED);
+}
+
+static inline bool ss_ops_is_merged(const struct ss_ops *ops, uint32_t row)
+{
+	return ops->flags[row] & SS_OPS_MERGED;
+}
+
+static inline bool ss_ops_on_device(const struct ss_ops *ops, uint32_t row)
+{
+	return ops->flags[row] & SS_OPS_ON_DEVICE;
 }
 
 /* The operator that launched a device row, or SS_NO_ROW. */

@@ -128,7 +128,7 @@ static void count_self(struct tally *tally, int64_t bytes)
 /* The operator itself, then those around it. */
 static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t bytes)
 {
-	if (op != SS_NO_ROW && work->ops->merged[op])
+	if (op != SS_NO_ROW && ss_ops_is_merged(work->ops, op))
 		op = work->ops->owner[op];
 	for (uint32_t depth = 0; depth < NEST_MAX; depth++) {
 		struct tally *tally = owner_of(work, pool, op);

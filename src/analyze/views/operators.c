@@ -227,7 +227,7 @@ static void charge(struct operators *view, uint32_t event, uint32_t op)
 
 	view->has_host_bytes |= host;
 	view->has_bytes |= !host;
-	if (op != SS_NO_ROW && view->ops->merged[op])
+	if (op != SS_NO_ROW && ss_ops_is_merged(view->ops, op))
 		op = view->ops->owner[op];
 	if (op == SS_NO_ROW || bytes <= 0)
 		return;
@@ -368,7 +368,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	const struct ss_trace *trace = view->trace;
 	int64_t device_ns = 0;
 
-	SS_TRY(ss_facts_ops(view->facts, &view->ops, err));
+	SS_TRY(ss_facts_op_times(view->facts, &view->ops, err));
 	SS_TRY(ss_facts_works(view->facts, &view->works, err));
 	if (view->group == BY_LINE || view->group == BY_MODULE || view->group == BY_SOURCE)
 		SS_TRY(ss_facts_places(view->facts, &view->places, err));

@@ -148,7 +148,7 @@ static void leave_innermost(struct ss_works *works)
 
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
-		bool does = has_flops(works, row) && (!on_device || ops->total_ns[row] > 0);
+		bool does = has_flops(works, row) && (!on_device || ss_ops_on_device(ops, row));
 
 		if (!ss_ops_counts(ops, row))
 			continue;
@@ -229,7 +229,8 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 	*works = (struct ss_works){ .ops = ops, .memory = memory };
 	named = column(memory, name_room(works), sizeof(*named), 0);
 	works->item = column(memory, row_room(works), sizeof(*works->item), 0xff);
-	works->worker = column(memory, row_room(works), sizeof(*works->worker), 0xff);
+	/* written for every row by find_workers() */
+	works->worker = ss_memory_resize(memory, NULL, 0, row_room(works) * sizeof(*works->worker));
 	works->device_ns = column(memory, row_room(works), sizeof(*works->device_ns), 0);
 	works->tensor = column(memory, row_room(works), 1, 0);
 	works->across = column(memory, row_room(works), 1, 0);

@@ -8,10 +8,11 @@
 
 #include "base/runs.h"
 
+/* What is sorted; the rest is in the task. */
 struct kernel {
-	int64_t start_ns, end_ns;
+	int64_t start_ns;
 	int64_t device;
-	uint32_t track, task;
+	uint32_t task;
 };
 
 static int by_start(const void *a, const void *b)
@@ -30,39 +31,42 @@ static int by_start(const void *a, const void *b)
  * its: one of both is the last of another stream than that of any kernel.
  */
 struct latest {
-	const struct kernel *first, *second;
+	const struct ss_task *first, *second;
 };
 
-static void advance(struct latest *latest, const struct kernel *kernel)
+static void advance(struct latest *latest, const struct ss_task *kernel)
 {
-	if (!latest->first || kernel->end_ns >= latest->first->end_ns) {
+	int64_t end_ns = ss_task_end(kernel);
+
+	if (!latest->first || end_ns >= ss_task_end(latest->first)) {
 		if (latest->first && latest->first->track != kernel->track)
 			latest->second = latest->first;
 		latest->first = kernel;
 	} else if (kernel->track != latest->first->track &&
-		   (!latest->second || kernel->end_ns > latest->second->end_ns)) {
+		   (!latest->second || end_ns > ss_task_end(latest->second))) {
 		latest->second = kernel;
 	}
 }
 
-static const struct kernel *other_stream(const struct latest *latest, uint32_t track)
+static const struct ss_task *other_stream(const struct latest *latest, uint32_t track)
 {
 	return latest->first && latest->first->track != track ? latest->first : latest->second;
 }
 
-static void sweep(const struct kernel *kernels, uint32_t count, uint8_t *alone)
+static void sweep(const struct ss_graph *graph, const struct kernel *kernels, uint32_t count,
+		  uint8_t *alone)
 {
 	struct latest latest = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct kernel *other;
+		const struct ss_task *task = &graph->tasks[kernels[i].task], *other;
 
-		if (latest.first && latest.first->device != kernels[i].device)
+		if (i && kernels[i - 1].device != kernels[i].device)
 			latest = (struct latest){ 0 };
-		other = other_stream(&latest, kernels[i].track);
-		if (other && other->end_ns > kernels[i].start_ns)
-			alone[other->task] = alone[kernels[i].task] = false;
-		advance(&latest, &kernels[i]);
+		other = other_stream(&latest, task->track);
+		if (other && ss_task_end(other) > task->start_ns)
+			alone[other - graph->tasks] = alone[kernels[i].task] = false;
+		advance(&latest, task);
 	}
 }
 
@@ -78,8 +82,7 @@ static uint32_t collect(const struct ss_graph *graph, const struct ss_trace *tra
 		if (task->kind != SS_TASK_KERNEL)
 			continue;
 		alone[i] = true;
-		kernels[count++] = (struct kernel){ task->start_ns, ss_task_end(task),
-						    trace->tracks[task->track].pid, task->track,
+		kernels[count++] = (struct kernel){ task->start_ns, trace->tracks[task->track].pid,
 						    i };
 	}
 	return count;
@@ -103,7 +106,7 @@ uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trac
 		whole = ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory);
 	}
 	if (whole)
-		sweep(kernels, count, alone);
+		sweep(graph, kernels, count, alone);
 	ss_memory_free(arena->memory, kernels, bytes);
 	return whole ? alone : NULL;
 }

@@ -70,11 +70,11 @@ static bool is_computing(const struct computing *computing, uint32_t row)
 	uint32_t parent = computing->ops->owner[row];
 
 	return ss_ops_counts(computing->ops, row) && !computing->is_busy[row] &&
-	       !computing->ops->total_ns[row] &&
+	       !ss_ops_on_device(computing->ops, row) &&
 	       computing->trace->slices.dur_ns[row] >= COMPUTES_NS &&
 	       computing->trace->slices.track[row] == graph->main &&
 	       (parent == SS_NO_ROW || computing->is_busy[parent] ||
-		computing->ops->total_ns[parent]) &&
+		ss_ops_on_device(computing->ops, parent)) &&
 	       computes(computing, computing->trace->slices.name[row]);
 }
 

@@ -22,6 +22,14 @@ struct decode {
 	double bytes;
 };
 
+static bool has_decode(const struct ss_inference_steps *passes)
+{
+	for (uint32_t i = 0; i < passes->count; i++)
+		if (passes->items[i].kind == SS_INFERENCE_DECODE)
+			return true;
+	return false;
+}
+
 static struct decode measure(const struct ss_inference_steps *passes, const struct ss_works *works)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
@@ -32,7 +40,7 @@ static struct decode measure(const struct ss_inference_steps *passes, const stru
 			decode.passes++;
 			decode.busy_ns = ss_ns_sum(decode.busy_ns, passes->items[i].busy_ns);
 		}
-	for (uint32_t row = 0; decode.passes && row < works->ops->row_count; row++) {
+	for (uint32_t row = 0; row < works->ops->row_count; row++) {
 		const struct ss_work *work = ss_works_of(works, row);
 		const struct ss_inference_step *pass;
 
@@ -62,7 +70,7 @@ static const struct ss_peaks *peaks_of(const struct ss_look *look)
 static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err)
 {
 	const struct ss_peaks *peaks = peaks_of(look);
-	const struct ss_works *works;
+	const struct ss_works *works = NULL;
 	struct ss_inference_steps passes = { 0 };
 	struct decode decode = { 0 };
 	struct ss_arena scratch;
@@ -70,10 +78,11 @@ static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err
 
 	if (!look->steps->count || look->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
 		return SS_OK;
-	SS_TRY(ss_facts_works(look->subject->facts, &works, err));
 	ss_arena_init(&scratch, look->memory);
 	status = ss_inference_steps_find(look->subject->facts, &scratch, &passes, err);
-	if (status == SS_OK)
+	if (status == SS_OK && has_decode(&passes))
+		status = ss_facts_works(look->subject->facts, &works, err);
+	if (status == SS_OK && works)
 		decode = measure(&passes, works);
 	ss_arena_release(&scratch);
 	if (status != SS_OK || decode.product_ns <= 0 ||
@@ -102,6 +111,6 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.silent_share = 0,
 	.why = "nothing is wrong: the finding says what is worth trying",
 	.is_timeless = true,
-	.facts = SS_FACT_WORKS,
+	.rare_facts = SS_FACT_WORKS,
 	.look = look_for_decode,
 };

@@ -89,7 +89,7 @@ static uint32_t filler_of(const struct extras *extras, uint32_t call)
 	before = outer == SS_NO_ROW ? SS_NO_ROW : extras->before[outer];
 	return before != SS_NO_ROW &&
 			       fills(ss_strings_text(&trace->names, trace->slices.name[before])) &&
-			       extras->ops->total_ns[before] == 0
+			       !ss_ops_on_device(extras->ops, before)
 		       ? before
 		       : SS_NO_ROW;
 }

@@ -266,7 +266,7 @@ const struct ss_rule ss_rule_oversubscribed_cores = {
 	.silent_share = 0.02,
 	.why = "on a busy host steps differ by a few percent anyway; from 10 % on the number of "
 	       "threads is the cause",
-	.facts = SS_FACT_OP_RUNS,
+	.host_facts = SS_FACT_OP_RUNS,
 	.look = look_for_waits,
 	.judge = judge_waits,
 };

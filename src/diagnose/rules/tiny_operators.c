@@ -355,6 +355,6 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.silent_share = 0.03,
 	.why = "the loop has to be rewritten, so it warns from 10 % on; below 3 % it is the "
 	       "overhead that any model has",
-	.facts = SS_FACT_OP_RUNS,
+	.host_facts = SS_FACT_OP_RUNS,
 	.look = look_for_tiny,
 };

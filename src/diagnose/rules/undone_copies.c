@@ -357,6 +357,7 @@ const struct ss_rule ss_rule_undone_copies = {
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "removing one call fixes it, so 1 % is worth reporting and 5 % a warning",
-	.facts = SS_FACT_OP_RUNS,
+	.facts = SS_FACT_OPS,
+	.host_facts = SS_FACT_OP_RUNS,
 	.look = look_for_undone,
 };

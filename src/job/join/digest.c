@@ -342,7 +342,7 @@ static enum ss_status count_operators(struct counting *counting, struct ss_arena
 	const struct ss_slices *slices = &counting->trace->slices;
 	const struct ss_ops *ops;
 
-	SS_TRY(ss_facts_ops(counting->facts, &ops, err));
+	SS_TRY(ss_facts_op_times(counting->facts, &ops, err));
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row])) {
 			add_call(counting, row, counting->phases->phase[row], ops->self_ns[row]);
