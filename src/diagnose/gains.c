@@ -511,7 +511,7 @@ static enum ss_status measure_parts(struct ordering *ordering, uint32_t count, i
 		kept += !is_stand_in(diagnosis, ordering->fixes[i]);
 	if (kept == count)
 		return parts_with(ordering, count, least_ns, parts, err);
-	*least_ns = step_with(diagnosis, ordering->fixes, count);
+	*least_ns = step_with(ordering, ordering->fixes, count);
 	kept = 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (!is_stand_in(diagnosis, ordering->fixes[i]))
