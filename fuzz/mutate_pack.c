@@ -9,13 +9,95 @@
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"
+#include "trace/finish/finish.h"
 #include "trace/pack/pack.h"
+#include "trace/sums.h"
 
 #define HEAD_BYTES (sizeof(struct ss_pack_header) + SS_PARTS * sizeof(struct ss_pack_entry))
 
 bool is_pack(const uint8_t *data, size_t size)
 {
 	return size >= HEAD_BYTES && memcmp(data, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+}
+
+/* The items of a part that is as long as wanted and not compressed, or NULL. */
+static void *items_of(uint8_t *data, size_t size, const struct ss_pack_entry table[SS_PARTS],
+		      enum ss_pack_part part, uint64_t count)
+{
+	const struct ss_pack_entry *entry = &table[part];
+
+	return entry->part == part && entry->offset % SS_PACK_ALIGN == 0 &&
+			       entry->bytes == count * ss_pack_parts[part].item_bytes &&
+			       entry->offset <= size && entry->bytes <= size - entry->offset
+		       ? data + entry->offset
+		       : NULL;
+}
+
+/* Times that can be added. */
+static bool is_sane(const struct ss_slices *slices)
+{
+	const int64_t most = (int64_t)1 << 61;
+
+	for (uint32_t i = 0; i < slices->count; i++)
+		if (slices->dur_ns[i] < 0 || slices->dur_ns[i] > most ||
+		    slices->start_ns[i] < -most || slices->start_ns[i] > most)
+			return false;
+	return true;
+}
+
+static void fill_sums(const struct ss_trace *trace, struct ss_pack_track_sums *out)
+{
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		struct ss_track_sums sums;
+
+		ss_track_sum(trace, i, &sums);
+		out[i].busy_ns = sums.busy_ns;
+		out[i].first_ns = sums.first_ns;
+		out[i].last_ns = sums.last_ns;
+		out[i].unlinked = sums.unlinked;
+		out[i].depth_max = trace->tracks[i].depth_max;
+		memcpy(out[i].kinds, sums.kinds, sizeof(sums.kinds));
+	}
+}
+
+/* Sums over tracks stop nearly every change of a column, too: those of its columns are put there. */
+static void mend_sums(uint8_t *data, size_t size, const struct ss_pack_entry table[SS_PARTS])
+{
+	uint64_t track_count = table[SS_PART_TRACKS].bytes / sizeof(struct ss_pack_track);
+	uint64_t count = table[SS_PART_SLICE_KIND].bytes, rows = 0;
+	const struct ss_pack_track *from = items_of(data, size, table, SS_PART_TRACKS, track_count);
+	struct ss_pack_track_sums *sums = items_of(data, size, table, SS_PART_TRACK_SUMS,
+						   track_count);
+	struct ss_trace *trace = calloc(1, sizeof(*trace));
+	struct ss_slices *slices = &trace->slices;
+
+	CHECK(trace);
+	slices->kind = items_of(data, size, table, SS_PART_SLICE_KIND, count);
+	slices->start_ns = items_of(data, size, table, SS_PART_SLICE_START, count);
+	slices->dur_ns = items_of(data, size, table, SS_PART_SLICE_DUR, count);
+	slices->link = items_of(data, size, table, SS_PART_SLICE_LINK, count);
+	if (from && sums && slices->kind && slices->start_ns && slices->dur_ns && slices->link) {
+		slices->count = (uint32_t)count;
+		slices->parent = calloc(count + 1, sizeof(*slices->parent));
+		slices->depth = calloc(count + 1, sizeof(*slices->depth));
+		trace->tracks = calloc(track_count + 1, sizeof(*trace->tracks));
+		CHECK(slices->parent && slices->depth && trace->tracks);
+		for (uint32_t i = 0; i < track_count && from[i].row_count <= count - rows; i++) {
+			trace->tracks[trace->track_count++] =
+				(struct ss_track){ .class = from[i].class,
+						   .first_row = (uint32_t)rows,
+						   .row_count = from[i].row_count };
+			rows += from[i].row_count;
+		}
+		if (is_sane(slices)) {
+			ss_finish_nest(trace, 1);
+			fill_sums(trace, sums);
+		}
+		free(slices->parent);
+		free(slices->depth);
+		free(trace->tracks);
+	}
+	free(trace);
 }
 
 void mend_pack(uint8_t *data, size_t size)
@@ -26,6 +108,7 @@ void mend_pack(uint8_t *data, size_t size)
 
 	memcpy(&header, data, sizeof(header));
 	memcpy(table, data + sizeof(header), sizeof(table));
+	mend_sums(data, size, table);
 	for (int i = 0; i < SS_PARTS; i++)
 		if (table[i].offset <= size && table[i].bytes <= size - table[i].offset)
 			table[i].checksum = ss_checksum_of(data + table[i].offset,

@@ -36,6 +36,13 @@ void ss_runs_free(struct ss_runs *runs)
 	ss_memory_free(&outside, runs, 0);
 }
 
+enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < runs->count; i++)
+		SS_TRY(ss_session_need(runs->sessions[i], err));
+	return SS_OK;
+}
+
 void ss_runs_start(const struct ss_runs *runs)
 {
 	for (uint32_t i = 0; i < runs->count; i++)

@@ -24,8 +24,11 @@ static struct ss_session *session_new(uint64_t memory_limit_bytes)
 	memset(session, 0, sizeof(*session));
 	ss_memory_init(&session->memory, (size_t)memory_limit_bytes);
 	session->memories.gate = ss_gate_open();
-	if (session->memories.gate)
+	session->gate = ss_gate_open();
+	if (session->memories.gate && session->gate)
 		return session;
+	ss_gate_close(session->memories.gate);
+	ss_gate_close(session->gate);
 	ss_memory_free(&outside, session, 0);
 	return NULL;
 }
@@ -36,6 +39,7 @@ static void session_free(struct ss_session *session)
 
 	ss_memory_init(&outside, 0);
 	assert(session->memory.used_bytes == 0);
+	ss_gate_close(session->gate);
 	ss_memory_free(&outside, session, 0);
 }
 
@@ -68,6 +72,16 @@ void ss_session_cancel(struct ss_session *session)
 void ss_session_start(struct ss_session *session)
 {
 	atomic_store_explicit(&session->watch.is_cancelled, false, memory_order_relaxed);
+}
+
+enum ss_status ss_session_need(struct ss_session *session, struct ss_error *err)
+{
+	enum ss_status status;
+
+	ss_gate_lock(session->gate);
+	status = ss_job_need_all(&session->job, err);
+	ss_gate_unlock(session->gate);
+	return status;
 }
 
 enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,

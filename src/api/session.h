@@ -21,6 +21,7 @@ struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
 	struct ss_watch watch; /* of the job */
+	struct ss_gate *gate;  /* of routes that run beside each other: who unpacks columns */
 	struct ss_text place; /* its paths and --run for a shell; empty: not on disk, or redacted */
 	struct ss_facts facts;       /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
@@ -50,7 +51,15 @@ struct ss_runs {
 /* session.c: a call begins; earlier cancellations do not affect it. */
 void ss_session_start(struct ss_session *session);
 
+/* session.c: all columns of its traces are about to be read; after the call has begun. */
+SS_MUST_USE
+enum ss_status ss_session_need(struct ss_session *session, struct ss_error *err);
+
 /* runs.c: the same for all of them. */
+SS_MUST_USE
+enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err);
+
+/* runs.c: a call of all of them begins. */
 void ss_runs_start(const struct ss_runs *runs);
 
 /* session.c: fails if there are only memory snapshots. */

@@ -152,6 +152,7 @@ static enum ss_status open_chosen(struct ss_session *session, const struct ss_wa
 	uint32_t number;
 
 	SS_TRY(choose(&session->job, wanted, &number, err));
+	SS_TRY(ss_session_need(session, err));
 	ss_memories_identity(&session->job, number, run);
 	return ss_memories_open(&session->memories, &session->job, number, out, err);
 }

@@ -180,9 +180,9 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 		loading->status = ss_fail_memory(loading->err, "the list of files");
 }
 
-/* What "quality" counts, kept beside the trace: it may be gone when it is asked for. */
-static void count_oddities(struct ss_job_file *file)
+void ss_job_count_oddities(struct ss_job_file *file)
 {
+	memset(file->oddities, 0, sizeof(file->oddities));
 	for (int odd = 0; odd < SS_ODD_COUNT; odd++)
 		file->oddities[ss_oddity_info((enum ss_oddity)odd)->severity] +=
 			file->trace.quality.rows[odd].count;
@@ -229,6 +229,7 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 						     .file_index = index,
 						     .file_count = loading->paths->count } };
 	struct ss_load_options load = { .threads = loading->threads,
+					.lazy = !loading->options->reduce,
 					.progress = report,
 					.progress_context = &reporting };
 	struct ss_snapshot_options memory = { report_snapshot, &reporting };
@@ -318,9 +319,10 @@ static void load_file(struct loading *loading, uint32_t index)
 	struct ss_error problem = { 0 };
 	enum ss_status status = read_file(loading, path, file, index, &problem);
 
+	file->stands_in = path->stands_in;
 	status = read_packed(loading, path, file, index, status);
 	if (status == SS_OK)
-		count_oddities(file);
+		ss_job_count_oddities(file);
 	if (status == SS_OK && file->trace.packed_of)
 		status = keep_name(loading, file, &problem);
 	if (status == SS_OK && job->redactor && job->redactor->only_counts)

@@ -73,6 +73,7 @@ struct ss_job_file {
 	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
 	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
 	bool has_snapshot;
+	bool stands_in; /* a pack that is read instead of the file beside it */
 	bool is_reduced;
 	bool is_digest;  /* it was read from a digest file; paths are those of its trace */
 	bool has_digest; /* made when the ranks were compared, not when it was loaded */
@@ -137,6 +138,22 @@ SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
 			   struct ss_error *err);
+
+/*
+ * need.c: makes groups of columns (enum ss_columns) of a file readable that was read from a pack;
+ * before that, only what is about the whole file. A pack that is invalid is replaced by the file
+ * that it was made of, if that is there and nothing was needed of the pack before.
+ */
+SS_MUST_USE
+enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_t columns,
+			   struct ss_error *err);
+
+/* need.c: all columns of all files. */
+SS_MUST_USE
+enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err);
+
+/* job.c: what "quality" counts, kept beside the trace: it may be gone when it is asked for. */
+void ss_job_count_oddities(struct ss_job_file *file);
 
 /*
  * The digest of a file whose trace is there, and with `keeps` what the keeper makes of it: both

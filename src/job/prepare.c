@@ -181,6 +181,7 @@ static enum ss_status join(struct ss_job *job, bool keeps, struct ss_error *err)
 		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
 	else
 		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
+	SS_TRY(ss_job_need_all(job, err));
 	SS_TRY(make_digests(job, keeps ? make_both : make_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
 	job->joined.copies = job->copies;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "read/codec.h"
+#include "read/zstd_read.h"
 #include "read/zstd_write.h"
 
 /* Higher ones take ten times as long and save a tenth. */
@@ -36,6 +37,21 @@ void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
 void ss_zstd_write_fast(const char *bytes, size_t length, struct ss_text *out)
 {
 	compress(bytes, length, LEVEL_FAST, out);
+}
+
+const bool ss_zstd_is_here = true;
+
+bool ss_zstd_length(const void *frame, size_t bytes, uint64_t *out)
+{
+	unsigned long long length = ZSTD_getFrameContentSize(frame, bytes);
+
+	*out = length;
+	return length != ZSTD_CONTENTSIZE_UNKNOWN && length != ZSTD_CONTENTSIZE_ERROR;
+}
+
+bool ss_zstd_read(const void *frame, size_t bytes, void *out, size_t room)
+{
+	return ZSTD_decompress(out, room, frame, bytes) == room;
 }
 
 struct state {

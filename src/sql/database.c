@@ -155,6 +155,8 @@ enum ss_status ss_sql_open(struct ss_session *session, const struct ss_sql_optio
 	if (status == SS_OK && session)
 		status = ss_session_has_trace(session, err);
 	if (status == SS_OK && session)
+		status = ss_session_need(session, err);
+	if (status == SS_OK && session)
 		status = ss_domains_make(&sql->domains, &session->job, &sql->arena, err);
 	if (status == SS_OK)
 		status = connect_to(sql, err);

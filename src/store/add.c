@@ -315,6 +315,7 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 	*out = (struct ss_stored_added){ 0 };
 	SS_TRY(ss_session_has_trace(session, err));
 	SS_TRY(check_events(session, err));
+	SS_TRY(ss_session_need(session, err));
 	ss_run_id_of(session, out->run_id);
 	find_date(&adding);
 	/* nobody compacts while it looks */

@@ -77,10 +77,13 @@ struct ss_view {
 	 * see all rows. The others see what was called or launched in the steps.
 	 */
 	bool by_moment;
-	bool of_device;    /* about GPUs alone: of no use where none was recorded */
-	bool wants_failed; /* also called for files that could not be read */
-	bool folds;        /* reports for people sum it over the files */
-	bool rankless;     /* not about files: the first column is one like the others */
+	/* enum ss_columns: what it reads of a trace; 0: all of it */
+	uint32_t reads;
+	uint32_t reads_all; /* groups, a bit each, that read all of it anyway: by facts */
+	bool of_device;     /* about GPUs alone: of no use where none was recorded */
+	bool wants_failed;  /* also called for files that could not be read */
+	bool folds;         /* reports for people sum it over the files */
+	bool rankless;      /* not about files: the first column is one like the others */
 	/* One of these: of one file, of the ranks of the job together, or of their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);

@@ -6,6 +6,7 @@
 
 #include "base/system/thread.h"
 #include "trace/formats.h"
+#include "trace/pack/later.h"
 
 #define SS_FORMAT(name) extern const struct ss_input_format ss_input_format_##name;
 #include "formats.inc"
@@ -45,6 +46,8 @@ enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *o
 		status = find(source, &format, err);
 	if (status == SS_OK)
 		status = format->load(source, options, out, err);
+	if (status == SS_OK && !options->lazy)
+		status = ss_trace_need(out, SS_COLUMNS_ALL, options->threads, err);
 	if (status != SS_OK)
 		ss_trace_release(out);
 	return status;

@@ -10,6 +10,7 @@
 
 struct ss_load_options {
 	uint32_t threads;   /* at least 1 */
+	bool lazy;          /* columns of a pack are unpacked by ss_trace_need(), not now */
 	size_t block_bytes; /* how much is read at once; 0: the default. For tests */
 	/* Called after every block; false stops the load. May be NULL. */
 	bool (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes,

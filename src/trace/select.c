@@ -331,6 +331,7 @@ static bool select_rows(struct cut *cut, struct ss_arena *scratch)
 	if (!cut->moved || !cut->nearest || !cut->out->tracks)
 		return false;
 	cut->out->device_from = cut->out->device_to = 0;
+	cut->out->track_sums = NULL;
 	if (!make_columns(cut, mark(cut)) || !move_side_tables(cut))
 		return false;
 	for (uint32_t row = 0; row < trace->slices.count; row++)
@@ -354,6 +355,7 @@ enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_sel
 	bool whole;
 
 	*out = *trace;
+	out->later = NULL; /* it needs all columns */
 	ss_arena_init(&out->arena, memory);
 	ss_arena_init(&scratch, memory);
 	whole = select_rows(&cut, &scratch) && (!cut.moved || ss_outward_init(out, err) == SS_OK);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "trace/pack/later.h"
 
 int64_t ss_trace_start(const struct ss_trace *trace)
 {
@@ -193,6 +194,7 @@ void ss_trace_release(struct ss_trace *trace)
 
 	if (!trace->memory)
 		return;
+	ss_later_release(trace);
 	slice_columns(&trace->slices, slices);
 	columns_release(trace->memory, slices, SLICE_COLUMNS, trace->slices.capacity);
 	allocation_columns(&trace->allocations, allocations);

@@ -181,6 +181,34 @@ struct ss_jumps {
 	uint32_t *marks; /* per row: those of all rows from it up to its jump */
 };
 
+/*
+ * Groups of columns. Those of a pack are unpacked and checked when somebody needs them
+ * (pack/later.h): until then their addresses are NULL, but the numbers of rows are there.
+ */
+enum ss_columns {
+	SS_COLUMNS_KIND = 1 << 0, /* with any other group of slices */
+	SS_COLUMNS_DUR = 1 << 1,
+	SS_COLUMNS_NAME = 1 << 2,
+	SS_COLUMNS_ARGS = 1 << 3,
+	SS_COLUMNS_ID = 1 << 4,
+	SS_COLUMNS_CATEGORY = 1 << 5,
+	SS_COLUMNS_LINK = 1 << 6,
+	SS_COLUMNS_TRACK = 1 << 7,
+	SS_COLUMNS_NESTING = 1 << 8, /* parent, depth and outward */
+	SS_COLUMNS_COMMS = 1 << 9,
+	SS_COLUMNS_SEQUENCES = 1 << 10,
+	SS_COLUMNS_SYNCS = 1 << 11,
+	SS_COLUMNS_OTHERS = 1 << 12,
+	SS_COLUMNS_COUNTERS = 1 << 13,
+	SS_COLUMNS_ALLOCATIONS = 1 << 14,
+	SS_COLUMNS_START = 1 << 15, /* with durations */
+	SS_COLUMNS_ALL = (1 << 16) - 1,
+	SS_COLUMNS_NONE = 1 << 16, /* where 0 stands for all */
+};
+
+struct ss_track_sums; /* sums.h */
+struct ss_later;      /* pack/later.h */
+
 struct ss_trace {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
@@ -234,6 +262,8 @@ struct ss_trace {
 	uint64_t comm_kernel_count;
 	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
+	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: see sums.h */
+	struct ss_later *later; /* columns of a pack that nobody needed yet; NULL: all are there */
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */

@@ -92,5 +92,6 @@ const struct ss_view ss_view_categories = {
 	.sums = "events",
 	.basis = SS_BASIS_FILE,
 	.folds = true,
+	.reads = SS_COLUMNS_NONE,
 	.run = categories_run,
 };

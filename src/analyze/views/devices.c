@@ -7,6 +7,7 @@
  * shown.
  */
 #include "table/view.h"
+#include "trace/sums.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -29,20 +30,18 @@ struct tally {
 	int64_t kernels, comm_kernels, memcpys, memsets, orphans;
 };
 
-static void count_track(const struct ss_trace *trace, const struct ss_track *track,
-			struct tally *tally)
+static void count_track(const struct ss_trace *trace, uint32_t track, struct tally *tally)
 {
-	const struct ss_slices *slices = &trace->slices;
+	struct ss_track_sums sums;
 
-	for (uint32_t i = 0; i < track->row_count; i++) {
-		uint32_t row = track->first_row + i;
-
-		tally->kernels += ss_kind_is_kernel(slices->kind[row]);
-		tally->comm_kernels += slices->kind[row] == SS_KIND_COMM_KERNEL;
-		tally->memcpys += slices->kind[row] == SS_KIND_MEMCPY;
-		tally->memsets += slices->kind[row] == SS_KIND_MEMSET;
-		tally->orphans += slices->link[row] == SS_NO_ROW;
-	}
+	ss_track_sum(trace, track, &sums);
+	for (int kind = 0; kind < SS_KIND_COUNT; kind++)
+		if (ss_kind_is_kernel((enum ss_kind)kind))
+			tally->kernels += sums.kinds[kind];
+	tally->comm_kernels += sums.kinds[SS_KIND_COMM_KERNEL];
+	tally->memcpys += sums.kinds[SS_KIND_MEMCPY];
+	tally->memsets += sums.kinds[SS_KIND_MEMSET];
+	tally->orphans += sums.unlinked;
 }
 
 static const struct ss_device *find_device(const struct ss_trace *trace, int64_t id, bool used)
@@ -99,7 +98,7 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 			break;
 		}
 		tallies[at].device = track->pid;
-		count_track(trace, track, &tallies[at]);
+		count_track(trace, i, &tallies[at]);
 	}
 	for (uint32_t i = 0; i < devices.count; i++)
 		add(trace, out, &tallies[i]);
@@ -116,5 +115,6 @@ const struct ss_view ss_view_devices = {
 	.column_count = SS_COUNT(columns),
 	.sums = "kernels comm_kernels memcpys memsets orphans",
 	.basis = SS_BASIS_FILE,
+	.reads = SS_COLUMNS_NONE,
 	.run = devices_run,
 };

@@ -201,5 +201,6 @@ const struct ss_view ss_view_files = {
 	.column_count = SS_COUNT(columns),
 	.sums = "events device_events kept_events unpacked_bytes disk_bytes",
 	.wants_failed = true,
+	.reads = SS_COLUMNS_NONE,
 	.run = files_run,
 };

@@ -392,5 +392,8 @@ const struct ss_view ss_view_kernels = {
 	.groups = { "kernel", "op", "category", "stream", "launch", "source-line" },
 	.order = { "total_ns" },
 	.of_device = true,
+	.reads = SS_COLUMNS_KIND | SS_COLUMNS_DUR | SS_COLUMNS_NAME | SS_COLUMNS_ARGS |
+		 SS_COLUMNS_TRACK,
+	.reads_all = 1u << BY_OP | 1u << BY_LAUNCH | 1u << BY_SOURCE,
 	.run = kernels_run,
 };

@@ -87,5 +87,6 @@ const struct ss_view ss_view_quality = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.folds = true,
+	.reads = SS_COLUMNS_NONE,
 	.run = quality_run,
 };

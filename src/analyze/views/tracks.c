@@ -6,6 +6,7 @@
 
 #include "analyze/track_words.h"
 #include "table/view.h"
+#include "trace/sums.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -24,25 +25,6 @@ static const struct ss_column columns[] = {
 	{ "last_ns", SS_COLUMN_NS, "end of the last event", SS_COLUMN_DETAIL },
 };
 
-/* The union of the track's events; its rows are sorted by start. */
-static void cover(const struct ss_trace *trace, const struct ss_track *track, int64_t *busy,
-		  int64_t *last)
-{
-	const struct ss_slices *slices = &trace->slices;
-
-	*busy = 0;
-	*last = INT64_MIN;
-	for (uint32_t i = 0; i < track->row_count; i++) {
-		uint32_t row = track->first_row + i;
-		int64_t start = slices->start_ns[row], end = ss_slice_end(slices, row);
-
-		if (end <= *last)
-			continue;
-		*busy += end - (start > *last ? start : *last);
-		*last = end;
-	}
-}
-
 static enum ss_status tracks_run(const struct ss_subject *subject, struct ss_table *out,
 				 struct ss_error *err)
 {
@@ -51,24 +33,24 @@ static enum ss_status tracks_run(const struct ss_subject *subject, struct ss_tab
 	(void)err;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
-		int64_t busy, last;
+		struct ss_track_sums sums;
 
 		if (!track->row_count)
 			continue;
-		cover(trace, track, &busy, &last);
+		ss_track_sum(trace, i, &sums);
 		ss_row_begin(out);
 		ss_row_text(out, ss_track_class_name(track->class));
 		ss_row_text(out, ss_strings_text(&trace->texts, track->name));
 		ss_row_text(out, ss_track_pid(trace, track, out));
 		ss_row_text(out, ss_track_tid(trace, track, out));
 		ss_row_int(out, track->row_count);
-		ss_row_int(out, busy);
+		ss_row_int(out, sums.busy_ns);
 		ss_row_number(out, trace->span_ns > 0
-					   ? 100.0 * (double)busy / (double)trace->span_ns
+					   ? 100.0 * (double)sums.busy_ns / (double)trace->span_ns
 					   : NAN);
 		ss_row_int(out, track->depth_max + 1);
-		ss_row_int(out, trace->slices.start_ns[track->first_row]);
-		ss_row_int(out, last);
+		ss_row_int(out, sums.first_ns);
+		ss_row_int(out, sums.last_ns);
 		ss_row_end(out);
 	}
 	return SS_OK;
@@ -82,5 +64,6 @@ const struct ss_view ss_view_tracks = {
 	.column_count = SS_COUNT(columns),
 	.sums = "events",
 	.basis = SS_BASIS_FILE,
+	.reads = SS_COLUMNS_NONE,
 	.run = tracks_run,
 };

@@ -88,6 +88,22 @@ static enum ss_status check_events(const struct ss_job_file *file, const struct 
 		       file->subject.path);
 }
 
+/* What the views read of a file; a part of it is made of all columns. */
+static uint32_t columns_of(const struct ss_query *query)
+{
+	uint32_t columns = 0;
+
+	for (uint32_t i = 0; i < query->found.count; i++) {
+		const struct ss_part *part = &query->found.parts[i];
+		bool all = !part->view->reads || query->choice.is_part ||
+			   (part->view->reads_all >> part->group & 1);
+
+		if (!ss_view_of_job(part->view))
+			columns |= all ? SS_COLUMNS_ALL : part->view->reads;
+	}
+	return columns;
+}
+
 /* All views on one file before the next: they share what is held of one file only. */
 enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
 			      struct ss_error *err)
@@ -105,6 +121,7 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
+		SS_TRY(ss_job_need(&session->job, &session->job.files[i], columns_of(query), err));
 		for (uint32_t k = 0; k < query->found.count; k++) {
 			SS_TRY(check_events(&session->job.files[i], &parts[k], err));
 			SS_TRY(run_on_file(session, &parts[k], choice, file, &query->tables[k],

@@ -147,6 +147,8 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 	/* those that are apart run beside others, which may be cancelled */
 	if (!route->apart)
 		ss_runs_start(runs);
+	if (!route->runless)
+		SS_TRY(ss_runs_need(runs, err));
 	out->media_type = "application/json";
 	SS_TRY(route->run(&asked, out, err));
 	return ss_text_failed(&out->body) ? ss_fail_memory(err, "the answer") : SS_OK;

@@ -430,6 +430,7 @@ enum ss_status ss_session_report(const struct ss_runs *runs,
 	SS_TRY(ss_sized_take(&own, sizeof(own), options, SS_FIRST_REPORT_OPTIONS,
 			     "ss_report_options", err));
 	ss_runs_start(runs);
+	SS_TRY(ss_runs_need(runs, err));
 	status = put_all(&reporting, runs, err);
 	ss_text_release(&reporting.letters);
 	*bytes = status == SS_OK ? reporting.writing.bytes : 0;

@@ -63,6 +63,9 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 {
 	const struct ss_job_file *x, *y;
 
+	/* what they are does not change, only where it is */
+	SS_TRY(ss_session_need((struct ss_session *)a, err));
+	SS_TRY(ss_session_need((struct ss_session *)b, err));
 	SS_TRY(find_trace(a, index_a, &x, err));
 	SS_TRY(find_trace(b, index_b, &y, err));
 	return ss_pack_compare(&x->trace, &y->trace, err);
@@ -79,6 +82,7 @@ static enum ss_status pack(struct ss_session *session, uint32_t index, enum ss_p
 
 	*bytes = 0;
 	ss_session_start(session);
+	SS_TRY(ss_session_need(session, err));
 	SS_TRY(find_trace(session, index, &file, err));
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,

@@ -33,9 +33,10 @@ struct nesting {
 	struct tally tallies[SS_THREADS_MAX];
 };
 
+/* Without ids, as in a pack, nobody wants to know: what is odd was counted before it was packed. */
 static bool same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
 {
-	return slices->start_ns[a] == slices->start_ns[b] &&
+	return slices->id && slices->start_ns[a] == slices->start_ns[b] &&
 	       slices->dur_ns[a] == slices->dur_ns[b] && slices->name[a] == slices->name[b] &&
 	       slices->id[a] == slices->id[b] && slices->id[a] != 0 &&
 	       slices->kind[a] == slices->kind[b];

@@ -13,6 +13,7 @@
 #include "base/hash/hash.h"
 #include "base/text.h"
 #include "read/zstd_write.h"
+#include "trace/sums.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ORIGIN] = { "origin", 1 },
@@ -30,6 +31,7 @@ const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_DEVICES] = { "devices", sizeof(struct ss_pack_device) },
 	[SS_PART_GROUPS] = { "groups", sizeof(struct ss_process_group) },
 	[SS_PART_TRACKS] = { "tracks", sizeof(struct ss_pack_track) },
+	[SS_PART_TRACK_SUMS] = { "track-sums", sizeof(struct ss_pack_track_sums) },
 	[SS_PART_STEPS] = { "steps", sizeof(struct ss_pack_step) },
 	[SS_PART_OP_ARGS] = { "op-args", sizeof(struct ss_op_args) },
 	[SS_PART_KERNEL_ARGS] = { "kernel-args", sizeof(struct ss_kernel_args) },
@@ -60,30 +62,30 @@ const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 };
 
 #define IN_TRACE(field) offsetof(struct ss_trace, field)
-#define SLICE(part, column)                                                            \
+#define SLICE(part, group, column)                                                 \
+	{                                                                          \
+		SS_PART_SLICE_##part, SS_COLUMNS_##group, IN_TRACE(slices.column), \
+			IN_TRACE(slices.count), IN_TRACE(slices.capacity)          \
+	}
+#define ALLOC(part, column)                                                                 \
+	{                                                                                   \
+		SS_PART_ALLOC_##part, SS_COLUMNS_ALLOCATIONS, IN_TRACE(allocations.column), \
+			IN_TRACE(allocations.count), IN_TRACE(allocations.capacity)         \
+	}
+#define LIST(part, group, items, rows, room)                                           \
 	{                                                                              \
-		SS_PART_SLICE_##part, IN_TRACE(slices.column), IN_TRACE(slices.count), \
-			IN_TRACE(slices.capacity)                                      \
-	}
-#define ALLOC(part, column)                                                                      \
-	{                                                                                        \
-		SS_PART_ALLOC_##part, IN_TRACE(allocations.column), IN_TRACE(allocations.count), \
-			IN_TRACE(allocations.capacity)                                           \
-	}
-#define LIST(part, items, rows, room)                                           \
-	{                                                                       \
-		SS_PART_##part, IN_TRACE(items), IN_TRACE(rows), IN_TRACE(room) \
+		SS_PART_##part, group, IN_TRACE(items), IN_TRACE(rows), IN_TRACE(room) \
 	}
 
 const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS] = {
-	SLICE(START, start_ns),
-	SLICE(DUR, dur_ns),
-	SLICE(NAME, name),
-	SLICE(ARGS, args),
-	SLICE(ID, id),
-	SLICE(KIND, kind),
-	SLICE(CATEGORY, category),
-	SLICE(LINK, link),
+	SLICE(START, START, start_ns),
+	SLICE(DUR, DUR, dur_ns),
+	SLICE(NAME, NAME, name),
+	SLICE(ARGS, ARGS, args),
+	SLICE(ID, ID, id),
+	SLICE(KIND, KIND, kind),
+	SLICE(CATEGORY, CATEGORY, category),
+	SLICE(LINK, LINK, link),
 	ALLOC(START, start_ns),
 	ALLOC(ADDRESS, address),
 	ALLOC(BYTES, bytes),
@@ -93,11 +95,11 @@ const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS] = {
 	ALLOC(DEVICE_ID, device_id),
 	ALLOC(DEVICE_TYPE, device_type),
 	ALLOC(OUT_OF_MEMORY, out_of_memory),
-	LIST(COMMS, comms, comm_count, comm_capacity),
-	LIST(SEQUENCES, sequences, sequence_count, sequence_capacity),
-	LIST(OTHERS, others, other_count, other_capacity),
-	LIST(COUNTERS, counters, counter_count, counter_capacity),
-	LIST(GROUPS, info.groups, info.group_rows, info.group_capacity),
+	LIST(COMMS, SS_COLUMNS_COMMS, comms, comm_count, comm_capacity),
+	LIST(SEQUENCES, SS_COLUMNS_SEQUENCES, sequences, sequence_count, sequence_capacity),
+	LIST(OTHERS, SS_COLUMNS_OTHERS, others, other_count, other_capacity),
+	LIST(COUNTERS, SS_COLUMNS_COUNTERS, counters, counter_count, counter_capacity),
+	LIST(GROUPS, 0, info.groups, info.group_rows, info.group_capacity),
 };
 
 const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS] = {
@@ -114,6 +116,7 @@ _Static_assert(sizeof(struct ss_pack_info) == 168, "info");
 _Static_assert(sizeof(struct ss_pack_category) == 16, "category");
 _Static_assert(sizeof(struct ss_pack_device) == 40, "device");
 _Static_assert(sizeof(struct ss_pack_track) == 40, "track");
+_Static_assert(sizeof(struct ss_pack_track_sums) == 104, "track_sums");
 _Static_assert(sizeof(struct ss_pack_step) == 48, "step");
 _Static_assert(sizeof(struct ss_pack_sync) == 32, "sync");
 _Static_assert(sizeof(struct ss_quality_row) == 24, "quality");
@@ -295,6 +298,24 @@ static void pack_tracks(struct packing *packing)
 	}
 }
 
+static void pack_track_sums(struct packing *packing)
+{
+	const struct ss_trace *trace = packing->trace;
+	struct ss_pack_track_sums *out = new_part(packing, SS_PART_TRACK_SUMS, trace->track_count);
+
+	for (uint32_t i = 0; out && i < trace->track_count; i++) {
+		struct ss_track_sums from;
+
+		ss_track_sum(trace, i, &from);
+		out[i] = (struct ss_pack_track_sums){ .busy_ns = from.busy_ns,
+						      .first_ns = from.first_ns,
+						      .last_ns = from.last_ns,
+						      .unlinked = from.unlinked,
+						      .depth_max = trace->tracks[i].depth_max };
+		memcpy(out[i].kinds, from.kinds, sizeof(from.kinds));
+	}
+}
+
 static void pack_steps(struct packing *packing)
 {
 	const struct ss_steps *steps = &packing->trace->steps;
@@ -375,6 +396,7 @@ static void make_parts(struct packing *packing, const char *name)
 	pack_categories(packing);
 	pack_devices(packing);
 	pack_tracks(packing);
+	pack_track_sums(packing);
 	pack_steps(packing);
 	pack_syncs(packing);
 	pack_strings(packing, &packing->words, SS_PART_WORD_LENGTHS);

@@ -4,13 +4,14 @@
  *
  * The columns lie in the file as they lie in memory: little-endian, of fixed width,
  * without addresses, so that all builds write and read the same bytes. What follows
- * from other columns is not in it (track, parent and depth of slices, counts by
- * kind): it is found again, so a file cannot contradict itself there.
+ * from other columns is not in it (track, parent and depth of slices): it is found
+ * again, so a file cannot contradict itself there. Sums over tracks are in it, so that
+ * a file can be described without its columns; they are compared when both are there.
  *
  *     header | table of parts | parts, each at a multiple of 64 bytes
  *
  * A pack can come from anyone: everything that the rest of the program relies on is
- * checked when it is read.
+ * checked when it is read; of columns, when they are needed (later.h).
  */
 #ifndef SS_TRACE_PACK_PACK_H
 #define SS_TRACE_PACK_PACK_H
@@ -19,7 +20,7 @@
 #include "trace/load.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
-#define SS_PACK_VERSION 4u
+#define SS_PACK_VERSION 5u
 
 #define SS_PACK_ALIGN 64u
 #define SS_PACK_MAGIC_BYTES 8u
@@ -50,6 +51,7 @@ enum ss_pack_part {
 	SS_PART_DEVICES,
 	SS_PART_GROUPS,
 	SS_PART_TRACKS,
+	SS_PART_TRACK_SUMS,
 	SS_PART_STEPS,
 	SS_PART_OP_ARGS,
 	SS_PART_KERNEL_ARGS,
@@ -138,6 +140,12 @@ struct ss_pack_track {
 	uint32_t class, pid_text, tid_text, name, process, row_count;
 };
 
+struct ss_pack_track_sums {
+	int64_t busy_ns, first_ns, last_ns;
+	uint32_t kinds[SS_KIND_COUNT];
+	uint32_t unlinked, depth_max, padding;
+};
+
 struct ss_pack_step {
 	int64_t start_ns, end_ns, host_start_ns, host_end_ns;
 	uint64_t device_events;
@@ -164,6 +172,7 @@ extern const struct ss_pack_part_info ss_pack_parts[SS_PARTS];
  */
 struct ss_pack_column {
 	enum ss_pack_part part;
+	uint32_t group; /* enum ss_columns: what it is needed for; 0: it is always there */
 	size_t data, count, capacity;
 };
 

@@ -2,8 +2,8 @@
 /*
  * unpack.c - reads a pack, from its beginning to its end, into a trace.
  *
- * Every part is read into a block of its own; those that are columns of the trace
- * become its columns. The file is read and not mapped: one way for files, pipes,
+ * Every part is read into a block of its own; columns stay compressed until they are
+ * needed (later.h), and then become those of the trace. The file is read and not mapped: one way for files, pipes,
  * compressed packs and inputs. Mapping would cost half as much, but would crash the
  * program if somebody truncates the file meanwhile.
  */
@@ -14,6 +14,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/utf8.h"
+#include "read/zstd_read.h"
 #include "trace/formats.h"
 
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */
@@ -90,6 +91,18 @@ static enum ss_status check_table(const struct unpacking *unpacking, struct ss_e
 						  : ss_unpack_fail(err, "its length is wrong");
 }
 
+/* The sentence is for the viewer, whose core has no zstd. */
+static enum ss_status check_form(const struct unpacking *unpacking, struct ss_error *err)
+{
+	for (uint32_t i = 0; !ss_zstd_is_here && i < SS_PARTS; i++)
+		if (unpacking->table[i].part & SS_PACK_ZSTD)
+			return ss_fail(err, SS_ERR_MISSING,
+				       "this pack is compressed with zstd, which cannot be read "
+				       "here: write one with 'stepscope pack --plain', or open the "
+				       "original trace");
+	return SS_OK;
+}
+
 static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *err)
 {
 	struct ss_pack_header *header = &unpacking->header;
@@ -110,7 +123,8 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 	ss_checksum_add(&sum, unpacking->table, sizeof(unpacking->table));
 	if (ss_checksum_end(&sum) != wanted)
 		return ss_unpack_fail(err, "the checksum of its table is wrong");
-	return check_table(unpacking, err);
+	SS_TRY(check_table(unpacking, err));
+	return check_form(unpacking, err);
 }
 
 /* --- parts ----------------------------------------------------------------------- */
@@ -184,78 +198,51 @@ static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
 	return SS_OK;
 }
 
-/* Bytes until the frame ends, and no more than a pack may have. */
-static enum ss_status read_frame(struct unpacking *unpacking, struct ss_source *frame,
-				 struct ss_unpacked *part, struct ss_error *err)
-{
-	uint64_t most = SS_PACK_UNPACKED_MAX(unpacking->header.pack_bytes) - unpacking->unpacked;
-	size_t got = 1;
-
-	while (got) {
-		size_t done = (size_t)part->bytes;
-
-		SS_TRY(grow_part(unpacking, part, done + CHUNK_BYTES, 0, err));
-		SS_TRY(ss_source_fill(frame, (char *)part->data + done, part->capacity - done, &got,
-				      err));
-		part->bytes += got;
-		if (part->bytes > most)
-			return ss_unpack_fail(err, "it is too large");
-		SS_TRY(tell(unpacking, err));
-	}
-	return frame->flaw == SS_SOURCE_WHOLE ? SS_OK
-					      : ss_unpack_fail(err, "a column cannot be unpacked");
-}
-
-static enum ss_status decompress(struct unpacking *unpacking, const struct ss_unpacked *stored,
-				 struct ss_unpacked *part, struct ss_error *err)
-{
-	struct ss_source *frame = NULL;
-	enum ss_status status;
-
-	if (stored->bytes < 4 || memcmp(stored->data, "\x28\xb5\x2f\xfd", 4) != 0)
-		return ss_unpack_fail(err, "a column cannot be unpacked");
-	SS_TRY(ss_source_open_memory(stored->data, (size_t)stored->bytes, unpacking->memory, &frame,
-				     err));
-	status = read_frame(unpacking, frame, part, err);
-	ss_source_close(frame);
-	return status;
-}
-
-/* Its items, and no room beyond them: the trace takes the block as it is. */
-static enum ss_status fit_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+/* How many items there are, as a frame says; what is in it is seen when it is unpacked. */
+static enum ss_status measure_part(struct unpacking *unpacking, uint32_t index,
+				   struct ss_error *err)
 {
 	struct ss_unpacked *part = &unpacking->parts[index];
 	uint32_t item_bytes = ss_pack_parts[index].item_bytes;
+	const uint64_t most = SS_PACK_UNPACKED_MAX(unpacking->header.pack_bytes);
 
+	if (unpacking->table[index].part & SS_PACK_ZSTD) {
+		part->frame_bytes = (size_t)part->bytes;
+		if (!part->frame_bytes ||
+		    !ss_zstd_length(part->data, part->frame_bytes, &part->bytes))
+			return ss_unpack_fail(err, "'%s' cannot be unpacked",
+					      ss_pack_parts[index].name);
+	}
+	if (part->bytes > most - unpacking->unpacked)
+		return ss_unpack_fail(err, "it is too large");
 	unpacking->unpacked += part->bytes;
 	if (part->bytes % item_bytes != 0 || part->bytes / item_bytes >= SS_NO_ROW - 1 ||
-	    unpacking->unpacked > SS_PACK_UNPACKED_MAX(unpacking->header.pack_bytes))
+	    part->bytes > SIZE_MAX / 2)
 		return ss_unpack_fail(err, "the length of '%s' is wrong",
 				      ss_pack_parts[index].name);
 	part->count = (uint32_t)(part->bytes / item_bytes);
-	if (part->capacity != part->bytes) {
-		part->data = ss_memory_resize(unpacking->memory, part->data, part->capacity,
-					      (size_t)part->bytes);
-		part->capacity = (size_t)part->bytes;
-	}
 	return SS_OK;
+}
+
+/* No room beyond its items: the trace takes the block as it is. */
+static void fit_part(struct unpacking *unpacking, struct ss_unpacked *part)
+{
+	size_t bytes = part->frame_bytes ? part->frame_bytes : (size_t)part->bytes;
+
+	if (part->capacity == bytes)
+		return;
+	part->data = ss_memory_resize(unpacking->memory, part->data, part->capacity, bytes);
+	part->capacity = bytes;
 }
 
 static enum ss_status read_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
 {
-	struct ss_unpacked *part = &unpacking->parts[index], stored = { 0 };
-	enum ss_status status;
+	struct ss_unpacked *part = &unpacking->parts[index];
 
-	if (unpacking->table[index].part & SS_PACK_ZSTD) {
-		status = read_stored(unpacking, index, &stored, err);
-		if (status == SS_OK)
-			status = decompress(unpacking, &stored, part, err);
-		ss_memory_free(unpacking->memory, stored.data, stored.capacity);
-		SS_TRY(status);
-	} else {
-		SS_TRY(read_stored(unpacking, index, part, err));
-	}
-	return fit_part(unpacking, index, err);
+	SS_TRY(read_stored(unpacking, index, part, err));
+	fit_part(unpacking, part);
+	SS_TRY(measure_part(unpacking, index, err));
+	return ss_pack_group(index) ? SS_OK : ss_unpack_part(unpacking->memory, index, part, err);
 }
 
 static enum ss_status read_parts(struct unpacking *unpacking, struct ss_error *err)
@@ -321,7 +308,7 @@ static enum ss_status unpack(struct ss_source *source, const struct ss_load_opti
 	if (status == SS_OK)
 		status = set_origin(&unpacking, out, err);
 	if (status == SS_OK)
-		status = ss_unpack_trace(unpacking.parts, options->threads, out, err);
+		status = ss_unpack_trace(unpacking.parts, out, err);
 	release_parts(&unpacking);
 	return status;
 }

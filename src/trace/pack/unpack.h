@@ -5,27 +5,47 @@
 #ifndef SS_TRACE_PACK_UNPACK_H
 #define SS_TRACE_PACK_UNPACK_H
 
+#include "trace/pack/later.h"
 #include "trace/pack/pack.h"
 
 /* One part. */
 struct ss_unpacked {
 	void *data; /* NULL: empty, or taken by the trace */
 	size_t capacity;
-	uint64_t bytes;
-	uint32_t count; /* of items */
+	size_t frame_bytes; /* not 0: the data is a frame of zstd, as it lies in the file */
+	uint64_t bytes;     /* of its items, unpacked */
+	uint32_t count;     /* of items */
+};
+
+struct ss_later {
+	struct ss_unpacked parts[SS_PARTS]; /* columns of groups that nobody needed yet */
+	uint32_t there;                     /* enum ss_columns: these are unpacked and checked */
 };
 
 /* "the pack is damaged (...): pack the trace again" */
 __attribute__((format(printf, 2, 3))) enum ss_status ss_unpack_fail(struct ss_error *err,
 								    const char *format, ...);
 
+/* later.c: the group that a part is needed for; 0: it is unpacked when the pack is opened. */
+uint32_t ss_pack_group(enum ss_pack_part part);
+
+/* later.c: decompresses the part where it is a frame. */
+SS_MUST_USE
+enum ss_status ss_unpack_part(struct ss_memory *memory, enum ss_pack_part index,
+			      struct ss_unpacked *part, struct ss_error *err);
+
 /* unpack_trace.c: makes the trace of the parts, and takes from them what it can use as it is. */
 SS_MUST_USE
-enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], uint32_t threads,
-			       struct ss_trace *out, struct ss_error *err);
+enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], struct ss_trace *out,
+			       struct ss_error *err);
 
-/* unpack_check.c: all that the rest of the program relies on, before anything is nested. */
+/* unpack_check.c: all that the rest of the program relies on, but for the columns. */
 SS_MUST_USE
 enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *err);
+
+/* unpack_check.c: the same for groups of columns; those that they need are there. */
+SS_MUST_USE
+enum ss_status ss_unpack_check_columns(const struct ss_trace *trace, uint32_t columns,
+				       struct ss_error *err);
 
 #endif

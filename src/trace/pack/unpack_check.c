@@ -3,14 +3,15 @@
  * unpack_check.c - checks the invariants of a trace in passes over the columns.
  *
  * The JSON loader makes only traces that pass, but a pack can come from anyone. What is
- * not checked here is either computed again (unpack_trace.c) or a figure that is only
- * shown.
+ * not checked here is either computed again (later.c) or a figure that is only shown.
+ * Sums over tracks are only shown until the columns are there, and then compared.
  */
 #include <math.h>
 #include <string.h>
 
 #include "read/number.h"
 #include "trace/pack/unpack.h"
+#include "trace/sums.h"
 
 /* Counts above this are no counts: files of 256 TB. Sums over all ranks still fit. */
 #define COUNT_MAX ((uint64_t)1 << 48)
@@ -25,54 +26,67 @@ static bool is_ns(int64_t ns)
 
 /* --- slices -------------------------------------------------------------------- */
 
-/* What rows of each kind may have. */
-struct limits {
-	uint8_t classes[256]; /* bit per class of tracks that such a row is on; 0: no kind */
-	uint32_t args[256];   /* records of arguments */
-	bool categories[256];
-};
-
-static void find_limits(const struct ss_trace *trace, struct limits *out)
+/* Kinds that belong on the track, and as many of each as its sums say. */
+static bool kinds_hold(const struct ss_trace *trace, uint32_t index)
 {
-	memset(out, 0, sizeof(*out));
-	for (int kind = 0; kind < SS_KIND_COUNT; kind++)
-		out->classes[kind] = (uint8_t)(1u << ss_kind_track((enum ss_kind)kind));
-	/* the profiler's own marks are on its own track */
-	out->classes[SS_KIND_INSTANT] |= 1u << SS_TRACK_PROFILER;
-	out->args[SS_KIND_OP] = out->args[SS_KIND_ANNOTATION] = trace->op_args.count;
-	out->args[SS_KIND_KERNEL] = out->args[SS_KIND_COMM_KERNEL] = trace->kernel_args.count;
-	out->args[SS_KIND_RUNTIME] = out->args[SS_KIND_DRIVER] = trace->kernel_args.count;
-	out->args[SS_KIND_MEMCPY] = out->args[SS_KIND_MEMSET] = trace->copy_args.count;
-	for (uint32_t i = 0; i < trace->category_count; i++)
-		out->categories[i] = true;
-	out->categories[SS_CATEGORIES_MAX - 1] = true;
+	struct ss_track_sums found = { 0 };
+
+	ss_track_sum_kinds(trace, &trace->tracks[index], &found);
+	return memcmp(found.kinds, trace->track_sums[index].kinds, sizeof(found.kinds)) == 0;
 }
 
-/* Numbers of names, categories and arguments, and kinds that belong on the track. */
-static bool numbers_hold(const struct ss_trace *trace, const struct limits *limits,
-			 const struct ss_track *track)
+static bool names_hold(const struct ss_trace *trace)
 {
-	const struct ss_slices *slices = &trace->slices;
-	uint32_t end = track->first_row + track->row_count;
+	const uint32_t *names = trace->slices.name;
+	uint32_t most = 0;
+
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		most = names[row] > most ? names[row] : most;
+	return most < trace->names.count;
+}
+
+static bool durs_hold(const struct ss_trace *trace)
+{
+	const int64_t *durs = trace->slices.dur_ns;
 	unsigned bad = 0;
 
-	for (uint32_t row = track->first_row; row < end; row++) {
-		uint8_t kind = slices->kind[row];
+	/* as unsigned, negative ones are too long */
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		bad |= (uint64_t)durs[row] > (uint64_t)SS_SLICE_NS_MAX;
+	return !bad;
+}
 
-		bad |= !(limits->classes[kind] >> track->class & 1);
-		bad |= slices->name[row] >= trace->names.count;
-		bad |= !limits->categories[slices->category[row]];
-		/* SS_NO_ARGS + 1 is 0 */
-		bad |= slices->args[row] + 1 > limits->args[kind];
-	}
+static bool categories_hold(const struct ss_trace *trace)
+{
+	const uint8_t *categories = trace->slices.category;
+	unsigned bad = 0;
+
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		bad |= (categories[row] >= trace->category_count) &
+		       (categories[row] != SS_CATEGORIES_MAX - 1);
+	return !bad;
+}
+
+static bool args_hold(const struct ss_trace *trace)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t limits[256] = { 0 };
+	unsigned bad = 0;
+
+	limits[SS_KIND_OP] = limits[SS_KIND_ANNOTATION] = trace->op_args.count;
+	limits[SS_KIND_KERNEL] = limits[SS_KIND_COMM_KERNEL] = trace->kernel_args.count;
+	limits[SS_KIND_RUNTIME] = limits[SS_KIND_DRIVER] = trace->kernel_args.count;
+	limits[SS_KIND_MEMCPY] = limits[SS_KIND_MEMSET] = trace->copy_args.count;
+	/* SS_NO_ARGS + 1 is 0 */
+	for (uint32_t row = 0; row < slices->count; row++)
+		bad |= slices->args[row] + 1 > limits[slices->kind[row]];
 	return !bad;
 }
 
 /*
- * In order, not negative, no longer than a slice can be, and inside of the span; a moment may
- * lie outside of it.
+ * In order and inside of the span; a moment may lie outside of it.
  */
-static bool times_hold(const struct ss_trace *trace, const struct ss_track *track)
+static bool times_are_ordered(const struct ss_trace *trace, const struct ss_track *track)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t end = track->first_row + track->row_count;
@@ -85,8 +99,8 @@ static bool times_hold(const struct ss_trace *trace, const struct ss_track *trac
 		int64_t from = is_moment ? -SPAN_NS_MAX : 0;
 		int64_t to = is_moment ? SPAN_NS_MAX : trace->span_ns;
 
-		bad |= start < from || start > to || dur < 0 || dur > SS_SLICE_NS_MAX;
-		/* the difference fits only where the first two hold; as unsigned it is harmless */
+		bad |= start < from || start > to;
+		/* the difference fits only where these hold; as unsigned it is harmless */
 		bad |= !is_moment && (uint64_t)dur > (uint64_t)to - (uint64_t)start;
 		bad |= start < last_start || (start == last_start && dur > last_dur);
 		last_start = start;
@@ -95,8 +109,18 @@ static bool times_hold(const struct ss_trace *trace, const struct ss_track *trac
 	return !bad;
 }
 
+static bool times_hold(const struct ss_trace *trace, uint32_t index)
+{
+	const struct ss_track_sums *wanted = &trace->track_sums[index];
+	struct ss_track_sums found = { 0 };
+
+	ss_track_sum_times(trace, &trace->tracks[index], &found);
+	return found.busy_ns == wanted->busy_ns && found.first_ns == wanted->first_ns &&
+	       found.last_ns == wanted->last_ns;
+}
+
 /* A device event's launch is a call; a backward operator's forward is an operator. */
-static bool links_hold(const struct ss_trace *trace)
+static bool links_are_calls(const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;
 	unsigned bad = 0;
@@ -118,20 +142,39 @@ static bool links_hold(const struct ss_trace *trace)
 	return !bad;
 }
 
-static enum ss_status check_slices(const struct ss_trace *trace, struct ss_error *err)
+static bool links_hold(const struct ss_trace *trace)
 {
-	struct limits limits;
-
-	find_limits(trace, &limits);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
+		struct ss_track_sums found = { 0 };
 
-		if (!numbers_hold(trace, &limits, track))
-			return ss_unpack_fail(err, "an event of track %u refers to nothing", i);
-		if (!times_hold(trace, track))
-			return ss_unpack_fail(err, "the times of track %u are not in order", i);
+		ss_track_sum_links(trace, &trace->tracks[i], &found);
+		if (found.unlinked != trace->track_sums[i].unlinked)
+			return false;
 	}
-	return links_hold(trace) ? SS_OK : ss_unpack_fail(err, "a link leads nowhere");
+	return links_are_calls(trace);
+}
+
+static enum ss_status check_slices(const struct ss_trace *trace, uint32_t columns,
+				   struct ss_error *err)
+{
+	for (uint32_t i = 0; (columns & SS_COLUMNS_KIND) && i < trace->track_count; i++)
+		if (!kinds_hold(trace, i))
+			return ss_unpack_fail(err, "the events of track %u do not belong there", i);
+	if ((columns & SS_COLUMNS_DUR) && !durs_hold(trace))
+		return ss_unpack_fail(err, "a duration is impossible");
+	for (uint32_t i = 0; (columns & SS_COLUMNS_START) && i < trace->track_count; i++) {
+		if (!times_are_ordered(trace, &trace->tracks[i]))
+			return ss_unpack_fail(err, "the times of track %u are not in order", i);
+		if (!times_hold(trace, i))
+			return ss_unpack_fail(err, "track %u and its sums do not match", i);
+	}
+	if (((columns & SS_COLUMNS_NAME) && !names_hold(trace)) ||
+	    ((columns & SS_COLUMNS_CATEGORY) && !categories_hold(trace)) ||
+	    ((columns & SS_COLUMNS_ARGS) && !args_hold(trace)))
+		return ss_unpack_fail(err, "an event refers to nothing");
+	return (columns & SS_COLUMNS_LINK) && !links_hold(trace)
+		       ? ss_unpack_fail(err, "a link leads nowhere")
+		       : SS_OK;
 }
 
 /* --- what stands beside them ---------------------------------------------------- */
@@ -171,6 +214,8 @@ static bool records_hold(const struct ss_trace *trace)
 	return true;
 }
 
+#define ALL_KINDS UINT32_MAX
+
 /* Rows ascend and are there; `kinds` is a bit for each kind that has such a companion. */
 static bool row_holds(const struct ss_trace *trace, uint32_t row, const uint32_t *before,
 		      uint32_t kinds)
@@ -179,29 +224,48 @@ static bool row_holds(const struct ss_trace *trace, uint32_t row, const uint32_t
 	       kinds >> trace->slices.kind[row] & 1;
 }
 
-static bool companions_hold(const struct ss_trace *trace)
+static bool comms_hold(const struct ss_trace *trace)
 {
-	const uint32_t ops = 1u << SS_KIND_OP | 1u << SS_KIND_ANNOTATION, all = UINT32_MAX;
-
 	for (uint32_t i = 0; i < trace->comm_count; i++)
 		if (!row_holds(trace, trace->comms[i].row, i ? &trace->comms[i - 1].row : NULL,
-			       all) ||
+			       ALL_KINDS) ||
 		    trace->comms[i].args >= trace->comm_args.count)
 			return false;
+	return true;
+}
+
+static bool sequences_hold(const struct ss_trace *trace)
+{
 	for (uint32_t i = 0; i < trace->sequence_count; i++)
 		if (!row_holds(trace, trace->sequences[i].row,
-			       i ? &trace->sequences[i - 1].row : NULL, ops) ||
+			       i ? &trace->sequences[i - 1].row : NULL,
+			       1u << SS_KIND_OP | 1u << SS_KIND_ANNOTATION) ||
 		    trace->sequences[i].sequence < 0)
 			return false;
+	return true;
+}
+
+static bool syncs_hold(const struct ss_trace *trace)
+{
 	for (uint32_t i = 0; i < trace->sync_count; i++)
 		if (!row_holds(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
 			       1u << SS_KIND_SYNC))
 			return false;
+	return true;
+}
+
+static bool others_hold(const struct ss_trace *trace)
+{
 	for (uint32_t i = 0; i < trace->other_count; i++)
 		if (!row_holds(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
-			       all) ||
+			       ALL_KINDS) ||
 		    trace->others[i].text >= trace->texts.count)
 			return false;
+	return true;
+}
+
+static bool counters_hold(const struct ss_trace *trace)
+{
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		if (trace->counters[i].name >= trace->names.count ||
 		    trace->counters[i].series >= trace->texts.count ||
@@ -273,6 +337,42 @@ static bool tracks_hold(const struct ss_trace *trace)
 	return true;
 }
 
+/* Kinds that are on tracks of a class, a bit for each. */
+static uint32_t kinds_of_class(enum ss_track_class class)
+{
+	uint32_t kinds = 0;
+
+	for (int kind = 0; kind < SS_KIND_COUNT; kind++)
+		if (ss_kind_track((enum ss_kind)kind) == class)
+			kinds |= 1u << kind;
+	/* the profiler's own marks are on its own track */
+	return class == SS_TRACK_PROFILER ? kinds | 1u << SS_KIND_INSTANT : kinds;
+}
+
+/* What does not need the rows: each has a kind that belongs there, and times are times. */
+static bool track_sums_hold(const struct ss_trace *trace)
+{
+	const int64_t most_ns = SPAN_NS_MAX + SS_SLICE_NS_MAX;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		const struct ss_track_sums *sums = &trace->track_sums[i];
+		uint32_t kinds = kinds_of_class(track->class);
+		uint64_t rows = 0;
+
+		for (int kind = 0; kind < SS_KIND_COUNT; kind++) {
+			if (sums->kinds[kind] && !(kinds >> kind & 1))
+				return false;
+			rows += sums->kinds[kind];
+		}
+		if (rows != track->row_count || sums->unlinked > rows || sums->busy_ns < 0 ||
+		    sums->busy_ns > most_ns || sums->first_ns < -most_ns ||
+		    sums->last_ns > most_ns || sums->first_ns > sums->last_ns)
+			return false;
+	}
+	return true;
+}
+
 static bool info_holds(const struct ss_trace *trace)
 {
 	const struct ss_trace_info *info = &trace->info;
@@ -329,18 +429,38 @@ enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *er
 {
 	if (!is_ns(trace->origin_ns) || trace->span_ns < 0 || trace->span_ns > SPAN_NS_MAX)
 		return ss_unpack_fail(err, "its times are impossible");
-	SS_TRY(check_slices(trace, err));
 	if (!records_hold(trace))
 		return ss_unpack_fail(err, "an argument refers to nothing");
-	if (!companions_hold(trace))
-		return ss_unpack_fail(err, "an argument belongs to no event");
-	if (!allocations_hold(trace))
-		return ss_unpack_fail(err, "allocations are not in order");
 	if (!steps_hold(trace))
 		return ss_unpack_fail(err, "steps are not in order");
 	if (!info_holds(trace) || !counts_hold(trace))
 		return ss_unpack_fail(err, "its header is inconsistent");
 	if (!tracks_hold(trace))
 		return ss_unpack_fail(err, "tracks are not in order");
+	return track_sums_hold(trace) ? SS_OK
+				      : ss_unpack_fail(err, "the sums of a track are wrong");
+}
+
+/* Lists beside the slices. */
+static const struct {
+	uint32_t group;
+	bool (*holds)(const struct ss_trace *trace);
+	const char *flaw;
+} companions[] = {
+	{ SS_COLUMNS_COMMS, comms_hold, "an argument belongs to no event" },
+	{ SS_COLUMNS_SEQUENCES, sequences_hold, "an argument belongs to no event" },
+	{ SS_COLUMNS_SYNCS, syncs_hold, "an argument belongs to no event" },
+	{ SS_COLUMNS_OTHERS, others_hold, "an argument belongs to no event" },
+	{ SS_COLUMNS_COUNTERS, counters_hold, "a counter is invalid" },
+	{ SS_COLUMNS_ALLOCATIONS, allocations_hold, "allocations are not in order" },
+};
+
+enum ss_status ss_unpack_check_columns(const struct ss_trace *trace, uint32_t columns,
+				       struct ss_error *err)
+{
+	SS_TRY(check_slices(trace, columns, err));
+	for (size_t i = 0; i < SS_COUNT(companions); i++)
+		if ((columns & companions[i].group) && !companions[i].holds(trace))
+			return ss_unpack_fail(err, "%s", companions[i].flaw);
 	return SS_OK;
 }

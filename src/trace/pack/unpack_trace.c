@@ -5,25 +5,14 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "trace/finish/finish.h"
-#include "trace/outward.h"
 #include "trace/pack/unpack.h"
+#include "trace/sums.h"
 
 static const void *items_of(const struct ss_unpacked *parts, enum ss_pack_part part,
 			    uint32_t *count)
 {
 	*count = parts[part].count;
 	return parts[part].data;
-}
-
-/* Room for a column that is found and not read. */
-static void *new_column(struct ss_trace *trace, uint32_t count, size_t item_bytes)
-{
-	void *column = count ? ss_memory_resize(trace->memory, NULL, 0, count * item_bytes) : NULL;
-
-	if (column)
-		ss_memory_touch(column, count * item_bytes);
-	return column;
 }
 
 static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_part lengths_part,
@@ -252,23 +241,6 @@ static enum ss_status add_devices(const struct ss_unpacked *parts, struct ss_tra
 	return SS_OK;
 }
 
-static enum ss_status add_syncs(const struct ss_unpacked *parts, struct ss_trace *trace,
-				struct ss_error *err)
-{
-	uint32_t count;
-	const struct ss_pack_sync *from = items_of(parts, SS_PART_SYNCS, &count);
-
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity, count,
-			       sizeof(*trace->syncs)))
-		return ss_fail_memory(err, "the waits");
-	for (uint32_t i = 0; i < count; i++)
-		trace->syncs[i] = (struct ss_sync_row){ from[i].row, from[i].stream,
-							from[i].wait_stream,
-							from[i].wait_correlation };
-	trace->sync_count = count;
-	return SS_OK;
-}
-
 static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trace *trace,
 				 struct ss_error *err)
 {
@@ -316,54 +288,47 @@ static enum ss_status check_lengths(const struct ss_unpacked *parts, struct ss_e
 	return SS_OK;
 }
 
-/* The blocks of the parts become those of the trace. */
-static void take_columns(struct ss_unpacked *parts, struct ss_trace *trace)
+/* Columns that are always there become those of the trace; the others are for later. */
+static enum ss_status take_columns(struct ss_unpacked *parts, struct ss_trace *trace,
+				   struct ss_error *err)
 {
 	char *at = (char *)trace;
 
+	trace->later = ss_memory_zeroed(trace->memory, sizeof(*trace->later));
+	if (!trace->later)
+		return ss_fail_memory(err, "a trace");
 	for (size_t i = 0; i < SS_PACK_COLUMNS; i++) {
 		const struct ss_pack_column *column = &ss_pack_columns[i];
 		struct ss_unpacked *part = &parts[column->part];
 
-		memcpy(at + column->data, &part->data, sizeof(part->data));
 		memcpy(at + column->count, &part->count, sizeof(part->count));
 		memcpy(at + column->capacity, &part->count, sizeof(part->count));
+		if (column->group)
+			trace->later->parts[column->part] = *part;
+		else
+			memcpy(at + column->data, &part->data, sizeof(part->data));
 		part->data = NULL;
 	}
-}
-
-static enum ss_status add_found_columns(struct ss_trace *trace, struct ss_error *err)
-{
-	struct ss_slices *slices = &trace->slices;
-
-	slices->track = new_column(trace, slices->count, sizeof(*slices->track));
-	slices->parent = new_column(trace, slices->count, sizeof(*slices->parent));
-	slices->depth = new_column(trace, slices->count, sizeof(*slices->depth));
-	if (slices->count && (!slices->track || !slices->parent || !slices->depth))
-		return ss_fail_memory(err, "the nesting of the events");
+	trace->sync_count = parts[SS_PART_SYNCS].count;
+	trace->later->parts[SS_PART_SYNCS] = parts[SS_PART_SYNCS];
+	parts[SS_PART_SYNCS].data = NULL;
 	return SS_OK;
-}
-
-/* --- what follows from the columns ------------------------------------------------- */
-
-static void fill_tracks(struct ss_trace *trace)
-{
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		for (uint32_t k = 0; k < track->row_count; k++)
-			trace->slices.track[track->first_row + k] = i;
-	}
 }
 
 /* As links.c counts them: before it knows which kernels communicate. */
 static void count_kinds(struct ss_trace *trace)
 {
-	uint64_t counts[256] = { 0 };
+	uint64_t counts[SS_KIND_COUNT] = { 0 };
 
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		counts[trace->slices.kind[row]]++;
-		trace->has_launches |= trace->slices.link[row] != SS_NO_ROW;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		const struct ss_track_sums *sums = &trace->track_sums[i];
+
+		if (track->class != SS_TRACK_DEVICE)
+			continue;
+		trace->has_launches |= sums->unlinked < track->row_count;
+		for (int kind = 0; kind < SS_KIND_COUNT; kind++)
+			counts[kind] += sums->kinds[kind];
 	}
 	trace->comm_kernel_count = counts[SS_KIND_COMM_KERNEL];
 	counts[SS_KIND_KERNEL] += counts[SS_KIND_COMM_KERNEL];
@@ -374,6 +339,33 @@ static void count_kinds(struct ss_trace *trace)
 		trace->device_kind_count[kind] = counts[kind];
 		trace->device_event_count += counts[kind];
 	}
+}
+
+static enum ss_status add_track_sums(const struct ss_unpacked *parts, struct ss_trace *trace,
+				     struct ss_error *err)
+{
+	uint32_t count;
+	const struct ss_pack_track_sums *from = items_of(parts, SS_PART_TRACK_SUMS, &count);
+	struct ss_track_sums *sums = SS_ARENA_NEW(&trace->arena, struct ss_track_sums,
+						  (size_t)count + 1);
+
+	if (!sums)
+		return ss_fail_memory(err, "the tracks");
+	if (count != trace->track_count)
+		return ss_unpack_fail(err, "tracks and their sums do not match");
+	for (uint32_t i = 0; i < count; i++) {
+		sums[i] = (struct ss_track_sums){ .busy_ns = from[i].busy_ns,
+						  .first_ns = from[i].first_ns,
+						  .last_ns = from[i].last_ns,
+						  .unlinked = from[i].unlinked };
+		memcpy(sums[i].kinds, from[i].kinds, sizeof(sums[i].kinds));
+		if (from[i].depth_max > UINT16_MAX)
+			return ss_unpack_fail(err, "a track is invalid");
+		trace->tracks[i].depth_max = (uint16_t)from[i].depth_max;
+		trace->tracks[i].has_ops = sums[i].kinds[SS_KIND_OP] > 0;
+	}
+	trace->track_sums = sums;
+	return SS_OK;
 }
 
 static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trace *trace,
@@ -393,26 +385,18 @@ static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trac
 /* In this order: names come before their flags, slices before the tracks that they are on. */
 static enum ss_status (*const readers[])(const struct ss_unpacked *parts, struct ss_trace *trace,
 					 struct ss_error *err) = {
-	add_info,    add_names, add_name_flags, add_all_records, add_worded,
-	add_devices, add_syncs, add_tracks,     add_counts,
+	add_info,    add_names,  add_name_flags, add_all_records, add_worded,
+	add_devices, add_tracks, add_track_sums, add_counts,
 };
 
-enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], uint32_t threads,
-			       struct ss_trace *out, struct ss_error *err)
+enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], struct ss_trace *out,
+			       struct ss_error *err)
 {
-	struct ss_quality quality;
-
 	SS_TRY(check_lengths(parts, err));
-	take_columns(parts, out);
-	SS_TRY(add_found_columns(out, err));
+	SS_TRY(take_columns(parts, out, err));
 	for (size_t i = 0; i < SS_COUNT(readers); i++)
 		SS_TRY(readers[i](parts, out, err));
 	SS_TRY(ss_unpack_check(out, err));
-	fill_tracks(out);
 	count_kinds(out);
-	/* what nesting finds odd was counted when the trace was packed */
-	quality = out->quality;
-	ss_finish_nest(out, threads);
-	out->quality = quality;
-	return ss_outward_init(out, err);
+	return SS_OK;
 }

@@ -129,6 +129,8 @@ static enum ss_status open_pack(const struct ss_text *pack, size_t length, struc
 	enum ss_status status = ss_session_open_memory(pack->data, length, "rank1.stepscope",
 						       &session, err);
 
+	if (status == SS_OK)
+		status = ss_session_need(session, err);
 	ss_session_close(session);
 	return status;
 }
@@ -217,6 +219,50 @@ static void test_cut(void **state)
 	ss_text_release(&pack);
 }
 
+static enum ss_status run(struct ss_session *session, const char *what, struct ss_error *err)
+{
+	struct ss_request request = { .what = what, .format = "json" };
+	struct ss_text out = { 0 };
+	enum ss_status status = ss_session_run(session, &request, &out, err);
+
+	ss_text_release(&out);
+	return status;
+}
+
+/* Columns are unpacked when they are needed, and an invalid one is no obstacle before. */
+static void test_lazy(void **state)
+{
+	const uint32_t nothing = 1u << 30;
+	struct ss_session *session = NULL;
+	const struct ss_slices *slices;
+	struct ss_error err = { 0 };
+	struct ss_text pack = { 0 };
+
+	(void)state;
+	pack_sample(&pack);
+	memcpy(pack.data + offset_of(&pack, SS_PART_SLICE_LINK), &nothing, sizeof(nothing));
+	mend(&pack);
+	assert_int_equal(ss_session_open_memory(pack.data, pack.length, "rank1.stepscope", &session,
+						NULL),
+			 SS_OK);
+	slices = &session->job.files[0].trace.slices;
+	assert_int_equal(run(session, "info", NULL), SS_OK);
+	assert_true(slices->count && !slices->kind && !slices->name);
+	assert_int_equal(run(session, "kernels", NULL), SS_OK);
+	assert_true(slices->kind && slices->name && slices->dur_ns && slices->args);
+	assert_true(!slices->start_ns && !slices->id && !slices->category && !slices->link &&
+		    !slices->parent);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(run(session, "operators", &err), SS_ERR_FORMAT);
+		assert_non_null(strstr(err.text, "rank1.stepscope"));
+		assert_non_null(strstr(err.text, "a link leads nowhere"));
+		assert_int_equal(run(session, "diagnose", NULL), SS_ERR_FORMAT);
+		assert_int_equal(run(session, "kernels", NULL), SS_OK);
+	}
+	ss_session_close(session);
+	ss_text_release(&pack);
+}
+
 /* One number that cannot be, with checksums that are right. */
 static const struct {
 	const char *what;
@@ -226,12 +272,12 @@ static const struct {
 	const char *says;
 } wrong[] = {
 	{ "name of no text", SS_PART_SLICE_NAME, 0, 1u << 30, "refers to nothing" },
-	{ "kind", SS_PART_SLICE_KIND, 0, 0xffffffff, "refers to nothing" },
+	{ "kind", SS_PART_SLICE_KIND, 0, 0xffffffff, "do not belong there" },
 	{ "category", SS_PART_SLICE_CATEGORY, 0, 0xf0f0f0f0, "refers to nothing" },
 	{ "arguments", SS_PART_SLICE_ARGS, 0, 1u << 30, "refers to nothing" },
 	{ "times", SS_PART_SLICE_START, 4, 0x7fffffff, "not in order" },
 	{ "negative start", SS_PART_SLICE_START, 4, 0xffffffff, "not in order" },
-	{ "negative duration", SS_PART_SLICE_DUR, 4, 0x80000000, "not in order" },
+	{ "negative duration", SS_PART_SLICE_DUR, 4, 0x80000000, "duration" },
 	{ "link", SS_PART_SLICE_LINK, 0, 1u << 30, "link" },
 	{ "text of arguments", SS_PART_OP_ARGS, 0, 1u << 30, "refers to nothing" },
 	{ "track class", SS_PART_TRACKS, 16, 77, "track" },
@@ -248,6 +294,12 @@ static const struct {
 	{ "origin", SS_PART_INFO, 76, 0x7fffffff, "times" },
 	{ "anchor", SS_PART_INFO, 144, 99, "header is inconsistent" },
 	{ "category's name", SS_PART_CATEGORIES, 8, 99999, "category" },
+	{ "time of a track", SS_PART_TRACK_SUMS, 0, 1, "track 0 and its sums" },
+	{ "impossible time", SS_PART_TRACK_SUMS, 4, 0x7fffffff, "sums of a track" },
+	{ "first of a track", SS_PART_TRACK_SUMS, 12, 0xffff0000, "track 0 and its sums" },
+	{ "events of a track", SS_PART_TRACK_SUMS, 28, 1u << 30, "sums of a track" },
+	{ "launches of a track", SS_PART_TRACK_SUMS, 92, 1, "link" },
+	{ "depth of a track", SS_PART_TRACK_SUMS, 96, 77, "do not match" },
 };
 
 static void test_wrong(void **state)
@@ -289,6 +341,8 @@ static void test_week(void **state)
 	for (size_t i = 0; i < SS_COUNT(longest); i++) {
 		memcpy(pack.data + offset_of(&pack, SS_PART_SLICE_DUR), &longest[i],
 		       sizeof(longest[i]));
+		memcpy(pack.data + offset_of(&pack, SS_PART_TRACK_SUMS), &longest[i],
+		       sizeof(longest[i])); /* busy_ns */
 		mend(&pack);
 		assert_int_equal(open_pack(&pack, pack.length, NULL), i ? SS_ERR_FORMAT : SS_OK);
 	}
@@ -487,8 +541,10 @@ static enum ss_status try_open(void *context, struct ss_memory *memory, struct s
 	struct ss_job job;
 	enum ss_status status = ss_job_open(&job, context, NULL, memory, err);
 
-	if (status == SS_OK)
-		ss_job_close(&job);
+	if (status != SS_OK)
+		return status;
+	status = ss_job_need_all(&job, err);
+	ss_job_close(&job);
 	return status;
 }
 
@@ -524,6 +580,7 @@ static void test_memory(void **state)
 	ss_memory_init(&memory, 0);
 	support_refuse(&memory, try_open, &options);
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+	assert_int_equal(ss_session_need(session, NULL), SS_OK);
 	support_refuse(&session->memory, try_pack, session);
 	ss_session_close(session);
 	ss_text_release(&pack);
@@ -538,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_week),   cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_lazy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,27 @@ static void check_everything(struct ss_session *a, struct ss_session *b)
 	}
 }
 
+/* Views that declare what they read, each as the first that is asked of the packs. */
+static void check_first(struct ss_session *a, const struct ss_text *packs,
+			char (*names)[PACKS_NAME], uint32_t count)
+{
+	struct ss_offer offer = { .size = sizeof(offer) };
+
+	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
+		const struct ss_view *view = ss_view_find(offer.name);
+
+		for (size_t k = 0;
+		     view && view->reads && k < 8 && (!k || ss_group_at(offer.name, k)); k++) {
+			struct ss_session *b = packs_open(packs, names, count);
+
+			for (uint32_t file = 0; file < count; file++)
+				b->job.files[file].trace.packed_of = NULL;
+			check_same(a, b, offer.name, ss_group_at(offer.name, k), "csv");
+			ss_session_close(b);
+		}
+	}
+}
+
 static void check_traces(struct ss_session *a, struct ss_session *b)
 {
 	for (uint32_t i = 0; i < a->job.file_count; i++) {
@@ -160,7 +181,9 @@ void packs_check(struct ss_session *session)
 		assert_memory_equal(packs[i].data, again.data, again.length);
 		ss_text_release(&again);
 	}
+	check_first(session, packs, names, count);
 	packed = packs_open(packs, names, count);
+	assert_int_equal(ss_session_need(packed, NULL), SS_OK);
 	check_traces(session, packed);
 	check_origins(packed, names);
 	check_everything(session, packed);
