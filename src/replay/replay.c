@@ -4,8 +4,10 @@
  */
 #include "replay/replay.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "replay/order.h"
 
 void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
@@ -73,6 +75,16 @@ static void add_meeting(struct ss_replay *replay, const struct ss_joined *joined
 	replay->meetings[replay->meeting_count++] = own;
 }
 
+struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
+						 uint32_t task)
+{
+	uint32_t low = replay->transfers_from[rank], end = replay->transfers_from[rank + 1];
+	uint32_t high = end;
+
+	SS_SEARCH(low, high, at, replay->transfers[at].task < task);
+	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
+}
+
 /* When the last arrives, as recorded, and how each goes on from there. */
 static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
 {
@@ -98,21 +110,55 @@ static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meet
 		transfer->own_ns = end_ns - met_ns;
 		transfer->start_ns = met_ns - replay->offset_ns[member->rank];
 		transfer->delay_ns = 0;
-		replay->meeting_of[replay->first[member->rank] + member->task + 1] =
+		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			meeting->first + i + 1;
 	}
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct ss_replay_transfer *x = a, *y = b;
+
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* The transfers of all members; whether they wait is not known yet. */
+static void list_transfers(struct ss_replay *replay)
+{
+	uint32_t *from = replay->transfers_from, count = 0;
+
+	for (uint32_t i = 0; i < replay->member_count; i++)
+		from[replay->members[i].rank]++;
+	for (uint32_t i = 0; i <= replay->rank_count; i++) {
+		count += from[i];
+		from[i] = count;
+	}
+	for (uint32_t i = 0; i < replay->member_count; i++)
+		replay->transfers[--from[replay->members[i].rank]].task = replay->members[i].task +
+									  1;
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		qsort(&replay->transfers[from[i]], from[i + 1] - from[i],
+		      sizeof(*replay->transfers), by_task);
+}
+
+static void settle(struct ss_replay *replay)
+{
+	list_transfers(replay);
+	for (uint32_t i = 0; i < replay->meeting_count; i++)
+		settle_meeting(replay, &replay->meetings[i]);
+	replay->is_settled = true;
 }
 
 /* The graphs are lent: they are as they were again. */
 static void unsettle(struct ss_replay *replay)
 {
-	for (uint32_t i = 0; replay->meeting_of && i < replay->member_count; i++) {
+	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
 		const struct ss_replay_member *member = &replay->members[i];
 		struct ss_task *arrive = &replay->ranks[member->rank].tasks[member->task];
 		struct ss_task *transfer = arrive + 1;
 		int64_t end_ns = ss_task_end(transfer);
 
-		if (!replay->meeting_of[replay->first[member->rank] + member->task + 1])
+		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
 			continue;
 		transfer->start_ns = arrive->start_ns;
 		transfer->own_ns = end_ns - arrive->start_ns;
@@ -130,8 +176,11 @@ void ss_replay_release(struct ss_replay *replay)
 	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
 	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
 	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
-	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
-	free_block(replay, replay->order, tasks, sizeof(*replay->order));
+	free_block(replay, replay->transfers, replay->member_count, sizeof(*replay->transfers));
+	free_block(replay, replay->transfers_from, replay->rank_count,
+		   sizeof(*replay->transfers_from));
+	ss_memory_free(replay->memory, replay->order,
+		       replay->stretch_capacity * sizeof(*replay->order));
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
@@ -163,12 +212,11 @@ static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint32_t index)
+/* When its edges let a task start; INT64_MIN: there is none. */
+static inline int64_t start_by_edges(const struct ss_replay *replay, uint32_t first,
+				     const struct ss_graph *graph, const struct ss_task *task,
+				     uint8_t flags)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
-	const struct ss_task *task = &graph->tasks[index];
-	uint32_t first = replay->first[rank], member = replay->meeting_of[first + index];
-	uint8_t flags = replay->flags[first + index];
 	int64_t start_ns = INT64_MIN;
 
 	for (uint32_t i = task->edges; i < task[1].edges; i++) {
@@ -177,16 +225,34 @@ static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint
 		if (at_ns > start_ns)
 			start_ns = at_ns;
 	}
-	if (member && !(flags & SS_REPLAY_RELEASED)) {
-		uint32_t meeting = replay->first[replay->rank_count] +
-				   replay->members[member - 1].meeting;
+	return start_ns;
+}
 
-		if (replay->start_ns[meeting] > start_ns)
-			start_ns = replay->start_ns[meeting];
+static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
+{
+	const struct ss_graph *graph = &replay->ranks[stretch->rank];
+	const struct ss_task *tasks = &graph->tasks[stretch->task];
+	uint32_t first = replay->first[stretch->rank], member = stretch->member;
+	int64_t *start_ns = &replay->start_ns[first + stretch->task];
+	const uint8_t *flags = &replay->flags[first + stretch->task];
+
+	for (uint32_t i = 0; i < stretch->count; i++) {
+		int64_t at_ns = start_by_edges(replay, first, graph, &tasks[i], flags[i]);
+
+		if (member && !(flags[i] & SS_REPLAY_RELEASED)) {
+			uint32_t meeting = replay->first[replay->rank_count] +
+					   replay->members[member - 1].meeting;
+
+			if (replay->start_ns[meeting] > at_ns)
+				at_ns = replay->start_ns[meeting];
+		}
+		member = 0;
+		if (at_ns == INT64_MIN)
+			start_ns[i] = tasks[i].start_ns + replay->offset_ns[stretch->rank];
+		else
+			start_ns[i] = at_ns +
+				      (flags[i] & SS_REPLAY_UNLOCKED ? 0 : tasks[i].delay_ns);
 	}
-	if (start_ns == INT64_MIN)
-		return task->start_ns + replay->offset_ns[rank];
-	return start_ns + (flags & SS_REPLAY_UNLOCKED ? 0 : task->delay_ns);
 }
 
 static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
@@ -206,17 +272,17 @@ static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
 
 static void run(struct ss_replay *replay)
 {
-	uint32_t meetings_from = replay->first[replay->rank_count];
+	int64_t *meetings_ns = &replay->start_ns[replay->first[replay->rank_count]];
 
-	for (uint32_t i = 0; i < replay->task_count; i++) {
-		struct ss_replay_place place = replay->order[i];
+	for (uint32_t i = 0; i < replay->stretch_count; i++) {
+		const struct ss_replay_stretch *stretch = &replay->order[i];
 
-		if (place.rank == replay->rank_count)
-			replay->start_ns[meetings_from + place.task] = start_of_meeting(replay,
-											place.task);
-		else
-			replay->start_ns[replay->first[place.rank] + place.task] =
-				start_of_task(replay, place.rank, place.task);
+		if (stretch->rank != replay->rank_count) {
+			run_stretch(replay, stretch);
+			continue;
+		}
+		for (uint32_t k = stretch->task; k < stretch->task + stretch->count; k++)
+			meetings_ns[k] = start_of_meeting(replay, k);
 	}
 }
 
@@ -423,13 +489,13 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 		replay->first[rank_count] = (uint32_t)count;
 		replay->task_count = (uint32_t)count + replay->meeting_count;
 	}
-	replay->meeting_of = block(replay, replay->task_count, sizeof(*replay->meeting_of), &whole);
-	replay->order = block(replay, replay->task_count, sizeof(*replay->order), &whole);
+	replay->transfers = block(replay, replay->member_count, sizeof(*replay->transfers), &whole);
+	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
 	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
-	for (uint32_t i = 0; whole && i < replay->meeting_count; i++)
-		settle_meeting(replay, &replay->meetings[i]);
+	if (whole)
+		settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");

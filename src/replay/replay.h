@@ -48,10 +48,17 @@ struct ss_replay_member {
 	bool is_met; /* somebody waits for it */
 };
 
-/* A task of the job. */
-struct ss_replay_place {
-	uint32_t rank; /* or the number of ranks: `task` is a meeting */
+/* A transfer that waits for its meeting. */
+struct ss_replay_transfer {
 	uint32_t task;
+	uint32_t member; /* + 1; 0: nobody is waited for after all */
+};
+
+/* Tasks of one rank that are run one after the other. */
+struct ss_replay_stretch {
+	uint32_t rank; /* or the number of ranks: tasks are meetings */
+	uint32_t task, count;
+	uint32_t member; /* the first task is a transfer that waits: member + 1; else 0 */
 };
 
 struct ss_replay {
@@ -66,11 +73,14 @@ struct ss_replay {
 	struct ss_replay_member *members;
 	uint32_t meeting_count, member_count;
 	uint32_t meeting_room,
-		member_room;  /* for those of the job, whether they have tasks or not */
-	uint32_t *meeting_of; /* per task: of transfers the member + 1; 0: nobody is waited for */
-	struct ss_replay_place *order; /* all tasks, each behind all that it waits for */
-	bool is_together;              /* clocks can be compared, and all have as many steps */
-	uint32_t broken;               /* edges that went round in a circle and are left out */
+		member_room; /* for those of the job, whether they have tasks or not */
+	struct ss_replay_transfer *transfers; /* rank after rank, by task */
+	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
+	struct ss_replay_stretch *order; /* all tasks, each behind all that it waits for */
+	uint32_t stretch_count, stretch_capacity;
+	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
+	bool is_together; /* clocks can be compared, and all have as many steps */
+	uint32_t broken;  /* edges that went round in a circle and are left out */
 	/* of the last run, per task */
 	int64_t *start_ns, *own_ns;
 	uint8_t *flags;   /* enum ss_replay_flag */
@@ -86,6 +96,10 @@ enum ss_replay_flag {
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 	SS_REPLAY_MERGED = 1 << 2,   /* no gap to what is before it on its stream */
 };
+
+/* The transfer of a rank that waits and is this task; NULL: it is none. */
+struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
+						 uint32_t task);
 
 /* Whether steps are measured by it: the main thread and the devices. */
 static inline bool ss_replay_counts(const struct ss_graph *graph, const struct ss_task *task)
