@@ -10,29 +10,6 @@
 #include "base/search.h"
 #include "replay/order.h"
 
-void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
-{
-	*edits = (struct ss_edits){ .memory = memory };
-}
-
-void ss_edits_release(struct ss_edits *edits)
-{
-	if (edits->memory)
-		ss_memory_free(edits->memory, edits->items,
-			       edits->capacity * sizeof(*edits->items));
-	*edits = (struct ss_edits){ 0 };
-}
-
-bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
-{
-	if (edits->count == edits->capacity &&
-	    !ss_memory_reserve(edits->memory, (void **)&edits->items, &edits->capacity,
-			       (size_t)edits->count + 1, sizeof(*edits->items)))
-		return false;
-	edits->items[edits->count++] = edit;
-	return true;
-}
-
 static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
 {
 	void *items = ss_memory_zeroed(replay->memory, (count + 1) * size);
@@ -386,8 +363,8 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 		     uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 			int64_t gone_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns -
 					  edit->own_ns;
@@ -401,8 +378,8 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes, uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 
 			if (edit->scale > 0)
@@ -435,8 +412,8 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 {
 	reset(replay);
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])

@@ -12,30 +12,8 @@
 #define SS_REPLAY_REPLAY_H
 
 #include "job/join/join.h"
+#include "replay/edits.h"
 #include "replay/graph.h"
-
-struct ss_edit {
-	uint32_t task;  /* of the graph of `rank`; SS_NO_TASK: none */
-	uint32_t rank;  /* index into the ranks of the replay */
-	int64_t own_ns; /* instead of the recorded one */
-	bool releases;  /* no longer waits: SS_TASK_WAIT for the device, SS_TASK_JOIN for the
-			 * other thread or process, SS_TASK_TRANSFER for the other members */
-	bool unlocks;   /* its delay is gone, too */
-	bool merges;    /* part of the work before it on its stream: no gap between them */
-	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
-	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
-};
-
-/* Zeroed: empty. */
-struct ss_edits {
-	struct ss_memory *memory;
-	struct ss_edit *items;
-	uint32_t count, capacity;
-};
-
-void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory);
-void ss_edits_release(struct ss_edits *edits);
-SS_MUST_USE bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit);
 
 /* A collective of the job: begins when its last member arrives. */
 struct ss_replay_meeting {
