@@ -161,6 +161,7 @@ void ss_replay_release(struct ss_replay *replay)
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
+	free_block(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
 }
 
@@ -189,46 +190,49 @@ static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-/* When its edges let a task start; INT64_MIN: there is none. */
-static inline int64_t start_by_edges(const struct ss_replay *replay, uint32_t first,
-				     const struct ss_graph *graph, const struct ss_task *task,
-				     uint8_t flags)
+/* How many edges a task has. */
+static inline uint32_t edges_of(const struct ss_task *task, uint8_t flags)
 {
-	int64_t start_ns = INT64_MIN;
+	uint32_t count = (flags & SS_REPLAY_EDGES) >> SS_REPLAY_EDGES_AT;
 
-	for (uint32_t i = task->edges; i < task[1].edges; i++) {
-		int64_t at_ns = ss_replay_edge_ns(replay, first, &graph->edges[i], flags);
+	return count < SS_REPLAY_EDGES >> SS_REPLAY_EDGES_AT ? count : task[1].edges - task->edges;
+}
 
-		if (at_ns > start_ns)
-			start_ns = at_ns;
-	}
-	return start_ns;
+/* When the others let a transfer start. */
+static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member)
+{
+	return replay
+		->start_ns[replay->first[replay->rank_count] + replay->members[member - 1].meeting];
 }
 
 static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
 {
 	const struct ss_graph *graph = &replay->ranks[stretch->rank];
-	const struct ss_task *tasks = &graph->tasks[stretch->task];
+	const struct ss_task *task = &graph->tasks[stretch->task];
+	const struct ss_edge *edge = graph->edge_count ? &graph->edges[task->edges] : NULL;
 	uint32_t first = replay->first[stretch->rank], member = stretch->member;
 	int64_t *start_ns = &replay->start_ns[first + stretch->task];
 	const uint8_t *flags = &replay->flags[first + stretch->task];
 
-	for (uint32_t i = 0; i < stretch->count; i++) {
-		int64_t at_ns = start_by_edges(replay, first, graph, &tasks[i], flags[i]);
+	for (uint32_t i = 0; i < stretch->count; i++, task++) {
+		int64_t at_ns = INT64_MIN;
 
+		for (uint32_t k = edges_of(task, flags[i]); k; k--, edge++) {
+			int64_t edge_ns = ss_replay_edge_ns(replay, first, edge, flags[i]);
+
+			at_ns = edge_ns > at_ns ? edge_ns : at_ns;
+		}
 		if (member && !(flags[i] & SS_REPLAY_RELEASED)) {
-			uint32_t meeting = replay->first[replay->rank_count] +
-					   replay->members[member - 1].meeting;
+			int64_t met_ns = start_of_transfer(replay, member);
 
-			if (replay->start_ns[meeting] > at_ns)
-				at_ns = replay->start_ns[meeting];
+			at_ns = met_ns > at_ns ? met_ns : at_ns;
 		}
 		member = 0;
 		if (at_ns == INT64_MIN)
-			start_ns[i] = tasks[i].start_ns + replay->offset_ns[stretch->rank];
-		else
-			start_ns[i] = at_ns +
-				      (flags[i] & SS_REPLAY_UNLOCKED ? 0 : tasks[i].delay_ns);
+			at_ns = task->start_ns + replay->offset_ns[stretch->rank];
+		else if ((flags[i] & (SS_REPLAY_DELAYED | SS_REPLAY_UNLOCKED)) == SS_REPLAY_DELAYED)
+			at_ns += task->delay_ns;
+		start_ns[i] = at_ns;
 	}
 }
 
@@ -263,38 +267,71 @@ static void run(struct ss_replay *replay)
 	}
 }
 
+static void reset_rank(struct ss_replay *replay, uint32_t rank)
+{
+	const struct ss_graph *graph = &replay->ranks[rank];
+	int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	uint8_t *flags = &replay->flags[replay->first[rank]];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		own_ns[i] = graph->tasks[i].own_ns;
+		flags[i] &= (uint8_t)~SS_REPLAY_EDITED;
+	}
+	replay->is_edited[rank] = false;
+}
+
+/* As if there were no edits. */
 static void reset(struct ss_replay *replay)
 {
-	memset(replay->flags, 0, replay->task_count);
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		if (replay->is_edited[i])
+			reset_rank(replay, i);
+}
+
+/* What never changes. */
+static uint8_t flags_of(const struct ss_graph *graph, const struct ss_task *task)
+{
+	uint32_t edges = task[1].edges - task->edges;
+	int flags = (edges < 3 ? edges : 3) << SS_REPLAY_EDGES_AT;
+
+	if (task->delay_ns)
+		flags |= SS_REPLAY_DELAYED;
+	if (ss_replay_counts(graph, task)) {
+		if (task->step != SS_NO_STEP)
+			flags |= SS_REPLAY_IN_STEP;
+		else if (ss_task_end(task) <= (graph->step_count ? graph->steps[0].start_ns : 0))
+			flags |= SS_REPLAY_BEFORE;
+	}
+	return (uint8_t)flags;
+}
+
+static void set_flags(struct ss_replay *replay)
+{
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
 		const struct ss_graph *graph = &replay->ranks[i];
-		int64_t *own_ns = &replay->own_ns[replay->first[i]];
+		uint8_t *flags = &replay->flags[replay->first[i]];
 
 		for (uint32_t k = 0; k < graph->task_count; k++)
-			own_ns[k] = graph->tasks[k].own_ns;
+			flags[k] = flags_of(graph, &graph->tasks[k]);
+		reset_rank(replay, i);
 	}
 }
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
 	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	const uint8_t *flags = &replay->flags[replay->first[rank]];
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
-	int64_t first_ns = graph->step_count ? graph->steps[0].start_ns : 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
 		int64_t end_ns = start_ns[i] + own_ns[i];
 
-		if (!ss_replay_counts(graph, task))
+		/* the first step begins when the work of the one before is done */
+		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
+			before_ns = end_ns;
+		if (!(flags[i] & SS_REPLAY_IN_STEP))
 			continue;
-		if (task->step == SS_NO_STEP) {
-			/* the first step begins when the work of the one before is done */
-			if (ss_task_end(task) <= first_ns && end_ns > before_ns)
-				before_ns = end_ns;
-			continue;
-		}
 		if (start_ns[i] < from_ns)
 			from_ns = start_ns[i];
 		if (end_ns > to_ns)
@@ -416,6 +453,7 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 			const struct ss_edit *edit = &visit.edit;
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
+			replay->is_edited[edit->rank] = true;
 			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])
 				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
@@ -434,7 +472,9 @@ static void measure_error(struct ss_replay *replay)
 	int64_t free_ns;
 
 	reset(replay);
-	memset(replay->flags, SS_REPLAY_UNLOCKED, replay->task_count);
+	for (uint32_t i = 0; i < replay->first[replay->rank_count]; i++)
+		replay->flags[i] |= SS_REPLAY_UNLOCKED;
+	memset(replay->is_edited, true, replay->rank_count);
 	run(replay);
 	free_ns = mean_step(replay);
 	if (replay->plain_ns)
@@ -471,6 +511,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
+	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
 	if (whole)
 		settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
@@ -478,7 +519,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 		return ss_fail_memory(err, "the replay of the steps");
 	}
 	replay->step_ns = recorded_step(replay);
-	reset(replay);
+	set_flags(replay);
 	run(replay);
 	replay->plain_ns = mean_step(replay);
 	replay->plain_apart_ns = replay->apart_ns;

@@ -62,6 +62,7 @@ struct ss_replay {
 	/* of the last run, per task */
 	int64_t *start_ns, *own_ns;
 	uint8_t *flags;   /* enum ss_replay_flag */
+	bool *is_edited;  /* per rank */
 	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
 	int64_t plain_ns; /* the same, as a run without edits gives it */
 	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
@@ -69,11 +70,24 @@ struct ss_replay {
 	double error_percent;   /* of the mean step, when run without delays */
 };
 
+/*
+ * What a run needs to know of a task, in one byte: it reads edges, starts and own times of millions
+ * of tasks, and the tasks themselves only where this is not enough.
+ */
 enum ss_replay_flag {
+	/* by edits */
 	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for device, thread or ranks */
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 	SS_REPLAY_MERGED = 1 << 2,   /* no gap to what is before it on its stream */
+	SS_REPLAY_EDITED = SS_REPLAY_RELEASED | SS_REPLAY_UNLOCKED | SS_REPLAY_MERGED,
+	/* always */
+	SS_REPLAY_IN_STEP = 1 << 3, /* steps are measured by it */
+	SS_REPLAY_BEFORE = 1 << 4,  /* the first step begins when it is done */
+	SS_REPLAY_DELAYED = 1 << 5, /* has a delay */
+	SS_REPLAY_EDGES = 3 << 6,   /* how many edges it has; 3: that many or more */
 };
+
+#define SS_REPLAY_EDGES_AT 6
 
 /* The transfer of a rank that waits and is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
