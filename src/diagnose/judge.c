@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "diagnose/diagnose.h"
 
 /* Of a rule with a sentence for each of a thousand ranks only the first are kept. */
@@ -118,11 +119,12 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 /* Ranks are mostly added in their order. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank)
 {
-	uint32_t at = finding->rank_count;
+	uint32_t at = 0, end = finding->rank_count;
 
-	while (at > 0 && finding->ranks[at - 1] > rank)
-		at--;
-	if (at > 0 && finding->ranks[at - 1] == rank)
+	if (end && finding->ranks[end - 1] <= rank)
+		at = end - 1;
+	SS_SEARCH(at, end, middle, finding->ranks[middle] < rank);
+	if (at < finding->rank_count && finding->ranks[at] == rank)
 		return;
 	memmove(&finding->ranks[at + 1], &finding->ranks[at],
 		(finding->rank_count - at) * sizeof(*finding->ranks));

@@ -56,6 +56,8 @@ bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 	if ((!edits->stretch_count || !fits(&edits->stretches[edits->stretch_count - 1], &edit)) &&
 	    !open_stretch(edits, &edit))
 		return false;
+	edits->subtracts |= edit.subtracts;
+	edits->scales |= edit.scale > 0;
 	edits->items[edits->count++] = (struct ss_edits_item){
 		.task = edit.task,
 		.own_ns = (uint32_t)(edit.own_ns -

@@ -35,6 +35,7 @@ struct ss_edits {
 	struct ss_edit *stretches; /* what neighbours share; task is the number of the first item,
 				    * own_ns the least that they can have */
 	uint32_t stretch_count, stretch_capacity;
+	bool subtracts, scales; /* one of them does */
 };
 
 void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory);

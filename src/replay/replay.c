@@ -400,7 +400,8 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 		     uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+		for (struct ss_edits_visit visit = { 0 };
+		     fixes[i]->subtracts && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 			int64_t gone_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns -
@@ -415,7 +416,8 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes, uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+		for (struct ss_edits_visit visit = { 0 };
+		     fixes[i]->scales && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 
