@@ -132,7 +132,7 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 	uint32_t count = ordering->fix_count;
 
 	ordering->low[count] = finding->has_range ? &finding->low : &finding->edits;
-	ordering->high[count] = finding->has_range ? &finding->high : &finding->edits;
+	ordering->high[count] = finding->has_high ? &finding->high : &finding->edits;
 	if (!finding->has_range && !ordering->has_range) {
 		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
 		return;
@@ -224,11 +224,12 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
  */
 static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *edits)
 {
+	struct ss_edits_visit visit = { 0 };
 	uint32_t steps = 0;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < edits->count; i++) {
-		const struct ss_edit *edit = &edits->items[i];
+	while (ss_edits_next(edits, &visit)) {
+		const struct ss_edit *edit = &visit.edit;
 		int64_t own_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns;
 
 		if (edit->releases || edit->unlocks || edit->merges || edit->scale > 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "diagnose/diagnose.h"
 
 /* Of a rule with a sentence for each of a thousand ranks only the first are kept. */
@@ -71,13 +72,13 @@ struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, c
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* Until a claim has a range, low and high are the edits themselves. */
-static bool open_range(struct ss_finding *finding)
+/* Until a claim has another low, or another high, these are the edits themselves. */
+static bool copy_edits(struct ss_edits *out, const struct ss_edits *edits)
 {
-	finding->has_range = true;
-	for (uint32_t i = 0; i < finding->edits.count; i++)
-		if (!ss_edits_add(&finding->low, finding->edits.items[i]) ||
-		    !ss_edits_add(&finding->high, finding->edits.items[i]))
+	struct ss_edits_visit visit = { 0 };
+
+	while (ss_edits_next(edits, &visit))
+		if (!ss_edits_add(out, visit.edit))
 			return false;
 	return true;
 }
@@ -93,29 +94,37 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 				.subtracts = claim->subtracts,
 				.scale = claim->scale };
 	struct ss_edit low = edit, high = edit;
+	bool has_high = claim->high_ns != claim->own_ns;
 
 	low.own_ns = claim->low_ns;
 	low.merges = false;
 	low.scale = claim->low_scale > 0 ? claim->low_scale : claim->scale;
 	high.own_ns = claim->high_ns;
-	if (!finding->has_range &&
-	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns || claim->merges ||
-	     low.scale > edit.scale) &&
-	    !open_range(finding))
-		return false;
+	if (!finding->has_range && (claim->low_ns != claim->own_ns || has_high || claim->merges ||
+				    low.scale > edit.scale)) {
+		finding->has_range = true;
+		if (!copy_edits(&finding->low, &finding->edits))
+			return false;
+	}
+	if (!finding->has_high && has_high) {
+		finding->has_high = true;
+		if (!copy_edits(&finding->high, &finding->edits))
+			return false;
+	}
 	return ss_edits_add(&finding->edits, edit) &&
-	       (!finding->has_range ||
-		(ss_edits_add(&finding->low, low) && ss_edits_add(&finding->high, high)));
+	       (!finding->has_range || ss_edits_add(&finding->low, low)) &&
+	       (!finding->has_high || ss_edits_add(&finding->high, high));
 }
 
 /* Ranks are mostly added in their order. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank)
 {
-	uint32_t at = finding->rank_count;
+	uint32_t at = 0, end = finding->rank_count;
 
-	while (at > 0 && finding->ranks[at - 1] > rank)
-		at--;
-	if (at > 0 && finding->ranks[at - 1] == rank)
+	if (end && finding->ranks[end - 1] <= rank)
+		at = end - 1;
+	SS_SEARCH(at, end, middle, finding->ranks[middle] < rank);
+	if (at < finding->rank_count && finding->ranks[at] == rank)
 		return;
 	memmove(&finding->ranks[at + 1], &finding->ranks[at],
 		(finding->rank_count - at) * sizeof(*finding->ranks));

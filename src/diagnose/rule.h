@@ -158,6 +158,7 @@ struct ss_finding {
 	struct ss_edits edits, low, high; /* of all ranks */
 	bool in_seconds;                  /* its times are as long as that; else milliseconds */
 	bool has_range;                   /* low or high differ from the edits */
+	bool has_high;                    /* high differs; else it is empty */
 	const char *beyond;               /* why it saves more than its evidence shows; NULL */
 };
 

@@ -132,17 +132,19 @@ static bool step_back(struct walk *walk)
 {
 	const struct ss_replay *replay = walk->replay;
 	const struct ss_graph *graph = &replay->ranks[walk->rank];
-	uint32_t first = replay->first[walk->rank], member;
+	uint32_t first = replay->first[walk->rank];
+	const struct ss_replay_transfer *transfer;
 	int64_t edge_ns, from_ns;
 	const struct ss_edge *edge;
 
 	back_to(walk, replay->start_ns[first + walk->task],
 		part_of_task[graph->tasks[walk->task].kind]);
 	edge = binding_edge(walk, &edge_ns);
-	member = replay->meeting_of[first + walk->task];
-	if (member && !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
+	transfer = ss_replay_transfer_of(replay, walk->rank, walk->task);
+	if (transfer && transfer->member &&
+	    !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
 		const struct ss_replay_member *last =
-			last_member(replay, replay->members[member - 1].meeting);
+			last_member(replay, replay->members[transfer->member - 1].meeting);
 
 		if (last && replay->start_ns[replay->first[last->rank] + last->task] >= edge_ns) {
 			walk->rank = last->rank;

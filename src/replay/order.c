@@ -7,9 +7,15 @@
 
 enum state { STATE_NEW = 0, STATE_OPEN, STATE_PLACED };
 
+/* A task of the job. */
+struct place {
+	uint32_t rank; /* or the number of ranks: `task` is a meeting */
+	uint32_t task;
+};
+
 /* A task whose edges are being followed. */
 struct visit {
-	struct ss_replay_place place;
+	struct place place;
 	uint32_t next; /* edge, or member, to be followed next */
 };
 
@@ -18,16 +24,15 @@ struct sorter {
 	uint8_t *states;
 	struct visit *stack;
 	uint32_t depth, capacity;
-	uint32_t placed;
 	bool failed;
 };
 
-static uint32_t number_of(const struct ss_replay *replay, struct ss_replay_place place)
+static uint32_t number_of(const struct ss_replay *replay, struct place place)
 {
 	return replay->first[place.rank] + place.task;
 }
 
-static void push(struct sorter *sorter, struct ss_replay_place place)
+static void push(struct sorter *sorter, struct place place)
 {
 	if (sorter->depth == sorter->capacity &&
 	    !ss_memory_reserve(sorter->replay->memory, (void **)&sorter->stack, &sorter->capacity,
@@ -40,8 +45,7 @@ static void push(struct sorter *sorter, struct ss_replay_place place)
 }
 
 /* The next thing that a meeting waits for; false: no more. */
-static bool next_arrival(const struct sorter *sorter, struct visit *visit,
-			 struct ss_replay_place *out)
+static bool next_arrival(const struct sorter *sorter, struct visit *visit, struct place *out)
 {
 	const struct ss_replay_meeting *meeting = &sorter->replay->meetings[visit->place.task];
 	const struct ss_replay_member *member;
@@ -49,12 +53,22 @@ static bool next_arrival(const struct sorter *sorter, struct visit *visit,
 	if (visit->next >= meeting->count)
 		return false;
 	member = &sorter->replay->members[meeting->first + visit->next++];
-	*out = (struct ss_replay_place){ member->rank, member->task };
+	*out = (struct place){ member->rank, member->task };
 	return true;
 }
 
+/* The member + 1 that a transfer is; 0: the task waits for no meeting. */
+static uint32_t member_of(const struct ss_replay *replay, struct place place)
+{
+	const struct ss_replay_transfer *transfer = NULL;
+
+	if (replay->ranks[place.rank].tasks[place.task].kind == SS_TASK_TRANSFER)
+		transfer = ss_replay_transfer_of(replay, place.rank, place.task);
+	return transfer ? transfer->member : 0;
+}
+
 /* The next thing that a task waits for; edges first, then its meeting. */
-static bool next_edge(const struct sorter *sorter, struct visit *visit, struct ss_replay_place *out)
+static bool next_edge(const struct sorter *sorter, struct visit *visit, struct place *out)
 {
 	struct ss_replay *replay = sorter->replay;
 	const struct ss_graph *graph = &replay->ranks[visit->place.rank];
@@ -62,16 +76,16 @@ static bool next_edge(const struct sorter *sorter, struct visit *visit, struct s
 	uint32_t edges = task[1].edges - task->edges, member;
 
 	if (visit->next < edges) {
-		*out = (struct ss_replay_place){ visit->place.rank,
-						 graph->edges[task->edges + visit->next].from };
+		*out = (struct place){ visit->place.rank,
+				       graph->edges[task->edges + visit->next].from };
 		visit->next++;
 		return true;
 	}
-	member = replay->meeting_of[number_of(replay, visit->place)];
-	if (visit->next > edges || !member)
+	member = visit->next > edges ? 0 : member_of(replay, visit->place);
+	if (!member)
 		return false;
 	visit->next++;
-	*out = (struct ss_replay_place){ replay->rank_count, replay->members[member - 1].meeting };
+	*out = (struct place){ replay->rank_count, replay->members[member - 1].meeting };
 	return true;
 }
 
@@ -93,22 +107,45 @@ static void leave_out(struct sorter *sorter, const struct visit *visit)
 	if (visit->next <= task[1].edges - task->edges)
 		graph->edges[task->edges + visit->next - 1].kind = SS_EDGE_KINDS;
 	else
-		replay->meeting_of[number_of(replay, visit->place)] = 0;
+		ss_replay_transfer_of(replay, visit->place.rank, visit->place.task)->member = 0;
 }
 
-static void place(struct sorter *sorter, struct ss_replay_place from)
+/* Behind everything that is in the order; with the tasks before it where it follows them. */
+static void append(struct sorter *sorter, struct place place)
+{
+	struct ss_replay *replay = sorter->replay;
+	struct ss_replay_stretch *last = replay->stretch_count
+						 ? &replay->order[replay->stretch_count - 1]
+						 : NULL;
+	uint32_t member = place.rank < replay->rank_count ? member_of(replay, place) : 0;
+
+	if (last && !member && last->rank == place.rank && last->task + last->count == place.task) {
+		last->count++;
+		return;
+	}
+	if (replay->stretch_count == replay->stretch_capacity &&
+	    !ss_memory_reserve(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
+			       (size_t)replay->stretch_count + 1, sizeof(*replay->order))) {
+		sorter->failed = true;
+		return;
+	}
+	replay->order[replay->stretch_count++] = (struct ss_replay_stretch){ place.rank, place.task,
+									     1, member };
+}
+
+static void place(struct sorter *sorter, struct place from)
 {
 	push(sorter, from);
 	while (sorter->depth && !sorter->failed) {
 		struct visit *visit = &sorter->stack[sorter->depth - 1];
-		struct ss_replay_place to;
+		struct place to;
 		bool more = visit->place.rank == sorter->replay->rank_count
 				    ? next_arrival(sorter, visit, &to)
 				    : next_edge(sorter, visit, &to);
 
 		if (!more) {
 			sorter->states[number_of(sorter->replay, visit->place)] = STATE_PLACED;
-			sorter->replay->order[sorter->placed++] = visit->place;
+			append(sorter, visit->place);
 			sorter->depth--;
 			continue;
 		}
@@ -139,8 +176,10 @@ bool ss_replay_sort(struct ss_replay *replay)
 
 		for (uint32_t i = 0; i < count && !sorter.failed; i++)
 			if (sorter.states[replay->first[rank] + i] == STATE_NEW)
-				place(&sorter, (struct ss_replay_place){ rank, i });
+				place(&sorter, (struct place){ rank, i });
 	}
+	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
+		      replay->stretch_count, sizeof(*replay->order));
 	ss_memory_free(replay->memory, sorter.stack, sorter.capacity * sizeof(*sorter.stack));
 	ss_arena_release(&scratch);
 	return !sorter.failed;

@@ -4,32 +4,11 @@
  */
 #include "replay/replay.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "replay/order.h"
-
-void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
-{
-	*edits = (struct ss_edits){ .memory = memory };
-}
-
-void ss_edits_release(struct ss_edits *edits)
-{
-	if (edits->memory)
-		ss_memory_free(edits->memory, edits->items,
-			       edits->capacity * sizeof(*edits->items));
-	*edits = (struct ss_edits){ 0 };
-}
-
-bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
-{
-	if (edits->count == edits->capacity &&
-	    !ss_memory_reserve(edits->memory, (void **)&edits->items, &edits->capacity,
-			       (size_t)edits->count + 1, sizeof(*edits->items)))
-		return false;
-	edits->items[edits->count++] = edit;
-	return true;
-}
 
 static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
 {
@@ -73,6 +52,16 @@ static void add_meeting(struct ss_replay *replay, const struct ss_joined *joined
 	replay->meetings[replay->meeting_count++] = own;
 }
 
+struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
+						 uint32_t task)
+{
+	uint32_t low = replay->transfers_from[rank], end = replay->transfers_from[rank + 1];
+	uint32_t high = end;
+
+	SS_SEARCH(low, high, at, replay->transfers[at].task < task);
+	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
+}
+
 /* When the last arrives, as recorded, and how each goes on from there. */
 static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
 {
@@ -98,21 +87,55 @@ static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meet
 		transfer->own_ns = end_ns - met_ns;
 		transfer->start_ns = met_ns - replay->offset_ns[member->rank];
 		transfer->delay_ns = 0;
-		replay->meeting_of[replay->first[member->rank] + member->task + 1] =
+		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			meeting->first + i + 1;
 	}
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct ss_replay_transfer *x = a, *y = b;
+
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* The transfers of all members; whether they wait is not known yet. */
+static void list_transfers(struct ss_replay *replay)
+{
+	uint32_t *from = replay->transfers_from, count = 0;
+
+	for (uint32_t i = 0; i < replay->member_count; i++)
+		from[replay->members[i].rank]++;
+	for (uint32_t i = 0; i <= replay->rank_count; i++) {
+		count += from[i];
+		from[i] = count;
+	}
+	for (uint32_t i = 0; i < replay->member_count; i++)
+		replay->transfers[--from[replay->members[i].rank]].task = replay->members[i].task +
+									  1;
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		qsort(&replay->transfers[from[i]], from[i + 1] - from[i],
+		      sizeof(*replay->transfers), by_task);
+}
+
+static void settle(struct ss_replay *replay)
+{
+	list_transfers(replay);
+	for (uint32_t i = 0; i < replay->meeting_count; i++)
+		settle_meeting(replay, &replay->meetings[i]);
+	replay->is_settled = true;
 }
 
 /* The graphs are lent: they are as they were again. */
 static void unsettle(struct ss_replay *replay)
 {
-	for (uint32_t i = 0; replay->meeting_of && i < replay->member_count; i++) {
+	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
 		const struct ss_replay_member *member = &replay->members[i];
 		struct ss_task *arrive = &replay->ranks[member->rank].tasks[member->task];
 		struct ss_task *transfer = arrive + 1;
 		int64_t end_ns = ss_task_end(transfer);
 
-		if (!replay->meeting_of[replay->first[member->rank] + member->task + 1])
+		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
 			continue;
 		transfer->start_ns = arrive->start_ns;
 		transfer->own_ns = end_ns - arrive->start_ns;
@@ -130,11 +153,15 @@ void ss_replay_release(struct ss_replay *replay)
 	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
 	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
 	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
-	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
-	free_block(replay, replay->order, tasks, sizeof(*replay->order));
+	free_block(replay, replay->transfers, replay->member_count, sizeof(*replay->transfers));
+	free_block(replay, replay->transfers_from, replay->rank_count,
+		   sizeof(*replay->transfers_from));
+	ss_memory_free(replay->memory, replay->order,
+		       replay->stretch_capacity * sizeof(*replay->order));
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
+	free_block(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
 }
 
@@ -163,30 +190,50 @@ static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint32_t index)
+/* How many edges a task has. */
+static inline uint32_t edges_of(const struct ss_task *task, uint8_t flags)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
-	const struct ss_task *task = &graph->tasks[index];
-	uint32_t first = replay->first[rank], member = replay->meeting_of[first + index];
-	uint8_t flags = replay->flags[first + index];
-	int64_t start_ns = INT64_MIN;
+	uint32_t count = (flags & SS_REPLAY_EDGES) >> SS_REPLAY_EDGES_AT;
 
-	for (uint32_t i = task->edges; i < task[1].edges; i++) {
-		int64_t at_ns = ss_replay_edge_ns(replay, first, &graph->edges[i], flags);
+	return count < SS_REPLAY_EDGES >> SS_REPLAY_EDGES_AT ? count : task[1].edges - task->edges;
+}
 
-		if (at_ns > start_ns)
-			start_ns = at_ns;
+/* When the others let a transfer start. */
+static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member)
+{
+	return replay
+		->start_ns[replay->first[replay->rank_count] + replay->members[member - 1].meeting];
+}
+
+static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
+{
+	const struct ss_graph *graph = &replay->ranks[stretch->rank];
+	const struct ss_task *task = &graph->tasks[stretch->task];
+	const struct ss_edge *edge = graph->edge_count ? &graph->edges[task->edges] : NULL;
+	uint32_t first = replay->first[stretch->rank], member = stretch->member;
+	int64_t *start_ns = &replay->start_ns[first + stretch->task];
+	const uint8_t *flags = &replay->flags[first + stretch->task];
+
+	for (uint32_t i = 0; i < stretch->count; i++, task++) {
+		int64_t at_ns = INT64_MIN;
+
+		for (uint32_t k = edges_of(task, flags[i]); k; k--, edge++) {
+			int64_t edge_ns = ss_replay_edge_ns(replay, first, edge, flags[i]);
+
+			at_ns = edge_ns > at_ns ? edge_ns : at_ns;
+		}
+		if (member && !(flags[i] & SS_REPLAY_RELEASED)) {
+			int64_t met_ns = start_of_transfer(replay, member);
+
+			at_ns = met_ns > at_ns ? met_ns : at_ns;
+		}
+		member = 0;
+		if (at_ns == INT64_MIN)
+			at_ns = task->start_ns + replay->offset_ns[stretch->rank];
+		else if ((flags[i] & (SS_REPLAY_DELAYED | SS_REPLAY_UNLOCKED)) == SS_REPLAY_DELAYED)
+			at_ns += task->delay_ns;
+		start_ns[i] = at_ns;
 	}
-	if (member && !(flags & SS_REPLAY_RELEASED)) {
-		uint32_t meeting = replay->first[replay->rank_count] +
-				   replay->members[member - 1].meeting;
-
-		if (replay->start_ns[meeting] > start_ns)
-			start_ns = replay->start_ns[meeting];
-	}
-	if (start_ns == INT64_MIN)
-		return task->start_ns + replay->offset_ns[rank];
-	return start_ns + (flags & SS_REPLAY_UNLOCKED ? 0 : task->delay_ns);
 }
 
 static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
@@ -206,52 +253,85 @@ static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
 
 static void run(struct ss_replay *replay)
 {
-	uint32_t meetings_from = replay->first[replay->rank_count];
+	int64_t *meetings_ns = &replay->start_ns[replay->first[replay->rank_count]];
 
-	for (uint32_t i = 0; i < replay->task_count; i++) {
-		struct ss_replay_place place = replay->order[i];
+	for (uint32_t i = 0; i < replay->stretch_count; i++) {
+		const struct ss_replay_stretch *stretch = &replay->order[i];
 
-		if (place.rank == replay->rank_count)
-			replay->start_ns[meetings_from + place.task] = start_of_meeting(replay,
-											place.task);
-		else
-			replay->start_ns[replay->first[place.rank] + place.task] =
-				start_of_task(replay, place.rank, place.task);
+		if (stretch->rank != replay->rank_count) {
+			run_stretch(replay, stretch);
+			continue;
+		}
+		for (uint32_t k = stretch->task; k < stretch->task + stretch->count; k++)
+			meetings_ns[k] = start_of_meeting(replay, k);
 	}
 }
 
+static void reset_rank(struct ss_replay *replay, uint32_t rank)
+{
+	const struct ss_graph *graph = &replay->ranks[rank];
+	int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	uint8_t *flags = &replay->flags[replay->first[rank]];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		own_ns[i] = graph->tasks[i].own_ns;
+		flags[i] &= (uint8_t)~SS_REPLAY_EDITED;
+	}
+	replay->is_edited[rank] = false;
+}
+
+/* As if there were no edits. */
 static void reset(struct ss_replay *replay)
 {
-	memset(replay->flags, 0, replay->task_count);
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		if (replay->is_edited[i])
+			reset_rank(replay, i);
+}
+
+/* What never changes. */
+static uint8_t flags_of(const struct ss_graph *graph, const struct ss_task *task)
+{
+	uint32_t edges = task[1].edges - task->edges;
+	int flags = (edges < 3 ? edges : 3) << SS_REPLAY_EDGES_AT;
+
+	if (task->delay_ns)
+		flags |= SS_REPLAY_DELAYED;
+	if (ss_replay_counts(graph, task)) {
+		if (task->step != SS_NO_STEP)
+			flags |= SS_REPLAY_IN_STEP;
+		else if (ss_task_end(task) <= (graph->step_count ? graph->steps[0].start_ns : 0))
+			flags |= SS_REPLAY_BEFORE;
+	}
+	return (uint8_t)flags;
+}
+
+static void set_flags(struct ss_replay *replay)
+{
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
 		const struct ss_graph *graph = &replay->ranks[i];
-		int64_t *own_ns = &replay->own_ns[replay->first[i]];
+		uint8_t *flags = &replay->flags[replay->first[i]];
 
 		for (uint32_t k = 0; k < graph->task_count; k++)
-			own_ns[k] = graph->tasks[k].own_ns;
+			flags[k] = flags_of(graph, &graph->tasks[k]);
+		reset_rank(replay, i);
 	}
 }
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
 	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	const uint8_t *flags = &replay->flags[replay->first[rank]];
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
-	int64_t first_ns = graph->step_count ? graph->steps[0].start_ns : 0;
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
 		int64_t end_ns = start_ns[i] + own_ns[i];
 
-		if (!ss_replay_counts(graph, task))
+		/* the first step begins when the work of the one before is done */
+		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
+			before_ns = end_ns;
+		if (!(flags[i] & SS_REPLAY_IN_STEP))
 			continue;
-		if (task->step == SS_NO_STEP) {
-			/* the first step begins when the work of the one before is done */
-			if (ss_task_end(task) <= first_ns && end_ns > before_ns)
-				before_ns = end_ns;
-			continue;
-		}
 		if (start_ns[i] < from_ns)
 			from_ns = start_ns[i];
 		if (end_ns > to_ns)
@@ -320,8 +400,9 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 		     uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 };
+		     fixes[i]->subtracts && ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 			int64_t gone_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns -
 					  edit->own_ns;
@@ -335,8 +416,9 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes, uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 };
+		     fixes[i]->scales && ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
 
 			if (edit->scale > 0)
@@ -369,10 +451,11 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 {
 	reset(replay);
 	for (uint32_t i = 0; i < fix_count; i++)
-		for (uint32_t k = 0; k < fixes[i]->count; k++) {
-			const struct ss_edit *edit = &fixes[i]->items[k];
+		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
+			const struct ss_edit *edit = &visit.edit;
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
+			replay->is_edited[edit->rank] = true;
 			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])
 				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
@@ -391,7 +474,9 @@ static void measure_error(struct ss_replay *replay)
 	int64_t free_ns;
 
 	reset(replay);
-	memset(replay->flags, SS_REPLAY_UNLOCKED, replay->task_count);
+	for (uint32_t i = 0; i < replay->first[replay->rank_count]; i++)
+		replay->flags[i] |= SS_REPLAY_UNLOCKED;
+	memset(replay->is_edited, true, replay->rank_count);
 	run(replay);
 	free_ns = mean_step(replay);
 	if (replay->plain_ns)
@@ -423,19 +508,20 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 		replay->first[rank_count] = (uint32_t)count;
 		replay->task_count = (uint32_t)count + replay->meeting_count;
 	}
-	replay->meeting_of = block(replay, replay->task_count, sizeof(*replay->meeting_of), &whole);
-	replay->order = block(replay, replay->task_count, sizeof(*replay->order), &whole);
+	replay->transfers = block(replay, replay->member_count, sizeof(*replay->transfers), &whole);
+	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
 	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
-	for (uint32_t i = 0; whole && i < replay->meeting_count; i++)
-		settle_meeting(replay, &replay->meetings[i]);
+	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
+	if (whole)
+		settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");
 	}
 	replay->step_ns = recorded_step(replay);
-	reset(replay);
+	set_flags(replay);
 	run(replay);
 	replay->plain_ns = mean_step(replay);
 	replay->plain_apart_ns = replay->apart_ns;

@@ -12,30 +12,8 @@
 #define SS_REPLAY_REPLAY_H
 
 #include "job/join/join.h"
+#include "replay/edits.h"
 #include "replay/graph.h"
-
-struct ss_edit {
-	uint32_t task;  /* of the graph of `rank`; SS_NO_TASK: none */
-	uint32_t rank;  /* index into the ranks of the replay */
-	int64_t own_ns; /* instead of the recorded one */
-	bool releases;  /* no longer waits: SS_TASK_WAIT for the device, SS_TASK_JOIN for the
-			 * other thread or process, SS_TASK_TRANSFER for the other members */
-	bool unlocks;   /* its delay is gone, too */
-	bool merges;    /* part of the work before it on its stream: no gap between them */
-	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
-	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
-};
-
-/* Zeroed: empty. */
-struct ss_edits {
-	struct ss_memory *memory;
-	struct ss_edit *items;
-	uint32_t count, capacity;
-};
-
-void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory);
-void ss_edits_release(struct ss_edits *edits);
-SS_MUST_USE bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit);
 
 /* A collective of the job: begins when its last member arrives. */
 struct ss_replay_meeting {
@@ -48,10 +26,17 @@ struct ss_replay_member {
 	bool is_met; /* somebody waits for it */
 };
 
-/* A task of the job. */
-struct ss_replay_place {
-	uint32_t rank; /* or the number of ranks: `task` is a meeting */
+/* A transfer that waits for its meeting. */
+struct ss_replay_transfer {
 	uint32_t task;
+	uint32_t member; /* + 1; 0: nobody is waited for after all */
+};
+
+/* Tasks of one rank that are run one after the other. */
+struct ss_replay_stretch {
+	uint32_t rank; /* or the number of ranks: tasks are meetings */
+	uint32_t task, count;
+	uint32_t member; /* the first task is a transfer that waits: member + 1; else 0 */
 };
 
 struct ss_replay {
@@ -66,14 +51,18 @@ struct ss_replay {
 	struct ss_replay_member *members;
 	uint32_t meeting_count, member_count;
 	uint32_t meeting_room,
-		member_room;  /* for those of the job, whether they have tasks or not */
-	uint32_t *meeting_of; /* per task: of transfers the member + 1; 0: nobody is waited for */
-	struct ss_replay_place *order; /* all tasks, each behind all that it waits for */
-	bool is_together;              /* clocks can be compared, and all have as many steps */
-	uint32_t broken;               /* edges that went round in a circle and are left out */
+		member_room; /* for those of the job, whether they have tasks or not */
+	struct ss_replay_transfer *transfers; /* rank after rank, by task */
+	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
+	struct ss_replay_stretch *order; /* all tasks, each behind all that it waits for */
+	uint32_t stretch_count, stretch_capacity;
+	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
+	bool is_together; /* clocks can be compared, and all have as many steps */
+	uint32_t broken;  /* edges that went round in a circle and are left out */
 	/* of the last run, per task */
 	int64_t *start_ns, *own_ns;
 	uint8_t *flags;   /* enum ss_replay_flag */
+	bool *is_edited;  /* per rank */
 	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
 	int64_t plain_ns; /* the same, as a run without edits gives it */
 	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
@@ -81,11 +70,28 @@ struct ss_replay {
 	double error_percent;   /* of the mean step, when run without delays */
 };
 
+/*
+ * What a run needs to know of a task, in one byte: it reads edges, starts and own times of millions
+ * of tasks, and the tasks themselves only where this is not enough.
+ */
 enum ss_replay_flag {
+	/* by edits */
 	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for device, thread or ranks */
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 	SS_REPLAY_MERGED = 1 << 2,   /* no gap to what is before it on its stream */
+	SS_REPLAY_EDITED = SS_REPLAY_RELEASED | SS_REPLAY_UNLOCKED | SS_REPLAY_MERGED,
+	/* always */
+	SS_REPLAY_IN_STEP = 1 << 3, /* steps are measured by it */
+	SS_REPLAY_BEFORE = 1 << 4,  /* the first step begins when it is done */
+	SS_REPLAY_DELAYED = 1 << 5, /* has a delay */
+	SS_REPLAY_EDGES = 3 << 6,   /* how many edges it has; 3: that many or more */
 };
+
+#define SS_REPLAY_EDGES_AT 6
+
+/* The transfer of a rank that waits and is this task; NULL: it is none. */
+struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
+						 uint32_t task);
 
 /* Whether steps are measured by it: the main thread and the devices. */
 static inline bool ss_replay_counts(const struct ss_graph *graph, const struct ss_task *task)

@@ -82,13 +82,12 @@ static uint32_t stretch_of(const struct ss_timeline *timeline, int64_t at_ns)
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out)
 {
-	const struct ss_edits *edits = &finding->edits;
+	struct ss_edits_visit visit = { 0 };
 	uint32_t rank = SS_NO_ROW, file = SS_NO_ROW;
 
 	memset(out, 0, sizeof(*out));
-
-	for (uint32_t i = 0; i < edits->count; i++) {
-		const struct ss_edit *edit = &edits->items[i];
+	while (ss_edits_next(&finding->edits, &visit)) {
+		const struct ss_edit *edit = &visit.edit;
 		struct ss_flag_place place, *there;
 
 		if (edit->rank != rank) {

@@ -57,6 +57,14 @@ static void close_job(struct job *job)
 	assert_int_equal(job->memory.used_bytes, 0);
 }
 
+/* One edit, instead of what is there. */
+static void set_edit(struct ss_edits *edits, struct ss_memory *memory, struct ss_edit edit)
+{
+	ss_edits_release(edits);
+	ss_edits_init(edits, memory);
+	assert_true(ss_edits_add(edits, edit));
+}
+
 /* The first task of a kind of a rank. */
 static uint32_t find(const struct ss_graph *graph, enum ss_task_kind kind)
 {
@@ -70,7 +78,7 @@ static uint32_t find(const struct ss_graph *graph, enum ss_task_kind kind)
 static void check_once(struct job *job)
 {
 	struct ss_replay replay;
-	struct ss_edits edits;
+	struct ss_edits edits = { 0 };
 	const struct ss_edits *fixes[] = { &edits };
 	uint32_t late = find(&job->graphs[1], SS_TASK_KERNEL);
 
@@ -80,16 +88,15 @@ static void check_once(struct job *job)
 	assert_int_equal(replay.meeting_count, 1);
 	assert_int_equal(replay.step_ns, 250000);
 	assert_int_equal(ss_replay_run(&replay, NULL, 0), 250000);
-	ss_edits_init(&edits, &job->memory);
 	/* both are there at 101 then, and the transfer takes the shortest stay */
-	assert_true(
-		ss_edits_add(&edits, (struct ss_edit){ .task = late, .rank = 1, .own_ns = 94000 }));
+	set_edit(&edits, &job->memory,
+		 (struct ss_edit){ .task = late, .rank = 1, .own_ns = 94000 });
 	assert_int_equal(ss_replay_run(&replay, fixes, 1), 150000);
 	/* faster than the other: that one is the last then */
-	edits.items[0].own_ns = 4000;
+	set_edit(&edits, &job->memory, (struct ss_edit){ .task = late, .rank = 1, .own_ns = 4000 });
 	assert_int_equal(ss_replay_run(&replay, fixes, 1), 150000);
 	/* the other faster: nothing changes */
-	edits.items[0].rank = 0;
+	set_edit(&edits, &job->memory, (struct ss_edit){ .task = late, .rank = 0, .own_ns = 4000 });
 	assert_int_equal(ss_replay_run(&replay, fixes, 1), 250000);
 	ss_edits_release(&edits);
 	ss_replay_release(&replay);

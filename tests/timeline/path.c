@@ -156,19 +156,20 @@ static void test_flags(void **state)
 	struct ss_timeline timeline = { .files = &file, .file_count = 1 };
 	struct ss_graph graphs[2] = { { .tasks = tasks, .edges = edges, .task_count = 4 } };
 	struct ss_diagnosis diagnosis = { .graphs = graphs };
+	struct ss_memory memory;
 
 	(void)state;
+	ss_memory_init(&memory, 0);
 	/* the return waits for call and kernel */
 	tasks[2].edges = 2;
 	for (size_t i = 0; i < SS_COUNT(flags); i++) {
-		struct ss_edit edits[2] = { flags[i].edits[0], flags[i].edits[1] };
-		struct ss_finding finding = { .edits = { .items = edits, .count = 2 } };
+		struct ss_finding finding = { .edits = { .memory = &memory } };
 		struct ss_flag_places places;
 		struct ss_text found = { 0 };
 
-		/* one edit alone */
-		if (!edits[1].task)
-			finding.edits.count = 1;
+		/* the second one is zeroed where there is one edit alone */
+		for (uint32_t k = 0; k < 2 && (!k || flags[i].edits[k].task); k++)
+			assert_true(ss_edits_add(&finding.edits, flags[i].edits[k]));
 		ss_flag_find(&diagnosis, &finding, &timeline, &places);
 		ss_text_add_string(&found, "");
 		for (uint32_t k = 0; k < places.count; k++) {
@@ -181,7 +182,9 @@ static void test_flags(void **state)
 		support_check(strcmp(found.data, flags[i].wanted) == 0, flags[i].what,
 			      "found:  %s\nwanted: %s", found.data, flags[i].wanted);
 		ss_text_release(&found);
+		ss_edits_release(&finding.edits);
 	}
+	assert_int_equal(memory.used_bytes, 0);
 }
 
 /* More places than are told: the largest of them, and the largest of each stretch of the run. */
@@ -196,12 +199,13 @@ static void test_many_flags(void **state)
 	struct ss_graph graph = { .tasks = many, .task_count = 100 };
 	struct ss_diagnosis diagnosis = { .graphs = &graph };
 	struct ss_flag_places places;
-	struct ss_edit edits[100] = { 0 };
-	struct ss_finding finding = { .edits = { .items = edits, .count = 100 } };
+	struct ss_memory memory;
+	struct ss_finding finding = { .edits = { .memory = &memory } };
 
 	(void)state;
+	ss_memory_init(&memory, 0);
 	for (uint32_t i = 0; i < 100; i++) {
-		edits[i].task = i;
+		assert_true(ss_edits_add(&finding.edits, (struct ss_edit){ .task = i }));
 		many[i].own_ns = (i * 37) % 100 + 1;
 		/* two in each stretch of the first half, none in the other */
 		many[i].start_ns = i / 2 * 1000 + i % 2;
@@ -217,6 +221,7 @@ static void test_many_flags(void **state)
 
 		assert_int_equal(places.stretches[i].ns, one > other ? one : other);
 	}
+	ss_edits_release(&finding.edits);
 }
 
 int main(void)
