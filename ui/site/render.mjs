@@ -168,7 +168,9 @@ function viewerFrame(writer) {
 	const way = wayTo(writer.page, "demo-viewer.html");
 	return `<iframe src="${way}" title="The viewer with a simulated job" loading="lazy"></iframe>
 
-<p><a href="${way}">Open it on a page of its own</a></p>`;
+<p><a href="${way}">Open it on a page of its own</a>, or
+<a href="${wayTo(writer.page, "own-traces.html")}">open your own traces</a> in the empty viewer:
+they stay on your machine.</p>`;
 }
 
 /* The page as HTML, with the headings of its own menu and what the search needs. */
