@@ -173,13 +173,19 @@ function viewerFrame(writer) {
 they stay on your machine.</p>`;
 }
 
+/* A table scrolls in its own box; one of two columns fits a phone without that. */
+function tableStart(_, head) {
+	const name = head.split("<th").length <= 3 ? ' class="narrow"' : "";
+	return `<div class="table" tabindex="0"><table${name}>`;
+}
+
 /* The page as HTML, with the headings of its own menu and what the search needs. */
 export function render(site, page) {
 	const writer = new Writer(site, page);
 	const marked = new Marked({ gfm: true, renderer: rendererOf(writer) });
 	const html = marked
 		.parse(page.text.replace(VIEWER, viewerFrame(writer)).replace(/<!--.*?-->\n?/gs, ""))
-		.replace(/<table>/g, '<div class="table" tabindex="0"><table>')
+		.replace(/<table>(?=\s*<thead>\s*<tr>(.*?)<\/tr>)/gs, tableStart)
 		.replace(/<\/table>/g, "</table></div>")
 		// tables without headings are lists of two columns: empty cells say nothing to a reader
 		.replace(/<thead>\s*<tr>\s*(<th[^>]*><\/th>\s*)+<\/tr>\s*<\/thead>/g, "")
