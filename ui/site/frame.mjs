@@ -61,13 +61,18 @@ function editLink(site, page) {
 	return `<p><a href="${address}" rel="noreferrer">Edit this page</a></p>`;
 }
 
+/* A rule and a view may have the same name. */
+function sectionOf(site, page) {
+	return site.sections.find((section) => section.pages.includes(page)).name;
+}
+
 export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
 	const aside = contents(headings);
 	const isHome = page.address === "index.html";
 	const title = isHome
 		? "stepscope: why is the training step slow?"
-		: `${page.title} · stepscope`;
+		: [...new Set([page.title, sectionOf(site, page), "stepscope"])].join(" · ");
 	return `<!doctype html>
 <html lang="en" data-root="${way("x").replace(/x$/, "")}">
 <head>

@@ -173,9 +173,10 @@ function viewerFrame(writer) {
 they stay on your machine.</p>`;
 }
 
-/* A table scrolls in its own box; one of two columns fits a phone without that. */
+/* A table scrolls in its own box; two columns, or columns with units, fit a phone without that. */
 function tableStart(_, head) {
-	const name = head.split("<th").length <= 3 ? ' class="narrow"' : "";
+	const isNarrow = head.split("<th").length <= 3 || head.includes("<th>unit</th>");
+	const name = isNarrow ? ' class="narrow"' : "";
 	return `<div class="table" tabindex="0"><table${name}>`;
 }
 
