@@ -72,7 +72,8 @@ class Writer {
 		const target = targetOf(this.site.root, this.page.source, href);
 		if (!target) return `<a href="${escapeText(href)}" rel="noreferrer">${inner}</a>`;
 		const hash = target.hash ? `#${target.hash}` : "";
-		const page = this.site.bySource.get(target.source);
+		const { bySource } = this.site;
+		const page = bySource.get(target.source) ?? bySource.get(`${target.source}/README.md`);
 		if (page) return `<a href="${wayTo(this.page, page.address)}${hash}">${inner}</a>`;
 		if (target.source.startsWith("docs/") && /\.(json|png|gif)$/.test(target.source))
 			return `<a href="${this.carry(target.source)}">${inner}</a>`;
@@ -175,8 +176,9 @@ they stay on your machine.</p>`;
 
 /* A table scrolls in its own box; two columns, or columns with units, fit a phone without that. */
 function tableStart(_, head) {
-	const isNarrow = head.split("<th").length <= 3 || head.includes("<th>unit</th>");
-	const name = isNarrow ? ' class="narrow"' : "";
+	const count = head.split("<th").length - 1;
+	const isNarrow = count <= 2 || (count === 3 && head.includes("<th>unit</th>"));
+	const name = isNarrow ? ' class="narrow"' : count > 5 ? ' class="wide"' : "";
 	return `<div class="table" tabindex="0"><table${name}>`;
 }
 
