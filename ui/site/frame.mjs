@@ -28,9 +28,10 @@ function menu(site, page) {
 
 function shortTitle(site, page) {
 	if (page.address === "index.html") return "What it is";
-	return /\/index\.html$/.test(page.address) && site.sections.some((s) => s.pages[0] === page)
-		? "All"
-		: page.title.replace(/^(Coming from|stepscope) /, "").replace(/(?<=^[a-z-]+): .*$/, "");
+	const isList = site.sections.some((section) => section.pages[0] === page);
+	if (isList && /\/index\.html$/.test(page.address)) return "All";
+	const name = page.title.replace(/^(Coming from|stepscope|snapshot) /, "");
+	return name.replace(/(?<=^[a-z-]+): .*$/, "");
 }
 
 function contents(headings) {

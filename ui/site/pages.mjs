@@ -106,7 +106,8 @@ function listOf(section, pages) {
 	const rows = pages.map(
 		(page) => `| [${page.title}](${posix.basename(page.source)}) | ${summaryOf(page.text)} |`,
 	);
-	const head = `# ${section.name}\n\n${section.intro.join(" ")}\n\n| page | what it is about |\n|---|---|\n`;
+	const table = "| page | what it is about |\n|---|---|\n";
+	const head = `# ${section.name}\n\n${section.intro.join(" ")}\n\n${table}`;
 	const source = `${section.folder}/README.md`;
 	return { source, text: `${head}${rows.join("\n")}\n`, title: section.name, isMade: true };
 }
