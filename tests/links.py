@@ -25,7 +25,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (.*?)\s*$", re.MULTILINE)
 MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*]")
 FOREIGN = re.compile(r"^[a-z]+:", re.IGNORECASE)
-DEMO = "demo-viewer.html"
+VIEWERS = ("demo-viewer.html", "own-traces.html")
 # What a page draws or runs; links that a reader clicks may lead elsewhere.
 LOADS = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src")}
 
@@ -108,7 +108,7 @@ def way_problems(site, path, page, pages):
 
 def site_problems(site):
     """(number of pages, problems) of a built site. The demo is one file with all that it needs."""
-    paths = [path for path in sorted(site.rglob("*.html")) if path.name != DEMO]
+    paths = [path for path in sorted(site.rglob("*.html")) if path.name not in VIEWERS]
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     problems = [f"{path.relative_to(site)}: {problem}" for path, page in pages.items()
                 for problem in way_problems(site, path, page, pages)]

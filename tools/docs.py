@@ -57,10 +57,11 @@ def oddities_table(root):
     """The oddities are declared in one C table of strings; they are read from there."""
     text = (root / "src/trace/quality.c").read_text()
     entry = re.compile(r'\[SS_ODD_\w+\] = \{\s*"([^"]+)",\s*SS_SEVERITY_(\w+),\s*((?:"[^"]*"\s*)+)')
+    words = dict(re.findall(r'\[SS_SEVERITY_(\w+)\] = "(\w+)"', text))
     lines = ["| oddity | severity | what it means |", "|---|---|---|"]
     for name, severity, strings in entry.findall(text):
         meaning = "".join(re.findall(r'"([^"]*)"', strings)).replace("|", "\\|")
-        lines.append(f"| `{name}` | {severity.lower()} | {meaning} |")
+        lines.append(f"| `{name}` | {words[severity]} | {meaning} |")
     return "\n".join(lines)
 
 

@@ -29,6 +29,11 @@ function styleSheet() {
 	return `:root {${light}}\n:root[data-theme="dark"] {${dark}}\n${wanted}\n${own}`;
 }
 
+/* The viewer of a report, without the traces in it: the page that asks for some. */
+function emptied(report) {
+	return report.replace(/<script type="application\/x-stepscope".*?<\/script>\n?/gs, "");
+}
+
 const written = new Set();
 
 /* Two files of one address would hide each other. */
@@ -69,7 +74,11 @@ function build(output, demo, repository) {
 		put(output, `assets/${name}`, readFileSync(join(HERE, name), "utf8"));
 	for (const source of site.files)
 		put(output, source.replace(/^docs\//, ""), readFileSync(join(ROOT, source)));
-	if (demo) put(output, "demo-viewer.html", readFileSync(demo));
+	if (demo) {
+		const report = readFileSync(demo, "utf8");
+		put(output, "demo-viewer.html", report);
+		put(output, "own-traces.html", emptied(report));
+	}
 	return pages.length;
 }
 

@@ -28,9 +28,10 @@ function menu(site, page) {
 
 function shortTitle(site, page) {
 	if (page.address === "index.html") return "What it is";
-	return /\/index\.html$/.test(page.address) && site.sections.some((s) => s.pages[0] === page)
-		? "All"
-		: page.title.replace(/^(Coming from|stepscope) /, "").replace(/(?<=^[a-z-]+): .*$/, "");
+	const isList = site.sections.some((section) => section.pages[0] === page);
+	if (isList && /\/index\.html$/.test(page.address)) return "All";
+	const name = page.title.replace(/^(Coming from|stepscope|snapshot) /, "");
+	return name.replace(/(?<=^[a-z-]+): .*$/, "");
 }
 
 function contents(headings) {
@@ -61,13 +62,18 @@ function editLink(site, page) {
 	return `<p><a href="${address}" rel="noreferrer">Edit this page</a></p>`;
 }
 
+/* A rule and a view may have the same name. */
+function sectionOf(site, page) {
+	return site.sections.find((section) => section.pages.includes(page)).name;
+}
+
 export function frame(site, page, { html, headings }) {
 	const way = (address) => wayTo(page, address);
 	const aside = contents(headings);
 	const isHome = page.address === "index.html";
 	const title = isHome
 		? "stepscope: why is the training step slow?"
-		: `${page.title} · stepscope`;
+		: [...new Set([page.title, sectionOf(site, page), "stepscope"])].join(" · ");
 	return `<!doctype html>
 <html lang="en" data-root="${way("x").replace(/x$/, "")}">
 <head>

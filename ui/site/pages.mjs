@@ -91,8 +91,8 @@ function names(root, folder) {
 /* The first sentence of a page, for lists. */
 function summaryOf(text) {
 	const body = text.replace(/^# .*\n+/, "").split("\n\n")[0].replace(/\n/g, " ");
-	if (/^[`|<![]/.test(body) && !body.startsWith("`stepscope")) return "";
-	return /^.*?[.:](?= |$)/.exec(body)?.[0].replace(/:$/, ".") ?? body;
+	if (/^[|<!]/.test(body)) return "";
+	return (/^.*?\.(?= |$)/.exec(body)?.[0] ?? body).replace(/:$/, ".");
 }
 
 export function titleOf(text, source) {
@@ -106,7 +106,8 @@ function listOf(section, pages) {
 	const rows = pages.map(
 		(page) => `| [${page.title}](${posix.basename(page.source)}) | ${summaryOf(page.text)} |`,
 	);
-	const head = `# ${section.name}\n\n${section.intro.join(" ")}\n\n| page | |\n|---|---|\n`;
+	const table = "| page | what it is about |\n|---|---|\n";
+	const head = `# ${section.name}\n\n${section.intro.join(" ")}\n\n${table}`;
 	const source = `${section.folder}/README.md`;
 	return { source, text: `${head}${rows.join("\n")}\n`, title: section.name, isMade: true };
 }

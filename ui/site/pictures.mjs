@@ -4,10 +4,10 @@
  *
  *     node ui/site/pictures.mjs STEPSCOPE FOLDER
  *
- * All are taken from the command and the viewer in Chromium. Needs apngasm and pngquant (Debian).
- * Those of the other pages: ui/tests/shots.mjs.
+ * All are taken from the command and the viewer in Chromium. Needs apngasm and pngquant, which
+ * tools/setup leaves out: nothing else uses them. Those of the other pages: ui/tests/shots.mjs.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,6 +28,13 @@ const TUTORIAL = [
 	["5-network", "fsdp8-exposed-comm", "communication"],
 	["6-memory", "gpu1-memory-leak", "memory"],
 ];
+
+/* Packages of Debian with a program of the same name. */
+const PROGRAMS = ["apngasm", "pngquant"];
+
+function missing() {
+	return PROGRAMS.filter((name) => spawnSync(name, ["--version"]).error);
+}
 
 /* The same picture with fewer colours: a third of the bytes. */
 function reduce(path) {
@@ -136,6 +143,12 @@ const [stepscope, folder] = process.argv.slice(2);
 if (!folder) {
 	process.stderr.write("usage: node ui/site/pictures.mjs STEPSCOPE FOLDER\n");
 	process.exit(2);
+}
+const lacking = missing().join(" ");
+if (lacking) {
+	process.stderr.write(`pictures.mjs: not installed: ${lacking}\n`);
+	process.stderr.write(`On Debian: apt-get install ${lacking}\n`);
+	process.exit(1);
 }
 const harness = new Harness(stepscope);
 try {

@@ -72,7 +72,8 @@ class Writer {
 		const target = targetOf(this.site.root, this.page.source, href);
 		if (!target) return `<a href="${escapeText(href)}" rel="noreferrer">${inner}</a>`;
 		const hash = target.hash ? `#${target.hash}` : "";
-		const page = this.site.bySource.get(target.source);
+		const { bySource } = this.site;
+		const page = bySource.get(target.source) ?? bySource.get(`${target.source}/README.md`);
 		if (page) return `<a href="${wayTo(this.page, page.address)}${hash}">${inner}</a>`;
 		if (target.source.startsWith("docs/") && /\.(json|png|gif)$/.test(target.source))
 			return `<a href="${this.carry(target.source)}">${inner}</a>`;
@@ -168,7 +169,17 @@ function viewerFrame(writer) {
 	const way = wayTo(writer.page, "demo-viewer.html");
 	return `<iframe src="${way}" title="The viewer with a simulated job" loading="lazy"></iframe>
 
-<p><a href="${way}">Open it on a page of its own</a></p>`;
+<p><a href="${way}">Open it on a page of its own</a>, or
+<a href="${wayTo(writer.page, "own-traces.html")}">open your own traces</a> in the empty viewer:
+they stay on your machine.</p>`;
+}
+
+/* A table scrolls in its own box; two columns, or columns with units, fit a phone without that. */
+function tableStart(_, head) {
+	const count = head.split("<th").length - 1;
+	const isNarrow = count <= 2 || (count === 3 && head.includes("<th>unit</th>"));
+	const name = isNarrow ? ' class="narrow"' : count > 5 ? ' class="wide"' : "";
+	return `<div class="table" tabindex="0"><table${name}>`;
 }
 
 /* The page as HTML, with the headings of its own menu and what the search needs. */
@@ -177,7 +188,7 @@ export function render(site, page) {
 	const marked = new Marked({ gfm: true, renderer: rendererOf(writer) });
 	const html = marked
 		.parse(page.text.replace(VIEWER, viewerFrame(writer)).replace(/<!--.*?-->\n?/gs, ""))
-		.replace(/<table>/g, '<div class="table" tabindex="0"><table>')
+		.replace(/<table>(?=\s*<thead>\s*<tr>(.*?)<\/tr>)/gs, tableStart)
 		.replace(/<\/table>/g, "</table></div>")
 		// tables without headings are lists of two columns: empty cells say nothing to a reader
 		.replace(/<thead>\s*<tr>\s*(<th[^>]*><\/th>\s*)+<\/tr>\s*<\/thead>/g, "")

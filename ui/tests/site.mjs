@@ -8,7 +8,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { sentence } from "./figures.mjs";
 import { check, equal, Failed } from "./harness.mjs";
+import { verdictOf } from "./ways.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -165,6 +167,16 @@ async function demo(harness) {
 	await harness.close(page);
 }
 
+/* Behind the link below it: the viewer without traces opens those of a reader. */
+async function ownTraces(harness) {
+	const folder = harness.simulate("cnn1-input-in-process");
+	const page = await harness.open(siteOf(harness)("demo.html"));
+	await page.getByRole("link", { name: "open your own traces" }).click();
+	await page.locator("input[type=file]").first().setInputFiles(join(folder, "rank0.json.gz"));
+	equal(await verdictOf(page), sentence(harness.json("diagnose", folder)), "the verdict");
+	await harness.close(page);
+}
+
 export const siteTests = [
 	{ name: "site: search finds pages, by keys", run: search },
 	{ name: "site: light and dark", run: themes },
@@ -173,4 +185,5 @@ export const siteTests = [
 	{ name: "site: keys skip to the text", run: keys },
 	{ name: "site: copies commands without prompt and output", run: copies },
 	{ name: "site: the viewer opens a job", run: demo },
+	{ name: "site: the viewer opens traces of the reader", run: ownTraces },
 ];
