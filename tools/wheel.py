@@ -25,6 +25,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux.*\.so\.\d+")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
+# Packages of Debian, and what shows that one is there.
+TOOLS = {
+    "python3-build": "/usr/lib/python3/dist-packages/build",
+    "python3-mesonpy": "/usr/lib/python3/dist-packages/mesonpy",
+    "python3-wheel": "/usr/lib/python3/dist-packages/wheel",
+    "patchelf": "/usr/bin/patchelf",
+}
 
 
 def run(command, **options):
@@ -47,6 +54,13 @@ def build(source, what, out, libraries):
         ["/usr/bin/python3", "-m", "build", f"--{what}", "--no-isolation", "--outdir", out, source],
         env=environment,
     )
+
+
+def check_tools():
+    """Says what is missing before minutes have passed."""
+    missing = [package for package, path in TOOLS.items() if not os.path.exists(path)]
+    if missing:
+        sys.exit(f"wheel: missing: {' '.join(missing)}; run: apt-get install {' '.join(missing)}")
 
 
 def commit_time():
@@ -99,6 +113,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--libraries", type=pathlib.Path, help="made by tools/libraries")
     options = parser.parse_args()
+    check_tools()
     # tools that pack take the times of files from here
     os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time())
     with tempfile.TemporaryDirectory() as name:
