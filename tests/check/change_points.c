@@ -126,7 +126,7 @@ static void test_levels(void **state)
 
 static void test_edges(void **state)
 {
-	struct ss_change_point point;
+	struct ss_change_point point = { 0 };
 	double values[8] = { 5, 5, 5, 5, 5, 5, 5, 5 };
 
 	(void)state;
