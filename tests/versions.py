@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """versions.py - every file that names the version of stepscope names that of meson.build.
 
-Usage: versions.py STEPSCOPE SOURCE_ROOT. Also: `version --json` is complete, and every library that
-it names has a licence.
+Usage: versions.py STEPSCOPE SOURCE_ROOT. Also: `version --json` is complete, every library that it
+names has a licence, and Debian's list of symbols is that of the library: else no package is built.
 """
 
 import json
@@ -45,8 +45,18 @@ def check_about(stepscope):
     return about["version"]
 
 
+def check_symbols(root):
+    """What the library exports, as tools/abi.py keeps it, is what Debian's list names."""
+    text = (root / "tests/abi/stepscope.abi").read_text(encoding="utf-8")
+    exported = set(re.findall(r"<elf-symbol name='(\w+)'", text))
+    listed = set(re.findall(r"(?m)^ (\w+)@", (root / "debian/libstepscope1.symbols").read_text()))
+    assert exported, "tests/abi/stepscope.abi names no symbol"
+    assert exported == listed, f"debian/libstepscope1.symbols: {sorted(exported ^ listed)}"
+
+
 def main(stepscope, root):
     root = Path(root)
+    check_symbols(root)
     wanted = re.search(r"version: '([\d.]+)'", (root / "meson.build").read_text())[1]
     found = {"include/stepscope.h": header_version(root), "the command": check_about(stepscope)}
     for name, pattern in PLACES:

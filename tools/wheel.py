@@ -6,7 +6,8 @@
 
 The archive comes first and the wheel is built from it, so what is published builds from what is
 published. Libraries are linked in (tools/libraries makes them, here or in the folder given), and
-the wheel's name says which C library it needs: that is read from its symbols, not assumed.
+the wheel's name says which C library it needs: that is read from its symbols, not assumed. Files in
+both have the time of the last commit (or SOURCE_DATE_EPOCH): two builds give the same bytes.
 """
 
 import argparse
@@ -24,6 +25,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt)\.so\.\d+|ld-linux.*\.so\.\d+")
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
 GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)")
+# Packages of Debian, and what shows that one is there.
+TOOLS = {
+    "python3-build": "/usr/lib/python3/dist-packages/build",
+    "python3-mesonpy": "/usr/lib/python3/dist-packages/mesonpy",
+    "python3-wheel": "/usr/lib/python3/dist-packages/wheel",
+    "patchelf": "/usr/bin/patchelf",
+}
 
 
 def run(command, **options):
@@ -46,6 +54,19 @@ def build(source, what, out, libraries):
         ["/usr/bin/python3", "-m", "build", f"--{what}", "--no-isolation", "--outdir", out, source],
         env=environment,
     )
+
+
+def check_tools():
+    """Says what is missing before minutes have passed."""
+    missing = [package for package, path in TOOLS.items() if not os.path.exists(path)]
+    if missing:
+        sys.exit(f"wheel: missing: {' '.join(missing)}; run: apt-get install {' '.join(missing)}")
+
+
+def commit_time():
+    """When the last commit was made, in seconds."""
+    log = ["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "log", "-1", "--format=%ct"]
+    return run(log).strip()
 
 
 def needed_c_library(module):
@@ -92,6 +113,9 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--libraries", type=pathlib.Path, help="made by tools/libraries")
     options = parser.parse_args()
+    check_tools()
+    # tools that pack take the times of files from here
+    os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time())
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         libraries = (options.libraries or work / "libraries").resolve()

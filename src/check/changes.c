@@ -160,8 +160,8 @@ static void add_items(struct list *list, const struct ss_check *check, enum ss_c
 /* More than any list has. */
 static size_t room_for(const struct ss_check *check)
 {
-	size_t room = SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count + check->after.kernels.count +
-		      check->after.collectives.count;
+	size_t room = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count +
+		      check->after.kernels.count + check->after.collectives.count;
 
 	for (uint32_t i = 0; i < check->before_count; i++)
 		room += check->before[i].kernels.count + check->before[i].collectives.count;

@@ -16,6 +16,9 @@ enum ss_step_part {
 	SS_STEP_PARTS = SS_STEP_IDLE + SS_IDLE_CAUSES,
 };
 
+/* The part of one cause of idle time. */
+#define SS_STEP_IDLE_BY(cause) ((int)SS_STEP_IDLE + (int)(cause))
+
 /* "exposed communication", "waiting for input": what the step does then; lives forever. */
 const char *ss_step_part_name(int part);
 

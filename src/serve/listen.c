@@ -28,7 +28,7 @@ enum ss_status ss_token_make(char token[SS_TOKEN_LENGTH + 1], struct ss_error *e
 {
 	unsigned char bytes[SS_TOKEN_LENGTH / 2];
 
-	if (getentropy(bytes, sizeof(bytes)) != 0)
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return ss_fail(err, SS_ERR_IO, "cannot create a token: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(token + 2 * i, 3, "%02x", bytes[i]);

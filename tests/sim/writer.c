@@ -326,7 +326,7 @@ static void test_lost_rows(void **state)
 	support_job_open(&job, &support_h100);
 	job.plan.lost_per_million = 500000;
 	rows = support_job_write(&job, 1, &first);
-	assert_in_range(rows, 4, 15);
+	assert_true(rows >= 4 && rows <= 15);
 	assert_non_null(
 		strstr(first.data, "\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#5"));
 	assert_int_equal(support_job_write(&job, 1, &second), rows);

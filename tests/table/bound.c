@@ -121,10 +121,10 @@ static void test_many_rows(void **state)
 	assert_true(ss_table_bound(&fixture.table));
 	for (uint32_t i = 0; i < rows; i++)
 		bytes += ss_table_cell(&fixture.table, i, 1).length;
-	assert_in_range(bytes, rows, rows * 300);
+	assert_true(bytes >= rows && bytes <= rows * 300);
 	assert_true(has_text(&fixture, 1, "short"));
 	/* and copies of a text are one */
-	assert_in_range(fixture.memory.used_bytes, 1, 4000000);
+	assert_true(fixture.memory.used_bytes >= 1 && fixture.memory.used_bytes <= 4000000);
 	close_table(&fixture);
 	free(text);
 }

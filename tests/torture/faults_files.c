@@ -33,7 +33,7 @@ static void change(int fd, int how)
 	int file;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (syscall(SYS_readlink, link, path, sizeof(path) - 1) <= 0 ||
+	if (syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1) <= 0 ||
 	    syscall(SYS_fstat, fd, &info) != 0 || !S_ISREG(info.st_mode) || strstr(path, "/out/"))
 		return;
 	if (how == -1) {
@@ -53,7 +53,7 @@ static void change(int fd, int how)
 	syscall(SYS_write, file, other, sizeof(other) - 1);
 	syscall(SYS_close, file);
 	if (how == -3)
-		syscall(SYS_rename, new, path);
+		syscall(SYS_renameat2, AT_FDCWD, new, AT_FDCWD, path, 0);
 }
 
 ssize_t read(int fd, void *bytes, size_t room)
@@ -97,7 +97,8 @@ static bool is_counter(int fd)
 	char link[64], path[64] = "";
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return syscall(SYS_readlink, link, path, sizeof(path) - 1) > 0 && strstr(path, "[eventfd]");
+	return syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1) > 0 &&
+	       strstr(path, "[eventfd]");
 }
 
 ssize_t write(int fd, const void *bytes, size_t length)

@@ -379,9 +379,9 @@ static bool find_work(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 
 	if (digest->device < 0) {
 		whole = ss_roles_init(&roles, finder->trace, digest->memory);
-		ss_cover_unite(&sets[SS_OWN_IDLE + SS_IDLE_INPUT], &roles.covers[SS_ROLE_INPUT]);
+		ss_cover_unite(&sets[SS_OWN_IDLE_BY(SS_IDLE_INPUT)], &roles.covers[SS_ROLE_INPUT]);
 		ss_cover_unite(&sets[SS_OWN_COMPUTE], &roles.covers[SS_ROLE_CPU]);
-		ss_cover_subtract(&sets[SS_OWN_COMPUTE], &sets[SS_OWN_IDLE + SS_IDLE_INPUT]);
+		ss_cover_subtract(&sets[SS_OWN_COMPUTE], &sets[SS_OWN_IDLE_BY(SS_IDLE_INPUT)]);
 		ss_roles_release(&roles);
 		return whole;
 	}
@@ -472,7 +472,7 @@ static void add_unknown(struct ss_digest *digest)
 		left_ns = arrival->start_ns - arrival->release_ns;
 		for (int part = 0; part < SS_OWN_PARTS; part++)
 			ss_ns_subtract(&left_ns, arrival->own_ns[part]);
-		ss_ns_add(&arrival->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN], left_ns);
+		ss_ns_add(&arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
 	}
 }
 

@@ -47,6 +47,9 @@ enum ss_own {
 	SS_OWN_PARTS = SS_OWN_IDLE + SS_IDLE_CAUSES,
 };
 
+/* The part of one cause of idle time. */
+#define SS_OWN_IDLE_BY(cause) ((int)SS_OWN_IDLE + (int)(cause))
+
 /* A rank in one collective. */
 struct ss_arrival {
 	int64_t start_ns, end_ns;

@@ -27,9 +27,9 @@ static int64_t part_of(const struct ss_digest *rank, int part)
 			ss_ns_add(&sum_ns, step->compute_ns);
 		else if (part == SS_OWN_COPY)
 			ss_ns_add(&sum_ns, step->exposed_copy_ns);
-		else if (part == SS_OWN_IDLE + SS_IDLE_LAUNCH && rank->device < 0)
+		else if (part == SS_OWN_IDLE_BY(SS_IDLE_LAUNCH) && rank->device < 0)
 			ss_ns_add(&sum_ns, step->loose_ns);
-		else if (part == SS_OWN_IDLE + SS_IDLE_INPUT && rank->device < 0)
+		else if (part == SS_OWN_IDLE_BY(SS_IDLE_INPUT) && rank->device < 0)
 			ss_ns_add(&sum_ns, step->input_ns);
 		else if (part >= SS_OWN_IDLE)
 			ss_ns_add(&sum_ns, step->idle_ns[part - SS_OWN_IDLE]);

@@ -94,7 +94,7 @@ static void charge(const struct ss_arrival *arrival, const struct usual *usual, 
 			add_time(&out->own_ns[part], share_ns);
 	}
 	/* rounding, or nothing that it did more of */
-	add_time(&out->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN], left_ns);
+	add_time(&out->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
 }
 
 static void add_meeting(struct ss_lateness *lateness, const struct ss_joined *joined,

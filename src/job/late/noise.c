@@ -122,7 +122,7 @@ static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
 /* It does something between operators that the others do not. */
 static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
 {
-	uint32_t loose = SS_OWN_IDLE + SS_IDLE_LAUNCH;
+	uint32_t loose = SS_OWN_IDLE_BY(SS_IDLE_LAUNCH);
 
 	return (double)ss_judge_own(judge, r, loose) >=
 		       LOOSE_TIMES * (double)ss_judge_others(judge, r, loose) &&

@@ -145,7 +145,7 @@ static inline char *ss_sim_put(char *at, const struct ss_sim_piece *piece)
 #define SS_SIM_PUT(at, literal) \
 	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
-extern const char ss_sim_two_digits[200]; /* "000102...99" */
+extern const char ss_sim_two_digits[201]; /* "000102...99" */
 
 static inline char *ss_sim_put_number(char *at, uint64_t value)
 {

@@ -79,9 +79,9 @@ static void test_cases(void **state)
 		check(what, "lost", late->lost_ns, cases[i].lost_us);
 		check(what, "compute", late->own_ns[SS_OWN_COMPUTE], cases[i].compute_us);
 		check(what, "copies", late->own_ns[SS_OWN_COPY], cases[i].copy_us);
-		check(what, "launching", late->own_ns[SS_OWN_IDLE + SS_IDLE_LAUNCH],
+		check(what, "launching", late->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)],
 		      cases[i].launch_us);
-		check(what, "unknown", late->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN],
+		check(what, "unknown", late->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)],
 		      cases[i].unknown_us);
 		ss_arena_release(&arena);
 		support_ranks_close(&ranks);

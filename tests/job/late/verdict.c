@@ -94,9 +94,9 @@ static void add_step(const struct job *job, struct ss_digest *rank, uint32_t num
 	arrival->sequence = number;
 	arrival->bytes = 64;
 	arrival->own_ns[SS_OWN_COMPUTE] = step->compute_ns = 6000000;
-	arrival->own_ns[SS_OWN_IDLE + SS_IDLE_LAUNCH] = 200000;
+	arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] = 200000;
 	step->idle_ns[SS_IDLE_LAUNCH] = 200000;
-	arrival->own_ns[SS_OWN_IDLE + SS_IDLE_DEPENDENCY] = 1800000;
+	arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_DEPENDENCY)] = 1800000;
 	step->idle_ns[SS_IDLE_DEPENDENCY] = 1800000;
 	step->comm_ns = step->exposed_comm_ns = 200000 + (worst_us - late_us) * 1000;
 	switch (job->why) {
@@ -110,14 +110,14 @@ static void add_step(const struct job *job, struct ss_digest *rank, uint32_t num
 		step->exposed_copy_ns += more_ns;
 		break;
 	case 'i':
-		arrival->own_ns[SS_OWN_IDLE + SS_IDLE_INPUT] += more_ns;
+		arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)] += more_ns;
 		step->idle_ns[SS_IDLE_INPUT] += more_ns;
 		break;
 	case 'm':
 		arrival->own_ns[SS_OWN_COMM] += more_ns;
 		break;
 	default:
-		arrival->own_ns[SS_OWN_IDLE + SS_IDLE_LAUNCH] += more_ns;
+		arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] += more_ns;
 		step->idle_ns[SS_IDLE_LAUNCH] += more_ns;
 	}
 }

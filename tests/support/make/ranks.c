@@ -159,10 +159,10 @@ static int64_t *part_of(char letter, struct ss_arrival *arrival, struct ss_rank_
 	case 'y':
 		return arrival ? &arrival->own_ns[SS_OWN_COPY] : &step->exposed_copy_ns;
 	case 'i':
-		return arrival ? &arrival->own_ns[SS_OWN_IDLE + SS_IDLE_INPUT]
+		return arrival ? &arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)]
 			       : &step->idle_ns[SS_IDLE_INPUT];
 	case 'l':
-		return arrival ? &arrival->own_ns[SS_OWN_IDLE + SS_IDLE_LAUNCH]
+		return arrival ? &arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)]
 			       : &step->idle_ns[SS_IDLE_LAUNCH];
 	default:
 		return NULL;

@@ -320,7 +320,7 @@ static void test_runs_are_short(void **state)
 	rows_index(&rows);
 	scan = look(&rows, 0, 0, 1000000, 320);
 	/* 320 pixels in runs of 32; a node more or less at their ends */
-	assert_in_range(scan.count, 10, 12);
+	assert_true(scan.count >= 10 && scan.count <= 12);
 	for (uint32_t i = 0; i < scan.count; i++)
 		assert_true((double)(scan.items[i].end_ns - scan.items[i].start_ns) <=
 			    32 * scan.pixel_ns);
@@ -348,7 +348,8 @@ static void test_hostile(void **state)
 			scan = look(&rows, 0, 0, 2000000 + i, 1000);
 			/* a million starts, 2000 of them in a pixel */
 			assert_int_equal(scan.count, k ? 500 : 1);
-			assert_in_range(scan.items[0].count, k ? 2000 : count, k ? 2001 : count);
+			assert_true(scan.items[0].count >= (k ? 2000 : count) &&
+				    scan.items[0].count <= (k ? 2001 : count));
 			ss_scan_release(&scan);
 		}
 		scan = look(&rows, 0, 900000, 901000, 1000);

@@ -132,7 +132,7 @@ static void check_sums(const struct ss_ranged *found)
 		busy_ns += found->tracks[i].busy_ns;
 	for (uint32_t i = 0; i < found->name_count; i++)
 		names_ns += found->names[i].self_ns;
-	for (uint32_t i = 0; i < SS_WHERE_IDLE * SS_COLOR_COUNT; i++)
+	for (uint32_t i = 0; i < (uint32_t)SS_WHERE_IDLE * SS_COLOR_COUNT; i++)
 		colors_ns += found->colors[i / SS_COLOR_COUNT][i % SS_COLOR_COUNT].self_ns;
 	for (uint32_t i = 0; i < found->node_count; i++) {
 		const struct ss_range_node *node = &found->nodes[i];
