@@ -49,18 +49,20 @@ static bool add(struct pieces *pieces, int64_t start_ns, int64_t end_ns, enum us
 }
 
 /* Whom a rank waits for in a collective: another stage of its pipeline, or ranks as such. */
-static enum use use_of_wait(const struct ss_replay *replay, uint32_t transfer,
+static enum use use_of_wait(const struct ss_replay *replay, uint32_t rank, uint32_t task,
 			    const struct ss_pipelines *pipelines)
 {
-	uint32_t member = replay->meeting_of[transfer];
+	const struct ss_replay_transfer *transfer = NULL;
 	const struct ss_replay_meeting *meeting;
 	const struct ss_replay_member *members;
 
-	if (!member || !pipelines->count)
+	if (pipelines->count && pipelines->of[rank] != SS_NO_ROW)
+		transfer = ss_replay_transfer_of(replay, rank, task);
+	if (!transfer || !transfer->member)
 		return USE_PEERS;
-	meeting = &replay->meetings[replay->members[member - 1].meeting];
+	meeting = &replay->meetings[replay->members[transfer->member - 1].meeting];
 	members = &replay->members[meeting->first];
-	return meeting->count == 2 && pipelines->of[members[0].rank] != SS_NO_ROW &&
+	return meeting->count == 2 &&
 			       pipelines->of[members[0].rank] == pipelines->of[members[1].rank]
 		       ? USE_STAGES
 		       : USE_PEERS;
@@ -94,7 +96,7 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 		/* the transfer is the next task: until it begins the others have not come */
 		else if (kind == SS_TASK_ARRIVE && i + 1 < graph->task_count)
 			whole = add(pieces, end_ns, start_ns[i + 1],
-				    use_of_wait(replay, replay->first[rank] + i + 1, pipelines));
+				    use_of_wait(replay, rank, i + 1, pipelines));
 	}
 	return whole && ss_sort_runs(pieces->items, pieces->count, sizeof(*pieces->items), by_start,
 				     pieces->memory);
