@@ -3,8 +3,8 @@
  * fuzz_pack.c - packs, changed in every way and with checksums that are right.
  *
  * A checksum would stop nearly every change before it is looked at, so those are made
- * right first, and so are sums over tracks. JSON among the inputs is packed: the seeds are the same files as those of
- * the other targets, and the mutator makes packs of them.
+ * right first, and so are sums over tracks. JSON among the inputs is packed: the seeds are the same
+ * files as those of the other targets, and the mutator makes packs of them.
  */
 #include <string.h>
 

@@ -60,7 +60,7 @@ static void fill_sums(const struct ss_trace *trace, struct ss_pack_track_sums *o
 	}
 }
 
-/* Sums over tracks stop nearly every change of a column, too: those of its columns are put there. */
+/* Sums over tracks stop nearly every change of a column, too: those of its columns go there. */
 static void mend_sums(uint8_t *data, size_t size, const struct ss_pack_entry table[SS_PARTS])
 {
 	uint64_t track_count = table[SS_PART_TRACKS].bytes / sizeof(struct ss_pack_track);

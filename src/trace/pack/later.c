@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/system/thread.h"
-#include "read/zstd_read.h"
+#include "read/zstd_frame.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
 #include "trace/pack/unpack.h"

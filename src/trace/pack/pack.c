@@ -12,7 +12,7 @@
 #include "base/hash/checksum.h"
 #include "base/hash/hash.h"
 #include "base/text.h"
-#include "read/zstd_write.h"
+#include "read/zstd_frame.h"
 #include "trace/sums.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {

@@ -586,17 +586,9 @@ static void test_memory(void **state)
 	ss_text_release(&pack);
 }
 
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),  cmocka_unit_test(test_jobs),
-		cmocka_unit_test(test_bits),   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_wrong),  cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory), cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_week),   cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_lazy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_PROGRAM(cmocka_unit_test(test_texts), cmocka_unit_test(test_jobs), cmocka_unit_test(test_bits),
+	     cmocka_unit_test(test_cut), cmocka_unit_test(test_wrong),
+	     cmocka_unit_test(test_versions), cmocka_unit_test(test_giant),
+	     cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
+	     cmocka_unit_test(test_columns), cmocka_unit_test(test_week),
+	     cmocka_unit_test(test_compare), cmocka_unit_test(test_lazy))
