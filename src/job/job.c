@@ -182,7 +182,6 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 
 void ss_job_count_oddities(struct ss_job_file *file)
 {
-	memset(file->oddities, 0, sizeof(file->oddities));
 	for (int odd = 0; odd < SS_ODD_COUNT; odd++)
 		file->oddities[ss_oddity_info((enum ss_oddity)odd)->severity] +=
 			file->trace.quality.rows[odd].count;

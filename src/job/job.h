@@ -152,7 +152,7 @@ enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_
 SS_MUST_USE
 enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err);
 
-/* job.c: what "quality" counts, kept beside the trace: it may be gone when it is asked for. */
+/* job.c: adds what "quality" counts, kept beside the trace: it may be gone when it is asked for. */
 void ss_job_count_oddities(struct ss_job_file *file);
 
 /*

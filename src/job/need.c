@@ -56,6 +56,7 @@ static bool read_original(struct ss_job *job, struct ss_job_file *file)
 	file->source = path.path;
 	file->packed_of = NULL;
 	ss_recording_release(&file->recording, job->memory);
+	memset(file->oddities, 0, sizeof(file->oddities));
 	ss_job_count_oddities(file);
 	job->packs.unread++;
 	job->packs.preferred -= file->stands_in;

@@ -21,7 +21,7 @@ static void test_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(jsons); i++) {
-		struct ss_session *session = NULL;
+		struct ss_session *session;
 
 		assert_int_equal(ss_session_open_memory(jsons[i], strlen(jsons[i]), "rank1.json",
 							&session, NULL),
@@ -35,10 +35,8 @@ static void remove_simulated(const char *folder, uint32_t ranks)
 {
 	char path[128];
 
-	for (uint32_t r = 0; r < ranks; r++) {
+	for (uint32_t r = 0; r < ranks; r++, unlink(path))
 		snprintf(path, sizeof(path), "%s/rank%u.json", folder, r);
-		unlink(path);
-	}
 	snprintf(path, sizeof(path), "%s/truth.json", folder);
 	unlink(path);
 	rmdir(folder);
@@ -48,12 +46,11 @@ static void load_text(const char *folder, const char *name, struct ss_text *out)
 {
 	char path[128], block[4096];
 	FILE *file;
-	size_t got;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "rb");
 	assert_non_null(file);
-	while ((got = fread(block, 1, sizeof(block), file)) > 0)
+	for (size_t got; (got = fread(block, 1, sizeof(block), file)) > 0;)
 		ss_text_add(out, block, got);
 	fclose(file);
 }
@@ -586,9 +583,17 @@ static void test_memory(void **state)
 	ss_text_release(&pack);
 }
 
-TEST_PROGRAM(cmocka_unit_test(test_texts), cmocka_unit_test(test_jobs), cmocka_unit_test(test_bits),
-	     cmocka_unit_test(test_cut), cmocka_unit_test(test_wrong),
-	     cmocka_unit_test(test_versions), cmocka_unit_test(test_giant),
-	     cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
-	     cmocka_unit_test(test_columns), cmocka_unit_test(test_week),
-	     cmocka_unit_test(test_compare), cmocka_unit_test(test_lazy))
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_texts),  cmocka_unit_test(test_jobs),
+	cmocka_unit_test(test_bits),   cmocka_unit_test(test_cut),
+	cmocka_unit_test(test_wrong),  cmocka_unit_test(test_versions),
+	cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_memory), cmocka_unit_test(test_columns),
+	cmocka_unit_test(test_week),   cmocka_unit_test(test_compare),
+	cmocka_unit_test(test_lazy),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
