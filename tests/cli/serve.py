@@ -368,6 +368,7 @@ def check_ends(job, folder):
         os.close(reading)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
+        time.sleep(0.5)  # else a busy machine may read all of it before it sees the signal
         os.write(writing, b'{"traceEvents":[\n' + b'{"ph":"X","ts":1,"dur":1,"name":"a"},\n' * 1000)
         os.close(writing)
         check(process.wait(PATIENCE) == INTERRUPTED, process.returncode, process.stderr.read())
