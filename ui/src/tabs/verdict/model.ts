@@ -150,9 +150,9 @@ const ACCOUNT_PARTS: [(account: Account) => number, string, string, boolean][] =
 
 /* The parts of the step's account, in the order of the bar; they sum to the step. */
 export function accountParts(account: Account): BarPart[] {
-	return ACCOUNT_PARTS.map(([valueOf, name, color, hatched]) => ({
+	return ACCOUNT_PARTS.map(([sizeOf, name, color, hatched]) => ({
 		name,
-		value: valueOf(account),
+		value: sizeOf(account),
 		color,
 		hatched,
 	})).filter((part) => part.value > 0);
