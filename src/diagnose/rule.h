@@ -55,15 +55,17 @@ struct ss_look {
  * task). False: another rule owns it. Of two claims of one rule the shorter times count.
  */
 struct ss_claim {
-	uint32_t task;
 	int64_t own_ns, low_ns, high_ns;
+	uint32_t task;
+	float scale;            /* as in struct ss_edit; own, low and high are then the own time */
+	float low_scale;        /* if the fix does less than expected; 0: as scale */
 	bool releases, unlocks; /* as in struct ss_edit */
 	bool merges;            /* likewise, but not if the fix does less than expected */
-	float scale;            /* likewise; own, low and high are then the task's own time */
-	bool subtracts;  /* likewise: removes a part of the task, whatever others take of it */
-	uint8_t with;    /* number + 1 of the rule that shares the task; 0: none */
-	float low_scale; /* if the fix does less than expected; 0: as scale */
+	bool subtracts; /* likewise: removes a part of the task, whatever others take of it */
+	uint8_t with;   /* number + 1 of the rule that shares the task; 0: none */
 };
+static_assert(sizeof(struct ss_claim) == 48, "a rule may have a claim on every task");
+
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
 /* Whether this rule can still claim the task. */
