@@ -38,7 +38,7 @@ static void test_once(void **state)
 	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	assert_int_equal(loaded.memory.calls, calls);
 	assert_int_equal(ask(&facts, first), SS_OK);
-	assert_int_equal(facts.works.device_ns[0], 4000);
+	assert_int_equal(facts.works.workers[0].device_ns, 4000);
 	calls = loaded.memory.calls;
 	assert_int_equal(ask(&facts, second), SS_OK);
 	assert_int_equal(loaded.memory.calls, calls);

@@ -95,7 +95,7 @@ static uint32_t frame_around(const struct builder *builder, uint32_t frame)
 {
 	uint32_t parent = builder->trace->slices.parent[frame];
 
-	return parent == SS_NO_ROW ? SS_NO_ROW : builder->places->module[parent];
+	return parent == SS_NO_ROW ? SS_NO_ROW : ss_places_module(builder->places, parent);
 }
 
 /*
@@ -149,10 +149,10 @@ static void find_frames(struct builder *builder)
 	const struct ss_places *places = builder->places;
 
 	for (uint32_t row = 0; row < places->row_count; row++)
-		builder->node[row] = places->module[row] == row ? NODE_UNKNOWN : SS_NO_ID;
+		builder->node[row] = ss_places_module(places, row) == row ? NODE_UNKNOWN : SS_NO_ID;
 	for (uint32_t row = 0; row < places->row_count && !builder->failed; row++)
-		if (places->module[row] != SS_NO_ROW)
-			builder->node[row] = node_of_frame(builder, places->module[row]);
+		if (ss_places_module(places, row) != SS_NO_ROW)
+			builder->node[row] = node_of_frame(builder, ss_places_module(places, row));
 }
 
 /*
@@ -204,9 +204,9 @@ static void find_hierarchies(struct builder *builder)
 						     : builder->node[slices->parent[row]];
 	}
 	for (uint32_t row = 0; row < places->row_count && !builder->failed; row++)
-		if (places->forward[row] != SS_NO_ROW &&
-		    builder->node[places->forward[row]] != SS_NO_ID)
-			builder->node[row] = builder->node[places->forward[row]];
+		if (ss_places_forward(places, row) != SS_NO_ROW &&
+		    builder->node[ss_places_forward(places, row)] != SS_NO_ID)
+			builder->node[row] = builder->node[ss_places_forward(places, row)];
 }
 
 static struct ss_module *module_at(const struct builder *builder, uint32_t row)
@@ -273,12 +273,13 @@ static void count_host(struct builder *builder)
 			bool op = slices->kind[parent] == SS_KIND_OP;
 
 			builder->above[row] = op ? parent : builder->above[parent];
-			builder->in_op[row] = op || (builder->in_op[parent] &&
-						     builder->places->module[parent] != parent);
+			builder->in_op[row] = op ||
+					      (builder->in_op[parent] &&
+					       ss_places_module(builder->places, parent) != parent);
 		}
 		if (slices->kind[row] == SS_KIND_OP)
 			count_op(builder, row);
-		else if (builder->places->module[row] == row)
+		else if (ss_places_module(builder->places, row) == row)
 			count_frame(builder, row);
 	}
 }

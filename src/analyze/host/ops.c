@@ -21,7 +21,9 @@ void ss_ops_release(struct ss_ops *ops)
 	ss_memory_free(ops->memory, ops->owner, count * sizeof(*ops->owner));
 	ss_memory_free(ops->memory, ops->flags, count * sizeof(*ops->flags));
 	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
-	ss_memory_free(ops->memory, ops->device_ns, count * sizeof(*ops->device_ns));
+	ss_memory_free(ops->memory, ops->launched_ns,
+		       ops->launchers.count * sizeof(*ops->launched_ns));
+	ss_row_set_release(&ops->launchers);
 	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
 	*ops = (struct ss_ops){ 0 };
 }
@@ -42,27 +44,32 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
-/* The operator around one that may not have ended; device_ns holds a shorter way, plus 1. */
-static uint32_t outwards(const struct ss_ops *ops, uint32_t op)
+/* Of a shorter way: it ends outside of all operators. Others are the operator's row, plus 1. */
+#define OUTSIDE UINT32_MAX
+
+/* The operator around one that may not have ended, by its shorter way if there is one. */
+static uint32_t outwards(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
 {
-	return ops->device_ns[op] ? (uint32_t)(ops->device_ns[op] - 1) : ops->owner[op];
+	if (further[op] == OUTSIDE)
+		return SS_NO_ROW;
+	return further[op] ? further[op] - 1 : ops->owner[op];
 }
 
 /*
  * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
  * order of their starts: what has ended for one is skipped at once by the next.
  */
-static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
+static uint32_t living(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint32_t found = op;
 
 	while (found != SS_NO_ROW && ss_slice_end(slices, found) <= start_ns)
-		found = outwards(ops, found);
+		found = outwards(ops, further, found);
 	while (op != found) {
-		uint32_t next = outwards(ops, op);
+		uint32_t next = outwards(ops, further, op);
 
-		ops->device_ns[op] = (int64_t)found + 1;
+		further[op] = found == SS_NO_ROW ? OUTSIDE : found + 1;
 		op = next;
 	}
 	return found;
@@ -72,19 +79,22 @@ static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
  * The innermost operator around each row's start. What stands between, a note or
  * a frame, may have outlived the operator that it began in.
  */
-static void find_owners(struct ss_ops *ops)
+static bool find_owners(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
+	uint32_t *further = column(ops, sizeof(*further));
 
-	for (uint32_t row = 0; row < ops->row_count; row++) {
+	for (uint32_t row = 0; further && row < ops->row_count; row++) {
 		uint32_t parent = slices->parent[row], owner = SS_NO_ROW;
 
 		if (parent != SS_NO_ROW)
 			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
-		ops->owner[row] = living(ops, owner, slices->start_ns[row]);
+		ops->owner[row] = living(ops, further, owner, slices->start_ns[row]);
 		if (slices->kind[row] == SS_KIND_OP)
 			give_calls(ops, row);
 	}
+	ss_memory_free(ops->memory, further, ((size_t)ops->row_count + 1) * sizeof(*further));
+	return further != NULL;
 }
 
 /* More flags, while children are counted. */
@@ -161,26 +171,50 @@ static void find_self(struct ss_ops *ops)
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
+static bool find_launchers(struct ss_ops *ops)
+{
+	const struct ss_trace *trace = ops->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	if (!ss_row_set_init(&ops->launchers, ops->row_count, ops->memory))
+		return false;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t op = ss_kind_on_device(slices->kind[row]) ? ss_ops_launcher(ops, row)
+								   : SS_NO_ROW;
+
+		if (op != SS_NO_ROW)
+			ss_row_set_add(&ops->launchers, op);
+	}
+	ss_row_set_close(&ops->launchers);
+	if (!ops->launchers.count)
+		return true;
+	ops->launched_ns = ss_memory_zeroed(ops->memory,
+					    ops->launchers.count * sizeof(*ops->launched_ns));
+	if (ops->launched_ns)
+		return true;
+	ops->launchers.count = 0;
+	return false;
+}
+
 static void find_device_time(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t op;
+		uint32_t op = ss_kind_on_device(slices->kind[row]) ? ss_ops_launcher(ops, row)
+								   : SS_NO_ROW;
 
-		if (!ss_kind_on_device(slices->kind[row]))
-			continue;
-		op = ss_ops_launcher(ops, row);
 		if (op != SS_NO_ROW)
-			ss_ns_add(&ops->device_ns[op], slices->dur_ns[row]);
+			ss_ns_add(&ops->launched_ns[ss_row_set_find(&ops->launchers, op)],
+				  slices->dur_ns[row]);
 	}
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
 
 		if (!ss_ops_counts(ops, row))
 			continue;
-		if (ops->device_ns[row] > 0)
+		if (ss_ops_device_ns(ops, row) > 0)
 			ops->flags[row] |= SS_OPS_ON_DEVICE;
 		if (owner != SS_NO_ROW)
 			ops->flags[owner] |= ops->flags[row] & SS_OPS_ON_DEVICE;
@@ -194,7 +228,7 @@ static void find_totals(struct ss_ops *ops)
 
 		if (!ss_ops_counts(ops, row))
 			continue;
-		ss_ns_add(&ops->total_ns[row], ops->device_ns[row]);
+		ss_ns_add(&ops->total_ns[row], ss_ops_device_ns(ops, row));
 		if (owner != SS_NO_ROW)
 			ss_ns_add(&ops->total_ns[owner], ops->total_ns[row]);
 	}
@@ -220,14 +254,15 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
 	ops->owner = column(ops, sizeof(*ops->owner));
 	ops->flags = column(ops, sizeof(*ops->flags));
-	ops->device_ns = column(ops, sizeof(*ops->device_ns));
-	if (!ops->owner || !ops->flags || !ops->device_ns) {
+	if (!ops->owner || !ops->flags || !find_owners(ops)) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
-	find_owners(ops);
-	memset(ops->device_ns, 0, ops->row_count * sizeof(*ops->device_ns));
 	merge_only_children(ops);
+	if (!find_launchers(ops)) {
+		ss_ops_release(ops);
+		return ss_fail_memory(err, "the operators");
+	}
 	find_device_time(ops);
 	return SS_OK;
 }

@@ -9,6 +9,7 @@
 #ifndef SS_ANALYZE_HOST_OPS_H
 #define SS_ANALYZE_HOST_OPS_H
 
+#include "base/row_set.h"
 #include "trace/trace.h"
 
 enum ss_ops_flag {
@@ -19,10 +20,11 @@ enum ss_ops_flag {
 struct ss_ops {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
-	uint32_t row_count; /* of host rows: all columns below are as long */
+	uint32_t row_count; /* of host rows: columns are as long if nothing else stands there */
 	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
 	uint8_t *flags;     /* enum ss_ops_flag */
-	int64_t *device_ns; /* device time that it launched itself */
+	struct ss_row_set launchers; /* operators that launched work of a device themselves */
+	int64_t *launched_ns;        /* for each of them: how long it took */
 	/* NULL, unless made by ss_ops_find_times() */
 	int64_t *self_ns;  /* an operator's time without child operators and calls */
 	int64_t *total_ns; /* device time that it and its descendants launched */
@@ -51,6 +53,14 @@ static inline bool ss_ops_is_merged(const struct ss_ops *ops, uint32_t row)
 static inline bool ss_ops_on_device(const struct ss_ops *ops, uint32_t row)
 {
 	return ops->flags[row] & SS_OPS_ON_DEVICE;
+}
+
+/* Device time that an operator launched itself. */
+static inline int64_t ss_ops_device_ns(const struct ss_ops *ops, uint32_t row)
+{
+	uint32_t at = ss_row_set_find(&ops->launchers, row);
+
+	return at == SS_NO_ROW ? 0 : ops->launched_ns[at];
 }
 
 /* The operator that launched a device row, or SS_NO_ROW. */

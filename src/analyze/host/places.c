@@ -174,7 +174,7 @@ static void enter_frame(struct finder *finder, uint32_t row)
 		finder->best[row] = (uint8_t)kind;
 	}
 	if (trace->name_flags[name] & SS_NAME_MODULE)
-		finder->places->module[row] = row;
+		finder->places->module_1[row] = row + 1;
 }
 
 static void enter_op(struct finder *finder, uint32_t row)
@@ -198,13 +198,13 @@ static void enter_op(struct finder *finder, uint32_t row)
 static uint32_t module_around(const struct ss_places *places, uint32_t row, uint32_t parent)
 {
 	const struct ss_slices *slices = &places->trace->slices;
-	uint32_t module = parent == SS_NO_ROW ? SS_NO_ROW : places->module[parent];
+	uint32_t module = parent == SS_NO_ROW ? SS_NO_ROW : ss_places_module(places, parent);
 
 	for (int tries = 0; tries < 8; tries++) {
 		if (module == SS_NO_ROW || ss_slice_end(slices, module) > slices->start_ns[row])
 			return module;
 		parent = slices->parent[module];
-		module = parent == SS_NO_ROW ? SS_NO_ROW : places->module[parent];
+		module = parent == SS_NO_ROW ? SS_NO_ROW : ss_places_module(places, parent);
 	}
 	return SS_NO_ROW;
 }
@@ -216,18 +216,20 @@ static void find_places(struct finder *finder)
 
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
+		uint32_t module = module_around(places, row, parent);
 
 		/* what is 0 already is not written: most files have no lines, and take no memory */
 		if (parent != SS_NO_ROW && places->line[parent])
 			places->line[row] = places->line[parent];
-		places->module[row] = module_around(places, row, parent);
+		if (module != SS_NO_ROW)
+			places->module_1[row] = module + 1;
 		finder->best[row] = parent == SS_NO_ROW ? FRAME_NEW : finder->best[parent];
 		if (slices->kind[row] == SS_KIND_PYTHON)
 			enter_frame(finder, row);
 		else if (slices->kind[row] == SS_KIND_OP)
 			enter_op(finder, row);
 		places->has_lines |= places->line[row] != 0;
-		places->has_modules |= places->module[row] != SS_NO_ROW;
+		places->has_modules |= places->module_1[row] != 0;
 	}
 }
 
@@ -244,17 +246,15 @@ static void find_backward(struct ss_places *places)
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
 
-		places->forward[row] = SS_NO_ROW;
 		places->backward[row] = slices->kind[row] == SS_KIND_OP &&
 					(ss_slice_flags(trace, row) & SS_NAME_BACKWARD) != 0;
 		if (slices->kind[row] != SS_KIND_OP || slices->link[row] >= places->row_count)
 			continue;
 		places->backward[row] = 1;
-		places->forward[row] = slices->link[row];
-		if (parent != SS_NO_ROW && places->backward[parent] &&
-		    places->forward[parent] == SS_NO_ROW &&
+		places->forward_1[row] = slices->link[row] + 1;
+		if (parent != SS_NO_ROW && places->backward[parent] && !places->forward_1[parent] &&
 		    (ss_slice_flags(trace, parent) & SS_NAME_BACKWARD))
-			places->forward[parent] = slices->link[row];
+			places->forward_1[parent] = slices->link[row] + 1;
 	}
 	for (uint32_t i = 0; i < trace->sequence_count; i++)
 		if (trace->sequences[i].fwd_thread && trace->sequences[i].row < places->row_count)
@@ -285,7 +285,8 @@ static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
 	places->backward[row] |= places->backward[parent];
 	if ((moved & JOINED) && (flags & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE)))
 		return;
-	places->forward[row] = places->forward[parent];
+	if (places->forward_1[row] != places->forward_1[parent])
+		places->forward_1[row] = places->forward_1[parent];
 	if (frame && kind_of_name(finder, name) == FRAME_OWN)
 		moved &= (uint8_t)~MOVED_LINE;
 	if (frame && (flags & SS_NAME_MODULE))
@@ -294,7 +295,7 @@ static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
 	if (moved & MOVED_LINE)
 		places->line[row] = places->line[parent];
 	if (moved & MOVED_MODULE)
-		places->module[row] = places->module[parent];
+		places->module_1[row] = places->module_1[parent];
 }
 
 /* Backward work that begins here stands where its forward operator stood. */
@@ -302,12 +303,12 @@ static void move(struct finder *finder, uint32_t row, uint32_t forward, uint8_t 
 {
 	struct ss_places *places = finder->places;
 
-	places->forward[row] = forward;
+	places->forward_1[row] = forward + 1;
 	finder->moved[row] = MOVED_LINE | MOVED_MODULE | why;
 	if (places->line[forward])
 		places->line[row] = places->line[forward];
-	if (places->module[forward] != SS_NO_ROW)
-		places->module[row] = places->module[forward];
+	if (places->module_1[forward])
+		places->module_1[row] = places->module_1[forward];
 }
 
 static void move_backward(struct finder *finder)
@@ -322,9 +323,9 @@ static void move_backward(struct finder *finder)
 
 		if (row && slices->track[row] != slices->track[row - 1])
 			last = SS_NO_ROW;
-		if (slices->kind[row] == SS_KIND_OP && places->forward[row] != SS_NO_ROW) {
-			move(finder, row, places->forward[row], 0);
-			last = places->forward[row];
+		if (slices->kind[row] == SS_KIND_OP && places->forward_1[row]) {
+			last = ss_places_forward(places, row);
+			move(finder, row, last, 0);
 		} else if (inside) {
 			inherit(finder, row, parent);
 		} else if (slices->kind[row] == SS_KIND_OP &&
@@ -351,14 +352,13 @@ static bool prepare(struct finder *finder, struct ss_arena *scratch)
 	finder->moved = SS_ARENA_NEW(scratch, uint8_t, count);
 	finder->best = SS_ARENA_NEW(scratch, uint8_t, count);
 	places->line = ss_memory_zeroed(places->memory, count * sizeof(*places->line));
-	places->module = ss_memory_resize(places->memory, NULL, 0, count * sizeof(*places->module));
-	places->forward = ss_memory_resize(places->memory, NULL, 0,
-					   count * sizeof(*places->forward));
+	places->module_1 = ss_memory_zeroed(places->memory, count * sizeof(*places->module_1));
+	places->forward_1 = ss_memory_zeroed(places->memory, count * sizeof(*places->forward_1));
 	places->backward = ss_memory_resize(places->memory, NULL, 0,
 					    count * sizeof(*places->backward));
 	return finder->frames && finder->name_lines && finder->stack_lines && finder->accumulates &&
-	       finder->moved && finder->best && places->line && places->module && places->forward &&
-	       places->backward;
+	       finder->moved && finder->best && places->line && places->module_1 &&
+	       places->forward_1 && places->backward;
 }
 
 void ss_places_release(struct ss_places *places)
@@ -368,8 +368,8 @@ void ss_places_release(struct ss_places *places)
 	if (!places->memory)
 		return;
 	ss_memory_free(places->memory, places->line, count * sizeof(*places->line));
-	ss_memory_free(places->memory, places->module, count * sizeof(*places->module));
-	ss_memory_free(places->memory, places->forward, count * sizeof(*places->forward));
+	ss_memory_free(places->memory, places->module_1, count * sizeof(*places->module_1));
+	ss_memory_free(places->memory, places->forward_1, count * sizeof(*places->forward_1));
 	ss_memory_free(places->memory, places->backward, count * sizeof(*places->backward));
 	ss_strings_release(&places->lines);
 	*places = (struct ss_places){ 0 };

@@ -26,9 +26,9 @@ struct ss_places {
 	struct ss_strings lines; /* "train.py(84): step"; 0 is "": not recorded */
 	uint32_t row_count;      /* of host rows: all columns below are as long */
 	uint32_t *line;          /* id into lines */
-	uint32_t *module;        /* row of the nn.Module's frame, or SS_NO_ROW */
-	uint32_t *forward;       /* the forward operator where backward work stands, or SS_NO_ROW */
-	uint8_t *backward;       /* it is backward work, also where no forward operator is known */
+	/* Rows, plus 1: what few rows have takes memory only where it is written. */
+	uint32_t *module_1, *forward_1;
+	uint8_t *backward; /* it is backward work, also where no forward operator is known */
 	bool has_lines, has_modules;
 };
 
@@ -39,6 +39,18 @@ void ss_places_release(struct ss_places *places);
 
 /* Whether a file of Python, as the profiler writes it ("torch/nn/f.py"), is of a library. */
 bool ss_places_is_library(const char *file, size_t length);
+
+/* The nn.Module's frame around a host row, or SS_NO_ROW. */
+static inline uint32_t ss_places_module(const struct ss_places *places, uint32_t row)
+{
+	return places->module_1[row] - 1;
+}
+
+/* The forward operator where backward work stands, or SS_NO_ROW. */
+static inline uint32_t ss_places_forward(const struct ss_places *places, uint32_t row)
+{
+	return places->forward_1[row] - 1;
+}
 
 /* The line of a host row, or NULL; SS_NO_ROW has none. */
 const char *ss_places_line(const struct ss_places *places, uint32_t row);

@@ -98,10 +98,10 @@ static struct tally *owner_of(struct work *work, uint32_t pool, uint32_t row)
 	} else if (work->group == BY_LINE) {
 		key.id = work->places->line[row];
 		key.what = key.id ? NAMED : UNOWNED;
-	} else if (work->places->module[row] == SS_NO_ROW) {
+	} else if (ss_places_module(work->places, row) == SS_NO_ROW) {
 		key.what = UNOWNED;
 	} else {
-		row = work->places->module[row];
+		row = ss_places_module(work->places, row);
 		key.id = slices->name[row];
 	}
 	return tally_of(work, key, row);

@@ -124,8 +124,8 @@ static struct key key_of(struct operators *view, uint32_t row)
 		key.detail = view->places->line[row];
 		break;
 	case BY_MODULE:
-		if (view->places->module[row] != SS_NO_ROW)
-			key.detail = slices->name[view->places->module[row]];
+		if (ss_places_module(view->places, row) != SS_NO_ROW)
+			key.detail = slices->name[ss_places_module(view->places, row)];
 		break;
 	case BY_SOURCE:
 		key = (struct key){ .detail = view->places->line[row] };
@@ -167,6 +167,7 @@ static void count(struct operators *view)
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t number = view->numbers[row];
+		const struct ss_worker *worker;
 		const struct ss_work *work;
 		struct tally *tally;
 
@@ -180,12 +181,13 @@ static void count(struct operators *view)
 		}
 		ss_ns_add(&tally->host_self_ns, ops->self_ns[row]);
 		ss_ns_add(&tally->host_total_ns, slices->dur_ns[row]);
-		ss_ns_add(&tally->device_self_ns, ops->device_ns[row]);
+		ss_ns_add(&tally->device_self_ns, ss_ops_device_ns(ops, row));
 		ss_ns_add(&tally->device_total_ns, ops->total_ns[row]);
-		work = ss_works_of(view->works, row);
+		worker = ss_works_find(view->works, row);
+		work = worker ? ss_works_item(view->works, worker) : NULL;
 		if (work && work->has_flops) {
 			tally->flops += work->flops;
-			ss_ns_add(&tally->flops_ns, view->works->device_ns[row]);
+			ss_ns_add(&tally->flops_ns, worker->device_ns);
 		}
 	}
 }

@@ -175,11 +175,12 @@ static void add_roof(const struct roofline *view, struct tally *tally, const str
 	ss_ns_add(&tally->roof_ns, device_ns);
 }
 
-static void add_work(const struct roofline *view, struct tally *tally, uint32_t row)
+static void add_work(const struct roofline *view, struct tally *tally,
+		     const struct ss_worker *worker)
 {
-	int64_t device_ns = view->works->device_ns[row];
-	const struct ss_work *work = ss_works_of(view->works, row);
-	bool tensor = view->works->tensor[row];
+	int64_t device_ns = worker->device_ns;
+	const struct ss_work *work = ss_works_item(view->works, worker);
+	bool tensor = worker->tensor;
 
 	if (!work)
 		return;
@@ -197,27 +198,29 @@ static void add_work(const struct roofline *view, struct tally *tally, uint32_t 
 		tally->both_bytes += work->moved_bytes;
 	}
 	/* what goes to or from the host is as fast as the bus, whose peak is not known */
-	if (view->peaks && device_ns > 0 && !view->works->across[row])
+	if (view->peaks && device_ns > 0 && !worker->across)
 		add_roof(view, tally, work, tensor, device_ns);
 }
 
 /* Calls that launched something; without a device, those whose FLOPs are known. */
-static bool takes_part(const struct roofline *view, uint32_t row)
+static bool takes_part(const struct roofline *view, const struct ss_worker *worker)
 {
-	const struct ss_work *work = ss_works_of(view->works, row);
+	const struct ss_work *work = ss_works_item(view->works, worker);
 
-	if (!ss_ops_counts(view->ops, row) || view->works->worker[row] != row)
+	if (!ss_ops_counts(view->ops, worker->row))
 		return false;
-	return view->on_device ? view->works->device_ns[row] > 0 : work && work->has_flops;
+	return view->on_device ? worker->device_ns > 0 : work && work->has_flops;
 }
 
 static bool count(struct roofline *view)
 {
-	for (uint32_t row = 0; row < view->ops->row_count; row++) {
+	for (uint32_t i = 0; i < view->works->worker_count; i++) {
+		const struct ss_worker *worker = &view->works->workers[i];
+		uint32_t row = worker->row;
 		struct tally *tally;
 		struct key key;
 
-		if (!takes_part(view, row))
+		if (!takes_part(view, worker))
 			continue;
 		key = key_of(view, row);
 		if (view->group == BY_STEP && key.name == view->trace->steps.count)
@@ -227,9 +230,9 @@ static bool count(struct roofline *view)
 			return false;
 		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
 		tally->calls++;
-		ss_ns_add(&tally->device_ns, view->works->device_ns[row]);
+		ss_ns_add(&tally->device_ns, worker->device_ns);
 		ss_ns_add(&tally->host_ns, view->trace->slices.dur_ns[row]);
-		add_work(view, tally, row);
+		add_work(view, tally, worker);
 	}
 	return true;
 }
@@ -499,19 +502,19 @@ static void note_coverage(const struct roofline *view)
 /* Calls that compute much, as their names say, and whose FLOPs are not known. */
 static void note_unknown(const struct roofline *view)
 {
-	uint32_t longest = SS_NO_ROW;
+	const struct ss_worker *longest = NULL;
 	int64_t calls = 0;
 
-	for (uint32_t row = 0; row < view->ops->row_count; row++) {
-		const struct ss_work *work = ss_works_of(view->works, row);
+	for (uint32_t i = 0; view->on_device && i < view->works->worker_count; i++) {
+		const struct ss_worker *worker = &view->works->workers[i];
+		const struct ss_work *work = ss_works_item(view->works, worker);
 
-		if (!view->on_device || !takes_part(view, row) || (work && work->has_flops) ||
-		    view->works->name_kind[view->trace->slices.name[row]] < SS_WORK_MATMUL)
+		if (!takes_part(view, worker) || (work && work->has_flops) ||
+		    view->works->name_kind[view->trace->slices.name[worker->row]] < SS_WORK_MATMUL)
 			continue;
 		calls++;
-		if (longest == SS_NO_ROW ||
-		    view->works->device_ns[row] > view->works->device_ns[longest])
-			longest = row;
+		if (!longest || worker->device_ns > longest->device_ns)
+			longest = worker;
 	}
 	if (calls)
 		ss_table_note(view->out,
@@ -519,7 +522,7 @@ static void note_unknown(const struct roofline *view)
 			      "mfu_percent leave %s out.",
 			      (long long)calls, calls == 1 ? "" : "s",
 			      ss_strings_text(&view->trace->names,
-					      view->trace->slices.name[longest]),
+					      view->trace->slices.name[longest->row]),
 			      calls == 1 ? "it" : "them");
 }
 

@@ -17,15 +17,6 @@ struct named {
 	bool in_place;
 };
 
-static void *column(struct ss_memory *memory, size_t count, size_t item_bytes, int fill)
-{
-	void *items = ss_memory_zeroed(memory, count * item_bytes);
-
-	if (items && fill)
-		memset(items, fill, count * item_bytes);
-	return items;
-}
-
 static size_t row_room(const struct ss_works *works)
 {
 	return (size_t)works->ops->row_count + 1;
@@ -38,18 +29,15 @@ static size_t name_room(const struct ss_works *works)
 
 void ss_works_release(struct ss_works *works)
 {
-	size_t rows;
-
 	if (!works->memory)
 		return;
-	rows = row_room(works);
 	ss_records_release(&works->keys);
 	ss_memory_free(works->memory, works->items, works->capacity * sizeof(*works->items));
-	ss_memory_free(works->memory, works->item, rows * sizeof(*works->item));
-	ss_memory_free(works->memory, works->worker, rows * sizeof(*works->worker));
-	ss_memory_free(works->memory, works->device_ns, rows * sizeof(*works->device_ns));
-	ss_memory_free(works->memory, works->tensor, rows);
-	ss_memory_free(works->memory, works->across, rows);
+	ss_memory_free(works->memory, works->workers,
+		       works->worker_capacity * sizeof(*works->workers));
+	ss_memory_free(works->memory, works->worker_of,
+		       works->rows.count * sizeof(*works->worker_of));
+	ss_row_set_release(&works->rows);
 	ss_memory_free(works->memory, works->name_kind, name_room(works));
 	*works = (struct ss_works){ 0 };
 }
@@ -110,13 +98,15 @@ static uint32_t item_of(struct ss_works *works, const struct named *named, struc
 	return id;
 }
 
-static bool find_items(struct ss_works *works, const struct named *named)
+/* A column `number` per row: the number of its distinct call, plus 1; 0: its work is not known. */
+static bool find_items(struct ss_works *works, const struct named *named, uint32_t *number)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
 
 	for (uint32_t row = 0; row < works->ops->row_count; row++) {
 		struct key key = { slices->name[row], slices->args[row] };
 		const struct named *call = &named[key.name];
+		uint32_t item;
 
 		if (!ss_ops_counts(works->ops, row) || !call->formula || !call->formula->work)
 			continue;
@@ -124,58 +114,115 @@ static bool find_items(struct ss_works *works, const struct named *named)
 			key.args = args_of_parent(works->ops, row);
 		if (key.args == SS_NO_ARGS)
 			continue;
-		works->item[row] = item_of(works, call, key);
-		if (works->item[row] == SS_NO_ID)
+		item = item_of(works, call, key);
+		if (item == SS_NO_ID)
 			return false;
+		number[row] = item + 1;
 	}
 	return true;
 }
 
-static bool has_flops(const struct ss_works *works, uint32_t row)
+/* Of the number of a distinct call, plus 1. */
+static bool has_flops(const struct ss_works *works, uint32_t number)
 {
-	return works->item[row] != SS_NO_ROW && works->items[works->item[row]].has_flops;
+	return number && works->items[number - 1].has_flops;
 }
 
 /*
  * Takes their work from operators around others that do it. Where there is a device
  * it is done by what launched something.
  */
-static void leave_innermost(struct ss_works *works)
+static bool leave_innermost(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
 	bool on_device = ops->trace->device_event_count > 0;
-	uint8_t *inside = works->tensor; /* operators that do it are in it */
+	/* operators that do it are in it */
+	uint8_t *inside = ss_memory_zeroed(works->memory, row_room(works));
 
-	for (uint32_t row = ops->row_count; row-- > 0;) {
+	for (uint32_t row = inside ? ops->row_count : 0; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
-		bool does = has_flops(works, row) && (!on_device || ss_ops_on_device(ops, row));
+		bool does = has_flops(works, number[row]) &&
+			    (!on_device || ss_ops_on_device(ops, row));
 
 		if (!ss_ops_counts(ops, row))
 			continue;
 		if (owner != SS_NO_ROW && (does || inside[row]))
 			inside[owner] = 1;
-		if (has_flops(works, row) && (!does || inside[row]))
-			works->item[row] = SS_NO_ROW;
+		if (has_flops(works, number[row]) && (!does || inside[row]))
+			number[row] = 0;
 	}
-	memset(inside, 0, row_room(works));
+	ss_memory_free(works->memory, inside, row_room(works));
+	return inside != NULL;
 }
 
-static void find_workers(struct ss_works *works)
+/* Whether work of a row is for the worker of the operator around it, whose number this is. */
+static bool is_for(const struct ss_works *works, uint32_t around)
+{
+	uint32_t item = around ? works->workers[around - 1].item : SS_NO_ROW;
+
+	return item != SS_NO_ROW && works->items[item].has_flops;
+}
+
+static bool add_worker(struct ss_works *works, uint32_t row, uint32_t *number)
+{
+	if (!ss_memory_reserve(works->memory, (void **)&works->workers, &works->worker_capacity,
+			       (size_t)works->worker_count + 1, sizeof(*works->workers)))
+		return false;
+	works->workers[works->worker_count++] = (struct ss_worker){ .row = row,
+								    .item = *number - 1 };
+	*number = works->worker_count;
+	return true;
+}
+
+/* The column becomes the number of the worker for which a row's device time is, plus 1. */
+static bool find_workers(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
-		uint32_t owner = ops->owner[row], worker = row;
+		uint32_t owner = ops->owner[row];
+		bool counts = ss_ops_counts(ops, row);
+		bool launches = ss_row_set_find(&ops->launchers, row) != SS_NO_ROW;
+		bool is_own = number[row] || launches;
 
-		works->worker[row] = row;
-		if (!ss_ops_counts(ops, row))
-			continue;
-		if (works->item[row] == SS_NO_ROW && owner != SS_NO_ROW &&
-		    has_flops(works, works->worker[owner]))
-			worker = works->worker[owner];
-		works->worker[row] = worker;
-		ss_ns_add(&works->device_ns[worker], ops->device_ns[row]);
+		if (counts && !number[row] && owner != SS_NO_ROW && is_for(works, number[owner]))
+			number[row] = number[owner];
+		else if (is_own && !add_worker(works, row, &number[row]))
+			return false;
+		if (is_own)
+			ss_row_set_add(&works->rows, row);
+		if (counts && launches)
+			ss_ns_add(&works->workers[number[row] - 1].device_ns,
+				  ss_ops_device_ns(ops, row));
 	}
+	return true;
+}
+
+/* Keeps of the column what operators have that did something. */
+static bool keep_numbers(struct ss_works *works, const uint32_t *number)
+{
+	uint32_t count = 0;
+
+	ss_row_set_close(&works->rows);
+	if (!works->rows.count)
+		return true;
+	works->worker_of = ss_memory_resize(works->memory, NULL, 0,
+					    works->rows.count * sizeof(*works->worker_of));
+	if (!works->worker_of) {
+		works->rows.count = 0;
+		return false;
+	}
+	for (uint32_t row = 0; count < works->rows.count; row++)
+		if (ss_row_set_find(&works->rows, row) != SS_NO_ROW)
+			works->worker_of[count++] = number[row] - 1;
+	return true;
+}
+
+static struct ss_worker *worker_of(struct ss_works *works, uint32_t op)
+{
+	uint32_t at = op == SS_NO_ROW ? SS_NO_ROW : ss_row_set_find(&works->rows, op);
+
+	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }
 
 static void find_tensor(struct ss_works *works)
@@ -184,14 +231,16 @@ static void find_tensor(struct ss_works *works)
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		struct ss_worker *worker;
 		uint32_t op;
 
 		if (!ss_kind_on_device(slices->kind[row]) || slices->dur_ns[row] <= 0 ||
 		    !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE))
 			continue;
 		op = ss_ops_launcher(works->ops, row);
-		if (op != SS_NO_ROW && ss_ops_counts(works->ops, op))
-			works->tensor[works->worker[op]] = 1;
+		worker = worker_of(works, op);
+		if (worker && ss_ops_counts(works->ops, op))
+			worker->tensor = true;
 	}
 }
 
@@ -204,57 +253,61 @@ static void find_across(struct ss_works *works)
 	bool across = false;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
-		uint32_t op = slices->link[row];
+		struct ss_worker *worker;
 
-		if (slices->kind[row] != SS_KIND_MEMCPY || op >= works->ops->row_count)
+		if (slices->kind[row] != SS_KIND_MEMCPY)
 			continue;
-		op = works->ops->owner[op];
+		worker = worker_of(works, ss_ops_launcher(works->ops, row));
 		if (slices->name[row] != name) {
 			const char *text = ss_strings_text(&trace->names, slices->name[row]);
 
 			name = slices->name[row];
 			across = !strstr(text, "DtoD") && !strstr(text, "DeviceToDevice");
 		}
-		if (op != SS_NO_ROW && across)
-			works->across[works->worker[op]] = 1;
+		if (worker && across)
+			worker->across = true;
 	}
+}
+
+static bool find_all(struct ss_works *works, struct named *named, uint32_t *number)
+{
+	find_formulas(works, named);
+	if (!find_items(works, named, number) || !leave_innermost(works, number) ||
+	    !find_workers(works, number) || !keep_numbers(works, number))
+		return false;
+	find_tensor(works);
+	find_across(works);
+	return true;
 }
 
 enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 			     struct ss_memory *memory, struct ss_error *err)
 {
 	struct named *named;
+	uint32_t *number;
 	bool ok;
 
 	*works = (struct ss_works){ .ops = ops, .memory = memory };
-	named = column(memory, name_room(works), sizeof(*named), 0);
-	works->item = column(memory, row_room(works), sizeof(*works->item), 0xff);
-	/* written for every row by find_workers() */
-	works->worker = ss_memory_resize(memory, NULL, 0, row_room(works) * sizeof(*works->worker));
-	works->device_ns = column(memory, row_room(works), sizeof(*works->device_ns), 0);
-	works->tensor = column(memory, row_room(works), 1, 0);
-	works->across = column(memory, row_room(works), 1, 0);
-	works->name_kind = column(memory, name_room(works), 1, 0);
-	ok = ss_records_init(&works->keys, memory, sizeof(struct key)) && named && works->item &&
-	     works->worker && works->device_ns && works->tensor && works->across &&
-	     works->name_kind;
-	if (ok) {
-		find_formulas(works, named);
-		ok = find_items(works, named);
-	}
+	named = ss_memory_zeroed(memory, name_room(works) * sizeof(*named));
+	number = ss_memory_zeroed(memory, row_room(works) * sizeof(*number));
+	works->name_kind = ss_memory_zeroed(memory, name_room(works));
+	ok = ss_records_init(&works->keys, memory, sizeof(struct key)) && named && number &&
+	     works->name_kind && ss_row_set_init(&works->rows, ops->row_count, memory) &&
+	     find_all(works, named, number);
+	ss_memory_free(memory, number, row_room(works) * sizeof(*number));
 	ss_memory_free(memory, named, name_room(works) * sizeof(*named));
-	if (!ok) {
-		ss_works_release(works);
-		return ss_fail_memory(err, "the operators' work");
+	if (ok) {
+		ss_memory_fit(memory, (void **)&works->workers, &works->worker_capacity,
+			      works->worker_count, sizeof(*works->workers));
+		return SS_OK;
 	}
-	leave_innermost(works);
-	find_workers(works);
-	find_tensor(works);
-	find_across(works);
-	return SS_OK;
+	ss_works_release(works);
+	return ss_fail_memory(err, "the operators' work");
 }
 
 const struct ss_work *ss_works_of(const struct ss_works *works, uint32_t row)
 {
-	return works->item[row] == SS_NO_ROW ? NULL : &works->items[works->item[row]];
+	const struct ss_worker *worker = ss_works_find(works, row);
+
+	return worker ? ss_works_item(works, worker) : NULL;
 }

@@ -13,18 +13,26 @@
 #include "analyze/host/ops.h"
 #include "analyze/work/formulas.h"
 
+/* An operator call that launched something, or whose work is known. */
+struct ss_worker {
+	int64_t device_ns; /* all device time that is for its work */
+	uint32_t row;
+	uint32_t item; /* of struct ss_works; SS_NO_ROW: its work is not known, or others did it */
+	bool tensor;   /* kernels of it use tensor cores */
+	bool across;   /* copies of it go between host and device */
+};
+
 struct ss_works {
 	const struct ss_ops *ops;
 	struct ss_memory *memory;
 	struct ss_records keys; /* distinct calls: name and arguments */
 	struct ss_work *items;  /* for each of them */
 	uint32_t capacity;
-	uint32_t *item;     /* of each host row, or SS_NO_ROW */
-	uint32_t *worker;   /* the row whose work a row's device time is for; itself mostly */
-	int64_t *device_ns; /* of workers: all device time that is for their work */
-	uint8_t *tensor;    /* of workers: kernels of it use tensor cores */
-	uint8_t *across;    /* of workers: copies of it go between host and device */
-	uint8_t *name_kind; /* enum ss_work_kind, per name */
+	struct ss_worker *workers; /* in the order of their rows */
+	uint32_t worker_count, worker_capacity;
+	struct ss_row_set rows; /* of workers, and of operators that launched work of others */
+	uint32_t *worker_of;    /* for each of them: whose work its device time is for */
+	uint8_t *name_kind;     /* enum ss_work_kind, per name */
 };
 
 /* ops must outlive it. */
@@ -32,6 +40,29 @@ SS_MUST_USE
 enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_works_release(struct ss_works *works);
+
+/* What a worker did; NULL: not known, or others did it. */
+static inline const struct ss_work *ss_works_item(const struct ss_works *works,
+						  const struct ss_worker *worker)
+{
+	return worker->item == SS_NO_ROW ? NULL : &works->items[worker->item];
+}
+
+/* Whose work the device time of an operator is for, mostly its own; NULL: it launched nothing. */
+static inline const struct ss_worker *ss_works_worker(const struct ss_works *works, uint32_t row)
+{
+	uint32_t at = ss_row_set_find(&works->rows, row);
+
+	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
+}
+
+/* The same for a worker; NULL: the row is none. */
+static inline const struct ss_worker *ss_works_find(const struct ss_works *works, uint32_t row)
+{
+	const struct ss_worker *worker = ss_works_worker(works, row);
+
+	return worker && worker->row == row ? worker : NULL;
+}
 
 /* What the row's operator did; NULL: not known, or others did it. */
 const struct ss_work *ss_works_of(const struct ss_works *works, uint32_t row);

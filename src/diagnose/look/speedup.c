@@ -54,11 +54,11 @@ static bool is_backward(const struct ss_speedup *speedup, uint32_t row)
 }
 
 /* What is masked is often not recorded, and FLOPs with it; but a network has it in one size. */
-static void add_attention(struct ss_speedup *speedup, uint32_t row)
+static void add_attention(struct ss_speedup *speedup, const struct ss_worker *worker)
 {
-	struct ss_speedup_size *size = &speedup->attention[is_backward(speedup, row)];
+	struct ss_speedup_size *size = &speedup->attention[is_backward(speedup, worker->row)];
 
-	size->ns += (double)speedup->works->device_ns[row];
+	size->ns += (double)worker->device_ns;
 	size->count++;
 }
 
@@ -67,18 +67,19 @@ static void measure(struct ss_speedup *speedup)
 	const struct ss_works *works = speedup->works;
 	double flops[SS_WORK_KIND_COUNT] = { 0 }, ns[SS_WORK_KIND_COUNT] = { 0 };
 
-	for (uint32_t row = 0; row < works->ops->row_count; row++) {
-		const struct ss_work *work = ss_works_of(works, row);
+	for (uint32_t i = 0; i < works->worker_count; i++) {
+		const struct ss_worker *worker = &works->workers[i];
+		const struct ss_work *work = ss_works_item(works, worker);
 
-		if (!work || !is_half(work->dtype) || works->device_ns[row] <= 0)
+		if (!work || !is_half(work->dtype) || worker->device_ns <= 0)
 			continue;
 		if (!work->has_flops && work->kind == SS_WORK_ATTENTION)
-			add_attention(speedup, row);
-		if (!work->has_flops || !works->tensor[row])
+			add_attention(speedup, worker);
+		if (!work->has_flops || !worker->tensor)
 			continue;
-		add_size(speedup, work, (double)works->device_ns[row]);
+		add_size(speedup, work, (double)worker->device_ns);
 		flops[work->kind] += work->flops;
-		ns[work->kind] += (double)works->device_ns[row];
+		ns[work->kind] += (double)worker->device_ns;
 	}
 	for (int i = 0; i < SS_WORK_KIND_COUNT; i++)
 		speedup->rate[i] = ns[i] > 0 ? flops[i] * 1e9 / ns[i] : 0;
@@ -168,11 +169,11 @@ static double measured(const struct ss_speedup *speedup, const struct ss_work *w
 		       : half_ns;
 }
 
-struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker)
+struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, const struct ss_worker *worker)
 {
-	const struct ss_work *work = ss_works_of(speedup->works, worker);
+	const struct ss_work *work = ss_works_item(speedup->works, worker);
 	const struct ss_peaks *peaks = speedup->peaks;
-	int64_t own_ns = speedup->works->device_ns[worker];
+	int64_t own_ns = worker->device_ns;
 	double half_peak, now, half, tf32, part, bandwidth, expected;
 
 	if (!peaks || !work)
@@ -183,7 +184,7 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker
 		return (struct ss_faster){ own_ns, own_ns, own_ns };
 	if (!work->has_flops) {
 		const struct ss_speedup_size *size =
-			&speedup->attention[is_backward(speedup, worker)];
+			&speedup->attention[is_backward(speedup, worker->row)];
 
 		half = (double)own_ns * now / half_peak;
 		if (work->kind == SS_WORK_ATTENTION && size->count && size->ns / size->count < half)

@@ -43,8 +43,8 @@ SS_MUST_USE
 enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *look,
 			       struct ss_error *err);
 
-/* The device work of a row of works->worker in bf16 (fp16); low is TF32. */
-struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker);
+/* The device work of a worker in bf16 (fp16); low is TF32. */
+struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, const struct ss_worker *worker);
 
 /* The same for a kernel of which only the name is known. */
 struct ss_faster ss_speedup_of_kernel(int64_t own_ns);

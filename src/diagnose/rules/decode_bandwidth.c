@@ -40,17 +40,18 @@ static struct decode measure(const struct ss_inference_steps *passes, const stru
 			decode.passes++;
 			decode.busy_ns = ss_ns_sum(decode.busy_ns, passes->items[i].busy_ns);
 		}
-	for (uint32_t row = 0; row < works->ops->row_count; row++) {
-		const struct ss_work *work = ss_works_of(works, row);
+	for (uint32_t i = 0; i < works->worker_count; i++) {
+		const struct ss_worker *worker = &works->workers[i];
+		const struct ss_work *work = ss_works_item(works, worker);
 		const struct ss_inference_step *pass;
 
 		if (!work || work->kind != SS_WORK_MATMUL || !work->has_bytes ||
-		    works->device_ns[row] <= 0)
+		    worker->device_ns <= 0)
 			continue;
-		pass = ss_inference_step_at(passes, slices->start_ns[row]);
+		pass = ss_inference_step_at(passes, slices->start_ns[worker->row]);
 		if (!pass || pass->kind != SS_INFERENCE_DECODE)
 			continue;
-		decode.product_ns = ss_ns_sum(decode.product_ns, works->device_ns[row]);
+		decode.product_ns = ss_ns_sum(decode.product_ns, worker->device_ns);
 		decode.bytes += work->moved_bytes;
 	}
 	return decode;

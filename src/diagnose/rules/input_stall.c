@@ -132,7 +132,7 @@ static bool is_own(const struct input *input, const struct ss_training *training
 
 	if (!ss_row_is_named(trace, row) ||
 	    input->chores[trace->slices.name[row]] != SS_CHORE_LOADS ||
-	    places->module[row] != SS_NO_ROW ||
+	    ss_places_module(places, row) != SS_NO_ROW ||
 	    ss_step_at(trace, trace->slices.start_ns[row]) == SS_NO_ROW)
 		return false;
 	end = ss_row_behind(trace, row);

@@ -54,9 +54,9 @@ struct launches {
 	const struct ss_graph *graph;
 	const struct ss_ops *ops;
 	const struct ss_phases *phases;
-	int64_t *idle_ns; /* per host row: of the gaps that its launch ended */
-	uint8_t *starts;  /* per host row: a call that started something on the device */
-	uint8_t *paused;  /* per step: a pause was in it */
+	struct ss_row_set starts; /* calls that started something on the device */
+	int64_t *idle_ns;         /* for each of them: of the gaps that its launch ended */
+	uint8_t *paused;          /* per step: a pause was in it */
 	struct ss_code_places sites;
 	bool with_pauses;    /* they come again in three of four steps */
 	uint32_t late_count; /* launches, without those behind a pause */
@@ -66,18 +66,39 @@ struct launches {
 
 static void add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
 {
-	int64_t *sum_ns = &launches->idle_ns[ss_outer_call(launches->trace, launch)];
+	uint32_t at = ss_row_set_find(&launches->starts, ss_outer_call(launches->trace, launch));
 
-	*sum_ns = ss_ns_sum(*sum_ns, idle_ns);
+	if (at != SS_NO_ROW)
+		launches->idle_ns[at] = ss_ns_sum(launches->idle_ns[at], idle_ns);
+}
+
+/* The idle time that a call ended late; it may be none that started something. */
+static int64_t idle_ns_of(const struct launches *launches, uint32_t row)
+{
+	uint32_t at = ss_row_set_find(&launches->starts, row);
+
+	return at == SS_NO_ROW ? 0 : launches->idle_ns[at];
+}
+
+static bool find_starts(struct launches *launches, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = launches->trace;
+
+	if (!ss_row_set_init(&launches->starts, trace->device_from, launches->look->memory))
+		return false;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+		if (trace->slices.link[row] < trace->device_from)
+			ss_row_set_add(&launches->starts,
+				       ss_outer_call(trace, trace->slices.link[row]));
+	ss_row_set_close(&launches->starts);
+	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
+	return launches->idle_ns != NULL;
 }
 
 static void find_late(struct launches *launches, const struct ss_idle *idle)
 {
 	const struct ss_trace *trace = launches->trace;
 
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
-		if (trace->slices.link[row] < trace->device_from)
-			launches->starts[ss_outer_call(trace, trace->slices.link[row])] = true;
 	for (uint32_t i = 0; i < idle->gap_count; i++) {
 		const struct ss_idle_gap *gap = &idle->gaps[i];
 
@@ -139,15 +160,16 @@ static void claim_tasks(struct launches *launches, const struct stretch *stretch
 static void claim(struct launches *launches, const struct stretch *stretch)
 {
 	uint32_t row = launches->graph->tasks[stretch->to].row, op = launches->ops->owner[row];
+	int64_t idle_ns = idle_ns_of(launches, row);
 
-	claim_tasks(launches, stretch, launches->idle_ns[row]);
-	if (!launches->idle_ns[row])
+	claim_tasks(launches, stretch, idle_ns);
+	if (!idle_ns)
 		return;
 	launches->count++;
-	launches->total_ns = ss_ns_sum(launches->total_ns, launches->idle_ns[row]);
+	launches->total_ns = ss_ns_sum(launches->total_ns, idle_ns);
 	if (op != SS_NO_ROW)
 		ss_code_places_add(&launches->sites, launches->trace->slices.name[op], row,
-				   launches->idle_ns[row]);
+				   idle_ns);
 }
 
 /* A function that does other things is no launching: unexplained-time names it. */
@@ -165,9 +187,10 @@ static void end_stretch(struct launches *launches, const struct stretch *stretch
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
 	bool is_pause = stretch->work_ns >= PAUSE_NS;
+	int64_t idle_ns = idle_ns_of(launches, last->row);
 
-	if ((!launches->idle_ns[last->row] && !launches->tiny.is_merged[last->row]) ||
-	    last->step == SS_NO_STEP || !stretch->work_ns)
+	if ((!idle_ns && !launches->tiny.is_merged[last->row]) || last->step == SS_NO_STEP ||
+	    !stretch->work_ns)
 		return;
 	if (!claims) {
 		launches->paused[last->step] |= is_pause;
@@ -177,8 +200,7 @@ static void end_stretch(struct launches *launches, const struct stretch *stretch
 		   (launches->with_pauses && last->track == launches->graph->main &&
 		    !is_function(launches, stretch))) {
 		if (is_pause)
-			launches->pause_ns = ss_ns_sum(launches->pause_ns,
-						       launches->idle_ns[last->row]);
+			launches->pause_ns = ss_ns_sum(launches->pause_ns, idle_ns);
 		claim(launches, stretch);
 	}
 }
@@ -199,7 +221,8 @@ static void go_through(struct launches *launches, bool claims)
 		stretch.to = i;
 		if (is_work(launches, i))
 			stretch.work_ns = ss_ns_sum(stretch.work_ns, task->own_ns);
-		if (task->kind != SS_TASK_LAUNCH || !launches->starts[task->row])
+		if (task->kind != SS_TASK_LAUNCH ||
+		    ss_row_set_find(&launches->starts, task->row) == SS_NO_ROW)
 			continue;
 		end_stretch(launches, &stretch, claims);
 		stretch = (struct stretch){ .from = i + 1 };
@@ -249,7 +272,6 @@ static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
 	struct ss_facts *facts = launches->look->subject->facts;
-	size_t rows = (size_t)launches->trace->device_from + 1;
 	uint32_t steps = launches->graph->step_count, paused = 0;
 	const struct ss_idle *idle;
 
@@ -257,10 +279,8 @@ static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
 	SS_TRY(ss_facts_ops(facts, &launches->ops, err));
 	SS_TRY(ss_facts_phases(facts, &launches->phases, err));
 	SS_TRY(ss_code_places_init(&launches->sites, launches->look, err));
-	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, rows);
-	launches->starts = SS_ARENA_NEW(scratch, uint8_t, rows);
 	launches->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)steps + 1);
-	if (!launches->idle_ns || !launches->starts || !launches->paused)
+	if (!launches->paused || !find_starts(launches, scratch))
 		return ss_fail_memory(err, "late launches");
 	find_late(launches, idle);
 	SS_TRY(ss_tiny_kernels_claim(&launches->tiny, launches->look, scratch, err));
@@ -290,6 +310,7 @@ static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *e
 	ss_arena_init(&scratch, look->memory);
 	status = find(&launches, &scratch, err);
 	ss_code_places_release(&launches.sites);
+	ss_row_set_release(&launches.starts);
 	ss_arena_release(&scratch);
 	return status;
 }

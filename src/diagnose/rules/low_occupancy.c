@@ -88,24 +88,25 @@ static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 static double least(const struct grids *grids, const struct ss_task *task)
 {
 	const struct ss_works *works = grids->works;
-	uint32_t op = ss_ops_launcher(works->ops, task->row), worker;
+	uint32_t op = ss_ops_launcher(works->ops, task->row);
+	const struct ss_worker *worker;
 	const struct ss_work *work;
 	double compute = 0, memory = 0, flops;
 
 	if (op == SS_NO_ROW || !grids->peaks)
 		return 0;
-	worker = works->worker[op];
-	work = ss_works_of(works, worker);
-	if (!work || works->device_ns[worker] <= 0)
+	worker = ss_works_worker(works, op);
+	work = worker ? ss_works_item(works, worker) : NULL;
+	if (!work || worker->device_ns <= 0)
 		return 0;
-	flops = ss_peaks_flops(grids->peaks, work->dtype, works->tensor[worker]);
+	flops = ss_peaks_flops(grids->peaks, work->dtype, worker->tensor);
 	if (work->has_flops && flops > 0)
 		compute = work->flops * 1e9 / flops;
-	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !works->across[worker])
+	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !worker->across)
 		memory = work->moved_bytes / grids->peaks->gb_per_s;
 	/* its part of what the operator launched */
 	return (compute > memory ? compute : memory) * (double)task->own_ns /
-	       (double)works->device_ns[worker];
+	       (double)worker->device_ns;
 }
 
 /* Whether so few blocks leave most of the device idle, in a kernel of this name. */

@@ -83,24 +83,27 @@ static bool reads_few(struct dims *dims, uint32_t name)
 }
 
 /* A product of two matrices in a half type; batches of them are mostly attention. */
-static bool is_product(const struct dims *dims, uint32_t row)
+static bool is_product(const struct dims *dims, const struct ss_worker *worker)
 {
-	const struct ss_work *work = ss_works_of(dims->works, row);
+	const struct ss_work *work = ss_works_item(dims->works, worker);
 
 	return work && work->kind == SS_WORK_MATMUL && work->has_flops &&
 	       (work->dtype == SS_DTYPE_FP16 || work->dtype == SS_DTYPE_BF16) &&
-	       dims->works->device_ns[row] > 0;
+	       worker->device_ns > 0;
 }
 
 static void measure(struct dims *dims)
 {
 	double flops = 0, ns = 0;
 
-	for (uint32_t row = 0; row < dims->works->ops->row_count; row++)
-		if (is_product(dims, row) && dims->works->tensor[row] && !is_odd(dims, row)) {
-			flops += ss_works_of(dims->works, row)->flops;
-			ns += (double)dims->works->device_ns[row];
+	for (uint32_t i = 0; i < dims->works->worker_count; i++) {
+		const struct ss_worker *worker = &dims->works->workers[i];
+
+		if (is_product(dims, worker) && worker->tensor && !is_odd(dims, worker->row)) {
+			flops += ss_works_item(dims->works, worker)->flops;
+			ns += (double)worker->device_ns;
 		}
+	}
 	dims->rate = ns > 0 ? flops * 1e9 / ns : 0;
 }
 
@@ -108,19 +111,20 @@ static void look_at(struct dims *dims, uint32_t number)
 {
 	const struct ss_task *task = &dims->look->graph->tasks[number];
 	const struct ss_slices *slices = &dims->look->trace->slices;
-	uint32_t op = ss_ops_launcher(dims->works->ops, task->row), worker;
+	uint32_t op = ss_ops_launcher(dims->works->ops, task->row);
+	const struct ss_worker *worker;
 	double ns = (double)task->own_ns / TIMES, share;
 	int64_t own_ns;
 
 	if (op == SS_NO_ROW || task->own_ns < KERNEL_NS)
 		return;
-	worker = dims->works->worker[op];
-	if (!is_product(dims, worker) || !is_odd(dims, worker) ||
+	worker = ss_works_worker(dims->works, op);
+	if (!worker || !is_product(dims, worker) || !is_odd(dims, worker->row) ||
 	    !reads_few(dims, slices->name[task->row]))
 		return;
-	share = (double)task->own_ns / (double)dims->works->device_ns[worker];
+	share = (double)task->own_ns / (double)worker->device_ns;
 	if (dims->rate > 0)
-		ns = ss_works_of(dims->works, worker)->flops * 1e9 / dims->rate * share;
+		ns = ss_works_item(dims->works, worker)->flops * 1e9 / dims->rate * share;
 	if (ns < (double)task->own_ns / TIMES_MAX)
 		ns = (double)task->own_ns / TIMES_MAX;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
@@ -130,7 +134,8 @@ static void look_at(struct dims *dims, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_code_places_add(&dims->sites, slices->name[worker], worker, task->own_ns);
+		ss_code_places_add(&dims->sites, slices->name[worker->row], worker->row,
+				   task->own_ns);
 }
 
 static void tell(struct dims *dims)

@@ -68,27 +68,24 @@ static bool runs_on_vectors(struct products *products, uint32_t row)
 	return products->uses[name] == VECTOR_FP32;
 }
 
-/* The row whose product a kernel computes, of known type; SS_NO_ROW: not known. */
-static uint32_t worker_of(const struct products *products, uint32_t row)
+/* The operator whose product a kernel computes, of known type; NULL: not known. */
+static const struct ss_worker *worker_of(const struct products *products, uint32_t row)
 {
 	const struct ss_works *works = products->speedup.works;
 	uint32_t op = ss_ops_launcher(works->ops, row);
-	const struct ss_work *work;
+	const struct ss_worker *worker = op == SS_NO_ROW ? NULL : ss_works_worker(works, op);
+	const struct ss_work *work = worker ? ss_works_item(works, worker) : NULL;
 
-	if (op == SS_NO_ROW)
-		return SS_NO_ROW;
-	work = ss_works_of(works, works->worker[op]);
-	return work && work->kind >= SS_WORK_MATMUL && work->dtype != SS_DTYPE_UNKNOWN
-		       ? works->worker[op]
-		       : SS_NO_ROW;
+	return work && work->kind >= SS_WORK_MATMUL && work->dtype != SS_DTYPE_UNKNOWN ? worker
+										       : NULL;
 }
 
-static bool is_slow(const struct products *products, uint32_t worker)
+static bool is_slow(const struct products *products, const struct ss_worker *worker)
 {
-	const struct ss_work *work = ss_works_of(products->speedup.works, worker);
+	const struct ss_work *work = ss_works_item(products->speedup.works, worker);
 
-	return work->dtype == SS_DTYPE_FP32 && products->speedup.works->device_ns[worker] > 0 &&
-	       (work->kind == SS_WORK_ATTENTION || !products->speedup.works->tensor[worker]);
+	return work->dtype == SS_DTYPE_FP32 && worker->device_ns > 0 &&
+	       (work->kind == SS_WORK_ATTENTION || !worker->tensor);
 }
 
 static int64_t part_of(int64_t ns, int64_t all_ns, int64_t own_ns)
@@ -100,13 +97,14 @@ static void look_at(struct products *products, uint32_t number)
 {
 	const struct ss_trace *trace = products->look->trace;
 	const struct ss_task *task = &products->look->graph->tasks[number];
-	uint32_t worker = worker_of(products, task->row), name = trace->slices.name[task->row];
+	const struct ss_worker *worker = worker_of(products, task->row);
+	uint32_t name = trace->slices.name[task->row];
 	uint32_t site = trace->slices.link[task->row];
 	struct ss_claim claim = { .task = number };
 	struct ss_faster faster;
 
-	if (worker != SS_NO_ROW) {
-		int64_t all_ns = products->speedup.works->device_ns[worker];
+	if (worker) {
+		int64_t all_ns = worker->device_ns;
 
 		if (!is_slow(products, worker))
 			return;
@@ -114,8 +112,8 @@ static void look_at(struct products *products, uint32_t number)
 		claim.own_ns = part_of(faster.own_ns, all_ns, task->own_ns);
 		claim.low_ns = part_of(faster.low_ns, all_ns, task->own_ns);
 		claim.high_ns = part_of(faster.high_ns, all_ns, task->own_ns);
-		name = trace->slices.name[worker];
-		site = worker;
+		name = trace->slices.name[worker->row];
+		site = worker->row;
 	} else {
 		if (!runs_on_vectors(products, task->row))
 			return;
@@ -127,9 +125,9 @@ static void look_at(struct products *products, uint32_t number)
 	}
 	if (!ss_look_claim(products->look, claim))
 		return;
-	products->has_convs |= worker != SS_NO_ROW &&
-			       ss_works_of(products->speedup.works, worker)->kind == SS_WORK_CONV;
-	ss_ns_add(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns, task->own_ns);
+	products->has_convs |= worker &&
+			       ss_works_item(products->speedup.works, worker)->kind == SS_WORK_CONV;
+	ss_ns_add(worker ? &products->known_ns : &products->guessed_ns, task->own_ns);
 	ss_code_places_add(&products->sites, name, site, task->own_ns);
 }
 

@@ -116,7 +116,7 @@ static bool is_product(uint8_t category)
 static bool is_in_recurrence(const struct tiny *tiny, uint32_t row)
 {
 	const struct ss_slices *slices = &tiny->look->trace->slices;
-	uint32_t forward = tiny->places->forward[row];
+	uint32_t forward = ss_places_forward(tiny->places, row);
 
 	if (forward != SS_NO_ROW)
 		row = forward;

@@ -280,7 +280,8 @@ struct counting {
 static void add_to_module(struct counting *counting, uint32_t by, int64_t time_ns)
 {
 	const struct ss_places *places = counting->places;
-	uint32_t module = places && by < places->row_count ? places->module[by] : SS_NO_ROW;
+	uint32_t module = places && by < places->row_count ? ss_places_module(places, by)
+							   : SS_NO_ROW;
 	struct ss_rank_kernel *tally;
 
 	if (module == SS_NO_ROW)

@@ -201,11 +201,12 @@ static void check(const struct place_case *cases, size_t count)
 		row = support_find(&loaded.trace, cases[i].row);
 		support_check(row < places.row_count, cases[i].what, "no row %s", cases[i].row);
 		line = ss_strings_text(&places.lines, places.line[row]);
-		if (places.module[row] != SS_NO_ROW)
-			module = ss_strings_text(&loaded.trace.names,
-						 loaded.trace.slices.name[places.module[row]]) +
+		if (ss_places_module(&places, row) != SS_NO_ROW)
+			module = ss_strings_text(
+					 &loaded.trace.names,
+					 loaded.trace.slices.name[ss_places_module(&places, row)]) +
 				 strlen("nn.Module: ");
-		found = places.backward[row] + (places.forward[row] != SS_NO_ROW);
+		found = places.backward[row] + (ss_places_forward(&places, row) != SS_NO_ROW);
 		support_check(strcmp(line, cases[i].line) == 0 &&
 				      strcmp(module, cases[i].module) == 0 &&
 				      found == cases[i].backward,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row_set.c - a bit per row, and a count per word of them.
+ */
+#include "base/row_set.h"
+
+static size_t words_of(const struct ss_row_set *set)
+{
+	return (size_t)set->row_count / 64 + 1;
+}
+
+bool ss_row_set_init(struct ss_row_set *set, uint32_t row_count, struct ss_memory *memory)
+{
+	*set = (struct ss_row_set){ .memory = memory, .row_count = row_count };
+	set->bits = ss_memory_zeroed(memory, words_of(set) * sizeof(*set->bits));
+	set->before = ss_memory_zeroed(memory, words_of(set) * sizeof(*set->before));
+	if (set->bits && set->before)
+		return true;
+	ss_row_set_release(set);
+	return false;
+}
+
+void ss_row_set_release(struct ss_row_set *set)
+{
+	if (!set->memory)
+		return;
+	ss_memory_free(set->memory, set->bits, words_of(set) * sizeof(*set->bits));
+	ss_memory_free(set->memory, set->before, words_of(set) * sizeof(*set->before));
+	*set = (struct ss_row_set){ 0 };
+}
+
+void ss_row_set_close(struct ss_row_set *set)
+{
+	set->count = 0;
+	for (size_t i = 0; i < words_of(set); i++) {
+		set->before[i] = set->count;
+		set->count += (uint32_t)__builtin_popcountll(set->bits[i]);
+	}
+}

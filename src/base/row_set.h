@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row_set.h - which of many rows have something, and the number of each among them.
+ *
+ * What only one row in ten has is kept for those alone, in the order of the rows, and found by
+ * this number. The set itself takes 1.5 bits per row.
+ */
+#ifndef SS_BASE_ROW_SET_H
+#define SS_BASE_ROW_SET_H
+
+#include "base/memory.h"
+
+struct ss_row_set {
+	struct ss_memory *memory;
+	uint64_t *bits;
+	uint32_t *before;   /* per 64 rows: how many are in the set before them */
+	uint32_t row_count; /* rows from there on are not in it */
+	uint32_t count;     /* of rows in it; after ss_row_set_close() */
+};
+
+/* An empty set; false: no memory. */
+SS_MUST_USE
+bool ss_row_set_init(struct ss_row_set *set, uint32_t row_count, struct ss_memory *memory);
+void ss_row_set_release(struct ss_row_set *set);
+
+static inline void ss_row_set_add(struct ss_row_set *set, uint32_t row)
+{
+	set->bits[row / 64] |= UINT64_C(1) << (row % 64);
+}
+
+/* Counts them. Nothing may be added afterwards. */
+void ss_row_set_close(struct ss_row_set *set);
+
+/* The number of a row among those in the set, or UINT32_MAX if it is not in it. */
+static inline uint32_t ss_row_set_find(const struct ss_row_set *set, uint32_t row)
+{
+	uint64_t word, bit = UINT64_C(1) << (row % 64);
+
+	if (row >= set->row_count)
+		return UINT32_MAX;
+	word = set->bits[row / 64];
+	if (!(word & bit))
+		return UINT32_MAX;
+	return set->before[row / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+}
+
+#endif
