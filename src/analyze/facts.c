@@ -162,3 +162,27 @@ enum ss_status ss_facts_kernel_names(struct ss_facts *facts, const struct ss_ker
 	*out = facts->kernel_names;
 	return SS_OK;
 }
+
+enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err)
+{
+	const struct ss_training *training;
+	const struct ss_regions *regions;
+	const struct ss_op_runs *op_runs;
+	const struct ss_allocs *allocs;
+	const struct ss_works *works;
+	const struct ss_ops *ops;
+
+	if (wanted & SS_FACT_TRAINING)
+		SS_TRY(ss_facts_training(facts, &training, err));
+	if (wanted & SS_FACT_OPS)
+		SS_TRY(ss_facts_ops(facts, &ops, err));
+	if (wanted & SS_FACT_WORKS)
+		SS_TRY(ss_facts_works(facts, &works, err));
+	if (wanted & SS_FACT_OP_RUNS)
+		SS_TRY(ss_facts_op_runs(facts, &op_runs, err));
+	if (wanted & SS_FACT_REGIONS)
+		SS_TRY(ss_facts_regions(facts, &regions, err));
+	if (wanted & SS_FACT_ALLOCS)
+		SS_TRY(ss_facts_allocs(facts, &allocs, err));
+	return SS_OK;
+}

@@ -63,6 +63,10 @@ void ss_facts_release(struct ss_facts *facts);
 /* Frees all of enum ss_large_fact that are not in `facts`; they are made again when asked for. */
 void ss_facts_keep(struct ss_facts *facts, uint32_t kept);
 
+/* Makes all that are in `wanted` (enum ss_large_fact) and not there yet. */
+SS_MUST_USE
+enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err);
+
 /* What they lend stays until the facts are released, or not kept. */
 SS_MUST_USE
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,

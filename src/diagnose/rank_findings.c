@@ -450,6 +450,11 @@ static uint32_t facts_from(uint32_t rule, const struct ss_digest *digest)
 	return facts;
 }
 
+uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
+{
+	return ss_facts_with(facts_from(0, digest));
+}
+
 static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 {
 	struct ss_rank_findings *exam = look->exam;

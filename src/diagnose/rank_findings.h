@@ -56,6 +56,9 @@ struct ss_rank_findings {
 	uint32_t taken_count, taken_capacity;
 };
 
+/* enum ss_large_fact: what rules ask for. */
+uint32_t ss_rank_findings_facts(const struct ss_digest *digest);
+
 /* Runs all rules on a rank. Then the trace may be freed; a diagnosis needs the graph. */
 SS_MUST_USE
 enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,

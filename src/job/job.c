@@ -188,12 +188,13 @@ void ss_job_count_oddities(struct ss_job_file *file)
 }
 
 /* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
-static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+			     struct ss_error *err)
 {
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
-	status = ss_job_digest(job, file, job->keeper != NULL, err);
+	status = ss_job_digest(job, file, job->keeper != NULL, threads, err);
 	file->subject.trace = NULL;
 	ss_trace_release(&file->trace);
 	memset(&file->trace, 0, sizeof(file->trace));
@@ -328,7 +329,7 @@ static void load_file(struct loading *loading, uint32_t index)
 		count_contents(job->redactor, file);
 	if (status == SS_OK && loading->options->reduce && !file->is_reduced)
 		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
-					    : reduce(job, file, &problem);
+					    : reduce(job, file, loading->threads, &problem);
 	if (status == SS_OK)
 		return;
 	ss_gate_lock(loading->gate);

@@ -24,11 +24,17 @@ struct ss_open_options; /* stepscope.h */
  * trace is gone. Both are called by the thread that loads the file.
  */
 struct ss_job_keeper {
-	/* NULL in `out` and SS_OK: nothing to keep */
-	enum ss_status (*make)(void **out, const struct ss_subject *subject,
-			       const struct ss_digest *digest, struct ss_memory *memory,
-			       struct ss_error *err);
-	void (*release)(void *kept);
+	/*
+	 * What can be made without the digest, and the rest. `begin` asks for no fact but phases,
+	 * which is there: it may run beside another thread that makes others.
+	 */
+	enum ss_status (*begin)(void **out, const struct ss_subject *subject,
+				struct ss_memory *memory, struct ss_error *err);
+	enum ss_status (*finish)(void *kept, const struct ss_subject *subject,
+				 const struct ss_digest *digest, struct ss_error *err);
+	/* the large facts that `finish` asks for of most files with such a digest */
+	uint32_t (*facts)(const struct ss_digest *digest);
+	void (*release)(void *kept); /* also what `finish` failed to complete */
 	/* the same of a snapshot of memory; both may be NULL: the snapshot is kept */
 	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
 				      struct ss_memory *memory, struct ss_error *err);
@@ -157,11 +163,11 @@ void ss_job_count_oddities(struct ss_job_file *file);
 
 /*
  * The digest of a file whose trace is there, and with `keeps` what the keeper makes of it: both
- * from the same facts.
+ * from the same facts, and on two of the threads.
  */
 SS_MUST_USE
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     struct ss_error *err);
+			     uint32_t threads, struct ss_error *err);
 
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.c - makes what loading did not make, when it is first needed: digests, and what
- * the keeper keeps. Ranks are processed in parallel.
+ * prepare.c - makes digests and what the keeper keeps: of a file that was just read, or of those of
+ * which loading did not make them, when they are first needed. Ranks are processed in parallel;
+ * with more threads than ranks, two work on a rank.
  */
 #include "analyze/facts.h"
 #include "base/system/thread.h"
 #include "job/job.h"
 
-typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file,
+typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				     struct ss_error *err);
 
 /* What the workers share. */
@@ -17,6 +18,7 @@ struct preparing {
 	make_function *make;
 	struct ss_gate *gate;
 	uint32_t next, done, count;
+	uint32_t threads;      /* for each file */
 	enum ss_status status; /* the first that stops all */
 	struct ss_error *err;
 };
@@ -59,7 +61,8 @@ static void work(void *context, uint32_t index)
 	(void)index;
 	while ((file = take(preparing)) != NULL) {
 		struct ss_error problem = { 0 };
-		enum ss_status status = preparing->make(preparing->job, file, &problem);
+		enum ss_status status = preparing->make(preparing->job, file, preparing->threads,
+							&problem);
 
 		note(preparing, status, &problem);
 	}
@@ -81,6 +84,7 @@ static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_
 		return ss_fail_memory(err, "the ranks of the job");
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
+	preparing.threads = threads / preparing.count ? threads / preparing.count : 1;
 	ss_thread_run(threads < preparing.count ? threads : preparing.count, work, &preparing);
 	ss_gate_close(preparing.gate);
 	return preparing.status;
@@ -110,36 +114,135 @@ static bool needs_digest(const struct ss_job_file *file)
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
 
-enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     struct ss_error *err)
+/* What two threads make of one file. */
+struct examining {
+	struct ss_job *job;
+	const struct ss_subject *subject;
+	struct ss_digest *digest;
+	bool has_digest;
+	void *kept;
+	enum ss_status status[2];
+	struct ss_error err[2];
+};
+
+static void begin_kept(struct examining *examining)
+{
+	struct ss_job *job = examining->job;
+
+	examining->status[0] = job->keeper->begin(&examining->kept, examining->subject, job->memory,
+						  &examining->err[0]);
+}
+
+static void make_digest_of(struct examining *examining)
+{
+	if (!examining->has_digest)
+		examining->status[1] = ss_digest_make(examining->digest, examining->subject,
+						      examining->job->memory, &examining->err[1]);
+}
+
+/* One begins what is kept. The other makes the digest, and facts that are asked for next. */
+static void examine_beside(void *context, uint32_t index)
+{
+	struct examining *examining = context;
+	struct ss_facts *facts = examining->subject->facts;
+
+	if (index == 0) {
+		begin_kept(examining);
+		return;
+	}
+	make_digest_of(examining);
+	if (examining->status[1] == SS_OK)
+		examining->status[1] =
+			ss_facts_make(facts, examining->job->keeper->facts(examining->digest),
+				      &examining->err[1]);
+}
+
+static void examine_both(struct examining *examining, uint32_t threads)
+{
+	const struct ss_phases *phases;
+
+	if (threads > 1) {
+		examining->status[0] = ss_facts_phases(examining->subject->facts, &phases,
+						       &examining->err[0]);
+		if (examining->status[0] == SS_OK)
+			ss_thread_run(2, examine_beside, examining);
+		return;
+	}
+	make_digest_of(examining);
+	if (examining->status[1] == SS_OK)
+		begin_kept(examining);
+}
+
+/* The digest, unless it is there, and what the keeper keeps. */
+static enum ss_status examine(struct examining *examining, uint32_t threads, struct ss_error *err)
+{
+	struct ss_job *job = examining->job;
+
+	examine_both(examining, threads);
+	for (int i = 0; i < 2; i++)
+		if (examining->status[i] != SS_OK) {
+			if (err)
+				*err = examining->err[i];
+			return examining->status[i];
+		}
+	return job->keeper->finish(examining->kept, examining->subject, examining->digest, err);
+}
+
+/* The same; what was made goes again if something fails. */
+static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
+			       struct ss_digest *digest, bool has_digest, uint32_t threads,
+			       struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
+	struct examining examining = {
+		.job = job, .subject = &subject, .digest = digest, .has_digest = has_digest
+	};
 	struct ss_facts facts;
 	enum ss_status status;
 
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
-	status = ss_digest_make(&file->digest, &subject, job->memory, err);
-	if (status == SS_OK && keeps) {
-		status = job->keeper->make(&file->kept, &subject, &file->digest, job->memory, err);
-		if (status != SS_OK)
-			ss_digest_release(&file->digest);
+	status = examine(&examining, threads, err);
+	ss_facts_release(&facts);
+	if (status == SS_OK) {
+		file->kept = examining.kept;
+		return SS_OK;
 	}
+	if (examining.kept)
+		job->keeper->release(examining.kept);
+	if (!has_digest)
+		ss_digest_release(digest);
+	return status;
+}
+
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
+			     uint32_t threads, struct ss_error *err)
+{
+	struct ss_subject subject = file->subject;
+	struct ss_facts facts;
+	enum ss_status status;
+
+	if (keeps)
+		return make_all(job, file, &file->digest, false, threads, err);
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = ss_digest_make(&file->digest, &subject, job->memory, err);
 	ss_facts_release(&facts);
 	return status;
 }
 
-static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file,
+static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				  struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, false, err));
+	SS_TRY(ss_job_digest(job, file, false, threads, err));
 	file->has_digest = true;
 	return SS_OK;
 }
 
-static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, true, err));
+	SS_TRY(ss_job_digest(job, file, true, threads, err));
 	file->has_digest = true;
 	return SS_OK;
 }
@@ -203,23 +306,15 @@ static bool needs_kept(const struct ss_job_file *file)
 	return file->rank_index != SS_NO_ROW && !file->kept;
 }
 
-static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				struct ss_error *err)
 {
-	struct ss_subject subject = file->subject;
-	struct ss_facts facts;
-	enum ss_status status;
-
 	if (!file->subject.trace)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "the session was opened to compare ranks only: the events of '%s' "
 			       "were not kept",
 			       file->subject.path);
-	ss_facts_init(&facts, subject.trace, job->memory);
-	subject.facts = &facts;
-	status = job->keeper->make(&file->kept, &subject, &job->digests[file->rank_index],
-				   job->memory, err);
-	ss_facts_release(&facts);
-	return status;
+	return make_all(job, file, &job->digests[file->rank_index], true, threads, err);
 }
 
 enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,

@@ -16,22 +16,8 @@ static void release(void *kept)
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
-static enum ss_status make_parts(struct ss_kept_rank *kept, const struct ss_subject *subject,
-				 const struct ss_digest *digest, struct ss_error *err)
-{
-	enum ss_status status;
-
-	SS_TRY(ss_graph_make(&kept->graph, subject, kept->memory, err));
-	status = ss_rank_findings_make(&kept->exam, subject, digest, &kept->graph, kept->memory,
-				       err);
-	if (status != SS_OK)
-		ss_graph_release(&kept->graph);
-	return status;
-}
-
-static enum ss_status make(void **out, const struct ss_subject *subject,
-			   const struct ss_digest *digest, struct ss_memory *memory,
-			   struct ss_error *err)
+static enum ss_status begin(void **out, const struct ss_subject *subject, struct ss_memory *memory,
+			    struct ss_error *err)
 {
 	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	enum ss_status status;
@@ -39,12 +25,20 @@ static enum ss_status make(void **out, const struct ss_subject *subject,
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
-	status = make_parts(kept, subject, digest, err);
+	status = ss_graph_make(&kept->graph, subject, memory, err);
 	if (status == SS_OK)
 		*out = kept;
 	else
 		ss_memory_free(memory, kept, sizeof(*kept));
 	return status;
+}
+
+static enum ss_status finish(void *kept, const struct ss_subject *subject,
+			     const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = kept;
+
+	return ss_rank_findings_make(&own->exam, subject, digest, &own->graph, own->memory, err);
 }
 
 static void release_memory(void *kept)
@@ -99,7 +93,9 @@ static enum ss_status read(void **out, struct ss_fields_reader *reader, struct s
 }
 
 const struct ss_job_keeper ss_diagnose_keeper = {
-	.make = make,
+	.begin = begin,
+	.finish = finish,
+	.facts = ss_rank_findings_facts,
 	.release = release,
 	.make_memory = make_memory,
 	.release_memory = release_memory,
