@@ -191,10 +191,12 @@ void ss_job_count_oddities(struct ss_job_file *file)
 static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 			     struct ss_error *err)
 {
+	struct ss_digesting how = { threads, job->keeper != NULL, true };
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
-	status = ss_job_digest(job, file, job->keeper != NULL, threads, err);
+	ss_slices_drop_shown(&file->trace);
+	status = ss_job_digest(job, file, &how, err);
 	file->subject.trace = NULL;
 	ss_trace_release(&file->trace);
 	memset(&file->trace, 0, sizeof(file->trace));

@@ -161,13 +161,17 @@ enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err);
 /* job.c: adds what "quality" counts, kept beside the trace: it may be gone when it is asked for. */
 void ss_job_count_oddities(struct ss_job_file *file);
 
-/*
- * The digest of a file whose trace is there, and with `keeps` what the keeper makes of it: both
- * from the same facts, and on two of the threads.
- */
+/* How the digest of a file is made. */
+struct ss_digesting {
+	uint32_t threads; /* for this file */
+	bool keeps;       /* also what the keeper makes of it */
+	bool reduces;     /* the trace goes afterwards: parts of it may go before */
+};
+
+/* The digest of a file whose trace is there, and what is kept of it: both from the same facts. */
 SS_MUST_USE
-enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     uint32_t threads, struct ss_error *err);
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
+			     const struct ss_digesting *how, struct ss_error *err);
 
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE

@@ -118,6 +118,7 @@ static bool needs_digest(const struct ss_job_file *file)
 struct examining {
 	struct ss_job *job;
 	const struct ss_subject *subject;
+	struct ss_trace *trace; /* the subject's if it goes afterwards; else NULL */
 	struct ss_digest *digest;
 	bool has_digest;
 	void *kept;
@@ -185,24 +186,28 @@ static enum ss_status examine(struct examining *examining, uint32_t threads, str
 				*err = examining->err[i];
 			return examining->status[i];
 		}
+	if (examining->trace)
+		ss_slices_drop_ids(examining->trace);
 	return job->keeper->finish(examining->kept, examining->subject, examining->digest, err);
 }
 
 /* The same; what was made goes again if something fails. */
 static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
-			       struct ss_digest *digest, bool has_digest, uint32_t threads,
+			       struct ss_digest *digest, const struct ss_digesting *how,
 			       struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
-	struct examining examining = {
-		.job = job, .subject = &subject, .digest = digest, .has_digest = has_digest
-	};
+	struct examining examining = { .job = job,
+				       .subject = &subject,
+				       .trace = how->reduces ? &file->trace : NULL,
+				       .digest = digest,
+				       .has_digest = digest != &file->digest };
 	struct ss_facts facts;
 	enum ss_status status;
 
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
-	status = examine(&examining, threads, err);
+	status = examine(&examining, how->threads, err);
 	ss_facts_release(&facts);
 	if (status == SS_OK) {
 		file->kept = examining.kept;
@@ -210,20 +215,20 @@ static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
 	}
 	if (examining.kept)
 		job->keeper->release(examining.kept);
-	if (!has_digest)
+	if (!examining.has_digest)
 		ss_digest_release(digest);
 	return status;
 }
 
-enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
-			     uint32_t threads, struct ss_error *err)
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
+			     const struct ss_digesting *how, struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
 	struct ss_facts facts;
 	enum ss_status status;
 
-	if (keeps)
-		return make_all(job, file, &file->digest, false, threads, err);
+	if (how->keeps)
+		return make_all(job, file, &file->digest, how, err);
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
 	status = ss_digest_make(&file->digest, &subject, job->memory, err);
@@ -234,7 +239,9 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool 
 static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				  struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, false, threads, err));
+	struct ss_digesting how = { threads, false, false };
+
+	SS_TRY(ss_job_digest(job, file, &how, err));
 	file->has_digest = true;
 	return SS_OK;
 }
@@ -242,7 +249,9 @@ static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, 
 static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				struct ss_error *err)
 {
-	SS_TRY(ss_job_digest(job, file, true, threads, err));
+	struct ss_digesting how = { threads, true, false };
+
+	SS_TRY(ss_job_digest(job, file, &how, err));
 	file->has_digest = true;
 	return SS_OK;
 }
@@ -309,12 +318,14 @@ static bool needs_kept(const struct ss_job_file *file)
 static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				struct ss_error *err)
 {
+	struct ss_digesting how = { threads, true, false };
+
 	if (!file->subject.trace)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "the session was opened to compare ranks only: the events of '%s' "
 			       "were not kept",
 			       file->subject.path);
-	return make_all(job, file, &job->digests[file->rank_index], true, threads, err);
+	return make_all(job, file, &job->digests[file->rank_index], &how, err);
 }
 
 enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,

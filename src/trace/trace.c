@@ -177,6 +177,26 @@ enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err)
 	return SS_OK;
 }
 
+/* A column of slices; it may be gone already. */
+static void drop(struct ss_trace *trace, void **column, size_t item_bytes)
+{
+	ss_memory_free(trace->memory, *column, trace->slices.capacity * item_bytes);
+	*column = NULL;
+}
+
+void ss_slices_drop_shown(struct ss_trace *trace)
+{
+	struct ss_slices *slices = &trace->slices;
+
+	drop(trace, (void **)&slices->category, sizeof(*slices->category));
+	drop(trace, (void **)&slices->depth, sizeof(*slices->depth));
+}
+
+void ss_slices_drop_ids(struct ss_trace *trace)
+{
+	drop(trace, (void **)&trace->slices.id, sizeof(*trace->slices.id));
+}
+
 static void columns_release(struct ss_memory *memory, struct column *columns, int column_count,
 			    uint32_t capacity)
 {

@@ -301,4 +301,11 @@ enum ss_status ss_allocations_reserve(struct ss_trace *trace, size_t count, stru
 SS_MUST_USE
 enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err);
 
+/*
+ * Frees columns of a trace of which no event will be shown: category and depth, which nothing else
+ * needs, and ids, which nothing needs when the graph is there.
+ */
+void ss_slices_drop_shown(struct ss_trace *trace);
+void ss_slices_drop_ids(struct ss_trace *trace);
+
 #endif
