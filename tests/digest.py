@@ -94,6 +94,23 @@ def compare(name, folder, full=True):
     return len(wanted)
 
 
+def ranks_of(folder):
+    """What the head of the viewer's page shows of each rank."""
+    files = json.loads(run("ask", "job", "job", cwd=folder).stdout)["files"]
+    return [{key: one[key] for key in ("rank", "host", "device", "start_ns", "end_ns", "aligned",
+                                       "clock_error_ns")} |
+            {"steps": [(step["start_ns"], step["end_ns"]) for step in one["steps"]],
+             "has_events": not one.get("digest", False)} for one in files]
+
+
+def page(folder):
+    """The page of a job of digests says the same of its ranks, and that events are missing."""
+    before, after = ranks_of(folder / "traces"), ranks_of(folder / "digests")
+    check(all(one["has_events"] and one["steps"] for one in before), "a trace without events")
+    check(not any(one["has_events"] for one in after), "a digest with events")
+    check(before == [one | {"has_events": True} for one in after], f"page: {before} {after}")
+
+
 def real_jobs(traces, all_of_them):
     for folder in ("jobs", "cpu", "cpu_faults"):
         for job in sorted(path for path in (traces / folder).iterdir() if path.is_dir()):
@@ -289,6 +306,7 @@ def main():
         run("sim", "--preset", "ddp8-healthy", "--ranks", 4, "--steps", 2, "--set", "layers=2",
             "--cause", "straggler", "-o", folder / "traces/job")
         compare("four ranks", folder, False)
+        page(folder)
         for test in (damage, resume, sweep, share, manners, broken_trace):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")

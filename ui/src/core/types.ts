@@ -54,6 +54,7 @@ export interface JobFile {
 	end_ns?: number;
 	slices?: number;
 	device_slices?: number;
+	digest?: boolean; /* there are no events, only what the job needs of the rank */
 	aligned?: boolean;
 	clock_error_ns?: number | null;
 	steps?: Step[];

@@ -42,7 +42,8 @@ export class Loads {
 	/* The rows of a file, once. */
 	async loadTracks(file: number): Promise<void> {
 		const { stage } = this;
-		if (this.asked.has(file) || stage.job.files[file]?.problem !== null) return;
+		const about = stage.job.files[file];
+		if (this.asked.has(file) || about?.problem !== null || about.digest) return;
 		this.asked.add(file);
 		try {
 			this.tracks.set(file, await stage.client.json<Tracks>("tracks", { file }));
@@ -57,7 +58,9 @@ export class Loads {
 
 	async loadMinimap(): Promise<void> {
 		const { stage } = this;
-		const readable = stage.job.files.filter((file) => file.problem === null);
+		const readable = stage.job.files.filter(
+			(file) => file.problem === null && !file.digest,
+		);
 		const every = Math.ceil(readable.length / MINIMAP_FILES);
 		const files = readable.filter((_, i) => i % every === 0).map((file) => file.file);
 		if (!files.length) return;

@@ -241,6 +241,8 @@ function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depth
 	const passes = filterOf(look.filter);
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
+	if (file.digest)
+		return [noteRow(file.file, "A digest has no events. Open the trace to see them.")];
 	if (!tracks) return [noteRow(file.file, "Reading the rows…")];
 	const wanted = tracks.tracks.filter((one) =>
 		passes(rank, one.name, one.kind, one.about, file.host),
