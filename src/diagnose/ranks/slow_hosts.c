@@ -98,15 +98,17 @@ static bool is_busy(const struct ss_task *task)
 }
 
 /* How long something runs or is moved; -1: no memory. */
-static int64_t device_ns(const struct ss_graph *graph, struct ss_arena *arena)
+static int64_t device_ns(const struct ss_graph *graph, struct ss_memory *memory)
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
+	struct ss_arena scratch;
 	struct busy *items;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += is_busy(&graph->tasks[i]);
-	items = SS_ARENA_NEW(arena, struct busy, (size_t)count + 1);
+	ss_arena_init(&scratch, memory);
+	items = SS_ARENA_NEW(&scratch, struct busy, (size_t)count + 1);
 	if (!items)
 		return -1;
 	count = 0;
@@ -123,6 +125,7 @@ static int64_t device_ns(const struct ss_graph *graph, struct ss_arena *arena)
 		sum_ns = ss_ns_sum(sum_ns, items[i].to_ns - from_ns);
 		until_ns = items[i].to_ns;
 	}
+	ss_arena_release(&scratch);
 	return sum_ns;
 }
 
@@ -163,7 +166,8 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 	count_pauses(hosts, judgement, loads, limits->pauses);
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
 		const struct ss_graph *graph = &judgement->graphs[i];
-		int64_t on_host_ns = loads[i].work_ns, on_device_ns = device_ns(graph, arena);
+		int64_t on_host_ns = loads[i].work_ns;
+		int64_t on_device_ns = device_ns(graph, arena->memory);
 
 		if (on_device_ns < 0)
 			return false;

@@ -56,7 +56,7 @@ struct tally {
 struct exposure {
 	struct ss_judgement *judgement;
 	struct ss_finding *finding;
-	struct ss_arena arena;
+	struct ss_arena arena; /* of one rank */
 	struct tally tallies[SETTINGS];
 	uint32_t steps;
 };
@@ -131,6 +131,7 @@ static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
 		exposure->steps += judgement->graphs[r].step_count;
 		for (uint32_t i = 0; i < hiding.count; i++)
 			claim(exposure, r, &hiding.items[i]);
+		ss_arena_release(&exposure->arena);
 	}
 	if (exposure->finding && exposure->finding->edits.count)
 		tell(exposure);
