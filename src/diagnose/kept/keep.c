@@ -12,20 +12,24 @@ static void release(void *kept)
 	struct ss_kept_rank *own = kept;
 
 	ss_rank_findings_release(&own->exam);
-	ss_graph_release(&own->graph);
+	ss_packed_release(&own->graph);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
 static enum ss_status make_parts(struct ss_kept_rank *kept, const struct ss_subject *subject,
 				 const struct ss_digest *digest, struct ss_error *err)
 {
+	struct ss_graph graph;
 	enum ss_status status;
 
-	SS_TRY(ss_graph_make(&kept->graph, subject, kept->memory, err));
-	status = ss_rank_findings_make(&kept->exam, subject, digest, &kept->graph, kept->memory,
-				       err);
-	if (status != SS_OK)
-		ss_graph_release(&kept->graph);
+	SS_TRY(ss_graph_make(&graph, subject, kept->memory, err));
+	status = ss_rank_findings_make(&kept->exam, subject, digest, &graph, kept->memory, err);
+	if (status == SS_OK) {
+		status = ss_packed_make(&kept->graph, &graph, err);
+		if (status != SS_OK)
+			ss_rank_findings_release(&kept->exam);
+	}
+	ss_graph_release(&graph);
 	return status;
 }
 

@@ -76,7 +76,7 @@ static enum setting setting_of(const struct ss_hidden *hidden)
 static void claim(struct exposure *exposure, uint32_t rank, const struct ss_hidden *hidden)
 {
 	struct ss_judgement *judgement = exposure->judgement;
-	int64_t recorded_ns = judgement->graphs[rank].tasks[hidden->task].own_ns;
+	int64_t recorded_ns = ss_packed_own(&judgement->graphs[rank], hidden->task);
 	struct tally *tally = &exposure->tallies[setting_of(hidden)];
 	struct ss_claim claim = { .task = hidden->task,
 				  .own_ns = hidden->own_ns,

@@ -64,17 +64,17 @@ static double scale_of_rank(const struct ss_pipeline *own, double more, uint32_t
 static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		  double scale)
 {
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		const struct ss_packed_task task = ss_packed_task(graph, i);
 		struct ss_claim own = { .task = i,
-					.own_ns = task->own_ns,
-					.low_ns = task->own_ns,
-					.high_ns = task->own_ns,
+					.own_ns = task.own_ns,
+					.low_ns = task.own_ns,
+					.high_ns = task.own_ns,
 					.scale = (float)scale };
 
-		if (ss_pipeline_passes(task))
+		if (ss_pipeline_passes(&task))
 			ss_judge_overrule(judgement, finding, rank, own, false);
 	}
 }

@@ -278,7 +278,7 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory
 	const struct ss_judgement *judgement = fit->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 	const struct ss_digest *digest = judgement->joined ? &judgement->joined->ranks[rank] : NULL;
 	struct ss_arena scratch;
 	int64_t *bytes;
@@ -288,7 +288,7 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory
 	if (!bytes)
 		return false;
 	for (uint32_t i = 0; digest && i < digest->arrival_count; i++) {
-		uint32_t task = ss_graph_comm_of(graph, digest->arrivals[i].row);
+		uint32_t task = ss_packed_comm_of(graph, digest->arrivals[i].row);
 
 		if (task != SS_NO_TASK)
 			bytes[task + 1] = digest->arrivals[i].bytes;
@@ -296,10 +296,10 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
 		uint32_t task = exam->claims[i].task;
 
-		if (graph->tasks[task].kind != SS_TASK_TRANSFER)
+		if (ss_packed_kind(graph, task) != SS_TASK_TRANSFER)
 			continue;
 		fit->samples[fit->count++] = (struct sample){ .bytes = bytes[task],
-							      .own_ns = graph->tasks[task].own_ns,
+							      .own_ns = ss_packed_own(graph, task),
 							      .rank = rank,
 							      .task = task };
 	}
