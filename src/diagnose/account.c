@@ -73,7 +73,6 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
-	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
 	bool whole = true;
 
 	pieces->count = 0;
@@ -84,7 +83,7 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 	}
 	for (uint32_t i = 0; whole && i < graph->task_count; i++) {
 		enum ss_task_kind kind = ss_packed_kind(graph, i);
-		int64_t end_ns = start_ns[i] + own_ns[i];
+		int64_t end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
 
 		/* without a device the threads compute */
 		if (kind == SS_TASK_KERNEL || (!pieces->has_device && kind < SS_TASK_JOIN))
@@ -273,7 +272,8 @@ static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_me
 {
 	uint32_t arrive = replay->first[member->rank] + member->task;
 
-	return replay->start_ns[arrive + 1] - replay->start_ns[arrive] - replay->own_ns[arrive];
+	return replay->start_ns[arrive + 1] - replay->start_ns[arrive] -
+	       ss_replay_own(replay, arrive);
 }
 
 static bool find_late(struct ss_account_late *late, const struct ss_replay *replay,

@@ -171,7 +171,7 @@ static bool find_end(struct walk *walk)
 
 		for (uint32_t i = 0; graph->step_count && i < graph->task_count; i++) {
 			uint32_t task = replay->first[rank] + i;
-			int64_t end_ns = replay->start_ns[task] + replay->own_ns[task];
+			int64_t end_ns = replay->start_ns[task] + ss_replay_own(replay, task);
 
 			if ((any && end_ns <= walk->now_ns) ||
 			    ss_packed_run(graph, i)->step == SS_NO_STEP ||

@@ -60,6 +60,7 @@ bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 {
 	uint32_t behind = edit.task - edits->last_task;
 
+	assert(edit.scale <= SS_EDIT_SCALE_MAX);
 	if (edits->byte_capacity - edits->byte_count < BYTES_MAX &&
 	    !ss_memory_reserve(edits->memory, (void **)&edits->bytes, &edits->byte_capacity,
 			       (size_t)edits->byte_count + BYTES_MAX, 1))

@@ -23,6 +23,9 @@ struct ss_edit {
 	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
 };
 
+/* No fix makes a task longer than this many times. */
+#define SS_EDIT_SCALE_MAX 7
+
 /* Zeroed: empty. */
 struct ss_edits {
 	struct ss_memory *memory;

@@ -91,7 +91,7 @@ static bool is_long(const struct ss_graph *graph, uint32_t task)
 
 	if (own->kind == SS_TASK_TRANSFER && task && ss_task_end(own) - own[-1].start_ns > most_ns)
 		most_ns = ss_task_end(own) - own[-1].start_ns;
-	return own->own_ns < 0 || most_ns >= UINT32_MAX;
+	return own->own_ns < 0 || most_ns >= SS_PACKED_LONG_NS;
 }
 
 static bool is_run(const struct ss_graph *graph, uint32_t task)

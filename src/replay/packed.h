@@ -5,7 +5,7 @@
  * A verdict holds the graphs of all ranks at once, and a replay runs over all of their edges. So
  * each value takes what it usually needs, and what is rare stands in a table:
  *
- *     own time     4 bytes; longer ones (4.29 s) in `longs`
+ *     own time     4 bytes; those of half a second and more in `longs`
  *     start        4 bytes behind the first of its block; blocks that are longer in `far`. Of a
  *                  transfer its end is kept: that stays when the replay finds when it began
  *     row          a byte or more behind that of the task before it
@@ -22,6 +22,12 @@
 #include <string.h>
 
 #include "replay/graph.h"
+
+/*
+ * Own times from here on are in `longs`: 4 bytes have room for shorter ones, also when a fix makes
+ * them longer (SS_EDIT_SCALE_MAX).
+ */
+#define SS_PACKED_LONG_NS (UINT32_MAX / 8)
 
 /* Tasks of a block. */
 #define SS_PACKED_BLOCK 64

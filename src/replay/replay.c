@@ -173,6 +173,7 @@ void ss_replay_release(struct ss_replay *replay)
 		       replay->stretch_capacity * sizeof(*replay->order));
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	free_block(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
 	free_block(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
@@ -292,14 +293,26 @@ static void run(struct ss_replay *replay)
 static void reset_rank(struct ss_replay *replay, uint32_t rank)
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
-	int64_t *own_ns = &replay->own_ns[replay->first[rank]];
 	uint8_t *flags = &replay->flags[replay->first[rank]];
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		own_ns[i] = ss_packed_own(graph, i);
+	if (graph->task_count)
+		memcpy(&replay->own_ns[replay->first[rank]], graph->own_ns,
+		       graph->task_count * sizeof(*replay->own_ns));
+	for (uint32_t i = 0; i < graph->long_count; i++)
+		*ss_replay_long(replay,
+				replay->first[rank] + graph->longs[i].task) = graph->longs[i].ns;
+	for (uint32_t i = 0; i < graph->task_count; i++)
 		flags[i] &= (uint8_t)~SS_REPLAY_EDITED;
-	}
 	replay->is_edited[rank] = false;
+}
+
+int64_t *ss_replay_long(const struct ss_replay *replay, uint32_t number)
+{
+	uint32_t low = 0, high = replay->long_count;
+
+	SS_SEARCH(low, high, at, replay->longs[at].task < number);
+	assert(low < replay->long_count && replay->longs[low].task == number);
+	return &replay->longs[low].ns;
 }
 
 /* As if there were no edits. */
@@ -325,27 +338,31 @@ static uint8_t flags_of(const struct ss_packed *graph, uint32_t task)
 
 static void set_flags(struct ss_replay *replay)
 {
+	uint32_t longs = 0;
+
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
 		const struct ss_packed *graph = &replay->ranks[i];
 		uint8_t *flags = &replay->flags[replay->first[i]];
 
+		for (uint32_t k = 0; k < graph->long_count; k++)
+			replay->longs[longs++].task = replay->first[i] + graph->longs[k].task;
 		for (uint32_t k = 0; k < graph->task_count; k++)
 			flags[k] = flags_of(graph, k);
 		for (uint32_t k = 0; k < graph->delay_count; k++)
 			flags[graph->delays[k].task] |= graph->delays[k].ns ? SS_REPLAY_DELAYED : 0;
-		reset_rank(replay, i);
 	}
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		reset_rank(replay, i);
 }
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
-	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
 	const uint8_t *flags = &replay->flags[replay->first[rank]];
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
-		int64_t end_ns = start_ns[i] + own_ns[i];
+		int64_t end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
 
 		/* the first step begins when the work of the one before is done */
 		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
@@ -415,6 +432,14 @@ static int64_t recorded_step(const struct ss_replay *replay)
 	return count ? (int64_t)(sum / count) : 0;
 }
 
+static void set_own(struct ss_replay *replay, uint32_t number, int64_t own_ns)
+{
+	if (replay->own_ns[number] == UINT32_MAX)
+		*ss_replay_long(replay, number) = own_ns;
+	else
+		replay->own_ns[number] = (uint32_t)own_ns;
+}
+
 /* Parts of tasks that go, each on its own. */
 static void subtract(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		     uint32_t fix_count)
@@ -423,12 +448,13 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 		for (struct ss_edits_visit visit = { 0 };
 		     fixes[i]->subtracts && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
-			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
+			uint32_t task = replay->first[edit->rank] + edit->task;
+			int64_t own_ns = ss_replay_own(replay, task);
 			int64_t gone_ns = ss_packed_own(&replay->ranks[edit->rank], edit->task) -
 					  edit->own_ns;
 
 			if (edit->subtracts && gone_ns > 0)
-				*own_ns = *own_ns > gone_ns ? *own_ns - gone_ns : 0;
+				set_own(replay, task, own_ns > gone_ns ? own_ns - gone_ns : 0);
 		}
 }
 
@@ -439,10 +465,12 @@ static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		for (struct ss_edits_visit visit = { 0 };
 		     fixes[i]->scales && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
-			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
+			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			if (edit->scale > 0)
-				*own_ns = (int64_t)((double)*own_ns * (double)edit->scale);
+				set_own(replay, task,
+					(int64_t)((double)ss_replay_own(replay, task) *
+						  (double)edit->scale));
 		}
 }
 
@@ -476,8 +504,8 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			replay->is_edited[edit->rank] = true;
-			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])
-				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
+			if (!edit->subtracts && edit->own_ns < ss_replay_own(replay, task))
+				set_own(replay, task, edit->own_ns > 0 ? edit->own_ns : 0);
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
 					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
 					       (edit->merges ? SS_REPLAY_MERGED : 0);
@@ -521,6 +549,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
 		count += ranks[i].task_count;
+		replay->long_count += ranks[i].long_count;
 	}
 	if (count + replay->meeting_count >= UINT32_MAX)
 		whole = false;
@@ -532,6 +561,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
 	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
+	replay->longs = block(replay, replay->long_count, sizeof(*replay->longs), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
 	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
 	if (whole)

@@ -71,7 +71,10 @@ struct ss_replay {
 	struct ss_replay_left_out *left_out;
 	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
-	int64_t *start_ns, *own_ns;
+	int64_t *start_ns;
+	uint32_t *own_ns;             /* UINT32_MAX: in longs */
+	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
+	uint32_t long_count;
 	uint8_t *flags;   /* enum ss_replay_flag */
 	bool *is_edited;  /* per rank */
 	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
@@ -96,6 +99,16 @@ enum ss_replay_flag {
 	SS_REPLAY_BEFORE = 1 << 4,  /* the first step begins when it is done */
 	SS_REPLAY_DELAYED = 1 << 5, /* has a delay */
 };
+
+/* Own time of one of the long tasks in the last run. */
+int64_t *ss_replay_long(const struct ss_replay *replay, uint32_t number);
+
+/* Own time of a task in the last run. */
+static inline int64_t ss_replay_own(const struct ss_replay *replay, uint32_t number)
+{
+	return replay->own_ns[number] < UINT32_MAX ? replay->own_ns[number]
+						   : *ss_replay_long(replay, number);
+}
 
 /* The transfer of a rank that waits and is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
@@ -123,7 +136,7 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER ||
 	      edge->kind == SS_EDGE_BATCH)))
 		return INT64_MIN;
-	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]);
+	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : ss_replay_own(replay, from));
 	/* work that overlaps what is before it may go on doing so */
 	return (flags & SS_REPLAY_MERGED) && edge->kind == SS_EDGE_STREAM && edge->lag_ns > 0
 		       ? at_ns

@@ -152,7 +152,7 @@ static void test_circle(void **state)
 		assert_int_equal(replay.broken, 2);
 		assert_int_equal(ss_replay_transfer_of(&replay, 1, transfer)->member, 0);
 		assert_int_equal(ss_packed_own(&job.graphs[1], transfer), 49000);
-		assert_int_equal(replay.own_ns[replay.first[1] + transfer], 49000);
+		assert_int_equal(ss_replay_own(&replay, replay.first[1] + transfer), 49000);
 		ss_replay_release(&replay);
 		assert_int_equal(ss_packed_own(&job.graphs[1], transfer), 149000);
 		assert_memory_equal(edges, job.graphs[1].edges, job.graphs[1].edge_bytes);

@@ -56,9 +56,15 @@ static bool is_worth_it(const struct ss_pipeline *own, double more)
  */
 static double scale_of_rank(const struct ss_pipeline *own, double more, uint32_t rank)
 {
+	double scale;
+
 	if (rank != own->busiest)
 		return own->micro / more;
-	return own->busy_ns > 0 ? 1 + cost_of_more(own, more) / (double)own->busy_ns : 1;
+	if (own->busy_ns <= 0)
+		return 1;
+	scale = 1 + cost_of_more(own, more) / (double)own->busy_ns;
+	/* nothing is saved either way */
+	return scale < SS_EDIT_SCALE_MAX ? scale : SS_EDIT_SCALE_MAX;
 }
 
 static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
