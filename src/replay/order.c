@@ -193,6 +193,41 @@ static void place(struct sorter *sorter, struct place from)
 	}
 }
 
+/* Whether all that a task waits for is placed; a transfer is asked for its meeting later. */
+static bool is_ready(const struct sorter *sorter, struct place place)
+{
+	const struct ss_replay *replay = sorter->replay;
+	const struct ss_packed *graph = &replay->ranks[place.rank];
+	const uint8_t *states = &sorter->states[replay->first[place.rank]];
+	const uint8_t *at = &graph->edges[sorter->edges_at[number_of(replay, place)]];
+	struct ss_edge edge;
+	bool more = true;
+
+	if (ss_packed_kind(graph, place.task) == SS_TASK_TRANSFER)
+		return false;
+	if (*at == SS_PACKED_CHAIN)
+		return states[place.task - 1] == STATE_PLACED;
+	if (*at == SS_PACKED_NO_EDGE)
+		return true;
+	while (more) {
+		more = ss_packed_edge(&at, place.task, &edge);
+		if (states[edge.from] != STATE_PLACED)
+			return false;
+	}
+	return true;
+}
+
+/* Most tasks wait for earlier ones only, and need no stack. */
+static void place_next(struct sorter *sorter, struct place from)
+{
+	if (from.rank == sorter->replay->rank_count || !is_ready(sorter, from)) {
+		place(sorter, from);
+		return;
+	}
+	sorter->states[number_of(sorter->replay, from)] = STATE_PLACED;
+	append(sorter, from);
+}
+
 static void find_edges(struct sorter *sorter)
 {
 	const struct ss_replay *replay = sorter->replay;
@@ -228,7 +263,7 @@ bool ss_replay_sort(struct ss_replay *replay)
 
 		for (uint32_t i = 0; i < count && !sorter.failed; i++)
 			if (sorter.states[replay->first[rank] + i] == STATE_NEW)
-				place(&sorter, (struct place){ rank, i });
+				place_next(&sorter, (struct place){ rank, i });
 	}
 	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
 		      replay->stretch_count, sizeof(*replay->order));

@@ -13,10 +13,10 @@ static uint32_t put_difference(uint8_t *out, uint32_t difference)
 {
 	uint32_t value = difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0), bytes = 0;
 
+	if (!out)
+		return (38 - (uint32_t)__builtin_clz(value | 1)) / 7;
 	do {
-		if (out)
-			out[bytes] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-		bytes++;
+		out[bytes++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
 		value >>= 7;
 	} while (value);
 	return bytes;
@@ -44,13 +44,14 @@ static enum ss_packed_form form_of(const struct ss_edge *edge, uint32_t task)
 {
 	bool is_short = edge->lag_ns >= INT16_MIN && edge->lag_ns <= INT16_MAX;
 
-	if (edge->from + 1 == task && is_short)
+	if (is_short && edge->from + 1 == task)
 		return edge->lag_ns ? SS_PACKED_LAGGING : SS_PACKED_NEXT;
 	return is_short && edge->from < task && task - edge->from <= UINT16_MAX ? SS_PACKED_NEAR
 										: SS_PACKED_FAR;
 }
 
-static void put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bool is_last)
+/* Returns its bytes. */
+static uint32_t put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bool is_last)
 {
 	enum ss_packed_form form = form_of(edge, task);
 	uint16_t near = (uint16_t)(task - edge->from);
@@ -68,6 +69,7 @@ static void put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bo
 		memcpy(out, &edge->from, sizeof(edge->from));
 		memcpy(out + sizeof(edge->from), &edge->lag_ns, sizeof(edge->lag_ns));
 	}
+	return bytes_of_form[form];
 }
 
 /* --- from a graph ------------------------------------------------------------------------ */
@@ -75,6 +77,11 @@ static void put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bo
 static uint32_t block_count(uint32_t tasks)
 {
 	return tasks / SS_PACKED_BLOCK + 1;
+}
+
+static uint32_t mark_count(uint32_t tasks)
+{
+	return tasks / SS_PACKED_MARK + 1;
 }
 
 /* What is kept for its start. */
@@ -89,7 +96,9 @@ static bool is_long(const struct ss_graph *graph, uint32_t task)
 	const struct ss_task *own = &graph->tasks[task];
 	int64_t most_ns = own->own_ns;
 
-	if (own->kind == SS_TASK_TRANSFER && task && ss_task_end(own) - own[-1].start_ns > most_ns)
+	if (own->kind != SS_TASK_TRANSFER)
+		return (uint64_t)most_ns >= SS_PACKED_LONG_NS;
+	if (task && ss_task_end(own) - own[-1].start_ns > most_ns)
 		most_ns = ss_task_end(own) - own[-1].start_ns;
 	return own->own_ns < 0 || most_ns >= SS_PACKED_LONG_NS;
 }
@@ -175,6 +184,7 @@ static bool make_room(struct ss_packed *packed)
 	packed->delays = block(packed, packed->delay_count, sizeof(*packed->delays), &whole);
 	packed->rows = block(packed, packed->row_bytes, 1, &whole);
 	packed->edges = block(packed, packed->edge_bytes, 1, &whole);
+	packed->marks = block(packed, mark_count(tasks), sizeof(*packed->marks), &whole);
 	return whole;
 }
 
@@ -191,8 +201,7 @@ static void open_block(struct ss_packed *packed, const struct ss_graph *graph, u
 	int64_t most_ns;
 
 	*own = (struct ss_packed_block){ .run = at->run ? at->run - 1 : 0,
-					 .rows_at = at->row_bytes,
-					 .edges_at = at->edge_bytes };
+					 .rows_at = at->row_bytes };
 	at->row = 0;
 	find_base(graph, task, &own->base_ns, &most_ns);
 	if (is_far(own->base_ns, most_ns))
@@ -224,14 +233,13 @@ static void put_edges(struct ss_packed *packed, const struct ss_graph *graph, ui
 {
 	uint32_t end = graph->tasks[task + 1].edges;
 
+	if (task % SS_PACKED_MARK == 0)
+		packed->marks[task / SS_PACKED_MARK] = at->edge_bytes;
 	if (graph->tasks[task].edges == end)
 		packed->edges[at->edge_bytes++] = SS_PACKED_NO_EDGE;
-	for (uint32_t i = graph->tasks[task].edges; i < end; i++) {
-		const struct ss_edge *edge = &graph->edges[i];
-
-		put_edge(&packed->edges[at->edge_bytes], edge, task, i + 1 == end);
-		at->edge_bytes += bytes_of_form[form_of(edge, task)];
-	}
+	for (uint32_t i = graph->tasks[task].edges; i < end; i++)
+		at->edge_bytes += put_edge(&packed->edges[at->edge_bytes], &graph->edges[i], task,
+					   i + 1 == end);
 }
 
 static void fill(struct ss_packed *packed, const struct ss_graph *graph)
@@ -325,6 +333,8 @@ void ss_packed_release(struct ss_packed *packed)
 		       ((size_t)packed->delay_count + 1) * sizeof(*packed->delays));
 	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
 	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
+	ss_memory_free(memory, packed->marks,
+		       ((size_t)mark_count(packed->task_count) + 1) * sizeof(*packed->marks));
 	ss_strings_release(&packed->names);
 	ss_memory_free(memory, packed->comms, packed->comm_capacity * sizeof(*packed->comms));
 	ss_memory_free(memory, packed->steps, packed->step_count * sizeof(*packed->steps));
@@ -378,9 +388,9 @@ uint32_t ss_packed_row(const struct ss_packed *packed, uint32_t task)
 
 uint32_t ss_packed_edges(const struct ss_packed *packed, uint32_t task)
 {
-	uint32_t at = packed->blocks[task / SS_PACKED_BLOCK].edges_at;
+	uint32_t at = packed->marks[task / SS_PACKED_MARK];
 
-	for (uint32_t left = task % SS_PACKED_BLOCK; left;) {
+	for (uint32_t left = task % SS_PACKED_MARK; left;) {
 		uint8_t head = packed->edges[at];
 
 		at += bytes_of_form[head >> SS_PACKED_FORM_AT];

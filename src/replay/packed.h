@@ -14,7 +14,7 @@
  *     edge         1 byte from the end of the task before it; 3 with a lag, 5 from another task,
  *                  13 where that is far away or the lag is long
  *
- * Rows and edges are found from the first of their block on.
+ * Rows are found from the first of their block on, edges from marks on.
  */
 #ifndef SS_REPLAY_PACKED_H
 #define SS_REPLAY_PACKED_H
@@ -32,12 +32,14 @@
 /* Tasks of a block. */
 #define SS_PACKED_BLOCK 64
 
+/* A critical path asks for the edges of most tasks: they are found from every 16th task on. */
+#define SS_PACKED_MARK 16
+
 struct ss_packed_block {
-	int64_t base_ns;   /* its starts count from here */
-	uint32_t far;      /* number + 1 of its starts in `far`; 0: they are not there */
-	uint32_t run;      /* of its first task */
-	uint32_t rows_at;  /* the row of its first task, in bytes; counts from row 0 */
-	uint32_t edges_at; /* the edges of its first task, in bytes */
+	int64_t base_ns;  /* its starts count from here */
+	uint32_t far;     /* number + 1 of its starts in `far`; 0: they are not there */
+	uint32_t run;     /* of its first task */
+	uint32_t rows_at; /* the row of its first task, in bytes; counts from row 0 */
 };
 
 /* Neighbours with the same track and step. */
@@ -68,6 +70,7 @@ struct ss_packed {
 	uint8_t *names_of; /* per task: number of its name, in name_bytes */
 	uint8_t name_bytes;
 	uint8_t *rows, *edges;
+	uint32_t *marks; /* the edges of each SS_PACKED_MARK-th task, in bytes */
 	uint32_t row_bytes, edge_bytes;
 	/* as in struct ss_graph */
 	struct ss_strings names;
@@ -175,6 +178,9 @@ enum ss_packed_form {
 	SS_PACKED_NEAR,    /* from a task up to 65,535 before it, in 2 bytes; the lag in 2 */
 	SS_PACKED_FAR,     /* the task in 4 bytes, the lag in 8 */
 };
+
+/* The only edge of a task, from the one before it on its thread. */
+#define SS_PACKED_CHAIN ((int)SS_EDGE_THREAD | (int)SS_PACKED_LAST)
 
 /* Instead of edges, where a task has none. */
 #define SS_PACKED_NO_EDGE (SS_PACKED_KIND | SS_PACKED_LAST)

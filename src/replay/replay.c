@@ -219,6 +219,11 @@ static inline int64_t start_of_task(const struct ss_replay *replay, uint32_t fir
 	struct ss_edge edge;
 	bool more = true;
 
+	/* most tasks of a thread */
+	if (**at == SS_PACKED_CHAIN) {
+		++*at;
+		return replay->start_ns[first + task - 1] + ss_replay_own(replay, first + task - 1);
+	}
 	if (**at == SS_PACKED_NO_EDGE) {
 		++*at;
 		return at_ns;
@@ -362,8 +367,11 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
-		int64_t end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
+		int64_t end_ns;
 
+		if (!(flags[i] & (SS_REPLAY_BEFORE | SS_REPLAY_IN_STEP)))
+			continue;
+		end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
 		/* the first step begins when the work of the one before is done */
 		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
 			before_ns = end_ns;
