@@ -6,10 +6,10 @@
 #include "diagnose/keep.h"
 
 /* The graphs of the ranks, in the order of the joined ones; NULL: no memory. */
-static struct ss_graph *graphs_of(const struct ss_job *job, struct ss_arena *arena)
+static struct ss_packed *graphs_of(const struct ss_job *job, struct ss_arena *arena)
 {
-	struct ss_graph *graphs = SS_ARENA_NEW(arena, struct ss_graph,
-					       (size_t)job->joined.rank_count + 1);
+	struct ss_packed *graphs = SS_ARENA_NEW(arena, struct ss_packed,
+						(size_t)job->joined.rank_count + 1);
 
 	for (uint32_t i = 0; graphs && i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
@@ -37,7 +37,7 @@ static void give_back(struct lent *lent)
 static enum ss_status join(struct ss_session *session, struct lent *lent, struct ss_error *err)
 {
 	struct ss_job *job = &session->job;
-	struct ss_graph *graphs;
+	struct ss_packed *graphs;
 
 	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
 	SS_TRY(ss_job_join(job, err));

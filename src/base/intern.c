@@ -113,9 +113,11 @@ uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t len
 		return id;
 	if (length >= UINT32_MAX || !strings_grow(strings))
 		return SS_NO_ID;
-	copy = ss_arena_copy(&strings->arena, text, length);
+	copy = strings->is_fitted ? ss_arena_alloc_alone(&strings->arena, length + 1)
+				  : ss_arena_alloc(&strings->arena, length + 1, 1);
 	if (!copy)
 		return SS_NO_ID;
+	memcpy(copy, text, length);
 	id = strings->count++;
 	strings->items[id] = (struct ss_string){ copy, (uint32_t)length, hash };
 	slots_put(strings->slots, strings->slot_count, hash, id);
@@ -145,6 +147,7 @@ bool ss_strings_fit(struct ss_strings *strings)
 	strings->arena = fresh;
 	ss_memory_fit(fresh.memory, (void **)&strings->items, &strings->capacity, strings->count,
 		      sizeof(*strings->items));
+	strings->is_fitted = true;
 	return true;
 }
 

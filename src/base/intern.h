@@ -26,6 +26,7 @@ struct ss_strings {
 	uint32_t count, capacity;
 	uint32_t *slots; /* id + 1, 0 is free */
 	uint32_t slot_count;
+	bool is_fitted; /* few texts come after ss_strings_fit(): each takes what it needs */
 };
 
 SS_MUST_USE bool ss_strings_init(struct ss_strings *strings, struct ss_memory *memory);

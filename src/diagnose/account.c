@@ -71,20 +71,19 @@ static enum use use_of_wait(const struct ss_replay *replay, uint32_t rank, uint3
 static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint32_t rank,
 		    const struct ss_pipelines *pipelines)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
+	const struct ss_packed *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
-	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
 	bool whole = true;
 
 	pieces->count = 0;
 	pieces->has_device = pieces->has_calls = false;
 	for (uint32_t i = graph->task_count; i-- > 0 && !pieces->has_device;) {
-		pieces->has_device = ss_task_on_device(graph->tasks[i].kind);
-		pieces->has_calls |= graph->tasks[i].kind == SS_TASK_LAUNCH;
+		pieces->has_device = ss_task_on_device(ss_packed_kind(graph, i));
+		pieces->has_calls |= ss_packed_kind(graph, i) == SS_TASK_LAUNCH;
 	}
 	for (uint32_t i = 0; whole && i < graph->task_count; i++) {
-		enum ss_task_kind kind = graph->tasks[i].kind;
-		int64_t end_ns = start_ns[i] + own_ns[i];
+		enum ss_task_kind kind = ss_packed_kind(graph, i);
+		int64_t end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
 
 		/* without a device the threads compute */
 		if (kind == SS_TASK_KERNEL || (!pieces->has_device && kind < SS_TASK_JOIN))
@@ -144,7 +143,7 @@ static void sweep(const struct pieces *pieces, struct ss_replay_span span, int64
  * thread outside of operators where there is none. With a graph: without what the rule of this rest
  * claims.
  */
-static double unexplained_ns(const struct ss_rank_findings *exam, const struct ss_graph *graph)
+static double unexplained_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph)
 {
 	const struct ss_found_part *part = NULL;
 	double sum;
@@ -155,7 +154,8 @@ static double unexplained_ns(const struct ss_rank_findings *exam, const struct s
 	assert(part);
 	sum = part->figures[0];
 	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
-		sum -= (double)(graph->tasks[exam->claims[i].task].own_ns - exam->claims[i].own_ns);
+		sum -= (double)(ss_packed_own(graph, exam->claims[i].task) -
+				exam->claims[i].own_ns);
 	return sum > 0 ? sum : 0;
 }
 
@@ -163,17 +163,16 @@ static double unexplained_ns(const struct ss_rank_findings *exam, const struct s
  * Idle time or host time of all steps that no finding explains: what the rule saw, and what rules
  * claimed and gave back.
  */
-static double open_ns(const struct ss_rank_findings *exam, const struct ss_graph *graph,
+static double open_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph,
 		      bool names_rest)
 {
 	double sum = unexplained_ns(exam, names_rest ? graph : NULL);
 
 	for (uint32_t i = 0; i < exam->claim_count; i++) {
 		const struct ss_claim *claim = &exam->claims[i];
-		const struct ss_task *task = &graph->tasks[claim->task];
 
-		if (!exam->owner[claim->task] && task->kind <= SS_TASK_JOIN)
-			sum += (double)(task->own_ns - claim->own_ns);
+		if (!exam->owner[claim->task] && ss_packed_kind(graph, claim->task) <= SS_TASK_JOIN)
+			sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
 	}
 	return sum;
 }
@@ -183,7 +182,7 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-static void add_rank(struct ss_account_parts *parts, const struct ss_graph *graph, double open,
+static void add_rank(struct ss_account_parts *parts, const struct ss_packed *graph, double open,
 		     const struct pieces *pieces, const int64_t *sums)
 {
 	double compute = (double)sums[USE_COMPUTE], rest = (double)sums[USE_COUNT];
@@ -273,7 +272,8 @@ static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_me
 {
 	uint32_t arrive = replay->first[member->rank] + member->task;
 
-	return replay->start_ns[arrive + 1] - replay->start_ns[arrive] - replay->own_ns[arrive];
+	return replay->start_ns[arrive + 1] - replay->start_ns[arrive] -
+	       ss_replay_own(replay, arrive);
 }
 
 static bool find_late(struct ss_account_late *late, const struct ss_replay *replay,

@@ -78,7 +78,7 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 {
 	size_t room = (size_t)job->file_count + 1;
 
-	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_graph, room);
+	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, room);
 	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, room);
 	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
 	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);

@@ -41,7 +41,7 @@ struct ss_diagnosis {
 	struct ss_memory *memory;
 	struct ss_arena arena;
 	struct ss_arena chosen_arena;    /* what the last choice needs */
-	struct ss_graph *graphs;         /* per rank; what they point to is lent */
+	struct ss_packed *graphs;        /* per rank; what they point to is lent */
 	struct ss_rank_findings **exams; /* per rank; lent */
 	int64_t *ranks;                  /* their numbers; -1: not known */
 	uint32_t *files;                 /* per rank: of the job */

@@ -230,7 +230,7 @@ static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *ed
 
 	while (ss_edits_next(edits, &visit)) {
 		const struct ss_edit *edit = &visit.edit;
-		int64_t own_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns;
+		int64_t own_ns = ss_packed_own(&replay->ranks[edit->rank], edit->task);
 
 		if (edit->releases || edit->unlocks || edit->merges || edit->scale > 0)
 			return INT64_MAX;

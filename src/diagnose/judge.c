@@ -171,7 +171,7 @@ bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, 
 	assert(rank < judgement->rank_count);
 	if (judgement->failed || task >= exam->task_count)
 		return false;
-	own_ns = judgement->graphs[rank].tasks[task].own_ns;
+	own_ns = ss_packed_own(&judgement->graphs[rank], task);
 	claim = (struct ss_claim){ .task = task,
 				   .own_ns = own_ns,
 				   .low_ns = own_ns,

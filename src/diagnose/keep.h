@@ -10,7 +10,8 @@
 
 struct ss_kept_rank {
 	struct ss_memory *memory;
-	struct ss_graph graph;
+	struct ss_graph whole; /* until its findings are there */
+	struct ss_packed graph;
 	struct ss_rank_findings exam;
 	uint64_t file_bytes; /* uncompressed */
 };

@@ -176,7 +176,7 @@ struct ss_judgement {
 	uint32_t number;                /* of the rule */
 	const struct ss_joined *joined; /* NULL: a single rank was chosen */
 	const struct ss_replay *replay;
-	const struct ss_graph *graphs;         /* per rank */
+	const struct ss_packed *graphs;        /* per rank */
 	struct ss_rank_findings *const *exams; /* per rank */
 	uint32_t rank_count;
 	struct ss_diagnosis *diagnosis;

@@ -104,42 +104,40 @@ static const struct ss_replay_member *last_member(const struct ss_replay *replay
 	return last;
 }
 
-/* The edge that a task waited for longest, and until when; NULL: none. */
-static const struct ss_edge *binding_edge(const struct walk *walk, int64_t *until_ns)
+/* The edge that a task waited for longest, and until when; false: none. */
+static bool find_binding(const struct walk *walk, struct ss_edge *out, int64_t *until_ns)
 {
 	const struct ss_replay *replay = walk->replay;
-	const struct ss_graph *graph = &replay->ranks[walk->rank];
-	const struct ss_task *task = &graph->tasks[walk->task];
+	struct ss_packed_visit visit = ss_packed_visit(&replay->ranks[walk->rank], walk->task);
 	uint32_t first = replay->first[walk->rank];
 	uint8_t flags = replay->flags[first + walk->task];
-	const struct ss_edge *best = NULL;
+	struct ss_edge edge;
 
 	*until_ns = INT64_MIN;
-	for (uint32_t i = task->edges; i < task[1].edges; i++) {
-		const struct ss_edge *edge = &graph->edges[i];
-		int64_t at_ns = ss_replay_edge_ns(replay, first, edge, flags);
+	while (ss_packed_next(&visit, &edge)) {
+		int64_t at_ns = ss_replay_edge_ns(replay, first, &edge, flags);
 
 		if (at_ns > *until_ns) {
 			*until_ns = at_ns;
-			best = edge;
+			*out = edge;
 		}
 	}
-	return best;
+	return *until_ns > INT64_MIN;
 }
 
 /* One task back; false: the path begins here. */
 static bool step_back(struct walk *walk)
 {
 	const struct ss_replay *replay = walk->replay;
-	const struct ss_graph *graph = &replay->ranks[walk->rank];
 	uint32_t first = replay->first[walk->rank];
 	const struct ss_replay_transfer *transfer;
 	int64_t edge_ns, from_ns;
-	const struct ss_edge *edge;
+	struct ss_edge edge;
+	bool is_bound;
 
 	back_to(walk, replay->start_ns[first + walk->task],
-		part_of_task[graph->tasks[walk->task].kind]);
-	edge = binding_edge(walk, &edge_ns);
+		part_of_task[ss_packed_kind(&replay->ranks[walk->rank], walk->task)]);
+	is_bound = find_binding(walk, &edge, &edge_ns);
 	transfer = ss_replay_transfer_of(replay, walk->rank, walk->task);
 	if (transfer && transfer->member &&
 	    !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
@@ -153,12 +151,12 @@ static bool step_back(struct walk *walk)
 			return walk->now_ns > walk->until_ns;
 		}
 	}
-	if (!edge)
+	if (!is_bound)
 		return false;
 	back_to(walk, edge_ns, SS_CRITICAL_UNEXPLAINED);
-	from_ns = edge_ns - edge->lag_ns;
-	back_to(walk, from_ns, part_of_edge[edge->kind]);
-	walk->task = edge->from;
+	from_ns = edge_ns - edge.lag_ns;
+	back_to(walk, from_ns, part_of_edge[edge.kind]);
+	walk->task = edge.from;
 	return walk->now_ns > walk->until_ns && !walk->failed;
 }
 
@@ -169,15 +167,15 @@ static bool find_end(struct walk *walk)
 	bool any = false;
 
 	for (uint32_t rank = 0; rank < replay->rank_count; rank++) {
-		const struct ss_graph *graph = &replay->ranks[rank];
+		const struct ss_packed *graph = &replay->ranks[rank];
 
 		for (uint32_t i = 0; graph->step_count && i < graph->task_count; i++) {
 			uint32_t task = replay->first[rank] + i;
-			int64_t end_ns = replay->start_ns[task] + replay->own_ns[task];
+			int64_t end_ns = replay->start_ns[task] + ss_replay_own(replay, task);
 
-			if (graph->tasks[i].step == SS_NO_STEP ||
-			    !ss_replay_counts(graph, &graph->tasks[i]) ||
-			    (any && end_ns <= walk->now_ns))
+			if ((any && end_ns <= walk->now_ns) ||
+			    ss_packed_run(graph, i)->step == SS_NO_STEP ||
+			    !ss_replay_counts(graph, i))
 				continue;
 			any = true;
 			walk->now_ns = end_ns;

@@ -58,9 +58,9 @@ struct sums {
 
 static const char *name_of(const struct ss_replay *replay, const struct ss_critical_piece *piece)
 {
-	const struct ss_graph *graph = &replay->ranks[piece->rank];
+	const struct ss_packed *graph = &replay->ranks[piece->rank];
 
-	return ss_strings_text(&graph->names, graph->tasks[piece->task].name);
+	return ss_strings_text(&graph->names, ss_packed_name(graph, piece->task));
 }
 
 /* How many names there are; 0: no memory. */
@@ -80,7 +80,8 @@ static size_t by_name_init(struct by_name *by_name, const struct ss_replay *repl
 static uint32_t name_at(const struct by_name *by_name, const struct ss_replay *replay,
 			const struct ss_critical_piece *piece)
 {
-	return by_name->first[piece->rank] + replay->ranks[piece->rank].tasks[piece->task].name;
+	return by_name->first[piece->rank] +
+	       ss_packed_name(&replay->ranks[piece->rank], piece->task);
 }
 
 /* The number of a piece's name among those of all ranks. */
@@ -176,7 +177,7 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 
 	for (uint32_t i = path->count; i-- > 0 && !out->failed;) {
 		const struct ss_critical_piece *piece = &path->pieces[i];
-		const struct ss_task *task = &replay->ranks[piece->rank].tasks[piece->task];
+		uint32_t step = ss_packed_run(&replay->ranks[piece->rank], piece->task)->step;
 		int64_t length_ns = piece->end_ns - piece->start_ns;
 
 		out->rank = rank_number(replay, piece->rank);
@@ -188,7 +189,7 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 		ss_row_int(out, 1);
 		ss_row_int(out, length_ns);
 		ss_row_int(out, piece->start_ns - first_ns);
-		ss_row_int_known(out, task->step == SS_NO_STEP ? -1 : task->step);
+		ss_row_int_known(out, step == SS_NO_STEP ? -1 : (int64_t)step);
 		ss_row_int_known(out, out->rank);
 		ss_row_end(out);
 	}

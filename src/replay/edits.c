@@ -12,8 +12,7 @@ void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
 void ss_edits_release(struct ss_edits *edits)
 {
 	if (edits->memory) {
-		ss_memory_free(edits->memory, edits->items,
-			       edits->capacity * sizeof(*edits->items));
+		ss_memory_free(edits->memory, edits->bytes, edits->byte_capacity);
 		ss_memory_free(edits->memory, edits->stretches,
 			       edits->stretch_capacity * sizeof(*edits->stretches));
 	}
@@ -47,21 +46,34 @@ static bool open_stretch(struct ss_edits *edits, const struct ss_edit *edit)
 	return true;
 }
 
+/* The most that two numbers take. */
+#define BYTES_MAX 10
+
+static void put_number(struct ss_edits *edits, uint32_t value)
+{
+	for (; value > 0x7f; value >>= 7)
+		edits->bytes[edits->byte_count++] = (uint8_t)(value | 0x80);
+	edits->bytes[edits->byte_count++] = (uint8_t)value;
+}
+
 bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 {
-	if (edits->count == edits->capacity &&
-	    !ss_memory_reserve(edits->memory, (void **)&edits->items, &edits->capacity,
-			       (size_t)edits->count + 1, sizeof(*edits->items)))
+	uint32_t behind = edit.task - edits->last_task;
+
+	assert(edit.scale <= SS_EDIT_SCALE_MAX);
+	if (edits->byte_capacity - edits->byte_count < BYTES_MAX &&
+	    !ss_memory_reserve(edits->memory, (void **)&edits->bytes, &edits->byte_capacity,
+			       (size_t)edits->byte_count + BYTES_MAX, 1))
 		return false;
 	if ((!edits->stretch_count || !fits(&edits->stretches[edits->stretch_count - 1], &edit)) &&
 	    !open_stretch(edits, &edit))
 		return false;
 	edits->subtracts |= edit.subtracts;
 	edits->scales |= edit.scale > 0;
-	edits->items[edits->count++] = (struct ss_edits_item){
-		.task = edit.task,
-		.own_ns = (uint32_t)(edit.own_ns -
-				     edits->stretches[edits->stretch_count - 1].own_ns)
-	};
+	put_number(edits, behind << 1 ^ (behind >> 31 ? UINT32_MAX : 0));
+	put_number(edits,
+		   (uint32_t)(edit.own_ns - edits->stretches[edits->stretch_count - 1].own_ns));
+	edits->last_task = edit.task;
+	edits->count++;
 	return true;
 }

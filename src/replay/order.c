@@ -17,11 +17,14 @@ struct place {
 struct visit {
 	struct place place;
 	uint32_t next; /* edge, or member, to be followed next */
+	uint32_t last; /* the edge that was followed last */
+	enum { VISIT_EDGES, VISIT_MEETING, VISIT_DONE } part; /* of a task: what comes next */
 };
 
 struct sorter {
 	struct ss_replay *replay;
 	uint8_t *states;
+	uint32_t *edges_at; /* per task: its first edge */
 	struct visit *stack;
 	uint32_t depth, capacity;
 	bool failed;
@@ -41,7 +44,12 @@ static void push(struct sorter *sorter, struct place place)
 		return;
 	}
 	sorter->states[number_of(sorter->replay, place)] = STATE_OPEN;
-	sorter->stack[sorter->depth++] = (struct visit){ place, 0 };
+	sorter->stack[sorter->depth++] = (struct visit){
+		.place = place,
+		.next = place.rank == sorter->replay->rank_count
+				? 0
+				: sorter->edges_at[number_of(sorter->replay, place)]
+	};
 }
 
 /* The next thing that a meeting waits for; false: no more. */
@@ -62,7 +70,7 @@ static uint32_t member_of(const struct ss_replay *replay, struct place place)
 {
 	const struct ss_replay_transfer *transfer = NULL;
 
-	if (replay->ranks[place.rank].tasks[place.task].kind == SS_TASK_TRANSFER)
+	if (ss_packed_kind(&replay->ranks[place.rank], place.task) == SS_TASK_TRANSFER)
 		transfer = ss_replay_transfer_of(replay, place.rank, place.task);
 	return transfer ? transfer->member : 0;
 }
@@ -71,20 +79,23 @@ static uint32_t member_of(const struct ss_replay *replay, struct place place)
 static bool next_edge(const struct sorter *sorter, struct visit *visit, struct place *out)
 {
 	struct ss_replay *replay = sorter->replay;
-	const struct ss_graph *graph = &replay->ranks[visit->place.rank];
-	const struct ss_task *task = &graph->tasks[visit->place.task];
-	uint32_t edges = task[1].edges - task->edges, member;
+	const struct ss_packed *graph = &replay->ranks[visit->place.rank];
+	const uint8_t *at = &graph->edges[visit->next];
+	struct ss_edge edge;
+	uint32_t member;
 
-	if (visit->next < edges) {
-		*out = (struct place){ visit->place.rank,
-				       graph->edges[task->edges + visit->next].from };
-		visit->next++;
+	if (visit->part == VISIT_EDGES && *at != SS_PACKED_NO_EDGE) {
+		if (!ss_packed_edge(&at, visit->place.task, &edge))
+			visit->part = VISIT_MEETING;
+		visit->last = visit->next;
+		visit->next = (uint32_t)(at - graph->edges);
+		*out = (struct place){ visit->place.rank, edge.from };
 		return true;
 	}
-	member = visit->next > edges ? 0 : member_of(replay, visit->place);
+	member = visit->part == VISIT_DONE ? 0 : member_of(replay, visit->place);
+	visit->part = VISIT_DONE;
 	if (!member)
 		return false;
-	visit->next++;
 	*out = (struct place){ replay->rank_count, replay->members[member - 1].meeting };
 	return true;
 }
@@ -93,8 +104,7 @@ static bool next_edge(const struct sorter *sorter, struct visit *visit, struct p
 static void leave_out(struct sorter *sorter, const struct visit *visit)
 {
 	struct ss_replay *replay = sorter->replay;
-	struct ss_graph *graph;
-	const struct ss_task *task;
+	struct ss_replay_left_out left_out = { .rank = visit->place.rank, .at = visit->last };
 
 	replay->broken++;
 	if (visit->place.rank == replay->rank_count) {
@@ -102,12 +112,26 @@ static void leave_out(struct sorter *sorter, const struct visit *visit)
 			.is_met = false;
 		return;
 	}
-	graph = &replay->ranks[visit->place.rank];
-	task = &graph->tasks[visit->place.task];
-	if (visit->next <= task[1].edges - task->edges)
-		graph->edges[task->edges + visit->next - 1].kind = SS_EDGE_KINDS;
-	else
-		ss_replay_transfer_of(replay, visit->place.rank, visit->place.task)->member = 0;
+	if (!ss_memory_reserve(replay->memory, (void **)&replay->left_out,
+			       &replay->left_out_capacity, (size_t)replay->left_out_count + 1,
+			       sizeof(*replay->left_out))) {
+		sorter->failed = true;
+		return;
+	}
+	if (visit->part == VISIT_DONE) {
+		struct ss_replay_transfer *transfer =
+			ss_replay_transfer_of(replay, visit->place.rank, visit->place.task);
+
+		left_out.at = visit->place.task;
+		left_out.member = transfer->member;
+		transfer->member = 0;
+	} else {
+		uint8_t *head = &replay->ranks[visit->place.rank].edges[visit->last];
+
+		left_out.head = *head;
+		*head = (uint8_t)((*head & ~SS_PACKED_KIND) | SS_EDGE_KINDS);
+	}
+	replay->left_out[replay->left_out_count++] = left_out;
 }
 
 /* Behind everything that is in the order; with the tasks before it where it follows them. */
@@ -129,8 +153,15 @@ static void append(struct sorter *sorter, struct place place)
 		sorter->failed = true;
 		return;
 	}
-	replay->order[replay->stretch_count++] = (struct ss_replay_stretch){ place.rank, place.task,
-									     1, member };
+	replay->order[replay->stretch_count++] = (struct ss_replay_stretch){
+		.rank = place.rank,
+		.task = place.task,
+		.count = 1,
+		.member = member,
+		.edges_at = place.rank < replay->rank_count
+				    ? sorter->edges_at[number_of(replay, place)]
+				    : 0
+	};
 }
 
 static void place(struct sorter *sorter, struct place from)
@@ -162,6 +193,59 @@ static void place(struct sorter *sorter, struct place from)
 	}
 }
 
+/* Whether all that a task waits for is placed; a transfer is asked for its meeting later. */
+static bool is_ready(const struct sorter *sorter, struct place place)
+{
+	const struct ss_replay *replay = sorter->replay;
+	const struct ss_packed *graph = &replay->ranks[place.rank];
+	const uint8_t *states = &sorter->states[replay->first[place.rank]];
+	const uint8_t *at = &graph->edges[sorter->edges_at[number_of(replay, place)]];
+	struct ss_edge edge;
+	bool more = true;
+
+	if (ss_packed_kind(graph, place.task) == SS_TASK_TRANSFER)
+		return false;
+	if (*at == SS_PACKED_CHAIN)
+		return states[place.task - 1] == STATE_PLACED;
+	if (*at == SS_PACKED_NO_EDGE)
+		return true;
+	while (more) {
+		more = ss_packed_edge(&at, place.task, &edge);
+		if (states[edge.from] != STATE_PLACED)
+			return false;
+	}
+	return true;
+}
+
+/* Most tasks wait for earlier ones only, and need no stack. */
+static void place_next(struct sorter *sorter, struct place from)
+{
+	if (from.rank == sorter->replay->rank_count || !is_ready(sorter, from)) {
+		place(sorter, from);
+		return;
+	}
+	sorter->states[number_of(sorter->replay, from)] = STATE_PLACED;
+	append(sorter, from);
+}
+
+static void find_edges(struct sorter *sorter)
+{
+	const struct ss_replay *replay = sorter->replay;
+
+	for (uint32_t rank = 0; rank < replay->rank_count; rank++) {
+		const struct ss_packed *graph = &replay->ranks[rank];
+		const uint8_t *at = graph->edges;
+
+		for (uint32_t i = 0; i < graph->task_count; i++) {
+			struct ss_edge edge;
+
+			sorter->edges_at[replay->first[rank] + i] = (uint32_t)(at - graph->edges);
+			while (ss_packed_edge(&at, i, &edge))
+				;
+		}
+	}
+}
+
 bool ss_replay_sort(struct ss_replay *replay)
 {
 	struct sorter sorter = { .replay = replay };
@@ -169,14 +253,17 @@ bool ss_replay_sort(struct ss_replay *replay)
 
 	ss_arena_init(&scratch, replay->memory);
 	sorter.states = SS_ARENA_NEW(&scratch, uint8_t, (size_t)replay->task_count + 1);
-	sorter.failed = !sorter.states;
+	sorter.edges_at = SS_ARENA_NEW(&scratch, uint32_t, (size_t)replay->task_count + 1);
+	sorter.failed = !sorter.states || !sorter.edges_at;
+	if (!sorter.failed)
+		find_edges(&sorter);
 	for (uint32_t rank = 0; rank <= replay->rank_count && !sorter.failed; rank++) {
 		uint32_t count = rank < replay->rank_count ? replay->ranks[rank].task_count
 							   : replay->meeting_count;
 
 		for (uint32_t i = 0; i < count && !sorter.failed; i++)
 			if (sorter.states[replay->first[rank] + i] == STATE_NEW)
-				place(&sorter, (struct place){ rank, i });
+				place_next(&sorter, (struct place){ rank, i });
 	}
 	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
 		      replay->stretch_count, sizeof(*replay->order));

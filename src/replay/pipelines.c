@@ -103,7 +103,7 @@ static void group(struct search *search)
 
 /* --- one pipeline ---------------------------------------------------------------------------- */
 
-bool ss_pipeline_passes(const struct ss_task *task)
+bool ss_pipeline_passes(const struct ss_packed_task *task)
 {
 	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP &&
 	       task->phase != SS_PHASE_OPTIMIZER;
@@ -113,24 +113,24 @@ bool ss_pipeline_passes(const struct ss_task *task)
 static void add_stage(const struct search *search, uint32_t rank, struct ss_pipeline *out,
 		      int64_t *from_ns, int64_t *to_ns)
 {
-	const struct ss_graph *graph = &search->replay->ranks[rank];
+	const struct ss_packed *graph = &search->replay->ranks[rank];
 	int64_t offset_ns = search->replay->offset_ns[rank], work_ns = 0;
 	uint32_t kernels = 0, turns = 0, before = SS_PHASE_OTHER;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		const struct ss_packed_task task = ss_packed_task(graph, i);
 
-		if (!ss_pipeline_passes(task) || task->step >= out->steps)
+		if (!ss_pipeline_passes(&task) || task.step >= out->steps)
 			continue;
-		if (task->start_ns + offset_ns < from_ns[task->step])
-			from_ns[task->step] = task->start_ns + offset_ns;
-		if (ss_task_end(task) + offset_ns > to_ns[task->step])
-			to_ns[task->step] = ss_task_end(task) + offset_ns;
-		work_ns = ss_ns_sum(work_ns, task->own_ns);
+		if (task.start_ns + offset_ns < from_ns[task.step])
+			from_ns[task.step] = task.start_ns + offset_ns;
+		if (ss_packed_end(&task) + offset_ns > to_ns[task.step])
+			to_ns[task.step] = ss_packed_end(&task) + offset_ns;
+		work_ns = ss_ns_sum(work_ns, task.own_ns);
 		kernels++;
-		turns += task->phase == SS_PHASE_BACKWARD && before == SS_PHASE_FORWARD;
-		if (task->phase == SS_PHASE_FORWARD || task->phase == SS_PHASE_BACKWARD)
-			before = task->phase;
+		turns += task.phase == SS_PHASE_BACKWARD && before == SS_PHASE_FORWARD;
+		if (task.phase == SS_PHASE_FORWARD || task.phase == SS_PHASE_BACKWARD)
+			before = task.phase;
 	}
 	if (work_ns > out->work_ns)
 		out->work_ns = work_ns;

@@ -33,8 +33,8 @@ static void add_meeting(struct ss_replay *replay, const struct ss_joined *joined
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_member *member = &joined->members[meeting->first + i];
-		uint32_t task = ss_graph_comm_of(&replay->ranks[member->rank],
-						 ss_joined_arrival(joined, member)->row);
+		uint32_t task = ss_packed_comm_of(&replay->ranks[member->rank],
+						  ss_joined_arrival(joined, member)->row);
 
 		if (task == SS_NO_TASK ||
 		    joined->clocks[member->rank].component !=
@@ -62,6 +62,14 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
 }
 
+static int64_t end_of_transfer(const struct ss_replay *replay,
+			       const struct ss_replay_member *member)
+{
+	const struct ss_packed *graph = &replay->ranks[member->rank];
+
+	return ss_packed_start(graph, member->task + 1) + ss_packed_own(graph, member->task + 1);
+}
+
 /* When the last arrives, as recorded, and how each goes on from there. */
 static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
 {
@@ -69,7 +77,7 @@ static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meet
 	int64_t met_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		int64_t at_ns = replay->ranks[members[i].rank].tasks[members[i].task].start_ns +
+		int64_t at_ns = ss_packed_start(&replay->ranks[members[i].rank], members[i].task) +
 				replay->offset_ns[members[i].rank];
 
 		if (at_ns > met_ns)
@@ -77,16 +85,12 @@ static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meet
 	}
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		struct ss_replay_member *member = &members[i];
-		struct ss_graph *graph = &replay->ranks[member->rank];
-		struct ss_task *transfer = &graph->tasks[member->task + 1];
-		int64_t end_ns = ss_task_end(transfer) + replay->offset_ns[member->rank];
+		int64_t end_ns = end_of_transfer(replay, member) + replay->offset_ns[member->rank];
 
 		/* who left before the last came did not wait for it */
 		if (end_ns < met_ns)
 			continue;
-		transfer->own_ns = end_ns - met_ns;
-		transfer->start_ns = met_ns - replay->offset_ns[member->rank];
-		transfer->delay_ns = 0;
+		ss_packed_settle(&replay->ranks[member->rank], member->task + 1, end_ns - met_ns);
 		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			meeting->first + i + 1;
 	}
@@ -129,16 +133,23 @@ static void settle(struct ss_replay *replay)
 /* The graphs are lent: they are as they were again. */
 static void unsettle(struct ss_replay *replay)
 {
+	for (uint32_t i = 0; i < replay->left_out_count; i++) {
+		const struct ss_replay_left_out *left_out = &replay->left_out[i];
+
+		if (left_out->member)
+			ss_replay_transfer_of(replay, left_out->rank, left_out->at)->member =
+				left_out->member;
+		else
+			replay->ranks[left_out->rank].edges[left_out->at] = left_out->head;
+	}
 	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
 		const struct ss_replay_member *member = &replay->members[i];
-		struct ss_task *arrive = &replay->ranks[member->rank].tasks[member->task];
-		struct ss_task *transfer = arrive + 1;
-		int64_t end_ns = ss_task_end(transfer);
+		struct ss_packed *graph = &replay->ranks[member->rank];
 
-		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
-			continue;
-		transfer->start_ns = arrive->start_ns;
-		transfer->own_ns = end_ns - arrive->start_ns;
+		if (ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
+			ss_packed_settle(graph, member->task + 1,
+					 end_of_transfer(replay, member) -
+						 ss_packed_start(graph, member->task));
 	}
 }
 
@@ -156,10 +167,13 @@ void ss_replay_release(struct ss_replay *replay)
 	free_block(replay, replay->transfers, replay->member_count, sizeof(*replay->transfers));
 	free_block(replay, replay->transfers_from, replay->rank_count,
 		   sizeof(*replay->transfers_from));
+	ss_memory_free(replay->memory, replay->left_out,
+		       replay->left_out_capacity * sizeof(*replay->left_out));
 	ss_memory_free(replay->memory, replay->order,
 		       replay->stretch_capacity * sizeof(*replay->order));
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	free_block(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
 	free_block(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
@@ -190,14 +204,6 @@ static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-/* How many edges a task has. */
-static inline uint32_t edges_of(const struct ss_task *task, uint8_t flags)
-{
-	uint32_t count = (flags & SS_REPLAY_EDGES) >> SS_REPLAY_EDGES_AT;
-
-	return count < SS_REPLAY_EDGES >> SS_REPLAY_EDGES_AT ? count : task[1].edges - task->edges;
-}
-
 /* When the others let a transfer start. */
 static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member)
 {
@@ -205,23 +211,45 @@ static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member
 		->start_ns[replay->first[replay->rank_count] + replay->members[member - 1].meeting];
 }
 
+/* When its edges let a task start; `at` goes to those of the next one. */
+static inline int64_t start_of_task(const struct ss_replay *replay, uint32_t first, uint32_t task,
+				    uint8_t flags, const uint8_t **at)
+{
+	int64_t at_ns = INT64_MIN;
+	struct ss_edge edge;
+	bool more = true;
+
+	/* most tasks of a thread */
+	if (**at == SS_PACKED_CHAIN) {
+		++*at;
+		return replay->start_ns[first + task - 1] + ss_replay_own(replay, first + task - 1);
+	}
+	if (**at == SS_PACKED_NO_EDGE) {
+		++*at;
+		return at_ns;
+	}
+	while (more) {
+		int64_t edge_ns;
+
+		more = ss_packed_edge(at, task, &edge);
+		edge_ns = ss_replay_edge_ns(replay, first, &edge, flags);
+		at_ns = edge_ns > at_ns ? edge_ns : at_ns;
+	}
+	return at_ns;
+}
+
 static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
 {
-	const struct ss_graph *graph = &replay->ranks[stretch->rank];
-	const struct ss_task *task = &graph->tasks[stretch->task];
-	const struct ss_edge *edge = graph->edge_count ? &graph->edges[task->edges] : NULL;
+	const struct ss_packed *graph = &replay->ranks[stretch->rank];
+	const uint8_t *at = &graph->edges[stretch->edges_at];
 	uint32_t first = replay->first[stretch->rank], member = stretch->member;
 	int64_t *start_ns = &replay->start_ns[first + stretch->task];
 	const uint8_t *flags = &replay->flags[first + stretch->task];
 
-	for (uint32_t i = 0; i < stretch->count; i++, task++) {
-		int64_t at_ns = INT64_MIN;
+	for (uint32_t i = 0; i < stretch->count; i++) {
+		uint32_t task = stretch->task + i;
+		int64_t at_ns = start_of_task(replay, first, task, flags[i], &at);
 
-		for (uint32_t k = edges_of(task, flags[i]); k; k--, edge++) {
-			int64_t edge_ns = ss_replay_edge_ns(replay, first, edge, flags[i]);
-
-			at_ns = edge_ns > at_ns ? edge_ns : at_ns;
-		}
 		if (member && !(flags[i] & SS_REPLAY_RELEASED)) {
 			int64_t met_ns = start_of_transfer(replay, member);
 
@@ -229,9 +257,9 @@ static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch
 		}
 		member = 0;
 		if (at_ns == INT64_MIN)
-			at_ns = task->start_ns + replay->offset_ns[stretch->rank];
+			at_ns = ss_packed_start(graph, task) + replay->offset_ns[stretch->rank];
 		else if ((flags[i] & (SS_REPLAY_DELAYED | SS_REPLAY_UNLOCKED)) == SS_REPLAY_DELAYED)
-			at_ns += task->delay_ns;
+			at_ns += ss_packed_delay(graph, task);
 		start_ns[i] = at_ns;
 	}
 }
@@ -269,15 +297,27 @@ static void run(struct ss_replay *replay)
 
 static void reset_rank(struct ss_replay *replay, uint32_t rank)
 {
-	const struct ss_graph *graph = &replay->ranks[rank];
-	int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	const struct ss_packed *graph = &replay->ranks[rank];
 	uint8_t *flags = &replay->flags[replay->first[rank]];
 
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		own_ns[i] = graph->tasks[i].own_ns;
+	if (graph->task_count)
+		memcpy(&replay->own_ns[replay->first[rank]], graph->own_ns,
+		       graph->task_count * sizeof(*replay->own_ns));
+	for (uint32_t i = 0; i < graph->long_count; i++)
+		*ss_replay_long(replay,
+				replay->first[rank] + graph->longs[i].task) = graph->longs[i].ns;
+	for (uint32_t i = 0; i < graph->task_count; i++)
 		flags[i] &= (uint8_t)~SS_REPLAY_EDITED;
-	}
 	replay->is_edited[rank] = false;
+}
+
+int64_t *ss_replay_long(const struct ss_replay *replay, uint32_t number)
+{
+	uint32_t low = 0, high = replay->long_count;
+
+	SS_SEARCH(low, high, at, replay->longs[at].task < number);
+	assert(low < replay->long_count && replay->longs[low].task == number);
+	return &replay->longs[low].ns;
 }
 
 /* As if there were no edits. */
@@ -289,44 +329,49 @@ static void reset(struct ss_replay *replay)
 }
 
 /* What never changes. */
-static uint8_t flags_of(const struct ss_graph *graph, const struct ss_task *task)
+static uint8_t flags_of(const struct ss_packed *graph, uint32_t task)
 {
-	uint32_t edges = task[1].edges - task->edges;
-	int flags = (edges < 3 ? edges : 3) << SS_REPLAY_EDGES_AT;
-
-	if (task->delay_ns)
-		flags |= SS_REPLAY_DELAYED;
-	if (ss_replay_counts(graph, task)) {
-		if (task->step != SS_NO_STEP)
-			flags |= SS_REPLAY_IN_STEP;
-		else if (ss_task_end(task) <= (graph->step_count ? graph->steps[0].start_ns : 0))
-			flags |= SS_REPLAY_BEFORE;
-	}
-	return (uint8_t)flags;
+	if (!ss_replay_counts(graph, task))
+		return 0;
+	if (ss_packed_run(graph, task)->step != SS_NO_STEP)
+		return SS_REPLAY_IN_STEP;
+	return ss_packed_start(graph, task) + ss_packed_own(graph, task) <=
+			       (graph->step_count ? graph->steps[0].start_ns : 0)
+		       ? SS_REPLAY_BEFORE
+		       : 0;
 }
 
 static void set_flags(struct ss_replay *replay)
 {
+	uint32_t longs = 0;
+
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
-		const struct ss_graph *graph = &replay->ranks[i];
+		const struct ss_packed *graph = &replay->ranks[i];
 		uint8_t *flags = &replay->flags[replay->first[i]];
 
+		for (uint32_t k = 0; k < graph->long_count; k++)
+			replay->longs[longs++].task = replay->first[i] + graph->longs[k].task;
 		for (uint32_t k = 0; k < graph->task_count; k++)
-			flags[k] = flags_of(graph, &graph->tasks[k]);
-		reset_rank(replay, i);
+			flags[k] = flags_of(graph, k);
+		for (uint32_t k = 0; k < graph->delay_count; k++)
+			flags[graph->delays[k].task] |= graph->delays[k].ns ? SS_REPLAY_DELAYED : 0;
 	}
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		reset_rank(replay, i);
 }
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
-	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
 	const uint8_t *flags = &replay->flags[replay->first[rank]];
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
-		int64_t end_ns = start_ns[i] + own_ns[i];
+		int64_t end_ns;
 
+		if (!(flags[i] & (SS_REPLAY_BEFORE | SS_REPLAY_IN_STEP)))
+			continue;
+		end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
 		/* the first step begins when the work of the one before is done */
 		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
 			before_ns = end_ns;
@@ -382,7 +427,7 @@ static int64_t recorded_step(const struct ss_replay *replay)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
-		const struct ss_graph *graph = &replay->ranks[i];
+		const struct ss_packed *graph = &replay->ranks[i];
 		double rank_sum = 0;
 
 		for (uint32_t k = 0; k < graph->step_count; k++)
@@ -395,6 +440,14 @@ static int64_t recorded_step(const struct ss_replay *replay)
 	return count ? (int64_t)(sum / count) : 0;
 }
 
+static void set_own(struct ss_replay *replay, uint32_t number, int64_t own_ns)
+{
+	if (replay->own_ns[number] == UINT32_MAX)
+		*ss_replay_long(replay, number) = own_ns;
+	else
+		replay->own_ns[number] = (uint32_t)own_ns;
+}
+
 /* Parts of tasks that go, each on its own. */
 static void subtract(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		     uint32_t fix_count)
@@ -403,12 +456,13 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 		for (struct ss_edits_visit visit = { 0 };
 		     fixes[i]->subtracts && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
-			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
-			int64_t gone_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns -
+			uint32_t task = replay->first[edit->rank] + edit->task;
+			int64_t own_ns = ss_replay_own(replay, task);
+			int64_t gone_ns = ss_packed_own(&replay->ranks[edit->rank], edit->task) -
 					  edit->own_ns;
 
 			if (edit->subtracts && gone_ns > 0)
-				*own_ns = *own_ns > gone_ns ? *own_ns - gone_ns : 0;
+				set_own(replay, task, own_ns > gone_ns ? own_ns - gone_ns : 0);
 		}
 }
 
@@ -419,10 +473,12 @@ static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		for (struct ss_edits_visit visit = { 0 };
 		     fixes[i]->scales && ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
-			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
+			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			if (edit->scale > 0)
-				*own_ns = (int64_t)((double)*own_ns * (double)edit->scale);
+				set_own(replay, task,
+					(int64_t)((double)ss_replay_own(replay, task) *
+						  (double)edit->scale));
 		}
 }
 
@@ -456,8 +512,8 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			replay->is_edited[edit->rank] = true;
-			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])
-				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
+			if (!edit->subtracts && edit->own_ns < ss_replay_own(replay, task))
+				set_own(replay, task, edit->own_ns > 0 ? edit->own_ns : 0);
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
 					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
 					       (edit->merges ? SS_REPLAY_MERGED : 0);
@@ -484,9 +540,9 @@ static void measure_error(struct ss_replay *replay)
 					(double)replay->plain_ns;
 }
 
-enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,
-			      const struct ss_joined *joined, struct ss_memory *memory,
-			      struct ss_error *err)
+enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
+			      uint32_t rank_count, const struct ss_joined *joined,
+			      struct ss_memory *memory, struct ss_error *err)
 {
 	bool whole = true;
 	uint64_t count = 0;
@@ -501,6 +557,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
 		count += ranks[i].task_count;
+		replay->long_count += ranks[i].long_count;
 	}
 	if (count + replay->meeting_count >= UINT32_MAX)
 		whole = false;
@@ -512,6 +569,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
 	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
+	replay->longs = block(replay, replay->long_count, sizeof(*replay->longs), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
 	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
 	if (whole)

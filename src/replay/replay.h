@@ -13,7 +13,7 @@
 
 #include "job/join/join.h"
 #include "replay/edits.h"
-#include "replay/graph.h"
+#include "replay/packed.h"
 
 /* A collective of the job: begins when its last member arrives. */
 struct ss_replay_meeting {
@@ -36,12 +36,21 @@ struct ss_replay_transfer {
 struct ss_replay_stretch {
 	uint32_t rank; /* or the number of ranks: tasks are meetings */
 	uint32_t task, count;
-	uint32_t member; /* the first task is a transfer that waits: member + 1; else 0 */
+	uint32_t member;   /* the first task is a transfer that waits: member + 1; else 0 */
+	uint32_t edges_at; /* of the first task, in the edges of its rank */
+};
+
+/* What closes a circle, and is not waited for. */
+struct ss_replay_left_out {
+	uint32_t rank;
+	uint32_t member; /* + 1: the transfer of this member waits for nobody; 0: an edge */
+	uint32_t at;     /* the transfer, or the first byte of the edge */
+	uint8_t head;    /* of the edge, as it was */
 };
 
 struct ss_replay {
 	struct ss_memory *memory;
-	struct ss_graph *ranks;         /* lent, in the order of their ranks */
+	struct ss_packed *ranks;        /* lent, in the order of their ranks */
 	const struct ss_joined *joined; /* lent; NULL: they do not meet */
 	uint32_t rank_count;
 	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
@@ -59,8 +68,13 @@ struct ss_replay {
 	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
 	bool is_together; /* clocks can be compared, and all have as many steps */
 	uint32_t broken;  /* edges that went round in a circle and are left out */
+	struct ss_replay_left_out *left_out;
+	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
-	int64_t *start_ns, *own_ns;
+	int64_t *start_ns;
+	uint32_t *own_ns;             /* UINT32_MAX: in longs */
+	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
+	uint32_t long_count;
 	uint8_t *flags;   /* enum ss_replay_flag */
 	bool *is_edited;  /* per rank */
 	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
@@ -84,19 +98,27 @@ enum ss_replay_flag {
 	SS_REPLAY_IN_STEP = 1 << 3, /* steps are measured by it */
 	SS_REPLAY_BEFORE = 1 << 4,  /* the first step begins when it is done */
 	SS_REPLAY_DELAYED = 1 << 5, /* has a delay */
-	SS_REPLAY_EDGES = 3 << 6,   /* how many edges it has; 3: that many or more */
 };
 
-#define SS_REPLAY_EDGES_AT 6
+/* Own time of one of the long tasks in the last run. */
+int64_t *ss_replay_long(const struct ss_replay *replay, uint32_t number);
+
+/* Own time of a task in the last run. */
+static inline int64_t ss_replay_own(const struct ss_replay *replay, uint32_t number)
+{
+	return replay->own_ns[number] < UINT32_MAX ? replay->own_ns[number]
+						   : *ss_replay_long(replay, number);
+}
 
 /* The transfer of a rank that waits and is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
 						 uint32_t task);
 
 /* Whether steps are measured by it: the main thread and the devices. */
-static inline bool ss_replay_counts(const struct ss_graph *graph, const struct ss_task *task)
+static inline bool ss_replay_counts(const struct ss_packed *graph, uint32_t task)
 {
-	return task->track == graph->main || task->kind > SS_TASK_JOIN;
+	return ss_packed_kind(graph, task) > SS_TASK_JOIN ||
+	       ss_packed_run(graph, task)->track == graph->main;
 }
 
 /*
@@ -114,7 +136,7 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER ||
 	      edge->kind == SS_EDGE_BATCH)))
 		return INT64_MIN;
-	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]);
+	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : ss_replay_own(replay, from));
 	/* work that overlaps what is before it may go on doing so */
 	return (flags & SS_REPLAY_MERGED) && edge->kind == SS_EDGE_STREAM && edge->lag_ns > 0
 		       ? at_ns
@@ -129,9 +151,9 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
 
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
 SS_MUST_USE
-enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,
-			      const struct ss_joined *joined, struct ss_memory *memory,
-			      struct ss_error *err);
+enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
+			      uint32_t rank_count, const struct ss_joined *joined,
+			      struct ss_memory *memory, struct ss_error *err);
 void ss_replay_release(struct ss_replay *replay);
 
 /*

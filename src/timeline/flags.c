@@ -9,39 +9,38 @@
 #include "timeline/members.h"
 
 /* The time between a task and what was before it in the same order; 0: none. */
-static int64_t gap_before(const struct ss_graph *graph, const struct ss_task *task,
-			  enum ss_edge_kind kind)
+static int64_t gap_before(const struct ss_packed *graph, uint32_t task, enum ss_edge_kind kind)
 {
+	struct ss_packed_visit visit = ss_packed_visit(graph, task);
+	struct ss_edge edge;
 	int64_t gap_ns = 0;
 
-	for (uint32_t i = task->edges; i < task[1].edges; i++) {
-		const struct ss_edge *edge = &graph->edges[i];
-
-		if (edge->kind == kind && !edge->from_start)
-			gap_ns = task->start_ns - ss_task_end(&graph->tasks[edge->from]);
-	}
+	while (ss_packed_next(&visit, &edge))
+		if (edge.kind == kind && !edge.from_start)
+			gap_ns = ss_packed_start(graph, task) - ss_packed_start(graph, edge.from) -
+				 ss_packed_own(graph, edge.from);
 	return gap_ns > 0 ? gap_ns : 0;
 }
 
 /* A task as the edit changes it: what is taken off it, and the stretch that this is about. */
-static struct ss_flag_place place_of(const struct ss_graph *graph, const struct ss_edit *edit)
+static struct ss_flag_place place_of(const struct ss_packed *graph, const struct ss_edit *edit)
 {
-	const struct ss_task *task = &graph->tasks[edit->task];
-	int64_t own_ns = edit->own_ns < task->own_ns ? edit->own_ns : task->own_ns, before_ns = 0;
-	struct ss_flag_place place = { .row = task->row,
-				       .track = task->track,
-				       .end_ns = ss_task_end(task) };
+	const struct ss_packed_task task = ss_packed_task(graph, edit->task);
+	int64_t own_ns = edit->own_ns < task.own_ns ? edit->own_ns : task.own_ns, before_ns = 0;
+	struct ss_flag_place place = { .row = ss_packed_row(graph, edit->task),
+				       .track = task.track,
+				       .end_ns = ss_packed_end(&task) };
 
 	if (edit->scale > 0 && edit->scale < 1)
 		own_ns = (int64_t)((double)own_ns * (double)edit->scale);
 	if (edit->releases)
-		before_ns = gap_before(graph, task, SS_EDGE_THREAD);
+		before_ns = gap_before(graph, edit->task, SS_EDGE_THREAD);
 	else if (edit->merges)
-		before_ns = gap_before(graph, task, SS_EDGE_STREAM);
-	else if (edit->unlocks && task->delay_ns > 0)
-		before_ns = task->delay_ns;
-	place.start_ns = task->start_ns - before_ns;
-	place.ns = task->own_ns - own_ns + before_ns;
+		before_ns = gap_before(graph, edit->task, SS_EDGE_STREAM);
+	else if (edit->unlocks && ss_packed_delay(graph, edit->task) > 0)
+		before_ns = ss_packed_delay(graph, edit->task);
+	place.start_ns = task.start_ns - before_ns;
+	place.ns = task.own_ns - own_ns + before_ns;
 	return place;
 }
 

@@ -49,13 +49,13 @@ static uint32_t *files_of_ranks(const struct ss_timeline *timeline, uint32_t ran
 static bool place(struct ss_shown_path *path, const struct ss_critical_piece *piece,
 		  const struct ss_replay *replay, const struct ss_timeline *timeline, uint32_t file)
 {
-	const struct ss_task *task = &replay->ranks[piece->rank].tasks[piece->task];
+	const struct ss_packed *graph = &replay->ranks[piece->rank];
 	const struct ss_timeline_file *own = file == SS_NO_ROW ? NULL : &timeline->files[file];
 	int64_t offset_ns = replay->offset_ns[piece->rank];
 	int64_t length_ns = piece->end_ns - piece->start_ns;
 	struct ss_shown_piece placed = { .file = file,
-					 .row = task->row,
-					 .track = task->track,
+					 .row = ss_packed_row(graph, piece->task),
+					 .track = ss_packed_run(graph, piece->task)->track,
 					 .part = piece->part,
 					 .count = 1 };
 

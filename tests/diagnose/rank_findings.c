@@ -213,6 +213,7 @@ static void test_sentences(void **state)
 /* --- all ranks ----------------------------------------------------------------------- */
 
 struct verdict {
+	struct ss_packed graph;
 	struct ss_rank_findings *exams[1];
 	struct ss_diagnosis diagnosis;
 	struct ss_judgement judgement;
@@ -225,23 +226,33 @@ static void open_verdict(struct verdict *verdict, struct bench *bench)
 
 	*verdict = (struct verdict){ .exams = { &bench->exam } };
 	diagnosis->memory = &bench->memory;
-	diagnosis->graphs = &bench->graph;
+	assert_int_equal(ss_packed_make(&verdict->graph, &bench->graph, &err), SS_OK);
+	diagnosis->graphs = &verdict->graph;
 	diagnosis->exams = verdict->exams;
 	diagnosis->rank_count = 1;
 	ss_arena_init(&diagnosis->arena, &bench->memory);
 	ss_arena_init(&diagnosis->chosen_arena, &bench->memory);
-	assert_int_equal(ss_replay_init(&diagnosis->replay, &bench->graph, 1, NULL, &bench->memory,
-					&err),
+	assert_int_equal(ss_replay_init(&diagnosis->replay, &verdict->graph, 1, NULL,
+					&bench->memory, &err),
 			 SS_OK);
 	diagnosis->step_ns = diagnosis->replay.step_ns;
 	assert_int_equal(diagnosis->step_ns, 1000);
 	verdict->judgement = (struct ss_judgement){ .rule = ss_rules[0],
 						    .number = 0,
 						    .exams = verdict->exams,
-						    .graphs = &bench->graph,
+						    .graphs = &verdict->graph,
 						    .replay = &diagnosis->replay,
 						    .rank_count = 1,
 						    .diagnosis = diagnosis };
+}
+
+static void close_verdict(struct verdict *verdict)
+{
+	ss_diagnosis_release(&verdict->diagnosis);
+	/* the step is the bench's */
+	verdict->graph.steps = NULL;
+	verdict->graph.step_count = 0;
+	ss_packed_release(&verdict->graph);
 }
 
 /* A finding that takes all of some tasks away. */
@@ -296,7 +307,7 @@ static void test_order(void **state)
 	assert_int_equal(verdict.diagnosis.fixed_low_ns, 290);
 	assert_int_equal(verdict.diagnosis.warning_count, 2);
 	assert_non_null(verdict.diagnosis.next);
-	ss_diagnosis_release(&verdict.diagnosis);
+	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
@@ -317,7 +328,7 @@ static void test_bounds(void **state)
 	assert_int_equal(finding->high_ns, 550);
 	assert_int_equal(verdict.diagnosis.fixed_low_ns, 650);
 	assert_int_equal(verdict.diagnosis.fixed_high_ns, 450);
-	ss_diagnosis_release(&verdict.diagnosis);
+	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
@@ -355,7 +366,7 @@ static void test_shared(void **state)
 	order(&verdict);
 	/* both fixes together take both parts away */
 	assert_int_equal(verdict.diagnosis.step_ns - verdict.diagnosis.fixed_ns, 300);
-	ss_diagnosis_release(&verdict.diagnosis);
+	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
@@ -394,7 +405,7 @@ static void test_judge(void **state)
 	verdict.judgement.number = OTHER;
 	assert_false(
 		ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 1 }));
-	ss_diagnosis_release(&verdict.diagnosis);
+	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
@@ -431,7 +442,7 @@ static void test_reset(void **state)
 	/* and what nobody takes can be given back again */
 	ss_rank_findings_give_back(&bench.exam, 0);
 	assert_int_equal(bench.exam.owner[1], 0);
-	ss_diagnosis_release(&verdict.diagnosis);
+	close_verdict(&verdict);
 	close_bench(&bench);
 }
 

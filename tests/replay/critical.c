@@ -65,6 +65,7 @@ static void check(const struct critical_case *test)
 	struct ss_text found = { 0 };
 	struct ss_facts facts;
 	struct ss_graph graph;
+	struct ss_packed packed;
 	struct ss_replay replay;
 	struct ss_critical path;
 
@@ -73,7 +74,8 @@ static void check(const struct critical_case *test)
 	subject.trace = &loaded.trace;
 	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
-	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
+	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
 	assert_int_equal(ss_critical_find(&path, &replay, &loaded.memory, NULL), SS_OK);
 	describe(&path, &found);
@@ -83,6 +85,7 @@ static void check(const struct critical_case *test)
 	ss_text_release(&found);
 	ss_critical_release(&path);
 	ss_replay_release(&replay);
+	ss_packed_release(&packed);
 	ss_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&loaded);

@@ -36,6 +36,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	struct ss_subject subject = { .path = "a.json" };
 	struct ss_facts facts;
 	struct ss_graph graph = { 0 };
+	struct ss_packed packed;
 	struct ss_replay replay = { 0 };
 	struct ss_memory *memory = &open.trace.memory;
 	enum ss_status status;
@@ -47,7 +48,8 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	subject.trace = &open.trace.trace;
 	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, memory, NULL), SS_OK);
-	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, memory, NULL), SS_OK);
+	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
+	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
 	ss_arena_init(&open.arena, memory);
 	ss_table_init(&open.table, view, &open.arena);
@@ -66,6 +68,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	ss_table_release(&open.table);
 	ss_arena_release(&open.arena);
 	ss_replay_release(&replay);
+	ss_packed_release(&packed);
 	ss_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&open.trace);

@@ -152,15 +152,14 @@ static void load(struct support_trace *out, const char *trace)
 		support_load_script(out, trace);
 }
 
-static void edit_rows(const struct ss_trace *trace, const struct ss_graph *graph, const char *name,
+static void edit_rows(const struct ss_trace *trace, const struct ss_packed *graph, const char *name,
 		      struct ss_edits *out)
 {
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		uint32_t row = ss_packed_row(graph, i);
 
-		if (task->row != SS_NO_ROW &&
-		    strcmp(ss_strings_text(&trace->names, trace->slices.name[task->row]), name) ==
-			    0)
+		if (row != SS_NO_ROW &&
+		    strcmp(ss_strings_text(&trace->names, trace->slices.name[row]), name) == 0)
 			assert_true(ss_edits_add(out, (struct ss_edit){ .task = i }));
 	}
 }
@@ -171,6 +170,7 @@ static void check(const struct wait_case *test)
 	struct ss_subject subject = { .path = "a.json" };
 	struct ss_facts facts;
 	struct ss_graph graph;
+	struct ss_packed packed;
 	struct ss_replay replay;
 	struct ss_edits edits;
 	const struct ss_edits *fixes[] = { &edits };
@@ -181,9 +181,10 @@ static void check(const struct wait_case *test)
 	subject.trace = &loaded.trace;
 	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
-	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
+	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_edits_init(&edits, &loaded.memory);
-	edit_rows(&loaded.trace, &graph, test->edit, &edits);
+	edit_rows(&loaded.trace, &packed, test->edit, &edits);
 	support_check(ss_replay_run(&replay, NULL, 0) == (int64_t)(test->step_us * 1000),
 		      test->what, "the step takes %lld", (long long)replay.step_ns);
 	for (uint32_t i = 0; i < graph.task_count; i++)
@@ -199,6 +200,7 @@ static void check(const struct wait_case *test)
 		      graph.edges_of[SS_EDGE_INFERRED]);
 	ss_edits_release(&edits);
 	ss_replay_release(&replay);
+	ss_packed_release(&packed);
 	ss_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&loaded);

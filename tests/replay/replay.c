@@ -130,23 +130,23 @@ static const struct replay_case cases[] = {
 	{ "an empty file", "", "none", 0, 0, 0 },
 };
 
-static void edit_rows(const struct ss_trace *trace, const struct ss_graph *graph, const char *name,
+static void edit_rows(const struct ss_trace *trace, const struct ss_packed *graph, const char *name,
 		      struct ss_edits *out)
 {
 	bool releases = *name == '!', merges = *name == '+';
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		uint32_t row = ss_packed_row(graph, i);
 
-		if (task->row == SS_NO_ROW ||
-		    strcmp(ss_strings_text(&trace->names, trace->slices.name[task->row]),
+		if (row == SS_NO_ROW ||
+		    strcmp(ss_strings_text(&trace->names, trace->slices.name[row]),
 			   name + (releases || merges)) != 0)
 			continue;
-		assert_true(
-			ss_edits_add(out, (struct ss_edit){ .task = i,
-							    .own_ns = releases ? task->own_ns : 0,
-							    .releases = releases,
-							    .merges = merges }));
+		assert_true(ss_edits_add(
+			out, (struct ss_edit){ .task = i,
+					       .own_ns = releases ? ss_packed_own(graph, i) : 0,
+					       .releases = releases,
+					       .merges = merges }));
 	}
 }
 
@@ -156,6 +156,7 @@ static void check(const struct replay_case *test)
 	struct ss_subject subject = { .path = "a.json" };
 	struct ss_facts facts;
 	struct ss_graph graph;
+	struct ss_packed packed;
 	struct ss_replay replay;
 	struct ss_edits edits;
 	const struct ss_edits *fixes[] = { &edits };
@@ -166,9 +167,10 @@ static void check(const struct replay_case *test)
 	subject.trace = &loaded.trace;
 	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
-	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
+	assert_int_equal(ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_edits_init(&edits, &loaded.memory);
-	edit_rows(&loaded.trace, &graph, test->edit, &edits);
+	edit_rows(&loaded.trace, &packed, test->edit, &edits);
 	support_check(replay.step_ns == (int64_t)(test->step_us * 1000), test->what,
 		      "the step takes %lld", (long long)replay.step_ns);
 	support_check(ss_replay_run(&replay, NULL, 0) == replay.step_ns, test->what,
@@ -184,6 +186,7 @@ static void check(const struct replay_case *test)
 		      "the error is %g", replay.error_percent);
 	ss_edits_release(&edits);
 	ss_replay_release(&replay);
+	ss_packed_release(&packed);
 	ss_graph_release(&graph);
 	ss_facts_release(&facts);
 	support_close(&loaded);
@@ -208,6 +211,7 @@ static void test_memory(void **state)
 		struct ss_subject subject = { .path = "a.json" };
 		struct ss_facts facts;
 		struct ss_graph graph = { 0 };
+		struct ss_packed packed = { 0 };
 		struct ss_replay replay = { 0 };
 		struct ss_error err = { 0 };
 
@@ -217,10 +221,12 @@ static void test_memory(void **state)
 		subject.facts = &facts;
 		loaded.memory.fail_call = loaded.memory.calls + call;
 		whole = ss_graph_make(&graph, &subject, &loaded.memory, &err) == SS_OK &&
-			ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, &err) == SS_OK;
+			ss_packed_make(&packed, &graph, &err) == SS_OK &&
+			ss_replay_init(&replay, &packed, 1, NULL, &loaded.memory, &err) == SS_OK;
 		if (!whole)
 			assert_int_equal(err.code, SS_ERR_LIMIT);
 		ss_replay_release(&replay);
+		ss_packed_release(&packed);
 		ss_graph_release(&graph);
 		ss_facts_release(&facts);
 		support_close(&loaded);

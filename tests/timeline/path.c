@@ -154,14 +154,18 @@ static void test_flags(void **state)
 	struct ss_trace trace = { 0 };
 	struct ss_timeline_file file = { .trace = &trace, .rank_index = 0, .shift_ns = 1000 };
 	struct ss_timeline timeline = { .files = &file, .file_count = 1 };
-	struct ss_graph graphs[2] = { { .tasks = tasks, .edges = edges, .task_count = 4 } };
-	struct ss_diagnosis diagnosis = { .graphs = graphs };
 	struct ss_memory memory;
+	struct ss_graph graph = {
+		.memory = &memory, .tasks = tasks, .edges = edges, .task_count = 4, .edge_count = 3
+	};
+	struct ss_packed graphs[2] = { 0 };
+	struct ss_diagnosis diagnosis = { .graphs = graphs };
 
 	(void)state;
 	ss_memory_init(&memory, 0);
 	/* the return waits for call and kernel */
 	tasks[2].edges = 2;
+	assert_int_equal(ss_packed_make(&graphs[0], &graph, NULL), SS_OK);
 	for (size_t i = 0; i < SS_COUNT(flags); i++) {
 		struct ss_finding finding = { .edits = { .memory = &memory } };
 		struct ss_flag_places places;
@@ -184,6 +188,7 @@ static void test_flags(void **state)
 		ss_text_release(&found);
 		ss_edits_release(&finding.edits);
 	}
+	ss_packed_release(&graphs[0]);
 	assert_int_equal(memory.used_bytes, 0);
 }
 
@@ -196,10 +201,11 @@ static void test_many_flags(void **state)
 					.file_count = 1,
 					.span_ns = SS_FLAG_STRETCHES * 1000 };
 	struct ss_task many[101] = { 0 };
-	struct ss_graph graph = { .tasks = many, .task_count = 100 };
-	struct ss_diagnosis diagnosis = { .graphs = &graph };
-	struct ss_flag_places places;
 	struct ss_memory memory;
+	struct ss_graph graph = { .memory = &memory, .tasks = many, .task_count = 100 };
+	struct ss_packed packed;
+	struct ss_diagnosis diagnosis = { .graphs = &packed };
+	struct ss_flag_places places;
 	struct ss_finding finding = { .edits = { .memory = &memory } };
 
 	(void)state;
@@ -210,7 +216,9 @@ static void test_many_flags(void **state)
 		/* two in each stretch of the first half, none in the other */
 		many[i].start_ns = i / 2 * 1000 + i % 2;
 	}
+	assert_int_equal(ss_packed_make(&packed, &graph, NULL), SS_OK);
 	ss_flag_find(&diagnosis, &finding, &timeline, &places);
+	ss_packed_release(&packed);
 	assert_int_equal(places.count, SS_FLAG_PLACES);
 	assert_int_equal(places.all_count, 100);
 	for (uint32_t i = 0; i < SS_FLAG_PLACES; i++)

@@ -12,7 +12,8 @@ static void release(void *kept)
 	struct ss_kept_rank *own = kept;
 
 	ss_rank_findings_release(&own->exam);
-	ss_graph_release(&own->graph);
+	ss_packed_release(&own->graph);
+	ss_graph_release(&own->whole);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
@@ -25,7 +26,7 @@ static enum ss_status begin(void **out, const struct ss_subject *subject, struct
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
-	status = ss_graph_make(&kept->graph, subject, memory, err);
+	status = ss_graph_make(&kept->whole, subject, memory, err);
 	if (status == SS_OK)
 		*out = kept;
 	else
@@ -38,7 +39,10 @@ static enum ss_status finish(void *kept, const struct ss_subject *subject,
 {
 	struct ss_kept_rank *own = kept;
 
-	return ss_rank_findings_make(&own->exam, subject, digest, &own->graph, own->memory, err);
+	SS_TRY(ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err));
+	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
+	ss_graph_release(&own->whole);
+	return SS_OK;
 }
 
 static void release_memory(void *kept)

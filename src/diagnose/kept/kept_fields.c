@@ -15,13 +15,20 @@
 #include "diagnose/keep.h"
 #include "diagnose/kept/starts.h"
 
-#define IN_KEPT(member) offsetof(struct ss_kept_rank, member)
-#define KEPT(member, ...) SS_FIELD(struct ss_kept_rank, member, __VA_ARGS__)
+/* A rank whose graph is not packed. */
+struct wide_rank {
+	struct ss_graph graph;
+	struct ss_rank_findings exam;
+	uint64_t file_bytes;
+};
+
+#define IN_KEPT(member) offsetof(struct wide_rank, member)
+#define KEPT(member, ...) SS_FIELD(struct wide_rank, member, __VA_ARGS__)
 
 static const struct ss_field kept_fields[] = {
 	KEPT(file_bytes, SS_FIELD_U64),
 	KEPT(graph.main, SS_FIELD_U32),
-	SS_FIELD_ARRAY(struct ss_kept_rank, graph.edges_of, SS_EDGE_KINDS, SS_FIELD_U32),
+	SS_FIELD_ARRAY(struct wide_rank, graph.edges_of, SS_EDGE_KINDS, SS_FIELD_U32),
 	KEPT(exam.step_count, SS_FIELD_U32),
 };
 
@@ -163,15 +170,29 @@ uint64_t ss_kept_layout(void)
 
 void ss_kept_write(const struct ss_kept_rank *kept, struct ss_text *out)
 {
-	struct ss_kept_rank copy = *kept;
-	size_t bytes = ((size_t)kept->graph.task_count + 1) * sizeof(*copy.graph.tasks);
+	struct wide_rank wide = { .exam = kept->exam, .file_bytes = kept->file_bytes };
+	struct ss_graph *graph = &wide.graph;
 
-	copy.graph.tasks = ss_starts_reduce(&kept->graph, kept->memory);
-	if (copy.graph.tasks)
-		ss_fields_write(&layout, &copy, kept->memory, out);
-	else
+	*graph = (struct ss_graph){ .memory = kept->memory };
+	if (ss_packed_unpack(&kept->graph, graph) && ss_starts_reduce(graph)) {
+		graph->names = kept->graph.names;
+		graph->steps = kept->graph.steps;
+		graph->step_count = kept->graph.step_count;
+		graph->comms = kept->graph.comms;
+		graph->comm_count = kept->graph.comm_count;
+		graph->main = kept->graph.main;
+		memcpy(graph->edges_of, kept->graph.edges_of, sizeof(graph->edges_of));
+		ss_fields_write(&layout, &wide, kept->memory, out);
+	} else {
 		ss_text_fail(out);
-	ss_memory_free(kept->memory, copy.graph.tasks, bytes);
+	}
+	/* names, steps and collectives are lent */
+	*graph = (struct ss_graph){ .memory = graph->memory,
+				    .tasks = graph->tasks,
+				    .task_capacity = graph->task_capacity,
+				    .edges = graph->edges,
+				    .edge_capacity = graph->edge_capacity };
+	ss_graph_release(graph);
 }
 
 /* --- what the declaration cannot say --------------------------------------------------- */
@@ -237,33 +258,39 @@ static bool is_sound_exam(const struct ss_rank_findings *exam, const struct ss_g
 	return true;
 }
 
-static enum ss_status finish(struct ss_kept_rank *kept, struct ss_error *err)
+static enum ss_status finish(struct wide_rank *wide, struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_rank_findings *exam = &kept->exam;
-	size_t tasks = (size_t)kept->graph.task_count + 1;
+	struct ss_rank_findings *exam = &wide->exam;
+	size_t tasks = (size_t)wide->graph.task_count + 1;
 
-	exam->task_count = kept->graph.task_count;
-	if (exam->part_count != ss_rule_count || !is_sound_graph(&kept->graph) ||
-	    !is_sound_exam(exam, &kept->graph))
+	exam->task_count = wide->graph.task_count;
+	if (exam->part_count != ss_rule_count || !is_sound_graph(&wide->graph) ||
+	    !is_sound_exam(exam, &wide->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
-	SS_TRY(ss_starts_restore(&kept->graph, err));
-	exam->owner = ss_memory_resize(kept->memory, NULL, 0, tasks);
+	SS_TRY(ss_starts_restore(&wide->graph, err));
+	exam->owner = ss_memory_resize(memory, NULL, 0, tasks);
 	if (!exam->owner)
 		return ss_fail_memory(err, "a digest");
 	memset(exam->owner, 0, tasks);
-	ss_graph_find_delays(&kept->graph);
+	ss_graph_find_delays(&wide->graph);
 	return SS_OK;
 }
 
 enum ss_status ss_kept_read(struct ss_kept_rank *kept, struct ss_fields_reader *reader,
 			    struct ss_error *err)
 {
-	enum ss_status status;
+	struct wide_rank wide = { .graph = { .memory = kept->memory },
+				  .exam = { .memory = kept->memory } };
+	enum ss_status status = ss_fields_read(reader, &layout, &wide, err);
 
-	kept->graph.memory = kept->memory;
-	kept->exam.memory = kept->memory;
-	status = ss_fields_read(reader, &layout, kept, err);
 	if (status == SS_OK && reader->at != reader->end)
 		status = ss_fail(err, SS_ERR_FORMAT, "its findings are too long");
-	return status == SS_OK ? finish(kept, err) : status;
+	if (status == SS_OK)
+		status = finish(&wide, kept->memory, err);
+	if (status == SS_OK)
+		status = ss_packed_make(&kept->graph, &wide.graph, err);
+	kept->exam = wide.exam;
+	kept->file_bytes = wide.file_bytes;
+	ss_graph_release(&wide.graph);
+	return status;
 }

@@ -96,30 +96,31 @@ static int64_t bound_of(const struct walk *walk, uint32_t task)
 	return bound_ns == INT64_MIN ? 0 : bound_ns;
 }
 
-struct ss_task *ss_starts_reduce(const struct ss_graph *graph, struct ss_memory *memory)
+bool ss_starts_reduce(struct ss_graph *graph)
 {
-	size_t bytes = ((size_t)graph->task_count + 1) * sizeof(*graph->tasks);
-	struct ss_task *tasks = ss_memory_resize(memory, NULL, 0, bytes);
+	size_t bytes = ((size_t)graph->task_count + 1) * sizeof(int64_t);
+	int64_t *behind_ns = ss_memory_resize(graph->memory, NULL, 0, bytes);
 	struct walk walk;
 
-	if (!tasks || !walk_begin(&walk, graph, memory)) {
-		ss_memory_free(memory, tasks, bytes);
-		return NULL;
+	if (!behind_ns || !walk_begin(&walk, graph, graph->memory)) {
+		ss_memory_free(graph->memory, behind_ns, bytes);
+		return false;
 	}
-	if (graph->task_count)
-		memcpy(tasks, graph->tasks, bytes);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		if (walk.states[i] == STATE_NEW)
 			open_task(&walk, i);
 		while (walk.depth) {
 			uint32_t task = next_ready(&walk);
 
-			tasks[task].start_ns -= bound_of(&walk, task);
+			behind_ns[task] = graph->tasks[task].start_ns - bound_of(&walk, task);
 			walk.states[task] = STATE_DONE;
 		}
 	}
 	walk_end(&walk);
-	return tasks;
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		graph->tasks[i].start_ns = behind_ns[i];
+	ss_memory_free(graph->memory, behind_ns, bytes);
+	return true;
 }
 
 enum ss_status ss_starts_restore(struct ss_graph *graph, struct ss_error *err)

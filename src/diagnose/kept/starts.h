@@ -10,8 +10,8 @@
 
 #include "replay/graph.h"
 
-/* Copies of the tasks with differences for starts, one more than there are; NULL: no memory. */
-struct ss_task *ss_starts_reduce(const struct ss_graph *graph, struct ss_memory *memory);
+/* Starts become differences. False: no memory. */
+SS_MUST_USE bool ss_starts_reduce(struct ss_graph *graph);
 
 /* Differences become starts again. Edges may form circles: what closes one does not count. */
 SS_MUST_USE

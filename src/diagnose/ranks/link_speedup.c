@@ -38,7 +38,7 @@ static bool has_link(const struct ss_slow_link *link, uint32_t rank)
 static uint32_t transfer_of(const struct links *links, const struct ss_member *member)
 {
 	uint32_t row = ss_joined_arrival(links->judgement->joined, member)->row;
-	uint32_t task = ss_graph_comm_of(&links->judgement->graphs[member->rank], row);
+	uint32_t task = ss_packed_comm_of(&links->judgement->graphs[member->rank], row);
 
 	return task == SS_NO_TASK ? task : task + 1;
 }
@@ -60,7 +60,7 @@ static void collect(struct links *links)
 
 			if (task == SS_NO_TASK)
 				continue;
-			own_ns = links->judgement->graphs[member->rank].tasks[task].own_ns;
+			own_ns = ss_packed_own(&links->judgement->graphs[member->rank], task);
 			if (item.transfer_ns < 0 || own_ns < item.transfer_ns)
 				item.transfer_ns = own_ns;
 			item.is_slow |= has_link(links->link, member->rank);
@@ -111,13 +111,13 @@ static void claim(struct links *links, const struct passage *item, double factor
 
 	for (uint32_t i = 0; i < meeting->count && factor < 1; i++) {
 		const struct ss_member *member = &joined->members[meeting->first + i];
-		const struct ss_task *tasks = links->judgement->graphs[member->rank].tasks;
+		const struct ss_packed *graph = &links->judgement->graphs[member->rank];
 		uint32_t task = transfer_of(links, member);
 		double saved;
 
-		if (task == SS_NO_TASK || tasks[task].step == SS_NO_STEP)
+		if (task == SS_NO_TASK || ss_packed_run(graph, task)->step == SS_NO_STEP)
 			continue;
-		saved = (double)tasks[task].own_ns * (1 - factor);
+		saved = (double)ss_packed_own(graph, task) * (1 - factor);
 		if (ss_judge_scale(links->judgement, links->finding, member->rank, task, factor,
 				   least_factor(links, factor)) &&
 		    member->rank == links->link->ranks[0])

@@ -36,7 +36,7 @@ struct passage {
 struct hiding {
 	const struct ss_judgement *judgement;
 	const struct ss_digest *digest;
-	const struct ss_graph *graph;
+	const struct ss_packed *graph;
 	uint32_t rank;
 	struct stretch *busy; /* when something computes, in order, apart from each other */
 	int64_t *before_ns;   /* what computed until each of them begins */
@@ -59,19 +59,20 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The optimizer does not count: what it computes with is what was moved. */
-static bool is_compute(const struct ss_task *task)
+static bool is_compute(const struct ss_packed *graph, uint32_t task)
 {
-	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP &&
-	       task->phase != SS_PHASE_OPTIMIZER;
+	return ss_packed_kind(graph, task) == SS_TASK_KERNEL &&
+	       graph->kinds[task] >> 4 != SS_PHASE_OPTIMIZER &&
+	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
 static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 {
-	const struct ss_graph *graph = hiding->graph;
+	const struct ss_packed *graph = hiding->graph;
 	uint32_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		count += is_compute(&graph->tasks[i]);
+		count += is_compute(graph, i);
 	hiding->busy = SS_ARENA_NEW(arena, struct stretch, (size_t)count + 1);
 	hiding->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)count + 2);
 	hiding->backward_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
@@ -81,14 +82,15 @@ static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 		hiding->backward_ns[i] = INT64_MAX;
 	count = 0;
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		struct ss_packed_task task;
 
-		if (!is_compute(task))
+		if (!is_compute(graph, i))
 			continue;
-		hiding->busy[count++] = (struct stretch){ task->start_ns, ss_task_end(task) };
-		if (task->phase == SS_PHASE_BACKWARD && task->step < graph->step_count &&
-		    task->start_ns < hiding->backward_ns[task->step])
-			hiding->backward_ns[task->step] = task->start_ns;
+		task = ss_packed_task(graph, i);
+		hiding->busy[count++] = (struct stretch){ task.start_ns, ss_packed_end(&task) };
+		if (task.phase == SS_PHASE_BACKWARD && task.step < graph->step_count &&
+		    task.start_ns < hiding->backward_ns[task.step])
+			hiding->backward_ns[task.step] = task.start_ns;
 	}
 	if (!ss_sort_runs(hiding->busy, count, sizeof(*hiding->busy), by_start, arena->memory))
 		return false;
@@ -146,9 +148,10 @@ static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 	if (!hiding->passages)
 		return false;
 	for (uint32_t i = 0; i < hiding->digest->arrival_count; i++) {
-		uint32_t task = ss_graph_comm_of(hiding->graph, hiding->digest->arrivals[i].row);
+		uint32_t task = ss_packed_comm_of(hiding->graph, hiding->digest->arrivals[i].row);
 
-		if (task != SS_NO_TASK && hiding->graph->tasks[task + 1].step != SS_NO_STEP)
+		if (task != SS_NO_TASK &&
+		    ss_packed_run(hiding->graph, task + 1)->step != SS_NO_STEP)
 			hiding->passages[hiding->passage_count++] = (struct passage){ task + 1, i };
 	}
 	if (hiding->passage_count)
@@ -178,7 +181,7 @@ static bool is_whole(const struct hiding *hiding, const struct passage *passage)
 static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, int64_t own_ns,
 		int64_t low_ns)
 {
-	int64_t recorded_ns = hiding->graph->tasks[task].own_ns;
+	int64_t recorded_ns = ss_packed_own(hiding->graph, task);
 
 	if (own_ns < 0)
 		own_ns = 0;
@@ -189,24 +192,28 @@ static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, in
 									       low_ns, own_ns };
 }
 
-/* Where nothing computes beside it; what the next one on its stream is. */
-static int64_t exposed_of(const struct hiding *hiding, const struct ss_task *task)
+static struct ss_packed_task task_of(const struct hiding *hiding, uint32_t index)
 {
-	return task->own_ns - computed_in(hiding, task->start_ns, ss_task_end(task));
+	return ss_packed_task(hiding->graph, hiding->passages[index].task);
+}
+
+/* Where nothing computes beside it; what the next one on its stream is. */
+static int64_t exposed_of(const struct hiding *hiding, const struct ss_packed_task *task)
+{
+	return task->own_ns - computed_in(hiding, task->start_ns, ss_packed_end(task));
 }
 
 /* The end of the transfer before it on its stream, or the start of its step. */
 static int64_t free_since(const struct hiding *hiding, uint32_t index)
 {
-	const struct ss_task *tasks = hiding->graph->tasks;
-	const struct ss_task *task = &tasks[hiding->passages[index].task];
-	int64_t since_ns = hiding->graph->steps[task->step].start_ns;
+	const struct ss_packed_task task = task_of(hiding, index);
+	int64_t since_ns = hiding->graph->steps[task.step].start_ns;
 
 	if (index) {
-		const struct ss_task *before = &tasks[hiding->passages[index - 1].task];
+		const struct ss_packed_task before = task_of(hiding, index - 1);
 
-		if (before->track == task->track && ss_task_end(before) > since_ns)
-			since_ns = ss_task_end(before);
+		if (before.track == task.track && ss_packed_end(&before) > since_ns)
+			since_ns = ss_packed_end(&before);
 	}
 	return since_ns;
 }
@@ -227,46 +234,47 @@ static int64_t in_pieces(int64_t transfer_ns, int64_t compute_ns, int64_t pieces
 }
 
 /* Gradients: nothing but the optimizer waits for them. */
-static bool ends_backward(const struct hiding *hiding, const struct ss_task *task)
+static bool ends_backward(const struct hiding *hiding, const struct ss_packed_task *task)
 {
 	return task->phase == SS_PHASE_BACKWARD &&
-	       computed_in(hiding, ss_task_end(task), hiding->graph->steps[task->step].end_ns) == 0;
+	       computed_in(hiding, ss_packed_end(task), hiding->graph->steps[task->step].end_ns) ==
+		       0;
 }
 
 static void look_at_gradients(struct hiding *hiding, uint32_t index)
 {
 	const struct passage *passage = &hiding->passages[index];
 	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
-	const struct ss_task *task = &hiding->graph->tasks[passage->task];
+	const struct ss_packed_task task = task_of(hiding, index);
 	int64_t pieces, compute_ns, since_ns;
 
 	if ((arrival->kind != SS_COLLECTIVE_ALL_REDUCE &&
 	     arrival->kind != SS_COLLECTIVE_REDUCE_SCATTER) ||
-	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !ends_backward(hiding, task))
+	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !ends_backward(hiding, &task))
 		return;
 	pieces = (arrival->bytes + BUCKET_BYTES - 1) / BUCKET_BYTES;
 	/* more of them than anybody has: the law does not change any more */
 	if (pieces > PIECES_MAX)
 		pieces = PIECES_MAX;
 	since_ns = free_since(hiding, index);
-	if (since_ns < hiding->backward_ns[task->step])
-		since_ns = hiding->backward_ns[task->step];
-	compute_ns = computed_in(hiding, since_ns, task->start_ns);
+	if (since_ns < hiding->backward_ns[task.step])
+		since_ns = hiding->backward_ns[task.step];
+	compute_ns = computed_in(hiding, since_ns, task.start_ns);
 	add(hiding, passage->task, SS_HIDDEN_BUCKETS,
-	    in_pieces(task->own_ns, compute_ns, pieces,
+	    in_pieces(task.own_ns, compute_ns, pieces,
 		      pieces < LAST_BUCKETS ? pieces : LAST_BUCKETS),
-	    in_pieces(task->own_ns, compute_ns, pieces,
+	    in_pieces(task.own_ns, compute_ns, pieces,
 		      pieces < LAST_BUCKETS_LOW ? pieces : LAST_BUCKETS_LOW));
 }
 
 /* Where the partners are not recorded; on a thread it is the thread that waits. */
 static void look_at_lone(struct hiding *hiding, uint32_t index)
 {
-	uint32_t task = hiding->passages[index].task;
-	const struct ss_task *own = &hiding->graph->tasks[task];
-	int64_t exposed_ns = hiding->digest->device < 0 ? own->own_ns : exposed_of(hiding, own);
+	const struct ss_packed_task task = task_of(hiding, index);
+	int64_t exposed_ns = hiding->digest->device < 0 ? task.own_ns : exposed_of(hiding, &task);
 
-	add(hiding, task, SS_HIDDEN_LONE, own->own_ns - exposed_ns, own->own_ns);
+	add(hiding, hiding->passages[index].task, SS_HIDDEN_LONE, task.own_ns - exposed_ns,
+	    task.own_ns);
 }
 
 /* --- trains -------------------------------------------------------------------------------- */
@@ -280,11 +288,11 @@ static bool is_gather(const struct hiding *hiding, uint32_t index)
 /* Behind the one before on the same stream, with nothing computed in between. */
 static bool follows(const struct hiding *hiding, uint32_t index)
 {
-	const struct ss_task *task = &hiding->graph->tasks[hiding->passages[index].task];
-	const struct ss_task *before = &hiding->graph->tasks[hiding->passages[index - 1].task];
+	const struct ss_packed_task task = task_of(hiding, index);
+	const struct ss_packed_task before = task_of(hiding, index - 1);
 
-	return before->track == task->track && before->step == task->step &&
-	       computed_in(hiding, ss_task_end(before), task->start_ns) == 0;
+	return before.track == task.track && before.step == task.step &&
+	       computed_in(hiding, ss_packed_end(&before), task.start_ns) == 0;
 }
 
 /*
@@ -294,7 +302,6 @@ static bool follows(const struct hiding *hiding, uint32_t index)
  */
 static void look_at_train(struct hiding *hiding, uint32_t from, uint32_t to)
 {
-	const struct ss_task *tasks = hiding->graph->tasks;
 	uint32_t last = to;
 	int64_t left_ns;
 
@@ -302,19 +309,18 @@ static void look_at_train(struct hiding *hiding, uint32_t from, uint32_t to)
 		last--;
 	if (last == from)
 		return;
-	left_ns = computed_in(hiding, free_since(hiding, from),
-			      tasks[hiding->passages[from].task].start_ns);
+	left_ns = computed_in(hiding, free_since(hiding, from), task_of(hiding, from).start_ns);
 	for (uint32_t i = from; i < last && left_ns > 0; i++) {
-		const struct ss_task *task = &tasks[hiding->passages[i].task];
-		int64_t hidden_ns = exposed_of(hiding, task);
+		const struct ss_packed_task task = task_of(hiding, i);
+		int64_t hidden_ns = exposed_of(hiding, &task);
 
 		if (!is_whole(hiding, &hiding->passages[i]))
 			continue;
 		if (hidden_ns > left_ns)
 			hidden_ns = left_ns;
 		left_ns -= hidden_ns;
-		add(hiding, hiding->passages[i].task, SS_HIDDEN_PREFETCH, task->own_ns - hidden_ns,
-		    task->own_ns - hidden_ns);
+		add(hiding, hiding->passages[i].task, SS_HIDDEN_PREFETCH, task.own_ns - hidden_ns,
+		    task.own_ns - hidden_ns);
 	}
 }
 

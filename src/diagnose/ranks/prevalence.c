@@ -18,13 +18,13 @@ static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uin
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[rule];
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 	double sum = 0;
 
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
 		const struct ss_claim *claim = &exam->claims[i];
 
-		sum += (double)(graph->tasks[claim->task].own_ns - claim->own_ns);
+		sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
 		/* the return of a wait takes no time: how many there are tells */
 		sum += claim->releases;
 	}

@@ -17,9 +17,9 @@
 /* What is left of work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
-static enum ss_load_of kind_of(const struct ss_task *task)
+static enum ss_load_of kind_of(enum ss_task_kind kind)
 {
-	switch (task->kind) {
+	switch (kind) {
 	case SS_TASK_KERNEL:
 	case SS_TASK_MEMSET:
 		return SS_LOAD_DEVICE;
@@ -75,25 +75,25 @@ static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t mom
 /* Of each task: to how many collectives of its step the rank had come before. */
 static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_arena *arena)
 {
-	const struct ss_graph *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &shares->graphs[rank];
 	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
 
 	if (!pieces || !arrivals)
 		return false;
 	for (uint32_t i = 0; i < graph->comm_count; i++)
-		arrivals[i] = graph->tasks[graph->comms[i].task].start_ns;
+		arrivals[i] = ss_packed_start(graph, graph->comms[i].task);
 	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		const struct ss_packed_task task = ss_packed_task(graph, i);
 		uint32_t before;
 
-		if (task->step >= graph->step_count)
+		if (task.step >= graph->step_count)
 			continue;
 		/* what begins when the rank has come is behind it */
-		before = count_before(arrivals, graph->comm_count, task->start_ns + 1) -
+		before = count_before(arrivals, graph->comm_count, task.start_ns + 1) -
 			 count_before(arrivals, graph->comm_count,
-				      graph->steps[task->step].start_ns);
+				      graph->steps[task.step].start_ns);
 		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
 	}
 	shares->pieces[rank] = pieces;
@@ -103,24 +103,24 @@ static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_a
 static uint32_t piece_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t task)
 {
 	return shares->pieces[rank] ? shares->pieces[rank][task]
-				    : shares->graphs[rank].tasks[task].phase;
+				    : shares->graphs[rank].kinds[task] >> 4U;
 }
 
 static void add_rank(struct ss_rank_loads *shares, uint32_t rank)
 {
-	const struct ss_graph *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &shares->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		enum ss_task_kind task = ss_packed_kind(graph, i);
 		enum ss_load_of kind = kind_of(task);
+		uint32_t step = ss_packed_run(graph, i)->step;
 		struct ss_load *share;
 
-		if (kind == SS_LOAD_KINDS || task->step >= graph->step_count)
+		if (kind == SS_LOAD_KINDS || step >= graph->step_count)
 			continue;
-		share = &shares->items[place(shares, rank, task->step, piece_of(shares, rank, i),
-					     kind)];
-		share->ns += (double)task->own_ns;
-		share->count += kind < SS_LOAD_HOST || task->kind == SS_TASK_LAUNCH;
+		share = &shares->items[place(shares, rank, step, piece_of(shares, rank, i), kind)];
+		share->ns += (double)ss_packed_own(graph, i);
+		share->count += kind < SS_LOAD_HOST || task == SS_TASK_LAUNCH;
 	}
 }
 
@@ -327,17 +327,17 @@ int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *j
 			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
 			    double ratio)
 {
-	const struct ss_graph *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &shares->graphs[rank];
 	int64_t sum_ns = 0;
 
 	set_factors(shares, rank, kind, ratio);
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		uint32_t step = ss_packed_run(graph, i)->step;
 		const double *factor;
 
-		if (task->step >= graph->step_count || kind_of(task) != kind)
+		if (step >= graph->step_count || kind_of(ss_packed_kind(graph, i)) != kind)
 			continue;
-		factor = &shares->factors[((size_t)task->step * SS_PHASE_COUNT +
+		factor = &shares->factors[((size_t)step * SS_PHASE_COUNT +
 					   piece_of(shares, rank, i)) *
 					  2];
 		if (factor[0] >= 1)
@@ -348,8 +348,8 @@ int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *j
 		if (ss_judge_scale(judgement, finding, rank, i,
 				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
 				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))
-			sum_ns = ss_ns_sum(sum_ns,
-					   (int64_t)((double)task->own_ns * (1 - factor[0])));
+			sum_ns = ss_ns_sum(sum_ns, (int64_t)((double)ss_packed_own(graph, i) *
+							     (1 - factor[0])));
 	}
 	return sum_ns;
 }

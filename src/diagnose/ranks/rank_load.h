@@ -40,7 +40,7 @@ struct ss_load_class {
 };
 
 struct ss_rank_loads {
-	const struct ss_graph *graphs;
+	const struct ss_packed *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
 	struct ss_load *items;           /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */

@@ -17,7 +17,7 @@ struct stretch {
 	int64_t work_ns;
 };
 
-static bool is_work(const struct ss_task *task, const struct ss_host_limits *limits)
+static bool is_work(const struct ss_packed_task *task, const struct ss_host_limits *limits)
 {
 	return (task->kind == SS_TASK_WORK ||
 		(task->kind == SS_TASK_LAUNCH && task->own_ns < limits->loading_ns)) &&
@@ -25,18 +25,18 @@ static bool is_work(const struct ss_task *task, const struct ss_host_limits *lim
 }
 
 /* The next stretch with work in it; false: there is none. `at` begins as 0. */
-static bool next_stretch(const struct ss_graph *graph, const struct ss_host_limits *limits,
+static bool next_stretch(const struct ss_packed *graph, const struct ss_host_limits *limits,
 			 struct stretch *stretch, uint32_t *at)
 {
 	*stretch = (struct stretch){ .from = *at };
-	for (; *at < graph->task_count && graph->tasks[*at].kind <= SS_TASK_JOIN; ++*at) {
-		const struct ss_task *task = &graph->tasks[*at];
+	for (; *at < graph->task_count && ss_packed_kind(graph, *at) <= SS_TASK_JOIN; ++*at) {
+		const struct ss_packed_task task = ss_packed_task(graph, *at);
 
-		if (*at && task->track != graph->tasks[*at - 1].track)
+		if (*at && task.track != ss_packed_run(graph, *at - 1)->track)
 			*stretch = (struct stretch){ .from = *at };
-		if (is_work(task, limits))
-			stretch->work_ns = ss_ns_sum(stretch->work_ns, task->own_ns);
-		if (task->kind != SS_TASK_LAUNCH)
+		if (is_work(&task, limits))
+			stretch->work_ns = ss_ns_sum(stretch->work_ns, task.own_ns);
+		if (task.kind != SS_TASK_LAUNCH)
 			continue;
 		stretch->to = *at;
 		if (stretch->work_ns) {
@@ -54,12 +54,12 @@ struct load {
 };
 
 /* Other threads run operators only: where nothing is recorded it is missing. */
-static bool is_own_pause(const struct ss_graph *graph, const struct stretch *stretch)
+static bool is_own_pause(const struct ss_packed *graph, const struct stretch *stretch)
 {
-	return graph->tasks[stretch->to].track == graph->main;
+	return ss_packed_run(graph, stretch->to)->track == graph->main;
 }
 
-static struct load load_of(const struct ss_graph *graph, const struct ss_host_limits *limits)
+static struct load load_of(const struct ss_packed *graph, const struct ss_host_limits *limits)
 {
 	struct load load = { 0 };
 	struct stretch stretch;
@@ -91,29 +91,36 @@ static int by_start(const void *a, const void *b)
 	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-static bool is_busy(const struct ss_task *task)
+static bool is_busy(const struct ss_packed *graph, uint32_t task)
 {
-	return task->step != SS_NO_STEP &&
-	       (ss_task_on_device((enum ss_task_kind)task->kind) || task->kind == SS_TASK_TRANSFER);
+	enum ss_task_kind kind = ss_packed_kind(graph, task);
+
+	return (ss_task_on_device(kind) || kind == SS_TASK_TRANSFER) &&
+	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
 /* How long something runs or is moved; -1: no memory. */
-static int64_t device_ns(const struct ss_graph *graph, struct ss_arena *arena)
+static int64_t device_ns(const struct ss_packed *graph, struct ss_memory *memory)
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
+	struct ss_arena scratch;
 	struct busy *items;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		count += is_busy(&graph->tasks[i]);
-	items = SS_ARENA_NEW(arena, struct busy, (size_t)count + 1);
+		count += is_busy(graph, i);
+	ss_arena_init(&scratch, memory);
+	items = SS_ARENA_NEW(&scratch, struct busy, (size_t)count + 1);
 	if (!items)
 		return -1;
 	count = 0;
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (is_busy(&graph->tasks[i]))
-			items[count++] = (struct busy){ graph->tasks[i].start_ns,
-							ss_task_end(&graph->tasks[i]) };
+		if (is_busy(graph, i)) {
+			int64_t start_ns = ss_packed_start(graph, i);
+
+			items[count++] = (struct busy){ start_ns,
+							start_ns + ss_packed_own(graph, i) };
+		}
 	qsort(items, count, sizeof(*items), by_start);
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t from_ns = items[i].from_ns > until_ns ? items[i].from_ns : until_ns;
@@ -123,6 +130,7 @@ static int64_t device_ns(const struct ss_graph *graph, struct ss_arena *arena)
 		sum_ns = ss_ns_sum(sum_ns, items[i].to_ns - from_ns);
 		until_ns = items[i].to_ns;
 	}
+	ss_arena_release(&scratch);
 	return sum_ns;
 }
 
@@ -162,8 +170,9 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 		loads[i] = load_of(&judgement->graphs[i], limits);
 	count_pauses(hosts, judgement, loads, limits->pauses);
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
-		const struct ss_graph *graph = &judgement->graphs[i];
-		int64_t on_host_ns = loads[i].work_ns, on_device_ns = device_ns(graph, arena);
+		const struct ss_packed *graph = &judgement->graphs[i];
+		int64_t on_host_ns = loads[i].work_ns;
+		int64_t on_device_ns = device_ns(graph, arena->memory);
 
 		if (on_device_ns < 0)
 			return false;
@@ -197,16 +206,16 @@ static void claim(struct ss_judgement *judgement, struct ss_finding *finding, ui
 		  const struct stretch *stretch, const struct ss_host_limits *limits)
 {
 	for (uint32_t i = stretch->from; i <= stretch->to; i++) {
-		const struct ss_task *task = &judgement->graphs[rank].tasks[i];
+		const struct ss_packed_task task = ss_packed_task(&judgement->graphs[rank], i);
 		struct ss_claim claim = { .task = i };
 
-		if (!is_work(task, limits) || !can_be_had(judgement, rank, i))
+		if (!is_work(&task, limits) || !can_be_had(judgement, rank, i))
 			continue;
-		claim.own_ns = task->kind == SS_TASK_LAUNCH ? limits->launch_ns : 0;
-		if (claim.own_ns >= task->own_ns)
+		claim.own_ns = task.kind == SS_TASK_LAUNCH ? limits->launch_ns : 0;
+		if (claim.own_ns >= task.own_ns)
 			continue;
 		/* torch.compile without graphs: about half of the host's work stays */
-		claim.low_ns = claim.own_ns + (task->own_ns - claim.own_ns) / 2;
+		claim.low_ns = claim.own_ns + (task.own_ns - claim.own_ns) / 2;
 		claim.high_ns = claim.own_ns;
 		ss_judge_overrule(judgement, finding, rank, claim, false);
 	}
@@ -216,7 +225,7 @@ void ss_slow_hosts_claim(const struct ss_slow_hosts *hosts, struct ss_judgement 
 			 struct ss_finding *finding, uint32_t rank,
 			 const struct ss_host_limits *limits)
 {
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 	struct stretch stretch;
 	uint32_t at = 0;
 

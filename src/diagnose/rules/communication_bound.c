@@ -123,30 +123,30 @@ static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
 	const struct ss_judgement *judgement = bound->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
 
 	if (!end_ns)
 		return false;
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		const struct ss_packed_task task = ss_packed_task(graph, i);
 
-		if (task->kind != SS_TASK_KERNEL || task->phase != SS_PHASE_BACKWARD ||
-		    task->step >= graph->step_count)
+		if (task.kind != SS_TASK_KERNEL || task.phase != SS_PHASE_BACKWARD ||
+		    task.step >= graph->step_count)
 			continue;
-		bound->backward_ns += (double)task->own_ns;
-		if (ss_task_end(task) > end_ns[task->step])
-			end_ns[task->step] = ss_task_end(task);
+		bound->backward_ns += (double)task.own_ns;
+		if (ss_packed_end(&task) > end_ns[task.step])
+			end_ns[task.step] = ss_packed_end(&task);
 	}
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
-		const struct ss_task *task = &graph->tasks[exam->claims[i].task];
-		int64_t from_ns = task->start_ns;
+		const struct ss_packed_task task = ss_packed_task(graph, exam->claims[i].task);
+		int64_t from_ns = task.start_ns;
 
-		if (task->step < graph->step_count && end_ns[task->step] > from_ns)
-			from_ns = end_ns[task->step];
-		bound->moved_ns += (double)task->own_ns;
-		if (ss_task_end(task) > from_ns)
-			bound->late_ns += (double)(ss_task_end(task) - from_ns);
+		if (task.step < graph->step_count && end_ns[task.step] > from_ns)
+			from_ns = end_ns[task.step];
+		bound->moved_ns += (double)task.own_ns;
+		if (ss_packed_end(&task) > from_ns)
+			bound->late_ns += (double)(ss_packed_end(&task) - from_ns);
 	}
 	bound->bytes += ss_judge_figure(judgement, rank, FIGURE_BYTES);
 	bound->reduces += ss_judge_figure(judgement, rank, FIGURE_REDUCES);
@@ -175,7 +175,7 @@ static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t
 	ss_judge_take(judgement, finding, rank);
 	for (uint32_t i = part->claim_from; i < part->claim_to && !judgement->failed; i++) {
 		uint32_t task = exam->claims[i].task;
-		int64_t own_ns = judgement->graphs[rank].tasks[task].own_ns;
+		int64_t own_ns = ss_packed_own(&judgement->graphs[rank], task);
 
 		(void)!ss_judge_claim(judgement, finding, rank,
 				      (struct ss_claim){ .task = task,

@@ -56,7 +56,7 @@ struct tally {
 struct exposure {
 	struct ss_judgement *judgement;
 	struct ss_finding *finding;
-	struct ss_arena arena;
+	struct ss_arena arena; /* of one rank */
 	struct tally tallies[SETTINGS];
 	uint32_t steps;
 };
@@ -76,7 +76,7 @@ static enum setting setting_of(const struct ss_hidden *hidden)
 static void claim(struct exposure *exposure, uint32_t rank, const struct ss_hidden *hidden)
 {
 	struct ss_judgement *judgement = exposure->judgement;
-	int64_t recorded_ns = judgement->graphs[rank].tasks[hidden->task].own_ns;
+	int64_t recorded_ns = ss_packed_own(&judgement->graphs[rank], hidden->task);
 	struct tally *tally = &exposure->tallies[setting_of(hidden)];
 	struct ss_claim claim = { .task = hidden->task,
 				  .own_ns = hidden->own_ns,
@@ -131,6 +131,7 @@ static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
 		exposure->steps += judgement->graphs[r].step_count;
 		for (uint32_t i = 0; i < hiding.count; i++)
 			claim(exposure, r, &hiding.items[i]);
+		ss_arena_release(&exposure->arena);
 	}
 	if (exposure->finding && exposure->finding->edits.count)
 		tell(exposure);

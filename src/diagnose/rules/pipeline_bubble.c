@@ -56,25 +56,31 @@ static bool is_worth_it(const struct ss_pipeline *own, double more)
  */
 static double scale_of_rank(const struct ss_pipeline *own, double more, uint32_t rank)
 {
+	double scale;
+
 	if (rank != own->busiest)
 		return own->micro / more;
-	return own->busy_ns > 0 ? 1 + cost_of_more(own, more) / (double)own->busy_ns : 1;
+	if (own->busy_ns <= 0)
+		return 1;
+	scale = 1 + cost_of_more(own, more) / (double)own->busy_ns;
+	/* nothing is saved either way */
+	return scale < SS_EDIT_SCALE_MAX ? scale : SS_EDIT_SCALE_MAX;
 }
 
 static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		  double scale)
 {
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		const struct ss_packed_task task = ss_packed_task(graph, i);
 		struct ss_claim own = { .task = i,
-					.own_ns = task->own_ns,
-					.low_ns = task->own_ns,
-					.high_ns = task->own_ns,
+					.own_ns = task.own_ns,
+					.low_ns = task.own_ns,
+					.high_ns = task.own_ns,
 					.scale = (float)scale };
 
-		if (ss_pipeline_passes(task))
+		if (ss_pipeline_passes(&task))
 			ss_judge_overrule(judgement, finding, rank, own, false);
 	}
 }

@@ -273,19 +273,22 @@ static double median_ns(const struct sample *samples, uint32_t count, int64_t *r
 }
 
 /* What is marked on a rank, with the sizes that collectives tell. False: no memory. */
-static bool add_samples(struct fit *fit, uint32_t rank, struct ss_arena *arena)
+static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory)
 {
 	const struct ss_judgement *judgement = fit->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
-	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_packed *graph = &judgement->graphs[rank];
 	const struct ss_digest *digest = judgement->joined ? &judgement->joined->ranks[rank] : NULL;
-	int64_t *bytes = SS_ARENA_NEW(arena, int64_t, (size_t)graph->task_count + 1);
+	struct ss_arena scratch;
+	int64_t *bytes;
 
+	ss_arena_init(&scratch, memory);
+	bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)graph->task_count + 1);
 	if (!bytes)
 		return false;
 	for (uint32_t i = 0; digest && i < digest->arrival_count; i++) {
-		uint32_t task = ss_graph_comm_of(graph, digest->arrivals[i].row);
+		uint32_t task = ss_packed_comm_of(graph, digest->arrivals[i].row);
 
 		if (task != SS_NO_TASK)
 			bytes[task + 1] = digest->arrivals[i].bytes;
@@ -293,13 +296,14 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_arena *arena)
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
 		uint32_t task = exam->claims[i].task;
 
-		if (graph->tasks[task].kind != SS_TASK_TRANSFER)
+		if (ss_packed_kind(graph, task) != SS_TASK_TRANSFER)
 			continue;
 		fit->samples[fit->count++] = (struct sample){ .bytes = bytes[task],
-							      .own_ns = graph->tasks[task].own_ns,
+							      .own_ns = ss_packed_own(graph, task),
 							      .rank = rank,
 							      .task = task };
 	}
+	ss_arena_release(&scratch);
 	return true;
 }
 
@@ -390,7 +394,7 @@ static enum ss_status judge(struct fit *fit, struct ss_arena *arena, struct ss_e
 	if (!fit->samples)
 		return ss_fail_memory(err, "the buckets");
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i) && !add_samples(fit, i, arena))
+		if (ss_judge_claims(judgement, i) && !add_samples(fit, i, arena->memory))
 			return ss_fail_memory(err, "the buckets");
 	if (!find_rate(fit, arena))
 		return ss_fail_memory(err, "the buckets");

@@ -324,19 +324,20 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 static void claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
 			 const struct ss_straggler *item)
 {
-	const struct ss_graph *graph = &judgement->graphs[item->rank];
+	const struct ss_packed *graph = &judgement->graphs[item->rank];
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+		int64_t own_ns = ss_packed_own(graph, i);
 
-		if (task->step == SS_NO_STEP || task->kind <= SS_TASK_JOIN ||
-		    task->delay_ns < item->slices.slice_ns / 2)
+		if (ss_packed_kind(graph, i) <= SS_TASK_JOIN ||
+		    ss_packed_run(graph, i)->step == SS_NO_STEP ||
+		    ss_packed_delay(graph, i) < item->slices.slice_ns / 2)
 			continue;
 		ss_judge_overrule(judgement, finding, item->rank,
 				  (struct ss_claim){ .task = i,
-						     .own_ns = task->own_ns,
-						     .low_ns = task->own_ns,
-						     .high_ns = task->own_ns,
+						     .own_ns = own_ns,
+						     .low_ns = own_ns,
+						     .high_ns = own_ns,
 						     .unlocks = true },
 				  false);
 	}

@@ -251,10 +251,74 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 	return SS_OK;
 }
 
+/* Values below this fit; SS_FIELD_I64 has a range instead. */
+static uint64_t end_of(const struct reading *reading, const struct ss_field *field)
+{
+	uint64_t end = (UINT64_MAX >> (64 - 8 * ss_type_bytes[field->type])) + 1;
+	uint32_t below;
+
+	if (field->type == SS_FIELD_BOOL)
+		end = 2;
+	if (field->limit && field->limit < end)
+		end = field->limit;
+	if (field->below) {
+		memcpy(&below, reading->to + field->below, sizeof(below));
+		end = below < end ? below : end;
+	}
+	return end;
+}
+
+/* A column of numbers of `bytes` bytes that depend on nothing but earlier ones of their column. */
+static inline enum ss_status read_numbers(struct reading *reading, const struct ss_column *place,
+					  size_t bytes, struct ss_seen *column)
+{
+	struct ss_fields_reader *reader = reading->reader;
+	const struct ss_field *field = place->field;
+	uint64_t end = end_of(reading, field), most = UINT64_MAX >> (64 - 8 * bytes), before = 0;
+	size_t offset = field->offset + place->at * bytes;
+
+	for (uint32_t i = 0; i < place->count; i++) {
+		char *item = ss_column_item(place, i);
+		uint64_t value, *seen = &before;
+
+		if (field->from == SS_FROM_ALIKE)
+			seen = &column->alike[(unsigned char)item[field->base]];
+		if (reader->at < reader->end && *reader->at < 0x80)
+			value = *reader->at++;
+		else if (!read_number(reader, &value))
+			return wrong(reading, field->name);
+		value = ((value >> 1) ^ (value & 1 ? UINT64_MAX : 0)) + *seen;
+		if (bytes == sizeof(int64_t) ? !is_in_range(field->range, (int64_t)value)
+					     : value >= end && !(field->or_none && value == most))
+			return wrong(reading, field->name);
+		memcpy(item + offset, &value, bytes);
+		if (field->from != SS_FROM_NOTHING)
+			*seen = value;
+	}
+	return SS_OK;
+}
+
+static bool is_alone(const struct ss_field *field)
+{
+	return field->type <= SS_FIELD_I64 && field->from != SS_FROM_ITEM &&
+	       (field->from != SS_FROM_BEFORE || field->base == field->offset) && field->count == 1;
+}
+
 static enum ss_status read_column(struct reading *reading, const struct ss_column *place)
 {
 	struct ss_seen column = { 0 };
 
+	if (is_alone(place->field))
+		switch (ss_type_bytes[place->field->type]) {
+		case sizeof(uint8_t):
+			return read_numbers(reading, place, sizeof(uint8_t), &column);
+		case sizeof(uint16_t):
+			return read_numbers(reading, place, sizeof(uint16_t), &column);
+		case sizeof(uint32_t):
+			return read_numbers(reading, place, sizeof(uint32_t), &column);
+		default:
+			return read_numbers(reading, place, sizeof(int64_t), &column);
+		}
 	for (uint32_t i = 0; i < place->count; i++) {
 		char *item = ss_column_item(place, i);
 

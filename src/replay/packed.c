@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed.c - counts what the parts of a graph take, and fills them.
+ */
+#include "replay/packed.h"
+
+#include "base/search.h"
+
+/* --- numbers of few bytes ---------------------------------------------------------------- */
+
+/* Differences of rows, of either sign: 7 bits a byte. Returns the bytes; NULL: only counts. */
+static uint32_t put_difference(uint8_t *out, uint32_t difference)
+{
+	uint32_t value = difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0), bytes = 0;
+
+	if (!out)
+		return (38 - (uint32_t)__builtin_clz(value | 1)) / 7;
+	do {
+		out[bytes++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+		value >>= 7;
+	} while (value);
+	return bytes;
+}
+
+static uint32_t take_difference(const uint8_t **at)
+{
+	uint32_t value = 0;
+
+	for (int shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		value |= (uint32_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value >> 1 ^ (value & 1 ? UINT32_MAX : 0);
+}
+
+static const uint8_t bytes_of_form[] = {
+	[SS_PACKED_NEXT] = 1, [SS_PACKED_LAGGING] = 3, [SS_PACKED_NEAR] = 5, [SS_PACKED_FAR] = 13
+};
+
+static enum ss_packed_form form_of(const struct ss_edge *edge, uint32_t task)
+{
+	bool is_short = edge->lag_ns >= INT16_MIN && edge->lag_ns <= INT16_MAX;
+
+	if (is_short && edge->from + 1 == task)
+		return edge->lag_ns ? SS_PACKED_LAGGING : SS_PACKED_NEXT;
+	return is_short && edge->from < task && task - edge->from <= UINT16_MAX ? SS_PACKED_NEAR
+										: SS_PACKED_FAR;
+}
+
+/* Returns its bytes. */
+static uint32_t put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bool is_last)
+{
+	enum ss_packed_form form = form_of(edge, task);
+	uint16_t near = (uint16_t)(task - edge->from);
+	int16_t lag = (int16_t)edge->lag_ns;
+
+	*out++ = (uint8_t)(edge->kind | (edge->from_start ? SS_PACKED_FROM_START : 0) |
+			   (is_last ? SS_PACKED_LAST : 0) | form << SS_PACKED_FORM_AT);
+	if (form == SS_PACKED_LAGGING)
+		memcpy(out, &lag, sizeof(lag));
+	if (form == SS_PACKED_NEAR) {
+		memcpy(out, &near, sizeof(near));
+		memcpy(out + sizeof(near), &lag, sizeof(lag));
+	}
+	if (form == SS_PACKED_FAR) {
+		memcpy(out, &edge->from, sizeof(edge->from));
+		memcpy(out + sizeof(edge->from), &edge->lag_ns, sizeof(edge->lag_ns));
+	}
+	return bytes_of_form[form];
+}
+
+/* --- from a graph ------------------------------------------------------------------------ */
+
+static uint32_t block_count(uint32_t tasks)
+{
+	return tasks / SS_PACKED_BLOCK + 1;
+}
+
+static uint32_t mark_count(uint32_t tasks)
+{
+	return tasks / SS_PACKED_MARK + 1;
+}
+
+/* What is kept for its start. */
+static int64_t moment_of(const struct ss_task *task)
+{
+	return task->kind == SS_TASK_TRANSFER ? ss_task_end(task) : task->start_ns;
+}
+
+/* Whether 4 bytes have room for its own time, and for all that a replay makes of it. */
+static bool is_long(const struct ss_graph *graph, uint32_t task)
+{
+	const struct ss_task *own = &graph->tasks[task];
+	int64_t most_ns = own->own_ns;
+
+	if (own->kind != SS_TASK_TRANSFER)
+		return (uint64_t)most_ns >= SS_PACKED_LONG_NS;
+	if (task && ss_task_end(own) - own[-1].start_ns > most_ns)
+		most_ns = ss_task_end(own) - own[-1].start_ns;
+	return own->own_ns < 0 || most_ns >= SS_PACKED_LONG_NS;
+}
+
+static bool is_run(const struct ss_graph *graph, uint32_t task)
+{
+	const struct ss_task *own = &graph->tasks[task];
+
+	return !task || own->track != own[-1].track || own->step != own[-1].step;
+}
+
+/* The range of the starts of a block. */
+static void find_base(const struct ss_graph *graph, uint32_t first, int64_t *least_ns,
+		      int64_t *most_ns)
+{
+	*least_ns = INT64_MAX;
+	*most_ns = INT64_MIN;
+	for (uint32_t i = first; i < graph->task_count && i < first + SS_PACKED_BLOCK; i++) {
+		int64_t moment_ns = moment_of(&graph->tasks[i]);
+
+		*least_ns = moment_ns < *least_ns ? moment_ns : *least_ns;
+		*most_ns = moment_ns > *most_ns ? moment_ns : *most_ns;
+	}
+}
+
+static bool is_far(int64_t least_ns, int64_t most_ns)
+{
+	return most_ns > least_ns && (uint64_t)most_ns - (uint64_t)least_ns > UINT32_MAX;
+}
+
+/* How much of everything there is; false: more than can be numbered. */
+static bool count(struct ss_packed *packed, const struct ss_graph *graph)
+{
+	uint64_t row_bytes = 0, edge_bytes = 0;
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (i % SS_PACKED_BLOCK == 0) {
+			int64_t least_ns, most_ns;
+
+			find_base(graph, i, &least_ns, &most_ns);
+			packed->far_count += is_far(least_ns, most_ns);
+			row = 0;
+		}
+		packed->long_count += is_long(graph, i);
+		packed->delay_count += task->delay_ns != 0;
+		packed->run_count += is_run(graph, i);
+		row_bytes += put_difference(NULL, task->row - row);
+		row = task->row;
+		edge_bytes += task->edges == task[1].edges;
+		for (uint32_t k = task->edges; k < task[1].edges; k++)
+			edge_bytes += bytes_of_form[form_of(&graph->edges[k], i)];
+	}
+	packed->row_bytes = (uint32_t)row_bytes;
+	packed->edge_bytes = (uint32_t)edge_bytes;
+	return row_bytes < UINT32_MAX && edge_bytes < UINT32_MAX;
+}
+
+static void *block(const struct ss_packed *packed, size_t number, size_t bytes, bool *whole)
+{
+	void *items = ss_memory_resize(packed->memory, NULL, 0, (number + 1) * bytes);
+
+	*whole &= items != NULL;
+	return items;
+}
+
+static bool make_room(struct ss_packed *packed)
+{
+	uint32_t tasks = packed->task_count;
+	bool whole = true;
+
+	packed->kinds = block(packed, tasks, sizeof(*packed->kinds), &whole);
+	packed->own_ns = block(packed, tasks, sizeof(*packed->own_ns), &whole);
+	packed->start_ns = block(packed, tasks, sizeof(*packed->start_ns), &whole);
+	packed->names_of = block(packed, tasks, packed->name_bytes, &whole);
+	packed->blocks = block(packed, block_count(tasks), sizeof(*packed->blocks), &whole);
+	packed->runs = block(packed, packed->run_count, sizeof(*packed->runs), &whole);
+	packed->far = block(packed, (size_t)packed->far_count * SS_PACKED_BLOCK,
+			    sizeof(*packed->far), &whole);
+	packed->longs = block(packed, packed->long_count, sizeof(*packed->longs), &whole);
+	packed->delays = block(packed, packed->delay_count, sizeof(*packed->delays), &whole);
+	packed->rows = block(packed, packed->row_bytes, 1, &whole);
+	packed->edges = block(packed, packed->edge_bytes, 1, &whole);
+	packed->marks = block(packed, mark_count(tasks), sizeof(*packed->marks), &whole);
+	return whole;
+}
+
+/* How far the parts of no fixed length are filled. */
+struct filling {
+	uint32_t run, far, longs, delays, row_bytes, edge_bytes;
+	uint32_t row; /* of the task before */
+};
+
+static void open_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+		       struct filling *at)
+{
+	struct ss_packed_block *own = &packed->blocks[task / SS_PACKED_BLOCK];
+	int64_t most_ns;
+
+	*own = (struct ss_packed_block){ .run = at->run ? at->run - 1 : 0,
+					 .rows_at = at->row_bytes };
+	at->row = 0;
+	find_base(graph, task, &own->base_ns, &most_ns);
+	if (is_far(own->base_ns, most_ns))
+		own->far = ++at->far;
+}
+
+static void put_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+		      struct filling *at)
+{
+	const struct ss_packed_block *own = &packed->blocks[task / SS_PACKED_BLOCK];
+	const struct ss_task *from = &graph->tasks[task];
+	int64_t moment_ns = moment_of(from);
+
+	packed->start_ns[task] = own->far ? 0 : (uint32_t)(moment_ns - own->base_ns);
+	if (own->far)
+		packed->far[(size_t)(own->far - 1) * SS_PACKED_BLOCK + task % SS_PACKED_BLOCK] =
+			moment_ns;
+	packed->own_ns[task] = (uint32_t)from->own_ns;
+	if (is_long(graph, task)) {
+		packed->own_ns[task] = UINT32_MAX;
+		packed->longs[at->longs++] = (struct ss_packed_time){ task, from->own_ns };
+	}
+	if (from->delay_ns)
+		packed->delays[at->delays++] = (struct ss_packed_time){ task, from->delay_ns };
+}
+
+static void put_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+		      struct filling *at)
+{
+	uint32_t end = graph->tasks[task + 1].edges;
+
+	if (task % SS_PACKED_MARK == 0)
+		packed->marks[task / SS_PACKED_MARK] = at->edge_bytes;
+	if (graph->tasks[task].edges == end)
+		packed->edges[at->edge_bytes++] = SS_PACKED_NO_EDGE;
+	for (uint32_t i = graph->tasks[task].edges; i < end; i++)
+		at->edge_bytes += put_edge(&packed->edges[at->edge_bytes], &graph->edges[i], task,
+					   i + 1 == end);
+}
+
+static void fill(struct ss_packed *packed, const struct ss_graph *graph)
+{
+	struct filling at = { 0 };
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (is_run(graph, i))
+			packed->runs[at.run++] = (struct ss_packed_run){ i, task->track,
+									 task->step };
+		if (i % SS_PACKED_BLOCK == 0)
+			open_block(packed, graph, i, &at);
+		packed->kinds[i] = (uint8_t)(task->kind | task->phase << 4);
+		put_times(packed, graph, i, &at);
+		if (packed->name_bytes == 1)
+			packed->names_of[i] = (uint8_t)task->name;
+		else
+			memcpy(&packed->names_of[(size_t)i * sizeof(task->name)], &task->name,
+			       sizeof(task->name));
+		at.row_bytes += put_difference(&packed->rows[at.row_bytes], task->row - at.row);
+		at.row = task->row;
+		put_edges(packed, graph, i, &at);
+	}
+	packed->runs[at.run] = (struct ss_packed_run){ UINT32_MAX, SS_NO_ROW, SS_NO_STEP };
+}
+
+/* What belongs to a graph as such goes from one to the other. */
+static void take_rest(struct ss_packed *packed, struct ss_graph *graph)
+{
+	packed->names = graph->names;
+	packed->steps = graph->steps;
+	packed->step_count = graph->step_count;
+	packed->comms = graph->comms;
+	packed->comm_count = graph->comm_count;
+	packed->comm_capacity = graph->comm_capacity;
+	packed->main = graph->main;
+	memcpy(packed->edges_of, graph->edges_of, sizeof(packed->edges_of));
+	graph->names = (struct ss_strings){ 0 };
+	graph->steps = NULL;
+	graph->step_count = 0;
+	graph->comms = NULL;
+	graph->comm_count = graph->comm_capacity = 0;
+}
+
+enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
+			      struct ss_error *err)
+{
+	_Static_assert(SS_TASK_KINDS <= 16 && SS_PHASE_COUNT <= 16, "a byte has both");
+	_Static_assert((int)SS_EDGE_KINDS < (int)SS_PACKED_KIND,
+		       "one is left to say that there is none");
+	*packed = (struct ss_packed){ .memory = graph->memory,
+				      .task_count = graph->task_count,
+				      .edge_count = graph->edge_count,
+				      .main = SS_NO_ROW,
+				      .name_bytes = graph->names.count <= UINT8_MAX + 1
+							    ? 1
+							    : sizeof(uint32_t) };
+	if (!graph->memory)
+		return SS_OK;
+	if (!count(packed, graph) || !make_room(packed)) {
+		ss_packed_release(packed);
+		return ss_fail_memory(err, "the graph of the steps");
+	}
+	fill(packed, graph);
+	take_rest(packed, graph);
+	return SS_OK;
+}
+
+void ss_packed_release(struct ss_packed *packed)
+{
+	struct ss_memory *memory = packed->memory;
+	size_t tasks = (size_t)packed->task_count + 1;
+
+	if (!memory)
+		return;
+	ss_memory_free(memory, packed->kinds, tasks * sizeof(*packed->kinds));
+	ss_memory_free(memory, packed->own_ns, tasks * sizeof(*packed->own_ns));
+	ss_memory_free(memory, packed->start_ns, tasks * sizeof(*packed->start_ns));
+	ss_memory_free(memory, packed->names_of, tasks * packed->name_bytes);
+	ss_memory_free(memory, packed->blocks,
+		       ((size_t)block_count(packed->task_count) + 1) * sizeof(*packed->blocks));
+	ss_memory_free(memory, packed->runs,
+		       ((size_t)packed->run_count + 1) * sizeof(*packed->runs));
+	ss_memory_free(memory, packed->far,
+		       ((size_t)packed->far_count * SS_PACKED_BLOCK + 1) * sizeof(*packed->far));
+	ss_memory_free(memory, packed->longs,
+		       ((size_t)packed->long_count + 1) * sizeof(*packed->longs));
+	ss_memory_free(memory, packed->delays,
+		       ((size_t)packed->delay_count + 1) * sizeof(*packed->delays));
+	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
+	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
+	ss_memory_free(memory, packed->marks,
+		       ((size_t)mark_count(packed->task_count) + 1) * sizeof(*packed->marks));
+	ss_strings_release(&packed->names);
+	ss_memory_free(memory, packed->comms, packed->comm_capacity * sizeof(*packed->comms));
+	ss_memory_free(memory, packed->steps, packed->step_count * sizeof(*packed->steps));
+	*packed = (struct ss_packed){ 0 };
+}
+
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/* The time of a task in a table; NULL: it has none. */
+static int64_t *find(struct ss_packed_time *items, uint32_t item_count, uint32_t task)
+{
+	uint32_t low = 0, high = item_count;
+
+	SS_SEARCH(low, high, at, items[at].task < task);
+	return low < item_count && items[low].task == task ? &items[low].ns : NULL;
+}
+
+int64_t *ss_packed_long(const struct ss_packed *packed, uint32_t task)
+{
+	int64_t *ns = find(packed->longs, packed->long_count, task);
+
+	assert(ns);
+	return ns;
+}
+
+int64_t ss_packed_delay(const struct ss_packed *packed, uint32_t task)
+{
+	const int64_t *ns = find(packed->delays, packed->delay_count, task);
+
+	return ns ? *ns : 0;
+}
+
+uint32_t ss_packed_name(const struct ss_packed *packed, uint32_t task)
+{
+	uint32_t name = packed->names_of[task];
+
+	if (packed->name_bytes > 1)
+		memcpy(&name, &packed->names_of[(size_t)task * sizeof(name)], sizeof(name));
+	return name;
+}
+
+uint32_t ss_packed_row(const struct ss_packed *packed, uint32_t task)
+{
+	const uint8_t *at = &packed->rows[packed->blocks[task / SS_PACKED_BLOCK].rows_at];
+	uint32_t row = 0;
+
+	for (uint32_t i = 0; i <= task % SS_PACKED_BLOCK; i++)
+		row += take_difference(&at);
+	return row;
+}
+
+uint32_t ss_packed_edges(const struct ss_packed *packed, uint32_t task)
+{
+	uint32_t at = packed->marks[task / SS_PACKED_MARK];
+
+	for (uint32_t left = task % SS_PACKED_MARK; left;) {
+		uint8_t head = packed->edges[at];
+
+		at += bytes_of_form[head >> SS_PACKED_FORM_AT];
+		left -= (head & SS_PACKED_LAST) != 0;
+	}
+	return at;
+}
+
+uint32_t ss_packed_comm_of(const struct ss_packed *packed, uint32_t row)
+{
+	uint32_t low = 0, high = packed->comm_count;
+
+	SS_SEARCH(low, high, at, packed->comms[at].row < row);
+	return low < packed->comm_count && packed->comms[low].row == row ? packed->comms[low].task
+									 : SS_NO_TASK;
+}
+
+void ss_packed_settle(struct ss_packed *packed, uint32_t task, int64_t own_ns)
+{
+	int64_t *delay_ns = find(packed->delays, packed->delay_count, task);
+
+	if (packed->own_ns[task] == UINT32_MAX)
+		*ss_packed_long(packed, task) = own_ns;
+	else
+		packed->own_ns[task] = (uint32_t)own_ns;
+	if (delay_ns)
+		*delay_ns = 0;
+}
+
+/* --- back to a graph --------------------------------------------------------------------- */
+
+static void unpack_task(const struct ss_packed *packed, uint32_t index, struct ss_task *out)
+{
+	struct ss_packed_task task = ss_packed_task(packed, index);
+
+	*out = (struct ss_task){ .start_ns = task.start_ns,
+				 .own_ns = task.own_ns,
+				 .delay_ns = ss_packed_delay(packed, index),
+				 .row = ss_packed_row(packed, index),
+				 .track = task.track,
+				 .name = ss_packed_name(packed, index),
+				 .step = task.step,
+				 .kind = task.kind,
+				 .phase = task.phase };
+}
+
+bool ss_packed_unpack(const struct ss_packed *packed, struct ss_graph *graph)
+{
+	if (!ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
+			       (size_t)packed->task_count + 1, sizeof(*graph->tasks)) ||
+	    !ss_memory_reserve(graph->memory, (void **)&graph->edges, &graph->edge_capacity,
+			       (size_t)packed->edge_count + 1, sizeof(*graph->edges)))
+		return false;
+	graph->task_count = packed->task_count;
+	for (uint32_t i = 0; i < packed->task_count; i++) {
+		struct ss_packed_visit visit = ss_packed_visit(packed, i);
+
+		unpack_task(packed, i, &graph->tasks[i]);
+		graph->tasks[i].edges = graph->edge_count;
+		while (ss_packed_next(&visit, &graph->edges[graph->edge_count]))
+			graph->edge_count++;
+	}
+	graph->tasks[packed->task_count] = (struct ss_task){ .edges = graph->edge_count };
+	return true;
+}
