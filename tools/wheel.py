@@ -96,7 +96,8 @@ def finish(wheel, source, libraries, out, work):
     run(["/usr/bin/python3", "-m", "wheel", "unpack", wheel, "--dest", work])
     (unpacked,) = [path for path in work.iterdir() if (path / "stepscope").is_dir()]
     module = unpacked / "stepscope/_core.abi3.so"
-    run(["strip", "--strip-unneeded", module])
+    # the build id is of the module before it was stripped, with the names of folders
+    run(["strip", "--strip-unneeded", "--remove-section=.note.gnu.build-id", module])
     major, minor = needed_c_library(module)
     (information,) = unpacked.glob("*.dist-info")
     tag = information / "WHEEL"
@@ -105,6 +106,8 @@ def finish(wheel, source, libraries, out, work):
         sys.exit(f"wheel: the tag of '{wheel.name}' is not that of a Linux machine")
     tag.write_text(text)
     add_licences(information, source, libraries)
+    for path in unpacked.rglob("*"):  # whatever the umask
+        path.chmod(0o755 if path.is_dir() else 0o644)
     run(["/usr/bin/python3", "-m", "wheel", "pack", unpacked, "--dest-dir", out])
 
 
