@@ -7,7 +7,6 @@
 
 #include "api/glossary.h"
 #include "api/request/query.h"
-#include "base/guess.h"
 #include "diagnose/findings_table.h"
 #include "render/arrow.h"
 #include "render/page/page.h"
@@ -193,14 +192,11 @@ static void add_term(const struct ss_term *term, struct ss_text *out)
 
 static enum ss_status no_rule(const char *name, struct ss_error *err)
 {
-	struct ss_guess guess = ss_guess_begin(name);
+	const char *meant = ss_rule_guess(name);
 
-	for (size_t i = 0; i < ss_rule_count; i++)
-		ss_guess_add(&guess, ss_rules[i]->name);
-	if (guess.best)
+	if (meant)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "no rule or term called '%.60s'; did you mean '%s'?", name,
-			       guess.best);
+			       "no rule or term called '%.60s'; did you mean '%s'?", name, meant);
 	return ss_fail(err, SS_ERR_USAGE, "no rule or term called '%.60s'", name);
 }
 

@@ -149,10 +149,16 @@ static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_findi
 	return false;
 }
 
-static enum ss_status unknown_rule(const char *word, size_t length, struct ss_error *err)
+/* One that no rule has, or the beginning of several. */
+static enum ss_status unknown_rule(const char *name, struct ss_error *err)
 {
-	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s', or several rules begin with it",
-		       (int)length, word);
+	const char *meant = ss_rule_guess(name);
+
+	if (meant)
+		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'; did you mean '%s'?", name,
+			       meant);
+	return ss_fail(err, SS_ERR_USAGE, "no rule called '%s', or several rules begin with it",
+		       name);
 }
 
 /* Marks what is named in `keep`; lists what is named and was not found. */
@@ -170,7 +176,7 @@ static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fix
 			 word);
 		rule = ss_rule_find(word_text);
 		if (length && !rule)
-			return unknown_rule(word, name < 120 ? name : 120, err);
+			return unknown_rule(word_text, err);
 		for (uint32_t i = 0; i < diagnosis->found_count; i++)
 			if (diagnosis->found[i]->rule == rule &&
 			    is_meant(diagnosis, diagnosis->found[i], word, length))

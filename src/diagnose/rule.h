@@ -284,6 +284,9 @@ extern const size_t ss_rule_count;
 /* By its name or an unambiguous prefix of it; NULL: there is none. */
 const struct ss_rule *ss_rule_find(const char *name);
 
+/* The name of the rule that was probably meant by one that does not exist; NULL: none is near. */
+const char *ss_rule_guess(const char *typed);
+
 /* The page of docs/rules, as it was when the program was built. */
 const char *ss_rule_page(const struct ss_rule *rule);
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/guess.h"
 #include "diagnose/rule.h"
 #include "rule_pages.inc"
 
@@ -36,6 +37,15 @@ const struct ss_rule *ss_rule_find(const char *name)
 		}
 	}
 	return count == 1 ? found : NULL;
+}
+
+const char *ss_rule_guess(const char *typed)
+{
+	struct ss_guess guess = ss_guess_begin(typed);
+
+	for (size_t i = 0; i < ss_rule_count; i++)
+		ss_guess_add(&guess, ss_rules[i]->name);
+	return guess.best;
 }
 
 const char *ss_rule_page(const struct ss_rule *rule)

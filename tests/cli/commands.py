@@ -36,6 +36,8 @@ CASES = (
     (["what-if", "--fix", "sync-stall", "--fix=input-stall", "{trace}"], FINE, "input-stall", ""),
     (["what-if", "{trace}"], FINE, "A step takes", ""),
     (["what-if", "--fix", "nothing", "{trace}"], USAGE, "", "no rule called 'nothing'"),
+    (["what-if", "--fix", "pipeline-buble=3", "{trace}"], USAGE, "",
+     "no rule called 'pipeline-buble'; did you mean 'pipeline-bubble'?"),
     (["explain"], FINE, "input-stall", ""),
     (["explain", "sync-stall"], FINE, "sync-stall\n\nThe host waits", ""),
     (["explain", "sync-stall", "--format", "markdown"], FINE, "# sync-stall\n\n**The", ""),
