@@ -23,8 +23,10 @@ static enum ss_status unknown(const char *name, int length, struct ss_error *err
 {
 	char list[256] = "";
 
+	/* one name can mean two options, of different commands */
 	for (size_t i = 0; i < ss_option_count; i++)
-		if (ss_options[i].owner == SS_OPTION_OF_REQUEST)
+		if (ss_options[i].owner == SS_OPTION_OF_REQUEST &&
+		    find(ss_options[i].name, strlen(ss_options[i].name)) == &ss_options[i])
 			ss_text_list(list, sizeof(list), ss_options[i].name);
 	return ss_fail(err, SS_ERR_USAGE, "no option called '%.*s'; there are %s", length, name,
 		       list);
