@@ -55,6 +55,17 @@ static double times(int64_t before_ns, int64_t after_ns)
 	return after_ns > 0 ? (double)before_ns / (double)after_ns : 0;
 }
 
+/* A factor that rounds to 1.00 is none. */
+static void add_faster(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	double faster = times(diagnosis->step_ns, diagnosis->fixed_ns);
+
+	if (faster >= 1.005)
+		ss_text_addf(out, ", %.2f\xc3\x97 faster", faster);
+	else if (diagnosis->step_ns - diagnosis->fixed_ns <= diagnosis->step_ns / 2000)
+		ss_text_add_string(out, ", as long as now");
+}
+
 static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	int64_t scale = ss_render_scale(diagnosis->step_ns);
@@ -73,8 +84,7 @@ static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : ")");
 	}
 	if (!diagnosis->is_bounded)
-		ss_text_addf(out, ", %.2f\xc3\x97 faster",
-			     times(diagnosis->step_ns, diagnosis->fixed_ns));
+		add_faster(diagnosis, out);
 	ss_text_add_string(out, ".\n");
 }
 
