@@ -11,6 +11,7 @@
 
 #include "cli/stop.h"
 #include "job/files/find.h"
+#include "render/render.h"
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
@@ -239,6 +240,15 @@ void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
 	for (; value >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
 		value /= 1000;
 	snprintf(out, BYTES_WORDS, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void count_in_words(uint64_t count, char out[COUNT_WORDS])
+{
+	struct ss_text text = { 0 };
+
+	ss_render_count((int64_t)count, &text);
+	snprintf(out, COUNT_WORDS, "%s", text.data ? text.data : "");
+	ss_text_release(&text);
 }
 
 void output_tell_cut(FILE *to, uint32_t cut)

@@ -162,7 +162,7 @@ def check_job(folder, into):
              if re.search(r"rank.*\.json(\.gz)?$", path.name) and "truth" not in path.name}
     total = sum(len(part) for part in order.values())
     check(len(events) == total, folder, len(events), "events of", total)
-    check(f"{total} events" in said and f"{len(order)} ranks" in said, said)
+    check(f"{total:,} events" in said and f"{len(order)} ranks" in said, said)
     # ranks stand one after the other; whose they are, the numbers of events and fields say
     by_rank = collections.defaultdict(list)
     owner = None

@@ -18,19 +18,20 @@ static bool ends_with(const char *text, const char *end)
 static void tell(const struct output *output, const struct ss_session *session,
 		 const struct ss_merged *merged)
 {
-	char size[BYTES_WORDS];
+	char size[BYTES_WORDS], events[COUNT_WORDS], broken[COUNT_WORDS];
 
 	bytes_in_words(merged->bytes, size);
-	fprintf(output->tells, "%s: %u rank%s, %llu events, %s; open it at ui.perfetto.dev\n",
-		output->path, merged->ranks, merged->ranks == 1 ? "" : "s",
-		(unsigned long long)merged->events, size);
+	count_in_words(merged->events, events);
+	count_in_words(merged->broken, broken);
+	fprintf(output->tells, "%s: %u rank%s, %s events, %s; open it at ui.perfetto.dev\n",
+		output->path, merged->ranks, merged->ranks == 1 ? "" : "s", events, size);
 	if (merged->unaligned)
 		fprintf(output->tells,
 			"Clocks not aligned: %u (no collective links them to the first).\n",
 			merged->unaligned);
 	if (merged->broken)
-		fprintf(output->tells, "Left out: %llu event%s that could not be read.\n",
-			(unsigned long long)merged->broken, merged->broken == 1 ? "" : "s");
+		fprintf(output->tells, "Left out: %s event%s that could not be read.\n", broken,
+			merged->broken == 1 ? "" : "s");
 	output_tell_cut(output->tells, ss_session_cut_count(session));
 }
 
