@@ -92,6 +92,10 @@ static void fill_categories(struct work *work)
 		return;
 	for (uint32_t i = 0; i < trace->category_count; i++)
 		ids[i] = ss_rows_text(work->out, trace->categories[i].name);
+	/* what a file with too many categories has beyond them */
+	if (memchr(work->slices->category, SS_CATEGORIES_MAX - 1, work->slices->count))
+		ids[SS_CATEGORIES_MAX - 1] =
+			ss_rows_text(work->out, trace->categories[SS_CATEGORIES_MAX - 1].name);
 	for (uint32_t row = 0; row < work->slices->count; row++) {
 		cells[row] = ids[work->slices->category[row]];
 		if (cells[row] == SS_TEXT_NULL)

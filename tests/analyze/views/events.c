@@ -44,9 +44,33 @@ static void test_events(void **state)
 	view_cases_run("events", cases, SS_COUNT(cases));
 }
 
+/* A file can have more categories than stepscope tells apart. */
+static void test_too_many_categories(void **state)
+{
+	const int named = SS_CATEGORIES_MAX - 1 - SS_CATEGORIES_KNOWN;
+	struct ss_text trace = { 0 }, rows = { 0 };
+	struct view_case many = { .what = "too many categories", .columns = "category" };
+
+	(void)state;
+	for (int i = 0; i < named + 2; i++) {
+		ss_text_addf(&trace, "%c" AT("own%d", "a", "1", "2", "%d", "1", ""), i ? ',' : '[',
+			     i, i);
+		if (i < named)
+			ss_text_addf(&rows, "own%d\n", i);
+	}
+	ss_text_add_string(&trace, "]");
+	ss_text_add_string(&rows, "(others)\n(others)");
+	many.trace = trace.data;
+	many.rows = rows.data;
+	view_cases_run("events", &many, 1);
+	ss_text_release(&trace);
+	ss_text_release(&rows);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_events) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_events),
+					    cmocka_unit_test(test_too_many_categories) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
