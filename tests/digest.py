@@ -289,6 +289,22 @@ def broken_trace(folder):
     check("it is text" in said, f"the reason is gone: {said}")
 
 
+def decades(folder):
+    """A clock that was wrong once: nothing is replayed, but the digest can be read."""
+    own = folder / "decades"
+    job = own / "traces/job"
+    job.mkdir(parents=True)
+    for rank in range(2):
+        events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
+                   "tid": 1, "dur": 9, "ts": 10 * i} for i in range(3)]
+        if rank:
+            events.append({"ph": "X", "cat": "python_function", "name": "main", "pid": 1,
+                           "tid": 1, "dur": 9, "ts": 3e15})
+        (job / f"rank{rank}.json").write_text(json.dumps(
+            {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}))
+    compare("a trace of decades", own, False)
+
+
 def main():
     traces = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     all_of_them = "--all" in sys.argv
@@ -307,7 +323,7 @@ def main():
             "--cause", "straggler", "-o", folder / "traces/job")
         compare("four ranks", folder, False)
         page(folder)
-        for test in (damage, resume, sweep, share, manners, broken_trace):
+        for test in (damage, resume, sweep, share, manners, broken_trace, decades):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

@@ -297,9 +297,11 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	bool whole;
 
 	*graph = (struct ss_graph){ .memory = memory, .main = SS_NO_ROW };
-	/* sums of moments must fit; a trace of decades is none */
+	/* sums of moments must fit; a trace of decades is none, but can have a digest */
 	if (subject->trace->span_ns > SPAN_MAX_NS)
-		return SS_OK;
+		return ss_strings_init(&graph->names, memory)
+			       ? SS_OK
+			       : ss_fail_memory(err, "the graph of the steps");
 	SS_TRY(ss_facts_phases(subject->facts, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
