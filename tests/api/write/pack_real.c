@@ -2,7 +2,7 @@
 /*
  * Packs of real traces answer everything as the traces do: CUDA, ROCm, CPU, inference, jobs.
  *
- *     test_api_pack_real TRACES
+ *     STEPSCOPE_TRACES=FOLDER test_api api_pack_real
  */
 #include "support/make/packs.h"
 
@@ -93,10 +93,10 @@ static void test_real(void **state)
 	}
 }
 
-int main(int count, char **words)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(test_real, count > 1 ? words[1] : NULL),
+		cmocka_unit_test_prestate(test_real, getenv("STEPSCOPE_TRACES")),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
