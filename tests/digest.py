@@ -236,6 +236,27 @@ def share(folder):
     check(not (folder / "wrong").exists(), "a folder is left")
 
 
+def threads(folder):
+    """Files are read side by side; digests and lines are the same, in the order of the files."""
+    traces = folder / "many"
+    traces.mkdir()
+    for i in range(40):
+        shutil.copy(folder / "traces/job" / f"rank{i % 4}.json.gz", traces / f"rank{i:02}.json.gz")
+    (traces / "rank07.json.gz").write_bytes(b"no trace")
+    (traces / "other.json").write_text("{}", encoding="utf-8")
+    said = {}
+    for count in (1, 2, 7):
+        to = folder / f"by{count}"
+        done = run("digest", "many", "-o", to, "--threads", count, cwd=folder)
+        said[count] = (done.stdout.replace(str(to).encode(), b""), done.stderr,
+                       {path.name: path.read_bytes() for path in to.iterdir()})
+    check(len(said[1][2]) == 40 and b"rank07" in said[1][0], f"40 digests: {said[1][:2]}")
+    check(said[1] == said[2] == said[7], "threads make other digests or lines")
+    limited = run("digest", "many", "-o", folder / "limited", "--memory-limit", "1g", cwd=folder)
+    check(limited.stdout.replace(str(folder / "limited").encode(), b"") == said[1][0],
+          "a limit makes other lines")
+
+
 def manners(folder):
     traces, digests = folder / "traces", folder / "digests"
     run("digest", "job", cwd=traces, code=2)
@@ -323,7 +344,7 @@ def main():
             "--cause", "straggler", "-o", folder / "traces/job")
         compare("four ranks", folder, False)
         page(folder)
-        for test in (damage, resume, sweep, share, manners, broken_trace, decades):
+        for test in (damage, resume, sweep, share, threads, manners, broken_trace, decades):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

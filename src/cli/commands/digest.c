@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE /* realpath() */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +15,10 @@
 
 #include "api/session.h"
 #include "base/intern.h"
+#include "base/system/thread.h"
+#include "base/text.h"
 #include "base/system/new_file.h"
+#include "cli/digest/share.h"
 #include "cli/output.h"
 #include "cli/stop.h"
 #include "diagnose/keep.h"
@@ -33,8 +37,7 @@ struct digesting {
 	struct output *output;
 	struct output_inputs inputs;
 	struct ss_memory *memory;
-	uint32_t share, shares;
-	const char *shared_by; /* the variable that says so; NULL: the option, or nobody */
+	struct share share;
 	uint32_t written, current, broken, other;
 	uint32_t swept; /* unfinished files of killed processes that are gone */
 	uint64_t trace_bytes, digest_bytes;
@@ -44,70 +47,6 @@ static int complain(const struct digesting *digesting, const char *path, const c
 {
 	fprintf(stderr, "stepscope %s: '%s' %s\n", digesting->what, path, why);
 	return EXIT_FAILED;
-}
-
-/* --- shares -------------------------------------------------------------------------- */
-
-/*
- * What launchers tell each of their processes, the innermost first: mpirun starts its processes
- * from one of Slurm. Only steps of Slurm have SLURM_STEP_NUM_TASKS: a batch script is task 0, too,
- * and has all files to do.
- */
-static const struct {
-	const char *number, *count, *first;
-} launchers[] = {
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
-	{ "PMI_RANK", "PMI_SIZE", NULL },
-	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL },
-	{ "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN" },
-};
-
-static bool read_count(const char *text, char end, uint32_t *out, const char **rest)
-{
-	char *stop;
-	unsigned long number;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	number = strtoul(text, &stop, 10);
-	if (errno || *stop != end || number > UINT32_MAX)
-		return false;
-	*out = (uint32_t)number;
-	*rest = stop + 1;
-	return true;
-}
-
-static bool read_variable(const char *name, uint32_t *out)
-{
-	const char *text = name ? getenv(name) : "0", *rest;
-
-	return text && read_count(text, '\0', out, &rest);
-}
-
-static bool set_share(struct digesting *digesting)
-{
-	const char *text = option_text(digesting->arguments, "share"), *rest = NULL;
-
-	digesting->shares = 1;
-	if (text)
-		return read_count(text, '/', &digesting->share, &rest) &&
-		       read_count(rest, '\0', &digesting->shares, &rest) &&
-		       digesting->share < digesting->shares;
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		uint32_t share, shares, first;
-
-		if (read_variable(launchers[i].number, &share) &&
-		    read_variable(launchers[i].count, &shares) &&
-		    read_variable(launchers[i].first, &first) && share >= first &&
-		    (share -= first) < shares) {
-			digesting->share = share;
-			digesting->shares = shares;
-			digesting->shared_by = launchers[i].number;
-			break;
-		}
-	}
-	return true;
 }
 
 /* --- names --------------------------------------------------------------------------- */
@@ -163,90 +102,128 @@ static bool name_of_digest(const struct digesting *digesting, const struct ss_pa
 
 /* --- one file ------------------------------------------------------------------------ */
 
-static enum ss_status open_one(const struct digesting *digesting, const char *path,
-			       struct ss_session **out, struct ss_error *err)
+/*
+ * A file that is read beside others. Its digest is made in memory: digests are small, and written
+ * one after the other, in the order of the files.
+ */
+struct ready {
+	const struct digesting *digesting;
+	const struct ss_path *path;
+	char output[PATH_BYTES], *origin;
+	uint32_t threads;
+	bool is_first; /* of those that are read at once: it shows how far it is */
+	enum ss_status opened, status;
+	struct ss_error err;
+	int64_t rank;
+	bool has_problem;
+	uint64_t trace_bytes;
+	struct ss_text problem, digest;
+};
+
+static bool go_on(void *context, const struct ss_progress *progress)
 {
-	struct ss_open_options open = show_loading(digesting->arguments, &path, 1);
+	(void)context;
+	(void)progress;
+	return !stop_asked();
+}
+
+static enum ss_status open_one(const struct ready *ready, struct ss_session **out,
+			       struct ss_error *err)
+{
+	const struct arguments *arguments = ready->digesting->arguments;
+	struct ss_open_options open = show_loading(arguments, &ready->path->path, 1);
 	struct progress_bar bar;
 	enum ss_status status;
 
 	open.reduce = true;
 	open.diagnose = true;
-	open.progress = progress_step;
+	open.threads = ready->threads;
+	open.progress = ready->is_first ? progress_step : go_on;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
-	progress_begin(&bar, option_text(digesting->arguments, "progress"));
+	if (ready->is_first)
+		progress_begin(&bar, option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
-	progress_end(&bar);
+	if (ready->is_first)
+		progress_end(&bar);
 	return status;
 }
 
-static void tell(struct digesting *digesting, const char *path, const struct ss_file *file,
-		 uint64_t trace_bytes, uint64_t bytes)
+static bool keep_bytes(void *context, const char *bytes, size_t length)
+{
+	struct ss_text *digest = context;
+
+	ss_text_add(digest, bytes, length);
+	return !ss_text_failed(digest);
+}
+
+static void make_digest(struct ready *ready)
+{
+	struct ss_sink sink = { keep_bytes, &ready->digest };
+	struct ss_file file = { .size = sizeof(file) };
+	struct ss_session *session = NULL;
+	uint64_t bytes;
+
+	ready->opened = open_one(ready, &session, &ready->err);
+	if (ready->opened == SS_OK)
+		ready->status = ss_session_file(session, 0, &file, &ready->err);
+	if (ready->opened == SS_OK && ready->status == SS_OK) {
+		ready->rank = file.rank;
+		ready->has_problem = file.problem != NULL;
+		ss_text_add_string(&ready->problem, file.problem ? file.problem : "");
+		ready->trace_bytes = session->job.files[0].disk_bytes;
+		ready->status = ss_session_digest(session, 0, ready->origin, &sink, &bytes,
+						  &ready->err);
+	}
+	ss_session_close(session);
+}
+
+static void tell(struct digesting *digesting, const struct ready *ready)
 {
 	char size[BYTES_WORDS], before[BYTES_WORDS], rank[32] = "";
 
-	bytes_in_words(bytes, size);
-	bytes_in_words(trace_bytes, before);
-	if (file->rank >= 0)
-		snprintf(rank, sizeof(rank), "rank %lld, ", (long long)file->rank);
-	if (file->problem)
-		printf("%s: %sthe trace could not be read: %s\n", path, rank, file->problem);
+	bytes_in_words(ready->digest.length, size);
+	bytes_in_words(ready->trace_bytes, before);
+	if (ready->rank >= 0)
+		snprintf(rank, sizeof(rank), "rank %lld, ", (long long)ready->rank);
+	if (ready->has_problem)
+		printf("%s: %sthe trace could not be read: %s\n", ready->output, rank,
+		       ready->problem.data ? ready->problem.data : "");
 	else
-		printf("%s: %s%s from %s\n", path, rank, size, before);
+		printf("%s: %s%s from %s\n", ready->output, rank, size, before);
 	digesting->written++;
-	digesting->broken += file->problem != NULL;
-	digesting->trace_bytes += trace_bytes;
-	digesting->digest_bytes += bytes;
+	digesting->broken += ready->has_problem;
+	digesting->trace_bytes += ready->trace_bytes;
+	digesting->digest_bytes += ready->digest.length;
 }
 
 /* Other JSON lies beside traces; what is called after a rank should have been one. */
-static bool is_other(const struct ss_path *path, enum ss_status status, const struct ss_file *file)
+static bool is_other(const struct ready *ready)
 {
-	return path->from_folder && (status == SS_ERR_MISSING ||
-				     (file->problem && ss_find_rank_in_name(path->path) < 0));
+	return ready->path->from_folder &&
+	       (ready->status == SS_ERR_MISSING ||
+		(ready->has_problem && ss_find_rank_in_name(ready->path->path) < 0));
 }
 
-static int write_digest(struct digesting *digesting, struct ss_session *session,
-			const struct ss_path *path, const char *origin, const char *output)
+static int write_digest(struct digesting *digesting, struct ready *ready)
 {
-	struct ss_sink sink = { output_write, digesting->output };
-	struct ss_file file = { .size = sizeof(file) };
-	struct ss_error err = { 0 };
-	uint64_t bytes = 0;
-	enum ss_status status;
-	int code = output_open(digesting->what, output, &digesting->inputs, digesting->output);
+	int code;
 
-	if (code != EXIT_FINE)
-		return code;
-	status = ss_session_file(session, 0, &file, &err);
-	if (status == SS_OK)
-		status = ss_session_digest(session, 0, origin, &sink, &bytes, &err);
-	if (is_other(path, status, &file)) {
-		output_drop(digesting->output);
+	if (ready->opened != SS_OK)
+		return show_fail(digesting->what, &ready->err);
+	if (is_other(ready)) {
 		digesting->other++;
 		return EXIT_FINE;
 	}
-	if (status != SS_OK)
-		return output_fail(digesting->what, digesting->output, &err);
+	code = output_open(digesting->what, ready->output, &digesting->inputs, digesting->output);
+	if (code != EXIT_FINE)
+		return code;
+	if (ready->status != SS_OK ||
+	    !output_write(digesting->output, ready->digest.data, ready->digest.length))
+		return output_fail(digesting->what, digesting->output, &ready->err);
 	code = output_close(digesting->what, digesting->output);
 	if (code == EXIT_FINE)
-		tell(digesting, output, &file, session->job.files[0].disk_bytes, bytes);
-	return code;
-}
-
-static int digest_file(struct digesting *digesting, const struct ss_path *path, const char *origin,
-		       const char *output)
-{
-	struct ss_session *session = NULL;
-	struct ss_error err = { 0 };
-	int code;
-
-	if (open_one(digesting, path->path, &session, &err) != SS_OK)
-		code = show_fail(digesting->what, &err);
-	else
-		code = write_digest(digesting, session, path, origin, output);
-	ss_session_close(session);
+		tell(digesting, ready);
 	return code;
 }
 
@@ -287,30 +264,134 @@ static bool is_wanted(struct digesting *digesting, const char *origin, const cha
 	return *code == EXIT_FINE;
 }
 
-static int digest_one(struct digesting *digesting, const struct ss_path *path, uint32_t number)
+/* Whether the file is to be digested: then it is `ready`; else *code says what is wrong. */
+static bool prepare(struct digesting *digesting, const struct ss_path *path, uint32_t number,
+		    struct ready *ready, int *code)
 {
 	uint32_t had = digesting->names->count;
-	char output[PATH_BYTES], *origin;
-	int code = EXIT_FINE;
 
-	if (!name_of_digest(digesting, path, output))
-		return complain(digesting, path->path, "has a name that is too long");
-	if (ss_strings_add(digesting->names, output, strlen(output)) != had)
-		return complain(digesting, path->path,
-				"would get the same name as the digest of another file: use one -o "
-				"per folder");
-	if (number % digesting->shares != digesting->share)
-		return EXIT_FINE;
-	origin = realpath(path->path, NULL);
-	if (!origin) {
+	*ready = (struct ready){ .digesting = digesting, .path = path, .rank = -1 };
+	*code = EXIT_FINE;
+	if (!name_of_digest(digesting, path, ready->output))
+		*code = complain(digesting, path->path, "has a name that is too long");
+	else if (ss_strings_add(digesting->names, ready->output, strlen(ready->output)) != had)
+		*code = complain(digesting, path->path,
+				 "would get the same name as the digest of another file: use one "
+				 "-o per folder");
+	if (*code != EXIT_FINE || number % digesting->share.count != digesting->share.number)
+		return false;
+	ready->origin = realpath(path->path, NULL);
+	if (!ready->origin) {
 		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
 			strerror(errno));
-		return EXIT_FAILED;
+		*code = EXIT_FAILED;
+		return false;
 	}
-	if (is_wanted(digesting, origin, output, &code))
-		code = digest_file(digesting, path, origin, output);
-	free(origin);
+	if (is_wanted(digesting, ready->origin, ready->output, code))
+		return true;
+	free(ready->origin);
+	return false;
+}
+
+/* --- several at once ------------------------------------------------------------------ */
+
+/*
+ * Files that each thread takes the next of. Large ones are read alone, with all threads: of
+ * compressed files ten times as many bytes are in memory.
+ */
+#define BATCH_BYTES ((uint64_t)64 << 20)
+#define BATCH_FILES 256 /* threads start and wait for each other once per batch */
+
+struct batch {
+	struct digesting *digesting;
+	struct ready *items;
+	uint32_t count, capacity, threads;
+	_Atomic uint32_t next;
+	uint64_t bytes; /* of their files */
+};
+
+static void make_some(void *context, uint32_t index)
+{
+	struct batch *batch = context;
+	uint32_t next;
+
+	(void)index;
+	while ((next = atomic_fetch_add(&batch->next, 1)) < batch->count)
+		make_digest(&batch->items[next]);
+}
+
+/* Digests what is in the batch; returns the code of the last one that failed. */
+static int flush(struct batch *batch)
+{
+	bool is_stopped = false; /* one of them says so */
+	uint32_t workers;
+	int code = EXIT_FINE;
+
+	if (!batch->count)
+		return EXIT_FINE;
+	workers = batch->count < batch->threads ? batch->count : batch->threads;
+	for (uint32_t i = 0; i < batch->count; i++) {
+		batch->items[i].threads = batch->threads / workers;
+		batch->items[i].is_first = i == 0;
+	}
+	batch->next = 0;
+	ss_thread_run(workers, make_some, batch);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		struct ready *ready = &batch->items[i];
+		int own = EXIT_FINE;
+
+		if (ready->opened != SS_ERR_STOPPED || !is_stopped)
+			own = write_digest(batch->digesting, ready);
+		is_stopped |= ready->opened == SS_ERR_STOPPED;
+		code = own != EXIT_FINE ? own : code;
+		ss_text_release(&ready->problem);
+		ss_text_release(&ready->digest);
+		free(ready->origin);
+	}
+	batch->count = 0;
+	batch->bytes = 0;
 	return code;
+}
+
+static uint64_t size_of(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && info.st_size > 0 ? (uint64_t)info.st_size : 0;
+}
+
+/* Adds a file that is ready, and digests the batch when it is full. */
+static int add_ready(struct batch *batch, const struct ready *ready)
+{
+	uint64_t bytes = size_of(ready->path->path);
+	int code = EXIT_FINE;
+
+	if (batch->count && batch->bytes + bytes > BATCH_BYTES)
+		code = flush(batch);
+	batch->items[batch->count++] = *ready;
+	batch->bytes += bytes;
+	if (batch->count == batch->capacity) {
+		int own = flush(batch);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	return code;
+}
+
+/* A limit of memory is for each file that is read: then it is one at a time. */
+static bool open_batch(struct batch *batch, struct digesting *digesting, struct ss_arena *arena)
+{
+	uint32_t threads = option_count(digesting->arguments, "threads");
+
+	threads = threads ? threads : ss_thread_cores();
+	batch->digesting = digesting;
+	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
+	/* else each line is printed as soon as its file is done */
+	batch->capacity = threads > 1 && !option_given(digesting->arguments, "memory-limit")
+				  ? BATCH_FILES
+				  : 1;
+	batch->items = SS_ARENA_NEW(arena, struct ready, batch->capacity);
+	return batch->items != NULL;
 }
 
 /* --- all files ----------------------------------------------------------------------- */
@@ -340,10 +421,10 @@ static void tell_all(const struct digesting *digesting)
 
 	bytes_in_words(digesting->digest_bytes, size);
 	bytes_in_words(digesting->trace_bytes, before);
-	if (digesting->shares > 1)
-		snprintf(share, sizeof(share), "Share %u of %u%s%s: ", digesting->share,
-			 digesting->shares, digesting->shared_by ? " by " : "",
-			 digesting->shared_by ? digesting->shared_by : "");
+	if (digesting->share.count > 1)
+		snprintf(share, sizeof(share), "Share %u of %u%s%s: ", digesting->share.number,
+			 digesting->share.count, digesting->share.by ? " by " : "",
+			 digesting->share.by ? digesting->share.by : "");
 	if (digesting->current)
 		snprintf(current, sizeof(current), ", %u up to date", digesting->current);
 	printf("%s%u digest%s written%s, %s from %s\n", share, digesting->written,
@@ -362,24 +443,28 @@ static void tell_all(const struct digesting *digesting)
 static int digest_paths(struct digesting *digesting, struct ss_paths *paths, struct ss_arena *arena)
 {
 	struct ss_pack_choice packs = { 0 };
+	struct batch batch = { 0 };
 	struct ss_error err = { 0 };
 	uint32_t number = 0;
-	int code = EXIT_FINE;
+	int code = EXIT_FINE, own;
 
 	if (ss_find_choose(paths, arena->memory, &packs, &err) != SS_OK)
 		return show_fail(digesting->what, &err);
-	if (!list_inputs(digesting, paths, arena))
+	if (!list_inputs(digesting, paths, arena) || !open_batch(&batch, digesting, arena))
 		return complain(digesting, "the list of files", "does not fit into memory");
 	digesting->swept = ss_new_file_sweep(digesting->folder);
 	/* one that fails does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && !stop_asked() && i < paths->count; i++) {
-		int own;
+		struct ready ready;
 
 		if (!is_input(&paths->items[i]))
 			continue;
-		own = digest_one(digesting, &paths->items[i], number++);
+		if (prepare(digesting, &paths->items[i], number++, &ready, &own))
+			own = add_ready(&batch, &ready);
 		code = own != EXIT_FINE ? own : code;
 	}
+	own = flush(&batch);
+	code = own != EXIT_FINE ? own : code;
 	if (!number)
 		return complain(digesting, digesting->arguments->paths[0], "has no traces");
 	tell_all(digesting);
@@ -429,7 +514,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 			command->name);
 		return EXIT_USAGE;
 	}
-	if (!set_share(&digesting)) {
+	if (!share_read(option_text(arguments, "share"), &digesting.share)) {
 		fprintf(stderr,
 			"stepscope %s: --share %s is not I/N with I from 0 to N - 1, such as 0/4\n",
 			command->name, option_text(arguments, "share"));
@@ -445,7 +530,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 	ss_memory_init(&memory, 0);
 	code = digest(&digesting, &memory);
 	/* another process of the launcher may use it */
-	if (made && !digesting.written && digesting.shares == 1)
+	if (made && !digesting.written && digesting.share.count == 1)
 		rmdir(digesting.folder);
 	return code;
 }

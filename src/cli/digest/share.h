@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * share.h - which files a process of a launcher takes: every N-th of the sorted list.
+ */
+#ifndef SS_CLI_DIGEST_SHARE_H
+#define SS_CLI_DIGEST_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct share {
+	uint32_t number, count;
+	const char *by; /* the variable that says so; NULL: the option, or nobody */
+};
+
+/* `text` is the option "I/N"; NULL: what the launcher says. False: it is none. */
+bool share_read(const char *text, struct share *out);
+
+#endif
