@@ -105,10 +105,17 @@ void mend_pack(uint8_t *data, size_t size)
 	struct ss_pack_header header;
 	struct ss_pack_entry table[SS_PARTS];
 	struct ss_checksum sum;
+	uint8_t *aligned;
 
 	memcpy(&header, data, sizeof(header));
 	memcpy(table, data + sizeof(header), sizeof(table));
-	mend_sums(data, size, table);
+	/* a job has its packs anywhere: numbers are read where they may stand */
+	aligned = malloc(size);
+	CHECK(aligned);
+	memcpy(aligned, data, size);
+	mend_sums(aligned, size, table);
+	memcpy(data, aligned, size);
+	free(aligned);
 	for (int i = 0; i < SS_PARTS; i++)
 		if (table[i].offset <= size && table[i].bytes <= size - table[i].offset)
 			table[i].checksum = ss_checksum_of(data + table[i].offset,
