@@ -324,11 +324,10 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	return SS_OK;
 }
 
-uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row)
+uint32_t ss_graph_comm_find(const struct ss_graph_comm *comms, uint32_t count, uint32_t row)
 {
-	uint32_t low = 0, high = graph->comm_count;
+	uint32_t low = 0, high = count;
 
-	SS_SEARCH(low, high, at, graph->comms[at].row < row);
-	return low < graph->comm_count && graph->comms[low].row == row ? graph->comms[low].task
-								       : SS_NO_TASK;
+	SS_SEARCH(low, high, at, comms[at].row < row);
+	return low < count && comms[low].row == row ? comms[low].task : SS_NO_TASK;
 }

@@ -118,7 +118,12 @@ void ss_graph_release(struct ss_graph *graph);
 void ss_graph_find_delays(struct ss_graph *graph);
 
 /* The arrival of the collective that a row is, or SS_NO_TASK. */
-uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row);
+uint32_t ss_graph_comm_find(const struct ss_graph_comm *comms, uint32_t count, uint32_t row);
+
+static inline uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row)
+{
+	return ss_graph_comm_find(graph->comms, graph->comm_count, row);
+}
 
 const char *ss_task_name(enum ss_task_kind kind);
 

@@ -399,15 +399,6 @@ uint32_t ss_packed_edges(const struct ss_packed *packed, uint32_t task)
 	return at;
 }
 
-uint32_t ss_packed_comm_of(const struct ss_packed *packed, uint32_t row)
-{
-	uint32_t low = 0, high = packed->comm_count;
-
-	SS_SEARCH(low, high, at, packed->comms[at].row < row);
-	return low < packed->comm_count && packed->comms[low].row == row ? packed->comms[low].task
-									 : SS_NO_TASK;
-}
-
 void ss_packed_settle(struct ss_packed *packed, uint32_t task, int64_t own_ns)
 {
 	int64_t *delay_ns = find(packed->delays, packed->delay_count, task);
