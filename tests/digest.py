@@ -111,6 +111,17 @@ def page(folder):
     check(before == [one | {"has_events": True} for one in after], f"page: {before} {after}")
 
 
+def page_of_one(folder):
+    """A rank alone has nobody to be aligned with, whatever it was opened from."""
+    alone = folder / "alone"
+    (alone / "traces/job").mkdir(parents=True)
+    shutil.copy(folder / "traces/job/rank0.json.gz", alone / "traces/job")
+    (alone / "digests").mkdir()
+    run("digest", "job", "-o", alone / "digests/job", cwd=alone / "traces")
+    check(not any(one["aligned"] for one in ranks_of(alone / "traces")), "a rank is aligned alone")
+    page(alone)
+
+
 def real_jobs(traces, all_of_them):
     for folder in ("jobs", "cpu", "cpu_faults"):
         for job in sorted(path for path in (traces / folder).iterdir() if path.is_dir()):
@@ -344,6 +355,7 @@ def main():
             "--cause", "straggler", "-o", folder / "traces/job")
         compare("four ranks", folder, False)
         page(folder)
+        page_of_one(folder)
         for test in (damage, resume, sweep, share, threads, manners, broken_trace, decades):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")

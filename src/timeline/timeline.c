@@ -40,7 +40,7 @@ struct span {
 static void widen(struct span *span, const struct ss_timeline_file *file)
 {
 	int64_t from_ns = ss_timeline_moment(file, 0);
-	int64_t to_ns = ss_timeline_moment(file, file->trace->span_ns);
+	int64_t to_ns = ss_timeline_moment(file, file->span_ns);
 
 	if (!span->is_known || from_ns < span->from_ns)
 		span->from_ns = from_ns;
@@ -79,8 +79,8 @@ static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
 	int64_t longest_ns = 0;
 
 	for (uint32_t i = 0; i < timeline->file_count; i++)
-		if (timeline->files[i].trace && timeline->files[i].trace->span_ns > longest_ns)
-			longest_ns = timeline->files[i].trace->span_ns;
+		if (timeline->files[i].span_ns > longest_ns)
+			longest_ns = timeline->files[i].span_ns;
 	/* with more than nine tenths of it empty nothing could be seen of any file */
 	return (span->to_ns - span->from_ns) / 10 > longest_ns;
 }
@@ -93,7 +93,7 @@ static void place_compared(struct ss_timeline *timeline, uint32_t component, str
 	for (uint32_t i = 0; component != SS_NO_ROW && i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->trace || file->rank_index == SS_NO_ROW ||
+		if (!file->is_placed || file->rank_index == SS_NO_ROW ||
 		    joined->clocks[file->rank_index].component != component)
 			continue;
 		place_aligned(file, joined);
@@ -110,7 +110,7 @@ static void place_by_wall(struct ss_timeline *timeline, struct span *span)
 			struct ss_timeline_file *file = &timeline->files[i];
 			const struct ss_digest *digest = wall_clock(file, &timeline->job->joined);
 
-			if (!file->trace || !digest)
+			if (!file->is_placed || !digest)
 				continue;
 			file->shift_ns = pass ? 0 : digest->start_ns;
 			widen(span, file);
@@ -146,7 +146,7 @@ static void place_files(struct ss_timeline *timeline, uint32_t component)
 	for (uint32_t i = 0; i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->trace || file->is_aligned || (!compared && wall_clock(file, joined)))
+		if (!file->is_placed || file->is_aligned || (!compared && wall_clock(file, joined)))
 			continue;
 		place_alone(file, joined, &known);
 		widen(&all, file);
@@ -154,6 +154,27 @@ static void place_files(struct ss_timeline *timeline, uint32_t component)
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		timeline->files[i].shift_ns -= all.from_ns;
 	timeline->span_ns = all.to_ns - all.from_ns;
+}
+
+static struct ss_timeline_file file_of(const struct ss_job *job, const struct ss_job_file *from)
+{
+	struct ss_timeline_file file = {
+		.trace = from->is_reduced ? NULL : from->subject.trace,
+		.subject = &from->subject,
+		.rank_index = from->rank_index,
+		.clock_error_ns = -1,
+	};
+
+	if (file.trace) {
+		file.is_placed = true;
+		file.span_ns = file.trace->span_ns;
+	} else if (from->is_reduced && from->rank_index != SS_NO_ROW) {
+		const struct ss_digest *digest = &job->joined.ranks[from->rank_index];
+
+		file.is_placed = true;
+		file.span_ns = digest->end_ns - digest->start_ns;
+	}
+	return file;
 }
 
 enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job,
@@ -170,12 +191,7 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 	timeline->file_capacity = capacity;
 	timeline->file_count = job->file_count;
 	for (uint32_t i = 0; i < job->file_count; i++)
-		timeline->files[i] = (struct ss_timeline_file){
-			.trace = job->files[i].is_reduced ? NULL : job->files[i].subject.trace,
-			.subject = &job->files[i].subject,
-			.rank_index = job->files[i].rank_index,
-			.clock_error_ns = -1,
-		};
+		timeline->files[i] = file_of(job, &job->files[i]);
 	ss_arena_init(&scratch, memory);
 	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->joined.rank_count + 1);
 	if (counts)

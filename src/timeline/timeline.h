@@ -18,6 +18,8 @@ struct ss_timeline_file {
 	const struct ss_trace *trace; /* NULL: could not be read, or only its digest is kept */
 	const struct ss_subject *subject;
 	uint32_t rank_index;    /* in job->many; SS_NO_ROW: left out of the comparison */
+	bool is_placed;         /* it has a trace or a digest: it has its place in time */
+	int64_t span_ns;        /* how long it is then */
 	bool is_aligned;        /* its clock was compared with the others' */
 	int64_t clock_error_ns; /* -1: not compared */
 	/* time of the timeline = own time + shift + drift after `middle` (own times) */

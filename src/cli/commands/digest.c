@@ -296,8 +296,8 @@ static bool prepare(struct digesting *digesting, const struct ss_path *path, uin
 /* --- several at once ------------------------------------------------------------------ */
 
 /*
- * Files that each thread takes the next of. Large ones are read alone, with all threads: of
- * compressed files ten times as many bytes are in memory.
+ * Files that each thread takes the next of. Large ones are read alone, with all threads: a
+ * compressed file takes several times its bytes in memory (88.8 MB of gzip took 436 MB).
  */
 #define BATCH_BYTES ((uint64_t)64 << 20)
 #define BATCH_FILES 256 /* threads start and wait for each other once per batch */
