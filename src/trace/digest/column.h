@@ -24,18 +24,36 @@ static const size_t ss_type_bytes[] = {
 	[SS_FIELD_WORD] = sizeof(char *),
 };
 
+/* Copies of constant length, so that none of millions is a call of memcpy(). */
+static inline void ss_value_copy(void *to, const void *from, size_t bytes)
+{
+	switch (bytes) {
+	case sizeof(uint8_t):
+		memcpy(to, from, sizeof(uint8_t));
+		return;
+	case sizeof(uint16_t):
+		memcpy(to, from, sizeof(uint16_t));
+		return;
+	case sizeof(uint32_t):
+		memcpy(to, from, sizeof(uint32_t));
+		return;
+	default:
+		memcpy(to, from, sizeof(uint64_t));
+	}
+}
+
 static inline uint64_t ss_value_load(const char *at, enum ss_field_type type)
 {
 	uint64_t value = 0;
 
 	/* the bytes of smaller types are the lower ones: see SS_PACK_FITS */
-	memcpy(&value, at, ss_type_bytes[type]);
+	ss_value_copy(&value, at, ss_type_bytes[type]);
 	return value;
 }
 
 static inline void ss_value_store(char *at, enum ss_field_type type, uint64_t value)
 {
-	memcpy(at, &value, ss_type_bytes[type]);
+	ss_value_copy(at, &value, ss_type_bytes[type]);
 }
 
 /* What is known of the items before while a column is written or read. */

@@ -90,40 +90,63 @@ static enum ss_status read_text(struct reading *reading, const struct ss_field *
 	return SS_OK;
 }
 
-static bool is_in_range(enum ss_field_range range, int64_t value)
+/* Values that fit: `count` from `first` on, and perhaps one other. */
+struct bounds {
+	uint64_t first, count, other;
+	bool has_other;
+};
+
+static bool is_within(const struct bounds *bounds, uint64_t value)
 {
+	return value - bounds->first < bounds->count ||
+	       (bounds->has_other && value == bounds->other);
+}
+
+static struct bounds from_to(int64_t first, int64_t last)
+{
+	return (struct bounds){ .first = (uint64_t)first,
+				.count = (uint64_t)last - (uint64_t)first + 1 };
+}
+
+static struct bounds bounds_of_range(enum ss_field_range range)
+{
+	const int64_t most = INT64_C(1) << 60, half = INT64_MAX / 2;
+	struct bounds bounds;
+
 	switch (range) {
 	case SS_RANGE_SPAN:
-		return value >= 0 && value <= INT64_C(1) << 60;
+		return from_to(0, most);
 	case SS_RANGE_KNOWN:
-		return value >= -1 && value <= INT64_C(1) << 60;
+		return from_to(-1, most);
 	case SS_RANGE_MAYBE:
-		return value == INT64_MIN || is_in_range(SS_RANGE_MOMENT, value);
+		bounds = from_to(-half, half);
+		bounds.other = (uint64_t)INT64_MIN;
+		bounds.has_other = true;
+		return bounds;
 	case SS_RANGE_MOMENT:
-		return value >= -(INT64_MAX / 2) && value <= INT64_MAX / 2;
+		return from_to(-half, half);
 	case SS_RANGE_SHORT:
-		return value >= -(INT64_C(1) << 60) && value <= INT64_C(1) << 60;
+		return from_to(-most, most);
 	default:
-		return true;
+		return (struct bounds){ 0, UINT64_MAX, UINT64_MAX, true };
 	}
 }
 
-static bool fits(const struct reading *reading, const struct ss_field *field, uint64_t value)
+static struct bounds bounds_of(const struct reading *reading, const struct ss_field *field)
 {
 	uint64_t most = UINT64_MAX >> (64 - 8 * ss_type_bytes[field->type]);
+	uint64_t end = field->type == SS_FIELD_BOOL ? 2 : most + 1;
 	uint32_t below;
 
 	if (field->type == SS_FIELD_I64)
-		return is_in_range(field->range, (int64_t)value);
-	if (field->or_none && value == most)
-		return true;
+		return bounds_of_range(field->range);
+	if (field->limit && field->limit < end)
+		end = field->limit;
 	if (field->below) {
 		memcpy(&below, reading->to + field->below, sizeof(below));
-		if (value >= below)
-			return false;
+		end = below < end ? below : end;
 	}
-	return value <= (field->type == SS_FIELD_BOOL ? 1 : most) &&
-	       (!field->limit || value < field->limit);
+	return (struct bounds){ 0, end, most, field->or_none };
 }
 
 static bool is_number(const char *at, enum ss_field_type type)
@@ -146,6 +169,7 @@ static enum ss_status read_value(struct reading *reading, const struct ss_field 
 	struct ss_fields_reader *reader = reading->reader;
 	size_t bytes = ss_type_bytes[field->type];
 	char *to = item + field->offset + at * bytes;
+	struct bounds bounds;
 	uint64_t value;
 
 	if (field->type == SS_FIELD_TEXT || field->type == SS_FIELD_WORD)
@@ -161,7 +185,8 @@ static enum ss_status read_value(struct reading *reading, const struct ss_field 
 		return wrong(reading, field->name);
 	value = (value >> 1) ^ (value & 1 ? UINT64_MAX : 0);
 	value += ss_value_seen(field, item, column);
-	if (!fits(reading, field, value))
+	bounds = bounds_of(reading, field);
+	if (!is_within(&bounds, value))
 		return wrong(reading, field->name);
 	ss_value_store(to, field->type, value);
 	ss_value_note(field, item, value, column);
@@ -227,6 +252,7 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 {
 	const struct ss_field *field = place->field;
 	struct ss_guessing *guessing = &reading->guessing;
+	struct bounds bounds = bounds_of(reading, field);
 	const char *before = NULL;
 	uint64_t factor;
 
@@ -242,7 +268,7 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 		if (factor)
 			value += factor * (uint64_t)ss_noisy_value(guessing->guess, &guessing->bits,
 								   ss_column_next(place, i), 0);
-		if (!fits(reading, field, value) || guessing->bits.is_short)
+		if (!is_within(&bounds, value) || guessing->bits.is_short)
 			return wrong(reading, field->name);
 		ss_value_store(item + field->offset + place->at * ss_type_bytes[field->type],
 			       field->type, value);
@@ -251,50 +277,46 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 	return SS_OK;
 }
 
-/* Values below this fit; SS_FIELD_I64 has a range instead. */
-static uint64_t end_of(const struct reading *reading, const struct ss_field *field)
+/* A number of a column, as the difference from the one that it is expected to be like. */
+static inline bool read_next(struct ss_fields_reader *reader, uint64_t *value)
 {
-	uint64_t end = (UINT64_MAX >> (64 - 8 * ss_type_bytes[field->type])) + 1;
-	uint32_t below;
-
-	if (field->type == SS_FIELD_BOOL)
-		end = 2;
-	if (field->limit && field->limit < end)
-		end = field->limit;
-	if (field->below) {
-		memcpy(&below, reading->to + field->below, sizeof(below));
-		end = below < end ? below : end;
-	}
-	return end;
+	if (reader->at < reader->end && *reader->at < 0x80)
+		*value = *reader->at++;
+	else if (!read_number(reader, value))
+		return false;
+	*value = (*value >> 1) ^ (0 - (*value & 1));
+	return true;
 }
 
 /* A column of numbers of `bytes` bytes that depend on nothing but earlier ones of their column. */
 static inline enum ss_status read_numbers(struct reading *reading, const struct ss_column *place,
 					  size_t bytes, struct ss_seen *column)
 {
-	struct ss_fields_reader *reader = reading->reader;
 	const struct ss_field *field = place->field;
-	uint64_t end = end_of(reading, field), most = UINT64_MAX >> (64 - 8 * bytes), before = 0;
+	struct ss_fields_reader reader = *reading->reader;
+	struct bounds bounds = bounds_of(reading, field);
+	char *item = place->items;
 	size_t offset = field->offset + place->at * bytes;
+	uint64_t keeps = field->from == SS_FROM_NOTHING ? 0 : UINT64_MAX, seen = 0, value;
 
-	for (uint32_t i = 0; i < place->count; i++) {
-		char *item = ss_column_item(place, i);
-		uint64_t value, *seen = &before;
+	if (field->from == SS_FROM_ALIKE) {
+		for (uint32_t i = 0; i < place->count; i++, item += place->item_bytes) {
+			uint64_t *alike = &column->alike[(unsigned char)item[field->base]];
 
-		if (field->from == SS_FROM_ALIKE)
-			seen = &column->alike[(unsigned char)item[field->base]];
-		if (reader->at < reader->end && *reader->at < 0x80)
-			value = *reader->at++;
-		else if (!read_number(reader, &value))
-			return wrong(reading, field->name);
-		value = ((value >> 1) ^ (value & 1 ? UINT64_MAX : 0)) + *seen;
-		if (bytes == sizeof(int64_t) ? !is_in_range(field->range, (int64_t)value)
-					     : value >= end && !(field->or_none && value == most))
-			return wrong(reading, field->name);
-		memcpy(item + offset, &value, bytes);
-		if (field->from != SS_FROM_NOTHING)
-			*seen = value;
+			if (!read_next(&reader, &value) || !is_within(&bounds, value += *alike))
+				return wrong(reading, field->name);
+			memcpy(item + offset, &value, bytes);
+			*alike = value;
+		}
+	} else {
+		for (uint32_t i = 0; i < place->count; i++, item += place->item_bytes) {
+			if (!read_next(&reader, &value) || !is_within(&bounds, value += seen))
+				return wrong(reading, field->name);
+			memcpy(item + offset, &value, bytes);
+			seen = value & keeps;
+		}
 	}
+	reading->reader->at = reader.at;
 	return SS_OK;
 }
 

@@ -32,8 +32,12 @@ static const uint32_t lengths[] = { 4, 8, 18 };
 static const uint16_t steps[] = { 0,    32768, 21845, 16384, 13107, 10922,
 				  9362, 8192,  7281,  6553,  5957,  5461 };
 
+#define SEEN_MAX (SS_COUNT(steps) - 1)
+
 struct place {
-	uint32_t tag, seen; /* seen 0: free */
+	uint32_t tag;
+	uint16_t column; /* that of another column is free */
+	uint16_t seen;   /* 0: free */
 	int64_t mean, spread;
 };
 
@@ -51,6 +55,7 @@ struct ss_noisy {
 	uint32_t at;
 	struct place *places;
 	uint32_t place_count, room; /* of one surrounding */
+	uint16_t column;            /* its number, from 1 on */
 };
 
 struct ss_noisy *ss_noisy_new(struct ss_memory *memory)
@@ -105,9 +110,13 @@ bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first)
 			return false;
 		guess->places = grown;
 		guess->room = places;
+		guess->column = UINT16_MAX;
 	}
 	guess->place_count = places;
-	memset(guess->places, 0, (size_t)SURROUNDINGS * places * sizeof(*guess->places));
+	if (guess->column++ == UINT16_MAX) {
+		memset(guess->places, 0, SURROUNDINGS * guess->room * sizeof(*guess->places));
+		guess->column = 1;
+	}
 	memset(guess->signatures, 0, sizeof(guess->signatures));
 	guess->at = 0;
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {
@@ -131,8 +140,8 @@ static void find_places(const struct ss_noisy *guess, struct place *out[SURROUND
 		struct place *place =
 			&guess->around[i].places[(hash >> 40) & (guess->place_count - 1)];
 
-		if (place->tag != (uint32_t)hash)
-			*place = (struct place){ .tag = (uint32_t)hash };
+		if (place->tag != (uint32_t)hash || place->column != guess->column)
+			*place = (struct place){ .tag = (uint32_t)hash, .column = guess->column };
 		out[i] = place;
 	}
 }
@@ -151,12 +160,15 @@ static void learn(struct place *place, int64_t value)
 	step = steps[place->seen];
 	place->mean += (away * step) >> 16;
 	place->spread += ((far - place->spread) * step) >> 16;
-	place->seen += place->seen + 1 < SS_COUNT(steps);
+	place->seen = (uint16_t)(place->seen + (place->seen < SEEN_MAX));
 }
 
 /* A difference: how many bits it has, its sign, its two leading bits, the rest. */
-static uint64_t code_difference(struct ss_noisy *guess, struct ss_bits *bits, uint32_t class,
-				uint32_t expected, uint64_t value)
+static inline __attribute__((always_inline)) uint64_t code_difference(struct ss_noisy *guess,
+								      struct ss_bits *bits,
+								      uint32_t class,
+								      uint32_t expected,
+								      uint64_t value)
 {
 	uint64_t far = value >> 63 ? 0 - value : value;
 	uint32_t size = bits_of(far), node = 1, near, rest;
@@ -184,6 +196,30 @@ static uint64_t code_difference(struct ss_noisy *guess, struct ss_bits *bits, ui
 	return sign ? 0 - far : far;
 }
 
+/* How far values of a place are from its mean: few that agree say less than many. */
+static uint64_t expected_of(const struct place *place)
+{
+	uint64_t spread = (uint64_t)place->spread;
+
+	if (!place->seen)
+		return UINT64_MAX;
+	/* most are in the first case, and dividing by a constant is far cheaper */
+	return spread + (place->seen == SEEN_MAX ? spread / SEEN_MAX : spread / place->seen);
+}
+
+/* The bits are a copy that stays in registers where it is known that they are read. */
+static uint64_t read_difference(struct ss_noisy *guess, struct ss_bits *bits, uint32_t class,
+				uint32_t expected)
+{
+	struct ss_bits own = *bits;
+	uint64_t difference;
+
+	own.out = NULL;
+	difference = code_difference(guess, &own, class, expected, 0);
+	*bits = own;
+	return difference;
+}
+
 int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t next, int64_t value)
 {
 	struct place *places[SURROUNDINGS];
@@ -194,10 +230,7 @@ int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t ne
 	find_places(guess, places);
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {
 		const struct place *place = places[i];
-		/* few that agree say less than many */
-		uint64_t own = place->seen ? (uint64_t)place->spread +
-						     (uint64_t)place->spread / place->seen
-					   : UINT64_MAX;
+		uint64_t own = expected_of(place);
 
 		if (own >= spread)
 			continue;
@@ -207,9 +240,10 @@ int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t ne
 		class = expected * CLASS_SEEN +
 			(place->seen < CLASS_SEEN ? place->seen : CLASS_SEEN) - 1;
 	}
-	value = (int64_t)(guessed + code_difference(guess, bits, class,
-						    expected > POINT ? expected - POINT : 0,
-						    (uint64_t)value - guessed));
+	expected = expected > POINT ? expected - POINT : 0;
+	value = (int64_t)(guessed + (bits->out ? code_difference(guess, bits, class, expected,
+								 (uint64_t)value - guessed)
+					       : read_difference(guess, bits, class, expected)));
 	if (value < LEARNED_MAX && value > -LEARNED_MAX)
 		for (uint32_t i = 0; i < SURROUNDINGS; i++)
 			learn(places[i], value);
