@@ -34,6 +34,6 @@ void ss_row_set_close(struct ss_row_set *set)
 	set->count = 0;
 	for (size_t i = 0; i < words_of(set); i++) {
 		set->before[i] = set->count;
-		set->count += (uint32_t)__builtin_popcountll(set->bits[i]);
+		set->count += ss_bit_count(set->bits[i]);
 	}
 }

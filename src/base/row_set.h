@@ -31,6 +31,19 @@ static inline void ss_row_set_add(struct ss_row_set *set, uint32_t row)
 /* Counts them. Nothing may be added afterwards. */
 void ss_row_set_close(struct ss_row_set *set);
 
+/* How many bits are 1. Without an instruction for it, the compiler's own function is a call. */
+static inline uint32_t ss_bit_count(uint64_t bits)
+{
+#if defined(__POPCNT__) || defined(__aarch64__) || defined(__wasm__)
+	return (uint32_t)__builtin_popcountll(bits);
+#else
+	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+	bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (uint32_t)(bits * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
 /* The number of a row among those in the set, or UINT32_MAX if it is not in it. */
 static inline uint32_t ss_row_set_find(const struct ss_row_set *set, uint32_t row)
 {
@@ -41,7 +54,7 @@ static inline uint32_t ss_row_set_find(const struct ss_row_set *set, uint32_t ro
 	word = set->bits[row / 64];
 	if (!(word & bit))
 		return UINT32_MAX;
-	return set->before[row / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+	return set->before[row / 64] + ss_bit_count(word & (bit - 1));
 }
 
 #endif

@@ -30,6 +30,7 @@ enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH
 
 struct ss_rank_findings; /* what all rules found on one rank; rank_findings.h */
 struct ss_memory_look;   /* one device of a memory snapshot; snapshot_findings.h */
+struct ss_gradients;     /* ranks/gradients.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -47,6 +48,7 @@ struct ss_look {
 	struct ss_rank_findings *exam;
 	struct ss_arena *shared; /* for what rules share: lives until the last one has looked */
 	const uint8_t *chores;   /* ss_look_chores(); NULL: not requested yet */
+	const struct ss_gradients *gradients; /* ss_look_gradients(); the same */
 };
 
 /*

@@ -209,6 +209,20 @@ static uint32_t module_around(const struct ss_places *places, uint32_t row, uint
 	return SS_NO_ROW;
 }
 
+/* Whether the file has frames of Python or call stacks: most have neither. */
+static bool has_frames(const struct ss_trace *trace)
+{
+	if (trace->device_from && memchr(trace->slices.kind, SS_KIND_PYTHON, trace->device_from))
+		return true;
+	for (uint32_t i = 0; i < trace->op_args.count; i++) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
+
+		if (args->call_stack)
+			return true;
+	}
+	return false;
+}
+
 static void find_places(struct finder *finder)
 {
 	struct ss_places *places = finder->places;
@@ -388,13 +402,14 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 	ss_arena_init(&scratch, memory);
 	whole = ss_strings_init(&places->lines, memory) && prepare(&finder, &scratch);
 	if (whole) {
-		find_places(&finder);
+		if (has_frames(trace))
+			find_places(&finder);
 		find_backward(places);
 		move_backward(&finder);
 	}
 	ss_arena_release(&scratch);
 	/* a line that could not be stored is SS_NO_ID somewhere */
-	for (uint32_t row = 0; whole && row < places->row_count; row++)
+	for (uint32_t row = 0; whole && places->has_lines && row < places->row_count; row++)
 		whole = places->line[row] != SS_NO_ID;
 	if (whole)
 		return SS_OK;

@@ -37,7 +37,8 @@ static uint32_t graph_of(struct ss_regions *regions, const struct ss_string *nam
 	return ss_strings_add(&regions->graphs, text, strcspn(text, " "));
 }
 
-static bool read_names(struct ss_regions *regions)
+/* *any: there is a name that says something. False: no memory. */
+static bool read_names(struct ss_regions *regions, bool *any)
 {
 	const struct ss_trace *trace = regions->trace;
 
@@ -45,6 +46,7 @@ static bool read_names(struct ss_regions *regions)
 		const struct ss_string *name = &trace->names.items[i];
 
 		regions->names[i] = (uint8_t)class_of(name, trace->name_flags[i]);
+		*any |= regions->names[i] != SS_COMPILED_NOT;
 		if (regions->names[i] != SS_COMPILED_GRAPH)
 			continue;
 		regions->name_graphs[i] = graph_of(regions, name);
@@ -157,6 +159,7 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 {
 	size_t rows = (size_t)trace->device_from + 1, most = 1;
 	uint8_t *in_graph;
+	bool any = false;
 
 	*regions = (struct ss_regions){ .trace = trace };
 	ss_arena_init(&regions->arena, memory);
@@ -170,8 +173,8 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 	regions->call = SS_ARENA_NEW(&regions->arena, uint32_t, rows);
 	in_graph = SS_ARENA_NEW(&regions->arena, uint8_t, rows);
 	if (regions->names && regions->name_graphs && regions->call && in_graph &&
-	    read_names(regions)) {
-		for (uint32_t row = 0; row < trace->device_from; row++)
+	    read_names(regions, &any)) {
+		for (uint32_t row = 0; any && row < trace->device_from; row++)
 			most += is_call(ss_region_kind(regions, row));
 		regions->calls = SS_ARENA_NEW(&regions->arena, struct ss_region_call, most);
 	}
@@ -179,7 +182,10 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 		ss_regions_release(regions);
 		return ss_fail_memory(err, "the compiled regions");
 	}
-	find_calls(regions, in_graph);
+	if (any)
+		find_calls(regions, in_graph);
+	else /* all bytes of SS_NO_ROW are 0xff */
+		memset(regions->call, 0xff, rows * sizeof(*regions->call));
 	count_kernels(regions);
 	return SS_OK;
 }

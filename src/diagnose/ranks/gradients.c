@@ -31,7 +31,7 @@ struct finder {
 	struct ss_gradients *out;
 	struct mark *marks, *asks; /* by time */
 	uint32_t mark_count, ask_count;
-	uint32_t forward; /* id of the name */
+	uint8_t *kinds; /* per name: enum mark_kind */
 };
 
 /* --- rows of threads ----------------------------------------------------------------- */
@@ -42,23 +42,21 @@ static const char *name_of(const struct ss_trace *trace, uint32_t row)
 }
 
 /* Collectives on devices have links: who asked for them need not be searched. */
-static enum mark_kind kind_of(const struct finder *finder, uint32_t row)
+static enum mark_kind kind_of(const struct finder *finder, uint32_t name)
 {
-	uint32_t flags = ss_slice_flags(finder->trace, row);
+	uint32_t flags = finder->trace->name_flags[name];
+	const char *text = ss_strings_text(&finder->trace->names, name);
 
-	if (finder->trace->slices.name[row] == finder->forward)
+	if (strcmp(text, FORWARD) == 0)
 		return MARK_FORWARD;
 	if (flags & SS_NAME_OPTIMIZER_STEP)
 		return MARK_STEP;
 	if (flags & SS_NAME_ZERO_GRAD)
 		return MARK_ZERO;
-	if ((flags & SS_NAME_COMM_OP) && finder->look->digest->device < 0) {
-		const char *name = name_of(finder->trace, row);
-
-		if (strncmp(name, ASK, strlen(ASK)) == 0 &&
-		    ss_collective_of(name + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
-			return MARK_ASK;
-	}
+	if ((flags & SS_NAME_COMM_OP) && finder->look->digest->device < 0 &&
+	    strncmp(text, ASK, strlen(ASK)) == 0 &&
+	    ss_collective_of(text + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
+		return MARK_ASK;
 	return MARK_NONE;
 }
 
@@ -74,20 +72,27 @@ static int by_time(const void *a, const void *b)
 static bool find_marks(struct finder *finder, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = finder->trace;
+	const uint32_t *names = trace->slices.name;
 	uint32_t count = 0;
 
+	finder->kinds = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	if (!finder->kinds)
+		return false;
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		finder->kinds[i] = (uint8_t)kind_of(finder, i);
 	for (uint32_t row = 0; row < trace->device_from; row++)
-		count += kind_of(finder, row) != MARK_NONE;
+		count += finder->kinds[names[row]] != MARK_NONE;
 	finder->marks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
 	finder->asks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
 	if (!finder->marks || !finder->asks)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from && count; row++) {
-		struct mark mark = { trace->slices.start_ns[row], row, kind_of(finder, row) };
+		enum mark_kind kind = (enum mark_kind)finder->kinds[names[row]];
+		struct mark mark = { trace->slices.start_ns[row], row, kind };
 
-		if (mark.kind == MARK_ASK)
+		if (kind == MARK_ASK)
 			finder->asks[finder->ask_count++] = mark;
-		else if (mark.kind != MARK_NONE)
+		else if (kind != MARK_NONE)
 			finder->marks[finder->mark_count++] = mark;
 	}
 	qsort(finder->marks, finder->mark_count, sizeof(*finder->marks), by_time);
@@ -279,25 +284,42 @@ static void find_passes(struct finder *finder)
 		}
 }
 
-enum ss_status ss_gradients_find(struct ss_gradients *gradients, const struct ss_look *look,
-				 struct ss_arena *arena, struct ss_error *err)
+static bool find(struct finder *finder, struct ss_arena *arena)
 {
-	struct finder finder = { .look = look, .trace = look->trace, .out = gradients };
+	struct ss_gradients *out = finder->out;
 
-	*gradients = (struct ss_gradients){ 0 };
-	finder.forward = ss_strings_find(&look->trace->names, FORWARD, strlen(FORWARD));
-	if (finder.forward == SS_NO_ID || !look->digest->arrival_count)
-		return SS_OK;
-	SS_TRY(ss_facts_phases(look->subject->facts, &finder.phases, err));
-	if (!find_marks(&finder, arena) || !find_items(&finder, arena))
-		return ss_fail_memory(err, "the gradients");
-	gradients->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass,
-					 (size_t)gradients->count + 1);
-	gradients->rounds = SS_ARENA_NEW(arena, struct ss_gradient_round,
-					 (size_t)gradients->count + 1);
-	if (!gradients->passes || !gradients->rounds)
-		return ss_fail_memory(err, "the gradients");
-	find_passes(&finder);
+	if (!find_items(finder, arena))
+		return false;
+	out->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass, (size_t)out->count + 1);
+	out->rounds = SS_ARENA_NEW(arena, struct ss_gradient_round, (size_t)out->count + 1);
+	if (!out->passes || !out->rounds)
+		return false;
+	find_passes(finder);
+	return true;
+}
+
+enum ss_status ss_look_gradients(struct ss_look *look, const struct ss_gradients **out,
+				 struct ss_error *err)
+{
+	struct finder finder = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	bool whole;
+
+	if (!look->gradients) {
+		finder.out = SS_ARENA_NEW(look->shared, struct ss_gradients, 1);
+		whole = finder.out != NULL;
+		if (whole && look->digest->arrival_count &&
+		    ss_strings_find(&look->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
+			SS_TRY(ss_facts_phases(look->subject->facts, &finder.phases, err));
+			ss_arena_init(&scratch, look->memory);
+			whole = find_marks(&finder, &scratch) && find(&finder, look->shared);
+			ss_arena_release(&scratch);
+		}
+		if (!whole)
+			return ss_fail_memory(err, "the gradients");
+		look->gradients = finder.out;
+	}
+	*out = look->gradients;
 	return SS_OK;
 }
 

@@ -37,7 +37,7 @@ struct ss_gradient_round {
 	bool is_stepped;       /* an optimizer step ends it */
 };
 
-/* Zeroed: none. Lives in the arena that it was made with. */
+/* Zeroed: none. */
 struct ss_gradients {
 	struct ss_gradient *items; /* by launch */
 	struct ss_gradient_pass *passes;
@@ -45,10 +45,10 @@ struct ss_gradients {
 	uint32_t count, pass_count, round_count;
 };
 
-/* Empty if the file does not show them. */
+/* Empty if the file does not show them. All rules that ask for them get the same. */
 SS_MUST_USE
-enum ss_status ss_gradients_find(struct ss_gradients *gradients, const struct ss_look *look,
-				 struct ss_arena *arena, struct ss_error *err);
+enum ss_status ss_look_gradients(struct ss_look *look, const struct ss_gradients **out,
+				 struct ss_error *err);
 
 /* The task of the transfer; SS_NO_TASK: it is not in the graph. */
 uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *look);

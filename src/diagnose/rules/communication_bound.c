@@ -91,19 +91,15 @@ static void mark(struct ss_look *look, const struct ss_gradients *gradients,
 
 static enum ss_status look_for_gradients(struct ss_look *look, struct ss_error *err)
 {
-	struct ss_gradients gradients;
-	struct ss_arena scratch;
-	enum ss_status status;
+	const struct ss_gradients *gradients;
 
 	if (!look->steps->count || look->digest->device < 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_gradients_find(&gradients, look, &scratch, err);
-	for (uint32_t i = 0; status == SS_OK && i < gradients.pass_count; i++)
-		if (is_usual(&gradients, &gradients.passes[i]))
-			mark(look, &gradients, &gradients.passes[i]);
-	ss_arena_release(&scratch);
-	return status;
+	SS_TRY(ss_look_gradients(look, &gradients, err));
+	for (uint32_t i = 0; i < gradients->pass_count; i++)
+		if (is_usual(gradients, &gradients->passes[i]))
+			mark(look, gradients, &gradients->passes[i]);
+	return SS_OK;
 }
 
 /* --- all ranks ----------------------------------------------------------------------------- */

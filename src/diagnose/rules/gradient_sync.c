@@ -11,7 +11,7 @@
 
 struct sync {
 	struct ss_look *look;
-	struct ss_gradients gradients;
+	const struct ss_gradients *gradients;
 	uint32_t rounds, repeated; /* that an optimizer step ends; with more passes than needed */
 	uint32_t passes;           /* of those repeated */
 	int64_t moved_ns, count;   /* what the passes before the last take */
@@ -27,7 +27,7 @@ static bool is_same(const struct ss_gradient_pass *a, const struct ss_gradient_p
 
 static void count_rounds(struct sync *sync)
 {
-	const struct ss_gradients *gradients = &sync->gradients;
+	const struct ss_gradients *gradients = sync->gradients;
 
 	for (uint32_t i = 0; i < gradients->round_count; i++) {
 		const struct ss_gradient_round *round = &gradients->rounds[i];
@@ -51,7 +51,7 @@ static void claim_pass(struct sync *sync, const struct ss_gradient_pass *pass)
 	const struct ss_trace *trace = sync->look->trace;
 
 	for (uint32_t i = 0; i < pass->count; i++) {
-		const struct ss_gradient *gradient = &sync->gradients.items[pass->first + i];
+		const struct ss_gradient *gradient = &sync->gradients->items[pass->first + i];
 		uint32_t task = ss_gradient_task(gradient, sync->look);
 		uint32_t row = sync->look->digest->arrivals[gradient->arrival].row;
 
@@ -93,7 +93,7 @@ static void claim_joins(struct sync *sync)
 
 static void claim_rounds(struct sync *sync)
 {
-	const struct ss_gradients *gradients = &sync->gradients;
+	const struct ss_gradients *gradients = sync->gradients;
 
 	for (uint32_t i = 0; i < gradients->round_count; i++) {
 		const struct ss_gradient_round *round = &gradients->rounds[i];
@@ -108,7 +108,7 @@ static void claim_rounds(struct sync *sync)
 static void tell(struct sync *sync)
 {
 	const struct ss_gradient_pass *last =
-		&sync->gradients.passes[sync->gradients.pass_count - 1];
+		&sync->gradients->passes[sync->gradients->pass_count - 1];
 	uint32_t times = (sync->passes + sync->repeated / 2) / sync->repeated;
 	struct ss_fact fact = { sync->moved_ns, (double)sync->count, sync->launch };
 
@@ -134,7 +134,7 @@ static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
 	if (!look->steps->count)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_gradients_find(&sync.gradients, look, &scratch, err);
+	status = ss_look_gradients(look, &sync.gradients, err);
 	if (status == SS_OK)
 		count_rounds(&sync);
 	/* a step that was left out, because gradients overflowed, looks like one more pass */

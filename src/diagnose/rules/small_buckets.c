@@ -48,7 +48,7 @@ enum figure { FIGURE_COUNT, FIGURE_BYTES };
 
 struct buckets {
 	struct ss_look *look;
-	struct ss_gradients gradients;
+	const struct ss_gradients *gradients;
 	int64_t bytes; /* of a pass, at most; -1: nothing tells */
 };
 
@@ -57,7 +57,7 @@ static uint32_t reduces_of(const struct buckets *buckets, const struct ss_gradie
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++)
-		count += !buckets->gradients.items[pass->first + i].is_integer;
+		count += !buckets->gradients->items[pass->first + i].is_integer;
 	return count;
 }
 
@@ -65,7 +65,7 @@ static uint32_t reduces_of(const struct buckets *buckets, const struct ss_gradie
 static int64_t copied_bytes(const struct buckets *buckets, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = buckets->look->trace;
-	const struct ss_gradients *gradients = &buckets->gradients;
+	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t name = ss_strings_find(&trace->names, COPY_BACK, strlen(COPY_BACK)), pass = 0;
 	int64_t *spent_ns = SS_ARENA_NEW(arena, int64_t, (size_t)gradients->pass_count + 1);
 	int64_t least_ns = INT64_MAX;
@@ -90,7 +90,7 @@ static int64_t copied_bytes(const struct buckets *buckets, struct ss_arena *aren
 
 static int64_t bytes_of(const struct buckets *buckets, struct ss_arena *arena)
 {
-	const struct ss_gradients *gradients = &buckets->gradients;
+	const struct ss_gradients *gradients = buckets->gradients;
 	int64_t most = -1;
 
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
@@ -107,7 +107,7 @@ static int64_t bytes_of(const struct buckets *buckets, struct ss_arena *arena)
 static bool goes_along(const struct buckets *buckets, const struct ss_gradient_pass *pass,
 		       uint32_t item, int64_t *filled)
 {
-	const struct ss_gradient *items = &buckets->gradients.items[pass->first];
+	const struct ss_gradient *items = &buckets->gradients->items[pass->first];
 	int64_t bytes = items[item].bytes;
 	uint32_t next = item + 1;
 
@@ -129,7 +129,7 @@ static uint32_t surplus_of(const struct buckets *buckets, const struct ss_gradie
 	int64_t filled = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++)
-		if (!buckets->gradients.items[pass->first + i].is_integer)
+		if (!buckets->gradients->items[pass->first + i].is_integer)
 			count += goes_along(buckets, pass, i, &filled);
 	return count;
 }
@@ -162,7 +162,7 @@ static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pas
 	int64_t filled = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++) {
-		const struct ss_gradient *gradient = &buckets->gradients.items[pass->first + i];
+		const struct ss_gradient *gradient = &buckets->gradients->items[pass->first + i];
 		uint32_t task = ss_gradient_task(gradient, look);
 
 		if (gradient->is_integer || !goes_along(buckets, pass, i, &filled) ||
@@ -181,7 +181,7 @@ static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pas
 
 static void look_at_passes(struct buckets *buckets)
 {
-	const struct ss_gradients *gradients = &buckets->gradients;
+	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t passes = 0, reduces = 0, kept = 0;
 
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
@@ -219,8 +219,8 @@ static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *er
 	if (!look->steps->count)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_gradients_find(&buckets.gradients, look, &scratch, err);
-	if (status == SS_OK && buckets.gradients.pass_count) {
+	status = ss_look_gradients(look, &buckets.gradients, err);
+	if (status == SS_OK && buckets.gradients->pass_count) {
 		buckets.bytes = bytes_of(&buckets, &scratch);
 		if (buckets.bytes >= 0)
 			look_at_passes(&buckets);

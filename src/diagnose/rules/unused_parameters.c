@@ -25,7 +25,7 @@ static const char *const without_flag =
 
 struct search {
 	struct ss_look *look;
-	struct ss_gradients gradients;
+	const struct ss_gradients *gradients;
 	uint8_t *parts; /* per name: enum part */
 	int64_t search_ns, map_ns;
 	int64_t searches, maps;
@@ -97,7 +97,7 @@ static uint32_t pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
 static bool look_at_rows(struct search *search, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = search->look->trace;
-	uint32_t passes = search->gradients.pass_count;
+	uint32_t passes = search->gradients->pass_count;
 	uint32_t *made = SS_ARENA_NEW(scratch, uint32_t, (size_t)passes + 1);
 
 	if (!made)
@@ -106,7 +106,7 @@ static bool look_at_rows(struct search *search, struct ss_arena *scratch)
 		uint8_t part = search->parts[trace->slices.name[row]];
 
 		if (part == PART_GRADIENT)
-			made[pass_at(&search->gradients, trace->slices.start_ns[row])]++;
+			made[pass_at(search->gradients, trace->slices.start_ns[row])]++;
 		else if (part != PART_NONE)
 			claim_row(search, row);
 	}
@@ -135,12 +135,12 @@ static void claim_maps(struct search *search)
 {
 	const struct ss_look *look = search->look;
 
-	for (uint32_t i = 0; i < search->gradients.count; i++) {
-		const struct ss_gradient *gradient = &search->gradients.items[i];
+	for (uint32_t i = 0; i < search->gradients->count; i++) {
+		const struct ss_gradient *gradient = &search->gradients->items[i];
 		uint32_t task = ss_gradient_task(gradient, look);
 		uint32_t row = look->digest->arrivals[gradient->arrival].row;
 
-		if (!is_map(&search->gradients, i))
+		if (!is_map(search->gradients, i))
 			continue;
 		if (gradient->bytes > 0)
 			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
@@ -189,7 +189,7 @@ static enum ss_status look_for_search(struct ss_look *look, struct ss_error *err
 	if (!search.parts) {
 		status = ss_fail_memory(err, "the search for unused parameters");
 	} else if (find_parts(&search)) {
-		status = ss_gradients_find(&search.gradients, look, &scratch, err);
+		status = ss_look_gradients(look, &search.gradients, err);
 		if (status == SS_OK) {
 			claim_maps(&search);
 			if (!look_at_rows(&search, &scratch))
