@@ -62,24 +62,34 @@ static int call_compare(const struct ss_trace *trace, const struct call *a, cons
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Merge sort: qsort() cannot pass on the trace without a global. */
+static void merge(const struct ss_trace *trace, struct call *calls, struct call *spare,
+		  uint32_t middle, uint32_t end)
+{
+	uint32_t left = 0, right = middle, out = 0;
+
+	while (left < middle || right < end) {
+		bool take_left = right == end ||
+				 (left < middle &&
+				  call_compare(trace, &calls[left], &calls[right]) <= 0);
+
+		spare[out++] = take_left ? calls[left++] : calls[right++];
+	}
+	memcpy(calls, spare, end * sizeof(*calls));
+}
+
+/*
+ * Merge sort: qsort() cannot pass on the trace without a global. The calls of a thread are in
+ * order already, so nearly all pairs of runs are.
+ */
 static void sort_calls(const struct ss_trace *trace, struct call *calls, struct call *spare,
 		       uint32_t count)
 {
 	for (uint32_t run = 1; run<count; run = run> count / 2 ? count : run * 2)
-		for (uint32_t from = 0; from < count; from += 2 * run) {
-			uint32_t middle = count - from < run ? count : from + run;
-			uint32_t end = count - middle < run ? count : middle + run;
-			uint32_t left = from, right = middle, out = from;
+		for (uint32_t from = 0; count - from > run; from += 2 * run) {
+			uint32_t end = count - from - run < run ? count : from + 2 * run;
 
-			while (left < middle || right < end) {
-				bool take_left = right == end || (left < middle &&
-								  call_compare(trace, &calls[left],
-									       &calls[right]) <= 0);
-
-				spare[out++] = take_left ? calls[left++] : calls[right++];
-			}
-			memcpy(calls + from, spare + from, (end - from) * sizeof(*calls));
+			if (call_compare(trace, &calls[from + run - 1], &calls[from + run]) > 0)
+				merge(trace, &calls[from], spare, run, end - from);
 			if (end == count)
 				break;
 		}
@@ -92,17 +102,27 @@ static bool is_before(const struct call_index *index, const struct call *call, u
 	       (call->id == id && index->trace->slices.start_ns[call->row] < start);
 }
 
-/* The first sorted call that does not come before (id, start). */
-static uint32_t first_call(const struct call_index *index, uint32_t id, int64_t start)
+/* The first sorted call that does not come before (id, start), `from` or one behind it. */
+static uint32_t first_call(const struct call_index *index, uint32_t from, uint32_t id,
+			   int64_t start)
 {
-	uint32_t low = 0, high = index->call_count;
+	uint32_t low = from, high = index->call_count, step = 1;
 
+	while (high - low > step && is_before(index, &index->calls[low + step - 1], id, start)) {
+		low += step;
+		step *= 2;
+	}
+	if (high - low > step)
+		high = low + step;
 	SS_SEARCH(low, high, at, is_before(index, &index->calls[at], id, start));
 	return low;
 }
 
-/* The latest call that began before the device event; the earliest one when none did. */
-static uint32_t call_find(const struct call_index *index, uint32_t device_row)
+/*
+ * The latest call that began before the device event; the earliest one when none did. A stream runs
+ * what was launched in that order: `last` is the place where the one before it was found.
+ */
+static uint32_t call_find(const struct call_index *index, uint32_t device_row, uint32_t *last)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 	uint32_t id = slices->id[device_row], at;
@@ -112,13 +132,18 @@ static uint32_t call_find(const struct call_index *index, uint32_t device_row)
 
 		return slot < index->slot_count ? index->slots[slot] - 1 : SS_NO_ROW;
 	}
-	at = first_call(index, id, slices->start_ns[device_row] + 1);
-	if (at > 0 && index->calls[at - 1].id == id)
+	if (*last >= index->call_count ||
+	    !is_before(index, &index->calls[*last], id, slices->start_ns[device_row] + 1))
+		*last = 0;
+	at = first_call(index, *last, id, slices->start_ns[device_row] + 1);
+	if (at > 0 && index->calls[at - 1].id == id) {
+		*last = at - 1;
 		return index->calls[at - 1].row;
+	}
 	if (at == index->call_count || index->calls[at].id != id)
 		return SS_NO_ROW;
 	/* the last of those that start first */
-	at = first_call(index, id, slices->start_ns[index->calls[at].row] + 1);
+	at = first_call(index, at, id, slices->start_ns[index->calls[at].row] + 1);
 	return index->calls[at - 1].row;
 }
 
@@ -228,6 +253,7 @@ static void link_share(void *context, uint32_t index)
 	uint32_t first = linking->trace->device_from;
 	struct ss_range range = ss_thread_share(linking->trace->device_to - first, linking->threads,
 						index);
+	uint32_t last = 0;
 
 	for (uint32_t row = first + range.from; row < first + range.to; row++) {
 		uint32_t launch = SS_NO_ROW;
@@ -236,7 +262,7 @@ static void link_share(void *context, uint32_t index)
 			continue;
 		linking->counts[index].kinds[slices->kind[row]]++;
 		if (slices->id[row])
-			launch = call_find(&linking->index, row);
+			launch = call_find(&linking->index, row, &last);
 		slices->link[row] = launch;
 		if (launch == SS_NO_ROW)
 			linking->counts[index].orphans++;

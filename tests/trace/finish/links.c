@@ -72,6 +72,36 @@ static void test_launches(void **state)
 	}
 }
 
+/* Ids that are far apart, on threads that take turns in no order, and streams likewise. */
+static void test_many_launches(void **state)
+{
+	enum { CALLS = 300 };
+	static char script[CALLS * 64];
+	struct support_trace loaded;
+	const struct ss_trace *trace = &loaded.trace;
+	size_t length = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < CALLS; i++)
+		length += (size_t)snprintf(script + length, sizeof(script) - length,
+					   "%scall c%u %u %u +1 #%u; kernel k%u %u %u +1 #%u",
+					   i ? "; " : "", i, 1 + i * i % 7, 2 * i,
+					   1 + i * 7919 % CALLS * 1000, i, 10 + i * i % 5,
+					   1000 + 2 * (i * 101 % CALLS),
+					   1 + i * 7919 % CALLS * 1000);
+	support_load_script(&loaded, script);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		char call[16], kernel[16];
+		uint32_t link;
+
+		snprintf(call, sizeof(call), "c%u", i);
+		snprintf(kernel, sizeof(kernel), "k%u", i);
+		link = trace->slices.link[support_find(trace, kernel)];
+		support_check(link == support_find(trace, call), kernel, "%u", link);
+	}
+	support_close(&loaded);
+}
+
 #define OP(name, tid, ts, args)                                                         \
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":" tid \
 	",\"ts\":" ts ",\"dur\":1,\"args\":{" args "}}"
@@ -200,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_many_launches),
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_comms),
 	};
