@@ -50,7 +50,10 @@ struct ss_diagnosis {
 	struct ss_replay replay;
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
-	bool is_stopped; /* during ordering: its findings do not count */
+	bool is_stopped;               /* during ordering: its findings do not count */
+	struct ss_arena judging_arena; /* what rules share while they judge */
+	const struct ss_compared
+		*compared; /* ranks/compared.h; NULL: not needed yet, or no longer */
 	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;

@@ -9,9 +9,8 @@
  * ranks share their cores, so the mean is what we expect.
  */
 #include "diagnose/diagnose.h"
-#include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/compared.h"
 #include "diagnose/ranks/waits.h"
-#include "job/late/verdict.h"
 
 /* A rank has this share more to do in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02
@@ -154,14 +153,15 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	bool on_host = judgement->joined->ranks[0].device < 0, is_seen = false;
+	const struct ss_compared *compared = ss_judge_compared(judgement);
 	struct ss_finding *finding;
 	uint32_t *busy_steps;
 
-	if (!ss_verdict_find(&balance->verdict, judgement->joined, &balance->arena))
-		return ss_fail_memory(err, "the lateness of ranks");
 	busy_steps = SS_ARENA_NEW(&balance->arena, uint32_t, (size_t)judgement->rank_count + 1);
-	if (!busy_steps || !ss_rank_loads_find(&balance->shares, judgement, &balance->arena))
+	if (!busy_steps || !compared)
 		return ss_fail_memory(err, "the work of ranks");
+	balance->verdict = compared->verdict;
+	balance->shares = compared->loads;
 	balance->shares.least_more = LEAST_MORE;
 	balance->shares.spreads = true;
 	balance->shares.balances = on_host;

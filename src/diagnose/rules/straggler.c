@@ -15,9 +15,8 @@
 #include "diagnose/ranks/excess.h"
 #include "diagnose/ranks/link_speedup.h"
 #include "diagnose/ranks/own_work.h"
-#include "diagnose/ranks/rank_load.h"
+#include "diagnose/ranks/compared.h"
 #include "diagnose/ranks/waits.h"
-#include "job/late/verdict.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3
@@ -540,12 +539,13 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_compared *compared = ss_judge_compared(judgement);
 	uint32_t late = 0;
 
-	if (!ss_verdict_find(&stragglers->verdict, judgement->joined, &stragglers->arena) ||
-	    !ss_rank_loads_find(&stragglers->shares, judgement, &stragglers->arena) ||
-	    !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
+	if (!compared || !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
+	stragglers->verdict = compared->verdict;
+	stragglers->shares = compared->loads;
 	for (uint32_t i = 0; i < verdict->count; i++)
 		late += is_late(&verdict->items[i]);
 	if (late > 1)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compared.h - the ranks compared with each other: who is late, and how much each has to do.
+ *
+ * Both take a pass over all tasks of the job, and several rules need them.
+ */
+#ifndef SS_DIAGNOSE_RANKS_COMPARED_H
+#define SS_DIAGNOSE_RANKS_COMPARED_H
+
+#include "diagnose/ranks/rank_load.h"
+#include "job/late/verdict.h"
+
+struct ss_compared {
+	struct ss_verdict verdict;
+	struct ss_rank_loads loads; /* a rule copies it and sets what its claims need */
+};
+
+/* Compared at the first call. There must be several ranks. NULL: no memory. */
+const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement);
+
+#endif
