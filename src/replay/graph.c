@@ -287,7 +287,7 @@ static bool build_all(struct ss_build *build)
 		ss_build_recorded(build);
 	if (!build->failed)
 		ss_build_waits(build);
-	return !build->failed && sort_edges(build);
+	return !build->failed;
 }
 
 enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
@@ -305,10 +305,12 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	SS_TRY(ss_facts_phases(subject->facts, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
-		build_all(&build) && ss_strings_fit(&graph->names);
+		build_all(&build);
+	/* while edges are sorted they are there twice: all that is not needed goes before */
 	ss_records_release(&build.pairs);
-	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	ss_arena_release(&build.scratch);
+	whole = whole && sort_edges(&build) && ss_strings_fit(&graph->names);
+	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	if (!whole) {
 		ss_graph_release(graph);
 		return ss_fail_memory(err, "the graph of the steps");

@@ -512,8 +512,8 @@ static uint32_t sort_tasks(struct waits *waits, uint32_t from, uint32_t to, uint
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	bool host = to <= waits->build->host_tasks;
-	struct sorted *sorted = SS_ARENA_NEW(&waits->build->scratch, struct sorted,
-					     (size_t)to - from + 1);
+	size_t bytes = ((size_t)to - from + 1) * sizeof(struct sorted);
+	struct sorted *sorted = ss_memory_resize(waits->graph->memory, NULL, 0, bytes);
 	uint32_t count = 0;
 
 	if (!sorted) {
@@ -529,6 +529,7 @@ static uint32_t sort_tasks(struct waits *waits, uint32_t from, uint32_t to, uint
 		waits->build->failed = true;
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = sorted[i].task;
+	ss_memory_free(waits->graph->memory, sorted, bytes);
 	return count;
 }
 
