@@ -20,7 +20,8 @@ import tempfile
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 LAUNCHERS = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
              "PMI_RANK", "PMI_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
-             "SLURM_ARRAY_TASK_MIN")
+             "SLURM_ARRAY_TASK_MIN", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID",
+             "SLURM_CPUS_ON_NODE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in LAUNCHERS} | {"COLUMNS": "100"}
 VIEWS = ("ranks", "stragglers", "collectives", "imbalance", "idle-together", "clocks",
          "critical-path")
@@ -247,6 +248,37 @@ def share(folder):
     check(not (folder / "wrong").exists(), "a folder is left")
 
 
+def threads_of_tasks(folder):
+    """Processes of a launcher that share a machine share its cores, bound to them or not."""
+    def count(*words, **environment):
+        said = run("digest", "job", "-o", folder / "tasks", "--force", *words,
+                   cwd=folder / "traces", **environment).stdout.decode()
+        return int(re.search(r" with (\d+) threads?: ", said)[1])
+
+    if not hasattr(os, "sched_getaffinity"):
+        return  # nothing binds processes to cores here
+    own, cores = len(os.sched_getaffinity(0)), os.cpu_count()
+    step = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "9"}
+    mpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "9"}
+    mpich = {"PMI_RANK": "1", "PMI_SIZE": "9"}
+    for beside, environment in (
+            (1, step), (cores, step | {"SLURM_STEP_TASKS_PER_NODE": str(cores)}),
+            (1, step | {"SLURM_STEP_TASKS_PER_NODE": f"{cores}(x2),1", "SLURM_NODEID": "2"}),
+            (cores, step | {"SLURM_STEP_TASKS_PER_NODE": f"1,{cores}(x2)", "SLURM_NODEID": "2"}),
+            (1, step | {"SLURM_STEP_TASKS_PER_NODE": f"{cores},x", "SLURM_NODEID": "1"}),
+            (2, mpi | {"OMPI_COMM_WORLD_LOCAL_SIZE": "2"}),
+            (2 * cores, mpich | {"MPI_LOCALNRANKS": str(2 * cores)})):
+        wanted = min(own, max(1, cores // beside), 64)
+        check(count(**environment) == wanted, f"{beside} beside: not {wanted}: {environment}")
+    granted = step | {"SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_CPUS_ON_NODE": "2"}
+    check(count(**granted) == 1, "two CPUs for two tasks")
+    check(count("--threads", 3, **granted) == 3, "--threads under a launcher")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    check(count(**step) == 1, "one core is its own")
+    os.sched_setaffinity(0, before)
+
+
 def threads(folder):
     """Files are read side by side; digests and lines are the same, in the order of the files."""
     traces = folder / "many"
@@ -356,7 +388,8 @@ def main():
         compare("four ranks", folder, False)
         page(folder)
         page_of_one(folder)
-        for test in (damage, resume, sweep, share, threads, manners, broken_trace, decades):
+        for test in (damage, resume, sweep, share, threads_of_tasks, threads, manners, broken_trace,
+                     decades):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

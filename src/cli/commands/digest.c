@@ -38,6 +38,7 @@ struct digesting {
 	struct output_inputs inputs;
 	struct ss_memory *memory;
 	struct share share;
+	uint32_t threads;
 	uint32_t written, current, broken, other;
 	uint32_t swept; /* unfinished files of killed processes that are gone */
 	uint64_t trace_bytes, digest_bytes;
@@ -383,9 +384,10 @@ static bool open_batch(struct batch *batch, struct digesting *digesting, struct 
 {
 	uint32_t threads = option_count(digesting->arguments, "threads");
 
-	threads = threads ? threads : ss_thread_cores();
+	threads = threads ? threads : share_threads(&digesting->share);
 	batch->digesting = digesting;
 	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
+	digesting->threads = batch->threads;
 	/* else each line is printed as soon as its file is done */
 	batch->capacity = threads > 1 && !option_given(digesting->arguments, "memory-limit")
 				  ? BATCH_FILES
@@ -417,14 +419,16 @@ static bool list_inputs(struct digesting *digesting, const struct ss_paths *path
 
 static void tell_all(const struct digesting *digesting)
 {
-	char size[BYTES_WORDS], before[BYTES_WORDS], share[96] = "", current[48] = "";
+	char size[BYTES_WORDS], before[BYTES_WORDS], share[128] = "", current[48] = "";
 
 	bytes_in_words(digesting->digest_bytes, size);
 	bytes_in_words(digesting->trace_bytes, before);
 	if (digesting->share.count > 1)
-		snprintf(share, sizeof(share), "Share %u of %u%s%s: ", digesting->share.number,
+		snprintf(share, sizeof(share),
+			 "Share %u of %u%s%s with %u thread%s: ", digesting->share.number,
 			 digesting->share.count, digesting->share.by ? " by " : "",
-			 digesting->share.by ? digesting->share.by : "");
+			 digesting->share.by ? digesting->share.by : "", digesting->threads,
+			 digesting->threads == 1 ? "" : "s");
 	if (digesting->current)
 		snprintf(current, sizeof(current), ", %u up to date", digesting->current);
 	printf("%s%u digest%s written%s, %s from %s\n", share, digesting->written,
