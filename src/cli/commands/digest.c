@@ -104,8 +104,8 @@ static bool name_of_digest(const struct digesting *digesting, const struct ss_pa
 /* --- one file ------------------------------------------------------------------------ */
 
 /*
- * A file that is read beside others. Its digest is made in memory: digests are small, and written
- * one after the other, in the order of the files.
+ * A file that is read beside others. Its digest is made in memory: digests are small, and each is
+ * written as soon as all before it are, in the order of the files.
  */
 struct ready {
 	const struct digesting *digesting;
@@ -113,6 +113,7 @@ struct ready {
 	char output[PATH_BYTES], *origin;
 	uint32_t threads;
 	bool is_first; /* of those that are read at once: it shows how far it is */
+	bool is_made;
 	enum ss_status opened, status;
 	struct ss_error err;
 	int64_t rank;
@@ -309,7 +310,29 @@ struct batch {
 	uint32_t count, capacity, threads;
 	_Atomic uint32_t next;
 	uint64_t bytes; /* of their files */
+	struct ss_gate *gate;
+	/* what it guards, with is_made of each: */
+	uint32_t written;
+	bool is_stopped; /* one of them says so */
+	int code;
 };
+
+/* Writes what is ready and has nothing before it that is not. The gate is locked. */
+static void write_some(struct batch *batch)
+{
+	while (batch->written < batch->count && batch->items[batch->written].is_made) {
+		struct ready *ready = &batch->items[batch->written++];
+		int own = EXIT_FINE;
+
+		if (ready->opened != SS_ERR_STOPPED || !batch->is_stopped)
+			own = write_digest(batch->digesting, ready);
+		batch->is_stopped |= ready->opened == SS_ERR_STOPPED;
+		batch->code = own != EXIT_FINE ? own : batch->code;
+		ss_text_release(&ready->problem);
+		ss_text_release(&ready->digest);
+		free(ready->origin);
+	}
+}
 
 static void make_some(void *context, uint32_t index)
 {
@@ -317,16 +340,20 @@ static void make_some(void *context, uint32_t index)
 	uint32_t next;
 
 	(void)index;
-	while ((next = atomic_fetch_add(&batch->next, 1)) < batch->count)
+	while ((next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
 		make_digest(&batch->items[next]);
+		/* at once: a node that dies loses only what it is reading */
+		ss_gate_lock(batch->gate);
+		batch->items[next].is_made = true;
+		write_some(batch);
+		ss_gate_unlock(batch->gate);
+	}
 }
 
 /* Digests what is in the batch; returns the code of the last one that failed. */
 static int flush(struct batch *batch)
 {
-	bool is_stopped = false; /* one of them says so */
 	uint32_t workers;
-	int code = EXIT_FINE;
 
 	if (!batch->count)
 		return EXIT_FINE;
@@ -335,23 +362,13 @@ static int flush(struct batch *batch)
 		batch->items[i].threads = batch->threads / workers;
 		batch->items[i].is_first = i == 0;
 	}
-	batch->next = 0;
+	batch->next = batch->written = 0;
+	batch->code = EXIT_FINE;
+	batch->is_stopped = false;
 	ss_thread_run(workers, make_some, batch);
-	for (uint32_t i = 0; i < batch->count; i++) {
-		struct ready *ready = &batch->items[i];
-		int own = EXIT_FINE;
-
-		if (ready->opened != SS_ERR_STOPPED || !is_stopped)
-			own = write_digest(batch->digesting, ready);
-		is_stopped |= ready->opened == SS_ERR_STOPPED;
-		code = own != EXIT_FINE ? own : code;
-		ss_text_release(&ready->problem);
-		ss_text_release(&ready->digest);
-		free(ready->origin);
-	}
 	batch->count = 0;
 	batch->bytes = 0;
-	return code;
+	return batch->code;
 }
 
 static uint64_t size_of(const char *path)
@@ -393,7 +410,8 @@ static bool open_batch(struct batch *batch, struct digesting *digesting, struct 
 				  ? BATCH_FILES
 				  : 1;
 	batch->items = SS_ARENA_NEW(arena, struct ready, batch->capacity);
-	return batch->items != NULL;
+	batch->gate = ss_gate_open();
+	return batch->items && batch->gate;
 }
 
 /* --- all files ----------------------------------------------------------------------- */
@@ -454,8 +472,10 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 
 	if (ss_find_choose(paths, arena->memory, &packs, &err) != SS_OK)
 		return show_fail(digesting->what, &err);
-	if (!list_inputs(digesting, paths, arena) || !open_batch(&batch, digesting, arena))
+	if (!list_inputs(digesting, paths, arena) || !open_batch(&batch, digesting, arena)) {
+		ss_gate_close(batch.gate);
 		return complain(digesting, "the list of files", "does not fit into memory");
+	}
 	digesting->swept = ss_new_file_sweep(digesting->folder);
 	/* one that fails does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && !stop_asked() && i < paths->count; i++) {
@@ -469,6 +489,7 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 	}
 	own = flush(&batch);
 	code = own != EXIT_FINE ? own : code;
+	ss_gate_close(batch.gate);
 	if (!number)
 		return complain(digesting, digesting->arguments->paths[0], "has no traces");
 	tell_all(digesting);
