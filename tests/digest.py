@@ -353,20 +353,67 @@ def broken_trace(folder):
     check("it is text" in said, f"the reason is gone: {said}")
 
 
-def decades(folder):
-    """A clock that was wrong once: nothing is replayed, but the digest can be read."""
-    own = folder / "decades"
+def traces_of(own, change):
+    """Two ranks of three steps with a collective each; `change` is done to the first one."""
     job = own / "traces/job"
     job.mkdir(parents=True)
     for rank in range(2):
-        events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
-                   "tid": 1, "dur": 9, "ts": 10 * i} for i in range(3)]
-        if rank:
-            events.append({"ph": "X", "cat": "python_function", "name": "main", "pid": 1,
-                           "tid": 1, "dur": 9, "ts": 3e15})
-        (job / f"rank{rank}.json").write_text(json.dumps(
-            {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}))
-    compare("a trace of decades", own, False)
+        events = []
+        for i in range(3):
+            begin = 1000 * (i + 1)
+            events += [
+                {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
+                 "tid": 1, "ts": begin, "dur": 990},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                 "ts": begin + 100, "dur": 4, "args": {"correlation": i + 1}},
+                {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                 "pid": 0, "tid": 7, "ts": begin + 150, "dur": 200,
+                 "args": {"device": 0, "stream": 7, "correlation": i + 1, "dtype": "Float",
+                          "Collective name": "allreduce", "In msg nelems": 9,
+                          "Out msg nelems": 9, "Group size": 2, "Process Group Name": "0",
+                          "Seq": i}}]
+        trace = {"distributedInfo": {"rank": rank, "world_size": 2},
+                 "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 8 << 30}],
+                 "baseTimeNanoseconds": 1727740800000000000, "traceEvents": events}
+        if not rank:
+            change(trace, events)
+        (job / f"rank{rank}.json").write_text(json.dumps(trace), encoding="utf-8")
+
+
+def odd_figures(folder):
+    """Clocks that were wrong once, and numbers that cannot be: what is written can be read."""
+    def late_call(_, events):  # nothing is replayed
+        events.append({"ph": "X", "cat": "python_function", "name": "main", "pid": 1, "tid": 1,
+                       "dur": 9, "ts": 3e15})
+
+    def late_kernel(_, events):  # a step of decades
+        for one in events[-2:]:
+            one["ts"] = 1.2e15
+
+    def numbers(value):
+        def change(trace, events):
+            trace["distributedInfo"]["world_size"] = value
+            trace["deviceProperties"][0]["totalGlobalMem"] = value
+            for one in events[2::3]:
+                one["args"] |= {"Seq": value, "In msg nelems": value, "Out msg nelems": value}
+        return change
+
+    def device(trace, events):
+        trace["deviceProperties"][0]["id"] = -7
+        for one in events[2::3]:
+            one["args"]["device"] = -7
+
+    def rank(trace, _):
+        trace["distributedInfo"]["rank"] = 1 << 61
+
+    for name, change in (("late call", late_call), ("late kernel", late_kernel),
+                         ("large numbers", numbers(1 << 61)), ("negative", numbers(-7)),
+                         ("device", device), ("rank", rank)):
+        own = folder / name
+        traces_of(own, change)
+        compare(name, own, False)
+        said = run("ranks", "--json", "job", cwd=own / "digests")
+        check(b"damaged" not in said.stdout + said.stderr, f"{name}: a digest is refused")
 
 
 def main():
@@ -389,7 +436,7 @@ def main():
         page(folder)
         page_of_one(folder)
         for test in (damage, resume, sweep, share, threads_of_tasks, threads, manners, broken_trace,
-                     decades):
+                     odd_figures):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

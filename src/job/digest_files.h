@@ -16,6 +16,9 @@ struct ss_gate; /* base/system/thread.h */
 /* digest_fields.c: of struct ss_job_file. */
 extern const struct ss_fields ss_digest_layout;
 
+/* Bounds the figures of a file whose digest was made by what its digest file may have. */
+void ss_job_digest_bound(struct ss_job_file *file);
+
 /* A number for all declarations of a digest file; the reader may be NULL. */
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader);
 
