@@ -10,6 +10,7 @@
 #include "base/hash/hash.h"
 #include "base/system/thread.h"
 #include "base/text.h"
+#include "job/files/find.h"
 
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 {
@@ -160,6 +161,19 @@ static void forget(struct ss_job *job, struct ss_job_file *file)
 	ss_digest_release(&file->digest);
 	ss_recording_release(&file->recording, job->memory);
 	memset(file->oddities, 0, sizeof(file->oddities));
+}
+
+enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
+				     bool *out, struct ss_error *err)
+{
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_digest_file_is_next(source, out, err));
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	return length < SS_DIGEST_MAGIC_BYTES && ss_find_is_digest(path->path)
+		       ? ss_digest_file_fail(err, "it is truncated")
+		       : SS_OK;
 }
 
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,

@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "trace/digest/digest_file.h"
 
+struct ss_path; /* job/files/find.h */
 struct ss_gate; /* base/system/thread.h */
 
 /* digest_fields.c: of struct ss_job_file. */
@@ -29,6 +30,14 @@ uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader);
 SS_MUST_USE
 enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job_file *file,
 				   const char *origin, struct ss_text *out, struct ss_error *err);
+
+/*
+ * True when the source's next bytes are those of a digest. Fails where the file is called one and
+ * has fewer: nobody else writes such names.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
+				     bool *out, struct ss_error *err);
 
 /*
  * Reads one instead of a trace; with `keeps` also what the job's reader makes of it. The file has
