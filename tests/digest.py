@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -179,6 +180,10 @@ def damage(folder):
         text = (said.stdout + said.stderr).decode()
         check(said.returncode == 0, f"{what}: exit {said.returncode}")
         check("could not be read" in text or files[1].name in text, f"{what} digest is not named")
+        if what in ("truncated", "empty"):
+            text = run("files", "--json", digests).stdout.decode()
+            check("the digest is damaged (it is truncated): make it again" in text,
+                  f"{what}: no advice in {text}")
         check(json.loads(said.stdout)["ranks"] == len(files) - 1, f"{what}: ranks")
     files[1].unlink()
     text = run("ranks", digests).stdout.decode()
@@ -333,6 +338,74 @@ def manners(folder):
     check((folder / "mine/rank0.digest").read_text() == "not ours", "it was replaced")
 
 
+def digests_given(folder):
+    """Digests instead of traces are named as such, with what can be done; beside traces, too."""
+    traces, digests = folder / "traces/job", folder / "digests/job"
+    count = len(list(digests.iterdir()))
+    one = sorted(digests.iterdir())[0]
+    for given, says in ((digests, f"has {count} digests and no traces: 'stepscope {digests}' "),
+                        (one, f"is a digest already: 'stepscope {one}' reads it")):
+        said = run("digest", given, "-o", folder / "again", code=1)
+        check(says in said.stderr.decode() and not said.stdout, f"digests alone: {said}")
+        check(not (folder / "again").exists(), "a folder is left")
+    mixed = folder / "mixed"
+    mixed.mkdir()
+    for path in sorted(traces.glob("*.json.gz"))[2:]:
+        shutil.copy(path, mixed)
+    for path in sorted(digests.iterdir())[:2]:
+        shutil.copy(path, mixed)
+    said = run("digest", mixed, "-o", folder / "rest").stdout.decode()
+    check(f"Skipped: 2 files that are digests already; 'stepscope {folder / 'rest'} {mixed}' "
+          "reads all." in said, f"digests beside traces: {said}")
+    ranks = json.loads(run("diagnose", "--json", folder / "rest", mixed).stdout)["ranks"]
+    check(ranks == count, f"{ranks} of {count} ranks from both folders")
+    # into the folder itself: what an earlier run wrote there is no news
+    for more in ((), ("--resume",)):
+        said = run("digest", mixed, "-o", mixed, *more).stdout.decode()
+        check(("Skipped" in said) is False, f"own digests: {said}")
+
+
+def foreign(folder):
+    """--resume keeps digests of other runs; traces that only moved are digested again."""
+    small = ("--preset", "ddp8-healthy", "--ranks", 2, "--set", "layers=2")
+    out = folder / "one"
+    run("sim", *small, "--steps", 2, "-o", folder / "run1")
+    run("sim", *small, "--steps", 3, "-o", folder / "run2")
+    run("digest", folder / "run1", "-o", out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    said = run("digest", folder / "run2", "-o", out, "--resume", code=1)
+    check(b"and 1 other are of traces in another folder" in said.stderr, f"foreign: {said}")
+    check(before == {path.name: path.read_bytes() for path in out.iterdir()}, "they are gone")
+    said = run("digest", folder / "run2", "-o", out, "--resume", "--force")
+    check(b"2 digests written" in said.stdout, f"with --force: {said}")
+    (folder / "run2").rename(folder / "run3")
+    said = run("digest", folder / "run3", "-o", out, "--resume")
+    check(b"2 digests written" in said.stdout, f"moved traces: {said}")
+    # two of one name: said once, before anything is read
+    said = run("digest", folder / "run1", folder / "run3", "-o", folder / "both", code=1)
+    check(said.stderr.count(b"would get the same name") == 1 and not said.stdout, f"names: {said}")
+    check(not (folder / "both").exists(), "a folder is left")
+
+
+def no_room(folder):
+    """The first digest that cannot be written ends the run; files are not read in vain."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    for threads_ in ("1", "3"):
+        done = subprocess.run([STEPSCOPE, "digest", "job", "-o", folder / "full", "--threads",
+                               threads_], cwd=folder / "traces", capture_output=True, check=False,
+                              env=ENVIRONMENT, preexec_fn=limit)
+        check(done.returncode == 1 and done.stderr.count(b"cannot write") == 1, f"full: {done}")
+        check(re.search(rb"Not done: [45] files. Run the same command with --resume", done.stdout),
+              f"what is left: {done.stdout}")
+    (folder / "file").touch()
+    said = run("digest", "job", "-o", folder / "file", cwd=folder / "traces", code=1)
+    check(said.stderr.count(b"\n") == 1 and b"Not a directory" in said.stderr, f"file: {said}")
+    said = run("digest", "-", "-o", folder / "x", code=1)
+    check(b"save the trace to a file" in said.stderr, f"standard input: {said.stderr}")
+
+
 def broken_trace(folder):
     """A trace that cannot be read is reported as it is without digests."""
     traces, digests = folder / "traces", folder / "digests"
@@ -435,8 +508,8 @@ def main():
         compare("four ranks", folder, False)
         page(folder)
         page_of_one(folder)
-        for test in (damage, resume, sweep, share, threads_of_tasks, threads, manners, broken_trace,
-                     odd_figures):
+        for test in (damage, resume, sweep, share, threads_of_tasks, threads, manners,
+                     digests_given, foreign, no_room, broken_trace, odd_figures):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

@@ -57,8 +57,14 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 				    struct ss_source *source, struct ss_gate *gate,
 				    const char **out, struct ss_error *err);
 
-/* Whether the file at this path is a whole digest of that trace as it is now. */
-bool ss_job_digest_is_current(const char *digest, const char *trace,
-			      const struct ss_job_keeper *reader, struct ss_memory *memory);
+enum ss_digest_age {
+	SS_DIGEST_CURRENT, /* a whole digest of the trace as it is now */
+	SS_DIGEST_OLD,     /* damaged, of another version, or the trace has changed since */
+	SS_DIGEST_FOREIGN, /* of another trace: one of another length, in another folder */
+};
+
+/* What the file at this path is to that trace. */
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+				     const struct ss_job_keeper *reader, struct ss_memory *memory);
 
 #endif
