@@ -27,10 +27,12 @@ static enum ss_status begin(void **out, const struct ss_subject *subject, struct
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
 	status = ss_graph_make(&kept->whole, subject, memory, err);
-	if (status == SS_OK)
+	if (status == SS_OK) {
 		*out = kept;
-	else
-		ss_memory_free(memory, kept, sizeof(*kept));
+		return SS_OK;
+	}
+	ss_graph_release(&kept->whole); /* of a trace of decades, it can have begun a table */
+	ss_memory_free(memory, kept, sizeof(*kept));
 	return status;
 }
 
