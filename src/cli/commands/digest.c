@@ -89,6 +89,7 @@ static enum ss_status open_one(const struct ready *ready, struct ss_session **ou
 	open.progress = ready->is_first ? progress_step : go_on;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
+	(*out)->job.keeper = &ss_digest_keeper;
 	if (ready->is_first)
 		progress_begin(&bar, option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
