@@ -7,6 +7,7 @@ the job in text and JSON, from traces and from digests; then damaged, missing an
 --resume and --share. With --all: every real job, and JOBS simulated ones (60).
 """
 import fcntl
+import gzip
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 LAUNCHERS = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
@@ -305,6 +307,41 @@ def threads(folder):
           "a limit makes other lines")
 
 
+def open_to_write(path, seconds):
+    """A pipe that somebody reads; None if nobody does for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody has opened it yet
+            time.sleep(0.01)
+    return None
+
+
+def at_once(folder):
+    """The second file is opened while the first one has not ended: the files are pipes."""
+    trace = gzip.decompress((folder / "traces/job/rank0.json.gz").read_bytes())
+    for count, seconds in ((2, 60), (1, 1)):
+        own = folder / f"pipes{count}"
+        own.mkdir()
+        names = ("rank0.json", "rank1.json")
+        for name in names:
+            os.mkfifo(own / name)
+        with subprocess.Popen([STEPSCOPE, "digest", *names, "-o", "out", "--threads", str(count)],
+                              cwd=own, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            first = open_to_write(own / names[0], 60)
+            second = open_to_write(own / names[1], seconds)
+            check((second is not None) == (count > 1), f"{count} threads: at once: {second}")
+            for pipe, name in ((first, names[0]), (second, names[1])):
+                pipe = open_to_write(own / name, 60) if pipe is None else pipe
+                os.set_blocking(pipe, True)
+                with open(pipe, "wb") as to:
+                    to.write(trace)
+            said = process.communicate(timeout=60)
+        check(process.returncode == 0 and b"2 digests written" in said[0], f"pipes: {said}")
+
+
 def manners(folder):
     traces, digests = folder / "traces", folder / "digests"
     run("digest", "job", cwd=traces, code=2)
@@ -508,7 +545,7 @@ def main():
         compare("four ranks", folder, False)
         page(folder)
         page_of_one(folder)
-        for test in (damage, resume, sweep, share, threads_of_tasks, threads, manners,
+        for test in (damage, resume, sweep, share, threads_of_tasks, threads, at_once, manners,
                      digests_given, foreign, no_room, broken_trace, odd_figures):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
