@@ -15,6 +15,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -342,6 +343,33 @@ def at_once(folder):
         check(process.returncode == 0 and b"2 digests written" in said[0], f"pipes: {said}")
 
 
+def interrupted(folder):
+    """Ctrl-C leaves what is done, and says what is not; nothing else is begun."""
+    packed = (folder / "traces/job/rank0.json.gz").read_bytes()
+    for count in ("1", "2"):
+        own = folder / f"interrupted{count}"
+        own.mkdir()
+        names = [f"rank{i}.json.gz" for i in range(9)]
+        for name in names:
+            (own / name).write_bytes(packed)
+        (own / names[1]).unlink()
+        os.mkfifo(own / names[1])
+        (own / names[2]).unlink()
+        os.mkfifo(own / names[2])
+        with subprocess.Popen([STEPSCOPE, "digest", *names, "-o", "out", "--threads", count],
+                              cwd=own, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            pipes = [open_to_write(own / name, 60) for name in names[1:1 + int(count)]]
+            process.send_signal(signal.SIGINT)
+            for pipe in pipes:
+                os.close(pipe)
+            said = process.communicate(timeout=60)
+        check(process.returncode == 130, f"interrupted: exit {process.returncode}: {said}")
+        check(re.search(rb"Not done: [678] files. Run the same command with --resume", said[0]),
+              f"interrupted: {said}")
+        check(not (own / "out/rank8.digest").exists(), "it went on")
+
+
 def manners(folder):
     traces, digests = folder / "traces", folder / "digests"
     run("digest", "job", cwd=traces, code=2)
@@ -545,8 +573,8 @@ def main():
         compare("four ranks", folder, False)
         page(folder)
         page_of_one(folder)
-        for test in (damage, resume, sweep, share, threads_of_tasks, threads, at_once, manners,
-                     digests_given, foreign, no_room, broken_trace, odd_figures):
+        for test in (damage, resume, sweep, share, threads_of_tasks, threads, at_once, interrupted,
+                     manners, digests_given, foreign, no_room, broken_trace, odd_figures):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

@@ -93,8 +93,10 @@ static enum ss_status open_one(const struct ready *ready, struct ss_session **ou
 	if (ready->is_first)
 		progress_begin(&bar, option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
-	if (ready->is_first)
+	if (ready->is_first) {
 		progress_end(&bar);
+		stop_reading(true); /* others may still be read */
+	}
 	return status;
 }
 
@@ -298,7 +300,8 @@ static void make_some(void *context, uint32_t index)
 	uint32_t next;
 
 	(void)index;
-	while (!batch->is_full && (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
+	while (!batch->is_full && !stop_asked() &&
+	       (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
 		make_digest(&batch->items[next]);
 		/* at once: a node that dies loses only what it is reading */
 		ss_gate_lock(batch->gate);
@@ -323,7 +326,9 @@ static int flush(struct batch *batch)
 	batch->next = batch->written = 0;
 	batch->code = EXIT_FINE;
 	batch->is_stopped = false;
+	stop_reading(true);
 	ss_thread_run(workers, make_some, batch);
+	stop_reading(false);
 	for (uint32_t i = batch->written; i < batch->count; i++)
 		release(&batch->items[i]);
 	batch->count = 0;
@@ -443,6 +448,8 @@ static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 		code = own != EXIT_FINE ? own : code;
 	}
 	own = flush(batch);
+	if (digesting->tally.handled < digesting->tally.inputs && own == EXIT_FINE)
+		return EXIT_FAILED; /* a signal asked to stop between two files */
 	return own != EXIT_FINE ? own : code;
 }
 
