@@ -7,20 +7,25 @@ the job in text and JSON, from traces and from digests; then damaged, missing an
 --resume and --share. With --all: every real job, and JOBS simulated ones (60).
 """
 import fcntl
+import gzip
 import json
 import os
 import pathlib
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 LAUNCHERS = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
              "PMI_RANK", "PMI_SIZE", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
-             "SLURM_ARRAY_TASK_MIN")
+             "SLURM_ARRAY_TASK_MIN", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID",
+             "SLURM_CPUS_ON_NODE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in LAUNCHERS} | {"COLUMNS": "100"}
 VIEWS = ("ranks", "stragglers", "collectives", "imbalance", "idle-together", "clocks",
          "critical-path")
@@ -178,6 +183,10 @@ def damage(folder):
         text = (said.stdout + said.stderr).decode()
         check(said.returncode == 0, f"{what}: exit {said.returncode}")
         check("could not be read" in text or files[1].name in text, f"{what} digest is not named")
+        if what in ("truncated", "empty"):
+            text = run("files", "--json", digests).stdout.decode()
+            check("the digest is damaged (it is truncated): make it again" in text,
+                  f"{what}: no advice in {text}")
         check(json.loads(said.stdout)["ranks"] == len(files) - 1, f"{what}: ranks")
     files[1].unlink()
     text = run("ranks", digests).stdout.decode()
@@ -247,6 +256,37 @@ def share(folder):
     check(not (folder / "wrong").exists(), "a folder is left")
 
 
+def threads_of_tasks(folder):
+    """Processes of a launcher that share a machine share its cores, bound to them or not."""
+    def count(*words, **environment):
+        said = run("digest", "job", "-o", folder / "tasks", "--force", *words,
+                   cwd=folder / "traces", **environment).stdout.decode()
+        return int(re.search(r" with (\d+) threads?: ", said)[1])
+
+    if not hasattr(os, "sched_getaffinity"):
+        return  # nothing binds processes to cores here
+    own, cores = len(os.sched_getaffinity(0)), os.cpu_count()
+    step = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "9"}
+    mpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "9"}
+    mpich = {"PMI_RANK": "1", "PMI_SIZE": "9"}
+    for beside, environment in (
+            (1, step), (cores, step | {"SLURM_STEP_TASKS_PER_NODE": str(cores)}),
+            (1, step | {"SLURM_STEP_TASKS_PER_NODE": f"{cores}(x2),1", "SLURM_NODEID": "2"}),
+            (cores, step | {"SLURM_STEP_TASKS_PER_NODE": f"1,{cores}(x2)", "SLURM_NODEID": "2"}),
+            (1, step | {"SLURM_STEP_TASKS_PER_NODE": f"{cores},x", "SLURM_NODEID": "1"}),
+            (2, mpi | {"OMPI_COMM_WORLD_LOCAL_SIZE": "2"}),
+            (2 * cores, mpich | {"MPI_LOCALNRANKS": str(2 * cores)})):
+        wanted = min(own, max(1, cores // beside), 64)
+        check(count(**environment) == wanted, f"{beside} beside: not {wanted}: {environment}")
+    granted = step | {"SLURM_STEP_TASKS_PER_NODE": "2", "SLURM_CPUS_ON_NODE": "2"}
+    check(count(**granted) == 1, "two CPUs for two tasks")
+    check(count("--threads", 3, **granted) == 3, "--threads under a launcher")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    check(count(**step) == 1, "one core is its own")
+    os.sched_setaffinity(0, before)
+
+
 def threads(folder):
     """Files are read side by side; digests and lines are the same, in the order of the files."""
     traces = folder / "many"
@@ -266,6 +306,68 @@ def threads(folder):
     limited = run("digest", "many", "-o", folder / "limited", "--memory-limit", "1g", cwd=folder)
     check(limited.stdout.replace(str(folder / "limited").encode(), b"") == said[1][0],
           "a limit makes other lines")
+
+
+def open_to_write(path, seconds):
+    """A pipe that somebody reads; None if nobody does for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody has opened it yet
+            time.sleep(0.01)
+    return None
+
+
+def at_once(folder):
+    """The second file is opened while the first one has not ended: the files are pipes."""
+    trace = gzip.decompress((folder / "traces/job/rank0.json.gz").read_bytes())
+    for count, seconds in ((2, 60), (1, 1)):
+        own = folder / f"pipes{count}"
+        own.mkdir()
+        names = ("rank0.json", "rank1.json")
+        for name in names:
+            os.mkfifo(own / name)
+        with subprocess.Popen([STEPSCOPE, "digest", *names, "-o", "out", "--threads", str(count)],
+                              cwd=own, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            first = open_to_write(own / names[0], 60)
+            second = open_to_write(own / names[1], seconds)
+            check((second is not None) == (count > 1), f"{count} threads: at once: {second}")
+            for pipe, name in ((first, names[0]), (second, names[1])):
+                pipe = open_to_write(own / name, 60) if pipe is None else pipe
+                os.set_blocking(pipe, True)
+                with open(pipe, "wb") as to:
+                    to.write(trace)
+            said = process.communicate(timeout=60)
+        check(process.returncode == 0 and b"2 digests written" in said[0], f"pipes: {said}")
+
+
+def interrupted(folder):
+    """Ctrl-C leaves what is done, and says what is not; nothing else is begun."""
+    packed = (folder / "traces/job/rank0.json.gz").read_bytes()
+    for count in ("1", "2"):
+        own = folder / f"interrupted{count}"
+        own.mkdir()
+        names = [f"rank{i}.json.gz" for i in range(9)]
+        for name in names:
+            (own / name).write_bytes(packed)
+        (own / names[1]).unlink()
+        os.mkfifo(own / names[1])
+        (own / names[2]).unlink()
+        os.mkfifo(own / names[2])
+        with subprocess.Popen([STEPSCOPE, "digest", *names, "-o", "out", "--threads", count],
+                              cwd=own, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            pipes = [open_to_write(own / name, 60) for name in names[1:1 + int(count)]]
+            process.send_signal(signal.SIGINT)
+            for pipe in pipes:
+                os.close(pipe)
+            said = process.communicate(timeout=60)
+        check(process.returncode == 130, f"interrupted: exit {process.returncode}: {said}")
+        check(re.search(rb"Not done: [678] files. Run the same command with --resume", said[0]),
+              f"interrupted: {said}")
+        check(not (own / "out/rank8.digest").exists(), "it went on")
 
 
 def manners(folder):
@@ -301,6 +403,74 @@ def manners(folder):
     check((folder / "mine/rank0.digest").read_text() == "not ours", "it was replaced")
 
 
+def digests_given(folder):
+    """Digests instead of traces are named as such, with what can be done; beside traces, too."""
+    traces, digests = folder / "traces/job", folder / "digests/job"
+    count = len(list(digests.iterdir()))
+    one = sorted(digests.iterdir())[0]
+    for given, says in ((digests, f"has {count} digests and no traces: 'stepscope {digests}' "),
+                        (one, f"is a digest already: 'stepscope {one}' reads it")):
+        said = run("digest", given, "-o", folder / "again", code=1)
+        check(says in said.stderr.decode() and not said.stdout, f"digests alone: {said}")
+        check(not (folder / "again").exists(), "a folder is left")
+    mixed = folder / "mixed"
+    mixed.mkdir()
+    for path in sorted(traces.glob("*.json.gz"))[2:]:
+        shutil.copy(path, mixed)
+    for path in sorted(digests.iterdir())[:2]:
+        shutil.copy(path, mixed)
+    said = run("digest", mixed, "-o", folder / "rest").stdout.decode()
+    check(f"Skipped: 2 files that are digests already; 'stepscope {folder / 'rest'} {mixed}' "
+          "reads all." in said, f"digests beside traces: {said}")
+    ranks = json.loads(run("diagnose", "--json", folder / "rest", mixed).stdout)["ranks"]
+    check(ranks == count, f"{ranks} of {count} ranks from both folders")
+    # into the folder itself: what an earlier run wrote there is no news
+    for more in ((), ("--resume",)):
+        said = run("digest", mixed, "-o", mixed, *more).stdout.decode()
+        check(("Skipped" in said) is False, f"own digests: {said}")
+
+
+def foreign(folder):
+    """--resume keeps digests of other runs; traces that only moved are digested again."""
+    small = ("--preset", "ddp8-healthy", "--ranks", 2, "--set", "layers=2")
+    out = folder / "one"
+    run("sim", *small, "--steps", 2, "-o", folder / "run1")
+    run("sim", *small, "--steps", 3, "-o", folder / "run2")
+    run("digest", folder / "run1", "-o", out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    said = run("digest", folder / "run2", "-o", out, "--resume", code=1)
+    check(b"and 1 other are of traces in another folder" in said.stderr, f"foreign: {said}")
+    check(before == {path.name: path.read_bytes() for path in out.iterdir()}, "they are gone")
+    said = run("digest", folder / "run2", "-o", out, "--resume", "--force")
+    check(b"2 digests written" in said.stdout, f"with --force: {said}")
+    (folder / "run2").rename(folder / "run3")
+    said = run("digest", folder / "run3", "-o", out, "--resume")
+    check(b"2 digests written" in said.stdout, f"moved traces: {said}")
+    # two of one name: said once, before anything is read
+    said = run("digest", folder / "run1", folder / "run3", "-o", folder / "both", code=1)
+    check(said.stderr.count(b"would get the same name") == 1 and not said.stdout, f"names: {said}")
+    check(not (folder / "both").exists(), "a folder is left")
+
+
+def no_room(folder):
+    """The first digest that cannot be written ends the run; files are not read in vain."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    for threads_ in ("1", "3"):
+        done = subprocess.run([STEPSCOPE, "digest", "job", "-o", folder / "full", "--threads",
+                               threads_], cwd=folder / "traces", capture_output=True, check=False,
+                              env=ENVIRONMENT, preexec_fn=limit)
+        check(done.returncode == 1 and done.stderr.count(b"cannot write") == 1, f"full: {done}")
+        check(re.search(rb"Not done: [45] files. Run the same command with --resume", done.stdout),
+              f"what is left: {done.stdout}")
+    (folder / "file").touch()
+    said = run("digest", "job", "-o", folder / "file", cwd=folder / "traces", code=1)
+    check(said.stderr.count(b"\n") == 1 and b"Not a directory" in said.stderr, f"file: {said}")
+    said = run("digest", "-", "-o", folder / "x", code=1)
+    check(b"save the trace to a file" in said.stderr, f"standard input: {said.stderr}")
+
+
 def broken_trace(folder):
     """A trace that cannot be read is reported as it is without digests."""
     traces, digests = folder / "traces", folder / "digests"
@@ -321,20 +491,67 @@ def broken_trace(folder):
     check("it is text" in said, f"the reason is gone: {said}")
 
 
-def decades(folder):
-    """A clock that was wrong once: nothing is replayed, but the digest can be read."""
-    own = folder / "decades"
+def traces_of(own, change):
+    """Two ranks of three steps with a collective each; `change` is done to the first one."""
     job = own / "traces/job"
     job.mkdir(parents=True)
     for rank in range(2):
-        events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
-                   "tid": 1, "dur": 9, "ts": 10 * i} for i in range(3)]
-        if rank:
-            events.append({"ph": "X", "cat": "python_function", "name": "main", "pid": 1,
-                           "tid": 1, "dur": 9, "ts": 3e15})
-        (job / f"rank{rank}.json").write_text(json.dumps(
-            {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}))
-    compare("a trace of decades", own, False)
+        events = []
+        for i in range(3):
+            begin = 1000 * (i + 1)
+            events += [
+                {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1,
+                 "tid": 1, "ts": begin, "dur": 990},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                 "ts": begin + 100, "dur": 4, "args": {"correlation": i + 1}},
+                {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                 "pid": 0, "tid": 7, "ts": begin + 150, "dur": 200,
+                 "args": {"device": 0, "stream": 7, "correlation": i + 1, "dtype": "Float",
+                          "Collective name": "allreduce", "In msg nelems": 9,
+                          "Out msg nelems": 9, "Group size": 2, "Process Group Name": "0",
+                          "Seq": i}}]
+        trace = {"distributedInfo": {"rank": rank, "world_size": 2},
+                 "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 8 << 30}],
+                 "baseTimeNanoseconds": 1727740800000000000, "traceEvents": events}
+        if not rank:
+            change(trace, events)
+        (job / f"rank{rank}.json").write_text(json.dumps(trace), encoding="utf-8")
+
+
+def odd_figures(folder):
+    """Clocks that were wrong once, and numbers that cannot be: what is written can be read."""
+    def late_call(_, events):  # nothing is replayed
+        events.append({"ph": "X", "cat": "python_function", "name": "main", "pid": 1, "tid": 1,
+                       "dur": 9, "ts": 3e15})
+
+    def late_kernel(_, events):  # a step of decades
+        for one in events[-2:]:
+            one["ts"] = 1.2e15
+
+    def numbers(value):
+        def change(trace, events):
+            trace["distributedInfo"]["world_size"] = value
+            trace["deviceProperties"][0]["totalGlobalMem"] = value
+            for one in events[2::3]:
+                one["args"] |= {"Seq": value, "In msg nelems": value, "Out msg nelems": value}
+        return change
+
+    def device(trace, events):
+        trace["deviceProperties"][0]["id"] = -7
+        for one in events[2::3]:
+            one["args"]["device"] = -7
+
+    def rank(trace, _):
+        trace["distributedInfo"]["rank"] = 1 << 61
+
+    for name, change in (("late call", late_call), ("late kernel", late_kernel),
+                         ("large numbers", numbers(1 << 61)), ("negative", numbers(-7)),
+                         ("device", device), ("rank", rank)):
+        own = folder / name
+        traces_of(own, change)
+        compare(name, own, False)
+        said = run("ranks", "--json", "job", cwd=own / "digests")
+        check(b"damaged" not in said.stdout + said.stderr, f"{name}: a digest is refused")
 
 
 def main():
@@ -356,7 +573,8 @@ def main():
         compare("four ranks", folder, False)
         page(folder)
         page_of_one(folder)
-        for test in (damage, resume, sweep, share, threads, manners, broken_trace, decades):
+        for test in (damage, resume, sweep, share, threads_of_tasks, threads, at_once, interrupted,
+                     manners, digests_given, foreign, no_room, broken_trace, odd_figures):
             test(folder)
     print(f"{jobs} jobs, {answers} answers compared, {len(failures)} failures")
     return 1 if failures else 0

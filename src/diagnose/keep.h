@@ -10,7 +10,7 @@
 
 struct ss_kept_rank {
 	struct ss_memory *memory;
-	struct ss_graph whole; /* until its findings are there */
+	struct ss_graph whole; /* until its findings are there, or it is written */
 	struct ss_packed graph;
 	struct ss_rank_findings exam;
 	uint64_t file_bytes; /* uncompressed */
@@ -25,5 +25,8 @@ struct ss_kept_memory {
 
 /* Makes a struct ss_kept_rank of each trace of a job, and a struct ss_kept_memory of snapshots. */
 extern const struct ss_job_keeper ss_diagnose_keeper;
+
+/* The same for traces that are only written as digests: their graphs are not packed. */
+extern const struct ss_job_keeper ss_digest_keeper;
 
 #endif

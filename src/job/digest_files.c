@@ -10,6 +10,7 @@
 #include "base/hash/hash.h"
 #include "base/system/thread.h"
 #include "base/text.h"
+#include "job/files/find.h"
 
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 {
@@ -162,6 +163,19 @@ static void forget(struct ss_job *job, struct ss_job_file *file)
 	memset(file->oddities, 0, sizeof(file->oddities));
 }
 
+enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
+				     bool *out, struct ss_error *err)
+{
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_digest_file_is_next(source, out, err));
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	return length < SS_DIGEST_MAGIC_BYTES && ss_find_is_digest(path->path)
+		       ? ss_digest_file_fail(err, "it is truncated")
+		       : SS_OK;
+}
+
 enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_source *source, bool keeps, struct ss_gate *gate,
 				  struct ss_error *err)
@@ -232,21 +246,39 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 	return status;
 }
 
-bool ss_job_digest_is_current(const char *digest, const char *trace,
-			      const struct ss_job_keeper *reader, struct ss_memory *memory)
+/* Traces that were compressed or recorded again lie in the same folder. */
+static bool same_folder(const char *a, const char *b)
+{
+	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+
+	return end_a && end_b && end_a - a == end_b - b && strncmp(a, b, (size_t)(end_a - a)) == 0;
+}
+
+static enum ss_digest_age age_of(const struct ss_digest_origin *known, const char *trace,
+				 const struct ss_source *source)
+{
+	bool same_bytes = source->total_bytes == known->disk_bytes;
+
+	if (strcmp(known->path, trace) == 0)
+		return same_bytes && source->stamp == known->stamp ? SS_DIGEST_CURRENT
+								   : SS_DIGEST_OLD;
+	return same_bytes || same_folder(known->path, trace) ? SS_DIGEST_OLD : SS_DIGEST_FOREIGN;
+}
+
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+				     const struct ss_job_keeper *reader, struct ss_memory *memory)
 {
 	struct ss_source *source = NULL, *origin = NULL;
 	struct ss_digest_file file = { 0 };
-	bool is_current = ss_source_open(digest, memory, &source, NULL) == SS_OK &&
-			  ss_digest_file_read(source, ss_job_digest_layout(reader), SS_DIGEST_PARTS,
-					      memory, &file, NULL) == SS_OK &&
-			  strcmp(file.origin.path, trace) == 0 &&
-			  ss_source_open(trace, memory, &origin, NULL) == SS_OK &&
-			  origin->stamp == file.origin.stamp &&
-			  origin->total_bytes == file.origin.disk_bytes;
+	enum ss_digest_age age = SS_DIGEST_OLD;
 
+	if (ss_source_open(digest, memory, &source, NULL) == SS_OK &&
+	    ss_digest_file_read(source, ss_job_digest_layout(reader), SS_DIGEST_PARTS, memory,
+				&file, NULL) == SS_OK &&
+	    ss_source_open(trace, memory, &origin, NULL) == SS_OK)
+		age = age_of(&file.origin, trace, origin);
 	ss_source_close(origin);
 	ss_digest_file_release(&file);
 	ss_source_close(source);
-	return is_current;
+	return age;
 }

@@ -244,7 +244,7 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 	file->stamp = status == SS_OK ? source->stamp : 0;
 	file->disk_bytes = status == SS_OK ? source->total_bytes : 0;
 	if (status == SS_OK)
-		status = ss_digest_file_is_next(source, &is_digest, problem);
+		status = ss_job_digest_is_next(path, source, &is_digest, problem);
 	if (status == SS_OK && is_digest) {
 		status = read_digest(loading, file, source, index, problem);
 		ss_source_close(source);

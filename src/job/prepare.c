@@ -6,7 +6,7 @@
  */
 #include "analyze/facts.h"
 #include "base/system/thread.h"
-#include "job/job.h"
+#include "job/digest_files.h"
 
 typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				     struct ss_error *err);
@@ -117,6 +117,7 @@ static bool needs_digest(const struct ss_job_file *file)
 /* What two threads make of one file. */
 struct examining {
 	struct ss_job *job;
+	struct ss_job_file *file;
 	const struct ss_subject *subject;
 	struct ss_trace *trace; /* the subject's if it goes afterwards; else NULL */
 	struct ss_digest *digest;
@@ -136,9 +137,12 @@ static void begin_kept(struct examining *examining)
 
 static void make_digest_of(struct examining *examining)
 {
-	if (!examining->has_digest)
-		examining->status[1] = ss_digest_make(examining->digest, examining->subject,
-						      examining->job->memory, &examining->err[1]);
+	if (examining->has_digest)
+		return;
+	examining->status[1] = ss_digest_make(examining->digest, examining->subject,
+					      examining->job->memory, &examining->err[1]);
+	if (examining->status[1] == SS_OK)
+		ss_job_digest_bound(examining->file);
 }
 
 /* One begins what is kept. The other makes the digest, and facts that are asked for next. */
@@ -198,6 +202,7 @@ static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
 {
 	struct ss_subject subject = file->subject;
 	struct examining examining = { .job = job,
+				       .file = file,
 				       .subject = &subject,
 				       .trace = how->reduces ? &file->trace : NULL,
 				       .digest = digest,
@@ -232,6 +237,8 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
 	status = ss_digest_make(&file->digest, &subject, job->memory, err);
+	if (status == SS_OK)
+		ss_job_digest_bound(file);
 	ss_facts_release(&facts);
 	return status;
 }

@@ -7,6 +7,7 @@ dies, a job that is requeued), OpenMPI's mpirun and GNU parallel over ssh each w
 one simulated job of RANKS ranks (256); its verdict and tables must be those of the traces, byte by
 byte. Skipped where the launchers are not installed or namespaces are not allowed.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -57,8 +58,7 @@ class Scene:
         traces as they were given: launchers run where the traces are asked.
         """
         (self.folder / name).mkdir(exist_ok=True)
-        return [STEPSCOPE, "digest", "job", "-o", str(self.folder / name / "job"), "--threads", "1",
-                *more]
+        return [STEPSCOPE, "digest", "job", "-o", str(self.folder / name / "job"), *more]
 
     def count(self, name):
         return len(list((self.folder / name / "job").glob("*.digest")))
@@ -80,11 +80,20 @@ class Scene:
         return self.ssh
 
 
+def check_threads(name, text):
+    """Tasks on one node share its cores: nothing binds them here."""
+    found = [int(count) for count in re.findall(r" with (\d+) threads?: ", text)]
+    wanted = max(1, os.cpu_count() // (TASKS // NODES))
+    check(found == TASKS * [wanted], name, "has threads", found, "not", wanted, "each")
+    print(f"{name}: {wanted} of {os.cpu_count()} cores for each of {TASKS // NODES} per node")
+
+
 def slurm_step(scene):
     done = scene.cluster.slurm("srun", f"-N{NODES}", f"-n{TASKS}", "-D", scene.place,
                                *scene.digest("slurm_step"))
     shares = re.findall(r"(\d+) digests? written", done.stdout)
     check(len(shares) == TASKS and sum(map(int, shares)) == RANKS, "shares", shares)
+    check_threads("slurm_step", done.stdout)
     print("balance of the step:\n" + "".join(
         f"  {line}\n" for line in sorted(done.stdout.splitlines()) if "written" in line), end="")
     scene.compare("slurm_step")
@@ -142,6 +151,8 @@ def slurm_requeue(scene):
     cluster.until(lambda: cluster.state_of(job) == "PD", "the job is requeued", 120)
     there = scene.count(name)
     cluster.start_node("ssn3")
+    # first the order to end the job that the dead node missed: it would end the new one
+    cluster.until(lambda: cluster.idle() == NODES and not cluster.orders_left(), "the node is back")
     cluster.slurm("scontrol", "update", f"JobId={job}", "StartTime=now")
     cluster.wait_for_job(job)
     print(f"requeued with {there} of {RANKS} digests")
@@ -164,6 +175,7 @@ def mpirun(scene):
     check(done.returncode == 0, "mpirun ends with", done.returncode, done.stderr[-500:])
     shares = re.findall(r"(\d+) digests? written", done.stdout)
     check(len(shares) == TASKS and sum(map(int, shares)) == RANKS, "shares of mpirun", shares)
+    check_threads("mpirun", done.stdout)
     scene.compare("mpirun")
 
 

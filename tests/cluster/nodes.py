@@ -8,6 +8,7 @@ from a folder that is thrown away; nothing of the machine's own setup is read or
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -172,6 +173,12 @@ class Cluster:
 
     def idle(self):
         return self.slurm("sinfo", "-h", "-N", "-o", "%t").stdout.split().count("idle")
+
+    def orders_left(self):
+        """How many messages the controller has yet to deliver to nodes."""
+        said = self.slurm("sdiag").stdout
+        return sum(int(count) for count in re.findall(r"^Agent (?:queue size|count): +(\d+)$", said,
+                                                      re.M))
 
     def slurm(self, *words, check=True, timeout=300):
         return subprocess.run([str(word) for word in words], check=check, capture_output=True,

@@ -2,9 +2,12 @@
 /*
  * thread.c - POSIX threads.
  */
+#define _GNU_SOURCE /* sched_getaffinity() */
+
 #include "base/system/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,10 +23,27 @@ struct job {
 	uint32_t index;
 };
 
+#ifdef __linux__
+/* Launchers and containers give each process some cores of the machine. 0: nobody knows. */
+static long own_cores(void)
+{
+	cpu_set_t sets[8192 / CPU_SETSIZE]; /* as many as Linux can be built for */
+
+	return sched_getaffinity(0, sizeof(sets), sets) == 0 ? CPU_COUNT_S(sizeof(sets), sets) : 0;
+}
+#else
+static long own_cores(void)
+{
+	return 0;
+}
+#endif
+
 uint32_t ss_thread_cores(void)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long cores = own_cores();
 
+	if (cores < 1)
+		cores = sysconf(_SC_NPROCESSORS_ONLN);
 	if (cores < 1)
 		return 1;
 	return cores > (long)SS_THREADS_MAX ? SS_THREADS_MAX : (uint32_t)cores;

@@ -13,7 +13,7 @@
 
 #define SS_THREADS_MAX 64u
 
-/* The cores of the machine; 1 where there are no threads. */
+/* The cores that this process may use; 1 where there are no threads. */
 uint32_t ss_thread_cores(void);
 
 /*

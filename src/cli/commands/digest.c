@@ -18,15 +18,14 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "base/system/new_file.h"
+#include "cli/digest/name.h"
 #include "cli/digest/share.h"
+#include "cli/digest/tally.h"
 #include "cli/output.h"
 #include "cli/stop.h"
 #include "diagnose/keep.h"
 #include "job/digest_files.h"
 #include "job/files/find.h"
-
-#define PATH_BYTES 4096
-#define ENDING ".digest"
 
 /* What the files of one run share. */
 struct digesting {
@@ -35,12 +34,11 @@ struct digesting {
 	const char *folder;
 	struct ss_strings *names; /* of digests, of all shares: no two files may have one */
 	struct output *output;
-	struct output_inputs inputs;
 	struct ss_memory *memory;
 	struct share share;
-	uint32_t written, current, broken, other;
-	uint32_t swept; /* unfinished files of killed processes that are gone */
-	uint64_t trace_bytes, digest_bytes;
+	uint32_t threads;
+	struct stat place; /* of the folder */
+	struct tally tally;
 };
 
 static int complain(const struct digesting *digesting, const char *path, const char *why)
@@ -49,69 +47,19 @@ static int complain(const struct digesting *digesting, const char *path, const c
 	return EXIT_FAILED;
 }
 
-/* --- names --------------------------------------------------------------------------- */
-
-/* How much of the path stands before its ending. */
-static size_t stem_length(const char *path)
-{
-	static const char *const endings[] = { ".json.gz", ".json.zst", ".json", ".stepscope" };
-	size_t length = strlen(path);
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t end = strlen(endings[i]);
-
-		if (length > end && strcmp(path + length - end, endings[i]) == 0)
-			return length - end;
-	}
-	return length;
-}
-
-/* The path from the folder that was given on, else the name alone. */
-static const char *within(const struct arguments *arguments, const struct ss_path *path)
-{
-	const char *slash = strrchr(path->path, '/');
-
-	for (size_t i = 0; path->from_folder && i < arguments->path_count; i++) {
-		size_t length = strlen(arguments->paths[i]);
-
-		while (length && arguments->paths[i][length - 1] == '/')
-			length--;
-		if (strncmp(path->path, arguments->paths[i], length) == 0 &&
-		    path->path[length] == '/')
-			return path->path + length + strspn(path->path + length, "/");
-	}
-	return slash ? slash + 1 : path->path;
-}
-
-/* "JOB/node1/rank0.json.gz" of the folder JOB becomes "FOLDER/node1-rank0.digest". */
-static bool name_of_digest(const struct digesting *digesting, const struct ss_path *path,
-			   char out[PATH_BYTES])
-{
-	const char *name = within(digesting->arguments, path);
-	size_t folder = strlen(digesting->folder) + 1;
-	int printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, digesting->folder,
-			       (int)stem_length(name), name);
-
-	if (printed < 0 || printed >= PATH_BYTES)
-		return false;
-	for (char *at = out + folder; *at; at++)
-		if (*at == '/')
-			*at = '-';
-	return true;
-}
-
 /* --- one file ------------------------------------------------------------------------ */
 
 /*
- * A file that is read beside others. Its digest is made in memory: digests are small, and written
- * one after the other, in the order of the files.
+ * A file that is read beside others. Its digest is made in memory: digests are small, and each is
+ * written as soon as all before it are, in the order of the files.
  */
 struct ready {
 	const struct digesting *digesting;
 	const struct ss_path *path;
-	char output[PATH_BYTES], *origin;
+	char output[SS_PATH_BYTES], *origin;
 	uint32_t threads;
 	bool is_first; /* of those that are read at once: it shows how far it is */
+	bool is_made;
 	enum ss_status opened, status;
 	struct ss_error err;
 	int64_t rank;
@@ -141,11 +89,14 @@ static enum ss_status open_one(const struct ready *ready, struct ss_session **ou
 	open.progress = ready->is_first ? progress_step : go_on;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
+	(*out)->job.keeper = &ss_digest_keeper;
 	if (ready->is_first)
 		progress_begin(&bar, option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
-	if (ready->is_first)
+	if (ready->is_first) {
 		progress_end(&bar);
+		stop_reading(true); /* others may still be read */
+	}
 	return status;
 }
 
@@ -191,10 +142,10 @@ static void tell(struct digesting *digesting, const struct ready *ready)
 		       ready->problem.data ? ready->problem.data : "");
 	else
 		printf("%s: %s%s from %s\n", ready->output, rank, size, before);
-	digesting->written++;
-	digesting->broken += ready->has_problem;
-	digesting->trace_bytes += ready->trace_bytes;
-	digesting->digest_bytes += ready->digest.length;
+	digesting->tally.written++;
+	digesting->tally.broken += ready->has_problem;
+	digesting->tally.trace_bytes += ready->trace_bytes;
+	digesting->tally.digest_bytes += ready->digest.length;
 }
 
 /* Other JSON lies beside traces; what is called after a rank should have been one. */
@@ -205,25 +156,28 @@ static bool is_other(const struct ready *ready)
 		(ready->has_problem && ss_find_rank_in_name(ready->path->path) < 0));
 }
 
-static int write_digest(struct digesting *digesting, struct ready *ready)
+/* *is_full: the folder takes no more, so neither would it take the next one. */
+static int write_digest(struct digesting *digesting, struct ready *ready, bool *is_full)
 {
+	const struct output_inputs own = { .paths = &ready->path->path, .path_count = 1 };
 	int code;
 
 	if (ready->opened != SS_OK)
 		return show_fail(digesting->what, &ready->err);
 	if (is_other(ready)) {
-		digesting->other++;
+		digesting->tally.other++;
 		return EXIT_FINE;
 	}
-	code = output_open(digesting->what, ready->output, &digesting->inputs, digesting->output);
-	if (code != EXIT_FINE)
-		return code;
-	if (ready->status != SS_OK ||
-	    !output_write(digesting->output, ready->digest.data, ready->digest.length))
-		return output_fail(digesting->what, digesting->output, &ready->err);
-	code = output_close(digesting->what, digesting->output);
+	if (ready->status != SS_OK)
+		return show_fail(digesting->what, &ready->err);
+	code = output_open(digesting->what, ready->output, &own, digesting->output);
+	if (code == EXIT_FINE)
+		code = output_write(digesting->output, ready->digest.data, ready->digest.length)
+			       ? output_close(digesting->what, digesting->output)
+			       : output_fail(digesting->what, digesting->output, &ready->err);
 	if (code == EXIT_FINE)
 		tell(digesting, ready);
+	*is_full = code != EXIT_FINE;
 	return code;
 }
 
@@ -245,50 +199,46 @@ static bool is_wanted(struct digesting *digesting, const char *origin, const cha
 		      int *code)
 {
 	bool resumes = option_given(digesting->arguments, "resume");
+	bool forces = option_given(digesting->arguments, "force");
+	enum ss_digest_age age;
 	struct stat info;
 
 	if (stat(output, &info) != 0)
 		return true;
-	if (resumes &&
-	    ss_job_digest_is_current(output, origin, &ss_diagnose_keeper, digesting->memory)) {
-		digesting->current++;
+	age = resumes ? ss_job_digest_age(output, origin, &ss_diagnose_keeper, digesting->memory)
+		      : SS_DIGEST_OLD;
+	if (age == SS_DIGEST_CURRENT) {
+		digesting->tally.current++;
 		return false;
 	}
-	if (!resumes && !option_given(digesting->arguments, "force"))
-		*code = complain(digesting, output,
-				 "exists already; --resume writes only what is missing or out of "
-				 "date, --force replaces it");
+	*code = EXIT_FAILED;
+	if (age == SS_DIGEST_FOREIGN && !forces)
+		tally_refuse(&digesting->tally.foreign, output);
+	else if (!resumes && !forces)
+		tally_refuse(&digesting->tally.existing, output);
 	else if (!S_ISREG(info.st_mode) || (info.st_size && !is_digest(output)))
-		*code = complain(digesting, output,
-				 "exists and is not a digest: it was not replaced");
+		complain(digesting, output, "exists and is not a digest: it was not replaced");
+	else
+		*code = EXIT_FINE;
 	return *code == EXIT_FINE;
 }
 
 /* Whether the file is to be digested: then it is `ready`; else *code says what is wrong. */
-static bool prepare(struct digesting *digesting, const struct ss_path *path, uint32_t number,
-		    struct ready *ready, int *code)
+static bool prepare(struct digesting *digesting, const struct ss_path *path, struct ready *ready,
+		    int *code)
 {
-	uint32_t had = digesting->names->count;
-
 	*ready = (struct ready){ .digesting = digesting, .path = path, .rank = -1 };
 	*code = EXIT_FINE;
-	if (!name_of_digest(digesting, path, ready->output))
-		*code = complain(digesting, path->path, "has a name that is too long");
-	else if (ss_strings_add(digesting->names, ready->output, strlen(ready->output)) != had)
-		*code = complain(digesting, path->path,
-				 "would get the same name as the digest of another file: use one "
-				 "-o per folder");
-	if (*code != EXIT_FINE || number % digesting->share.count != digesting->share.number)
-		return false;
+	(void)digest_name(digesting->folder, digesting->arguments, path, ready->output);
 	ready->origin = realpath(path->path, NULL);
 	if (!ready->origin) {
 		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
 			strerror(errno));
 		*code = EXIT_FAILED;
-		return false;
-	}
-	if (is_wanted(digesting, ready->origin, ready->output, code))
+	} else if (is_wanted(digesting, ready->origin, ready->output, code)) {
 		return true;
+	}
+	digesting->tally.handled++;
 	free(ready->origin);
 	return false;
 }
@@ -308,7 +258,41 @@ struct batch {
 	uint32_t count, capacity, threads;
 	_Atomic uint32_t next;
 	uint64_t bytes; /* of their files */
+	struct ss_gate *gate;
+	/* what it guards, with is_made of each: */
+	uint32_t written;
+	bool is_stopped; /* one of them says so */
+	_Atomic bool is_full;
+	int code;
 };
+
+static void release(struct ready *ready)
+{
+	ss_text_release(&ready->problem);
+	ss_text_release(&ready->digest);
+	free(ready->origin);
+}
+
+/* Writes what is ready and has nothing before it that is not. The gate is locked. */
+static void write_some(struct batch *batch)
+{
+	while (batch->written < batch->count && batch->items[batch->written].is_made) {
+		struct ready *ready = &batch->items[batch->written++];
+		int own = EXIT_FINE;
+
+		if (!batch->is_full && (ready->opened != SS_ERR_STOPPED || !batch->is_stopped)) {
+			bool is_full = false;
+
+			own = write_digest(batch->digesting, ready, &is_full);
+			batch->is_full = is_full;
+			batch->digesting->tally.handled += !is_full &&
+							   ready->opened != SS_ERR_STOPPED;
+		}
+		batch->is_stopped |= ready->opened == SS_ERR_STOPPED;
+		batch->code = own != EXIT_FINE ? own : batch->code;
+		release(ready);
+	}
+}
 
 static void make_some(void *context, uint32_t index)
 {
@@ -316,16 +300,21 @@ static void make_some(void *context, uint32_t index)
 	uint32_t next;
 
 	(void)index;
-	while ((next = atomic_fetch_add(&batch->next, 1)) < batch->count)
+	while (!batch->is_full && !stop_asked() &&
+	       (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
 		make_digest(&batch->items[next]);
+		/* at once: a node that dies loses only what it is reading */
+		ss_gate_lock(batch->gate);
+		batch->items[next].is_made = true;
+		write_some(batch);
+		ss_gate_unlock(batch->gate);
+	}
 }
 
 /* Digests what is in the batch; returns the code of the last one that failed. */
 static int flush(struct batch *batch)
 {
-	bool is_stopped = false; /* one of them says so */
 	uint32_t workers;
-	int code = EXIT_FINE;
 
 	if (!batch->count)
 		return EXIT_FINE;
@@ -334,23 +323,17 @@ static int flush(struct batch *batch)
 		batch->items[i].threads = batch->threads / workers;
 		batch->items[i].is_first = i == 0;
 	}
-	batch->next = 0;
+	batch->next = batch->written = 0;
+	batch->code = EXIT_FINE;
+	batch->is_stopped = false;
+	stop_reading(true);
 	ss_thread_run(workers, make_some, batch);
-	for (uint32_t i = 0; i < batch->count; i++) {
-		struct ready *ready = &batch->items[i];
-		int own = EXIT_FINE;
-
-		if (ready->opened != SS_ERR_STOPPED || !is_stopped)
-			own = write_digest(batch->digesting, ready);
-		is_stopped |= ready->opened == SS_ERR_STOPPED;
-		code = own != EXIT_FINE ? own : code;
-		ss_text_release(&ready->problem);
-		ss_text_release(&ready->digest);
-		free(ready->origin);
-	}
+	stop_reading(false);
+	for (uint32_t i = batch->written; i < batch->count; i++)
+		release(&batch->items[i]);
 	batch->count = 0;
 	batch->bytes = 0;
-	return code;
+	return batch->code;
 }
 
 static uint64_t size_of(const char *path)
@@ -383,15 +366,17 @@ static bool open_batch(struct batch *batch, struct digesting *digesting, struct 
 {
 	uint32_t threads = option_count(digesting->arguments, "threads");
 
-	threads = threads ? threads : ss_thread_cores();
+	threads = threads ? threads : share_threads(&digesting->share);
 	batch->digesting = digesting;
 	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
+	digesting->threads = batch->threads;
 	/* else each line is printed as soon as its file is done */
 	batch->capacity = threads > 1 && !option_given(digesting->arguments, "memory-limit")
 				  ? BATCH_FILES
 				  : 1;
 	batch->items = SS_ARENA_NEW(arena, struct ready, batch->capacity);
-	return batch->items != NULL;
+	batch->gate = ss_gate_open();
+	return batch->items && batch->gate;
 }
 
 /* --- all files ----------------------------------------------------------------------- */
@@ -399,45 +384,73 @@ static bool open_batch(struct batch *batch, struct digesting *digesting, struct 
 /* Snapshots are read beside digests, and digests are digests already. */
 static bool is_input(const struct ss_path *path)
 {
-	return !path->from_folder ||
-	       (!ss_find_is_snapshot(path->path) && !ss_find_is_digest(path->path));
+	return !ss_find_is_digest(path->path) &&
+	       (!path->from_folder || !ss_find_is_snapshot(path->path));
 }
 
-static bool list_inputs(struct digesting *digesting, const struct ss_paths *paths,
-			struct ss_arena *arena)
+/* A digest that lies where digests are written: an earlier run wrote it. */
+static bool is_own(const struct digesting *digesting, const char *path)
 {
-	const char **list = SS_ARENA_NEW(arena, const char *, (size_t)paths->count + 1);
+	const char *slash = strrchr(path, '/');
+	char folder[SS_PATH_BYTES];
+	struct stat info;
 
-	digesting->inputs.paths = list;
-	for (uint32_t i = 0; list && i < paths->count; i++)
-		if (is_input(&paths->items[i]))
-			list[digesting->inputs.path_count++] = paths->items[i].path;
-	return list;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path + 1) : 1,
+		 slash ? path : ".");
+	return stat(folder, &info) == 0 && info.st_dev == digesting->place.st_dev &&
+	       info.st_ino == digesting->place.st_ino;
 }
 
-static void tell_all(const struct digesting *digesting)
+/* Counts the files; fails, before any of them is read, where two would get one name. */
+static int check_names(struct digesting *digesting, const struct ss_paths *paths, uint32_t *count)
 {
-	char size[BYTES_WORDS], before[BYTES_WORDS], share[96] = "", current[48] = "";
+	char name[SS_PATH_BYTES];
 
-	bytes_in_words(digesting->digest_bytes, size);
-	bytes_in_words(digesting->trace_bytes, before);
-	if (digesting->share.count > 1)
-		snprintf(share, sizeof(share), "Share %u of %u%s%s: ", digesting->share.number,
-			 digesting->share.count, digesting->share.by ? " by " : "",
-			 digesting->share.by ? digesting->share.by : "");
-	if (digesting->current)
-		snprintf(current, sizeof(current), ", %u up to date", digesting->current);
-	printf("%s%u digest%s written%s, %s from %s\n", share, digesting->written,
-	       digesting->written == 1 ? "" : "s", current, size, before);
-	if (digesting->broken)
-		printf("Could not be read: %u trace%s; 'stepscope files %s' says why.\n",
-		       digesting->broken, digesting->broken == 1 ? "" : "s", digesting->folder);
-	if (digesting->swept)
-		printf("Removed in the folder: %u unfinished file%s of killed runs.\n",
-		       digesting->swept, digesting->swept == 1 ? "" : "s");
-	if (digesting->other)
-		printf("Skipped in the folder: %u file%s.\n", digesting->other,
-		       digesting->other == 1 ? " that is not a trace" : "s that are not traces");
+	for (uint32_t i = 0; i < paths->count; i++) {
+		const struct ss_path *path = &paths->items[i];
+		uint32_t had = digesting->names->count;
+
+		if (ss_find_is_digest(path->path))
+			digesting->tally.digests += !is_own(digesting, path->path);
+		if (!is_input(path))
+			continue;
+		if (strcmp(path->path, "-") == 0)
+			return complain(digesting, path->path,
+					"has no path that the digest could name: save the trace "
+					"to a file first");
+		if (!digest_name(digesting->folder, digesting->arguments, path, name))
+			return complain(digesting, path->path, "has a name that is too long");
+		if (ss_strings_add(digesting->names, name, strlen(name)) != had)
+			return complain(digesting, path->path,
+					"would get the same name as the digest of another file: "
+					"use one -o per folder");
+		digesting->tally.inputs += (*count)++ % digesting->share.count ==
+					   digesting->share.number;
+	}
+	return EXIT_FINE;
+}
+
+/* One that cannot be read does not stop the others. */
+static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
+		      struct batch *batch)
+{
+	uint32_t number = 0;
+	int code = EXIT_FINE, own;
+
+	for (uint32_t i = 0; !batch->is_full && !stop_asked() && i < paths->count; i++) {
+		struct ready ready;
+
+		if (!is_input(&paths->items[i]) ||
+		    number++ % digesting->share.count != digesting->share.number)
+			continue;
+		if (prepare(digesting, &paths->items[i], &ready, &own))
+			own = add_ready(batch, &ready);
+		code = own != EXIT_FINE ? own : code;
+	}
+	own = flush(batch);
+	if (digesting->tally.handled < digesting->tally.inputs && own == EXIT_FINE)
+		return EXIT_FAILED; /* a signal asked to stop between two files */
+	return own != EXIT_FINE ? own : code;
 }
 
 static int digest_paths(struct digesting *digesting, struct ss_paths *paths, struct ss_arena *arena)
@@ -445,29 +458,27 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 	struct ss_pack_choice packs = { 0 };
 	struct batch batch = { 0 };
 	struct ss_error err = { 0 };
-	uint32_t number = 0;
-	int code = EXIT_FINE, own;
+	uint32_t count = 0;
+	int code;
 
 	if (ss_find_choose(paths, arena->memory, &packs, &err) != SS_OK)
 		return show_fail(digesting->what, &err);
-	if (!list_inputs(digesting, paths, arena) || !open_batch(&batch, digesting, arena))
-		return complain(digesting, "the list of files", "does not fit into memory");
-	digesting->swept = ss_new_file_sweep(digesting->folder);
-	/* one that fails does not stop the others */
-	for (uint32_t i = 0; code != EXIT_USAGE && !stop_asked() && i < paths->count; i++) {
-		struct ready ready;
-
-		if (!is_input(&paths->items[i]))
-			continue;
-		if (prepare(digesting, &paths->items[i], number++, &ready, &own))
-			own = add_ready(&batch, &ready);
-		code = own != EXIT_FINE ? own : code;
+	code = check_names(digesting, paths, &count);
+	if (code != EXIT_FINE)
+		return code;
+	if (!count) {
+		tally_tell_nothing(&digesting->tally, digesting->what, digesting->arguments);
+		return EXIT_FAILED;
 	}
-	own = flush(&batch);
-	code = own != EXIT_FINE ? own : code;
-	if (!number)
-		return complain(digesting, digesting->arguments->paths[0], "has no traces");
-	tell_all(digesting);
+	if (open_batch(&batch, digesting, arena)) {
+		digesting->tally.swept = ss_new_file_sweep(digesting->folder);
+		code = digest_all(digesting, paths, &batch);
+		tally_tell(&digesting->tally, digesting->what, digesting->arguments,
+			   &digesting->share, digesting->threads);
+	} else {
+		code = complain(digesting, "the list of files", "does not fit into memory");
+	}
+	ss_gate_close(batch.gate);
 	return code;
 }
 
@@ -496,6 +507,26 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 	return code;
 }
 
+/* Creates it unless it is there. Fails before anything is read if it cannot be written. */
+static bool open_folder(struct digesting *digesting, bool *made)
+{
+	const char *verb = "create";
+
+	*made = mkdir(digesting->folder, 0777) == 0;
+	if (*made || errno == EEXIST) {
+		verb = "write into";
+		errno = stat(digesting->folder, &digesting->place) == 0 &&
+					!S_ISDIR(digesting->place.st_mode)
+				? ENOTDIR
+				: 0;
+		if (!errno && access(digesting->folder, W_OK | X_OK) == 0)
+			return true;
+	}
+	fprintf(stderr, "stepscope %s: cannot %s the folder '%s': %s\n", digesting->what, verb,
+		digesting->folder, strerror(errno));
+	return false;
+}
+
 static int run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
@@ -520,17 +551,13 @@ static int run(const struct command *command, const struct arguments *arguments)
 			command->name, option_text(arguments, "share"));
 		return EXIT_USAGE;
 	}
-	made = mkdir(digesting.folder, 0777) == 0;
-	if (!made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot create the folder '%s': %s\n", command->name,
-			digesting.folder, strerror(errno));
+	if (!open_folder(&digesting, &made))
 		return EXIT_FAILED;
-	}
 	stop_made(made ? digesting.folder : NULL);
 	ss_memory_init(&memory, 0);
 	code = digest(&digesting, &memory);
 	/* another process of the launcher may use it */
-	if (made && !digesting.written && digesting.share.count == 1)
+	if (made && !digesting.tally.written && digesting.share.count == 1)
 		rmdir(digesting.folder);
 	return code;
 }

@@ -6,6 +6,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system/thread.h"
 
 /*
  * What launchers tell each of their processes, the innermost first: mpirun starts its processes
@@ -14,11 +18,12 @@
  */
 static const struct {
 	const char *number, *count, *first;
+	const char *beside; /* processes per node: one number, or a list such as "4(x2),3" */
 } launchers[] = {
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
-	{ "PMI_RANK", "PMI_SIZE", NULL },
-	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL },
-	{ "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN" },
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, "OMPI_COMM_WORLD_LOCAL_SIZE" },
+	{ "PMI_RANK", "PMI_SIZE", NULL, "MPI_LOCALNRANKS" },
+	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL, "SLURM_STEP_TASKS_PER_NODE" },
+	{ "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN", NULL },
 };
 
 static bool read_count(const char *text, char end, uint32_t *out, const char **rest)
@@ -44,11 +49,43 @@ static bool read_variable(const char *name, uint32_t *out)
 	return text && read_count(text, '\0', out, &rest);
 }
 
+/* The number of a node in "4(x2),3": 4 of nodes 0 and 1, 3 of node 2. 0: not said. */
+static uint32_t in_list(const char *list, uint32_t node)
+{
+	while (list && *list) {
+		char *end;
+		unsigned long tasks = strtoul(list, &end, 10), nodes = 1;
+
+		if (end == list || tasks > UINT32_MAX)
+			return 0;
+		if (strncmp(end, "(x", 2) == 0)
+			nodes = strtoul(end + 2, &end, 10);
+		if (node < nodes)
+			return (uint32_t)tasks;
+		node -= (uint32_t)nodes;
+		list = strchr(end, ',');
+		list = list ? list + 1 : NULL;
+	}
+	return 0;
+}
+
+/* Only Slurm has a list, and numbers its nodes. */
+static uint32_t read_beside(const char *name)
+{
+	const char *list = name ? getenv(name) : NULL;
+	uint32_t node = 0, beside;
+
+	if (list && strpbrk(list, "(,"))
+		read_variable("SLURM_NODEID", &node);
+	beside = in_list(list, node);
+	return beside ? beside : 1;
+}
+
 bool share_read(const char *text, struct share *out)
 {
 	const char *rest = NULL;
 
-	*out = (struct share){ .count = 1 };
+	*out = (struct share){ .count = 1, .beside = 1 };
 	if (text)
 		return read_count(text, '/', &out->number, &rest) &&
 		       read_count(rest, '\0', &out->count, &rest) && out->number < out->count;
@@ -59,9 +96,31 @@ bool share_read(const char *text, struct share *out)
 		    read_variable(launchers[i].count, &count) &&
 		    read_variable(launchers[i].first, &first) && number >= first &&
 		    (number -= first) < count) {
-			*out = (struct share){ number, count, launchers[i].number };
+			*out = (struct share){ number, count, read_beside(launchers[i].beside),
+					       launchers[i].number };
 			break;
 		}
 	}
 	return true;
+}
+
+/*
+ * Not all launchers bind their processes to cores of their own: without it each of 8 processes
+ * would start a thread, and hold a file in memory, for every core of the machine.
+ */
+uint32_t share_threads(const struct share *share)
+{
+	uint32_t own = ss_thread_cores(), cores = own, granted;
+	long machine = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (share->beside < 2)
+		return own;
+	if (machine > 0)
+		cores = (uint32_t)machine;
+	if (read_variable("SLURM_CPUS_ON_NODE", &granted) && granted && granted < cores)
+		cores = granted;
+	cores /= share->beside;
+	if (cores > own)
+		cores = own;
+	return cores ? cores : 1;
 }

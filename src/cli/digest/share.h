@@ -10,10 +10,14 @@
 
 struct share {
 	uint32_t number, count;
-	const char *by; /* the variable that says so; NULL: the option, or nobody */
+	uint32_t beside; /* processes of the launcher on this machine, with this one; at least 1 */
+	const char *by;  /* the variable that says so; NULL: the option, or nobody */
 };
 
 /* `text` is the option "I/N"; NULL: what the launcher says. False: it is none. */
 bool share_read(const char *text, struct share *out);
+
+/* How many threads are this process's part of the machine. */
+uint32_t share_threads(const struct share *share);
 
 #endif

@@ -27,11 +27,21 @@ static enum ss_status begin(void **out, const struct ss_subject *subject, struct
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
 	status = ss_graph_make(&kept->whole, subject, memory, err);
-	if (status == SS_OK)
+	if (status == SS_OK) {
 		*out = kept;
-	else
-		ss_memory_free(memory, kept, sizeof(*kept));
+		return SS_OK;
+	}
+	ss_graph_release(&kept->whole); /* of a trace of decades, it can have begun a table */
+	ss_memory_free(memory, kept, sizeof(*kept));
 	return status;
+}
+
+static enum ss_status finish_whole(void *kept, const struct ss_subject *subject,
+				   const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = kept;
+
+	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
 }
 
 static enum ss_status finish(void *kept, const struct ss_subject *subject,
@@ -39,7 +49,7 @@ static enum ss_status finish(void *kept, const struct ss_subject *subject,
 {
 	struct ss_kept_rank *own = kept;
 
-	SS_TRY(ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err));
+	SS_TRY(finish_whole(kept, subject, digest, err));
 	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
 	ss_graph_release(&own->whole);
 	return SS_OK;
@@ -103,6 +113,16 @@ const struct ss_job_keeper ss_diagnose_keeper = {
 	.release = release,
 	.make_memory = make_memory,
 	.release_memory = release_memory,
+	.layout = ss_kept_layout,
+	.write = write,
+	.read = read,
+};
+
+const struct ss_job_keeper ss_digest_keeper = {
+	.begin = begin,
+	.finish = finish_whole,
+	.facts = ss_rank_findings_facts,
+	.release = release,
 	.layout = ss_kept_layout,
 	.write = write,
 	.read = read,

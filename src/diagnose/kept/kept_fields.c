@@ -168,30 +168,55 @@ uint64_t ss_kept_layout(void)
 	return hash;
 }
 
+/* Lends all of it but the tasks: their starts are changed. */
+static bool copy_whole(const struct ss_graph *whole, struct ss_graph *out)
+{
+	size_t bytes = whole->task_count * sizeof(*whole->tasks);
+
+	*out = *whole;
+	out->task_capacity = whole->task_count + 1;
+	out->tasks = ss_memory_resize(whole->memory, NULL, 0, bytes + sizeof(*whole->tasks));
+	if (!out->tasks)
+		return false;
+	if (bytes)
+		memcpy(out->tasks, whole->tasks, bytes);
+	out->tasks[whole->task_count] = (struct ss_task){ .edges = whole->edge_count };
+	return true;
+}
+
+/* Lends names, steps and collectives. */
+static bool unpack(const struct ss_packed *packed, struct ss_graph *out)
+{
+	if (!ss_packed_unpack(packed, out))
+		return false;
+	out->names = packed->names;
+	out->steps = packed->steps;
+	out->step_count = packed->step_count;
+	out->comms = packed->comms;
+	out->comm_count = packed->comm_count;
+	out->main = packed->main;
+	memcpy(out->edges_of, packed->edges_of, sizeof(out->edges_of));
+	return true;
+}
+
 void ss_kept_write(const struct ss_kept_rank *kept, struct ss_text *out)
 {
 	struct wide_rank wide = { .exam = kept->exam, .file_bytes = kept->file_bytes };
 	struct ss_graph *graph = &wide.graph;
+	bool is_whole = kept->whole.memory;
 
 	*graph = (struct ss_graph){ .memory = kept->memory };
-	if (ss_packed_unpack(&kept->graph, graph) && ss_starts_reduce(graph)) {
-		graph->names = kept->graph.names;
-		graph->steps = kept->graph.steps;
-		graph->step_count = kept->graph.step_count;
-		graph->comms = kept->graph.comms;
-		graph->comm_count = kept->graph.comm_count;
-		graph->main = kept->graph.main;
-		memcpy(graph->edges_of, kept->graph.edges_of, sizeof(graph->edges_of));
+	if ((is_whole ? copy_whole(&kept->whole, graph) : unpack(&kept->graph, graph)) &&
+	    ss_starts_reduce(graph))
 		ss_fields_write(&layout, &wide, kept->memory, out);
-	} else {
+	else
 		ss_text_fail(out);
-	}
-	/* names, steps and collectives are lent */
-	*graph = (struct ss_graph){ .memory = graph->memory,
+	/* the rest is lent */
+	*graph = (struct ss_graph){ .memory = kept->memory,
 				    .tasks = graph->tasks,
-				    .task_capacity = graph->task_capacity,
-				    .edges = graph->edges,
-				    .edge_capacity = graph->edge_capacity };
+				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
+				    .edges = is_whole ? NULL : graph->edges,
+				    .edge_capacity = is_whole ? 0 : graph->edge_capacity };
 	ss_graph_release(graph);
 }
 

@@ -12,7 +12,7 @@ static enum ss_status look_for_collections(struct ss_look *look, struct ss_error
 {
 	const struct ss_graph *graph = look->graph;
 	struct ss_code_places sites = { 0 };
-	enum ss_status status = look->steps->count ? ss_code_places_init(&sites, look, err) : SS_OK;
+	enum ss_status status = graph->step_count ? ss_code_places_init(&sites, look, err) : SS_OK;
 
 	for (uint32_t i = 0; status == SS_OK && i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];

@@ -26,7 +26,7 @@ static const struct ss_field origin_fields[] = {
 	SS_FIELD(struct ss_digest_origin, shown, SS_FIELD_TEXT),
 	SS_FIELD(struct ss_digest_origin, packed_of, SS_FIELD_TEXT),
 	SS_FIELD(struct ss_digest_origin, host, SS_FIELD_TEXT),
-	SS_FIELD(struct ss_digest_origin, rank, SS_FIELD_I64, .range = SS_RANGE_KNOWN),
+	SS_FIELD(struct ss_digest_origin, rank, SS_FIELD_I64),
 	SS_FIELD(struct ss_digest_origin, disk_bytes, SS_FIELD_U64),
 	SS_FIELD(struct ss_digest_origin, stamp, SS_FIELD_U64),
 	SS_FIELD(struct ss_digest_origin, problem, SS_FIELD_TEXT),

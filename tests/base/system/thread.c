@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: every index runs once, and a gate lets one through at a time.
+ * Threads: every index runs once, a gate lets one through at a time, and only the cores that the
+ * process may use count.
  */
+#define _GNU_SOURCE /* sched_setaffinity() */
+
 #include "support/support.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/system/thread.h"
@@ -64,11 +68,37 @@ static void test_gate(void **state)
 	ss_gate_close(NULL);
 }
 
+#ifdef __linux__
+/* A launcher binds its processes to some of the cores. */
+static void test_cores(void **state)
+{
+	cpu_set_t before, one;
+	int first = 0;
+
+	(void)state;
+	if (sched_getaffinity(0, sizeof(before), &before) != 0)
+		skip(); /* a machine of more cores than the set has */
+	assert_int_equal(ss_thread_cores(), CPU_COUNT(&before) < (int)SS_THREADS_MAX
+						    ? CPU_COUNT(&before)
+						    : (int)SS_THREADS_MAX);
+	while (!CPU_ISSET(first, &before))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(ss_thread_cores(), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_gate),
+#ifdef __linux__
+		cmocka_unit_test(test_cores),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * name.h - how the digest of a trace is called.
+ */
+#ifndef SS_CLI_DIGEST_NAME_H
+#define SS_CLI_DIGEST_NAME_H
+
+#include "base/system/new_file.h"
+#include "cli/command.h"
+#include "job/files/find.h"
+
+/*
+ * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: it is too
+ * long.
+ */
+bool digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		 char out[SS_PATH_BYTES]);
+
+#endif

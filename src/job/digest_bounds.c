@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest_bounds.c - keeps figures of a rank within what a digest file may have.
+ *
+ * A clock that is wrong once makes a step of decades, and any number can stand where a trace has
+ * sizes. Readers refuse figures whose sums would not fit. They are bounded when a trace is reduced,
+ * and not when a digest is written: answers from traces and from digests stay the same.
+ */
+#include "job/digest_files.h"
+
+#include <string.h>
+
+/* What fields_read.c accepts; -1 and INT64_MIN stand for figures that are not known. */
+static int64_t bounded(enum ss_field_range range, int64_t value)
+{
+	const int64_t most = range == SS_RANGE_MOMENT || range == SS_RANGE_MAYBE ? INT64_MAX / 2
+										 : INT64_C(1) << 60;
+	int64_t least = -most;
+
+	if (range == SS_RANGE_ANY || (range == SS_RANGE_MAYBE && value == INT64_MIN))
+		return value;
+	if (range == SS_RANGE_SPAN)
+		least = 0;
+	if (range == SS_RANGE_KNOWN)
+		least = -1;
+	return value < least ? least : value > most ? most : value;
+}
+
+static void bound_fields(const struct ss_field *fields, size_t count, char *item)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t at = 0; fields[i].type == SS_FIELD_I64 && at < fields[i].count; at++) {
+			char *place = item + fields[i].offset + at * sizeof(int64_t);
+			int64_t value;
+
+			memcpy(&value, place, sizeof(value));
+			value = bounded(fields[i].range, value);
+			memcpy(place, &value, sizeof(value));
+		}
+}
+
+void ss_job_digest_bound(struct ss_job_file *file)
+{
+	const struct ss_fields *layout = &ss_digest_layout;
+	char *from = (char *)file;
+
+	bound_fields(layout->fields, layout->field_count, from);
+	for (size_t i = 0; i < layout->list_count; i++) {
+		const struct ss_field_list *list = &layout->lists[i];
+		char *items = from + list->items;
+		uint32_t count = list->exact;
+
+		if (!list->is_inside)
+			memcpy(&items, from + list->items, sizeof(items));
+		if (!list->exact)
+			memcpy(&count, from + list->count, sizeof(count));
+		for (uint32_t k = 0; k < count; k++)
+			bound_fields(list->fields, list->field_count,
+				     items + (size_t)k * list->item_bytes);
+	}
+}
