@@ -10,20 +10,13 @@
 
 #include <string.h>
 
-/* What fields_read.c accepts; -1 and INT64_MIN stand for figures that are not known. */
 static int64_t bounded(enum ss_field_range range, int64_t value)
 {
-	const int64_t most = range == SS_RANGE_MOMENT || range == SS_RANGE_MAYBE ? INT64_MAX / 2
-										 : INT64_C(1) << 60;
-	int64_t least = -most;
+	struct ss_range_ends ends = ss_range_ends(range);
 
-	if (range == SS_RANGE_ANY || (range == SS_RANGE_MAYBE && value == INT64_MIN))
+	if (range == SS_RANGE_MAYBE && value == INT64_MIN)
 		return value;
-	if (range == SS_RANGE_SPAN)
-		least = 0;
-	if (range == SS_RANGE_KNOWN)
-		least = -1;
-	return value < least ? least : value > most ? most : value;
+	return value < ends.first ? ends.first : value > ends.last ? ends.last : value;
 }
 
 static void bound_fields(const struct ss_field *fields, size_t count, char *item)

@@ -28,6 +28,25 @@ static uint64_t hash_fields(uint64_t hash, const struct ss_field *fields, size_t
 	return hash;
 }
 
+struct ss_range_ends ss_range_ends(enum ss_field_range range)
+{
+	const int64_t most = INT64_C(1) << 60, half = INT64_MAX / 2;
+
+	switch (range) {
+	case SS_RANGE_SPAN:
+		return (struct ss_range_ends){ 0, most };
+	case SS_RANGE_KNOWN:
+		return (struct ss_range_ends){ -1, most };
+	case SS_RANGE_MAYBE:
+	case SS_RANGE_MOMENT:
+		return (struct ss_range_ends){ -half, half };
+	case SS_RANGE_SHORT:
+		return (struct ss_range_ends){ -most, most };
+	default:
+		return (struct ss_range_ends){ INT64_MIN, INT64_MAX };
+	}
+}
+
 uint64_t ss_fields_hash(uint64_t hash, const struct ss_fields *layout)
 {
 	hash = hash_fields(hash, layout->fields, layout->field_count);

@@ -48,6 +48,12 @@ enum ss_field_range {
 	SS_RANGE_SHORT,  /* within 2^60 */
 };
 
+/* The first and the last value of a range; SS_RANGE_MAYBE has INT64_MIN besides. */
+struct ss_range_ends {
+	int64_t first, last;
+};
+struct ss_range_ends ss_range_ends(enum ss_field_range range);
+
 /* What a signature of an item is made of, for guesses: fields declared before. */
 struct ss_field_sign {
 	size_t offset;

@@ -102,34 +102,21 @@ static bool is_within(const struct bounds *bounds, uint64_t value)
 	       (bounds->has_other && value == bounds->other);
 }
 
-static struct bounds from_to(int64_t first, int64_t last)
-{
-	return (struct bounds){ .first = (uint64_t)first,
-				.count = (uint64_t)last - (uint64_t)first + 1 };
-}
-
 static struct bounds bounds_of_range(enum ss_field_range range)
 {
-	const int64_t most = INT64_C(1) << 60, half = INT64_MAX / 2;
-	struct bounds bounds;
+	struct ss_range_ends ends = ss_range_ends(range);
+	struct bounds bounds = { .first = (uint64_t)ends.first,
+				 .count = (uint64_t)ends.last - (uint64_t)ends.first + 1 };
 
-	switch (range) {
-	case SS_RANGE_SPAN:
-		return from_to(0, most);
-	case SS_RANGE_KNOWN:
-		return from_to(-1, most);
-	case SS_RANGE_MAYBE:
-		bounds = from_to(-half, half);
+	if (range == SS_RANGE_ANY) { /* one too many to be counted */
+		bounds.count = UINT64_MAX;
+		bounds.other = (uint64_t)ends.last;
+		bounds.has_other = true;
+	} else if (range == SS_RANGE_MAYBE) {
 		bounds.other = (uint64_t)INT64_MIN;
 		bounds.has_other = true;
-		return bounds;
-	case SS_RANGE_MOMENT:
-		return from_to(-half, half);
-	case SS_RANGE_SHORT:
-		return from_to(-most, most);
-	default:
-		return (struct bounds){ 0, UINT64_MAX, UINT64_MAX, true };
 	}
+	return bounds;
 }
 
 static struct bounds bounds_of(const struct reading *reading, const struct ss_field *field)
