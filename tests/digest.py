@@ -541,12 +541,18 @@ def odd_figures(folder):
         for one in events[2::3]:
             one["args"]["device"] = -7
 
+    def names(_, events):  # sentences with them are cut, most within a character
+        for i in range(3):
+            events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "dur": 500,
+                           "ts": 1000 * (i + 1) + 400,
+                           "name": "Optimizer.step#" + i * "a" + 999 * "\u8a13"})
+
     def rank(trace, _):
         trace["distributedInfo"]["rank"] = 1 << 61
 
     for name, change in (("late call", late_call), ("late kernel", late_kernel),
                          ("large numbers", numbers(1 << 61)), ("negative", numbers(-7)),
-                         ("device", device), ("rank", rank)):
+                         ("device", device), ("names", names), ("rank", rank)):
         own = folder / name
         traces_of(own, change)
         compare(name, own, False)

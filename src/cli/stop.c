@@ -9,13 +9,15 @@
 #include "cli/stop.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 
-static volatile sig_atomic_t stopped; /* the signal that asked; 0: none */
-static volatile sig_atomic_t is_reading, is_filling, has_file;
+/* of the handler, and of all threads that read */
+static atomic_int stopped; /* the signal that asked; 0: none */
+static atomic_int is_reading, is_filling, has_file;
 static char unfinished[SS_PATH_BYTES];
 static const char *volatile made; /* a folder; one that is not empty stays */
 

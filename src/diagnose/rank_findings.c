@@ -10,6 +10,7 @@
 #include "analyze/time/roles.h"
 #include "base/runs.h"
 #include "base/search.h"
+#include "base/utf8.h"
 
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
@@ -381,6 +382,18 @@ static uint32_t line_of(struct ss_look *look, uint32_t row)
 	return add_text(look->exam, ss_strings_text(&places->lines, places->line[row]));
 }
 
+/* Names in it may be cut within a character: a digest with such a text is refused. */
+static uint32_t add_sentence(struct ss_rank_findings *exam, const char *sentence)
+{
+	char whole[3 * SENTENCE_MAX];
+	size_t length = strlen(sentence);
+
+	if (!ss_utf8_check(sentence, length))
+		return add_text(exam, sentence);
+	whole[ss_utf8_repair(sentence, length, whole)] = '\0';
+	return add_text(exam, whole);
+}
+
 void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *format, ...)
 {
 	struct ss_rank_findings *exam = look->exam;
@@ -392,7 +405,7 @@ void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *for
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
-	own.text = add_text(exam, sentence);
+	own.text = add_sentence(exam, sentence);
 	own.line = line_of(look, fact.row);
 	for (uint32_t i = part->fact_from; i < exam->fact_count; i++)
 		if (exam->facts[i].text == own.text && exam->facts[i].line == own.line) {
