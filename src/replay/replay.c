@@ -62,35 +62,29 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
 }
 
-static int64_t end_of_transfer(const struct ss_replay *replay,
-			       const struct ss_replay_member *member)
-{
-	const struct ss_packed *graph = &replay->ranks[member->rank];
-
-	return ss_packed_start(graph, member->task + 1) + ss_packed_own(graph, member->task + 1);
-}
-
 /* When the last arrives, as recorded, and how each goes on from there. */
-static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
+static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
+			   int64_t *ends_ns)
 {
 	struct ss_replay_member *members = &replay->members[meeting->first];
 	int64_t met_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		int64_t at_ns = ss_packed_start(&replay->ranks[members[i].rank], members[i].task) +
-				replay->offset_ns[members[i].rank];
+		int64_t offset_ns = replay->offset_ns[members[i].rank], at_ns;
 
-		if (at_ns > met_ns)
-			met_ns = at_ns;
+		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
+								members[i].task, &at_ns);
+		if (at_ns + offset_ns > met_ns)
+			met_ns = at_ns + offset_ns;
 	}
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		struct ss_replay_member *member = &members[i];
-		int64_t end_ns = end_of_transfer(replay, member) + replay->offset_ns[member->rank];
 
 		/* who left before the last came did not wait for it */
-		if (end_ns < met_ns)
+		if (ends_ns[i] < met_ns)
 			continue;
-		ss_packed_settle(&replay->ranks[member->rank], member->task + 1, end_ns - met_ns);
+		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
+				 ends_ns[i] - met_ns);
 		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			meeting->first + i + 1;
 	}
@@ -122,12 +116,19 @@ static void list_transfers(struct ss_replay *replay)
 		      sizeof(*replay->transfers), by_task);
 }
 
-static void settle(struct ss_replay *replay)
+static bool settle(struct ss_replay *replay)
 {
+	bool whole = true;
+	int64_t *ends_ns = block(replay, replay->member_count, sizeof(*ends_ns), &whole);
+
+	if (!whole)
+		return false;
 	list_transfers(replay);
 	for (uint32_t i = 0; i < replay->meeting_count; i++)
-		settle_meeting(replay, &replay->meetings[i]);
+		settle_meeting(replay, &replay->meetings[i], ends_ns);
+	free_block(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
 	replay->is_settled = true;
+	return true;
 }
 
 /* The graphs are lent: they are as they were again. */
@@ -145,11 +146,12 @@ static void unsettle(struct ss_replay *replay)
 	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
 		const struct ss_replay_member *member = &replay->members[i];
 		struct ss_packed *graph = &replay->ranks[member->rank];
+		int64_t end_ns, arrived_ns;
 
-		if (ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
-			ss_packed_settle(graph, member->task + 1,
-					 end_of_transfer(replay, member) -
-						 ss_packed_start(graph, member->task));
+		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
+			continue;
+		end_ns = ss_packed_transfer_end(graph, member->task, &arrived_ns);
+		ss_packed_settle(graph, member->task + 1, end_ns - arrived_ns);
 	}
 }
 
@@ -577,8 +579,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	replay->longs = block(replay, replay->long_count, sizeof(*replay->longs), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
 	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
-	if (whole)
-		settle(replay);
+	whole = whole && settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");

@@ -54,7 +54,7 @@ static bool open_wide(struct ss_moments *moments, struct ss_moments_block *block
 						     ? block->base_ns +
 							       moments->behind_ns[first + i]
 						     : 0;
-	block->wide = ++moments->wide_count;
+	*block = (struct ss_moments_block){ INT64_MIN, ++moments->wide_count };
 	return true;
 }
 

@@ -16,7 +16,7 @@
 #define SS_MOMENTS_BLOCK 64
 
 struct ss_moments_block {
-	int64_t base_ns; /* INT64_MIN: nothing is set */
+	int64_t base_ns; /* INT64_MIN: nothing is set, or it is wide */
 	uint32_t wide;   /* number + 1 of its moments in `wide_ns`; 0: they are behind the base */
 };
 
@@ -55,7 +55,7 @@ static inline void ss_moments_set(struct ss_moments *moments, uint32_t number, i
 	const struct ss_moments_block *block = &moments->blocks[number / SS_MOMENTS_BLOCK];
 	uint64_t behind_ns = (uint64_t)ns - (uint64_t)block->base_ns;
 
-	if (!block->wide && behind_ns <= UINT32_MAX)
+	if (behind_ns <= UINT32_MAX)
 		moments->behind_ns[number] = (uint32_t)behind_ns;
 	else
 		ss_moments_widen(moments, number, ns);
