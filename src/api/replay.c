@@ -60,9 +60,13 @@ static enum ss_status lend(struct ss_session *session, struct lent *lent, struct
 		lent->replay = &session->diagnosis.replay;
 	else
 		status = join(session, lent, err);
-	if (status == SS_OK)
+	if (status == SS_OK) {
 		ss_replay_run(lent->replay, NULL, 0);
-	else
+		if (lent->replay->starts.failed)
+			status = ss_fail_memory(err, "the replay of the steps");
+		lent->replay->starts.failed = false;
+	}
+	if (status != SS_OK)
 		give_back(lent);
 	return status;
 }

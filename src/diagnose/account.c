@@ -72,7 +72,7 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 		    const struct ss_pipelines *pipelines)
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
-	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
+	uint32_t first = replay->first[rank];
 	bool whole = true;
 
 	pieces->count = 0;
@@ -83,18 +83,19 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 	}
 	for (uint32_t i = 0; whole && i < graph->task_count; i++) {
 		enum ss_task_kind kind = ss_packed_kind(graph, i);
-		int64_t end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
+		int64_t start_ns = ss_replay_start(replay, first + i);
+		int64_t end_ns = start_ns + ss_replay_own(replay, first + i);
 
 		/* without a device the threads compute */
 		if (kind == SS_TASK_KERNEL || (!pieces->has_device && kind < SS_TASK_JOIN))
-			whole = add(pieces, start_ns[i], end_ns, USE_COMPUTE);
+			whole = add(pieces, start_ns, end_ns, USE_COMPUTE);
 		else if (kind == SS_TASK_COPY || kind == SS_TASK_MEMSET)
-			whole = add(pieces, start_ns[i], end_ns, USE_COPIES);
+			whole = add(pieces, start_ns, end_ns, USE_COPIES);
 		else if (kind == SS_TASK_TRANSFER)
-			whole = add(pieces, start_ns[i], end_ns, USE_COMMUNICATION);
+			whole = add(pieces, start_ns, end_ns, USE_COMMUNICATION);
 		/* the transfer is the next task: until it begins the others have not come */
 		else if (kind == SS_TASK_ARRIVE && i + 1 < graph->task_count)
-			whole = add(pieces, end_ns, start_ns[i + 1],
+			whole = add(pieces, end_ns, ss_replay_start(replay, first + i + 1),
 				    use_of_wait(replay, rank, i + 1, pipelines));
 	}
 	return whole && ss_sort_runs(pieces->items, pieces->count, sizeof(*pieces->items), by_start,
@@ -272,7 +273,7 @@ static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_me
 {
 	uint32_t arrive = replay->first[member->rank] + member->task;
 
-	return replay->start_ns[arrive + 1] - replay->start_ns[arrive] -
+	return ss_replay_start(replay, arrive + 1) - ss_replay_start(replay, arrive) -
 	       ss_replay_own(replay, arrive);
 }
 

@@ -261,6 +261,11 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
 	diagnosis->is_stopped = false;
 	SS_TRY(ss_diagnosis_order(diagnosis, err));
+	if (diagnosis->replay.starts.failed) {
+		diagnosis->replay.starts.failed = false;
+		diagnosis->runs.count = 0;
+		return ss_fail_memory(err, "the replay of the steps");
+	}
 	if (diagnosis->is_stopped) {
 		/* replays that did not run were noted, too */
 		diagnosis->runs.count = 0;

@@ -6,6 +6,7 @@
  * trace needs a line here; tests/digest.py finds those that are missing.
  */
 #include "job/digest_files.h"
+#include "job/join/own_parts.h"
 
 #define FILE_FIELD(member, ...) SS_FIELD(struct ss_job_file, member, __VA_ARGS__)
 #define FILE_ARRAY(member, number, ...) \
@@ -56,31 +57,37 @@ static const struct ss_field size_fields[] = {
 	SS_FIELD(struct ss_device_size, bytes, SS_FIELD_I64, .range = SS_RANGE_SPAN),
 };
 
-#define ARRIVAL(member, ...) SS_FIELD(struct ss_arrival, member, __VA_ARGS__)
+/* Of a whole arrival, under the name that it has there. */
+#define IN_ARRIVAL(member) offsetof(struct ss_whole_arrival, arrival.member)
+#define ARRIVAL(member, ...)                                                                   \
+	{                                                                                      \
+		.name = #member, .offset = IN_ARRIVAL(member), .count = 1, .type = __VA_ARGS__ \
+	}
+#define ARRIVAL_BEFORE(member) .from = SS_FROM_BEFORE, .base = IN_ARRIVAL(member)
+#define ARRIVAL_ITEM(member) .from = SS_FROM_ITEM, .base = IN_ARRIVAL(member)
 
 static const struct ss_field_sign arrival_signs[] = {
-	{ offsetof(struct ss_arrival, kind), SS_FIELD_U32 },
-	{ offsetof(struct ss_arrival, group), SS_FIELD_U32 },
-	{ offsetof(struct ss_arrival, shape), SS_FIELD_U64 },
+	{ IN_ARRIVAL(kind), SS_FIELD_U32 },
+	{ IN_ARRIVAL(group), SS_FIELD_U32 },
+	{ IN_ARRIVAL(shape), SS_FIELD_U64 },
 };
 
 static const struct ss_field arrival_fields[] = {
 	ARRIVAL(kind, SS_FIELD_U32, .limit = SS_COLLECTIVE_KINDS),
 	ARRIVAL(group, SS_FIELD_U32, .below = IN_FILE(digest.group_count)),
-	ARRIVAL(step, SS_FIELD_U32, SS_BEFORE(struct ss_arrival, step)),
-	ARRIVAL(track, SS_FIELD_U32, SS_BEFORE(struct ss_arrival, track)),
-	ARRIVAL(row, SS_FIELD_U32, SS_BEFORE(struct ss_arrival, row)),
+	ARRIVAL(step, SS_FIELD_U32, ARRIVAL_BEFORE(step)),
+	ARRIVAL(track, SS_FIELD_U32, ARRIVAL_BEFORE(track)),
+	ARRIVAL(row, SS_FIELD_U32, ARRIVAL_BEFORE(row)),
 	ARRIVAL(kernel, SS_FIELD_U64),
 	ARRIVAL(shape, SS_FIELD_U64),
-	ARRIVAL(bytes, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, bytes), .range = SS_RANGE_KNOWN),
-	ARRIVAL(sequence, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, sequence)),
-	ARRIVAL(start_ns, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, start_ns),
-		SS_AROUND(arrival_signs), .range = SS_RANGE_MOMENT),
-	ARRIVAL(end_ns, SS_FIELD_I64, SS_ITEM(struct ss_arrival, start_ns),
-		SS_AROUND(arrival_signs), .range = SS_RANGE_MOMENT),
-	ARRIVAL(release_ns, SS_FIELD_I64, SS_BEFORE(struct ss_arrival, end_ns),
-		.range = SS_RANGE_MAYBE),
-	SS_FIELD_ARRAY(struct ss_arrival, own_ns, SS_OWN_PARTS, SS_FIELD_I64,
+	ARRIVAL(bytes, SS_FIELD_I64, ARRIVAL_BEFORE(bytes), .range = SS_RANGE_KNOWN),
+	ARRIVAL(sequence, SS_FIELD_I64, ARRIVAL_BEFORE(sequence)),
+	ARRIVAL(start_ns, SS_FIELD_I64, ARRIVAL_BEFORE(start_ns), SS_AROUND(arrival_signs),
+		.range = SS_RANGE_MOMENT),
+	ARRIVAL(end_ns, SS_FIELD_I64, ARRIVAL_ITEM(start_ns), SS_AROUND(arrival_signs),
+		.range = SS_RANGE_MOMENT),
+	ARRIVAL(release_ns, SS_FIELD_I64, ARRIVAL_BEFORE(end_ns), .range = SS_RANGE_MAYBE),
+	SS_FIELD_ARRAY(struct ss_whole_arrival, own_ns, SS_OWN_PARTS, SS_FIELD_I64,
 		       SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
 	ARRIVAL(hidden_ns, SS_FIELD_I64, SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
 };
@@ -146,7 +153,7 @@ static const struct ss_field gap_fields[] = {
 static const struct ss_field_list lists[] = {
 	LIST("sizes", recording.sizes, recording.size, struct ss_device_size, size_fields),
 	LIST("groups", digest.groups, digest.group, struct ss_rank_group, group_fields),
-	LIST("arrivals", digest.arrivals, digest.arrival, struct ss_arrival, arrival_fields),
+	LIST("arrivals", digest.wholes, digest.whole, struct ss_whole_arrival, arrival_fields),
 	LIST("steps", digest.steps, digest.step, struct ss_rank_step, step_fields),
 	LIST("kernels", digest.kernels, digest.kernel, struct ss_rank_kernel, kernel_fields),
 	LIST("modules", digest.modules, digest.module, struct ss_rank_kernel, kernel_fields),

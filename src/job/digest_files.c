@@ -11,6 +11,7 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "job/files/find.h"
+#include "job/join/own_parts.h"
 
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 {
@@ -25,6 +26,18 @@ uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 static char *lent(const char *text)
 {
 	return (char *)(uintptr_t)text;
+}
+
+static bool write_rank(const struct ss_job *job, const struct ss_job_file *file,
+		       struct ss_text *out)
+{
+	struct ss_job_file whole = *file;
+
+	if (!ss_digest_unfold(&whole.digest))
+		return false;
+	ss_fields_write(&ss_digest_layout, &whole, job->memory, out);
+	ss_digest_drop_wholes(&whole.digest);
+	return true;
 }
 
 enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job_file *file,
@@ -44,8 +57,8 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 		.problem = lent(file->subject.problem),
 	};
 
-	if (file->is_reduced)
-		ss_fields_write(&ss_digest_layout, file, job->memory, &parts[SS_DIGEST_RANK]);
+	if (file->is_reduced && !write_rank(job, file, &parts[SS_DIGEST_RANK]))
+		return ss_fail_memory(err, "a digest");
 	if (file->is_reduced && file->kept)
 		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
 	ss_digest_file_write(&own, ss_job_digest_layout(job->reader), parts, out);
@@ -109,6 +122,8 @@ static enum ss_status read_rank(struct ss_job_file *file, const struct ss_digest
 	status = ss_fields_read(&reader, &ss_digest_layout, file, &why);
 	if (status != SS_OK)
 		return damaged(status, &why, err);
+	if (!ss_digest_fold(&file->digest))
+		return ss_fail_memory(err, "a digest");
 	if (reader.at != reader.end || !is_sound(file))
 		return ss_digest_file_fail(err, "it contradicts itself");
 	file->digest.path = file->subject.path;

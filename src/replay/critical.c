@@ -94,7 +94,7 @@ static const struct ss_replay_member *last_member(const struct ss_replay *replay
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
-		int64_t at_ns = replay->start_ns[replay->first[member->rank] + member->task];
+		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
 		if (member->is_met && (!last || at_ns > last_ns)) {
 			last = member;
@@ -135,7 +135,7 @@ static bool step_back(struct walk *walk)
 	struct ss_edge edge;
 	bool is_bound;
 
-	back_to(walk, replay->start_ns[first + walk->task],
+	back_to(walk, ss_replay_start(replay, first + walk->task),
 		part_of_task[ss_packed_kind(&replay->ranks[walk->rank], walk->task)]);
 	is_bound = find_binding(walk, &edge, &edge_ns);
 	transfer = ss_replay_transfer_of(replay, walk->rank, walk->task);
@@ -144,7 +144,8 @@ static bool step_back(struct walk *walk)
 		const struct ss_replay_member *last =
 			last_member(replay, replay->members[transfer->member - 1].meeting);
 
-		if (last && replay->start_ns[replay->first[last->rank] + last->task] >= edge_ns) {
+		if (last &&
+		    ss_replay_start(replay, replay->first[last->rank] + last->task) >= edge_ns) {
 			walk->rank = last->rank;
 			walk->task = last->task;
 			walk->until_ns = first_step(replay, last->rank);
@@ -171,7 +172,8 @@ static bool find_end(struct walk *walk)
 
 		for (uint32_t i = 0; graph->step_count && i < graph->task_count; i++) {
 			uint32_t task = replay->first[rank] + i;
-			int64_t end_ns = replay->start_ns[task] + ss_replay_own(replay, task);
+			int64_t end_ns = ss_replay_start(replay, task) +
+					 ss_replay_own(replay, task);
 
 			if ((any && end_ns <= walk->now_ns) ||
 			    ss_packed_run(graph, i)->step == SS_NO_STEP ||

@@ -11,8 +11,11 @@ void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
 
 void ss_edits_release(struct ss_edits *edits)
 {
+	for (struct ss_edits_chunk *chunk = edits->first, *next; chunk; chunk = next) {
+		next = chunk->next;
+		ss_memory_free(edits->memory, chunk, sizeof(*chunk) + chunk->room);
+	}
 	if (edits->memory) {
-		ss_memory_free(edits->memory, edits->bytes, edits->byte_capacity);
 		ss_memory_free(edits->memory, edits->stretches,
 			       edits->stretch_capacity * sizeof(*edits->stretches));
 	}
@@ -49,30 +52,54 @@ static bool open_stretch(struct ss_edits *edits, const struct ss_edit *edit)
 /* The most that two numbers take. */
 #define BYTES_MAX 10
 
-static void put_number(struct ss_edits *edits, uint32_t value)
+static void put_number(struct ss_edits_chunk *chunk, uint64_t value)
 {
 	for (; value > 0x7f; value >>= 7)
-		edits->bytes[edits->byte_count++] = (uint8_t)(value | 0x80);
-	edits->bytes[edits->byte_count++] = (uint8_t)value;
+		chunk->bytes[chunk->used++] = (uint8_t)(value | 0x80);
+	chunk->bytes[chunk->used++] = (uint8_t)value;
+}
+
+/* Most fixes edit little: chunks are as large as the one before and half of it, up to this. */
+#define ROOM_MIN 128
+#define ROOM_MAX 65536
+
+static bool open_chunk(struct ss_edits *edits)
+{
+	uint32_t room = edits->last ? edits->last->room + edits->last->room / 2 : ROOM_MIN;
+	struct ss_edits_chunk *chunk;
+
+	room = room < ROOM_MAX ? room : ROOM_MAX;
+	chunk = ss_memory_resize(edits->memory, NULL, 0, sizeof(*chunk) + room);
+	if (!chunk)
+		return false;
+	*chunk = (struct ss_edits_chunk){ .room = room };
+	if (edits->last)
+		edits->last->next = chunk;
+	else
+		edits->first = chunk;
+	edits->last = chunk;
+	return true;
 }
 
 bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 {
 	uint32_t behind = edit.task - edits->last_task;
+	uint64_t longer_ns;
 
 	assert(edit.scale <= SS_EDIT_SCALE_MAX);
-	if (edits->byte_capacity - edits->byte_count < BYTES_MAX &&
-	    !ss_memory_reserve(edits->memory, (void **)&edits->bytes, &edits->byte_capacity,
-			       (size_t)edits->byte_count + BYTES_MAX, 1))
+	if ((!edits->last || edits->last->room - edits->last->used < BYTES_MAX) &&
+	    !open_chunk(edits))
 		return false;
 	if ((!edits->stretch_count || !fits(&edits->stretches[edits->stretch_count - 1], &edit)) &&
 	    !open_stretch(edits, &edit))
 		return false;
 	edits->subtracts |= edit.subtracts;
 	edits->scales |= edit.scale > 0;
-	put_number(edits, behind << 1 ^ (behind >> 31 ? UINT32_MAX : 0));
-	put_number(edits,
-		   (uint32_t)(edit.own_ns - edits->stretches[edits->stretch_count - 1].own_ns));
+	behind = behind << 1 ^ (behind >> 31 ? UINT32_MAX : 0);
+	longer_ns = (uint64_t)(edit.own_ns - edits->stretches[edits->stretch_count - 1].own_ns);
+	put_number(edits->last, (uint64_t)behind << 1 | (longer_ns ? 1 : 0));
+	if (longer_ns)
+		put_number(edits->last, longer_ns);
 	edits->last_task = edit.task;
 	edits->count++;
 	return true;

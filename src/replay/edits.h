@@ -4,7 +4,8 @@
  *
  * A fix of a large job edits millions of tasks, mostly alike and rank after rank. What neighbours
  * share is kept once; of each there are how far its task is behind the one before, and its time,
- * with 7 bits in a byte: 2 to 4 bytes an edit.
+ * with 7 bits in a byte: 1 to 4 bytes an edit. They are in chunks: a list that moves when it grows
+ * would leave holes of its size.
  */
 #ifndef SS_REPLAY_EDITS_H
 #define SS_REPLAY_EDITS_H
@@ -26,11 +27,16 @@ struct ss_edit {
 /* No fix makes a task longer than this many times. */
 #define SS_EDIT_SCALE_MAX 7
 
+struct ss_edits_chunk {
+	struct ss_edits_chunk *next;
+	uint32_t used, room; /* bytes */
+	uint8_t bytes[];
+};
+
 /* Zeroed: empty. */
 struct ss_edits {
 	struct ss_memory *memory;
-	uint8_t *bytes;
-	uint32_t byte_count, byte_capacity;
+	struct ss_edits_chunk *first, *last;
 	uint32_t count, last_task;
 	struct ss_edit *stretches; /* what neighbours share; task is the number of the first edit,
 				    * own_ns the least that they can have */
@@ -44,16 +50,19 @@ SS_MUST_USE bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit);
 
 /* Visits the edits in their order. Zeroed: before the first. */
 struct ss_edits_visit {
-	uint32_t at, stretch, byte;
+	uint32_t at, stretch;
+	const struct ss_edits_chunk *chunk;
+	const uint8_t *byte, *end; /* in the chunk */
 	struct ss_edit edit;
 };
 
-static inline uint32_t ss_edits_number(const struct ss_edits *edits, struct ss_edits_visit *visit)
+static inline uint64_t ss_edits_number(struct ss_edits_visit *visit)
 {
-	uint32_t value = 0, shift = 0, byte;
+	uint64_t value = 0, byte;
+	uint32_t shift = 0;
 
 	do {
-		byte = edits->bytes[visit->byte++];
+		byte = *visit->byte++;
 		value |= (byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
@@ -64,16 +73,25 @@ static inline uint32_t ss_edits_number(const struct ss_edits *edits, struct ss_e
 static inline bool ss_edits_next(const struct ss_edits *edits, struct ss_edits_visit *visit)
 {
 	uint32_t behind, task = visit->edit.task;
+	uint64_t number;
 
 	if (visit->at == edits->count)
 		return false;
+	if (visit->byte == visit->end) {
+		visit->chunk = visit->chunk ? visit->chunk->next : edits->first;
+		visit->byte = visit->chunk->bytes;
+		visit->end = visit->chunk->bytes + visit->chunk->used;
+	}
 	if (visit->stretch < edits->stretch_count &&
 	    edits->stretches[visit->stretch].task == visit->at)
 		visit->edit = edits->stretches[visit->stretch++];
-	behind = ss_edits_number(edits, visit);
+	number = ss_edits_number(visit);
+	behind = (uint32_t)(number >> 1);
 	visit->edit.task = task + (behind >> 1 ^ (behind & 1 ? UINT32_MAX : 0));
-	visit->edit.own_ns = edits->stretches[visit->stretch - 1].own_ns +
-			     ss_edits_number(edits, visit);
+	visit->edit.own_ns = edits->stretches[visit->stretch - 1].own_ns;
+	/* the shortest time has no number of its own */
+	if (number & 1)
+		visit->edit.own_ns += (int64_t)ss_edits_number(visit);
 	visit->at++;
 	return true;
 }

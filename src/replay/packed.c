@@ -8,13 +8,14 @@
 
 /* --- numbers of few bytes ---------------------------------------------------------------- */
 
-/* Differences of rows, of either sign: 7 bits a byte. Returns the bytes; NULL: only counts. */
-static uint32_t put_difference(uint8_t *out, uint32_t difference)
+/* Differences, of either sign: 7 bits a byte. Returns the bytes; NULL: only counts. */
+static uint32_t put_difference(uint8_t *out, int64_t difference)
 {
-	uint32_t value = difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0), bytes = 0;
+	uint64_t value = (uint64_t)difference << 1 ^ (difference < 0 ? UINT64_MAX : 0);
+	uint32_t bytes = 0;
 
 	if (!out)
-		return (38 - (uint32_t)__builtin_clz(value | 1)) / 7;
+		return (70 - (uint32_t)__builtin_clzll(value | 1)) / 7;
 	do {
 		out[bytes++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
 		value >>= 7;
@@ -22,18 +23,24 @@ static uint32_t put_difference(uint8_t *out, uint32_t difference)
 	return bytes;
 }
 
-static uint32_t take_difference(const uint8_t **at)
+static inline int64_t take_difference(const uint8_t **at)
 {
-	uint32_t value = 0;
+	uint64_t value = 0;
 
 	for (int shift = 0;; shift += 7) {
 		uint8_t byte = *(*at)++;
 
-		value |= (uint32_t)(byte & 0x7f) << shift;
+		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
 			break;
 	}
-	return value >> 1 ^ (value & 1 ? UINT32_MAX : 0);
+	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
+}
+
+/* How far a row is behind another one; SS_NO_ROW is the one before 0. */
+static int64_t row_behind(uint32_t row, uint32_t before)
+{
+	return (int32_t)(row - before);
 }
 
 static const uint8_t bytes_of_form[] = {
@@ -110,53 +117,41 @@ static bool is_run(const struct ss_graph *graph, uint32_t task)
 	return !task || own->track != own[-1].track || own->step != own[-1].step;
 }
 
-/* The range of the starts of a block. */
-static void find_base(const struct ss_graph *graph, uint32_t first, int64_t *least_ns,
-		      int64_t *most_ns)
+/* How far it is behind what the task before it says: its end. */
+static int64_t moment_behind(const struct ss_task *task)
 {
-	*least_ns = INT64_MAX;
-	*most_ns = INT64_MIN;
-	for (uint32_t i = first; i < graph->task_count && i < first + SS_PACKED_BLOCK; i++) {
-		int64_t moment_ns = moment_of(&graph->tasks[i]);
+	const struct ss_task *before = task - 1;
+	uint64_t end_ns = (uint64_t)before->start_ns + (uint64_t)before->own_ns;
 
-		*least_ns = moment_ns < *least_ns ? moment_ns : *least_ns;
-		*most_ns = moment_ns > *most_ns ? moment_ns : *most_ns;
-	}
-}
-
-static bool is_far(int64_t least_ns, int64_t most_ns)
-{
-	return most_ns > least_ns && (uint64_t)most_ns - (uint64_t)least_ns > UINT32_MAX;
+	return (int64_t)((uint64_t)moment_of(task) - end_ns);
 }
 
 /* How much of everything there is; false: more than can be numbered. */
 static bool count(struct ss_packed *packed, const struct ss_graph *graph)
 {
-	uint64_t row_bytes = 0, edge_bytes = 0;
+	uint64_t start_bytes = 0, row_bytes = 0, edge_bytes = 0;
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
-		if (i % SS_PACKED_BLOCK == 0) {
-			int64_t least_ns, most_ns;
-
-			find_base(graph, i, &least_ns, &most_ns);
-			packed->far_count += is_far(least_ns, most_ns);
+		if (i % SS_PACKED_BLOCK == 0)
 			row = 0;
-		}
+		else
+			start_bytes += put_difference(NULL, moment_behind(task));
 		packed->long_count += is_long(graph, i);
 		packed->delay_count += task->delay_ns != 0;
 		packed->run_count += is_run(graph, i);
-		row_bytes += put_difference(NULL, task->row - row);
+		row_bytes += put_difference(NULL, row_behind(task->row, row));
 		row = task->row;
 		edge_bytes += task->edges == task[1].edges;
 		for (uint32_t k = task->edges; k < task[1].edges; k++)
 			edge_bytes += bytes_of_form[form_of(&graph->edges[k], i)];
 	}
+	packed->start_bytes = (uint32_t)start_bytes;
 	packed->row_bytes = (uint32_t)row_bytes;
 	packed->edge_bytes = (uint32_t)edge_bytes;
-	return row_bytes < UINT32_MAX && edge_bytes < UINT32_MAX;
+	return start_bytes < UINT32_MAX && row_bytes < UINT32_MAX && edge_bytes < UINT32_MAX;
 }
 
 static void *block(const struct ss_packed *packed, size_t number, size_t bytes, bool *whole)
@@ -174,14 +169,12 @@ static bool make_room(struct ss_packed *packed)
 
 	packed->kinds = block(packed, tasks, sizeof(*packed->kinds), &whole);
 	packed->own_ns = block(packed, tasks, sizeof(*packed->own_ns), &whole);
-	packed->start_ns = block(packed, tasks, sizeof(*packed->start_ns), &whole);
 	packed->names_of = block(packed, tasks, packed->name_bytes, &whole);
 	packed->blocks = block(packed, block_count(tasks), sizeof(*packed->blocks), &whole);
 	packed->runs = block(packed, packed->run_count, sizeof(*packed->runs), &whole);
-	packed->far = block(packed, (size_t)packed->far_count * SS_PACKED_BLOCK,
-			    sizeof(*packed->far), &whole);
 	packed->longs = block(packed, packed->long_count, sizeof(*packed->longs), &whole);
 	packed->delays = block(packed, packed->delay_count, sizeof(*packed->delays), &whole);
+	packed->starts = block(packed, packed->start_bytes, 1, &whole);
 	packed->rows = block(packed, packed->row_bytes, 1, &whole);
 	packed->edges = block(packed, packed->edge_bytes, 1, &whole);
 	packed->marks = block(packed, mark_count(tasks), sizeof(*packed->marks), &whole);
@@ -190,35 +183,29 @@ static bool make_room(struct ss_packed *packed)
 
 /* How far the parts of no fixed length are filled. */
 struct filling {
-	uint32_t run, far, longs, delays, row_bytes, edge_bytes;
+	uint32_t run, longs, delays, start_bytes, row_bytes, edge_bytes;
 	uint32_t row; /* of the task before */
 };
 
 static void open_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
 		       struct filling *at)
 {
-	struct ss_packed_block *own = &packed->blocks[task / SS_PACKED_BLOCK];
-	int64_t most_ns;
-
-	*own = (struct ss_packed_block){ .run = at->run ? at->run - 1 : 0,
-					 .rows_at = at->row_bytes };
+	packed->blocks[task / SS_PACKED_BLOCK] =
+		(struct ss_packed_block){ .base_ns = moment_of(&graph->tasks[task]),
+					  .starts_at = at->start_bytes,
+					  .run = at->run ? at->run - 1 : 0,
+					  .rows_at = at->row_bytes };
 	at->row = 0;
-	find_base(graph, task, &own->base_ns, &most_ns);
-	if (is_far(own->base_ns, most_ns))
-		own->far = ++at->far;
 }
 
 static void put_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
 		      struct filling *at)
 {
-	const struct ss_packed_block *own = &packed->blocks[task / SS_PACKED_BLOCK];
 	const struct ss_task *from = &graph->tasks[task];
-	int64_t moment_ns = moment_of(from);
 
-	packed->start_ns[task] = own->far ? 0 : (uint32_t)(moment_ns - own->base_ns);
-	if (own->far)
-		packed->far[(size_t)(own->far - 1) * SS_PACKED_BLOCK + task % SS_PACKED_BLOCK] =
-			moment_ns;
+	if (task % SS_PACKED_BLOCK)
+		at->start_bytes += put_difference(&packed->starts[at->start_bytes],
+						  moment_behind(from));
 	packed->own_ns[task] = (uint32_t)from->own_ns;
 	if (is_long(graph, task)) {
 		packed->own_ns[task] = UINT32_MAX;
@@ -261,7 +248,8 @@ static void fill(struct ss_packed *packed, const struct ss_graph *graph)
 		else
 			memcpy(&packed->names_of[(size_t)i * sizeof(task->name)], &task->name,
 			       sizeof(task->name));
-		at.row_bytes += put_difference(&packed->rows[at.row_bytes], task->row - at.row);
+		at.row_bytes += put_difference(&packed->rows[at.row_bytes],
+					       row_behind(task->row, at.row));
 		at.row = task->row;
 		put_edges(packed, graph, i, &at);
 	}
@@ -319,18 +307,16 @@ void ss_packed_release(struct ss_packed *packed)
 		return;
 	ss_memory_free(memory, packed->kinds, tasks * sizeof(*packed->kinds));
 	ss_memory_free(memory, packed->own_ns, tasks * sizeof(*packed->own_ns));
-	ss_memory_free(memory, packed->start_ns, tasks * sizeof(*packed->start_ns));
 	ss_memory_free(memory, packed->names_of, tasks * packed->name_bytes);
 	ss_memory_free(memory, packed->blocks,
 		       ((size_t)block_count(packed->task_count) + 1) * sizeof(*packed->blocks));
 	ss_memory_free(memory, packed->runs,
 		       ((size_t)packed->run_count + 1) * sizeof(*packed->runs));
-	ss_memory_free(memory, packed->far,
-		       ((size_t)packed->far_count * SS_PACKED_BLOCK + 1) * sizeof(*packed->far));
 	ss_memory_free(memory, packed->longs,
 		       ((size_t)packed->long_count + 1) * sizeof(*packed->longs));
 	ss_memory_free(memory, packed->delays,
 		       ((size_t)packed->delay_count + 1) * sizeof(*packed->delays));
+	ss_memory_free(memory, packed->starts, (size_t)packed->start_bytes + 1);
 	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
 	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
 	ss_memory_free(memory, packed->marks,
@@ -382,8 +368,73 @@ uint32_t ss_packed_row(const struct ss_packed *packed, uint32_t task)
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; i <= task % SS_PACKED_BLOCK; i++)
-		row += take_difference(&at);
+		row += (uint32_t)take_difference(&at);
 	return row;
+}
+
+/* From the moment of a task to that of the next one. */
+static inline uint64_t next_moment(const struct ss_packed *packed, uint32_t task,
+				   uint64_t moment_ns, const uint8_t **at)
+{
+	uint32_t own_ns = packed->own_ns[task];
+
+	/* a transfer has its end already */
+	if (ss_packed_kind(packed, task) != SS_TASK_TRANSFER)
+		moment_ns += own_ns < UINT32_MAX ? own_ns : (uint64_t)*ss_packed_long(packed, task);
+	/* most tasks of a thread begin when the one before ends */
+	if (!**at) {
+		++*at;
+		return moment_ns;
+	}
+	return moment_ns + (uint64_t)take_difference(at);
+}
+
+void ss_packed_moments(const struct ss_packed *packed, uint32_t block,
+		       int64_t moments_ns[SS_PACKED_BLOCK])
+{
+	const uint8_t *at = &packed->starts[packed->blocks[block].starts_at];
+	uint32_t first = block * SS_PACKED_BLOCK, left = packed->task_count - first;
+	uint64_t moment_ns = (uint64_t)packed->blocks[block].base_ns;
+
+	moments_ns[0] = (int64_t)moment_ns;
+	for (uint32_t i = 1; i < SS_PACKED_BLOCK && i < left; i++) {
+		moment_ns = next_moment(packed, first + i - 1, moment_ns, &at);
+		moments_ns[i] = (int64_t)moment_ns;
+	}
+}
+
+/* The moment of one task; `at` goes to the next one of its block. */
+static uint64_t find_moment(const struct ss_packed *packed, uint32_t task, const uint8_t **at)
+{
+	const struct ss_packed_block *block = &packed->blocks[task / SS_PACKED_BLOCK];
+	uint64_t moment_ns = (uint64_t)block->base_ns;
+
+	*at = &packed->starts[block->starts_at];
+	for (uint32_t i = task - task % SS_PACKED_BLOCK; i < task; i++)
+		moment_ns = next_moment(packed, i, moment_ns, at);
+	return moment_ns;
+}
+
+int64_t ss_packed_transfer_end(const struct ss_packed *packed, uint32_t arrival,
+			       int64_t *arrived_ns)
+{
+	const uint8_t *at;
+	uint64_t moment_ns = find_moment(packed, arrival, &at);
+
+	*arrived_ns = (int64_t)moment_ns;
+	return (int64_t)((arrival + 1) % SS_PACKED_BLOCK
+				 ? next_moment(packed, arrival, moment_ns, &at)
+				 : find_moment(packed, arrival + 1, &at));
+}
+
+int64_t ss_packed_start(const struct ss_packed *packed, uint32_t task)
+{
+	const uint8_t *at;
+	uint64_t moment_ns = find_moment(packed, task, &at);
+
+	if (ss_packed_kind(packed, task) == SS_TASK_TRANSFER)
+		moment_ns -= (uint64_t)ss_packed_own(packed, task);
+	return (int64_t)moment_ns;
 }
 
 uint32_t ss_packed_edges(const struct ss_packed *packed, uint32_t task)

@@ -6,15 +6,15 @@
  * each value takes what it usually needs, and what is rare stands in a table:
  *
  *     own time     4 bytes; those of half a second and more in `longs`
- *     start        4 bytes behind the first of its block; blocks that are longer in `far`. Of a
- *                  transfer its end is kept: that stays when the replay finds when it began
+ *     start        a byte or more behind the end of the task before it. Of a transfer its end is
+ *                  kept: that stays when the replay finds when it began
  *     row          a byte or more behind that of the task before it
  *     track, step  once for all neighbours that share them
  *     delay        in `delays`: one task in thousands has one
  *     edge         1 byte from the end of the task before it; 3 with a lag, 5 from another task,
  *                  13 where that is far away or the lag is long
  *
- * Rows are found from the first of their block on, edges from marks on.
+ * Starts and rows are found from the first of their block on, edges from marks on.
  */
 #ifndef SS_REPLAY_PACKED_H
 #define SS_REPLAY_PACKED_H
@@ -36,10 +36,10 @@
 #define SS_PACKED_MARK 16
 
 struct ss_packed_block {
-	int64_t base_ns;  /* its starts count from here */
-	uint32_t far;     /* number + 1 of its starts in `far`; 0: they are not there */
-	uint32_t run;     /* of its first task */
-	uint32_t rows_at; /* the row of its first task, in bytes; counts from row 0 */
+	int64_t base_ns;    /* the start of its first task */
+	uint32_t starts_at; /* those of the others, in bytes */
+	uint32_t run;       /* of its first task */
+	uint32_t rows_at;   /* the row of its first task, in bytes; counts from row 0 */
 };
 
 /* Neighbours with the same track and step. */
@@ -59,19 +59,16 @@ struct ss_packed {
 	uint32_t task_count, edge_count;
 	uint8_t *kinds;                 /* enum ss_task_kind, enum ss_phase << 4 */
 	uint32_t *own_ns;               /* UINT32_MAX: in longs */
-	uint32_t *start_ns;             /* behind the base of the block */
 	struct ss_packed_block *blocks; /* of SS_PACKED_BLOCK tasks */
 	struct ss_packed_run *runs;     /* and one that no task reaches */
 	uint32_t run_count;
-	int64_t *far; /* SS_PACKED_BLOCK starts each */
-	uint32_t far_count;
 	struct ss_packed_time *longs, *delays; /* by task */
 	uint32_t long_count, delay_count;
 	uint8_t *names_of; /* per task: number of its name, in name_bytes */
 	uint8_t name_bytes;
-	uint8_t *rows, *edges;
+	uint8_t *starts, *rows, *edges;
 	uint32_t *marks; /* the edges of each SS_PACKED_MARK-th task, in bytes */
-	uint32_t row_bytes, edge_bytes;
+	uint32_t start_bytes, row_bytes, edge_bytes;
 	/* as in struct ss_graph */
 	struct ss_strings names;
 	struct ss_graph_step *steps;
@@ -136,28 +133,63 @@ static inline const struct ss_packed_run *ss_packed_run(const struct ss_packed *
 	return run;
 }
 
-static inline int64_t ss_packed_start(const struct ss_packed *packed, uint32_t task)
-{
-	const struct ss_packed_block *block = &packed->blocks[task / SS_PACKED_BLOCK];
-	int64_t start_ns = block->far ? packed->far[(size_t)(block->far - 1) * SS_PACKED_BLOCK +
-						    task % SS_PACKED_BLOCK]
-				      : block->base_ns + packed->start_ns[task];
+/* Reads all starts of a block; of transfers the ends. */
+void ss_packed_moments(const struct ss_packed *packed, uint32_t block,
+		       int64_t moments_ns[SS_PACKED_BLOCK]);
 
-	return ss_packed_kind(packed, task) == SS_TASK_TRANSFER
-		       ? start_ns - ss_packed_own(packed, task)
-		       : start_ns;
+/* Up to 64 tasks are read for it: who asks for all of them has struct ss_packed_starts. */
+int64_t ss_packed_start(const struct ss_packed *packed, uint32_t task);
+
+/* The end of the transfer that follows an arrival, and when the rank arrived. */
+int64_t ss_packed_transfer_end(const struct ss_packed *packed, uint32_t arrival,
+			       int64_t *arrived_ns);
+
+/* The starts of the block that was asked for last. */
+struct ss_packed_starts {
+	const struct ss_packed *packed;
+	uint32_t block;
+	int64_t moments_ns[SS_PACKED_BLOCK];
+};
+
+static inline void ss_packed_starts_init(struct ss_packed_starts *starts,
+					 const struct ss_packed *packed)
+{
+	starts->packed = packed;
+	starts->block = UINT32_MAX;
 }
 
-static inline struct ss_packed_task ss_packed_task(const struct ss_packed *packed, uint32_t task)
+static inline int64_t ss_packed_starts_get(struct ss_packed_starts *starts, uint32_t task)
+{
+	const struct ss_packed *packed = starts->packed;
+	int64_t moment_ns;
+
+	if (task / SS_PACKED_BLOCK != starts->block) {
+		starts->block = task / SS_PACKED_BLOCK;
+		ss_packed_moments(packed, starts->block, starts->moments_ns);
+	}
+	moment_ns = starts->moments_ns[task % SS_PACKED_BLOCK];
+	return ss_packed_kind(packed, task) == SS_TASK_TRANSFER
+		       ? moment_ns - ss_packed_own(packed, task)
+		       : moment_ns;
+}
+
+/* A task whose start is known, or not asked for. */
+static inline struct ss_packed_task ss_packed_task_from(const struct ss_packed *packed,
+							uint32_t task, int64_t start_ns)
 {
 	const struct ss_packed_run *run = ss_packed_run(packed, task);
 
-	return (struct ss_packed_task){ .start_ns = ss_packed_start(packed, task),
+	return (struct ss_packed_task){ .start_ns = start_ns,
 					.own_ns = ss_packed_own(packed, task),
 					.track = run->track,
 					.step = (uint16_t)run->step,
 					.kind = packed->kinds[task] & 0xf,
 					.phase = packed->kinds[task] >> 4 };
+}
+
+static inline struct ss_packed_task ss_packed_task(const struct ss_packed *packed, uint32_t task)
+{
+	return ss_packed_task_from(packed, task, ss_packed_start(packed, task));
 }
 
 static inline int64_t ss_packed_end(const struct ss_packed_task *task)

@@ -103,10 +103,11 @@ static void group(struct search *search)
 
 /* --- one pipeline ---------------------------------------------------------------------------- */
 
-bool ss_pipeline_passes(const struct ss_packed_task *task)
+bool ss_pipeline_passes(const struct ss_packed *graph, uint32_t task)
 {
-	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP &&
-	       task->phase != SS_PHASE_OPTIMIZER;
+	return ss_packed_kind(graph, task) == SS_TASK_KERNEL &&
+	       graph->kinds[task] >> 4 != SS_PHASE_OPTIMIZER &&
+	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
 /* Adds a stage: when its passes begin and end in each step, and how long they compute. */
@@ -116,12 +117,15 @@ static void add_stage(const struct search *search, uint32_t rank, struct ss_pipe
 	const struct ss_packed *graph = &search->replay->ranks[rank];
 	int64_t offset_ns = search->replay->offset_ns[rank], work_ns = 0;
 	uint32_t kernels = 0, turns = 0, before = SS_PHASE_OTHER;
+	struct ss_packed_starts starts;
 
+	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_packed_task task = ss_packed_task(graph, i);
+		struct ss_packed_task task;
 
-		if (!ss_pipeline_passes(&task) || task.step >= out->steps)
+		if (!ss_pipeline_passes(graph, i) || ss_packed_run(graph, i)->step >= out->steps)
 			continue;
+		task = ss_packed_task_from(graph, i, ss_packed_starts_get(&starts, i));
 		if (task.start_ns + offset_ns < from_ns[task.step])
 			from_ns[task.step] = task.start_ns + offset_ns;
 		if (ss_packed_end(&task) + offset_ns > to_ns[task.step])

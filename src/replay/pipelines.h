@@ -42,6 +42,6 @@ void ss_pipelines_release(struct ss_pipelines *pipelines);
 double ss_pipeline_bubble(const struct ss_pipeline *pipeline);
 
 /* A kernel of a forward or backward pass in a step. */
-bool ss_pipeline_passes(const struct ss_packed_task *task);
+bool ss_pipeline_passes(const struct ss_packed *graph, uint32_t task);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "replay/order.h"
+#include "replay/run/order.h"
 
 static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
 {
@@ -62,35 +62,29 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
 }
 
-static int64_t end_of_transfer(const struct ss_replay *replay,
-			       const struct ss_replay_member *member)
-{
-	const struct ss_packed *graph = &replay->ranks[member->rank];
-
-	return ss_packed_start(graph, member->task + 1) + ss_packed_own(graph, member->task + 1);
-}
-
 /* When the last arrives, as recorded, and how each goes on from there. */
-static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
+static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
+			   int64_t *ends_ns)
 {
 	struct ss_replay_member *members = &replay->members[meeting->first];
 	int64_t met_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		int64_t at_ns = ss_packed_start(&replay->ranks[members[i].rank], members[i].task) +
-				replay->offset_ns[members[i].rank];
+		int64_t offset_ns = replay->offset_ns[members[i].rank], at_ns;
 
-		if (at_ns > met_ns)
-			met_ns = at_ns;
+		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
+								members[i].task, &at_ns);
+		if (at_ns + offset_ns > met_ns)
+			met_ns = at_ns + offset_ns;
 	}
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		struct ss_replay_member *member = &members[i];
-		int64_t end_ns = end_of_transfer(replay, member) + replay->offset_ns[member->rank];
 
 		/* who left before the last came did not wait for it */
-		if (end_ns < met_ns)
+		if (ends_ns[i] < met_ns)
 			continue;
-		ss_packed_settle(&replay->ranks[member->rank], member->task + 1, end_ns - met_ns);
+		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
+				 ends_ns[i] - met_ns);
 		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
 			meeting->first + i + 1;
 	}
@@ -122,12 +116,19 @@ static void list_transfers(struct ss_replay *replay)
 		      sizeof(*replay->transfers), by_task);
 }
 
-static void settle(struct ss_replay *replay)
+static bool settle(struct ss_replay *replay)
 {
+	bool whole = true;
+	int64_t *ends_ns = block(replay, replay->member_count, sizeof(*ends_ns), &whole);
+
+	if (!whole)
+		return false;
 	list_transfers(replay);
 	for (uint32_t i = 0; i < replay->meeting_count; i++)
-		settle_meeting(replay, &replay->meetings[i]);
+		settle_meeting(replay, &replay->meetings[i], ends_ns);
+	free_block(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
 	replay->is_settled = true;
+	return true;
 }
 
 /* The graphs are lent: they are as they were again. */
@@ -145,11 +146,12 @@ static void unsettle(struct ss_replay *replay)
 	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
 		const struct ss_replay_member *member = &replay->members[i];
 		struct ss_packed *graph = &replay->ranks[member->rank];
+		int64_t end_ns, arrived_ns;
 
-		if (ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
-			ss_packed_settle(graph, member->task + 1,
-					 end_of_transfer(replay, member) -
-						 ss_packed_start(graph, member->task));
+		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
+			continue;
+		end_ns = ss_packed_transfer_end(graph, member->task, &arrived_ns);
+		ss_packed_settle(graph, member->task + 1, end_ns - arrived_ns);
 	}
 }
 
@@ -171,7 +173,8 @@ void ss_replay_release(struct ss_replay *replay)
 		       replay->left_out_capacity * sizeof(*replay->left_out));
 	ss_memory_free(replay->memory, replay->order,
 		       replay->stretch_capacity * sizeof(*replay->order));
-	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
+	ss_moments_release(&replay->starts);
+	free_block(replay, replay->met_ns, replay->meeting_count, sizeof(*replay->met_ns));
 	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
 	free_block(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
 	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
@@ -207,8 +210,7 @@ static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 /* When the others let a transfer start. */
 static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member)
 {
-	return replay
-		->start_ns[replay->first[replay->rank_count] + replay->members[member - 1].meeting];
+	return replay->met_ns[replay->members[member].meeting];
 }
 
 /* When its edges let a task start; `at` goes to those of the next one. */
@@ -219,11 +221,6 @@ static inline int64_t start_of_task(const struct ss_replay *replay, uint32_t fir
 	struct ss_edge edge;
 	bool more = true;
 
-	/* most tasks of a thread */
-	if (**at == SS_PACKED_CHAIN) {
-		++*at;
-		return replay->start_ns[first + task - 1] + ss_replay_own(replay, first + task - 1);
-	}
 	if (**at == SS_PACKED_NO_EDGE) {
 		++*at;
 		return at_ns;
@@ -242,25 +239,32 @@ static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch
 {
 	const struct ss_packed *graph = &replay->ranks[stretch->rank];
 	const uint8_t *at = &graph->edges[stretch->edges_at];
-	uint32_t first = replay->first[stretch->rank], member = stretch->member;
-	int64_t *start_ns = &replay->start_ns[first + stretch->task];
-	const uint8_t *flags = &replay->flags[first + stretch->task];
+	uint32_t first = replay->first[stretch->rank];
+	uint32_t from = stretch->waits ? replay->members[stretch->task].task + 1 : stretch->task;
+	const uint8_t *flags = &replay->flags[first];
+	bool waits = stretch->waits;
+	int64_t at_ns = from ? ss_replay_start(replay, first + from - 1) : 0;
 
-	for (uint32_t i = 0; i < stretch->count; i++) {
-		uint32_t task = stretch->task + i;
-		int64_t at_ns = start_of_task(replay, first, task, flags[i], &at);
-
-		if (member && !(flags[i] & SS_REPLAY_RELEASED)) {
-			int64_t met_ns = start_of_transfer(replay, member);
+	for (uint32_t task = from; task < from + stretch->count; task++) {
+		/* most tasks of a thread: at_ns is the start of the one before */
+		if (*at == SS_PACKED_CHAIN) {
+			at++;
+			at_ns += ss_replay_own(replay, first + task - 1);
+		} else {
+			at_ns = start_of_task(replay, first, task, flags[task], &at);
+		}
+		if (waits && !(flags[task] & SS_REPLAY_RELEASED)) {
+			int64_t met_ns = start_of_transfer(replay, stretch->task);
 
 			at_ns = met_ns > at_ns ? met_ns : at_ns;
 		}
-		member = 0;
+		waits = false;
 		if (at_ns == INT64_MIN)
 			at_ns = ss_packed_start(graph, task) + replay->offset_ns[stretch->rank];
-		else if ((flags[i] & (SS_REPLAY_DELAYED | SS_REPLAY_UNLOCKED)) == SS_REPLAY_DELAYED)
+		else if ((flags[task] & (SS_REPLAY_DELAYED | SS_REPLAY_UNLOCKED)) ==
+			 SS_REPLAY_DELAYED)
 			at_ns += ss_packed_delay(graph, task);
-		start_ns[i] = at_ns;
+		ss_moments_set(&replay->starts, first + task, at_ns);
 	}
 }
 
@@ -271,7 +275,7 @@ static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
-		int64_t at_ns = replay->start_ns[replay->first[member->rank] + member->task];
+		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
 		if (member->is_met && at_ns > start_ns)
 			start_ns = at_ns;
@@ -281,8 +285,7 @@ static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
 
 static void run(struct ss_replay *replay)
 {
-	int64_t *meetings_ns = &replay->start_ns[replay->first[replay->rank_count]];
-
+	ss_moments_clear(&replay->starts);
 	for (uint32_t i = 0; i < replay->stretch_count; i++) {
 		const struct ss_replay_stretch *stretch = &replay->order[i];
 
@@ -291,7 +294,7 @@ static void run(struct ss_replay *replay)
 			continue;
 		}
 		for (uint32_t k = stretch->task; k < stretch->task + stretch->count; k++)
-			meetings_ns[k] = start_of_meeting(replay, k);
+			replay->met_ns[k] = start_of_meeting(replay, k);
 	}
 }
 
@@ -362,23 +365,24 @@ static void set_flags(struct ss_replay *replay)
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
-	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
-	const uint8_t *flags = &replay->flags[replay->first[rank]];
+	uint32_t first = replay->first[rank];
+	const uint8_t *flags = &replay->flags[first];
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
 
 	for (uint32_t i = 0; i < replay->ranks[rank].task_count; i++) {
-		int64_t end_ns;
+		int64_t start_ns, end_ns;
 
 		if (!(flags[i] & (SS_REPLAY_BEFORE | SS_REPLAY_IN_STEP)))
 			continue;
-		end_ns = start_ns[i] + ss_replay_own(replay, replay->first[rank] + i);
+		start_ns = ss_replay_start(replay, first + i);
+		end_ns = start_ns + ss_replay_own(replay, first + i);
 		/* the first step begins when the work of the one before is done */
 		if ((flags[i] & SS_REPLAY_BEFORE) && end_ns > before_ns)
 			before_ns = end_ns;
 		if (!(flags[i] & SS_REPLAY_IN_STEP))
 			continue;
-		if (start_ns[i] < from_ns)
-			from_ns = start_ns[i];
+		if (start_ns < from_ns)
+			from_ns = start_ns;
 		if (end_ns > to_ns)
 			to_ns = end_ns;
 	}
@@ -556,10 +560,12 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 		whole = join(replay, joined);
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
-		count += ranks[i].task_count;
+		/* blocks of moments have one rank each */
+		count += (ranks[i].task_count + (uint64_t)SS_MOMENTS_BLOCK - 1) / SS_MOMENTS_BLOCK *
+			 SS_MOMENTS_BLOCK;
 		replay->long_count += ranks[i].long_count;
 	}
-	if (count + replay->meeting_count >= UINT32_MAX)
+	if (count + replay->meeting_count >= UINT32_MAX || rank_count > SS_REPLAY_RANKS_MAX)
 		whole = false;
 	if (whole) {
 		replay->first[rank_count] = (uint32_t)count;
@@ -567,13 +573,13 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	}
 	replay->transfers = block(replay, replay->member_count, sizeof(*replay->transfers), &whole);
 	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
-	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
+	whole &= ss_moments_init(&replay->starts, replay->task_count, memory);
+	replay->met_ns = block(replay, replay->meeting_count, sizeof(*replay->met_ns), &whole);
 	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
 	replay->longs = block(replay, replay->long_count, sizeof(*replay->longs), &whole);
 	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
 	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
-	if (whole)
-		settle(replay);
+	whole = whole && settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");
@@ -583,6 +589,10 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	run(replay);
 	replay->plain_ns = mean_step(replay);
 	replay->plain_apart_ns = replay->apart_ns;
-	measure_error(replay);
-	return SS_OK;
+	if (!replay->starts.failed)
+		measure_error(replay);
+	if (!replay->starts.failed)
+		return SS_OK;
+	ss_replay_release(replay);
+	return ss_fail_memory(err, "the replay of the steps");
 }

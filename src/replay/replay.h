@@ -13,6 +13,7 @@
 
 #include "job/join/join.h"
 #include "replay/edits.h"
+#include "replay/run/moments.h"
 #include "replay/packed.h"
 
 /* A collective of the job: begins when its last member arrives. */
@@ -32,11 +33,16 @@ struct ss_replay_transfer {
 	uint32_t member; /* + 1; 0: nobody is waited for after all */
 };
 
+/* What a stretch has bits for. */
+#define SS_REPLAY_RANKS_MAX ((1U << 20) - 1)
+#define SS_REPLAY_STRETCH_MAX ((1U << 11) - 1)
+
 /* Tasks of one rank that are run one after the other. */
 struct ss_replay_stretch {
-	uint32_t rank; /* or the number of ranks: tasks are meetings */
-	uint32_t task, count;
-	uint32_t member;   /* the first task is a transfer that waits: member + 1; else 0 */
+	uint32_t rank : 20; /* or the number of ranks: tasks are meetings */
+	uint32_t waits : 1; /* the first task is a transfer that waits */
+	uint32_t count : 11;
+	uint32_t task;     /* the first; of a transfer that waits: its member */
 	uint32_t edges_at; /* of the first task, in the edges of its rank */
 };
 
@@ -54,7 +60,7 @@ struct ss_replay {
 	const struct ss_joined *joined; /* lent; NULL: they do not meet */
 	uint32_t rank_count;
 	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
-	uint32_t task_count; /* of all ranks, with the meetings */
+	uint32_t task_count; /* of all ranks, with the meetings and what fills up blocks */
 	int64_t *offset_ns;  /* per rank: from its own time to the job's */
 	struct ss_replay_meeting *meetings;
 	struct ss_replay_member *members;
@@ -71,7 +77,8 @@ struct ss_replay {
 	struct ss_replay_left_out *left_out;
 	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
-	int64_t *start_ns;
+	struct ss_moments starts;
+	int64_t *met_ns;              /* per meeting */
 	uint32_t *own_ns;             /* UINT32_MAX: in longs */
 	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
 	uint32_t long_count;
@@ -110,6 +117,12 @@ static inline int64_t ss_replay_own(const struct ss_replay *replay, uint32_t num
 						   : *ss_replay_long(replay, number);
 }
 
+/* Start of a task in the last run. */
+static inline int64_t ss_replay_start(const struct ss_replay *replay, uint32_t number)
+{
+	return ss_moments_get(&replay->starts, number);
+}
+
 /* The transfer of a rank that waits and is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
 						 uint32_t task);
@@ -136,7 +149,8 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER ||
 	      edge->kind == SS_EDGE_BATCH)))
 		return INT64_MIN;
-	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : ss_replay_own(replay, from));
+	at_ns = ss_replay_start(replay, from) +
+		(edge->from_start ? 0 : ss_replay_own(replay, from));
 	/* work that overlaps what is before it may go on doing so */
 	return (flags & SS_REPLAY_MERGED) && edge->kind == SS_EDGE_STREAM && edge->lag_ns > 0
 		       ? at_ns
@@ -158,7 +172,8 @@ void ss_replay_release(struct ss_replay *replay);
 
 /*
  * Runs it with all these edits; returns the mean step. Where two edit a task the shorter one
- * counts. Starts and own times of all tasks stay in the replay until the next run.
+ * counts. Starts and own times of all tasks stay in the replay until the next run. Without
+ * memory it sets starts.failed, and nothing of the run is right.
  */
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count);

@@ -292,7 +292,6 @@ static void select_allocations(struct cut *cut)
 
 static void count_again(struct ss_trace *out)
 {
-	memset(out->category_events, 0, sizeof(out->category_events));
 	memset(out->device_kind_count, 0, sizeof(out->device_kind_count));
 	out->device_event_count = out->comm_kernel_count = 0;
 	for (uint32_t row = 0; row < out->slices.count; row++)
@@ -328,7 +327,8 @@ static bool select_rows(struct cut *cut, struct ss_arena *scratch)
 	cut->nearest = SS_ARENA_NEW(scratch, uint32_t, count);
 	cut->out->tracks = SS_ARENA_NEW(&cut->out->arena, struct ss_track,
 					(size_t)trace->track_count + 1);
-	if (!cut->moved || !cut->nearest || !cut->out->tracks)
+	cut->out->category_events = SS_ARENA_NEW(&cut->out->arena, uint64_t, SS_CATEGORIES_MAX);
+	if (!cut->moved || !cut->nearest || !cut->out->tracks || !cut->out->category_events)
 		return false;
 	cut->out->device_from = cut->out->device_to = 0;
 	cut->out->track_sums = NULL;

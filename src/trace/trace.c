@@ -25,6 +25,10 @@ enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, s
 	trace->memory = memory;
 	ss_arena_init(&trace->arena, memory);
 	ss_quality_init(&trace->quality);
+	trace->categories = SS_ARENA_NEW(&trace->arena, struct ss_category, SS_CATEGORIES_MAX);
+	trace->category_events = SS_ARENA_NEW(&trace->arena, uint64_t, SS_CATEGORIES_MAX);
+	if (!trace->categories || !trace->category_events)
+		return ss_fail_memory(err, "a trace");
 	/* where categories beyond the limit go */
 	trace->categories[SS_CATEGORIES_MAX - 1] = (struct ss_category){ "(others)", SS_KIND_OTHER,
 									 false };

@@ -227,8 +227,8 @@ struct ss_trace {
 	uint32_t track_count, track_capacity;
 	uint32_t device_from, device_to; /* rows of streams; those of threads come before them */
 
-	struct ss_category categories[SS_CATEGORIES_MAX];
-	uint64_t category_events[SS_CATEGORIES_MAX]; /* complete events, kept or not */
+	struct ss_category *categories; /* SS_CATEGORIES_MAX; NULL: of a trace that is gone */
+	uint64_t *category_events;      /* complete events, kept or not */
 	uint32_t category_count;
 
 	struct ss_records op_args;     /* SS_KIND_OP, SS_KIND_ANNOTATION */

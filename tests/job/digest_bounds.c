@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "job/digest_files.h"
+#include "job/join/own_parts.h"
 
 static void fill(const struct ss_field *fields, size_t count, char *item, int64_t value)
 {
@@ -31,20 +32,24 @@ static void fill_all(struct ss_job_file *file, int64_t value)
 	}
 }
 
-static enum ss_status write_and_read(const struct ss_job_file *file, struct ss_job_file *out,
+static enum ss_status write_and_read(struct ss_job_file *file, struct ss_job_file *out,
 				     struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_fields_reader reader = { .memory = memory };
 	struct ss_text text = { 0 };
 	enum ss_status status;
 
+	assert_true(ss_digest_unfold(&file->digest));
 	ss_fields_write(&ss_digest_layout, file, memory, &text);
+	ss_digest_drop_wholes(&file->digest);
 	assert_false(ss_text_failed(&text));
 	reader.at = (const unsigned char *)text.data;
 	reader.end = reader.at + text.length;
 	out->digest.memory = memory;
 	status = ss_fields_read(&reader, &ss_digest_layout, out, err);
 	ss_text_release(&text);
+	if (status == SS_OK)
+		assert_true(ss_digest_fold(&out->digest));
 	return status;
 }
 
@@ -67,11 +72,12 @@ static void test_bounds(void **state)
 					  -INT64_MAX,
 					  INT64_MIN };
 
+	struct ss_memory memory;
+
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(values); i++) {
 		struct ss_device_size size = { 0 };
 		struct ss_rank_group group = { 0 };
-		struct ss_arrival arrival = { 0 };
 		struct ss_rank_step step = { 0 };
 		struct ss_rank_kernel kernel = { 0 }, module = { 0 };
 		struct ss_rank_gap gap = { 0 };
@@ -79,8 +85,9 @@ static void test_bounds(void **state)
 			.recording = { .sizes = &size, .size_count = 1 },
 			.digest = { .groups = &group,
 				    .group_count = 1,
-				    .arrivals = &arrival,
-				    .arrival_count = 1,
+				    .memory = &memory,
+				    .whole_count = 1,
+				    .whole_capacity = 1,
 				    .steps = &step,
 				    .step_count = 1,
 				    .kernels = &kernel,
@@ -92,11 +99,13 @@ static void test_bounds(void **state)
 		};
 		struct ss_job_file read = { 0 };
 		struct ss_error err = { 0 };
-		struct ss_memory memory;
 
 		ss_memory_init(&memory, 0);
 		assert_true(ss_strings_init(&file.digest.texts, &memory));
+		file.digest.wholes = ss_memory_zeroed(&memory, sizeof(*file.digest.wholes));
+		assert_non_null(file.digest.wholes);
 		fill_all(&file, values[i]);
+		assert_true(ss_digest_fold(&file.digest));
 		ss_job_digest_bound(&file);
 		support_check(write_and_read(&file, &read, &memory, &err) == SS_OK, "bounds",
 			      "%lld: %s", (long long)values[i], err.text);
@@ -107,6 +116,8 @@ static void test_bounds(void **state)
 		assert_int_equal(read.digest.rank, values[i]);
 		release(&read, &memory);
 		ss_strings_release(&file.digest.texts);
+		ss_memory_free(&memory, file.digest.arrivals, sizeof(*file.digest.arrivals));
+		ss_memory_free(&memory, file.digest.own, file.digest.own_capacity);
 		assert_int_equal(memory.used_bytes, 0);
 	}
 }
@@ -115,10 +126,12 @@ static void test_bounds(void **state)
 static void test_refused(void **state)
 {
 	struct ss_rank_step step = { .loose_ns = INT64_MAX };
-	struct ss_job_file file = { .digest = { .steps = &step, .step_count = 1 } };
+	struct ss_memory memory;
+	struct ss_job_file file = {
+		.digest = { .memory = &memory, .steps = &step, .step_count = 1 },
+	};
 	struct ss_job_file read = { 0 };
 	struct ss_error err = { 0 };
-	struct ss_memory memory;
 
 	(void)state;
 	ss_memory_init(&memory, 0);

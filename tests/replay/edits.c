@@ -66,9 +66,34 @@ static void test_order(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* More than one chunk has room for, of all lengths that numbers have. */
+static void test_many(void **state)
+{
+	struct ss_edits_visit visit = { 0 };
+	struct ss_memory memory;
+	struct ss_edits edits;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	ss_edits_init(&edits, &memory);
+	for (uint32_t i = 0; i < 100000; i++)
+		assert_true(ss_edits_add(&edits,
+					 (struct ss_edit){ .task = i * i,
+							   .own_ns = i % 3 ? i >> i % 17 : 0 }));
+	for (uint32_t i = 0; i < 100000; i++) {
+		assert_true(ss_edits_next(&edits, &visit));
+		assert_int_equal(visit.edit.task, i * i);
+		assert_int_equal(visit.edit.own_ns, i % 3 ? i >> i % 17 : 0);
+	}
+	assert_false(ss_edits_next(&edits, &visit));
+	ss_edits_release(&edits);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_order) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_order),
+					    cmocka_unit_test(test_many) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

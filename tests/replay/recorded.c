@@ -188,9 +188,9 @@ static void check(const struct wait_case *test)
 	support_check(ss_replay_run(&replay, NULL, 0) == (int64_t)(test->step_us * 1000),
 		      test->what, "the step takes %lld", (long long)replay.step_ns);
 	for (uint32_t i = 0; i < graph.task_count; i++)
-		support_check(replay.start_ns[i] == graph.tasks[i].start_ns, test->what,
+		support_check(ss_replay_start(&replay, i) == graph.tasks[i].start_ns, test->what,
 			      "task %u (%s) starts at %lld", i, ss_task_name(graph.tasks[i].kind),
-			      (long long)replay.start_ns[i]);
+			      (long long)ss_replay_start(&replay, i));
 	fixed_ns = ss_replay_run(&replay, fixes, 1);
 	support_check(fixed_ns == (int64_t)(test->fixed_us * 1000), test->what,
 		      "fixed it takes %lld", (long long)fixed_ns);

@@ -31,6 +31,7 @@ struct stretch {
 struct passage {
 	uint32_t task;
 	uint32_t arrival; /* of the digest */
+	int64_t start_ns;
 };
 
 struct hiding {
@@ -69,6 +70,7 @@ static bool is_compute(const struct ss_packed *graph, uint32_t task)
 static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 {
 	const struct ss_packed *graph = hiding->graph;
+	struct ss_packed_starts starts;
 	uint32_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
@@ -81,12 +83,13 @@ static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 	for (uint32_t i = 0; i < graph->step_count; i++)
 		hiding->backward_ns[i] = INT64_MAX;
 	count = 0;
+	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		struct ss_packed_task task;
 
 		if (!is_compute(graph, i))
 			continue;
-		task = ss_packed_task(graph, i);
+		task = ss_packed_task_from(graph, i, ss_packed_starts_get(&starts, i));
 		hiding->busy[count++] = (struct stretch){ task.start_ns, ss_packed_end(&task) };
 		if (task.phase == SS_PHASE_BACKWARD && task.step < graph->step_count &&
 		    task.start_ns < hiding->backward_ns[task.step])
@@ -143,6 +146,8 @@ static int by_time(const void *a, const void *b)
 /* In the order of tasks: stream after stream, each in the order of time. */
 static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 {
+	struct ss_packed_starts starts;
+
 	hiding->passages = SS_ARENA_NEW(arena, struct passage,
 					(size_t)hiding->digest->arrival_count + 1);
 	if (!hiding->passages)
@@ -152,10 +157,15 @@ static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 
 		if (task != SS_NO_TASK &&
 		    ss_packed_run(hiding->graph, task + 1)->step != SS_NO_STEP)
-			hiding->passages[hiding->passage_count++] = (struct passage){ task + 1, i };
+			hiding->passages[hiding->passage_count++] =
+				(struct passage){ .task = task + 1, .arrival = i };
 	}
 	if (hiding->passage_count)
 		qsort(hiding->passages, hiding->passage_count, sizeof(*hiding->passages), by_time);
+	ss_packed_starts_init(&starts, hiding->graph);
+	for (uint32_t i = 0; i < hiding->passage_count; i++)
+		hiding->passages[i].start_ns = ss_packed_starts_get(&starts,
+								    hiding->passages[i].task);
 	return true;
 }
 
@@ -194,7 +204,8 @@ static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, in
 
 static struct ss_packed_task task_of(const struct hiding *hiding, uint32_t index)
 {
-	return ss_packed_task(hiding->graph, hiding->passages[index].task);
+	return ss_packed_task_from(hiding->graph, hiding->passages[index].task,
+				   hiding->passages[index].start_ns);
 }
 
 /* Where nothing computes beside it; what the next one on its stream is. */

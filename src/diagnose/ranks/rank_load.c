@@ -78,22 +78,23 @@ static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_a
 	const struct ss_packed *graph = &shares->graphs[rank];
 	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
+	struct ss_packed_starts starts;
 
 	if (!pieces || !arrivals)
 		return false;
+	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->comm_count; i++)
-		arrivals[i] = ss_packed_start(graph, graph->comms[i].task);
+		arrivals[i] = ss_packed_starts_get(&starts, graph->comms[i].task);
 	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_packed_task task = ss_packed_task(graph, i);
-		uint32_t before;
+		uint32_t step = ss_packed_run(graph, i)->step, before;
 
-		if (task.step >= graph->step_count)
+		if (step >= graph->step_count)
 			continue;
 		/* what begins when the rank has come is behind it */
-		before = count_before(arrivals, graph->comm_count, task.start_ns + 1) -
-			 count_before(arrivals, graph->comm_count,
-				      graph->steps[task.step].start_ns);
+		before = count_before(arrivals, graph->comm_count,
+				      ss_packed_starts_get(&starts, i) + 1) -
+			 count_before(arrivals, graph->comm_count, graph->steps[step].start_ns);
 		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
 	}
 	shares->pieces[rank] = pieces;

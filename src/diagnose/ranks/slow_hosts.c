@@ -30,7 +30,7 @@ static bool next_stretch(const struct ss_packed *graph, const struct ss_host_lim
 {
 	*stretch = (struct stretch){ .from = *at };
 	for (; *at < graph->task_count && ss_packed_kind(graph, *at) <= SS_TASK_JOIN; ++*at) {
-		const struct ss_packed_task task = ss_packed_task(graph, *at);
+		const struct ss_packed_task task = ss_packed_task_from(graph, *at, 0);
 
 		if (*at && task.track != ss_packed_run(graph, *at - 1)->track)
 			*stretch = (struct stretch){ .from = *at };
@@ -103,10 +103,12 @@ static bool is_busy(const struct ss_packed *graph, uint32_t task)
 static int64_t device_ns(const struct ss_packed *graph, struct ss_memory *memory)
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
+	struct ss_packed_starts starts;
 	struct ss_arena scratch;
 	struct busy *items;
 	uint32_t count = 0;
 
+	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += is_busy(graph, i);
 	ss_arena_init(&scratch, memory);
@@ -116,7 +118,7 @@ static int64_t device_ns(const struct ss_packed *graph, struct ss_memory *memory
 	count = 0;
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (is_busy(graph, i)) {
-			int64_t start_ns = ss_packed_start(graph, i);
+			int64_t start_ns = ss_packed_starts_get(&starts, i);
 
 			items[count++] = (struct busy){ start_ns,
 							start_ns + ss_packed_own(graph, i) };
@@ -206,7 +208,8 @@ static void claim(struct ss_judgement *judgement, struct ss_finding *finding, ui
 		  const struct stretch *stretch, const struct ss_host_limits *limits)
 {
 	for (uint32_t i = stretch->from; i <= stretch->to; i++) {
-		const struct ss_packed_task task = ss_packed_task(&judgement->graphs[rank], i);
+		const struct ss_packed_task task = ss_packed_task_from(&judgement->graphs[rank], i,
+								       0);
 		struct ss_claim claim = { .task = i };
 
 		if (!is_work(&task, limits) || !can_be_had(judgement, rank, i))

@@ -121,15 +121,18 @@ static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
 	const struct ss_found_part *part = &exam->parts[judgement->number];
 	const struct ss_packed *graph = &judgement->graphs[rank];
 	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+	struct ss_packed_starts starts;
 
 	if (!end_ns)
 		return false;
+	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_packed_task task = ss_packed_task(graph, i);
+		struct ss_packed_task task = ss_packed_task_from(graph, i, 0);
 
 		if (task.kind != SS_TASK_KERNEL || task.phase != SS_PHASE_BACKWARD ||
 		    task.step >= graph->step_count)
 			continue;
+		task.start_ns = ss_packed_starts_get(&starts, i);
 		bound->backward_ns += (double)task.own_ns;
 		if (ss_packed_end(&task) > end_ns[task.step])
 			end_ns[task.step] = ss_packed_end(&task);

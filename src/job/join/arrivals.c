@@ -13,6 +13,7 @@
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
 #include "base/search.h"
+#include "job/join/own_parts.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX
@@ -25,6 +26,7 @@ struct finder {
 	uint8_t *has_arrivals;     /* per track: flags below */
 	struct ss_records groups;  /* struct group_key of the digest's groups */
 	struct known_group *known; /* per record of arguments: of collectives, then of pairs */
+	int64_t *own_ns;           /* SS_OWN_PARTS per arrival */
 };
 
 /* What two groups differ in. */
@@ -453,7 +455,7 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 				length_before(set, sums, arrival->end_ns - digest->start_ns) -
 				length_before(set, sums, arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
-			arrival->own_ns[part] =
+			finder->own_ns[(size_t)i * SS_OWN_PARTS + part] =
 				length_before(set, sums, arrival->start_ns - digest->start_ns) -
 				length_before(set, sums, arrival->release_ns - digest->start_ns);
 	}
@@ -461,19 +463,24 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 }
 
 /* Short gaps and what lies outside of steps: idle, without a cause. */
-static void add_unknown(struct ss_digest *digest)
+static bool add_unknown(struct finder *finder)
 {
+	struct ss_digest *digest = finder->digest;
+
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
-		struct ss_arrival *arrival = &digest->arrivals[i];
-		int64_t left_ns;
+		const struct ss_arrival *arrival = &digest->arrivals[i];
+		int64_t *own_ns = &finder->own_ns[(size_t)i * SS_OWN_PARTS], left_ns;
 
 		if (arrival->release_ns == INT64_MIN || arrival->start_ns <= arrival->release_ns)
 			continue;
 		left_ns = arrival->start_ns - arrival->release_ns;
 		for (int part = 0; part < SS_OWN_PARTS; part++)
-			ss_ns_subtract(&left_ns, arrival->own_ns[part]);
-		ss_ns_add(&arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
+			ss_ns_subtract(&left_ns, own_ns[part]);
+		ss_ns_add(&own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
+		if (!ss_digest_set_own(digest, i, own_ns))
+			return false;
 	}
+	return true;
 }
 
 static bool find(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
@@ -485,11 +492,13 @@ static bool find(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 		return whole;
 	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals), by_start);
 	name_orphans(digest, finder);
-	whole = group_rest(finder) && find_work(finder, sets) && find_release(finder);
+	finder->own_ns = SS_ARENA_NEW(finder->scratch, int64_t,
+				      (size_t)digest->arrival_count * SS_OWN_PARTS);
+	whole = finder->own_ns && group_rest(finder) && find_work(finder, sets) &&
+		find_release(finder);
 	for (int part = 0; whole && part < SS_OWN_PARTS; part++)
 		whole = share_work(finder, &sets[part], part);
-	add_unknown(digest);
-	return whole;
+	return whole && add_unknown(finder);
 }
 
 bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,

@@ -16,6 +16,7 @@
 #include "job/join/arrivals.h"
 #include "job/join/blocked_host.h"
 #include "job/join/loose.h"
+#include "job/join/own_parts.h"
 
 /* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
 #define GAP_NS_MIN 20000
@@ -422,6 +423,8 @@ void ss_digest_release(struct ss_digest *digest)
 		return;
 	ss_memory_free(digest->memory, digest->arrivals,
 		       digest->arrival_capacity * sizeof(*digest->arrivals));
+	ss_memory_free(digest->memory, digest->own, digest->own_capacity);
+	ss_digest_drop_wholes(digest);
 	ss_memory_free(digest->memory, digest->groups,
 		       digest->group_capacity * sizeof(*digest->groups));
 	ss_memory_free(digest->memory, digest->steps,
@@ -473,6 +476,7 @@ static bool fit(struct ss_digest *digest)
 
 	ss_memory_fit(memory, (void **)&digest->arrivals, &digest->arrival_capacity,
 		      digest->arrival_count, sizeof(*digest->arrivals));
+	ss_memory_fit(memory, (void **)&digest->own, &digest->own_capacity, digest->own_count, 1);
 	ss_memory_fit(memory, (void **)&digest->groups, &digest->group_capacity,
 		      digest->group_count, sizeof(*digest->groups));
 	ss_memory_fit(memory, (void **)&digest->steps, &digest->step_capacity, digest->step_count,

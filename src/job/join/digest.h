@@ -63,8 +63,8 @@ struct ss_arrival {
 	uint32_t track;     /* stream or thread */
 	uint32_t row;       /* of the trace that it was made from */
 	enum ss_collective kind;
-	int64_t own_ns[SS_OWN_PARTS]; /* from release to start */
-	int64_t hidden_ns;            /* from start to end: beside compute kernels */
+	uint32_t own;      /* what it did from release to start: own_parts.h */
+	int64_t hidden_ns; /* from start to end: beside compute kernels */
 };
 
 /*
@@ -124,6 +124,10 @@ struct ss_digest {
 	int64_t start_ns, end_ns; /* of everything */
 	struct ss_arrival *arrivals; /* by start */
 	uint32_t arrival_count, arrival_capacity;
+	uint8_t *own; /* what arrivals have of their own: own_parts.h */
+	uint32_t own_count, own_capacity;
+	struct ss_whole_arrival *wholes; /* instead of arrivals while it is read or written */
+	uint32_t whole_count, whole_capacity;
 	struct ss_rank_group *groups;
 	uint32_t group_count, group_capacity;
 	struct ss_rank_step *steps;

@@ -554,6 +554,10 @@ bool ss_joined_match(struct ss_joined *joined)
 	}
 	if (!match_groups(&matcher))
 		return false;
+	ss_memory_fit(joined->memory, (void **)&joined->meetings, &joined->meeting_capacity,
+		      joined->meeting_count, sizeof(*joined->meetings));
+	ss_memory_fit(joined->memory, (void **)&joined->members, &joined->member_capacity,
+		      joined->member_count, sizeof(*joined->members));
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++)
 			joined->unmatched += joined->meeting_of[r][i] == SS_NO_MEETING;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "job/join/own_parts.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -52,31 +53,40 @@ static struct ss_late_step *item(struct ss_lateness *lateness, uint32_t rank, ui
 /* What members usually did since they were released, part by part. */
 struct usual {
 	int64_t own_ns[SS_OWN_PARTS];
-	int64_t *values;
+	int64_t *values; /* of all members, part after part */
 };
+
+static void own_of(const struct ss_joined *joined, const struct ss_member *member, int64_t *own_ns)
+{
+	ss_digest_own(&joined->ranks[member->rank], ss_joined_arrival(joined, member), own_ns);
+}
 
 static void find_usual(const struct ss_joined *joined, const struct ss_meeting *meeting,
 		       struct usual *usual)
 {
-	for (int part = 0; part < SS_OWN_PARTS; part++) {
-		for (uint32_t i = 0; i < meeting->count; i++)
-			usual->values[i] = ss_joined_arrival(joined,
-							     &joined->members[meeting->first + i])
-						   ->own_ns[part];
-		/* of two the smaller: the other one is late by the difference */
-		usual->own_ns[part] = ss_value_at(usual->values, meeting->count,
-						  (meeting->count - 1) / 2);
+	size_t count = meeting->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t own_ns[SS_OWN_PARTS];
+
+		own_of(joined, &joined->members[meeting->first + i], own_ns);
+		for (int part = 0; part < SS_OWN_PARTS; part++)
+			usual->values[(size_t)part * count + i] = own_ns[part];
 	}
+	/* of two the smaller: the other one is late by the difference */
+	for (int part = 0; part < SS_OWN_PARTS; part++)
+		usual->own_ns[part] = ss_value_at(&usual->values[(size_t)part * count], count,
+						  (count - 1) / 2);
 }
 
 /* Shares what the member is late by among what it did more of than usual. */
-static void charge(const struct ss_arrival *arrival, const struct usual *usual, int64_t late_ns,
+static void charge(const int64_t own_ns[SS_OWN_PARTS], const struct usual *usual, int64_t late_ns,
 		   struct ss_late_step *out)
 {
 	int64_t more_ns[SS_OWN_PARTS], all_ns = 0, left_ns = late_ns;
 
 	for (int part = 0; part < SS_OWN_PARTS; part++) {
-		more_ns[part] = arrival->own_ns[part] - usual->own_ns[part];
+		more_ns[part] = own_ns[part] - usual->own_ns[part];
 		if (more_ns[part] < 0)
 			more_ns[part] = 0;
 		all_ns = ss_ns_sum(all_ns, more_ns[part]);
@@ -100,7 +110,7 @@ static void charge(const struct ss_arrival *arrival, const struct usual *usual, 
 static void add_meeting(struct ss_lateness *lateness, const struct ss_joined *joined,
 			const struct ss_meeting *meeting, struct usual *usual)
 {
-	int64_t second_ns = INT64_MAX;
+	int64_t second_ns = INT64_MAX, own_ns[SS_OWN_PARTS];
 
 	find_usual(joined, meeting, usual);
 	for (uint32_t i = 0; i < meeting->count; i++) {
@@ -114,7 +124,8 @@ static void add_meeting(struct ss_lateness *lateness, const struct ss_joined *jo
 			second_ns = dur_ns;
 		add_time(&out->late_ns, late_ns);
 		out->worst_ns = late_ns > out->worst_ns ? late_ns : out->worst_ns;
-		charge(arrival, usual, late_ns, out);
+		own_of(joined, member, own_ns);
+		charge(own_ns, usual, late_ns, out);
 	}
 	if (meeting->last_rank != SS_NO_ROW && second_ns != INT64_MAX) {
 		struct ss_late_step *last = item(lateness, meeting->last_rank, meeting->step);
@@ -151,7 +162,8 @@ bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *join
 	lateness->items = SS_ARENA_NEW(arena, struct ss_late_step,
 				       (size_t)joined->rank_count * lateness->step_count + 1);
 	lateness->step_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
-	usual.values = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
+	usual.values = SS_ARENA_NEW(arena, int64_t,
+				    ((size_t)joined->rank_count + 1) * SS_OWN_PARTS);
 	if (!lateness->items || !lateness->step_ns || !usual.values)
 		return false;
 	for (uint32_t i = 0; i < joined->meeting_count; i++)

@@ -8,7 +8,7 @@
 
 #include "analyze/facts.h"
 #include "base/hash/hash.h"
-#include "job/join/digest.h"
+#include "job/join/own_parts.h"
 #include "support/make/events.h"
 
 #define COMM(name, id, stream, ts, dur, args)  \
@@ -174,9 +174,11 @@ static void test_arrivals(void **state)
 			int64_t left_ns = arrival->release_ns == INT64_MIN
 						  ? 0
 						  : arrival->start_ns - arrival->release_ns;
+			int64_t own_ns[SS_OWN_PARTS];
 
+			ss_digest_own(&made.digest, arrival, own_ns);
 			for (int part = 0; part < SS_OWN_PARTS; part++)
-				left_ns -= arrival->own_ns[part];
+				left_ns -= own_ns[part];
 			support_check(left_ns == 0 || arrival->start_ns < arrival->release_ns,
 				      cases[i].what, "%lld ns of arrival %u are nobody's",
 				      (long long)left_ns, k);
@@ -189,26 +191,26 @@ static void test_arrivals(void **state)
 /* What was done between two collectives of a stream. */
 static void test_own(void **state)
 {
-	const struct ss_arrival *arrival;
+	int64_t own_ns[SS_OWN_PARTS];
 	struct made made;
 
 	(void)state;
 	make(&made, "[" COMM(RING, 1, 9, 0, 10, "") KERNEL("gemm", 2, 20, 30)
 			    COMM(RING, 3, 8, 40, 20, "") COMM(RING, 4, 9, 100, 5, "") END "]");
 	assert_int_equal(made.digest.arrival_count, 3);
-	arrival = &made.digest.arrivals[2];
+	ss_digest_own(&made.digest, &made.digest.arrivals[2], own_ns);
 	/* 10..100: computed 20..50, the other stream's communication alone 50..60 */
-	assert_int_equal(arrival->own_ns[SS_OWN_COMPUTE], 30000);
-	assert_int_equal(arrival->own_ns[SS_OWN_COMM], 10000);
-	assert_int_equal(arrival->own_ns[SS_OWN_COPY], 0);
+	assert_int_equal(own_ns[SS_OWN_COMPUTE], 30000);
+	assert_int_equal(own_ns[SS_OWN_COMM], 10000);
+	assert_int_equal(own_ns[SS_OWN_COPY], 0);
 	drop(&made);
 
 	make(&made, "[" COMM(RING, 1, 9, 0, 10, "") EVENT("gpu_memcpy", "Memcpy HtoD", 7, 20, 15,
 							  "\"device\":0,\"stream\":7")
 			    COMM(RING, 4, 9, 50, 5, "") END "]");
-	arrival = &made.digest.arrivals[1];
-	assert_int_equal(arrival->own_ns[SS_OWN_COPY], 15000);
-	assert_int_equal(arrival->own_ns[SS_OWN_COMPUTE], 0);
+	ss_digest_own(&made.digest, &made.digest.arrivals[1], own_ns);
+	assert_int_equal(own_ns[SS_OWN_COPY], 15000);
+	assert_int_equal(own_ns[SS_OWN_COMPUTE], 0);
 	drop(&made);
 }
 

@@ -164,10 +164,12 @@ static void test_extremes(void **state)
 									 r == 1 ? SS_MOMENT_MAX - 5
 										: -SS_MOMENT_MAX,
 									 SS_MOMENT_MAX);
+			int64_t own_ns[SS_OWN_PARTS];
 
 			arrival->sequence = i;
 			for (int part = 0; part < SS_OWN_PARTS; part++)
-				arrival->own_ns[part] = r == 1 ? INT64_MAX : 0;
+				own_ns[part] = r == 1 ? INT64_MAX : 0;
+			support_rank_own(rank, own_ns);
 		}
 	}
 	support_ranks_join(&ranks);

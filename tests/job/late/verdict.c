@@ -90,36 +90,38 @@ static void add_step(const struct job *job, struct ss_digest *rank, uint32_t num
 						      from_ns + STEP_US * 1000);
 	struct ss_arrival *arrival = support_rank_arrive(rank, "allreduce",
 							 from_ns + (8000 + late_us) * 1000, end_ns);
+	int64_t own_ns[SS_OWN_PARTS] = { 0 };
 
 	arrival->sequence = number;
 	arrival->bytes = 64;
-	arrival->own_ns[SS_OWN_COMPUTE] = step->compute_ns = 6000000;
-	arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] = 200000;
+	own_ns[SS_OWN_COMPUTE] = step->compute_ns = 6000000;
+	own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] = 200000;
 	step->idle_ns[SS_IDLE_LAUNCH] = 200000;
-	arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_DEPENDENCY)] = 1800000;
+	own_ns[SS_OWN_IDLE_BY(SS_IDLE_DEPENDENCY)] = 1800000;
 	step->idle_ns[SS_IDLE_DEPENDENCY] = 1800000;
 	step->comm_ns = step->exposed_comm_ns = 200000 + (worst_us - late_us) * 1000;
 	switch (job->why) {
 	case 'k':
 	case 'w':
-		arrival->own_ns[SS_OWN_COMPUTE] += more_ns;
+		own_ns[SS_OWN_COMPUTE] += more_ns;
 		step->compute_ns += more_ns;
 		break;
 	case 'y':
-		arrival->own_ns[SS_OWN_COPY] += more_ns;
+		own_ns[SS_OWN_COPY] += more_ns;
 		step->exposed_copy_ns += more_ns;
 		break;
 	case 'i':
-		arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)] += more_ns;
+		own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)] += more_ns;
 		step->idle_ns[SS_IDLE_INPUT] += more_ns;
 		break;
 	case 'm':
-		arrival->own_ns[SS_OWN_COMM] += more_ns;
+		own_ns[SS_OWN_COMM] += more_ns;
 		break;
 	default:
-		arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] += more_ns;
+		own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)] += more_ns;
 		step->idle_ns[SS_IDLE_LAUNCH] += more_ns;
 	}
+	support_rank_own(rank, own_ns);
 }
 
 static void make_job(struct support_ranks *out, const struct job *job)
@@ -329,10 +331,12 @@ static void test_extremes(void **state)
 			struct ss_arrival *arrival =
 				support_rank_arrive(rank, "allreduce",
 						    r == 1 ? end_ns - 5 : from_ns, end_ns);
+			int64_t own_ns[SS_OWN_PARTS] = { 0 };
 
 			arrival->sequence = i;
 			arrival->bytes = INT64_MAX;
-			arrival->own_ns[SS_OWN_COMPUTE] = r == 1 ? INT64_MAX : 0;
+			own_ns[SS_OWN_COMPUTE] = r == 1 ? INT64_MAX : 0;
+			support_rank_own(rank, own_ns);
 			step->compute_ns = r == 1 ? SS_MOMENT_MAX / 5 : 0;
 			step->idle_ns[SS_IDLE_LAUNCH] = r == 1 ? SS_MOMENT_MAX / 5 : 0;
 		}

@@ -5,6 +5,7 @@
 #include "support/make/ranks.h"
 
 #include "base/hash/hash.h"
+#include "job/join/own_parts.h"
 
 void support_ranks_open(struct support_ranks *ranks)
 {
@@ -69,6 +70,11 @@ struct ss_arrival *support_rank_arrive(struct ss_digest *rank, const char *kind,
 	if (arrival->kind >= SS_COLLECTIVE_SEND_RECV)
 		arrival->kernel = ss_hash_bytes("sendrecv", 8);
 	return arrival;
+}
+
+void support_rank_own(struct ss_digest *rank, const int64_t own_ns[SS_OWN_PARTS])
+{
+	assert_true(ss_digest_set_own(rank, rank->arrival_count - 1, own_ns));
 }
 
 struct ss_rank_step *support_rank_step(struct ss_digest *rank, uint32_t number, int64_t start_ns,
@@ -147,22 +153,22 @@ static void read_group(struct reading *reading, const char *at)
 }
 
 /* The part that a letter stands for, in an arrival and in a step; NULL: no such letter. */
-static int64_t *part_of(char letter, struct ss_arrival *arrival, struct ss_rank_step *step)
+static int64_t *part_of(char letter, struct ss_whole_arrival *whole, struct ss_rank_step *step)
 {
 	switch (letter) {
 	case 'c':
-		return arrival ? &arrival->own_ns[SS_OWN_COMPUTE] : &step->compute_ns;
+		return whole ? &whole->own_ns[SS_OWN_COMPUTE] : &step->compute_ns;
 	case 'm':
-		return arrival ? &arrival->own_ns[SS_OWN_COMM] : &step->comm_ns;
+		return whole ? &whole->own_ns[SS_OWN_COMM] : &step->comm_ns;
 	case 'x':
-		return arrival ? NULL : &step->exposed_comm_ns;
+		return whole ? NULL : &step->exposed_comm_ns;
 	case 'y':
-		return arrival ? &arrival->own_ns[SS_OWN_COPY] : &step->exposed_copy_ns;
+		return whole ? &whole->own_ns[SS_OWN_COPY] : &step->exposed_copy_ns;
 	case 'i':
-		return arrival ? &arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)]
+		return whole ? &whole->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)]
 			       : &step->idle_ns[SS_IDLE_INPUT];
 	case 'l':
-		return arrival ? &arrival->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)]
+		return whole ? &whole->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)]
 			       : &step->idle_ns[SS_IDLE_LAUNCH];
 	default:
 		return NULL;
@@ -170,13 +176,14 @@ static int64_t *part_of(char letter, struct ss_arrival *arrival, struct ss_rank_
 }
 
 /* What stands behind the times of an arrival or a step. */
-static void read_parts(const char *at, struct ss_arrival *arrival, struct ss_rank_step *step)
+static void read_parts(const char *at, struct ss_whole_arrival *whole, struct ss_rank_step *step)
 {
+	struct ss_arrival *arrival = whole ? &whole->arrival : NULL;
 	char word[64];
 	int used = 0;
 
 	for (; sscanf(at, " %63s%n", word, &used) == 1; at += used) {
-		int64_t *part = part_of(word[0], arrival, step);
+		int64_t *part = part_of(word[0], whole, step);
 		double value = strtod(word + 1, NULL);
 
 		if (part)
@@ -218,6 +225,7 @@ static void read_statement(struct reading *reading, const char *at)
 			   support_rank_step(reading->rank, (uint32_t)number,
 					     moment(reading, start), moment(reading, start + dur)));
 	} else if (sscanf(at, " %63s %lf +%lf%n", word, &start, &dur, &used) == 3) {
+		struct ss_whole_arrival whole = { 0 };
 		struct ss_arrival *arrival;
 
 		if (reading->group == UINT32_MAX)
@@ -225,7 +233,10 @@ static void read_statement(struct reading *reading, const char *at)
 		arrival = support_rank_arrive(reading->rank, word, moment(reading, start),
 					      moment(reading, start + dur));
 		arrival->group = reading->group;
-		read_parts(at + used, arrival, NULL);
+		whole.arrival = *arrival;
+		read_parts(at + used, &whole, NULL);
+		*arrival = whole.arrival;
+		support_rank_own(reading->rank, whole.own_ns);
 	} else {
 		fail_msg("cannot read script at '%s'", at);
 	}

@@ -47,6 +47,8 @@ struct ss_digest *support_ranks_rank(struct support_ranks *ranks, int64_t number
 uint32_t support_rank_group(struct ss_digest *rank, const char *name, const char *members);
 struct ss_arrival *support_rank_arrive(struct ss_digest *rank, const char *kind, int64_t start_ns,
 				       int64_t end_ns);
+/* What the rank did before its last arrival. */
+void support_rank_own(struct ss_digest *rank, const int64_t own_ns[SS_OWN_PARTS]);
 struct ss_rank_step *support_rank_step(struct ss_digest *rank, uint32_t number, int64_t start_ns,
 				       int64_t end_ns);
 void support_rank_kernel(struct ss_digest *rank, const char *name, int64_t calls, int64_t total_ns);

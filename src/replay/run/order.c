@@ -3,7 +3,7 @@
  * order.c - depth first from each task to what it waits for; a task is placed when all
  * of that is placed.
  */
-#include "replay/order.h"
+#include "replay/run/order.h"
 
 enum state { STATE_NEW = 0, STATE_OPEN, STATE_PLACED };
 
@@ -27,6 +27,7 @@ struct sorter {
 	uint32_t *edges_at; /* per task: its first edge */
 	struct visit *stack;
 	uint32_t depth, capacity;
+	uint32_t next; /* task behind the last of the order */
 	bool failed;
 };
 
@@ -143,8 +144,10 @@ static void append(struct sorter *sorter, struct place place)
 						 : NULL;
 	uint32_t member = place.rank < replay->rank_count ? member_of(replay, place) : 0;
 
-	if (last && !member && last->rank == place.rank && last->task + last->count == place.task) {
+	if (last && !member && last->rank == place.rank && sorter->next == place.task &&
+	    last->count < SS_REPLAY_STRETCH_MAX) {
 		last->count++;
+		sorter->next++;
 		return;
 	}
 	if (replay->stretch_count == replay->stretch_capacity &&
@@ -153,11 +156,12 @@ static void append(struct sorter *sorter, struct place place)
 		sorter->failed = true;
 		return;
 	}
+	sorter->next = place.task + 1;
 	replay->order[replay->stretch_count++] = (struct ss_replay_stretch){
-		.rank = place.rank,
-		.task = place.task,
+		.rank = place.rank & SS_REPLAY_RANKS_MAX,
+		.waits = member != 0,
 		.count = 1,
-		.member = member,
+		.task = member ? member - 1 : place.task,
 		.edges_at = place.rank < replay->rank_count
 				    ? sorter->edges_at[number_of(replay, place)]
 				    : 0

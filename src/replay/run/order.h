@@ -2,8 +2,8 @@
 /*
  * order.h - an order of all tasks of a job in which each comes after what it waits for.
  */
-#ifndef SS_REPLAY_ORDER_H
-#define SS_REPLAY_ORDER_H
+#ifndef SS_REPLAY_RUN_ORDER_H
+#define SS_REPLAY_RUN_ORDER_H
 
 #include "replay/replay.h"
 
