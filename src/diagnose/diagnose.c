@@ -37,7 +37,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 	ss_memory_free(memory, diagnosis->found,
 		       diagnosis->found_capacity * sizeof(*diagnosis->found));
 	ss_arena_release(&diagnosis->chosen_arena);
-	ss_arena_release(&diagnosis->judging_arena);
+	ss_arena_release(&diagnosis->compared_arena);
 	ss_arena_release(&diagnosis->arena);
 	*diagnosis = (struct ss_diagnosis){ 0 };
 }
@@ -309,10 +309,13 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
 		if (!ss_watch_tell(diagnosis->watch, i, (uint32_t)ss_rule_count))
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
+		diagnosis->is_compared = false;
 		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
+		if (!diagnosis->is_compared) {
+			ss_arena_release(&diagnosis->compared_arena);
+			diagnosis->compared = NULL;
+		}
 	}
-	ss_arena_release(&diagnosis->judging_arena);
-	diagnosis->compared = NULL;
 	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_JUDGED, 1);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
@@ -339,7 +342,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	out->watch = job->watch;
 	ss_arena_init(&out->arena, job->memory);
 	ss_arena_init(&out->chosen_arena, job->memory);
-	ss_arena_init(&out->judging_arena, job->memory);
+	ss_arena_init(&out->compared_arena, job->memory);
 	out->runs = (struct ss_run_memo){ .memory = job->memory, .arena = &out->arena };
 	status = make(out, job, options, err);
 	if (status != SS_OK)

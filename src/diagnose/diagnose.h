@@ -50,10 +50,11 @@ struct ss_diagnosis {
 	struct ss_replay replay;
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
-	bool is_stopped;               /* during ordering: its findings do not count */
-	struct ss_arena judging_arena; /* what rules share while they judge */
-	const struct ss_compared
-		*compared; /* ranks/compared.h; NULL: not needed yet, or no longer */
+	bool is_stopped; /* during ordering: its findings do not count */
+	/* of rules that compare ranks, one after the other (ranks/compared.h); NULL: nobody did */
+	const struct ss_compared *compared;
+	struct ss_arena compared_arena;
+	bool is_compared; /* the rule that judges asked for it: the next one may, too */
 	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;

@@ -9,9 +9,10 @@
 const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement)
 {
 	struct ss_diagnosis *diagnosis = judgement->diagnosis;
-	struct ss_arena *arena = &diagnosis->judging_arena;
+	struct ss_arena *arena = &diagnosis->compared_arena;
 	struct ss_compared *made;
 
+	diagnosis->is_compared = true;
 	if (diagnosis->compared)
 		return diagnosis->compared;
 	made = SS_ARENA_NEW(arena, struct ss_compared, 1);

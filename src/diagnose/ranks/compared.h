@@ -15,7 +15,10 @@ struct ss_compared {
 	struct ss_rank_loads loads; /* a rule copies it and sets what its claims need */
 };
 
-/* Compared at the first call. There must be several ranks. NULL: no memory. */
+/*
+ * Compared at the first call, and kept as long as one rule after the other asks for it. There must
+ * be several ranks. NULL: no memory.
+ */
 const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement);
 
 #endif
