@@ -85,7 +85,7 @@ static void equal_tracks(const struct ss_trace *a, const struct ss_trace *b)
 static void equal_categories(const struct ss_trace *a, const struct ss_trace *b)
 {
 	CHECK(a->category_count == b->category_count);
-	EQUAL(a, b, category_events, SS_COUNT(a->category_events));
+	EQUAL(a, b, category_events, SS_CATEGORIES_MAX);
 	EQUAL(a, b, phase_events, SS_COUNT(a->phase_events));
 	EQUAL(a, b, device_kind_count, SS_COUNT(a->device_kind_count));
 	for (uint32_t i = 0; i < a->category_count; i++) {
