@@ -166,10 +166,10 @@ static int64_t *part_of(char letter, struct ss_whole_arrival *whole, struct ss_r
 		return whole ? &whole->own_ns[SS_OWN_COPY] : &step->exposed_copy_ns;
 	case 'i':
 		return whole ? &whole->own_ns[SS_OWN_IDLE_BY(SS_IDLE_INPUT)]
-			       : &step->idle_ns[SS_IDLE_INPUT];
+			     : &step->idle_ns[SS_IDLE_INPUT];
 	case 'l':
 		return whole ? &whole->own_ns[SS_OWN_IDLE_BY(SS_IDLE_LAUNCH)]
-			       : &step->idle_ns[SS_IDLE_LAUNCH];
+			     : &step->idle_ns[SS_IDLE_LAUNCH];
 	default:
 		return NULL;
 	}
