@@ -5,6 +5,8 @@
  */
 #include "replay/run/order.h"
 
+#include <string.h>
+
 enum state { STATE_NEW = 0, STATE_OPEN, STATE_PLACED };
 
 /* A task of the job. */
@@ -23,6 +25,7 @@ struct visit {
 
 struct sorter {
 	struct ss_replay *replay;
+	/* lent by the replay, which needs this room when the order is known: */
 	uint8_t *states;
 	uint32_t *edges_at; /* per task: its first edge */
 	struct visit *stack;
@@ -252,15 +255,11 @@ static void find_edges(struct sorter *sorter)
 
 bool ss_replay_sort(struct ss_replay *replay)
 {
-	struct sorter sorter = { .replay = replay };
-	struct ss_arena scratch;
+	struct sorter sorter = { .replay = replay,
+				 .states = replay->flags,
+				 .edges_at = replay->starts.behind_ns };
 
-	ss_arena_init(&scratch, replay->memory);
-	sorter.states = SS_ARENA_NEW(&scratch, uint8_t, (size_t)replay->task_count + 1);
-	sorter.edges_at = SS_ARENA_NEW(&scratch, uint32_t, (size_t)replay->task_count + 1);
-	sorter.failed = !sorter.states || !sorter.edges_at;
-	if (!sorter.failed)
-		find_edges(&sorter);
+	find_edges(&sorter);
 	for (uint32_t rank = 0; rank <= replay->rank_count && !sorter.failed; rank++) {
 		uint32_t count = rank < replay->rank_count ? replay->ranks[rank].task_count
 							   : replay->meeting_count;
@@ -272,6 +271,6 @@ bool ss_replay_sort(struct ss_replay *replay)
 	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
 		      replay->stretch_count, sizeof(*replay->order));
 	ss_memory_free(replay->memory, sorter.stack, sorter.capacity * sizeof(*sorter.stack));
-	ss_arena_release(&scratch);
+	memset(replay->flags, 0, replay->task_count);
 	return !sorter.failed;
 }
