@@ -343,6 +343,11 @@ def at_once(folder):
         check(process.returncode == 0 and b"2 digests written" in said[0], f"pipes: {said}")
 
 
+def heed_interrupts():
+    """What a shell starts in the background ignores Ctrl-C, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted(folder):
     """Ctrl-C leaves what is done, and says what is not; nothing else is begun."""
     packed = (folder / "traces/job/rank0.json.gz").read_bytes()
@@ -358,7 +363,7 @@ def interrupted(folder):
         os.mkfifo(own / names[2])
         with subprocess.Popen([STEPSCOPE, "digest", *names, "-o", "out", "--threads", count],
                               cwd=own, env=ENVIRONMENT, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
+                              stderr=subprocess.PIPE, preexec_fn=heed_interrupts) as process:
             pipes = [open_to_write(own / name, 60) for name in names[1:1 + int(count)]]
             process.send_signal(signal.SIGINT)
             for pipe in pipes:
