@@ -28,4 +28,22 @@
 		}                                                   \
 	} while (0)
 
+/*
+ * The same where the wanted one is probably near `low`: from there on, steps are doubled until one
+ * is too long.
+ */
+#define SS_SEARCH_NEAR(low, high, at, is_before)                               \
+	do {                                                                   \
+		for (uint32_t step_ = 1; (high) - (low) > step_; step_ *= 2) { \
+			uint32_t at = (low) + step_ - 1;                       \
+                                                                               \
+			if (!(is_before)) {                                    \
+				(high) = at;                                   \
+				break;                                         \
+			}                                                      \
+			(low) = at + 1;                                        \
+		}                                                              \
+		SS_SEARCH(low, high, at, is_before);                           \
+	} while (0)
+
 #endif

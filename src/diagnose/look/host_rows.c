@@ -18,23 +18,17 @@ uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t momen
 	return low;
 }
 
-/* A range has few rows, mostly: the search begins there and doubles its steps. */
+/* A range has few rows, mostly. */
 uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
 	const int64_t *start_ns = trace->slices.start_ns;
 	int64_t end_ns = ss_slice_end(&trace->slices, row);
-	uint32_t low = row + 1, high = track->first_row + track->row_count, step = 1;
+	uint32_t low = row + 1, high = track->first_row + track->row_count;
 
 	if (end_ns <= start_ns[row])
 		return ss_row_from(trace, trace->slices.track[row], end_ns);
-	while (high - low > step && start_ns[low + step - 1] < end_ns) {
-		low += step;
-		step *= 2;
-	}
-	if (high - low > step)
-		high = low + step;
-	SS_SEARCH(low, high, at, start_ns[at] < end_ns);
+	SS_SEARCH_NEAR(low, high, at, start_ns[at] < end_ns);
 	return low;
 }
 

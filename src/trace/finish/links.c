@@ -106,15 +106,9 @@ static bool is_before(const struct call_index *index, const struct call *call, u
 static uint32_t first_call(const struct call_index *index, uint32_t from, uint32_t id,
 			   int64_t start)
 {
-	uint32_t low = from, high = index->call_count, step = 1;
+	uint32_t low = from, high = index->call_count;
 
-	while (high - low > step && is_before(index, &index->calls[low + step - 1], id, start)) {
-		low += step;
-		step *= 2;
-	}
-	if (high - low > step)
-		high = low + step;
-	SS_SEARCH(low, high, at, is_before(index, &index->calls[at], id, start));
+	SS_SEARCH_NEAR(low, high, at, is_before(index, &index->calls[at], id, start));
 	return low;
 }
 
