@@ -12,7 +12,7 @@
 #include "base/hash/checksum.h"
 #include "base/text.h"
 #include "check.h"
-#include "job/digest_files.h"
+#include "load/digest_files.h"
 #include "mutate.h"
 #include "parts.h"
 

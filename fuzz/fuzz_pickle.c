@@ -11,8 +11,8 @@
 
 #include "check.h"
 #include "mutate.h"
-#include "snapshot/history/history.h"
-#include "snapshot/stack_places.h"
+#include "memory/history/history.h"
+#include "memory/stack_places.h"
 #include "stepscope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

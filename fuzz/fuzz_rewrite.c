@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "job/files/rewrite.h"
+#include "load/files/rewrite.h"
 #include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -38,15 +38,16 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 
 # A layer may include itself and what stands before it.
 LAYERS = (
-    "base", "read", "redact", "trace", "table", "analyze", "snapshot", "job", "replay",
-    "diagnose", "timeline", "check", "render", "api",
+    "base", "read", "redact", "trace", "table", "analyze", "memory", "ranks", "load",
+    "replay", "diagnose", "timeline", "check", "render", "api",
 )  # fmt: skip
 # The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
 ROOMS = {
     "analyze": ("time", "kernel", "host", "work", "memory", "", "views"),
-    "snapshot": ("load", "history", "", "holders", "area", "views"),
-    "job": ("files", "join", "late", "views", ""),
-    "diagnose": ("", "kept", "look", "ranks", "rules"),
+    "memory": ("load", "history", "", "holders", "area", "views"),
+    "ranks": ("", "views"),
+    "load": ("files", ""),
+    "diagnose": ("", "summary", "evidence", "stragglers", "rules"),
 }
 # The surfaces stand on all layers and do not know each other; the command starts the server.
 SURFACES = ("sql", "store", "serve", "sandbox", "cli", "wasm", "python")

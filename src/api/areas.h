@@ -5,7 +5,7 @@
 #ifndef SS_API_AREAS_H
 #define SS_API_AREAS_H
 
-#include "snapshot/area/area.h"
+#include "memory/area/area.h"
 
 /* Both ways to stack two devices; each takes a byte an event. */
 #define SS_AREAS_MAX 4

@@ -8,8 +8,8 @@
 #ifndef SS_API_MEMORIES_H
 #define SS_API_MEMORIES_H
 
-#include "job/identity.h"
-#include "job/job.h"
+#include "load/identity.h"
+#include "load/job.h"
 
 struct ss_gate; /* base/system/thread.h */
 

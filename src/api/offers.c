@@ -7,7 +7,7 @@
 #include "api/first_sizes.h"
 #include "api/reports/reports.h"
 #include "api/request/find.h"
-#include "snapshot/subject.h"
+#include "memory/subject.h"
 
 bool ss_offer_at(size_t index, struct ss_offer *out)
 {

@@ -7,7 +7,7 @@
 #include "api/request/find.h"
 #include "base/error.h"
 #include "render/schema/schema.h"
-#include "snapshot/subject.h"
+#include "memory/subject.h"
 #include "stepscope.h"
 
 /* The schema of tables with whatever columns. */

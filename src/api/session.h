@@ -10,7 +10,7 @@
 #include "api/memories.h"
 #include "api/place.h"
 #include "diagnose/diagnose.h"
-#include "job/job.h"
+#include "load/job.h"
 #include "render/render.h"
 #include "timeline/path.h"
 #include "timeline/timeline.h"

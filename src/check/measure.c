@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/identity.h"
+#include "load/identity.h"
 
 static const char *copy(struct ss_arena *arena, const char *text)
 {

@@ -10,7 +10,7 @@
 
 #include "check/noise.h"
 #include "diagnose/diagnose.h"
-#include "job/step_parts.h"
+#include "load/step_parts.h"
 
 /* A kernel (without a device: an operator) or a kind of collective. */
 struct ss_check_item {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/stop.h"
-#include "job/files/find.h"
+#include "load/files/find.h"
 #include "render/render.h"
 
 static bool is_same(const struct stat *a, const struct stat *b)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "job/files/find.h"
+#include "load/files/find.h"
 
 /* --- the words of the command ------------------------------------------------------------ */
 

@@ -15,8 +15,8 @@
 #include "diagnose/keep.h"
 #include "diagnose/known_replays.h"
 #include "diagnose/spread.h"
-#include "job/doubts.h"
-#include "job/join/notes.h"
+#include "load/doubts.h"
+#include "ranks/notes.h"
 
 /* Beyond this error the replay is too inaccurate: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0

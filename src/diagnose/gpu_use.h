@@ -9,7 +9,7 @@
 #ifndef SS_DIAGNOSE_GPU_USE_H
 #define SS_DIAGNOSE_GPU_USE_H
 
-#include "job/job.h"
+#include "load/job.h"
 
 struct ss_gpu_use {
 	uint32_t rank_count; /* ranks with a device and steps; 0: nothing else is known */

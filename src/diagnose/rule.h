@@ -22,7 +22,7 @@
 #define SS_DIAGNOSE_RULE_H
 
 #include "analyze/time/cover.h"
-#include "job/job.h"
+#include "load/job.h"
 #include "replay/replay.h"
 
 /* Low is the default. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/memory/pools.h"
-#include "snapshot/holders/calls.h"
+#include "memory/holders/calls.h"
 
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512

@@ -10,7 +10,7 @@
 #define SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
 
 #include "diagnose/rule.h"
-#include "snapshot/holders/retained.h"
+#include "memory/holders/retained.h"
 
 enum ss_memory_level {
 	SS_MEMORY_NOTE, /* nothing is wrong */
@@ -78,7 +78,7 @@ void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confid
 /* "33.6 MB", for a sentence. */
 const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes);
 
-/* The call that a checkpoint helps most, if it is known (snapshot/holders/calls.h). */
+/* The call that a checkpoint helps most, if it is known (memory/holders/calls.h). */
 SS_MUST_USE
 enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err);
 

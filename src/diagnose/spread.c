@@ -5,7 +5,7 @@
 #include "diagnose/spread.h"
 
 #include "base/median.h"
-#include "job/step_parts.h"
+#include "load/step_parts.h"
 
 /* Below this steps of healthy jobs differ, by noise alone. */
 #define UNEVEN_SHARE 0.2

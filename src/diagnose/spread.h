@@ -9,7 +9,7 @@
 #ifndef SS_DIAGNOSE_SPREAD_H
 #define SS_DIAGNOSE_SPREAD_H
 
-#include "job/job.h"
+#include "load/job.h"
 
 #define SS_OUTLIERS_SHOWN 3
 

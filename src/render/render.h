@@ -9,7 +9,7 @@
 #define SS_RENDER_RENDER_H
 
 #include "base/text.h"
-#include "job/identity.h"
+#include "load/identity.h"
 #include "table/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */

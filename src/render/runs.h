@@ -5,7 +5,7 @@
 #ifndef SS_RENDER_RUNS_H
 #define SS_RENDER_RUNS_H
 
-#include "job/doubts.h"
+#include "load/doubts.h"
 #include "render/render.h"
 
 /* An array of objects: number, name, time, ranks, whether it is complete and the chosen one. */

@@ -9,7 +9,7 @@
 
 #include "analyze/host/step_phase.h"
 #include "base/ns.h"
-#include "job/join/join.h"
+#include "ranks/join.h"
 
 /*
  * Stages that differ by less compute alike, but for noise. The last of them never waits between

@@ -11,7 +11,7 @@
 #ifndef SS_REPLAY_REPLAY_H
 #define SS_REPLAY_REPLAY_H
 
-#include "job/join/join.h"
+#include "ranks/join.h"
 #include "replay/edits.h"
 #include "replay/run/moments.h"
 #include "replay/packed.h"

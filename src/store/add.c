@@ -11,7 +11,7 @@
 
 #include "api/session.h"
 #include "base/utf8.h"
-#include "job/join/collective_kind.h"
+#include "ranks/collective_kind.h"
 #include "store/folder.h"
 #include "store/tables.h"
 

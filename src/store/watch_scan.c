@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "job/files/find.h"
+#include "load/files/find.h"
 #include "store/notify.h"
 #include "store/watch.h"
 

@@ -47,9 +47,9 @@ enum ss_basis {
 	SS_BASIS_EVENT, /* one event per row */
 };
 
-struct ss_joined;           /* job/join/join.h */
+struct ss_joined;           /* ranks/join.h */
 struct ss_replay;           /* replay/replay.h */
-struct ss_snapshot_subject; /* snapshot/subject.h */
+struct ss_snapshot_subject; /* memory/subject.h */
 
 struct ss_view {
 	const char *name;    /* kebab-case: command, JSON schema, page */
@@ -91,7 +91,7 @@ struct ss_view {
 				  struct ss_table *out, struct ss_error *err);
 	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
 				     struct ss_table *out, struct ss_error *err);
-	/* Of a snapshot of memory, which is no file of a job: see snapshot/subject.h. */
+	/* Of a snapshot of memory, which is no file of a job: see memory/subject.h. */
 	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
 				       struct ss_table *out, struct ss_error *err);
 };

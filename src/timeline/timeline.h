@@ -3,14 +3,14 @@
  * timeline.h - the ranks of a job on one clock, as a timeline shows them.
  *
  * Times of the timeline are ns from its beginning, the earliest moment of all files. The
- * clocks of ranks that met in collectives are aligned (job/join/join.h); a rank whose clock
+ * clocks of ranks that met in collectives are aligned (ranks/join.h); a rank whose clock
  * cannot be compared is placed by its wall clock where that falls among the others, else
  * at the beginning, and says so.
  */
 #ifndef SS_TIMELINE_TIMELINE_H
 #define SS_TIMELINE_TIMELINE_H
 
-#include "job/job.h"
+#include "load/job.h"
 
 struct ss_index;
 

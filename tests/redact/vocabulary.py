@@ -17,13 +17,13 @@ STEPSCOPE = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2]) / "src"
 # files whose texts are patterns, beside a few sentences
 PATTERNS = (
-    "trace/names_*.c", "trace/kinds.c", "snapshot/load/dicts.c", "snapshot/stack_places.c",
+    "trace/names_*.c", "trace/kinds.c", "memory/load/dicts.c", "memory/stack_places.c",
     "analyze/kernel/category.c", "analyze/kernel/short_name.c", "analyze/kernel/message.c",
     "analyze/host/op_category.c", "analyze/host/places.c", "analyze/host/step_phase.c",
     "analyze/host/sync_ops.c", "analyze/inference_steps.c", "analyze/time/roles.c",
     "analyze/work/formulas_*.c", "analyze/work/operands.c", "analyze/work/peaks.c",
-    "diagnose/look/checkpoints_and_logging.c", "diagnose/rules/*.c",
-    "job/files/rank_names.c", "job/join/collective_kind.c",
+    "diagnose/evidence/checkpoints_and_logging.c", "diagnose/rules/*.c",
+    "load/files/rank_names.c", "ranks/collective_kind.c",
 )
 # texts for people, and of a conversion
 SENTENCES = {"asked for", "finds nothing", "them", "trains nothing", "0123456789"}

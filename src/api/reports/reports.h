@@ -5,7 +5,7 @@
 #ifndef SS_API_REPORTS_REPORTS_H
 #define SS_API_REPORTS_REPORTS_H
 
-#include "job/job.h"
+#include "load/job.h"
 #include "render/render.h"
 
 #define SS_REPORT_VIEWS_MAX 8

@@ -6,7 +6,7 @@
 #define SS_API_REQUEST_CHOICE_H
 
 #include "api/request/request.h"
-#include "job/job.h"
+#include "load/job.h"
 #include "trace/select.h"
 #include "stepscope.h"
 

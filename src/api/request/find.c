@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/guess.h"
-#include "snapshot/subject.h"
+#include "memory/subject.h"
 
 /* --- what takes which options ------------------------------------------------------------ */
 

@@ -8,7 +8,7 @@
 
 #include "api/request/basis.h"
 #include "api/reports/reports.h"
-#include "job/doubts.h"
+#include "load/doubts.h"
 #include "render/arrow.h"
 #include "table/arrange.h"
 #include "table/bound.h"

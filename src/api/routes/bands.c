@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "api/viewer/drawn_area.h"
-#include "snapshot/area/bands.h"
+#include "memory/area/bands.h"
 
 #define MAGIC 0x31425353u /* "SSB1" */
 

@@ -6,7 +6,7 @@
 
 #include "api/viewer/asked_snapshot.h"
 #include "api/viewer/spot.h"
-#include "snapshot/holders/block_map.h"
+#include "memory/holders/block_map.h"
 
 /* Browsers hold no more rectangles than this. */
 #define BLOCKS_MAX 1000000u

@@ -7,7 +7,7 @@
 
 #include "api/viewer/asked_snapshot.h"
 #include "api/viewer/spot.h"
-#include "snapshot/history/summits.h"
+#include "memory/history/summits.h"
 
 /* ,"name":{"event":7,"at_ns":8,"stack":9,"line":"..."} of another event, or null. */
 static void add_other(const char *name, const struct ss_opened *opened,

@@ -6,7 +6,7 @@
 
 #include "api/viewer/asked_snapshot.h"
 #include "api/viewer/spot.h"
-#include "snapshot/holders/live_blocks.h"
+#include "memory/holders/live_blocks.h"
 
 static void add_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
 {

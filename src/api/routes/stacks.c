@@ -8,7 +8,7 @@
 
 #include "api/viewer/asked_snapshot.h"
 #include "api/viewer/spot.h"
-#include "snapshot/holders/live_blocks.h"
+#include "memory/holders/live_blocks.h"
 
 /* More are not read by anybody; all of them are counted. */
 #define STACKS_MAX 64

@@ -8,7 +8,7 @@
 #include "api/viewer/looks.h"
 
 #include "analyze/host/step_phase.h"
-#include "job/views/rank_parts.h"
+#include "ranks/views/rank_parts.h"
 #include "render/render.h"
 #include "timeline/rows/colors.h"
 

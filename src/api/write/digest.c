@@ -4,7 +4,7 @@
  */
 #include "api/session.h"
 #include "api/write/writing.h"
-#include "job/digest_files.h"
+#include "load/digest_files.h"
 
 enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, const char *origin,
 				 const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)

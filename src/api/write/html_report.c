@@ -14,7 +14,7 @@
 #include "api/write/html_report_check.h"
 #include "api/write/writing.h"
 #include "base/hash/checksum.h"
-#include "job/files/open.h"
+#include "load/files/open.h"
 #include "read/gzip_write.h"
 #include "trace/pack/pack.h"
 

@@ -8,8 +8,8 @@
 #include "api/first_sizes.h"
 #include "api/session.h"
 #include "api/write/writing.h"
-#include "job/files/open.h"
-#include "job/files/rewrite.h"
+#include "load/files/open.h"
+#include "load/files/rewrite.h"
 #include "read/gzip_write.h"
 #include "trace/pack/pack.h"
 

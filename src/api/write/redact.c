@@ -8,7 +8,7 @@
 
 #include "api/write/writing.h"
 #include "base/utf8.h"
-#include "job/files/open.h"
+#include "load/files/open.h"
 #include "read/gzip_write.h"
 #include "stepscope.h"
 

@@ -5,7 +5,7 @@
 #ifndef SS_API_WRITE_WRITING_H
 #define SS_API_WRITE_WRITING_H
 
-#include "job/watch.h"
+#include "load/progress.h"
 #include "stepscope.h"
 
 struct ss_writing {

@@ -24,8 +24,8 @@
 #include "cli/output.h"
 #include "cli/stop.h"
 #include "diagnose/keep.h"
-#include "job/digest_files.h"
-#include "job/files/find.h"
+#include "load/digest_files.h"
+#include "load/files/find.h"
 
 /* What the files of one run share. */
 struct digesting {

@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/redaction.h"
 #include "cli/stop.h"
-#include "job/files/find.h"
+#include "load/files/find.h"
 #include "trace/pack/pack.h"
 
 #define PATH_BYTES 4096

@@ -7,7 +7,7 @@
 
 #include "base/system/new_file.h"
 #include "cli/command.h"
-#include "job/files/find.h"
+#include "load/files/find.h"
 
 /*
  * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: it is too

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cli/output.h"
-#include "job/files/find.h"
+#include "load/files/find.h"
 
 #define SHOWN_PATHS 3 /* in a command to paste: as many as a line has room for */
 

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/checkpoints_and_logging.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
-#include "diagnose/look/wholes.h"
+#include "diagnose/evidence/checkpoints_and_logging.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/wholes.h"
 
 /* Shorter stretches are any Python between launches; nsys-ai lists gaps from 1 ms on. */
 #define PAUSE_NS 1000000

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 #include "diagnose/rules/allocator_thrash.h"
 
 static const char free_fix[] =

@@ -13,7 +13,7 @@
 
 #include "analyze/memory/pools.h"
 #include "diagnose/rules/allocator_thrash.h"
-#include "snapshot/holders/out_of_memory.h"
+#include "memory/holders/out_of_memory.h"
 
 /* Once may be the end of a phase; in three steps it is what every step does. */
 #define THRASH_STEPS 3

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/runs.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* Kernels between the two products: scale, mask, softmax, dropout, casts; backward has as many. */
 #define BETWEEN_MAX 16

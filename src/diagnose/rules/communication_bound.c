@@ -16,7 +16,7 @@
 #include "analyze/work/peaks.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/ranks/gradients.h"
+#include "diagnose/evidence/gradients.h"
 
 /* DDP's buckets have 25 MB; from twice that on they are exposed-communication's. */
 #define LARGE_BYTES (INT64_C(50) << 20)

@@ -8,7 +8,7 @@
  */
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* Operators that launch take 5 to 50 us of the host; a millisecond is computing. */
 #define COMPUTES_NS 1000000

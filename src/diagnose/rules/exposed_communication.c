@@ -10,7 +10,7 @@
  * reports all exposed time.
  */
 #include "diagnose/diagnose.h"
-#include "diagnose/ranks/possible_overlap.h"
+#include "diagnose/evidence/possible_overlap.h"
 
 /*
  * A rank alone has the waiting in it, and tensor parallel ranks have 10 % by nature: nsys-ai calls

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/work/host_link.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* What filling it on the device takes, and the call that no longer waits. */
 #define FILL_NS 3000

@@ -13,7 +13,7 @@
 #include "analyze/memory/leaks.h"
 #include "analyze/time/moment.h"
 #include "diagnose/snapshot_findings.h"
-#include "snapshot/holders/out_of_memory.h"
+#include "memory/holders/out_of_memory.h"
 
 /* The same measure as for a leak: full within a day at a step a second. */
 #define WORRY_STEPS 100000

@@ -6,7 +6,7 @@
  * also in the middle of a step, and the other ranks wait for this one. Objects that live forever
  * can be excluded, and the rest collected when nobody waits.
  */
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 static enum ss_status look_for_collections(struct ss_look *look, struct ss_error *err)
 {

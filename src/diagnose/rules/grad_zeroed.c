@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* A loop over the parameters that only drops references. */
 #define KEEP_NS 20000

@@ -7,7 +7,7 @@
  * fix removes the all-reduces of the earlier passes, and with them the waits of the ranks for
  * each other.
  */
-#include "diagnose/ranks/gradients.h"
+#include "diagnose/evidence/gradients.h"
 
 struct sync {
 	struct ss_look *look;

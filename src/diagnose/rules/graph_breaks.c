@@ -6,7 +6,7 @@
  * Between two compiled regions of one pass the interpreter is back: it checks guards, runs Python
  * and launches operators one by one. In a single graph only the launches themselves remain.
  */
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 #include "diagnose/rules/graph_breaks.h"
 
 struct breaks {

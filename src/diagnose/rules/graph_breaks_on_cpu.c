@@ -10,8 +10,8 @@
 
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/graph_breaks.h"
 
 /* Compiled code that runs. */

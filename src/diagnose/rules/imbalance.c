@@ -3,14 +3,14 @@
  * imbalance.c - rule: in each step a different rank has the most work.
  *
  * No rank is to blame, the data is: in every step all ranks wait for the one with the longest
- * sequences, and next time it is another one. job/late/verdict.h decides whether that is so. The
+ * sequences, and next time it is another one. stragglers/verdict.h decides whether that is so. The
  * fix gives each rank with more work as much as the median rank has in that step, and as much
  * memory to get; at worst the total stays the same and each rank gets the mean. Without devices
  * ranks share their cores, so the mean is what we expect.
  */
 #include "diagnose/diagnose.h"
-#include "diagnose/ranks/compared.h"
-#include "diagnose/ranks/waits.h"
+#include "diagnose/stragglers/compared.h"
+#include "diagnose/stragglers/waits.h"
 
 /* A rank has this share more to do in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02

@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/checkpoints_and_logging.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
-#include "diagnose/look/inner.h"
-#include "diagnose/look/input_work.h"
-#include "diagnose/look/wholes.h"
+#include "diagnose/evidence/checkpoints_and_logging.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/inner.h"
+#include "diagnose/evidence/input_work.h"
+#include "diagnose/evidence/wholes.h"
 #include "diagnose/rule.h"
 
 /*

@@ -8,11 +8,11 @@
  * microsecond per launch. Runs of elementwise kernels that are shorter than their launches become
  * one kernel, whether the host is late for them or just in time.
  */
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
-#include "diagnose/look/host_time.h"
-#include "diagnose/look/tiny_kernels.h"
-#include "diagnose/ranks/slow_hosts.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/host_time.h"
+#include "diagnose/evidence/tiny_kernels.h"
+#include "diagnose/stragglers/slow_hosts.h"
 
 /* What a kernel costs the host in a CUDA graph: 1 us and less. */
 #define LAUNCH_NS 1000

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* A loop, and not a handful of indexes written one below the other. */
 #define TURNS_MIN 32

@@ -13,8 +13,8 @@
 #include "analyze/kernel/names.h"
 #include "analyze/work/peaks.h"
 #include "base/search.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/exclusive_kernels.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/exclusive_kernels.h"
 
 /* From a third of the device idle on; less is what the last wave of most kernels has. */
 #define BLOCKS_FEW (2.0 / 3)

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/speedup.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/speedup.h"
 
 #define MULTIPLE 8
 

@@ -11,7 +11,7 @@
  */
 #include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
-#include "snapshot/holders/live_blocks.h"
+#include "memory/holders/live_blocks.h"
 
 /* As the TensorBoard plugin has it (metrics of others 6). */
 #define FULL_SHARE 0.9

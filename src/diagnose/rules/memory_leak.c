@@ -6,7 +6,7 @@
  * step to step, and the file does not show that these allocations are freed, the job will run out
  * of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A memory
  * snapshot shows the blocks that outlive their steps and who allocated them
- * (snapshot/holders/retained.h has the conditions).
+ * (memory/holders/retained.h has the conditions).
  */
 #include <inttypes.h>
 

@@ -10,8 +10,8 @@
 
 #include "analyze/host/step_phase.h"
 #include "analyze/kernel/names.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/speedup.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/speedup.h"
 
 /* What names say of a kernel. */
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };

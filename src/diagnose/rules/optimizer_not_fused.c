@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/kernel/names.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 
 /* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */

@@ -10,7 +10,7 @@
 
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 
 /* Adam has 10 to 14 operators per tensor: ten tensors. Below that there is no loop to see. */

@@ -4,13 +4,13 @@
  *
  * A trace shows that it happened. A memory snapshot shows why: the free memory was fragmented,
  * earlier steps kept more than was missing, or there was not enough
- * (snapshot/holders/out_of_memory.h); the remedies differ.
+ * (memory/holders/out_of_memory.h); the remedies differ.
  */
 #include <inttypes.h>
 
 #include "analyze/facts.h"
 #include "diagnose/snapshot_findings.h"
-#include "snapshot/holders/out_of_memory.h"
+#include "memory/holders/out_of_memory.h"
 
 /* --- traces -------------------------------------------------------------------------- */
 

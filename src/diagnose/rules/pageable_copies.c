@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analyze/work/host_link.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /* Up to here the driver takes the data and returns (CUDA, "API synchronization behavior"). */
 #define SMALL_BYTES 65536

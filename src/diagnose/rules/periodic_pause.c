@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
 
 /* In 5 ms eager mode launches a hundred kernels: no launching is as slow. */
 #define PAUSE_NS 5000000

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
 
 /* Shorter pauses are hidden by the queue, and are those of any recording. */
 #define PAUSE_MIN_NS 20000

@@ -6,7 +6,7 @@
  * Python values changed that the compiled code depends on. Checking guards is not compiling.
  */
 #include "analyze/host/regions.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 struct compiling {
 	struct ss_look *look;

@@ -15,7 +15,7 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/ranks/gradients.h"
+#include "diagnose/evidence/gradients.h"
 #include "trace/outward.h"
 
 /* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */

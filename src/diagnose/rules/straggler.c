@@ -2,7 +2,7 @@
 /*
  * straggler.c - rule: one rank holds up all others.
  *
- * job/late/verdict.h decides who is late, how regularly and why, from the times at which ranks
+ * stragglers/verdict.h decides who is late, how regularly and why, from the times at which ranks
  * reach their collectives. The fix makes that rank like its peers: its kernels, copies, host or
  * link take as long as theirs. The replay of all ranks predicts the gain: the second latest rank
  * limits it.
@@ -12,11 +12,11 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/ranks/excess.h"
-#include "diagnose/ranks/link_speedup.h"
-#include "diagnose/ranks/own_work.h"
-#include "diagnose/ranks/compared.h"
-#include "diagnose/ranks/waits.h"
+#include "diagnose/stragglers/excess.h"
+#include "diagnose/stragglers/link_speedup.h"
+#include "diagnose/stragglers/own_work.h"
+#include "diagnose/stragglers/compared.h"
+#include "diagnose/stragglers/waits.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3

@@ -13,8 +13,8 @@
 #include "analyze/host/sync_ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/waits.h"
-#include "diagnose/look/host_rows.h"
-#include "diagnose/look/results.h"
+#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/results.h"
 #include "trace/outward.h"
 
 /* What waits by a name of its own, and what to write instead. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
+#include "diagnose/evidence/code_places.h"
 
 /*
  * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of

@@ -12,8 +12,8 @@
 
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
 
 /* Smaller ones are single numbers: their call is all they cost. */
 #define ELEMENTS_MIN 1024

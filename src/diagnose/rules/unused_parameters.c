@@ -12,7 +12,7 @@
 
 #include "analyze/time/moment.h"
 #include "base/search.h"
-#include "diagnose/ranks/gradients.h"
+#include "diagnose/evidence/gradients.h"
 
 #define SEARCH "torch.distributed.ddp.reducer::search_unused_parameters"
 #define SINK "_DDPSink" /* of torch.nn.parallel.distributed; copies the output */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "diagnose/look/checkpoints_and_logging.h"
-#include "diagnose/look/code_places.h"
-#include "diagnose/look/host_rows.h"
+#include "diagnose/evidence/checkpoints_and_logging.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/host_rows.h"
 #include "diagnose/rule.h"
 
 /*

@@ -214,7 +214,7 @@ enum ss_status ss_digest_file_read(struct ss_source *source, uint64_t layout,
 	return got ? ss_digest_file_fail(err, "it continues after its end") : SS_OK;
 }
 
-/* A digest has no events: job/digest_files.c opens it, or the trace that it was made of. */
+/* A digest has no events: load/digest_files.c opens it, or the trace that it was made of. */
 static enum ss_status refuse(struct ss_source *source, const struct ss_load_options *options,
 			     struct ss_trace *out, struct ss_error *err)
 {

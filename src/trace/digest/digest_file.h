@@ -5,8 +5,8 @@
  *     header | origin | rank | findings, together compressed by zstd
  *
  * This folder knows the frame: version, checksums, and where the trace is. What is in the two
- * other parts is declared by who has the structs: job/digest_fields.c and
- * diagnose/kept/kept_fields.c.
+ * other parts is declared by who has the structs: load/digest_fields.c and
+ * diagnose/summary/kept_fields.c.
  */
 #ifndef SS_TRACE_DIGEST_DIGEST_FILE_H
 #define SS_TRACE_DIGEST_DIGEST_FILE_H

@@ -231,4 +231,11 @@ SS_MUST_USE
 enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 				struct ss_pack_origin *out, struct ss_error *err);
 
+/* What became of the packs beside the files of a job. */
+struct ss_pack_choice {
+	uint32_t preferred; /* files that are read from their packs */
+	uint32_t stale;     /* packs that are left out */
+	uint32_t unread;    /* packs that could not be read: their files were, instead */
+};
+
 #endif

@@ -8,7 +8,7 @@
 #ifndef SS_TESTS_SUPPORT_MAKE_RANKS_H
 #define SS_TESTS_SUPPORT_MAKE_RANKS_H
 
-#include "job/join/join.h"
+#include "ranks/join.h"
 #include "support/support.h"
 #include "support/view_cases.h"
 

@@ -4,7 +4,7 @@
  */
 #include "support/make/snapshot.h"
 
-#include "snapshot/from_trace.h"
+#include "memory/from_trace.h"
 
 static uint32_t text_id(struct ss_snapshot *snapshot, const char *text)
 {

@@ -18,7 +18,7 @@
 #ifndef SS_TESTS_SUPPORT_MAKE_SNAPSHOT_H
 #define SS_TESTS_SUPPORT_MAKE_SNAPSHOT_H
 
-#include "snapshot/subject.h"
+#include "memory/subject.h"
 #include "support/support.h"
 
 struct support_snapshot {

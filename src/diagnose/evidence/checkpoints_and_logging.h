@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checkpoints_and_logging.h - recognizes functions and ranges by name that do something other
+ * than training.
+ *
+ * For a Python frame "file.py(12): function" the name of the function decides, and the files of a
+ * few libraries that do nothing else. Mathematical names (log_softmax, log_prob) are not logging.
+ */
+#ifndef SS_DIAGNOSE_EVIDENCE_CHECKPOINTS_AND_LOGGING_H
+#define SS_DIAGNOSE_EVIDENCE_CHECKPOINTS_AND_LOGGING_H
+
+#include "diagnose/rule.h"
+
+enum ss_chore {
+	SS_CHORE_SAVES = 1 << 0,     /* checkpoints, files of the model */
+	SS_CHORE_LOGS = 1 << 1,      /* also prints, sleeps, network messages */
+	SS_CHORE_EVALUATES = 1 << 2, /* validates, tests */
+	SS_CHORE_LOADS = 1 << 3,     /* prepares batches: tokenizes, preprocesses, collates */
+	SS_CHORE_CALLBACK = 1 << 4,  /* a hook of a trainer: on_step_end, on_train_batch_end */
+};
+
+/* enum ss_chore for each name of the trace; made once for all rules. NULL: no memory. */
+SS_MUST_USE
+const uint8_t *ss_look_chores(struct ss_look *look);
+
+/* Of one name. */
+uint8_t ss_chore(const char *name);
+
+/*
+ * Where the function begins in the name of a frame: "step" in "train.py(12): step"; the whole
+ * name if it does not name a Python file.
+ */
+const char *ss_frame_function(const char *name);
+
+/* Whether a frame belongs to a library: torch, Python itself, or a training framework. */
+bool ss_frame_is_library(const char *name);
+
+#endif

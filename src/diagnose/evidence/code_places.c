@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_places.c - places in the program with their cost.
+ */
+#include "diagnose/evidence/code_places.h"
+
+#include <stdlib.h>
+
+struct key {
+	uint32_t name, line;
+};
+
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+				   struct ss_error *err)
+{
+	*sites = (struct ss_code_places){ .memory = look->memory };
+	SS_TRY(ss_facts_places(look->subject->facts, &sites->places, err));
+	if (!ss_records_init(&sites->keys, look->memory, sizeof(struct key)))
+		return ss_fail_memory(err, "places of the program");
+	return SS_OK;
+}
+
+void ss_code_places_release(struct ss_code_places *sites)
+{
+	if (!sites->memory)
+		return;
+	ss_records_release(&sites->keys);
+	ss_memory_free(sites->memory, sites->items, sites->capacity * sizeof(*sites->items));
+	*sites = (struct ss_code_places){ 0 };
+}
+
+void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			int64_t weight_ns)
+{
+	struct key key = { .name = name };
+	struct ss_code_place *site;
+	uint32_t id;
+
+	if (row < sites->places->row_count)
+		key.line = sites->places->line[row];
+	id = ss_records_add(&sites->keys, &key);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(sites->memory, (void **)&sites->items, &sites->capacity,
+			       (size_t)id + 1, sizeof(*sites->items))) {
+		sites->failed = true;
+		return;
+	}
+	site = &sites->items[id];
+	if (id == sites->count) {
+		*site = (struct ss_code_place){
+			.name = name, .line = key.line, .row = row, .id = id
+		};
+		sites->count++;
+	}
+	site->count++;
+	site->weight_ns = ss_ns_sum(site->weight_ns, weight_ns);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ss_code_place *x = a, *y = b;
+
+	if (x->weight_ns != y->weight_ns)
+		return x->weight_ns > y->weight_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void ss_code_places_sort(struct ss_code_places *sites)
+{
+	if (sites->count)
+		qsort(sites->items, sites->count, sizeof(*sites->items), by_weight);
+}
+
+struct ss_fact ss_code_place_fact(const struct ss_code_place *site)
+{
+	return (struct ss_fact){ site->weight_ns, (double)site->count, site->row };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_places.h - places in the program with their cost: names and lines, summed over all rows of
+ * a rank, for the evidence of a rule.
+ */
+#ifndef SS_DIAGNOSE_EVIDENCE_CODE_PLACES_H
+#define SS_DIAGNOSE_EVIDENCE_CODE_PLACES_H
+
+#include "diagnose/rule.h"
+
+struct ss_code_place {
+	uint32_t name; /* id into the trace's names */
+	uint32_t line; /* id into the lines of the places; 0: not recorded */
+	uint32_t row;  /* the first */
+	uint32_t id;   /* in the order of their first appearance */
+	int64_t count, weight_ns;
+};
+
+/* Zeroed: may be released. */
+struct ss_code_places {
+	struct ss_memory *memory;
+	const struct ss_places *places;
+	struct ss_records keys;
+	struct ss_code_place *items;
+	uint32_t count, capacity;
+	bool failed; /* no memory */
+};
+
+SS_MUST_USE
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+				   struct ss_error *err);
+void ss_code_places_release(struct ss_code_places *sites);
+
+/* Counts one more event at the line of a host row, under a name: usually its own. */
+void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			int64_t weight_ns);
+
+/* The heaviest first. */
+void ss_code_places_sort(struct ss_code_places *sites);
+
+/* The figures for a sentence about the site. */
+struct ss_fact ss_code_place_fact(const struct ss_code_place *site);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gradients.c - which collectives are DDP's, and to which backward each belongs.
+ */
+#include "diagnose/evidence/gradients.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyze/kernel/message.h"
+#include "trace/outward.h"
+
+#define FORWARD "DistributedDataParallel.forward"
+#define ACCUMULATE "AccumulateGrad"
+#define ASK "c10d::"
+
+enum mark_kind { MARK_NONE, MARK_FORWARD, MARK_STEP, MARK_ZERO, MARK_ASK };
+
+/* A row of a thread that separates passes or rounds, or asks for an all-reduce. */
+struct mark {
+	int64_t at_ns;
+	uint32_t row;
+	enum mark_kind kind;
+};
+
+struct finder {
+	const struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_phases *phases;
+	struct ss_gradients *out;
+	struct mark *marks, *asks; /* by time */
+	uint32_t mark_count, ask_count;
+	uint8_t *kinds; /* per name: enum mark_kind */
+};
+
+/* --- rows of threads ----------------------------------------------------------------- */
+
+static const char *name_of(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_strings_text(&trace->names, trace->slices.name[row]);
+}
+
+/* Collectives on devices have links: who asked for them need not be searched. */
+static enum mark_kind kind_of(const struct finder *finder, uint32_t name)
+{
+	uint32_t flags = finder->trace->name_flags[name];
+	const char *text = ss_strings_text(&finder->trace->names, name);
+
+	if (strcmp(text, FORWARD) == 0)
+		return MARK_FORWARD;
+	if (flags & SS_NAME_OPTIMIZER_STEP)
+		return MARK_STEP;
+	if (flags & SS_NAME_ZERO_GRAD)
+		return MARK_ZERO;
+	if ((flags & SS_NAME_COMM_OP) && finder->look->digest->device < 0 &&
+	    strncmp(text, ASK, strlen(ASK)) == 0 &&
+	    ss_collective_of(text + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
+		return MARK_ASK;
+	return MARK_NONE;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool find_marks(struct finder *finder, struct ss_arena *arena)
+{
+	const struct ss_trace *trace = finder->trace;
+	const uint32_t *names = trace->slices.name;
+	uint32_t count = 0;
+
+	finder->kinds = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	if (!finder->kinds)
+		return false;
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		finder->kinds[i] = (uint8_t)kind_of(finder, i);
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		count += finder->kinds[names[row]] != MARK_NONE;
+	finder->marks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
+	finder->asks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
+	if (!finder->marks || !finder->asks)
+		return false;
+	for (uint32_t row = 0; row < trace->device_from && count; row++) {
+		enum mark_kind kind = (enum mark_kind)finder->kinds[names[row]];
+		struct mark mark = { trace->slices.start_ns[row], row, kind };
+
+		if (kind == MARK_ASK)
+			finder->asks[finder->ask_count++] = mark;
+		else if (kind != MARK_NONE)
+			finder->marks[finder->mark_count++] = mark;
+	}
+	qsort(finder->marks, finder->mark_count, sizeof(*finder->marks), by_time);
+	qsort(finder->asks, finder->ask_count, sizeof(*finder->asks), by_time);
+	return true;
+}
+
+/* --- which are gradients --------------------------------------------------------------- */
+
+/*
+ * In a hook of AccumulateGrad. Some writers close its range before the hook runs: then nothing of
+ * autograd stands around it, on a thread that runs backward only.
+ */
+static bool is_in_hook(const struct finder *finder, uint32_t row)
+{
+	const struct ss_trace *trace = finder->trace;
+	uint32_t track = trace->slices.track[row], at = ss_outward(trace, row, SS_NAME_BACKWARD);
+
+	if (at != SS_NO_ROW)
+		return strstr(name_of(trace, at), ACCUMULATE) != NULL;
+	return track != finder->phases->main && finder->look->digest->device >= 0 &&
+	       finder->phases->phase[row] == SS_PHASE_BACKWARD;
+}
+
+static void add_gradient(struct finder *finder, uint32_t arrival, uint32_t launch)
+{
+	struct ss_gradients *out = finder->out;
+
+	if (launch >= finder->trace->device_from || !is_in_hook(finder, launch))
+		return;
+	out->items[out->count++] = (struct ss_gradient){
+		.arrival = arrival,
+		.launch = launch,
+		.launch_ns = finder->trace->slices.start_ns[launch],
+	};
+}
+
+static int by_launch(const void *a, const void *b)
+{
+	const struct ss_gradient *x = a, *y = b;
+
+	if (x->launch_ns != y->launch_ns)
+		return x->launch_ns < y->launch_ns ? -1 : 1;
+	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/*
+ * The operator that asked for a collective of a thread, or SS_NO_ROW: the first that none before it
+ * is of. What the reducer asks for is done before the next forward: where rows are missing, the
+ * order holds again from there on.
+ */
+static uint32_t asked_by(const struct finder *finder, int64_t start_ns, uint32_t *ask,
+			 uint32_t *mark)
+{
+	int64_t forward_ns = INT64_MIN;
+
+	while (*mark < finder->mark_count && finder->marks[*mark].at_ns <= start_ns)
+		(*mark)++;
+	for (uint32_t i = *mark; i > 0 && forward_ns == INT64_MIN; i--)
+		if (finder->marks[i - 1].kind == MARK_FORWARD)
+			forward_ns = finder->marks[i - 1].at_ns;
+	while (*ask < finder->ask_count && finder->asks[*ask].at_ns < forward_ns &&
+	       is_in_hook(finder, finder->asks[*ask].row))
+		(*ask)++;
+	if (*ask == finder->ask_count || finder->asks[*ask].at_ns > start_ns)
+		return SS_NO_ROW;
+	return finder->asks[(*ask)++].row;
+}
+
+/* Arrivals stand in the order of their starts: the first that was asked for begins first. */
+static bool find_items(struct finder *finder, struct ss_arena *arena)
+{
+	const struct ss_digest *digest = finder->look->digest;
+	struct ss_gradients *out = finder->out;
+	uint32_t ask = 0, mark = 0;
+
+	out->items = SS_ARENA_NEW(arena, struct ss_gradient, (size_t)digest->arrival_count + 1);
+	if (!out->items)
+		return false;
+	for (uint32_t i = 0; i < digest->arrival_count; i++) {
+		uint32_t row = digest->arrivals[i].row;
+
+		if (digest->arrivals[i].kind != SS_COLLECTIVE_ALL_REDUCE)
+			continue;
+		if (row >= finder->trace->device_from)
+			add_gradient(finder, i, finder->trace->slices.link[row]);
+		else
+			add_gradient(finder, i,
+				     asked_by(finder, finder->trace->slices.start_ns[row], &ask,
+					      &mark));
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), by_launch);
+	return true;
+}
+
+/* --- passes and rounds ------------------------------------------------------------------- */
+
+static void open_pass(struct ss_gradients *out, uint32_t first, int64_t forward_ns, bool is_new)
+{
+	if (is_new)
+		out->rounds[out->round_count++].first = out->pass_count;
+	out->rounds[out->round_count - 1].count++;
+	out->passes[out->pass_count++] = (struct ss_gradient_pass){ .first = first,
+								    .round = out->round_count - 1,
+								    .forward_ns = forward_ns };
+}
+
+/* Types are written "Int" by collectives, "[\"int\"]" by ranges. */
+static bool is_integer(const char *type)
+{
+	return strcasecmp(type, "int") == 0 || strcmp(type, "[\"int\"]") == 0;
+}
+
+/* Of jobs without devices the range has its inputs, if anything. */
+static void measure(const struct finder *finder, struct ss_gradient *gradient)
+{
+	const struct ss_trace *trace = finder->trace;
+	const struct ss_arrival *arrival = &finder->look->digest->arrivals[gradient->arrival];
+	const struct ss_comm_row *comm = ss_message_of(trace, arrival->row);
+
+	gradient->bytes = arrival->bytes;
+	if (comm) {
+		const struct ss_comm_args *args = ss_records_at(&trace->comm_args, comm->args);
+
+		gradient->is_integer = is_integer(ss_strings_text(&trace->texts, args->dtype));
+	} else if (arrival->row < trace->device_from &&
+		   trace->slices.args[arrival->row] != SS_NO_ARGS) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args,
+							      trace->slices.args[arrival->row]);
+		const char *types = ss_strings_text(&trace->texts, args->input_types);
+
+		gradient->bytes = ss_message_inputs(ss_strings_text(&trace->texts,
+								    args->input_dims),
+						    types, ss_collective_name(arrival->kind), -1);
+		gradient->is_integer = is_integer(types);
+	}
+}
+
+static void add_to_pass(struct finder *finder, struct ss_gradient *gradient)
+{
+	struct ss_gradients *out = finder->out;
+	struct ss_gradient_pass *pass = &out->passes[out->pass_count - 1];
+
+	measure(finder, gradient);
+	gradient->pass = out->pass_count - 1;
+	pass->count++;
+	pass->bytes = pass->bytes < 0 || gradient->bytes < 0
+			      ? -1
+			      : ss_ns_sum(pass->bytes, gradient->bytes);
+}
+
+/* What was launched before the first forward belongs to none: its pass is not whole. */
+static void find_passes(struct finder *finder)
+{
+	struct ss_gradients *out = finder->out;
+	int64_t forward_ns = INT64_MIN;
+	bool in_pass = false, in_round = false;
+	uint32_t mark = 0, kept = 0;
+
+	for (uint32_t i = 0; i < out->count; i++) {
+		for (; mark < finder->mark_count &&
+		       finder->marks[mark].at_ns <= out->items[i].launch_ns;
+		     mark++) {
+			in_pass = false;
+			if (finder->marks[mark].kind == MARK_FORWARD) {
+				forward_ns = finder->marks[mark].at_ns;
+				continue;
+			}
+			if (in_round)
+				out->rounds[out->round_count - 1].is_stepped =
+					finder->marks[mark].kind == MARK_STEP;
+			in_round = false;
+		}
+		if (forward_ns == INT64_MIN)
+			continue;
+		out->items[kept] = out->items[i];
+		if (!in_pass)
+			open_pass(out, kept, forward_ns, !in_round);
+		add_to_pass(finder, &out->items[kept++]);
+		in_pass = in_round = true;
+	}
+	out->count = kept;
+	for (; in_round && mark < finder->mark_count; mark++)
+		if (finder->marks[mark].kind != MARK_FORWARD) {
+			out->rounds[out->round_count - 1].is_stepped = finder->marks[mark].kind ==
+								       MARK_STEP;
+			in_round = false;
+		}
+}
+
+static bool find(struct finder *finder, struct ss_arena *arena)
+{
+	struct ss_gradients *out = finder->out;
+
+	if (!find_items(finder, arena))
+		return false;
+	out->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass, (size_t)out->count + 1);
+	out->rounds = SS_ARENA_NEW(arena, struct ss_gradient_round, (size_t)out->count + 1);
+	if (!out->passes || !out->rounds)
+		return false;
+	find_passes(finder);
+	return true;
+}
+
+enum ss_status ss_look_gradients(struct ss_look *look, const struct ss_gradients **out,
+				 struct ss_error *err)
+{
+	struct finder finder = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	bool whole;
+
+	if (!look->gradients) {
+		finder.out = SS_ARENA_NEW(look->shared, struct ss_gradients, 1);
+		whole = finder.out != NULL;
+		if (whole && look->digest->arrival_count &&
+		    ss_strings_find(&look->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
+			SS_TRY(ss_facts_phases(look->subject->facts, &finder.phases, err));
+			ss_arena_init(&scratch, look->memory);
+			whole = find_marks(&finder, &scratch) && find(&finder, look->shared);
+			ss_arena_release(&scratch);
+		}
+		if (!whole)
+			return ss_fail_memory(err, "the gradients");
+		look->gradients = finder.out;
+	}
+	*out = look->gradients;
+	return SS_OK;
+}
+
+uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *look)
+{
+	uint32_t row = look->digest->arrivals[gradient->arrival].row;
+	uint32_t task = ss_graph_comm_of(look->graph, row);
+
+	return task == SS_NO_TASK ? SS_NO_TASK : task + 1;
+}

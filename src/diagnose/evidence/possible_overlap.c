@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * possible_overlap.c - compares transfers with the compute before and beside them.
+ */
+#include "diagnose/evidence/possible_overlap.h"
+
+#include <stdlib.h>
+
+#include "analyze/host/step_phase.h"
+#include "base/runs.h"
+#include "base/search.h"
+
+/* DDP's own size of a bucket: bucket_cap_mb=25. */
+#define BUCKET_BYTES (INT64_C(25) << 20)
+
+/* A bucket so much larger than that waits for too many gradients. */
+#define LARGE_BUCKETS 2
+
+/*
+ * The gradients that come last are those of the first layers with the embedding, one tensor that
+ * no bucket splits: 50 to 200 MB in common models.
+ */
+#define PIECES_MAX 10000
+#define LAST_BUCKETS 3
+#define LAST_BUCKETS_LOW 8
+
+struct stretch {
+	int64_t from_ns, to_ns;
+};
+
+struct passage {
+	uint32_t task;
+	uint32_t arrival; /* of the digest */
+	int64_t start_ns;
+};
+
+struct hiding {
+	const struct ss_judgement *judgement;
+	const struct ss_digest *digest;
+	const struct ss_packed *graph;
+	uint32_t rank;
+	struct stretch *busy; /* when something computes, in order, apart from each other */
+	int64_t *before_ns;   /* what computed until each of them begins */
+	uint32_t busy_count;
+	int64_t *backward_ns;     /* per step: when backward begins; INT64_MAX: it is not known */
+	struct passage *passages; /* by start */
+	uint32_t passage_count;
+	struct ss_possible_overlap *out;
+};
+
+/* --- what computes ----------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+/* The optimizer does not count: what it computes with is what was moved. */
+static bool is_compute(const struct ss_packed *graph, uint32_t task)
+{
+	return ss_packed_kind(graph, task) == SS_TASK_KERNEL &&
+	       graph->kinds[task] >> 4 != SS_PHASE_OPTIMIZER &&
+	       ss_packed_run(graph, task)->step != SS_NO_STEP;
+}
+
+static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
+{
+	const struct ss_packed *graph = hiding->graph;
+	struct ss_packed_starts starts;
+	uint32_t count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		count += is_compute(graph, i);
+	hiding->busy = SS_ARENA_NEW(arena, struct stretch, (size_t)count + 1);
+	hiding->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)count + 2);
+	hiding->backward_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+	if (!hiding->busy || !hiding->before_ns || !hiding->backward_ns)
+		return false;
+	for (uint32_t i = 0; i < graph->step_count; i++)
+		hiding->backward_ns[i] = INT64_MAX;
+	count = 0;
+	ss_packed_starts_init(&starts, graph);
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		struct ss_packed_task task;
+
+		if (!is_compute(graph, i))
+			continue;
+		task = ss_packed_task_from(graph, i, ss_packed_starts_get(&starts, i));
+		hiding->busy[count++] = (struct stretch){ task.start_ns, ss_packed_end(&task) };
+		if (task.phase == SS_PHASE_BACKWARD && task.step < graph->step_count &&
+		    task.start_ns < hiding->backward_ns[task.step])
+			hiding->backward_ns[task.step] = task.start_ns;
+	}
+	if (!ss_sort_runs(hiding->busy, count, sizeof(*hiding->busy), by_start, arena->memory))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		struct stretch *open = kept ? &hiding->busy[kept - 1] : NULL;
+
+		if (open && hiding->busy[i].from_ns <= open->to_ns) {
+			if (hiding->busy[i].to_ns > open->to_ns)
+				open->to_ns = hiding->busy[i].to_ns;
+		} else {
+			hiding->busy[kept++] = hiding->busy[i];
+		}
+	}
+	for (uint32_t i = 0; i < kept; i++)
+		hiding->before_ns[i + 1] = ss_ns_sum(hiding->before_ns[i],
+						     hiding->busy[i].to_ns -
+							     hiding->busy[i].from_ns);
+	hiding->busy_count = kept;
+	return true;
+}
+
+/* How long something computed before a moment. */
+static int64_t computed_until(const struct hiding *hiding, int64_t moment_ns)
+{
+	uint32_t low = 0, high = hiding->busy_count;
+
+	SS_SEARCH(low, high, at, hiding->busy[at].from_ns < moment_ns);
+	if (!low)
+		return 0;
+	if (hiding->busy[low - 1].to_ns > moment_ns)
+		return hiding->before_ns[low - 1] + moment_ns - hiding->busy[low - 1].from_ns;
+	return hiding->before_ns[low];
+}
+
+static int64_t computed_in(const struct hiding *hiding, int64_t from_ns, int64_t to_ns)
+{
+	return to_ns > from_ns ? computed_until(hiding, to_ns) - computed_until(hiding, from_ns)
+			       : 0;
+}
+
+/* --- transfers --------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct passage *x = a, *y = b;
+
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* In the order of tasks: stream after stream, each in the order of time. */
+static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
+{
+	struct ss_packed_starts starts;
+
+	hiding->passages = SS_ARENA_NEW(arena, struct passage,
+					(size_t)hiding->digest->arrival_count + 1);
+	if (!hiding->passages)
+		return false;
+	for (uint32_t i = 0; i < hiding->digest->arrival_count; i++) {
+		uint32_t task = ss_packed_comm_of(hiding->graph, hiding->digest->arrivals[i].row);
+
+		if (task != SS_NO_TASK &&
+		    ss_packed_run(hiding->graph, task + 1)->step != SS_NO_STEP)
+			hiding->passages[hiding->passage_count++] =
+				(struct passage){ .task = task + 1, .arrival = i };
+	}
+	if (hiding->passage_count)
+		qsort(hiding->passages, hiding->passage_count, sizeof(*hiding->passages), by_time);
+	ss_packed_starts_init(&starts, hiding->graph);
+	for (uint32_t i = 0; i < hiding->passage_count; i++)
+		hiding->passages[i].start_ns = ss_packed_starts_get(&starts,
+								    hiding->passages[i].task);
+	return true;
+}
+
+/* Whether all members of the collective are recorded: then waiting is not in its time. */
+static bool is_whole(const struct hiding *hiding, const struct passage *passage)
+{
+	const struct ss_joined *joined = hiding->judgement->joined;
+	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
+	uint32_t meeting = joined->meeting_of[hiding->rank][passage->arrival];
+	int64_t size = hiding->digest->groups[arrival->group].size;
+
+	if (meeting == SS_NO_MEETING || joined->meetings[meeting].count < 2)
+		return false;
+	if (arrival->kind >= SS_COLLECTIVE_SEND_RECV)
+		return true;
+	if (size <= 0)
+		size = hiding->digest->world_size > (int64_t)joined->rank_count
+			       ? hiding->digest->world_size
+			       : 0;
+	return (int64_t)joined->meetings[meeting].count >= size;
+}
+
+static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, int64_t own_ns,
+		int64_t low_ns)
+{
+	int64_t recorded_ns = ss_packed_own(hiding->graph, task);
+
+	if (own_ns < 0)
+		own_ns = 0;
+	if (low_ns > recorded_ns)
+		low_ns = recorded_ns;
+	if (own_ns < recorded_ns)
+		hiding->out->items[hiding->out->count++] = (struct ss_hidden){ task, how, own_ns,
+									       low_ns, own_ns };
+}
+
+static struct ss_packed_task task_of(const struct hiding *hiding, uint32_t index)
+{
+	return ss_packed_task_from(hiding->graph, hiding->passages[index].task,
+				   hiding->passages[index].start_ns);
+}
+
+/* Where nothing computes beside it; what the next one on its stream is. */
+static int64_t exposed_of(const struct hiding *hiding, const struct ss_packed_task *task)
+{
+	return task->own_ns - computed_in(hiding, task->start_ns, ss_packed_end(task));
+}
+
+/* The end of the transfer before it on its stream, or the start of its step. */
+static int64_t free_since(const struct hiding *hiding, uint32_t index)
+{
+	const struct ss_packed_task task = task_of(hiding, index);
+	int64_t since_ns = hiding->graph->steps[task.step].start_ns;
+
+	if (index) {
+		const struct ss_packed_task before = task_of(hiding, index - 1);
+
+		if (before.track == task.track && ss_packed_end(&before) > since_ns)
+			since_ns = ss_packed_end(&before);
+	}
+	return since_ns;
+}
+
+/* What stays exposed of a transfer when it goes out in pieces, as they get ready. */
+static int64_t in_pieces(int64_t transfer_ns, int64_t compute_ns, int64_t pieces, int64_t last)
+{
+	double done = 0, each = (double)transfer_ns / (double)pieces;
+
+	for (int64_t i = 1; i <= pieces - last; i++) {
+		double ready = (double)compute_ns * (double)i / (double)pieces;
+
+		done = (done > ready ? done : ready) + each;
+	}
+	if (done < (double)compute_ns)
+		done = (double)compute_ns;
+	return (int64_t)(done + each * (double)last - (double)compute_ns);
+}
+
+/* Gradients: nothing but the optimizer waits for them. */
+static bool ends_backward(const struct hiding *hiding, const struct ss_packed_task *task)
+{
+	return task->phase == SS_PHASE_BACKWARD &&
+	       computed_in(hiding, ss_packed_end(task), hiding->graph->steps[task->step].end_ns) ==
+		       0;
+}
+
+static void look_at_gradients(struct hiding *hiding, uint32_t index)
+{
+	const struct passage *passage = &hiding->passages[index];
+	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
+	const struct ss_packed_task task = task_of(hiding, index);
+	int64_t pieces, compute_ns, since_ns;
+
+	if ((arrival->kind != SS_COLLECTIVE_ALL_REDUCE &&
+	     arrival->kind != SS_COLLECTIVE_REDUCE_SCATTER) ||
+	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !ends_backward(hiding, &task))
+		return;
+	pieces = (arrival->bytes + BUCKET_BYTES - 1) / BUCKET_BYTES;
+	/* more of them than anybody has: the law does not change any more */
+	if (pieces > PIECES_MAX)
+		pieces = PIECES_MAX;
+	since_ns = free_since(hiding, index);
+	if (since_ns < hiding->backward_ns[task.step])
+		since_ns = hiding->backward_ns[task.step];
+	compute_ns = computed_in(hiding, since_ns, task.start_ns);
+	add(hiding, passage->task, SS_HIDDEN_BUCKETS,
+	    in_pieces(task.own_ns, compute_ns, pieces,
+		      pieces < LAST_BUCKETS ? pieces : LAST_BUCKETS),
+	    in_pieces(task.own_ns, compute_ns, pieces,
+		      pieces < LAST_BUCKETS_LOW ? pieces : LAST_BUCKETS_LOW));
+}
+
+/* Where the partners are not recorded; on a thread it is the thread that waits. */
+static void look_at_lone(struct hiding *hiding, uint32_t index)
+{
+	const struct ss_packed_task task = task_of(hiding, index);
+	int64_t exposed_ns = hiding->digest->device < 0 ? task.own_ns : exposed_of(hiding, &task);
+
+	add(hiding, hiding->passages[index].task, SS_HIDDEN_LONE, task.own_ns - exposed_ns,
+	    task.own_ns);
+}
+
+/* --- trains -------------------------------------------------------------------------------- */
+
+static bool is_gather(const struct hiding *hiding, uint32_t index)
+{
+	return hiding->digest->arrivals[hiding->passages[index].arrival].kind ==
+	       SS_COLLECTIVE_ALL_GATHER;
+}
+
+/* Behind the one before on the same stream, with nothing computed in between. */
+static bool follows(const struct hiding *hiding, uint32_t index)
+{
+	const struct ss_packed_task task = task_of(hiding, index);
+	const struct ss_packed_task before = task_of(hiding, index - 1);
+
+	return before.track == task.track && before.step == task.step &&
+	       computed_in(hiding, ss_packed_end(&before), task.start_ns) == 0;
+}
+
+/*
+ * A gather that begins when its layer is due holds everything up, and with it what stands before
+ * it on the stream, the gradients of the layer before. Begun a layer earlier, both run beside
+ * what was computed before them.
+ */
+static void look_at_train(struct hiding *hiding, uint32_t from, uint32_t to)
+{
+	uint32_t last = to;
+	int64_t left_ns;
+
+	while (last > from && !is_gather(hiding, last - 1))
+		last--;
+	if (last == from)
+		return;
+	left_ns = computed_in(hiding, free_since(hiding, from), task_of(hiding, from).start_ns);
+	for (uint32_t i = from; i < last && left_ns > 0; i++) {
+		const struct ss_packed_task task = task_of(hiding, i);
+		int64_t hidden_ns = exposed_of(hiding, &task);
+
+		if (!is_whole(hiding, &hiding->passages[i]))
+			continue;
+		if (hidden_ns > left_ns)
+			hidden_ns = left_ns;
+		left_ns -= hidden_ns;
+		add(hiding, hiding->passages[i].task, SS_HIDDEN_PREFETCH, task.own_ns - hidden_ns,
+		    task.own_ns - hidden_ns);
+	}
+}
+
+static void look_at_all(struct hiding *hiding)
+{
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < hiding->passage_count; i++) {
+		if (i && !follows(hiding, i)) {
+			look_at_train(hiding, from, i);
+			from = i;
+		}
+		if (!is_whole(hiding, &hiding->passages[i]))
+			look_at_lone(hiding, i);
+		else
+			look_at_gradients(hiding, i);
+	}
+	look_at_train(hiding, from, hiding->passage_count);
+}
+
+bool ss_possible_overlap_find(struct ss_possible_overlap *out, const struct ss_judgement *judgement,
+			      uint32_t rank, struct ss_arena *arena)
+{
+	struct hiding hiding = { .judgement = judgement,
+				 .digest = &judgement->joined->ranks[rank],
+				 .graph = &judgement->graphs[rank],
+				 .rank = rank,
+				 .out = out };
+
+	*out = (struct ss_possible_overlap){ 0 };
+	if (!find_busy(&hiding, arena) || !find_passages(&hiding, arena))
+		return false;
+	out->items = SS_ARENA_NEW(arena, struct ss_hidden, 2 * (size_t)hiding.passage_count + 1);
+	if (!out->items)
+		return false;
+	look_at_all(&hiding);
+	return true;
+}

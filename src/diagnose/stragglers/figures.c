@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * figures.c - what ranks are compared by: each figure of each rank once, and what the others have.
+ *
+ * All ranks are compared with all others. The middle of a figure is found once for the job; what
+ * it is without one rank follows from that.
+ */
+#include <stddef.h>
+
+#include "base/median.h"
+#include "diagnose/stragglers/judge.h"
+
+/* --- of a rank ------------------------------------------------------------------------- */
+
+/* Time per step that a rank spent on a part, communication left out. */
+static int64_t part_of(const struct ss_digest *rank, int part)
+{
+	int64_t sum_ns = 0;
+
+	/* without device: what operators did; who waits in one has no time of its own there */
+	for (int i = 0; rank->device < 0 && part == SS_OWN_COMPUTE && i < SS_PHASE_COUNT; i++)
+		sum_ns = ss_ns_sum(sum_ns, rank->phases[i].total_ns);
+	for (uint32_t i = 0; i < rank->step_count; i++) {
+		const struct ss_rank_step *step = &rank->steps[i];
+
+		if (part == SS_OWN_COMPUTE && rank->device >= 0)
+			ss_ns_add(&sum_ns, step->compute_ns);
+		else if (part == SS_OWN_COPY)
+			ss_ns_add(&sum_ns, step->exposed_copy_ns);
+		else if (part == SS_OWN_IDLE_BY(SS_IDLE_LAUNCH) && rank->device < 0)
+			ss_ns_add(&sum_ns, step->loose_ns);
+		else if (part == SS_OWN_IDLE_BY(SS_IDLE_INPUT) && rank->device < 0)
+			ss_ns_add(&sum_ns, step->input_ns);
+		else if (part >= SS_OWN_IDLE)
+			ss_ns_add(&sum_ns, step->idle_ns[part - SS_OWN_IDLE]);
+	}
+	return rank->step_count ? sum_ns / rank->step_count : 0;
+}
+
+static int64_t exposed_of(const struct ss_digest *rank)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		ss_ns_add(&sum_ns, rank->steps[i].exposed_comm_ns);
+	return rank->step_count ? sum_ns / rank->step_count : 0;
+}
+
+/* What its host takes for a step when it waits for nobody. */
+static int64_t pace_of(const struct ss_digest *rank)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < rank->step_count; i++) {
+		const struct ss_rank_step *step = &rank->steps[i];
+		int64_t own_ns = step->host_end_ns - step->host_start_ns - step->held_ns;
+
+		sum_ns = ss_ns_sum(sum_ns, own_ns > 0 ? own_ns : 0);
+	}
+	return rank->step_count ? sum_ns / rank->step_count : 0;
+}
+
+static int64_t figure_of(const struct ss_digest *rank, uint32_t figure)
+{
+	if (figure < SS_FIGURE_EXPOSED)
+		return part_of(rank, (int)figure);
+	if (figure == SS_FIGURE_EXPOSED)
+		return exposed_of(rank);
+	if (figure == SS_FIGURE_PACE)
+		return pace_of(rank);
+	if (!rank->step_count)
+		return 0;
+	if (figure == SS_FIGURE_TYPICAL)
+		return (int64_t)(rank->typical_ns / rank->step_count);
+	if (figure < SS_FIGURE_CALLS)
+		return rank->phases[figure - SS_FIGURE_PHASE].total_ns / rank->step_count;
+	return rank->phases[figure - SS_FIGURE_CALLS].calls * 1000 / rank->step_count;
+}
+
+/* --- of all ranks ---------------------------------------------------------------------- */
+
+static void fill(struct ss_judge *judge, uint32_t figure)
+{
+	const struct ss_joined *joined = judge->joined;
+	int64_t *own = judge->figures + (size_t)figure * joined->rank_count;
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		own[r] = figure_of(&joined->ranks[r], figure);
+		if (joined->ranks[r].step_count)
+			judge->values[count++] = own[r];
+	}
+	judge->middles[figure] = ss_middle_of(judge->values, count);
+}
+
+/* The two ranks that are latest in a step, and the median. */
+static void look_at_step(struct ss_judge *judge, uint32_t s)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	struct ss_judge_late *late = &judge->late[s];
+
+	for (uint32_t r = 0; r < lateness->rank_count; r++) {
+		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+
+		judge->values[r] = late_ns;
+		if (late_ns > late->worst_ns) {
+			late->second_ns = late->worst_ns;
+			late->worst_ns = late_ns;
+		} else if (late_ns > late->second_ns) {
+			late->second_ns = late_ns;
+		}
+	}
+	late->middle = ss_middle_of(judge->values, lateness->rank_count);
+}
+
+bool ss_judge_measure(struct ss_judge *judge)
+{
+	const struct ss_joined *joined = judge->joined;
+	size_t steps = 1;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+
+		if (rank->step_count &&
+		    rank->steps[rank->step_count - 1].number + (size_t)2 > steps)
+			steps = rank->steps[rank->step_count - 1].number + (size_t)2;
+	}
+	judge->figures = SS_ARENA_NEW(judge->arena, int64_t,
+				      (size_t)SS_FIGURES * joined->rank_count + 1);
+	judge->late = SS_ARENA_NEW(judge->arena, struct ss_judge_late,
+				   (size_t)judge->lateness.step_count + 1);
+	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_judge_steps, steps);
+	judge->step_room = (uint32_t)steps;
+	if (!judge->figures || !judge->late || !judge->steps)
+		return false;
+	for (uint32_t figure = 0; figure < SS_FIGURES; figure++)
+		fill(judge, figure);
+	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
+		look_at_step(judge, s);
+	return true;
+}
+
+int64_t ss_judge_own(const struct ss_judge *judge, uint32_t r, uint32_t figure)
+{
+	return judge->figures[(size_t)figure * judge->joined->rank_count + r];
+}
+
+int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figure)
+{
+	const struct ss_middle *middle = &judge->middles[figure];
+
+	return judge->joined->ranks[r].step_count
+		       ? ss_middle_without(middle, ss_judge_own(judge, r, figure))
+		       : ss_middle_median(middle);
+}
+
+/* --- of all ranks in a step ------------------------------------------------------------ */
+
+/* Fills what is known of the step of this number, when it is first asked for. */
+static struct ss_judge_steps *steps_of(struct ss_judge *judge, uint32_t number)
+{
+	const struct ss_joined *joined = judge->joined;
+	struct ss_judge_steps *steps =
+		&judge->steps[number < judge->step_room ? number : judge->step_room - 1];
+	int64_t *loose_ns = judge->values + joined->rank_count + 1;
+	uint32_t computed = 0, count = 0;
+
+	if (steps->is_known)
+		return steps;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_rank_step *step = ss_judge_step(&joined->ranks[r], number);
+
+		if (!step)
+			continue;
+		loose_ns[count++] = step->loose_ns;
+		if (step->compute_ns >= 0)
+			judge->values[computed++] = step->compute_ns;
+	}
+	steps->is_known = true;
+	steps->compute = ss_middle_of(judge->values, computed);
+	steps->loose = ss_middle_of(loose_ns, count);
+	return steps;
+}
+
+bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
+{
+	const struct ss_rank_step *step = ss_judge_step(&judge->joined->ranks[r], number);
+	const struct ss_middle *compute = &steps_of(judge, number)->compute;
+	int64_t own_ns = step ? step->compute_ns : -1;
+	bool is_in = own_ns >= 0;
+	int64_t usual_ns = is_in ? ss_middle_without(compute, own_ns) : ss_middle_median(compute);
+
+	return compute->count > is_in && own_ns - usual_ns >= judge->step_ns / 100 * percent;
+}
+
+int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number)
+{
+	const struct ss_rank_step *own = ss_judge_step(&judge->joined->ranks[r], number);
+	const struct ss_middle *loose = &steps_of(judge, number)->loose;
+
+	return own && loose->count > 1 ? own->loose_ns - ss_middle_without(loose, own->loose_ns)
+				       : 0;
+}

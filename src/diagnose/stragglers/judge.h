@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * judge.h - what verdict.c and reasons.c share while they judge a job.
+ */
+#ifndef SS_DIAGNOSE_STRAGGLERS_JUDGE_H
+#define SS_DIAGNOSE_STRAGGLERS_JUDGE_H
+
+#include "base/median.h"
+#include "diagnose/stragglers/verdict.h"
+
+/* What ranks are compared by, per step; parts of enum ss_own first. */
+enum ss_figure {
+	SS_FIGURE_EXPOSED = SS_OWN_PARTS, /* waits for communication, and nothing computes then */
+	SS_FIGURE_PACE,                   /* of its host, when it waits for nobody */
+	SS_FIGURE_TYPICAL,                /* of ranks without device: typical_ns */
+	SS_FIGURE_PHASE,                  /* time in each phase */
+	SS_FIGURE_CALLS = SS_FIGURE_PHASE + SS_PHASE_COUNT, /* and calls, in thousandths */
+	SS_FIGURES = SS_FIGURE_CALLS + SS_PHASE_COUNT,
+};
+
+/* How late ranks are in a step through their own work. */
+struct ss_judge_late {
+	struct ss_middle middle;
+	int64_t worst_ns, second_ns; /* of the two latest ranks; 0: nobody is late */
+	int64_t irregular_ns;        /* of the latest that is not late in nearly all steps */
+};
+
+/* The ranks in the step of a number. */
+struct ss_judge_steps {
+	bool is_known, has_first;
+	struct ss_middle compute, loose;
+	/* of the ranks of one component: who begins first, and when the second does */
+	uint32_t component, first;
+	int64_t first_ns, second_ns;
+};
+
+/* A kernel on the median rank. */
+struct ss_judge_kernel {
+	double mean_ns; /* 0: too few ranks have it */
+	double calls;   /* per step */
+};
+
+struct ss_judge {
+	const struct ss_joined *joined;
+	struct ss_lateness lateness;
+	struct ss_arena *arena;
+	int64_t *values;
+	int64_t *step_values;                 /* as many as a rank has steps */
+	int64_t *gap_values;                  /* as many as a rank has gaps */
+	uint8_t *stands_out;                  /* rank after rank, per step */
+	uint8_t *is_regular;                  /* per rank: it does in nearly all steps */
+	uint32_t regulars;                    /* how many do */
+	int64_t step_ns;                      /* median over ranks */
+	int64_t *figures;                     /* enum ss_figure, each of all ranks */
+	struct ss_middle middles[SS_FIGURES]; /* of the ranks that have steps */
+	struct ss_judge_late *late;           /* per step of the lateness */
+	struct ss_judge_steps *steps;         /* by number */
+	uint32_t step_room;
+	uint32_t *works;     /* per rank without device: which work it has; NULL: not asked yet */
+	uint32_t *as_many;   /* per work: how many ranks with steps have the same, or one alike */
+	uint32_t with_steps; /* ranks that have */
+	struct ss_judge_kernel *kernels; /* by name; NULL: nobody asked yet */
+	uint32_t **kernel_names;         /* per rank: the name of each of its kernels */
+	bool failed;                     /* no memory */
+};
+
+/* Fills figures, middles and late, once the lateness is known. False: no memory. */
+SS_MUST_USE bool ss_judge_measure(struct ss_judge *judge);
+
+/* A figure of a rank, and the median of the others that have steps; 0 of none. */
+int64_t ss_judge_own(const struct ss_judge *judge, uint32_t r, uint32_t figure);
+int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figure);
+
+/* The lower of the two in the middle, 0 of none; changes their order. */
+int64_t ss_judge_median(int64_t *values, uint32_t count);
+
+/* The rank's step of this number, or NULL. */
+const struct ss_rank_step *ss_judge_step(const struct ss_digest *rank, uint32_t number);
+
+/*
+ * How much longer a rank's host takes for a step than the median of the others', without what
+ * they were stuck in calls for while their devices waited for other ranks.
+ */
+int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r);
+
+/* How much later than the first of the others it begins its steps; the median of the steps. */
+int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r);
+
+/*
+ * Whether a rank is later than the median of the others by more than it differs from step to
+ * step; by much more where the work is the same. True of too few steps to tell.
+ */
+bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work);
+
+/*
+ * Ranks without device: it calls the same operators as most others, and with `outside` does as
+ * much between them.
+ */
+bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside);
+
+/*
+ * Ranks without device and with the same work: its operators take longer than those of the others,
+ * but typical calls do not. What is longer is what the scheduler of a busy machine takes away.
+ */
+bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r);
+
+/* It computed longer in the step of this number than the median of the others, by so much of it. */
+bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent);
+
+/* How much more it does outside of operators in that step than the median of the others. */
+int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number);
+
+/* The stage of a pipeline whose device is slow; `rank` is SS_NO_ROW: none. False: no memory. */
+SS_MUST_USE
+bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst);
+
+/*
+ * A rank whose kernels are all slower than the others' by the same factor, in nearly all steps,
+ * whether it comes late or not. False: it is not so, or it is a stage of a pipeline.
+ */
+bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out);
+
+/* Fills kernels and their names; false: no memory. */
+SS_MUST_USE bool ss_judge_find_kernels(struct ss_judge *judge);
+
+/* Whether its kernels are all slower by the same factor, or more; and the factor. */
+enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio);
+
+/* Fills cause, excess and what goes with them. */
+void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out);
+
+#endif

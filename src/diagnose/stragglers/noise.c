@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * noise.c - checks whether ranks differ from each other by more than they vary themselves.
+ *
+ * A rank that has more work has it in every step. On a busy machine, ranks with the same
+ * work are late too, some of them in several consecutive steps: by whatever the scheduler
+ * takes from them, so by very different amounts.
+ */
+#include <math.h>
+
+#include "diagnose/stragglers/judge.h"
+
+/* With fewer steps, the spread could be chance. */
+#define STEPS_MIN 3
+
+/*
+ * Mean to standard error. By chance one of fifteen ranks comes to this in three steps, one of
+ * forty in six (Student's t, one side); it must be late in most steps and do more as well.
+ */
+#define ERRORS 2.5
+
+/* Mean to deviation where the work is the same: half of the lateness is there in each step. */
+#define STEADY 2.0
+
+/* Calls per step that differ by more than this share are other work: a few are made by chance. */
+#define CALLS_PERCENT 2
+
+/*
+ * What is done outside of operators is other work when it takes this multiple of the time of
+ * the others, while operators are as fast as theirs: a busy machine slows down both.
+ */
+#define LOOSE_TIMES 1.5
+#define OPERATORS_TIMES 1.15
+
+/*
+ * A slow core is slow in every call. When typical calls explain less than this part of what all of
+ * them take longer, some were held up, by milliseconds each: a scheduler that had other work.
+ */
+#define PACE_PART 0.5
+
+/* How much later than the median of the others, in a step. */
+static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
+{
+	int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, step));
+
+	return late_ns - ss_middle_without(&judge->late[step].middle, late_ns);
+}
+
+/* How much more it does outside of operators than the median of the others, in a step. */
+static int64_t loose_margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
+{
+	return ss_judge_loose_margin(judge, r, judge->lateness.numbers[step]);
+}
+
+/* Of a difference between ranks, over the steps. */
+struct spread {
+	double mean, deviation;
+	uint32_t steps;
+};
+
+static struct spread spread_of(struct ss_judge *judge, uint32_t r,
+			       int64_t (*margin_in)(struct ss_judge *, uint32_t, uint32_t))
+{
+	struct spread spread = { .steps = judge->lateness.step_count };
+	double sum = 0, squares = 0;
+
+	for (uint32_t s = 0; s < spread.steps; s++) {
+		double margin = (double)margin_in(judge, r, s);
+
+		sum += margin;
+		squares += margin * margin;
+	}
+	spread.mean = sum / spread.steps;
+	spread.deviation = squares - sum * spread.mean;
+	spread.deviation = spread.deviation > 0 ? sqrt(spread.deviation / (spread.steps - 1)) : 0;
+	return spread;
+}
+
+static bool beats(const struct spread *spread, bool is_steady)
+{
+	if (spread->mean <= 0 ||
+	    spread->mean * sqrt((double)spread->steps) < ERRORS * spread->deviation)
+		return false;
+	return !is_steady || spread->mean >= STEADY * spread->deviation;
+}
+
+bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
+{
+	struct spread late, loose;
+
+	if (judge->lateness.step_count < STEPS_MIN)
+		return true;
+	late = spread_of(judge, r, margin_of);
+	if (beats(&late, same_work))
+		return true;
+	/* the others are held up, more or less: its own work is the same in each step */
+	loose = spread_of(judge, r, loose_margin_of);
+	return !same_work && late.mean > 0 && beats(&loose, true) && loose.mean >= late.mean;
+}
+
+/* --- the same work ----------------------------------------------------------------------- */
+
+static bool has_same_calls(const struct ss_digest *a, const struct ss_digest *b)
+{
+	for (int phase = 0; phase < SS_PHASE_COUNT; phase++) {
+		double x = (double)a->phases[phase].calls * b->step_count;
+		double y = (double)b->phases[phase].calls * a->step_count;
+
+		if (fabs(x - y) * 100 > (x > y ? x : y) * CALLS_PERCENT)
+			return false;
+	}
+	return true;
+}
+
+static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
+{
+	if (a->has_sizes && b->has_sizes && a->step_count == b->step_count && a->work == b->work)
+		return true;
+	return !(a->has_sizes && b->has_sizes) && has_same_calls(a, b);
+}
+
+/* It does something between operators that the others do not. */
+static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
+{
+	uint32_t loose = SS_OWN_IDLE_BY(SS_IDLE_LAUNCH);
+
+	return (double)ss_judge_own(judge, r, loose) >=
+		       LOOSE_TIMES * (double)ss_judge_others(judge, r, loose) &&
+	       (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) <=
+		       OPERATORS_TIMES * (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
+}
+
+/* What two ranks are compared by. */
+struct work {
+	uint64_t work, has_sizes, step_count;
+	int64_t calls[SS_PHASE_COUNT];
+};
+
+/* Ranks with exactly the same work are one class: only classes are compared with each other. */
+static bool find_works(struct ss_judge *judge)
+{
+	const struct ss_joined *joined = judge->joined;
+	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	uint32_t *counts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	struct ss_records works;
+	bool whole = ss_records_init(&works, joined->memory, sizeof(struct work));
+
+	judge->as_many = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	judge->works = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
+	whole = whole && firsts && counts && judge->as_many && judge->works;
+	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		struct work work = { rank->work, rank->has_sizes, rank->step_count, { 0 } };
+		uint32_t known = works.count;
+
+		for (int i = 0; i < SS_PHASE_COUNT; i++)
+			work.calls[i] = rank->phases[i].calls;
+		judge->works[r] = ss_records_add(&works, &work);
+		whole = judge->works[r] != SS_NO_ID;
+		if (whole && judge->works[r] == known)
+			firsts[known] = r;
+		if (whole && rank->step_count) {
+			counts[judge->works[r]]++;
+			judge->with_steps++;
+		}
+	}
+	for (uint32_t i = 0; whole && i < works.count; i++)
+		for (uint32_t k = 0; k < works.count; k++)
+			if (has_same_work(&joined->ranks[firsts[i]], &joined->ranks[firsts[k]]))
+				judge->as_many[i] += counts[k];
+	ss_records_release(&works);
+	return whole;
+}
+
+bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
+{
+	bool counts = judge->joined->ranks[r].step_count > 0;
+
+	if (!judge->works && !find_works(judge)) {
+		judge->failed = true;
+		return false;
+	}
+	return (judge->as_many[judge->works[r]] - counts) * 2 >= judge->with_steps - counts &&
+	       !(outside && is_busy_outside(judge, r));
+}
+
+bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_digest *own = &judge->joined->ranks[r];
+	double all = (double)ss_judge_others(judge, r, SS_OWN_COMPUTE);
+	double typical = (double)ss_judge_others(judge, r, SS_FIGURE_TYPICAL);
+
+	if (all <= 0 || typical <= 0)
+		return false;
+	all = (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / all;
+	typical = own->typical_ns / own->step_count / typical;
+	return typical - 1 < PACE_PART * (all - 1);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow_group.c - compares the transfers of the largest group with the table of rates.
+ */
+#include "diagnose/stragglers/slow_group.h"
+
+#include <string.h>
+
+#include "diagnose/stragglers/bus_rates.h"
+
+/* From here on messages are limited by links, not by latency: half of the rate is reached. */
+#define LARGE_BYTES (INT64_C(8) << 20)
+
+/* Hosts have up to 16. */
+#define DEVICES_MAX 64
+
+/* Fewer messages do not tell. */
+#define MESSAGES_MIN 3
+
+/*
+ * Of the usual rate. Kernels that compute beside a collective take half of it, messages of 8 MB
+ * reach half of what large ones do: both together are rare, and a link that lost a lane or fell
+ * back to PCIe is slower still.
+ */
+#define SLOW 0.33
+
+/* Of the least that a board has: less is not explained by few links. */
+#define SLOW_LEAST 0.5
+
+/*
+ * All on one host: between hosts it is the network that counts, and nobody knows its rate. Where
+ * no names of hosts are recorded, members with different devices are on one: on two they would
+ * have the same ones.
+ */
+static bool is_one_host(const struct ss_joined *joined, const struct ss_group *group)
+{
+	const uint32_t *members = &joined->group_members[group->first];
+	uint64_t devices = 0;
+
+	if (group->count < 2)
+		return false;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct ss_digest *rank = &joined->ranks[members[i]];
+		uint64_t bit = rank->device >= 0 && rank->device < DEVICES_MAX
+				       ? UINT64_C(1) << rank->device
+				       : 0;
+
+		if (!bit || (devices & bit) ||
+		    joined->hosts[members[i]] != joined->hosts[members[0]])
+			return false;
+		devices |= bit;
+	}
+	return true;
+}
+
+struct flow {
+	double bytes;       /* that each link carries */
+	double transfer_ns; /* of the same */
+	double all_ns;      /* of all messages of the group */
+	uint32_t count;
+};
+
+/* Adds each meeting to the flow of its group. */
+static void measure_flows(const struct ss_joined *joined, struct flow *flows)
+{
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+		struct flow *flow = &flows[meeting->group];
+
+		if (!meeting->is_symmetric || meeting->step == SS_NO_ROW ||
+		    meeting->count != joined->groups[meeting->group].count)
+			continue;
+		flow->all_ns += (double)meeting->transfer_ns;
+		if (meeting->bytes < LARGE_BYTES)
+			continue;
+		flow->bytes += ss_collective_factor(meeting->kind, meeting->count) *
+			       (double)meeting->bytes;
+		flow->transfer_ns += (double)meeting->transfer_ns;
+		flow->count++;
+	}
+}
+
+static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group,
+		  const struct flow *flow)
+{
+	const struct ss_group *members = &joined->groups[group];
+	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
+	struct ss_bus_rate rate = ss_bus_rate_find(ss_strings_text(&first->texts,
+								   first->device_name),
+						   members->count);
+	double reached = flow->transfer_ns > 0 ? flow->bytes / flow->transfer_ns : 0;
+	double limit = SLOW * rate.usual;
+	int64_t cost_ns;
+
+	if (rate.least < rate.usual && SLOW_LEAST * rate.least < limit)
+		limit = SLOW_LEAST * rate.least;
+	if (flow->count < MESSAGES_MIN || reached <= 0 || reached >= limit || !first->step_count)
+		return;
+	cost_ns = (int64_t)(flow->all_ns * (1 - reached / rate.usual) / first->step_count);
+	if (cost_ns <= link->cost_ns)
+		return;
+	*link = (struct ss_slow_link){ .ranks = { joined->group_members[members->first] },
+				       .count = 1,
+				       .ratio = rate.usual / reached,
+				       .least_ratio = rate.least / reached,
+				       .cost_ns = cost_ns,
+				       .groups = 1,
+				       .of_group = group + 1,
+				       .reached = reached,
+				       .usual = rate.usual };
+}
+
+bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
+			struct ss_arena *arena)
+{
+	struct flow *flows = SS_ARENA_NEW(arena, struct flow, (size_t)joined->group_count + 1);
+
+	if (!flows)
+		return false;
+	measure_flows(joined, flows);
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		if (is_one_host(joined, &joined->groups[i]))
+			judge(link, joined, i, &flows[i]);
+	return true;
+}

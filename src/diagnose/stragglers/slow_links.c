@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow_links.c - medians of transfers by kind, bytes and members, group by group.
+ */
+#include "diagnose/stragglers/slow_links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/stragglers/slow_group.h"
+
+/* Groups of one job differ by less when all links are well. */
+#define SLOW_PERCENT 125
+
+/* Fewer collectives do not tell. */
+#define COLLECTIVES_MIN 3
+
+/* Pairs of a pipeline: as fast as the fastest third of them. */
+#define PIPE_PART 3
+
+/* Sizes of sends repeat: a step has no more different ones. */
+#define SIZES_MAX 512
+
+struct transfer {
+	enum ss_collective kind;
+	uint32_t members, group;
+	bool crosses; /* from host to host: another kind of link */
+	int64_t bytes, transfer_ns;
+};
+
+/* All collectives of one kind and size in one group. */
+struct sample {
+	uint32_t group, count;
+	int64_t transfer_ns; /* median */
+};
+
+static int by_class(const void *a, const void *b)
+{
+	const struct transfer *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->members != y->members)
+		return x->members < y->members ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	if (x->crosses != y->crosses)
+		return x->crosses ? 1 : -1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return x->transfer_ns < y->transfer_ns ? -1 : x->transfer_ns > y->transfer_ns;
+}
+
+static int by_transfer(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->transfer_ns != y->transfer_ns)
+		return x->transfer_ns < y->transfer_ns ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static bool same_class(const struct transfer *a, const struct transfer *b)
+{
+	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes &&
+	       a->crosses == b->crosses;
+}
+
+static bool is_slow(int64_t time_ns, int64_t usual_ns)
+{
+	return time_ns > usual_ns && (double)time_ns * 100 >= (double)usual_ns * SLOW_PERCENT;
+}
+
+struct finder {
+	const struct ss_joined *joined;
+	struct transfer *transfers;
+	uint32_t count;
+	struct sample *samples;
+	int64_t *slow_ns;      /* per group: what is beyond the usual, sum */
+	double *slow_usual_ns; /* per group: the usual of the same */
+	bool *crosses;         /* per group: has members on several hosts */
+	uint32_t *fast;        /* per group: classes in which it is not slow */
+};
+
+static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group *group)
+{
+	const uint32_t *members = &joined->group_members[group->first];
+
+	for (uint32_t i = 1; i < group->count; i++)
+		if (joined->hosts[members[i]] != joined->hosts[members[0]])
+			return true;
+	return false;
+}
+
+/* Who comes last to a send or receive of two stays as long as the data takes. */
+static bool is_pair(const struct ss_meeting *meeting)
+{
+	return meeting->kind >= SS_COLLECTIVE_SEND_RECV && meeting->count == 2;
+}
+
+static void collect(struct finder *finder)
+{
+	const struct ss_joined *joined = finder->joined;
+
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+
+		/* a member that was not recorded may have been the last one */
+		if ((meeting->is_symmetric || is_pair(meeting)) && meeting->bytes > 0 &&
+		    meeting->step != SS_NO_ROW &&
+		    meeting->count == joined->groups[meeting->group].count)
+			finder->transfers[finder->count++] =
+				(struct transfer){ meeting->kind,  meeting->count,
+						   meeting->group, finder->crosses[meeting->group],
+						   meeting->bytes, meeting->transfer_ns };
+	}
+	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), by_class);
+}
+
+/* One class: groups against the faster half of them. */
+static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
+{
+	bool is_pipe = finder->transfers[from].kind >= SS_COLLECTIVE_SEND_RECV;
+	uint32_t count = 0;
+	int64_t usual_ns;
+
+	for (uint32_t i = from; i < to;) {
+		uint32_t end = i;
+
+		while (end < to && finder->transfers[end].group == finder->transfers[i].group)
+			end++;
+		if (end - i >= COLLECTIVES_MIN)
+			finder->samples[count++] =
+				(struct sample){ finder->transfers[i].group, end - i,
+						 finder->transfers[i + (end - i) / 2].transfer_ns };
+		i = end;
+	}
+	if (count < 2)
+		return;
+	qsort(finder->samples, count, sizeof(*finder->samples), by_transfer);
+	/* of the pairs of a pipeline a slow rank has two, which may be most of them */
+	usual_ns = finder->samples[(count - 1) / (is_pipe ? PIPE_PART : 2)].transfer_ns;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sample *sample = &finder->samples[i];
+
+		if (is_slow(sample->transfer_ns, usual_ns)) {
+			int64_t more_ns = sample->transfer_ns - usual_ns;
+
+			finder->slow_ns[sample->group] =
+				ss_ns_sum(finder->slow_ns[sample->group],
+					  more_ns < INT64_MAX / sample->count
+						  ? more_ns * sample->count
+						  : INT64_MAX);
+			finder->slow_usual_ns[sample->group] += (double)usual_ns * sample->count;
+		} else {
+			finder->fast[sample->group]++;
+		}
+	}
+}
+
+/* How many slow groups a rank is in, less twice the fast ones of those that were compared. */
+static int64_t suspicion(const struct finder *finder, uint32_t r)
+{
+	const struct ss_joined *joined = finder->joined;
+	int64_t points = 0;
+
+	for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+		uint32_t group = joined->rank_groups[r][i];
+
+		if (finder->slow_ns[group])
+			points++;
+		else if (finder->fast[group])
+			points -= 2;
+	}
+	return points;
+}
+
+static void find_ranks(const struct finder *finder, struct ss_slow_link *link)
+{
+	int64_t best = 1;
+
+	for (uint32_t r = 0; r < finder->joined->rank_count; r++) {
+		int64_t points = suspicion(finder, r);
+
+		if (points < best)
+			continue;
+		if (points > best)
+			link->count = 0;
+		best = points;
+		if (link->count < SS_COUNT(link->ranks))
+			link->ranks[link->count] = r;
+		link->count++;
+	}
+	if (link->count > SS_COUNT(link->ranks))
+		link->count = 0; /* anybody: not a link of one */
+}
+
+/* How long its shortest sends and receives take, by their size. */
+static int64_t pair_time(const struct ss_digest *rank)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+		const struct ss_arrival *own = &rank->arrivals[i];
+		int64_t least_ns = own->end_ns - own->start_ns;
+		bool first = own->kind >= SS_COLLECTIVE_SEND_RECV;
+
+		/* each size once: where it comes first */
+		for (uint32_t k = 0; first && k < i && k < SIZES_MAX; k++)
+			first = rank->arrivals[k].kind != own->kind ||
+				rank->arrivals[k].bytes != own->bytes;
+		for (uint32_t k = i; first && k < rank->arrival_count; k++) {
+			const struct ss_arrival *other = &rank->arrivals[k];
+
+			if (other->kind == own->kind && other->bytes == own->bytes &&
+			    other->end_ns - other->start_ns < least_ns)
+				least_ns = other->end_ns - other->start_ns;
+		}
+		sum_ns = ss_ns_sum(sum_ns, first ? least_ns : 0);
+		if (i == SIZES_MAX)
+			break;
+	}
+	return sum_ns;
+}
+
+/* Ranks that only the same groups connect can be told apart by what they send and receive. */
+static void compare_pairs(const struct finder *finder, struct ss_slow_link *link)
+{
+	uint32_t worst = 0;
+	int64_t worst_ns = -1, second_ns = -1;
+
+	for (uint32_t i = 0; i < link->count; i++) {
+		int64_t time_ns = pair_time(&finder->joined->ranks[link->ranks[i]]);
+
+		if (time_ns > worst_ns) {
+			second_ns = worst_ns;
+			worst_ns = time_ns;
+			worst = i;
+		} else if (time_ns > second_ns) {
+			second_ns = time_ns;
+		}
+	}
+	if (link->count > 1 && is_slow(worst_ns, second_ns)) {
+		link->ranks[0] = link->ranks[worst];
+		link->count = 1;
+	}
+}
+
+/* What the slow groups of the worst rank cost in a step: they wait one after the other. */
+static void measure(const struct finder *finder, struct ss_slow_link *link)
+{
+	const struct ss_joined *joined = finder->joined;
+	uint32_t r = link->ranks[0], steps = joined->ranks[r].step_count;
+	double usual_ns = 0;
+	int64_t slow_ns = 0;
+
+	for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+		uint32_t group = joined->rank_groups[r][i];
+
+		slow_ns = ss_ns_sum(slow_ns, finder->slow_ns[group]);
+		usual_ns += finder->slow_usual_ns[group];
+		link->groups += finder->slow_ns[group] != 0;
+	}
+	link->ratio = usual_ns > 0 ? 1 + (double)slow_ns / usual_ns : 0;
+	link->cost_ns = steps ? slow_ns / steps : 0;
+}
+
+bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
+		       struct ss_arena *arena)
+{
+	struct finder finder = { .joined = joined };
+
+	*link = (struct ss_slow_link){ 0 };
+	finder.transfers = SS_ARENA_NEW(arena, struct transfer, (size_t)joined->meeting_count + 1);
+	finder.samples = SS_ARENA_NEW(arena, struct sample, (size_t)joined->group_count + 1);
+	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->group_count + 1);
+	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)joined->group_count + 1);
+	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)joined->group_count + 1);
+	finder.fast = SS_ARENA_NEW(arena, uint32_t, (size_t)joined->group_count + 1);
+	if (!finder.transfers || !finder.samples || !finder.slow_ns || !finder.slow_usual_ns ||
+	    !finder.fast || !finder.crosses)
+		return false;
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		finder.crosses[i] = crosses_hosts(joined, &joined->groups[i]);
+	collect(&finder);
+	for (uint32_t from = 0, to; from < finder.count; from = to) {
+		for (to = from + 1; to < finder.count &&
+				    same_class(&finder.transfers[from], &finder.transfers[to]);)
+			to++;
+		look_at_class(&finder, from, to);
+	}
+	find_ranks(&finder, link);
+	if (link->count > 1)
+		compare_pairs(&finder, link);
+	if (link->count)
+		measure(&finder, link);
+	else
+		return ss_slow_group_find(link, joined, arena);
+	return true;
+}

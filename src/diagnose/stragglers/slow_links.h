@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow_links.h - groups whose collectives take longer than those of other groups of the
+ * same kind and size, and the rank that these groups share.
+ *
+ * The shortest time of a member in a collective is the transfer: it contains no waiting.
+ * If it is long in some groups only, a link is slow, not a rank: the rank that is in all
+ * slow groups and in no fast one has it.
+ */
+#ifndef SS_DIAGNOSE_STRAGGLERS_SLOW_LINKS_H
+#define SS_DIAGNOSE_STRAGGLERS_SLOW_LINKS_H
+
+#include "ranks/join.h"
+
+struct ss_slow_link {
+	uint32_t ranks[4]; /* that it may be, all as likely */
+	uint32_t count;    /* 0: no link is slow */
+	double ratio;      /* transfer of the slow groups to that of the others */
+	int64_t cost_ns;   /* what it adds to the transfers of a step */
+	uint32_t groups;   /* slow ones */
+	/* all members of this group + 1 may be it: there is no other to compare with; 0: not so */
+	uint32_t of_group;
+	double reached, usual; /* then: GB/s of the bus, of this group and of such devices */
+	double least_ratio;    /* then: as ratio, where a board has few links */
+};
+
+SS_MUST_USE
+bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
+		       struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stages.c - finds a slow device in a pipeline.
+ *
+ * Stages only send and receive: a late stage looks like one that waits for its turn, so
+ * lateness says nothing. But a stage whose kernels are all slower by the same factor
+ * computes while the others wait, in every step, and each stage records that. A stage that
+ * has more work is not reported: how layers are split is a choice.
+ */
+#include "diagnose/stragglers/judge.h"
+
+/* Of the steps: as regular as a rank that is late in nearly all of them. */
+#define REGULAR_PERCENT 80
+
+/* Stages of one pipeline are cut to differ by less: the first embeds, the last has the head. */
+#define BUSY 1.2
+
+/* Its kernels and all that it computes are longer by the same factor, within so much. */
+#define ALIKE 1.06
+
+/* What it computes more, of a step; and how much more the others wait than it does. */
+#define EXCESS_STEP_PERCENT 2
+
+/*
+ * Devices of one kind differ by some percent; one that is throttled is slower by more. Steps as
+ * for ranks that are late.
+ */
+#define SLOW_DEVICE 1.08
+#define SLOW_STEPS_MIN 3
+#define SLOW_STEP_PERCENT 1
+
+/* Marks the ranks that send or receive in their steps; false: there are none. */
+static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+
+		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
+		    meeting->step == SS_NO_ROW)
+			continue;
+		for (uint32_t k = 0; k < 2; k++)
+			is_stage[joined->members[meeting->first + k].rank] = true;
+		found = true;
+	}
+	return found;
+}
+
+/* How much longer than the rank the median of the others waits for communication. */
+static int64_t waited_more(const struct ss_judge *judge, uint32_t r)
+{
+	return ss_judge_others(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_judge_own(judge, r, SS_FIGURE_EXPOSED);
+}
+
+/*
+ * How many times as long as the median of the others it computes. Kernels of one name can be
+ * larger on a stage: without the whole they say nothing.
+ */
+static double times_of(const struct ss_judge *judge, uint32_t r)
+{
+	int64_t usual_ns = ss_judge_others(judge, r, SS_OWN_COMPUTE);
+
+	return usual_ns > 0 ? (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / (double)usual_ns : 0;
+}
+
+static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	const struct ss_digest *rank = &judge->joined->ranks[r];
+	int64_t least_ns = judge->step_ns / 100 * EXCESS_STEP_PERCENT, more_ns;
+	double times;
+
+	*out = (struct ss_straggler){ .rank = r,
+				      .pattern = SS_PATTERN_PERSISTENT,
+				      .of_steps = rank->step_count,
+				      .step_ns = judge->lateness.step_ns[r] };
+	if (rank->device < 0 || !rank->step_count)
+		return false;
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
+						     EXCESS_STEP_PERCENT);
+	more_ns = waited_more(judge, r);
+	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
+		return false;
+	times = times_of(judge, r);
+	ss_judge_cause(judge, out);
+	if (out->kernel_ratio > times * ALIKE)
+		out->kernel_ratio = times;
+	out->late_ns = more_ns;
+	out->gain_ns = more_ns < out->excess_ns ? more_ns : out->excess_ns;
+	return times >= BUSY && out->cause == SS_LATE_KERNELS && out->excess_ns >= least_ns;
+}
+
+bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	const struct ss_digest *rank = &judge->joined->ranks[r];
+
+	*out = (struct ss_straggler){ .rank = r,
+				      .pattern = SS_PATTERN_PERSISTENT,
+				      .of_steps = rank->step_count,
+				      .step_ns = judge->lateness.step_ns[r] };
+	if (rank->device < 0 || rank->step_count < SLOW_STEPS_MIN)
+		return false;
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
+						     SLOW_STEP_PERCENT);
+	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT)
+		return false;
+	ss_judge_cause(judge, out);
+	/* what it did longest may be something else: its device is slow all the same */
+	out->cause = ss_judge_kernels(judge, r, &out->kernel_ratio);
+	return out->cause == SS_LATE_KERNELS && out->kernel_ratio >= SLOW_DEVICE;
+}
+
+bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)
+{
+	const struct ss_joined *joined = judge->joined;
+	uint8_t *is_stage = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)joined->rank_count + 1);
+	struct ss_straggler own;
+
+	*worst = (struct ss_straggler){ .rank = SS_NO_ROW };
+	if (!is_stage)
+		return false;
+	if (!find_stages(joined, is_stage))
+		return true;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (is_stage[r] && judge_stage(judge, r, &own) && own.gain_ns > worst->gain_ns)
+			*worst = own;
+	return true;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdict.c - judges the lateness of ranks.
+ *
+ * Only medians and regularity count: in a healthy job every rank is late now and then, and
+ * a mean would turn one of them into a straggler.
+ */
+#include "diagnose/stragglers/judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank stands out when its lateness is this multiple of the median of the others... */
+#define TIMES 3
+
+/* ...and at least this share of the worst of the step: less is not the first thing to fix. */
+#define WORST_PERCENT 50
+
+/* ...or when it is the last by so much of its lateness: the others may be apart, too. */
+#define LAST_PERCENT 30
+
+/* Less than this share of a step is not worth a word, nor are so few nanoseconds. */
+#define STEP_PERCENT_MIN 1
+#define LATE_NS_MIN 50000
+
+/* Of the steps: more is regular, less happens to anybody. */
+#define PERSISTENT_PERCENT 80
+#define TRANSIENT_PERCENT 40
+
+/* Of fewer steps one cannot tell now and then from by chance. */
+#define IRREGULAR_STEPS_MIN 4
+
+/* Another rank in each of so few steps is no chance when it has this share more to compute. */
+#define ROTATING_STEPS_MIN 2
+#define ROTATING_FEW_PERCENT 10
+
+/*
+ * A job in which somebody is late in most steps loses this share at least, or it is noise; so is a
+ * rank without device that is late in some.
+ */
+#define ROTATING_STEP_PERCENT 3
+
+/* Of so few steps only what is large is no chance. */
+#define FEW_STEPS 3
+#define FEW_STEP_PERCENT 10
+
+/* Who has not this much more of anything than the median rank is late by chance. */
+#define EXCESS_STEP_PERCENT 2
+
+/* Who costs the job less than this share of a step is not worth a word. */
+#define GAIN_STEP_PERCENT 1
+
+/* A host is the culprit when it is idle by so much more than hosts are in this job anyway. */
+#define HOST_MORE_PERCENT 50
+
+/* A host that begins each step later by so much of its lateness was late before. */
+#define BEHIND_PERCENT 50
+
+/* A rank with more communication than the others waits for somebody; it holds up nobody. */
+#define COMM_PERCENT 50
+
+const char *ss_pattern_name(enum ss_pattern pattern)
+{
+	static const char *const names[] = { "persistent", "transient", "rotating" };
+
+	return names[pattern];
+}
+
+static uint8_t *mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
+{
+	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
+}
+
+static int64_t least_ns(const struct ss_judge *judge)
+{
+	int64_t share_ns = judge->step_ns / 100 * STEP_PERCENT_MIN;
+
+	return share_ns > LATE_NS_MIN ? share_ns : LATE_NS_MIN;
+}
+
+/* Whether the rank is the last of the step, and by much. */
+static bool is_last(const struct ss_judge_late *late, int64_t late_ns)
+{
+	int64_t second_ns = late_ns == late->worst_ns ? late->second_ns : late->worst_ns;
+
+	return late_ns - second_ns >= late_ns / 100 * LAST_PERCENT;
+}
+
+/* Marks the ranks that stand out in each step. */
+static void look_at_steps(struct ss_judge *judge)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		const struct ss_judge_late *late = &judge->late[s];
+
+		for (uint32_t r = 0; r < lateness->rank_count; r++) {
+			int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+
+			if (late_ns < least_ns(judge) ||
+			    late_ns < late->worst_ns / 100 * WORST_PERCENT)
+				continue;
+			*mark(judge, r, s) = late_ns / TIMES >=
+						     ss_middle_without(&late->middle, late_ns) ||
+					     is_last(late, late_ns);
+		}
+	}
+}
+
+/* --- who ---------------------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What is exposed on the median rank; without devices nothing is known to be hidden. */
+static int64_t usual_exposed(const struct ss_judge *judge)
+{
+	const struct ss_joined *joined = judge->joined;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].step_count && joined->ranks[r].device < 0)
+			return INT64_MAX;
+	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
+}
+
+/* How much more of it than the median of the others waits for communication. */
+static int64_t exposed_more(const struct ss_judge *judge, uint32_t r)
+{
+	return ss_judge_own(judge, r, SS_FIGURE_EXPOSED) -
+	       ss_judge_others(judge, r, SS_FIGURE_EXPOSED);
+}
+
+/* Its own communication is longer than the others', by much of what it is late. */
+static bool waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
+{
+	return exposed_more(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
+}
+
+/* All ranks are idle for the same reason, this one a little longer: not its own trouble. */
+static bool is_usual(const struct ss_judge *judge, const struct ss_straggler *straggler)
+{
+	uint32_t part = SS_OWN_IDLE + (uint32_t)straggler->idle_cause;
+	int64_t usual_ns = ss_judge_others(judge, straggler->rank, part);
+
+	return ss_judge_own(judge, straggler->rank, part) - usual_ns <
+	       usual_ns / 100 * HOST_MORE_PERCENT;
+}
+
+/*
+ * Waiting beside one's own computing costs nothing: no more can be gained than what the
+ * others' communication is exposed beyond the rank's own. Without device that is not known.
+ */
+static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggler)
+{
+	int64_t most_ns = -exposed_more(judge, straggler->rank);
+
+	if (judge->joined->ranks[straggler->rank].device < 0)
+		return;
+	if (most_ns < 0)
+		most_ns = 0;
+	if (straggler->gain_ns > most_ns)
+		straggler->gain_ns = most_ns;
+}
+
+/* Its lateness in the collective of each step to which it comes latest; mean. */
+static int64_t worst_late(const struct ss_lateness *lateness, uint32_t r)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++)
+		ss_ns_add(&sum_ns, ss_lateness_of(lateness, r, s)->worst_ns / lateness->step_count);
+	return sum_ns;
+}
+
+/*
+ * A host that came late once, and is as fast as the others, stays behind by the same time as
+ * long as nobody's host has to wait for it: that costs nobody anything. Where hosts do wait,
+ * those of the others are stuck in calls while their devices wait for the late rank.
+ */
+static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler)
+{
+	int64_t slower_ns = ss_judge_slower(judge, straggler->rank);
+	int64_t worst_ns = worst_late(&judge->lateness, straggler->rank);
+
+	if (slower_ns < straggler->gain_ns &&
+	    ss_judge_behind(judge, straggler->rank) >= worst_ns / 100 * BEHIND_PERCENT)
+		straggler->gain_ns = slower_ns < 0 ? 0 : slower_ns;
+}
+
+static bool is_regular(struct ss_judge *judge, uint32_t r)
+{
+	uint32_t steps = 0;
+
+	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
+		steps += *mark(judge, r, s);
+	return steps * 100 >= judge->lateness.step_count * PERSISTENT_PERCENT;
+}
+
+/* Who is late in nearly all steps, and how late the others are in each. */
+static void find_regular(struct ss_judge *judge)
+{
+	for (uint32_t r = 0; r < judge->lateness.rank_count; r++) {
+		judge->is_regular[r] = is_regular(judge, r);
+		judge->regulars += judge->is_regular[r];
+		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
+			int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, s));
+
+			if (late_ns > judge->late[s].irregular_ns)
+				judge->late[s].irregular_ns = late_ns;
+		}
+	}
+}
+
+/*
+ * Of several ranks that are late in nearly all steps only one is the last: without it alone
+ * nothing is gained. They are fixed together, so each counts beyond the last of the others.
+ */
+static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	int64_t gain_ns = 0;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+		int64_t usual_ns = judge->late[s].irregular_ns;
+
+		if (late_ns > usual_ns)
+			ss_ns_add(&gain_ns, (late_ns - usual_ns) / lateness->step_count);
+	}
+	return gain_ns;
+}
+
+/* How often and by how much the rank is late. */
+static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+
+	*out = (struct ss_straggler){ .rank = r, .of_steps = lateness->step_count };
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+
+		ss_ns_add(&out->gain_ns, step->gain_ns / lateness->step_count);
+		ss_ns_add(&out->lost_ns, step->lost_ns / lateness->step_count);
+		if (!*mark(judge, r, s))
+			continue;
+		out->steps++;
+		out->late_ns = ss_ns_sum(out->late_ns, ss_late_own(step));
+		out->inherited_ns = ss_ns_sum(out->inherited_ns, step->inherited_ns);
+	}
+	out->pattern = out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT
+			       ? SS_PATTERN_PERSISTENT
+			       : SS_PATTERN_TRANSIENT;
+	if (out->steps) {
+		out->late_ns /= out->steps;
+		out->inherited_ns /= out->steps;
+	}
+	out->step_ns = lateness->step_ns[r];
+	if (judge->is_regular[r] && judge->regulars > 1) {
+		int64_t gain_ns = joint_gain(judge, r);
+
+		out->gain_ns = gain_ns > out->gain_ns ? gain_ns : out->gain_ns;
+	}
+}
+
+/* In some of few steps, or by little in very few: that happens to anybody. */
+static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
+{
+	uint32_t steps = judge->lateness.step_count;
+
+	return !straggler->steps || straggler->steps * 100 < steps * TRANSIENT_PERCENT ||
+	       (straggler->pattern != SS_PATTERN_PERSISTENT && steps < IRREGULAR_STEPS_MIN) ||
+	       (steps < FEW_STEPS && straggler->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT);
+}
+
+/* Nothing that is done besides computing makes it late: input, compiling, garbage. */
+static bool is_of_host(const struct ss_straggler *straggler)
+{
+	return straggler->cause == SS_LATE_KERNELS || straggler->cause == SS_LATE_UNKNOWN ||
+	       (straggler->cause == SS_LATE_HOST && (straggler->idle_cause == SS_IDLE_LAUNCH ||
+						     straggler->idle_cause == SS_IDLE_UNKNOWN));
+}
+
+static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	bool on_host = judge->joined->ranks[r].device < 0;
+	int percent;
+
+	measure_rank(judge, r, out);
+	if (is_chance(judge, out))
+		return SS_SPARED_SELDOM;
+	out->same_work = on_host && ss_judge_same_work(judge, r, true);
+	if (on_host && !ss_judge_beats_noise(judge, r, out->same_work))
+		return SS_SPARED_NOISE;
+	ss_judge_cause(judge, out);
+	if (out->same_work && is_of_host(out) && ss_judge_is_held_up(judge, r))
+		return SS_SPARED_HELD;
+	if ((out->cause == SS_LATE_HOST && is_usual(judge, out)) ||
+	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
+		return SS_SPARED_ALIKE;
+	if (waits_more(judge, out))
+		return SS_SPARED_WAITS;
+	cap_gain(judge, out);
+	if (out->cause == SS_LATE_HOST)
+		cap_host_gain(judge, out);
+	percent = on_host && out->pattern != SS_PATTERN_PERSISTENT ? ROTATING_STEP_PERCENT
+								   : GAIN_STEP_PERCENT;
+	return out->gain_ns < judge->step_ns / 100 * percent ? SS_SPARED_CHEAP : SS_SPARED_NOT;
+}
+
+/* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
+static bool has_same_work(struct ss_judge *judge)
+{
+	const struct ss_joined *joined = judge->joined;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].device >= 0 ||
+		    (joined->ranks[r].step_count && !ss_judge_same_work(judge, r, false)))
+			return false;
+	return true;
+}
+
+/* Each step has its own culprit, which has more to compute, and together they cost enough. */
+static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	bool few = lateness->step_count < IRREGULAR_STEPS_MIN;
+	uint32_t most = 0;
+
+	*out = (struct ss_straggler){ .rank = SS_NO_ROW,
+				      .pattern = SS_PATTERN_ROTATING,
+				      .of_steps = lateness->step_count,
+				      .step_ns = judge->step_ns,
+				      .cause = SS_LATE_UNKNOWN };
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		int64_t worst_ns = 0;
+		uint32_t worst = 0;
+
+		for (uint32_t r = 0; r < lateness->rank_count; r++)
+			if (*mark(judge, r, s) &&
+			    ss_late_own(ss_lateness_of(lateness, r, s)) > worst_ns) {
+				worst_ns = ss_late_own(ss_lateness_of(lateness, r, s));
+				worst = r;
+			}
+		if (!worst_ns ||
+		    !ss_judge_computes_more(judge, worst, lateness->numbers[s],
+					    few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
+			continue;
+		out->steps++;
+		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
+	}
+	for (uint32_t r = 0; r < lateness->rank_count; r++) {
+		uint32_t own = 0;
+
+		for (uint32_t s = 0; s < lateness->step_count; s++) {
+			const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+
+			out->gain_ns = ss_ns_sum(out->gain_ns, step->gain_ns);
+			out->lost_ns = ss_ns_sum(out->lost_ns, step->lost_ns);
+			own += *mark(judge, r, s);
+		}
+		most = own > most ? own : most;
+	}
+	if (!out->steps)
+		return false;
+	out->late_ns /= out->steps;
+	out->gain_ns = least(out->gain_ns / lateness->step_count, usual_exposed(judge));
+	out->lost_ns /= lateness->step_count;
+	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	return most * 2 <= lateness->step_count + 1 && most < lateness->step_count &&
+	       lateness->step_count >= ROTATING_STEPS_MIN &&
+	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
+	       out->gain_ns >= judge->step_ns / 100 * ROTATING_STEP_PERCENT;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct ss_straggler *x = a, *y = b;
+
+	double cost_x = (double)x->late_ns * x->steps, cost_y = (double)y->late_ns * y->steps;
+
+	if (cost_x != cost_y)
+		return cost_x > cost_y ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
+{
+	const struct ss_joined *joined = judge->joined;
+	uint32_t count = 0, most_steps = 0, most_gaps = 0;
+
+	if (!ss_lateness_find(&judge->lateness, joined, judge->arena))
+		return false;
+	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)joined->rank_count + 1));
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].step_count > most_steps)
+			most_steps = joined->ranks[r].step_count;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].gap_count > most_gaps)
+			most_gaps = joined->ranks[r].gap_count;
+	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
+	judge->gap_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_gaps + 1);
+	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
+					 (size_t)joined->rank_count * judge->lateness.step_count +
+						 1);
+	judge->is_regular = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)joined->rank_count + 1);
+	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
+				      (size_t)joined->rank_count + 2);
+	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
+	    !judge->is_regular || !verdict->items || !ss_judge_measure(judge))
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (judge->lateness.step_ns[r])
+			judge->values[count++] = judge->lateness.step_ns[r];
+	judge->step_ns = ss_judge_median(judge->values, count);
+	return true;
+}
+
+/* Who is late most, by itself, over all steps: reported if no rank is named. */
+static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	int64_t latest_ns = 0;
+	uint32_t latest = 0;
+	struct ss_straggler own;
+
+	for (uint32_t r = 0; r < lateness->rank_count; r++) {
+		int64_t late_ns = 0;
+
+		for (uint32_t s = 0; s < lateness->step_count; s++)
+			ss_ns_add(&late_ns, ss_late_own(ss_lateness_of(lateness, r, s)) /
+						    lateness->step_count);
+		if (late_ns <= latest_ns)
+			continue;
+		latest_ns = late_ns;
+		latest = r;
+	}
+	*out = (struct ss_straggler){ .rank = SS_NO_ROW };
+	if (!latest_ns)
+		return;
+	measure_rank(judge, latest, out);
+	out->spared = judge_rank(judge, latest, &own);
+	out->late_ns = latest_ns;
+}
+
+/* Stages of a pipeline compute different things: those have rules of their own. */
+static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
+{
+	const struct ss_joined *joined = judge->joined;
+	bool *is_named;
+
+	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
+				       (size_t)joined->rank_count + 1);
+	if (!verdict->hidden)
+		return false;
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		if (joined->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
+			return true;
+	is_named = SS_ARENA_NEW(judge->arena, bool, (size_t)joined->rank_count + 1);
+	if (!is_named)
+		return false;
+	for (uint32_t i = 0; i < verdict->count; i++)
+		if (verdict->items[i].rank != SS_NO_ROW && verdict->items[i].cause != SS_LATE_LINK)
+			is_named[verdict->items[i].rank] = true;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (!is_named[r] &&
+		    ss_judge_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
+			verdict->hidden_count++;
+	return true;
+}
+
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+		     struct ss_arena *arena)
+{
+	struct ss_judge judge = { .joined = joined, .arena = arena };
+	struct ss_straggler rotating;
+	bool persistent = false;
+
+	*verdict = (struct ss_verdict){ 0 };
+	if (!prepare(&judge, verdict))
+		return false;
+	verdict->few_steps = judge.lateness.step_count < 2;
+	look_at_steps(&judge);
+	find_regular(&judge);
+	find_latest(&judge, &verdict->latest);
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
+			persistent |= verdict->items[verdict->count++].pattern ==
+				      SS_PATTERN_PERSISTENT;
+	if (!persistent && !has_same_work(&judge) && judge_rotation(&judge, &rotating)) {
+		verdict->items[0] = rotating;
+		verdict->count = 1;
+	}
+	if (!ss_slow_link_find(&verdict->link, joined, arena))
+		return false;
+	if (verdict->link.count &&
+	    verdict->link.cost_ns >= judge.step_ns / 100 * EXCESS_STEP_PERCENT)
+		verdict->items[verdict->count++] = (struct ss_straggler){
+			.rank = verdict->link.ranks[0],
+			.steps = judge.lateness.step_count,
+			.of_steps = judge.lateness.step_count,
+			.late_ns = verdict->link.cost_ns,
+			.gain_ns = least(verdict->link.cost_ns,
+					 ss_judge_own(&judge, verdict->link.ranks[0],
+						      SS_FIGURE_EXPOSED)),
+			.excess_ns = verdict->link.cost_ns,
+			.step_ns = judge.step_ns,
+			.cause = SS_LATE_LINK,
+			.cause_percent = 100,
+		};
+	if (!ss_judge_stages(&judge, &verdict->stage))
+		return false;
+	/* somebody whom all wait for is named already */
+	if (verdict->count)
+		verdict->stage.rank = SS_NO_ROW;
+	if (!find_hidden(&judge, verdict) || judge.failed)
+		return false;
+	if (verdict->count)
+		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
+	return true;
+}

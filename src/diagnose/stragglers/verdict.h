@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verdict.h - which ranks delay the others, how regularly, and why.
+ */
+#ifndef SS_DIAGNOSE_STRAGGLERS_VERDICT_H
+#define SS_DIAGNOSE_STRAGGLERS_VERDICT_H
+
+#include "diagnose/stragglers/late.h"
+#include "diagnose/stragglers/slow_links.h"
+#include "diagnose/stragglers/time_slices.h"
+
+enum ss_pattern {
+	SS_PATTERN_PERSISTENT, /* in nearly all steps */
+	SS_PATTERN_TRANSIENT,  /* in some steps */
+	SS_PATTERN_ROTATING,   /* another rank in each step: no rank of its own */
+};
+
+enum ss_late_cause {
+	SS_LATE_KERNELS, /* the same kernels, all longer by the same factor */
+	SS_LATE_WORK,    /* more or larger work */
+	SS_LATE_COPIES,
+	SS_LATE_HOST,   /* its device was idle: see idle_cause */
+	SS_LATE_LINK,   /* not late itself: its groups' transfers are slow */
+	SS_LATE_SHARED, /* its device is used by another process as well */
+	SS_LATE_UNKNOWN,
+};
+
+/* Why a rank that is late is not named. */
+enum ss_spared {
+	SS_SPARED_NOT,    /* it is */
+	SS_SPARED_SELDOM, /* in too few steps, or by too little for so few */
+	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
+	SS_SPARED_WAITS,  /* it waits for others more than they do */
+	SS_SPARED_CHEAP,  /* without it the job would be no faster */
+	SS_SPARED_NOISE,  /* it differs from itself as much as from the others */
+	SS_SPARED_HELD,   /* typical calls are as fast as theirs: a busy machine holds it up */
+};
+
+struct ss_straggler {
+	uint32_t rank; /* SS_NO_ROW when it rotates */
+	enum ss_pattern pattern;
+	uint32_t steps, of_steps;
+	int64_t late_ns;      /* mean of the steps in which it is late, inherited not included */
+	int64_t inherited_ns; /* mean of the same steps */
+	int64_t gain_ns;      /* mean over all steps: what all would gain without it */
+	int64_t lost_ns;      /* mean over all steps: GPU time of others that waited for it */
+	int64_t step_ns;      /* mean time of a step */
+	enum ss_late_cause cause;
+	enum ss_idle_cause idle_cause; /* of SS_LATE_HOST */
+	int64_t excess_ns;             /* of the cause: time per step beyond the median rank's */
+	int32_t cause_percent;         /* of late_ns that it explains */
+	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
+	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
+	enum ss_spared spared;
+	struct ss_time_slices slices; /* of SS_LATE_SHARED */
+	bool same_work; /* without device: as many operators as the others, as large as they are */
+	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
+};
+
+struct ss_verdict {
+	struct ss_straggler *items; /* the worst first */
+	uint32_t count;
+	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
+	/* of a pipeline, with a slow device; late_ns: what others wait longer than it does */
+	struct ss_straggler stage; /* rank SS_NO_ROW: none */
+	/* not late, but with slower devices than the others: something else holds all up as well */
+	struct ss_straggler *hidden;
+	uint32_t hidden_count;
+	bool few_steps;             /* fewer than two: a guess */
+	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
+};
+
+SS_MUST_USE
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+		     struct ss_arena *arena);
+
+const char *ss_pattern_name(enum ss_pattern pattern);
+
+#endif

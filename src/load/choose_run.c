@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choose_run.c - keeps the files of one run: the requested one, or the newest complete
+ * one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "load/job.h"
+
+/*
+ * A complete run goes before others; of those that are not complete the one with most ranks.
+ * Then the newer one counts, and where nobody knows when they were the first.
+ */
+static bool is_preferred(const struct ss_job_run *run, const struct ss_job_run *other)
+{
+	if (run->is_complete != other->is_complete)
+		return run->is_complete;
+	if (!run->is_complete && run->rank_count != other->rank_count)
+		return run->rank_count > other->rank_count;
+	return run->has_clock;
+}
+
+static uint32_t newest_complete(const struct ss_job *job)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < job->run_count; i++)
+		if (is_preferred(&job->runs[i], &job->runs[best]))
+			best = i;
+	return best;
+}
+
+static bool is_called(const struct ss_job *job, uint32_t run, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strstr(job->runs[run].name, name))
+		return true;
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].run == run &&
+		    ss_text_has(job->files[i].subject.path, strlen(job->files[i].subject.path),
+				name, length))
+			return true;
+	return false;
+}
+
+static enum ss_status no_run(const struct ss_job *job, bool is_several, struct ss_error *err)
+{
+	char list[256] = "", item[96];
+
+	for (uint32_t i = 0; i < job->run_count; i++) {
+		snprintf(item, sizeof(item), "%u (%.60s)", i + 1, job->runs[i].name);
+		ss_text_list(list, sizeof(list), item);
+	}
+	return ss_fail(err, SS_ERR_USAGE, "%s '%.80s'; option 'run' takes %s",
+		       is_several ? "several runs are named" : "no run is named", job->asked_run,
+		       list);
+}
+
+/* By its number, else by its name, else by a part of its name or of its paths. */
+static enum ss_status find_run(struct ss_job *job, struct ss_error *err)
+{
+	const char *asked = job->asked_run;
+	uint32_t found = SS_NO_ROW, number = 0;
+	size_t digits = strspn(asked, "0123456789");
+
+	for (size_t i = 0; i < digits && i < 9; i++)
+		number = number * 10 + (uint32_t)(asked[i] - '0');
+	if (digits && !asked[digits] && number >= 1 && number <= job->run_count) {
+		job->chosen_run = number - 1;
+		return SS_OK;
+	}
+	/* of a single run nothing has to be chosen, but its number */
+	if (job->run_count < 2)
+		return ss_fail(err, SS_ERR_USAGE, "there is only one run; it is not named '%.80s'",
+			       asked);
+	for (uint32_t i = 0; i < job->run_count; i++)
+		if (strcmp(job->runs[i].name, asked) == 0) {
+			job->chosen_run = i;
+			return SS_OK;
+		}
+	for (uint32_t i = 0; i < job->run_count; i++) {
+		if (!is_called(job, i, asked))
+			continue;
+		if (found != SS_NO_ROW)
+			return no_run(job, true, err);
+		found = i;
+	}
+	job->chosen_run = found;
+	return found == SS_NO_ROW ? no_run(job, false, err) : SS_OK;
+}
+
+/* Lets go of a file of another run. */
+static void drop(struct ss_job *job, struct ss_job_file *file)
+{
+	if (file->kept)
+		job->keeper->release(file->kept);
+	ss_trace_release(&file->trace);
+	ss_digest_release(&file->digest);
+	ss_recording_release(&file->recording, job->memory);
+}
+
+static void keep_run(struct ss_job *job)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		if (file->run != SS_NO_ROW && file->run != job->chosen_run)
+			drop(job, file);
+		else if (kept++ != i)
+			job->files[kept - 1] = *file;
+	}
+	job->file_count = kept;
+}
+
+/*
+ * Files without a rank are of one run only where it is clear that they are: they get the numbers
+ * that are left, in the order of their names.
+ */
+static void number_ranks(struct ss_job *job)
+{
+	int64_t next = 0;
+
+	if (job->runs[job->chosen_run].rank_count < 2)
+		return;
+	/* those that are known stand first, by rank */
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+		const struct ss_job_file *before = i ? file - 1 : NULL;
+
+		if (file->subject.problem)
+			continue;
+		if (file->subject.rank >= 0)
+			continue;
+		for (uint32_t k = 0; k < i; k++)
+			next += job->files[k].subject.rank == next;
+		if (before && before->subject.rank_by_order && ss_job_is_copy(before, file))
+			next = before->subject.rank;
+		file->subject.rank = file->digest.rank = next;
+		file->subject.rank_by_name = file->subject.rank_by_order = true;
+	}
+}
+
+enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err)
+{
+	SS_TRY(ss_job_list_runs(job, err));
+	if (!job->run_count)
+		return SS_OK;
+	job->chosen_run = newest_complete(job);
+	if (job->asked_run)
+		SS_TRY(find_run(job, err));
+	keep_run(job);
+	number_ranks(job);
+	return SS_OK;
+}

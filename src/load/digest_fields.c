@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest_fields.c - the fields of a rank that a digest file has, to compare it with others.
+ *
+ * Writer and reader share this declaration. A new field of these structs that must outlive the
+ * trace needs a line here; tests/digest.py finds those that are missing.
+ */
+#include "load/digest_files.h"
+#include "ranks/own_parts.h"
+
+#define FILE_FIELD(member, ...) SS_FIELD(struct ss_job_file, member, __VA_ARGS__)
+#define FILE_ARRAY(member, number, ...) \
+	SS_FIELD_ARRAY(struct ss_job_file, member, number, __VA_ARGS__)
+#define IN_FILE(member) offsetof(struct ss_job_file, member)
+#define TEXT_ID .below = IN_FILE(digest.texts.count)
+
+static const struct ss_field file_fields[] = {
+	FILE_FIELD(subject.rank, SS_FIELD_I64),
+	FILE_FIELD(subject.rank_by_name, SS_FIELD_BOOL),
+	FILE_ARRAY(oddities, SS_SEVERITIES, SS_FIELD_U64),
+	FILE_FIELD(recording.is_noted, SS_FIELD_BOOL),
+	FILE_FIELD(recording.has_clock, SS_FIELD_BOOL),
+	FILE_FIELD(recording.start_ns, SS_FIELD_I64),
+	FILE_FIELD(recording.end_ns, SS_FIELD_I64),
+	FILE_FIELD(recording.world_size, SS_FIELD_I64),
+	FILE_FIELD(recording.events, SS_FIELD_U64),
+	FILE_FIELD(recording.first_step, SS_FIELD_U64),
+	FILE_FIELD(recording.has_collectives, SS_FIELD_BOOL),
+	FILE_FIELD(recording.is_cut, SS_FIELD_BOOL),
+	FILE_FIELD(recording.is_damaged, SS_FIELD_BOOL),
+	FILE_FIELD(recording.lacks_calls, SS_FIELD_BOOL),
+	FILE_FIELD(recording.lacks_device, SS_FIELD_BOOL),
+	FILE_FIELD(recording.lacks_stacks, SS_FIELD_BOOL),
+	FILE_FIELD(recording.lacks_shapes, SS_FIELD_BOOL),
+	FILE_FIELD(recording.lacks_memory, SS_FIELD_BOOL),
+	FILE_FIELD(recording.is_one_step, SS_FIELD_BOOL),
+	FILE_FIELD(recording.cut_steps, SS_FIELD_U32),
+	FILE_ARRAY(recording.run, SS_RUN_FACTS, SS_FIELD_TEXT),
+	FILE_FIELD(recording.trace_id, SS_FIELD_TEXT),
+	FILE_FIELD(digest.rank, SS_FIELD_I64),
+	FILE_FIELD(digest.world_size, SS_FIELD_I64),
+	FILE_FIELD(digest.host, SS_FIELD_U32, TEXT_ID),
+	FILE_FIELD(digest.device_name, SS_FIELD_U32, TEXT_ID),
+	FILE_FIELD(digest.device, SS_FIELD_I64),
+	FILE_FIELD(digest.has_clock, SS_FIELD_BOOL),
+	FILE_FIELD(digest.events, SS_FIELD_U64),
+	FILE_FIELD(digest.base_ns, SS_FIELD_I64, .range = SS_RANGE_MOMENT),
+	FILE_FIELD(digest.start_ns, SS_FIELD_I64, .range = SS_RANGE_MOMENT),
+	FILE_FIELD(digest.end_ns, SS_FIELD_I64, .range = SS_RANGE_MOMENT),
+	FILE_FIELD(digest.work, SS_FIELD_U64),
+	FILE_FIELD(digest.has_sizes, SS_FIELD_BOOL),
+	FILE_FIELD(digest.typical_ns, SS_FIELD_F64),
+};
+
+static const struct ss_field size_fields[] = {
+	SS_FIELD(struct ss_device_size, device, SS_FIELD_I64),
+	SS_FIELD(struct ss_device_size, bytes, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+};
+
+/* Of a whole arrival, under the name that it has there. */
+#define IN_ARRIVAL(member) offsetof(struct ss_whole_arrival, arrival.member)
+#define ARRIVAL(member, ...)                                                                   \
+	{                                                                                      \
+		.name = #member, .offset = IN_ARRIVAL(member), .count = 1, .type = __VA_ARGS__ \
+	}
+#define ARRIVAL_BEFORE(member) .from = SS_FROM_BEFORE, .base = IN_ARRIVAL(member)
+#define ARRIVAL_ITEM(member) .from = SS_FROM_ITEM, .base = IN_ARRIVAL(member)
+
+static const struct ss_field_sign arrival_signs[] = {
+	{ IN_ARRIVAL(kind), SS_FIELD_U32 },
+	{ IN_ARRIVAL(group), SS_FIELD_U32 },
+	{ IN_ARRIVAL(shape), SS_FIELD_U64 },
+};
+
+static const struct ss_field arrival_fields[] = {
+	ARRIVAL(kind, SS_FIELD_U32, .limit = SS_COLLECTIVE_KINDS),
+	ARRIVAL(group, SS_FIELD_U32, .below = IN_FILE(digest.group_count)),
+	ARRIVAL(step, SS_FIELD_U32, ARRIVAL_BEFORE(step)),
+	ARRIVAL(track, SS_FIELD_U32, ARRIVAL_BEFORE(track)),
+	ARRIVAL(row, SS_FIELD_U32, ARRIVAL_BEFORE(row)),
+	ARRIVAL(kernel, SS_FIELD_U64),
+	ARRIVAL(shape, SS_FIELD_U64),
+	ARRIVAL(bytes, SS_FIELD_I64, ARRIVAL_BEFORE(bytes), .range = SS_RANGE_KNOWN),
+	ARRIVAL(sequence, SS_FIELD_I64, ARRIVAL_BEFORE(sequence)),
+	ARRIVAL(start_ns, SS_FIELD_I64, ARRIVAL_BEFORE(start_ns), SS_AROUND(arrival_signs),
+		.range = SS_RANGE_MOMENT),
+	ARRIVAL(end_ns, SS_FIELD_I64, ARRIVAL_ITEM(start_ns), SS_AROUND(arrival_signs),
+		.range = SS_RANGE_MOMENT),
+	ARRIVAL(release_ns, SS_FIELD_I64, ARRIVAL_BEFORE(end_ns), .range = SS_RANGE_MAYBE),
+	SS_FIELD_ARRAY(struct ss_whole_arrival, own_ns, SS_OWN_PARTS, SS_FIELD_I64,
+		       SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
+	ARRIVAL(hidden_ns, SS_FIELD_I64, SS_AROUND(arrival_signs), .range = SS_RANGE_SPAN),
+};
+
+static const struct ss_field group_fields[] = {
+	SS_FIELD(struct ss_rank_group, name, SS_FIELD_U32, TEXT_ID),
+	SS_FIELD(struct ss_rank_group, description, SS_FIELD_U32, TEXT_ID),
+	SS_FIELD(struct ss_rank_group, ranks, SS_FIELD_U64),
+	SS_FIELD(struct ss_rank_group, size, SS_FIELD_I64, .range = SS_RANGE_KNOWN),
+};
+
+#define STEP(member, ...) SS_FIELD(struct ss_rank_step, member, SS_FIELD_I64, __VA_ARGS__)
+#define STEP_SPAN(member) STEP(member, .range = SS_RANGE_SPAN)
+
+static const struct ss_field step_fields[] = {
+	SS_FIELD(struct ss_rank_step, number, SS_FIELD_U32, SS_BEFORE(struct ss_rank_step, number)),
+	STEP(start_ns, SS_BEFORE(struct ss_rank_step, start_ns), .range = SS_RANGE_MOMENT),
+	STEP(end_ns, SS_ITEM(struct ss_rank_step, start_ns), .range = SS_RANGE_MOMENT),
+	STEP_SPAN(compute_ns),
+	STEP_SPAN(comm_ns),
+	STEP_SPAN(overlap_ns),
+	STEP_SPAN(exposed_comm_ns),
+	STEP_SPAN(exposed_copy_ns),
+	SS_FIELD_ARRAY(struct ss_rank_step, idle_ns, SS_IDLE_CAUSES, SS_FIELD_I64,
+		       .range = SS_RANGE_SPAN),
+	STEP(host_start_ns, SS_ITEM(struct ss_rank_step, start_ns), .range = SS_RANGE_MOMENT),
+	STEP(host_end_ns, SS_ITEM(struct ss_rank_step, host_start_ns), .range = SS_RANGE_MOMENT),
+	STEP_SPAN(held_ns),
+	STEP_SPAN(loose_ns),
+	STEP_SPAN(input_ns),
+};
+
+static const struct ss_field kernel_fields[] = {
+	SS_FIELD(struct ss_rank_kernel, name, SS_FIELD_U32, SS_BEFORE(struct ss_rank_kernel, name),
+		 TEXT_ID),
+	SS_FIELD(struct ss_rank_kernel, comm, SS_FIELD_BOOL),
+	SS_FIELD(struct ss_rank_kernel, calls, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+	SS_FIELD(struct ss_rank_kernel, total_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+};
+
+static const struct ss_field phase_fields[] = {
+	SS_FIELD(struct ss_rank_phase, calls, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+	SS_FIELD(struct ss_rank_phase, total_ns, SS_FIELD_I64, .range = SS_RANGE_SPAN),
+};
+
+static const struct ss_field gap_fields[] = {
+	SS_FIELD(struct ss_rank_gap, start_ns, SS_FIELD_I64,
+		 SS_BEFORE(struct ss_rank_gap, start_ns), .range = SS_RANGE_MOMENT),
+	SS_FIELD(struct ss_rank_gap, end_ns, SS_FIELD_I64, SS_ITEM(struct ss_rank_gap, start_ns),
+		 .range = SS_RANGE_MOMENT),
+	SS_FIELD(struct ss_rank_gap, cause, SS_FIELD_U32, .limit = SS_IDLE_CAUSES),
+	SS_FIELD(struct ss_rank_gap, host, SS_FIELD_U32, TEXT_ID),
+};
+
+/* A list `items` of `one`, counted in one_count and one_capacity. */
+#define LIST(list, items_, one, type, list_fields)                                     \
+	{                                                                              \
+		.name = list, .items = IN_FILE(items_), .count = IN_FILE(one##_count), \
+		.capacity = IN_FILE(one##_capacity), .item_bytes = sizeof(type),       \
+		.fields = list_fields, .field_count = SS_COUNT(list_fields)            \
+	}
+
+static const struct ss_field_list lists[] = {
+	LIST("sizes", recording.sizes, recording.size, struct ss_device_size, size_fields),
+	LIST("groups", digest.groups, digest.group, struct ss_rank_group, group_fields),
+	LIST("arrivals", digest.wholes, digest.whole, struct ss_whole_arrival, arrival_fields),
+	LIST("steps", digest.steps, digest.step, struct ss_rank_step, step_fields),
+	LIST("kernels", digest.kernels, digest.kernel, struct ss_rank_kernel, kernel_fields),
+	LIST("modules", digest.modules, digest.module, struct ss_rank_kernel, kernel_fields),
+	LIST("gaps", digest.gaps, digest.gap, struct ss_rank_gap, gap_fields),
+	{ .name = "phases",
+	  .items = IN_FILE(digest.phases),
+	  .is_inside = true,
+	  .exact = SS_PHASE_COUNT,
+	  .item_bytes = sizeof(struct ss_rank_phase),
+	  .fields = phase_fields,
+	  .field_count = SS_COUNT(phase_fields) },
+};
+
+static const size_t texts[] = { IN_FILE(digest.texts) };
+
+const struct ss_fields ss_digest_layout = {
+	.fields = file_fields,
+	.field_count = SS_COUNT(file_fields),
+	.texts = texts,
+	.text_count = SS_COUNT(texts),
+	.lists = lists,
+	.list_count = SS_COUNT(lists),
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest_files.c - writes ranks of a job as digest files, and reads them.
+ */
+#include "load/digest_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash/hash.h"
+#include "base/system/thread.h"
+#include "base/text.h"
+#include "load/files/find.h"
+#include "ranks/own_parts.h"
+
+uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
+{
+	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &ss_digest_layout);
+
+	return reader && reader->layout ? ss_hash_mix(hash, reader->layout()) : hash;
+}
+
+/* --- writing ------------------------------------------------------------------------- */
+
+/* A text that the origin lends. */
+static char *lent(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static bool write_rank(const struct ss_job *job, const struct ss_job_file *file,
+		       struct ss_text *out)
+{
+	struct ss_job_file whole = *file;
+
+	if (!ss_digest_unfold(&whole.digest))
+		return false;
+	ss_fields_write(&ss_digest_layout, &whole, job->memory, out);
+	ss_digest_drop_wholes(&whole.digest);
+	return true;
+}
+
+enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job_file *file,
+				   const char *origin, struct ss_text *out, struct ss_error *err)
+{
+	struct ss_text parts[SS_DIGEST_PARTS] = { 0 };
+	struct ss_digest_origin own = {
+		.path = lent(origin),
+		.shown = lent(file->subject.path),
+		.packed_of = lent(file->packed_of),
+		.host = file->is_reduced
+				? lent(ss_strings_text(&file->digest.texts, file->digest.host))
+				: NULL,
+		.rank = file->subject.rank,
+		.disk_bytes = file->disk_bytes,
+		.stamp = file->stamp,
+		.problem = lent(file->subject.problem),
+	};
+
+	if (file->is_reduced && !write_rank(job, file, &parts[SS_DIGEST_RANK]))
+		return ss_fail_memory(err, "a digest");
+	if (file->is_reduced && file->kept)
+		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
+	ss_digest_file_write(&own, ss_job_digest_layout(job->reader), parts, out);
+	for (uint32_t i = 0; i < SS_DIGEST_PARTS; i++)
+		ss_text_end(&parts[i], out);
+	return ss_text_failed(out) ? ss_fail_memory(err, "a digest") : SS_OK;
+}
+
+/* --- reading ------------------------------------------------------------------------- */
+
+static struct ss_fields_reader part_of(const struct ss_digest_file *digest,
+				       enum ss_digest_part part)
+{
+	const unsigned char *bytes = (const unsigned char *)digest->parts[part];
+
+	return (struct ss_fields_reader){ bytes, bytes ? bytes + digest->bytes[part] : NULL,
+					  digest->memory };
+}
+
+/* What the declaration of the fields cannot say. */
+static bool is_sound(const struct ss_job_file *file)
+{
+	const struct ss_digest *digest = &file->digest;
+	bool holds = digest->start_ns <= digest->end_ns && file->recording.is_noted;
+
+	for (uint32_t i = 0; i < digest->arrival_count; i++) {
+		const struct ss_arrival *arrival = &digest->arrivals[i];
+
+		holds = holds && arrival->start_ns <= arrival->end_ns &&
+			arrival->release_ns <= SS_MOMENT_MAX &&
+			(!i || arrival[-1].start_ns <= arrival->start_ns);
+	}
+	for (uint32_t i = 0; i < digest->step_count; i++) {
+		const struct ss_rank_step *step = &digest->steps[i];
+
+		holds = holds && step->start_ns < step->end_ns &&
+			step->host_start_ns <= step->host_end_ns &&
+			(!i || step[-1].number < step->number);
+	}
+	for (uint32_t i = 0; i < digest->gap_count; i++)
+		holds = holds && digest->gaps[i].start_ns <= digest->gaps[i].end_ns;
+	return holds;
+}
+
+/* Sentences of the parts name a field. */
+static enum ss_status damaged(enum ss_status status, const struct ss_error *why,
+			      struct ss_error *err)
+{
+	return status == SS_ERR_FORMAT ? ss_digest_file_fail(err, "%s", why->text)
+				       : ss_fail(err, status, "%s", why->text);
+}
+
+static enum ss_status read_rank(struct ss_job_file *file, const struct ss_digest_file *digest,
+				struct ss_error *err)
+{
+	struct ss_fields_reader reader = part_of(digest, SS_DIGEST_RANK);
+	struct ss_error why = { 0 };
+	enum ss_status status;
+
+	file->digest.memory = digest->memory;
+	status = ss_fields_read(&reader, &ss_digest_layout, file, &why);
+	if (status != SS_OK)
+		return damaged(status, &why, err);
+	if (!ss_digest_fold(&file->digest))
+		return ss_fail_memory(err, "a digest");
+	if (reader.at != reader.end || !is_sound(file))
+		return ss_digest_file_fail(err, "it contradicts itself");
+	file->digest.path = file->subject.path;
+	file->disk_bytes = digest->origin.disk_bytes;
+	file->stamp = digest->origin.stamp;
+	return SS_OK;
+}
+
+static enum ss_status read_kept(struct ss_job *job, struct ss_job_file *file,
+				const struct ss_digest_file *digest, struct ss_error *err)
+{
+	struct ss_fields_reader reader = part_of(digest, SS_DIGEST_FINDINGS);
+	struct ss_error why = { 0 };
+	enum ss_status status;
+
+	if (!reader.at)
+		return SS_OK;
+	status = job->reader->read(&file->kept, &reader, job->memory, &why);
+	return status == SS_OK ? SS_OK : damaged(status, &why, err);
+}
+
+/* The arena of the job belongs to all who load. */
+static const char *keep_text(struct ss_job *job, const char *text, struct ss_gate *gate)
+{
+	const char *kept;
+
+	ss_gate_lock(gate);
+	kept = ss_arena_copy(&job->arena, text, strlen(text));
+	ss_gate_unlock(gate);
+	return kept;
+}
+
+static enum ss_status take_paths(struct ss_job *job, struct ss_job_file *file,
+				 const struct ss_digest_origin *origin, struct ss_gate *gate,
+				 struct ss_error *err)
+{
+	file->subject.path = keep_text(job, origin->shown, gate);
+	file->source = keep_text(job, origin->path, gate);
+	if (!file->subject.path || !file->source)
+		return ss_fail_memory(err, "the list of files");
+	file->is_digest = true;
+	return SS_OK;
+}
+
+static void forget(struct ss_job *job, struct ss_job_file *file)
+{
+	if (file->kept)
+		job->reader->release(file->kept);
+	file->kept = NULL;
+	ss_digest_release(&file->digest);
+	ss_recording_release(&file->recording, job->memory);
+	memset(file->oddities, 0, sizeof(file->oddities));
+}
+
+enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
+				     bool *out, struct ss_error *err)
+{
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_digest_file_is_next(source, out, err));
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	return length < SS_DIGEST_MAGIC_BYTES && ss_find_is_digest(path->path)
+		       ? ss_digest_file_fail(err, "it is truncated")
+		       : SS_OK;
+}
+
+enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_error *err)
+{
+	struct ss_digest_file digest;
+	enum ss_status status = ss_digest_file_read(source, ss_job_digest_layout(job->reader),
+						    keeps ? SS_DIGEST_PARTS : SS_DIGEST_FINDINGS,
+						    job->memory, &digest, err);
+
+	if (status == SS_OK)
+		status = take_paths(job, file, &digest.origin, gate, err);
+	if (status == SS_OK && digest.origin.problem)
+		status = ss_fail(err, SS_ERR_FORMAT, "%s", digest.origin.problem);
+	if (status == SS_OK)
+		status = read_rank(file, &digest, err);
+	if (status == SS_OK && keeps)
+		status = read_kept(job, file, &digest, err);
+	file->is_reduced = status == SS_OK;
+	if (status != SS_OK)
+		forget(job, file);
+	ss_digest_file_release(&digest);
+	return status;
+}
+
+/* --- the trace of a digest ------------------------------------------------------------- */
+
+static enum ss_status find_origin(const struct ss_digest_file *digest, struct ss_error *err)
+{
+	struct ss_source *source = NULL;
+	enum ss_status status;
+	uint64_t bytes;
+
+	/* a trace that could not be read: what it was is all that is known */
+	if (digest->origin.problem)
+		return ss_fail(err, SS_ERR_FORMAT, "%s", digest->origin.problem);
+	status = ss_source_open(digest->origin.path, digest->memory, &source, NULL);
+	bytes = status == SS_OK ? source->total_bytes : 0;
+	ss_source_close(source);
+	if (status == SS_ERR_LIMIT)
+		return ss_fail_memory(err, "a digest");
+	if (status != SS_OK)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "this is a digest, which has no events, and its trace '%.160s' is "
+			       "not there",
+			       digest->origin.path);
+	return bytes == digest->origin.disk_bytes
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_MISSING,
+				 "this is a digest, which has no events, and its trace '%.140s' "
+				 "was changed since it was made",
+				 digest->origin.path);
+}
+
+enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file,
+				    struct ss_source *source, struct ss_gate *gate,
+				    const char **out, struct ss_error *err)
+{
+	struct ss_digest_file digest;
+	enum ss_status status = ss_digest_file_read(source, ss_job_digest_layout(job->reader),
+						    SS_DIGEST_RANK, job->memory, &digest, err);
+
+	if (status == SS_OK)
+		status = find_origin(&digest, err);
+	if (status == SS_OK)
+		status = take_paths(job, file, &digest.origin, gate, err);
+	*out = file->source;
+	ss_digest_file_release(&digest);
+	return status;
+}
+
+/* Traces that were compressed or recorded again lie in the same folder. */
+static bool same_folder(const char *a, const char *b)
+{
+	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+
+	return end_a && end_b && end_a - a == end_b - b && strncmp(a, b, (size_t)(end_a - a)) == 0;
+}
+
+static enum ss_digest_age age_of(const struct ss_digest_origin *known, const char *trace,
+				 const struct ss_source *source)
+{
+	bool same_bytes = source->total_bytes == known->disk_bytes;
+
+	if (strcmp(known->path, trace) == 0)
+		return same_bytes && source->stamp == known->stamp ? SS_DIGEST_CURRENT
+								   : SS_DIGEST_OLD;
+	return same_bytes || same_folder(known->path, trace) ? SS_DIGEST_OLD : SS_DIGEST_FOREIGN;
+}
+
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+				     const struct ss_job_keeper *reader, struct ss_memory *memory)
+{
+	struct ss_source *source = NULL, *origin = NULL;
+	struct ss_digest_file file = { 0 };
+	enum ss_digest_age age = SS_DIGEST_OLD;
+
+	if (ss_source_open(digest, memory, &source, NULL) == SS_OK &&
+	    ss_digest_file_read(source, ss_job_digest_layout(reader), SS_DIGEST_PARTS, memory,
+				&file, NULL) == SS_OK &&
+	    ss_source_open(trace, memory, &origin, NULL) == SS_OK)
+		age = age_of(&file.origin, trace, origin);
+	ss_source_close(origin);
+	ss_digest_file_release(&file);
+	ss_source_close(source);
+	return age;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest_files.h - ranks of a job as digest files (docs/formats/digest.md).
+ *
+ * What a job keeps of a file after its trace is gone (`reduce`) is what a digest file has: nothing
+ * that a job, a verdict or a what-if says depends on which of the two it came from.
+ */
+#ifndef SS_LOAD_DIGEST_FILES_H
+#define SS_LOAD_DIGEST_FILES_H
+
+#include "load/job.h"
+#include "trace/digest/digest_file.h"
+
+struct ss_path; /* load/files/find.h */
+struct ss_gate; /* base/system/thread.h */
+
+/* digest_fields.c: of struct ss_job_file. */
+extern const struct ss_fields ss_digest_layout;
+
+/* Bounds the figures of a file whose digest was made by what its digest file may have. */
+void ss_job_digest_bound(struct ss_job_file *file);
+
+/* A number for all declarations of a digest file; the reader may be NULL. */
+uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader);
+
+/*
+ * Adds the digest of a file that was reduced, or could not be read, to `out`. The origin is where
+ * its trace can be opened.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job_file *file,
+				   const char *origin, struct ss_text *out, struct ss_error *err);
+
+/*
+ * True when the source's next bytes are those of a digest. Fails where the file is called one and
+ * has fewer: nobody else writes such names.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_is_next(const struct ss_path *path, struct ss_source *source,
+				     bool *out, struct ss_error *err);
+
+/*
+ * Reads one instead of a trace; with `keeps` also what the job's reader makes of it. The file has
+ * the path of its trace then. A trace that could not be read fails here as it failed there.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_source *source, bool keeps, struct ss_gate *gate,
+				  struct ss_error *err);
+
+/*
+ * The path of the trace that a digest was made of, and in the file how it is shown. Fails where it
+ * is not there, or is another one by now.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file,
+				    struct ss_source *source, struct ss_gate *gate,
+				    const char **out, struct ss_error *err);
+
+enum ss_digest_age {
+	SS_DIGEST_CURRENT, /* a whole digest of the trace as it is now */
+	SS_DIGEST_OLD,     /* damaged, of another version, or the trace has changed since */
+	SS_DIGEST_FOREIGN, /* of another trace: one of another length, in another folder */
+};
+
+/* What the file at this path is to that trace. */
+enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
+				     const struct ss_job_keeper *reader, struct ss_memory *memory);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find.c - finds the trace files in folders and their subfolders, sorted by name.
+ */
+#include "load/files/find.h"
+#include "stepscope.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "load/files/foreign_file.h"
+#include "trace/formats.h"
+
+/* A job has at most some ten thousand ranks. */
+#define FILES_MAX 100000u
+
+/* Deeper folders are not looked into: links can go in circles. */
+#define DEPTH_MAX 8
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+bool ss_find_is_pack(const char *path)
+{
+	return ends_with(path, ".stepscope");
+}
+
+bool ss_find_is_digest(const char *path)
+{
+	return ends_with(path, ".digest");
+}
+
+bool ss_find_is_snapshot(const char *path)
+{
+	return ends_with(path, ".pickle") || ends_with(path, ".pickle.gz");
+}
+
+bool ss_find_is_trace(const char *name)
+{
+	for (size_t i = 0; i < ss_input_format_count; i++)
+		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
+			if (ends_with(name, ss_input_formats[i]->endings[k]))
+				return true;
+	return ss_find_is_snapshot(name);
+}
+
+/* What a folder has beside traces: for the sentence where it has none. */
+struct others {
+	uint32_t count;
+	char first[96];   /* the first of them in the order of names */
+	const char *what; /* what one of them is, where its name tells; it is `first` then */
+};
+
+static void add_other(struct others *others, const char *name)
+{
+	const char *what = ss_stranger_by_name(name);
+
+	others->count++;
+	if (others->what && !what)
+		return;
+	if (others->first[0] && !others->what == !what && ss_find_order(name, others->first) > 0)
+		return;
+	others->what = what;
+	snprintf(others->first, sizeof(others->first), "%s", name);
+}
+
+static enum ss_status no_traces(const char *folder, const struct others *others,
+				struct ss_error *err)
+{
+	char list[160] = "";
+
+	if (!others->count)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "no trace files in '%.200s', the folder is empty: pass the folder "
+			       "that tensorboard_trace_handler() or export_chrome_trace() wrote to",
+			       folder);
+	if (others->what)
+		return ss_fail(err, SS_ERR_MISSING, "no trace files in '%.120s'; '%s': %s", folder,
+			       others->first, others->what);
+	for (size_t i = 0; i < ss_input_format_count; i++)
+		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
+			ss_text_list(list, sizeof(list), ss_input_formats[i]->endings[k]);
+	return ss_fail(
+		err, SS_ERR_MISSING,
+		"no trace files in '%.160s' (%u other file%s, such as '%s'): names of traces "
+		"end in %s or .pickle",
+		folder, others->count, others->count == 1 ? "" : "s", others->first, list);
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+/* The length of the digits without the zeros before them. */
+static size_t digits_length(const char **at)
+{
+	size_t length = 0;
+
+	while (**at == '0' && is_digit((*at)[1]))
+		(*at)++;
+	while (is_digit((*at)[length]))
+		length++;
+	return length;
+}
+
+int ss_find_order(const char *a, const char *b)
+{
+	const char *whole_a = a, *whole_b = b;
+
+	while (*a && *b) {
+		size_t length_a, length_b;
+
+		if (!is_digit(*a) || !is_digit(*b)) {
+			if (*a != *b)
+				return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+			a++;
+			b++;
+			continue;
+		}
+		length_a = digits_length(&a);
+		length_b = digits_length(&b);
+		if (length_a != length_b)
+			return length_a < length_b ? -1 : 1;
+		for (; length_a; length_a--, a++, b++)
+			if (*a != *b)
+				return *a < *b ? -1 : 1;
+	}
+	if (*a || *b)
+		return *a ? 1 : -1;
+	return strcmp(whole_a, whole_b);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return ss_find_order(((const struct ss_path *)a)->path, ((const struct ss_path *)b)->path);
+}
+
+static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const char *path,
+			  bool from_folder, struct ss_error *err)
+{
+	char *copy = ss_arena_copy(arena, path, strlen(path));
+
+	if (out->count == FILES_MAX)
+		return ss_fail(err, SS_ERR_LIMIT, "more than %u files", FILES_MAX);
+	if (!copy || !ss_memory_reserve(arena->memory, (void **)&out->items, &out->capacity,
+					(size_t)out->count + 1, sizeof(*out->items)))
+		return ss_fail_memory(err, "the list of files");
+	out->items[out->count++] = (struct ss_path){ .path = copy, .from_folder = from_folder };
+	return SS_OK;
+}
+
+/* The next name of a folder; NULL: there is none, or *status says what is wrong. */
+static struct dirent *next_of(DIR *dir, const char *folder, enum ss_status *status,
+			      struct ss_error *err)
+{
+	struct dirent *entry;
+
+	errno = 0;
+	entry = readdir(dir);
+	if (!entry && errno)
+		*status = ss_fail(err, SS_ERR_IO, "cannot read folder '%s': %s", folder,
+				  strerror(errno));
+	return entry;
+}
+
+/* A name in a folder of which stat() does not say what it is: whoever opens it says why. */
+static enum ss_status add_unknown(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				  struct ss_error *err)
+{
+	/* a link to nowhere, or one that went since its name was read */
+	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
+		return SS_OK;
+	if (ss_find_is_trace(path))
+		return add(out, arena, path, true, err);
+	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+}
+
+/* One name of a folder. */
+static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				int depth, struct others *others, struct ss_error *err);
+
+static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, const char *folder,
+				 int depth, struct others *others, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+
+	if (!dir)
+		return ss_fail(err, SS_ERR_IO, "cannot open folder '%s': %s", folder,
+			       strerror(errno));
+	while (status == SS_OK && (entry = next_of(dir, folder, &status, err)) != NULL) {
+		size_t length = strlen(folder) + strlen(entry->d_name) + 2;
+		char *path;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		path = ss_arena_alloc(arena, length, 1);
+		if (!path) {
+			status = ss_fail_memory(err, "the list of files");
+			break;
+		}
+		strncpy(path, folder, length);
+		if (!ends_with(folder, "/"))
+			path[strlen(path)] = '/';
+		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
+		status = add_entry(out, arena, path, depth, others, err);
+	}
+	closedir(dir);
+	return status;
+}
+
+static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				int depth, struct others *others, struct ss_error *err)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return add_unknown(out, arena, path, err);
+	if (S_ISDIR(info.st_mode))
+		return depth < DEPTH_MAX ? add_folder(out, arena, path, depth + 1, others, err)
+					 : SS_OK;
+	if (S_ISREG(info.st_mode) && ss_find_is_trace(name))
+		return add(out, arena, path, true, err);
+	add_other(others, name);
+	return SS_OK;
+}
+
+/* A path that cannot be opened: what it is instead, or what the system says. */
+static enum ss_status fail_open(const char *path, int reason, struct ss_error *err)
+{
+	const char *url = ss_stranger_url(path);
+	char target[256] = "";
+
+	if (url)
+		return ss_fail(err, SS_ERR_IO, "cannot open '%.200s': %s", path, url);
+	if (reason == ENOENT && readlink(path, target, sizeof(target) - 1) > 0 &&
+	    strstr(target, "annex/objects/"))
+		return ss_fail(err, SS_ERR_IO,
+			       "cannot open '%.200s': its content is not in this copy of the "
+			       "git-annex repository: run 'git annex get' in it",
+			       path);
+	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(reason));
+}
+
+enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
+			     struct ss_paths *out, struct ss_error *err)
+{
+	for (size_t i = 0; i < path_count; i++) {
+		struct others others = { 0 };
+		uint32_t had = out->count;
+		struct stat info;
+
+		if (strcmp(paths[i], "-") == 0) {
+			SS_TRY(add(out, arena, paths[i], false, err));
+			continue;
+		}
+		if (stat(paths[i], &info) != 0)
+			return fail_open(paths[i], errno, err);
+		if (!S_ISDIR(info.st_mode)) {
+			SS_TRY(add(out, arena, paths[i], false, err));
+			continue;
+		}
+		SS_TRY(add_folder(out, arena, paths[i], 0, &others, err));
+		if (out->count == had)
+			return no_traces(paths[i], &others, err);
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), by_path);
+	return SS_OK;
+}
+
+enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
+			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err)
+{
+	for (size_t i = 0; i < input_count; i++) {
+		if (!inputs[i].name)
+			return ss_fail(err, SS_ERR_USAGE, "input %zu has no name", i);
+		SS_TRY(add(out, arena, inputs[i].name, false, err));
+		out->items[out->count - 1].input = &inputs[i];
+	}
+	return SS_OK;
+}
+
+void ss_find_release(struct ss_paths *paths, struct ss_memory *memory)
+{
+	ss_memory_free(memory, paths->items, (size_t)paths->capacity * sizeof(*paths->items));
+	*paths = (struct ss_paths){ 0 };
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find.h - the files of a job.
+ *
+ * A folder stands for the trace files in it and below it: names that end in
+ * .json, .json.gz, .json.zst, .stepscope or .digest, and for snapshots of memory, which only some
+ * take, .pickle or .pickle.gz. Files are put in the order of their names, with
+ * numbers in them compared as numbers, so rank2 stands before rank10.
+ */
+#ifndef SS_LOAD_FILES_FIND_H
+#define SS_LOAD_FILES_FIND_H
+
+#include "base/memory.h"
+#include "trace/pack/pack.h"
+
+struct ss_path {
+	const char *path;
+	bool from_folder;             /* found, not named: need not be a trace */
+	const struct ss_input *input; /* lent; NULL: it is on disk */
+	bool stands_in;               /* a pack for whose file there is no entry */
+};
+
+struct ss_paths {
+	struct ss_path *items;
+	uint32_t count, capacity;
+};
+
+/* Fills `out` with texts of the arena. Fails when a path does not exist. */
+SS_MUST_USE
+enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
+			     struct ss_paths *out, struct ss_error *err);
+
+/* Adds the inputs behind the files. Fails when one has no name. */
+SS_MUST_USE
+enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
+			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err);
+
+void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
+
+/* True for the name of a trace, packed or not, or of a snapshot. */
+bool ss_find_is_trace(const char *name);
+
+/* True for the name of a packed trace. */
+bool ss_find_is_pack(const char *path);
+
+/* True for the name of a digest. */
+bool ss_find_is_digest(const char *path);
+
+/* True for the name of a snapshot of memory. */
+bool ss_find_is_snapshot(const char *path);
+
+/*
+ * packs.c: a pack and the file that it was made of are one trace. Where both are listed
+ * and lie in one folder, the file goes from the list; a pack of a file that is another
+ * one by now (its length tells) goes itself. Adds to `out`.
+ */
+SS_MUST_USE
+enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
+			      struct ss_pack_choice *out, struct ss_error *err);
+
+/*
+ * The file beside a pack that it was made of, where it is still there and as long as it was;
+ * NULL: it is not. For packs of which no more than this can be read.
+ */
+const char *ss_find_packed(const char *pack, struct ss_arena *arena);
+
+/* Compares names as people order them: "rank2" before "rank10". */
+int ss_find_order(const char *a, const char *b);
+
+/*
+ * rank_names.c: the rank that a path tells, or -1: the name of the file ("rank3.json",
+ * "worker0.pt.trace.json.gz", "trace_r2.json", "TP-1.trace.json"), else a folder that is
+ * called after a rank ("rank_0/trace.json").
+ */
+int64_t ss_find_rank(const char *path);
+
+/* The same by the name of the file alone. */
+int64_t ss_find_rank_in_name(const char *path);
+
+/*
+ * When a trace was written, in ns since 1970, as tensorboard_trace_handler has it in the name
+ * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
+ */
+int64_t ss_find_time(const char *path);
+
+#endif

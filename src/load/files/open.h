@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * open.h - opens the files of a job, redacted on request.
+ */
+#ifndef SS_LOAD_FILES_OPEN_H
+#define SS_LOAD_FILES_OPEN_H
+
+#include "load/files/find.h"
+#include "read/source.h"
+#include "redact/redact.h"
+
+/* `takes_snapshots`: pickles, too. The redactor may be NULL. Packs cannot be redacted. */
+SS_MUST_USE
+enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
+			     struct ss_redactor *redactor, struct ss_memory *memory,
+			     struct ss_source **out, struct ss_error *err);
+
+/*
+ * Leaves packs that were found in a folder out of the list: the files they were made of stay. Fails
+ * where there is nothing else.
+ */
+SS_MUST_USE
+enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err);
+
+/* The path as it is shown: a name can hold any byte. NULL: no memory. */
+const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
+			      struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.c - finds the events of a stream and copies them, key by key.
+ */
+#include "load/files/rewrite.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "read/json.h"
+#include "read/number.h"
+#include "read/strict.h"
+#include "trace/kineto/reader.h"
+
+/* Read at once; an event that is longer makes the buffer grow. */
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+/* No event is as long as this; what is, is not one. */
+#define EVENT_BYTES_MAX ((size_t)64 << 20)
+
+/* The largest event of real traces has 60 kB: in one of this size another may lie. */
+#define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
+
+/* Processes of a file that are told apart. */
+#define PIDS_MAX 100000u
+
+/* Bits of an id; the number of the file is in the bits above. */
+#define ID_BITS 40
+
+struct rewriter {
+	struct ss_rewrite *rewrite;
+	struct ss_source *source;
+	struct ss_strings pids;
+	char *buffer;
+	size_t capacity;
+	bool ended, out_of_memory;
+	bool is_wary; /* the item before could not be read */
+	struct ss_json json;
+	struct ss_text out;
+};
+
+/* --- the stream --------------------------------------------------------------------------- */
+
+/* Moves what is left to the front and reads on; false at the end or without memory. */
+static enum ss_status read_on(struct rewriter *rewriter, bool *more, struct ss_error *err)
+{
+	size_t left = (size_t)(rewriter->json.end - rewriter->json.at), got = 0;
+
+	*more = false;
+	if (rewriter->ended)
+		return SS_OK;
+	memmove(rewriter->buffer, rewriter->json.at, left);
+	if (left + BLOCK_BYTES + SS_PAD_BYTES > rewriter->capacity) {
+		size_t wanted = rewriter->capacity * 2;
+		char *larger;
+
+		if (wanted > EVENT_BYTES_MAX)
+			return ss_fail(err, SS_ERR_FORMAT, "an event of more than %zu MB",
+				       EVENT_BYTES_MAX >> 20);
+		larger = ss_memory_resize(rewriter->rewrite->memory, rewriter->buffer,
+					  rewriter->capacity, wanted);
+		if (!larger)
+			return ss_fail_memory(err, "an event");
+		rewriter->buffer = larger;
+		rewriter->capacity = wanted;
+	}
+	SS_TRY(ss_source_fill(rewriter->source, rewriter->buffer + left, BLOCK_BYTES, &got, err));
+	rewriter->ended = got < BLOCK_BYTES;
+	memset(rewriter->buffer + left + got, 0, SS_PAD_BYTES);
+	rewriter->json.at = rewriter->buffer;
+	rewriter->json.end = rewriter->buffer + left + got;
+	rewriter->json.whole = rewriter->ended;
+	*more = true;
+	return SS_OK;
+}
+
+/* --- one event ------------------------------------------------------------------------------ */
+
+static void add_key(struct rewriter *rewriter, const struct ss_json_span *key, bool first)
+{
+	ss_text_add_string(&rewriter->out, first ? "\"" : ",\"");
+	ss_strict_add_text(&rewriter->out, key->text, key->length);
+	ss_text_add_string(&rewriter->out, "\":");
+}
+
+static bool add_pid(struct rewriter *rewriter, const struct ss_json_span *value)
+{
+	uint32_t id = ss_strings_add(&rewriter->pids, value->text, value->length);
+
+	if (id == SS_NO_ID)
+		return false;
+	if (id >= PIDS_MAX)
+		id = PIDS_MAX - 1;
+	ss_text_addf(&rewriter->out, "%" PRIu64,
+		     ((uint64_t)rewriter->rewrite->number + 1) * PIDS_MAX + id);
+	return true;
+}
+
+static bool add_ts(struct rewriter *rewriter, const struct ss_json_span *value)
+{
+	int64_t file_ns, moved_ns;
+
+	if (!ss_number_ns(value->text, value->length, &file_ns))
+		return false;
+	moved_ns = rewriter->rewrite->align(rewriter->rewrite->align_context, file_ns);
+	ss_text_addf(&rewriter->out, "%s%" PRId64 ".%03d",
+		     moved_ns < 0 && moved_ns > -1000 ? "-" : "", moved_ns / 1000,
+		     (int)(moved_ns < 0 ? -(moved_ns % 1000) : moved_ns % 1000));
+	return true;
+}
+
+/* Numbers stay numbers: viewers read the ids of arrows as such. */
+static void add_id(struct rewriter *rewriter, const struct ss_json_span *value)
+{
+	uint64_t id = 0;
+	bool digits = value->length > 0 && value->length < 19;
+
+	for (uint32_t i = 0; i < value->length && digits; i++) {
+		digits = value->text[i] >= '0' && value->text[i] <= '9';
+		id = id * 10 + (uint64_t)(value->text[i] - '0');
+	}
+	/* what has no room below the number of the file would meet others: it becomes a text */
+	if (digits && id < (uint64_t)1 << ID_BITS) {
+		ss_text_addf(&rewriter->out, "%" PRIu64,
+			     id + ((uint64_t)rewriter->rewrite->number << ID_BITS));
+		return;
+	}
+	ss_text_addf(&rewriter->out, "\"%s ", rewriter->rewrite->title);
+	ss_strict_add_text(&rewriter->out, value->text, value->length);
+	ss_text_add_string(&rewriter->out, "\"");
+}
+
+/* {"name":"python", ...} becomes {"name":"rank 3: python", ...} */
+static bool add_name_args(struct rewriter *rewriter, const struct ss_json_span *args, bool careful)
+{
+	struct ss_json json = { .at = args->text,
+				.end = args->text + args->length,
+				.whole = true,
+				.careful = careful };
+	struct ss_text *out = &rewriter->out;
+	struct ss_json_span key, value;
+	size_t before = out->length;
+	bool renamed = false;
+
+	if (args->type != SS_JSON_OBJECT || ss_json_expect(&json, '{') != SS_JSON_OK)
+		return false;
+	ss_text_add_string(out, "{");
+	for (bool first = true;; first = false) {
+		if (ss_json_key(&json, first, &key) != SS_JSON_OK)
+			break;
+		if (key.type == SS_JSON_NONE) {
+			ss_text_add_string(out, "}");
+			if (renamed)
+				return true;
+			break;
+		}
+		if (ss_json_value(&json, &value) != SS_JSON_OK)
+			break;
+		add_key(rewriter, &key, first);
+		if (ss_json_is(&key, "name") && value.type == SS_JSON_STRING) {
+			ss_text_addf(out, "\"%s: ", rewriter->rewrite->title);
+			ss_strict_add_text(out, value.text, value.length);
+			ss_text_add_string(out, "\"");
+			renamed = true;
+		} else if (!ss_strict_add(out, &value, careful)) {
+			break;
+		}
+	}
+	out->length = before;
+	return false;
+}
+
+/* Is it the name of a process? Its arguments may stand before its own name. */
+static bool names_process(struct ss_json json, const struct ss_json_span *name)
+{
+	struct ss_json_span key, value;
+
+	while (!name->text && ss_json_key(&json, false, &key) == SS_JSON_OK &&
+	       key.type != SS_JSON_NONE && ss_json_value(&json, &value) == SS_JSON_OK)
+		if (ss_json_is(&key, "name"))
+			return ss_json_is(&value, "process_name");
+	return name->text && ss_json_is(name, "process_name");
+}
+
+/* The value of a key of the event; what is not changed is copied. */
+static bool add_field(struct rewriter *rewriter, const struct ss_json *json,
+		      const struct ss_json_span *key, const struct ss_json_span *value,
+		      const struct ss_json_span *name)
+{
+	bool is_scalar = value->type == SS_JSON_STRING || value->type == SS_JSON_BARE;
+
+	if (ss_json_is(key, "pid") && is_scalar) {
+		if (!add_pid(rewriter, value))
+			rewriter->out_of_memory = true;
+		return !rewriter->out_of_memory;
+	}
+	if (ss_json_is(key, "id") && is_scalar) {
+		add_id(rewriter, value);
+		return true;
+	}
+	if (ss_json_is(key, "ts") && is_scalar && add_ts(rewriter, value))
+		return true;
+	if (ss_json_is(key, "args") && names_process(*json, name) &&
+	    add_name_args(rewriter, value, json->careful))
+		return true;
+	return ss_strict_add(&rewriter->out, value, json->careful);
+}
+
+/* Copies the event; false: it is no event, and nothing of it counts. */
+static bool copy_event(struct rewriter *rewriter, const struct ss_json_span *event, bool careful)
+{
+	struct ss_json json = { .at = event->text,
+				.end = event->text + event->length,
+				.whole = true,
+				.careful = careful };
+	struct ss_json_span key, value, name = { 0 };
+
+	if (ss_json_expect(&json, '{') != SS_JSON_OK)
+		return false;
+	ss_text_add_string(&rewriter->out, "{");
+	for (bool first = true;; first = false) {
+		/* a key with quotes in it is two with something missing between them */
+		if (ss_json_key(&json, first, &key) != SS_JSON_OK || json.odd_quotes)
+			return false;
+		if (key.type == SS_JSON_NONE)
+			break;
+		if (ss_json_value(&json, &value) != SS_JSON_OK)
+			return false;
+		json.odd_quotes = 0;
+		if (ss_json_is(&key, "name"))
+			name = value;
+		add_key(rewriter, &key, first);
+		if (!add_field(rewriter, &json, &key, &value, &name))
+			return false;
+	}
+	ss_text_add_string(&rewriter->out, "}");
+	return json.at == json.end;
+}
+
+static enum ss_status write_event(struct rewriter *rewriter, const struct ss_json_span *event,
+				  bool careful, struct ss_error *err)
+{
+	struct ss_rewrite *rewrite = rewriter->rewrite;
+	size_t before = rewriter->out.length;
+
+	ss_text_add_string(&rewriter->out, *rewrite->has_events ? ",\n" : "\n");
+	if (event->type != SS_JSON_OBJECT || !copy_event(rewriter, event, careful)) {
+		rewriter->out.length = before;
+		rewrite->broken++;
+		return rewriter->out_of_memory ? ss_fail_memory(err, "the merged trace") : SS_OK;
+	}
+	if (ss_text_failed(&rewriter->out))
+		return ss_fail_memory(err, "the merged trace");
+	rewrite->count++;
+	*rewrite->has_events = true;
+	if (rewriter->out.length < BLOCK_BYTES)
+		return SS_OK;
+	SS_TRY(rewrite->write(rewrite->write_context, rewriter->out.data, rewriter->out.length,
+			      err));
+	rewriter->out.length = 0;
+	return SS_OK;
+}
+
+/* --- the document ---------------------------------------------------------------------------- */
+
+/* Does another event seem to begin inside of the item? Then it lacks its end. */
+static bool is_swollen(const char *start, const char *end)
+{
+	const char *undecided;
+
+	return end - start >= SUSPECT_BYTES &&
+	       ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided);
+}
+
+/*
+ * The second try at an item, no further than where the next event seems to begin: as JSON,
+ * then carefully. What cannot be read is BAD, and the cursor stands at that event.
+ */
+static enum ss_json_result read_within(struct ss_json *json, struct ss_json_span *event,
+				       bool *careful)
+{
+	const char *start = json->at, *undecided;
+	const char *next = ss_reader_find_event(start + 1, json->end, true, &undecided);
+
+	if (!next && !json->whole)
+		return SS_JSON_MORE;
+	for (int i = 0; i < 2; i++) {
+		struct ss_json again = *json;
+
+		*careful = again.careful = i;
+		again.end = next ? next : json->end;
+		again.whole = true;
+		if (ss_json_value(&again, event) == SS_JSON_OK) {
+			json->at = again.at;
+			return SS_JSON_OK;
+		}
+	}
+	json->at = next ? next : json->end;
+	return SS_JSON_BAD;
+}
+
+/* MORE: the item is not all there; the cursor stands where it was. */
+static enum ss_json_result read_item(struct rewriter *rewriter, struct ss_json_span *event,
+				     bool *careful)
+{
+	struct ss_json *json = &rewriter->json;
+	const char *start = json->at;
+	enum ss_json_result result = SS_JSON_BAD;
+
+	*careful = false;
+	/* where many are broken, each would be read to the end of the text */
+	if (!rewriter->is_wary) {
+		result = ss_json_value(json, event);
+		if (result != SS_JSON_BAD &&
+		    is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
+			result = SS_JSON_BAD;
+		if (result == SS_JSON_OK)
+			return result;
+		json->at = start;
+	}
+	if (result == SS_JSON_BAD || json->whole)
+		result = read_within(json, event, careful);
+	return result;
+}
+
+/* Copies the item at the cursor. */
+static enum ss_json_result copy_item(struct rewriter *rewriter, enum ss_status *status,
+				     struct ss_error *err)
+{
+	struct ss_json *json = &rewriter->json;
+	const char *start = json->at, *next, *undecided;
+	uint64_t broken = rewriter->rewrite->broken;
+	struct ss_json_span event;
+	bool careful;
+	enum ss_json_result result = read_item(rewriter, &event, &careful);
+
+	if (result == SS_JSON_MORE)
+		return result;
+	if (result == SS_JSON_OK)
+		*status = write_event(rewriter, &event, careful, err);
+	else
+		rewriter->rewrite->broken++;
+	rewriter->is_wary = rewriter->rewrite->broken != broken;
+	if (result == SS_JSON_OK && rewriter->is_wary) {
+		/* events that it swallowed are read again */
+		next = ss_reader_find_event(start + 1, json->at, true, &undecided);
+		json->at = next ? next : json->at;
+	}
+	return result;
+}
+
+/* The items of the array that the cursor is in; what is cut off is no event. */
+static enum ss_status copy_events(struct rewriter *rewriter, struct ss_error *err)
+{
+	struct ss_json *json = &rewriter->json;
+	enum ss_status status = SS_OK;
+	bool more = true;
+
+	while (more && status == SS_OK) {
+		ss_json_space(json);
+		while (*json->at == ',' && json->at < json->end) {
+			json->at++;
+			ss_json_space(json);
+		}
+		if (*json->at == ']' && json->at < json->end)
+			return SS_OK;
+		if (json->at < json->end && copy_item(rewriter, &status, err) != SS_JSON_MORE)
+			continue;
+		if (status == SS_OK)
+			status = read_on(rewriter, &more, err);
+	}
+	rewriter->rewrite->broken += status == SS_OK && json->at < json->end;
+	return status;
+}
+
+/* Moves behind the next "traceEvents": [, wherever it stands. */
+static enum ss_json_result seek_events(struct ss_json *json)
+{
+	static const char key[] = "\"traceEvents\"";
+	size_t length = sizeof(key) - 1;
+
+	for (const char *at = json->at;; at++) {
+		struct ss_json after = *json;
+		enum ss_json_result result;
+
+		at = memchr(at, '"', (size_t)(json->end - at));
+		if (!at) {
+			json->at = json->end;
+			return SS_JSON_MORE;
+		}
+		json->at = at;
+		if ((size_t)(json->end - at) < length)
+			return SS_JSON_MORE;
+		if (memcmp(at, key, length) != 0)
+			continue;
+		after.at = at + length;
+		result = ss_json_expect(&after, ':');
+		if (result == SS_JSON_OK)
+			result = ss_json_expect(&after, '[');
+		if (result == SS_JSON_OK)
+			json->at = after.at;
+		if (result != SS_JSON_BAD)
+			return result;
+	}
+}
+
+/* A key with its value, or the end of the object, which is no key. */
+static enum ss_json_result read_key(struct ss_json *json, bool first, bool *found)
+{
+	struct ss_json_span key, value;
+	enum ss_json_result result = ss_json_key(json, first, &key);
+
+	if (result != SS_JSON_OK || key.type == SS_JSON_NONE)
+		return result == SS_JSON_OK ? SS_JSON_BAD : result;
+	if (json->at >= json->end)
+		return SS_JSON_MORE;
+	if (ss_json_is(&key, "traceEvents") && *json->at == '[') {
+		json->at++;
+		*found = true;
+		return SS_JSON_OK;
+	}
+	return ss_json_value(json, &value);
+}
+
+/* Stands behind the bracket of the events; false: there are none. */
+static enum ss_status find_events(struct rewriter *rewriter, bool *found, struct ss_error *err)
+{
+	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
+	struct ss_json *json = &rewriter->json;
+	bool first = true, more, seeks = false;
+
+	*found = false;
+	SS_TRY(read_on(rewriter, &more, err));
+	if (json->end - json->at >= 3 && memcmp(json->at, mark, 3) == 0)
+		json->at += 3;
+	ss_json_space(json);
+	*found = *json->at == '[';
+	if (*json->at != '[' && *json->at != '{')
+		return SS_OK;
+	json->at++;
+	while (!*found) {
+		const char *start = json->at;
+		enum ss_json_result result;
+
+		json->careful = true; /* metadata is rare, and users write some of it */
+		result = seeks ? seek_events(json) : read_key(json, first, found);
+		json->careful = false;
+		if (seeks && result == SS_JSON_OK)
+			*found = true;
+		if (result == SS_JSON_BAD) {
+			seeks = true;
+			json->at = start;
+		}
+		first = first && result != SS_JSON_OK;
+		if (result != SS_JSON_MORE)
+			continue;
+		json->at = seeks ? json->at : start;
+		SS_TRY(read_on(rewriter, &more, err));
+		if (!more)
+			return SS_OK;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *source,
+				 struct ss_error *err)
+{
+	struct rewriter rewriter = { .rewrite = rewrite, .source = source };
+	enum ss_status status = SS_OK;
+	bool found = false;
+
+	rewriter.capacity = BLOCK_BYTES * 2;
+	rewriter.buffer = ss_memory_resize(rewrite->memory, NULL, 0, rewriter.capacity);
+	if (!rewriter.buffer || !ss_strings_init(&rewriter.pids, rewrite->memory))
+		status = ss_fail_memory(err, "the merged trace");
+	rewriter.json.at = rewriter.json.end = rewriter.buffer;
+	if (status == SS_OK)
+		status = find_events(&rewriter, &found, err);
+	if (status == SS_OK && found)
+		status = copy_events(&rewriter, err);
+	if (status == SS_OK && rewriter.out.length)
+		status = rewrite->write(rewrite->write_context, rewriter.out.data,
+					rewriter.out.length, err);
+	ss_text_release(&rewriter.out);
+	ss_strings_release(&rewriter.pids);
+	ss_memory_free(rewrite->memory, rewriter.buffer, rewriter.capacity);
+	return status;
+}

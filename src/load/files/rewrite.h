@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.h - the events of a trace as they stand in its file, with other processes,
+ * times and ids, so that several traces can be put into one.
+ *
+ * Everything else of an event is copied; invalid JSON in it is repaired, so that the
+ * result is JSON whatever the file was (read/strict.h). Metadata of the file itself is
+ * left out; what cannot be read as an event is left out as well and counted.
+ */
+#ifndef SS_LOAD_FILES_REWRITE_H
+#define SS_LOAD_FILES_REWRITE_H
+
+#include "base/text.h"
+#include "read/source.h"
+
+struct ss_rewrite {
+	struct ss_memory *memory;
+	uint32_t number;   /* of the file: processes and ids of two files never meet */
+	const char *title; /* stands before the names of its processes: "rank 3" */
+	/* Moves a time of the file (its ts in ns) to that of the result. */
+	int64_t (*align)(void *context, int64_t file_ns);
+	void *align_context;
+	/* Takes the text of the events, each with a comma and a line break before it. */
+	enum ss_status (*write)(void *context, const char *text, size_t length,
+				struct ss_error *err);
+	void *write_context;
+	bool *has_events;       /* in the result: the first one has no comma */
+	uint64_t count, broken; /* events written; those that could not be read */
+};
+
+SS_MUST_USE
+enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *source,
+				 struct ss_error *err);
+
+#endif

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job.c - loads the files of a job, and compares their ranks.
+ */
+#include "load/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/system/thread.h"
+#include "load/digest_files.h"
+#include "load/files/contents.h"
+#include "load/files/open.h"
+#include "load/snapshot_files.h"
+#include "read/source.h"
+#include "trace/load.h"
+#include "stepscope.h"
+
+/* What the workers that load share. */
+struct loading {
+	struct ss_job *job;
+	const struct ss_open_options *options;
+	const struct ss_paths *paths;
+	uint32_t first; /* place of the first of the paths among the files */
+	struct ss_gate *gate;
+	bool of_memory; /* the files that are called snapshots of memory: after all others */
+	uint32_t next, threads; /* threads: for each file */
+	uint32_t loaded;        /* files that are done */
+	double share;           /* told last */
+	enum ss_status status;  /* the first that stops all */
+	struct ss_error *err;
+};
+
+/* From a file's progress to the session's. */
+struct reporting {
+	struct loading *loading;
+	struct ss_progress progress;
+};
+
+static double now_seconds(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+		return 0;
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uint64_t event_count)
+{
+	struct reporting *reporting = context;
+	struct loading *loading = reporting->loading;
+	const struct ss_open_options *options = loading->options;
+	double part = total_bytes ? (double)done_bytes / (double)total_bytes : 0, share;
+	bool go_on;
+
+	reporting->progress.done_bytes = done_bytes;
+	reporting->progress.total_bytes = total_bytes;
+	reporting->progress.event_count = event_count;
+	ss_gate_lock(loading->gate);
+	/* of files that are read side by side each knows only of itself */
+	share = (loading->loaded + (part < 1 ? part : 1)) / loading->paths->count;
+	if (share > loading->share)
+		loading->share = share;
+	reporting->progress.share = loading->share;
+	go_on = loading->status == SS_OK && !ss_watch_is_cancelled(loading->job->watch) &&
+		(!options->progress ||
+		 options->progress(options->progress_context, &reporting->progress));
+	ss_gate_unlock(loading->gate);
+	return go_on;
+}
+
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory)
+{
+	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
+	ss_arena_init(&job->arena, memory);
+}
+
+/* A place for each file; only then workers may fill them. */
+static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths,
+				struct ss_error *err)
+{
+	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
+			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)) ||
+	    !ss_memory_reserve(job->memory, (void **)&job->snapshots, &job->snapshot_capacity,
+			       (size_t)job->snapshot_count + paths->count + 1,
+			       sizeof(*job->snapshots)))
+		return ss_fail_memory(err, "the list of files");
+	for (uint32_t i = 0; i < paths->count; i++) {
+		struct ss_job_file *file = &job->files[job->file_count];
+
+		memset(file, 0, sizeof(*file));
+		file->subject.path = ss_job_shown_path(job->redactor, paths->items[i].path,
+						       &job->arena);
+		file->subject.rank = -1;
+		file->source = paths->items[i].input ? NULL : paths->items[i].path;
+		file->number = job->file_count + job->skipped_count + job->snapshot_count;
+		if (!file->subject.path)
+			return ss_fail_memory(err, "the list of files");
+		job->file_count++;
+	}
+	return SS_OK;
+}
+
+static void set_rank(struct ss_job_file *file)
+{
+	struct ss_subject *subject = &file->subject;
+
+	subject->rank = file->trace.info.rank;
+	if (subject->rank >= 0)
+		return;
+	subject->rank = ss_find_rank(subject->path);
+	/* a pack can be called anything: it remembers what its file was called */
+	if (subject->rank < 0 && file->trace.packed_of)
+		subject->rank = ss_find_rank(file->trace.packed_of);
+	subject->rank_by_name = subject->rank >= 0;
+}
+
+static enum ss_status load_source(struct ss_job_file *file, struct ss_source *source,
+				  const struct ss_load_options *options, struct ss_memory *memory,
+				  struct ss_error *err)
+{
+	double started = now_seconds();
+	enum ss_status status = ss_load(source, options, memory, &file->trace, err);
+
+	file->subject.load_seconds = now_seconds() - started;
+	if (status != SS_OK)
+		return status;
+	set_rank(file);
+	return ss_recording_note(&file->recording, &file->trace, memory)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the sizes of devices");
+}
+
+/* Found in a folder, and not what is looked for. */
+static void skip(struct ss_job *job, struct ss_job_file *file, const char *path)
+{
+	file->is_skipped = true;
+	job->skipped_count++;
+	if (!ss_find_is_snapshot(path))
+		return;
+	job->pickle_count++;
+	if (!job->first_pickle || ss_find_order(file->subject.path, job->first_pickle) < 0)
+		job->first_pickle = file->subject.path;
+}
+
+/* What is wrong with a file is kept; only running out of memory or a stop ends the job. */
+static void keep_problem(struct loading *loading, uint32_t index, enum ss_status status,
+			 const struct ss_error *problem)
+{
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[loading->first + index];
+	const struct ss_path *path = &loading->paths->items[index];
+
+	if (status == SS_ERR_STOPPED || status == SS_ERR_LIMIT) {
+		if (loading->status == SS_OK)
+			loading->status = ss_fail(loading->err, status, "'%s': %s", path->path,
+						  problem->text);
+		return;
+	}
+	/*
+	 * Other JSON lies beside traces, and snapshots that were not asked for; what is called
+	 * after a rank, as a pack or as a digest should have been one.
+	 */
+	if (path->from_folder && !ss_find_is_pack(path->path) && !ss_find_is_digest(path->path) &&
+	    (status == SS_ERR_MISSING ||
+	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
+	     (status == SS_ERR_FORMAT && ss_find_rank_in_name(path->path) < 0))) {
+		skip(job, file, path->path);
+		return;
+	}
+	file->is_other = status == SS_ERR_MISSING;
+	file->is_unread = status == SS_ERR_IO;
+	file->subject.rank = ss_find_rank(file->is_digest ? file->subject.path : path->path);
+	file->subject.problem = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
+	job->failed_count++;
+	if (!file->subject.problem)
+		loading->status = ss_fail_memory(loading->err, "the list of files");
+}
+
+void ss_job_count_oddities(struct ss_job_file *file)
+{
+	for (int odd = 0; odd < SS_ODD_COUNT; odd++)
+		file->oddities[ss_oddity_info((enum ss_oddity)odd)->severity] +=
+			file->trace.quality.rows[odd].count;
+}
+
+/* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
+static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+			     struct ss_error *err)
+{
+	struct ss_digesting how = { threads, job->keeper != NULL, true };
+	enum ss_status status;
+
+	file->subject.trace = &file->trace;
+	ss_slices_drop_shown(&file->trace);
+	status = ss_job_digest(job, file, &how, err);
+	file->subject.trace = NULL;
+	ss_trace_release(&file->trace);
+	memset(&file->trace, 0, sizeof(file->trace));
+	file->is_reduced = status == SS_OK;
+	return status;
+}
+
+static bool report_snapshot(void *context, const struct ss_source *source, uint64_t event_count)
+{
+	return report(context, source->done_bytes, source->total_bytes, event_count);
+}
+
+static void count_contents(struct ss_redactor *redactor, const struct ss_job_file *file)
+{
+	if (file->has_snapshot)
+		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
+	else
+		ss_contents_of_trace(redactor, &file->trace);
+}
+
+static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
+				  struct ss_source *source, uint32_t index,
+				  struct ss_error *problem);
+
+static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
+				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
+{
+	struct reporting reporting = { .loading = loading,
+				       .progress = { .size = sizeof(struct ss_progress),
+						     .doing = "Reading the traces",
+						     .path = path->path,
+						     .file_index = index,
+						     .file_count = loading->paths->count } };
+	struct ss_load_options load = { .threads = loading->threads,
+					.lazy = !loading->options->reduce,
+					.progress = report,
+					.progress_context = &reporting };
+	struct ss_snapshot_options memory = { report_snapshot, &reporting };
+	struct ss_source *source = NULL;
+	bool is_digest = false;
+	enum ss_status status = ss_job_source(path, loading->options->snapshots,
+					      loading->job->redactor, loading->job->memory, &source,
+					      problem);
+
+	file->stamp = status == SS_OK ? source->stamp : 0;
+	file->disk_bytes = status == SS_OK ? source->total_bytes : 0;
+	if (status == SS_OK)
+		status = ss_job_digest_is_next(path, source, &is_digest, problem);
+	if (status == SS_OK && is_digest) {
+		status = read_digest(loading, file, source, index, problem);
+		ss_source_close(source);
+		return status;
+	}
+	if (status == SS_OK && loading->options->snapshots)
+		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
+	if (status == SS_OK && !file->has_snapshot)
+		status = load_source(file, source, &load, loading->job->memory, problem);
+	ss_source_close(source);
+	return status;
+}
+
+/* A digest, where that is enough, else the trace that it was made of. */
+static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
+				  struct ss_source *source, uint32_t index,
+				  struct ss_error *problem)
+{
+	struct ss_path origin = { 0 };
+
+	if (file->is_digest)
+		return ss_fail(problem, SS_ERR_FORMAT, "it says that it was made of a digest");
+	if (loading->options->reduce)
+		return ss_job_digest_read(loading->job, file, source, loading->job->keeper != NULL,
+					  loading->gate, problem);
+	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
+				    problem));
+	return read_file(loading, &origin, file, index, problem);
+}
+
+/* A pack that cannot be read is no loss where the file that it was made of is there. */
+static enum ss_status read_packed(struct loading *loading, const struct ss_path *path,
+				  struct ss_job_file *file, uint32_t index, enum ss_status status)
+{
+	struct ss_job *job = loading->job;
+	struct ss_path instead = { 0 };
+	const char *shown;
+
+	if (status == SS_OK || status == SS_ERR_STOPPED || status == SS_ERR_LIMIT || path->input ||
+	    !ss_find_is_pack(path->path))
+		return status;
+	ss_gate_lock(loading->gate);
+	instead.path = ss_find_packed(path->path, &job->arena);
+	shown = instead.path ? ss_job_shown_path(job->redactor, instead.path, &job->arena) : NULL;
+	ss_gate_unlock(loading->gate);
+	if (!shown || read_file(loading, &instead, file, index, NULL) != SS_OK)
+		return status;
+	file->subject.path = shown;
+	file->source = instead.path;
+	ss_gate_lock(loading->gate);
+	job->packs.unread++;
+	job->packs.preferred -= path->stands_in;
+	ss_gate_unlock(loading->gate);
+	return SS_OK;
+}
+
+/* The trace and its texts may go. */
+static enum ss_status keep_name(struct loading *loading, struct ss_job_file *file,
+				struct ss_error *err)
+{
+	const char *name = file->trace.packed_of;
+
+	ss_gate_lock(loading->gate);
+	file->packed_of = ss_arena_copy(&loading->job->arena, name, strlen(name));
+	ss_gate_unlock(loading->gate);
+	return file->packed_of ? SS_OK : ss_fail_memory(err, "the list of files");
+}
+
+static void load_file(struct loading *loading, uint32_t index)
+{
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[loading->first + index];
+	const struct ss_path *path = &loading->paths->items[index];
+	struct ss_error problem = { 0 };
+	enum ss_status status = read_file(loading, path, file, index, &problem);
+
+	file->stands_in = path->stands_in;
+	status = read_packed(loading, path, file, index, status);
+	if (status == SS_OK)
+		ss_job_count_oddities(file);
+	if (status == SS_OK && file->trace.packed_of)
+		status = keep_name(loading, file, &problem);
+	if (status == SS_OK && job->redactor && job->redactor->only_counts)
+		count_contents(job->redactor, file);
+	if (status == SS_OK && loading->options->reduce && !file->is_reduced)
+		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
+					    : reduce(job, file, loading->threads, &problem);
+	if (status == SS_OK)
+		return;
+	ss_gate_lock(loading->gate);
+	keep_problem(loading, index, status, &problem);
+	ss_gate_unlock(loading->gate);
+}
+
+static void load_files(void *context, uint32_t index)
+{
+	struct loading *loading = context;
+
+	(void)index;
+	for (;;) {
+		uint32_t next;
+
+		ss_gate_lock(loading->gate);
+		next = loading->status == SS_OK ? loading->next++ : UINT32_MAX;
+		ss_gate_unlock(loading->gate);
+		if (next >= loading->paths->count)
+			return;
+		if (ss_find_is_snapshot(loading->paths->items[next].path) != loading->of_memory)
+			continue;
+		load_file(loading, next);
+		ss_gate_lock(loading->gate);
+		loading->loaded++;
+		ss_gate_unlock(loading->gate);
+	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ss_job_file *file_x = a, *file_y = b;
+	const struct ss_subject *x = &file_x->subject, *y = &file_y->subject;
+	int order;
+
+	if (x->rank != y->rank) {
+		if (x->rank < 0 || y->rank < 0)
+			return x->rank < 0 ? 1 : -1;
+		return x->rank < y->rank ? -1 : 1;
+	}
+	order = ss_find_order(x->path, y->path);
+	return order                             ? order
+	       : file_x->number < file_y->number ? -1
+						 : file_x->number > file_y->number;
+}
+
+static int by_snapshot_path(const void *a, const void *b)
+{
+	const struct ss_job_snapshot *x = a, *y = b;
+	int order = ss_find_order(x->path, y->path);
+
+	return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Snapshots go to a list of their own; there is room for all of them. */
+static void take_snapshots(struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		if (!file->has_snapshot)
+			continue;
+		job->snapshots[job->snapshot_count++] = file->snapshot;
+		file->has_snapshot = false;
+		file->is_skipped = true;
+	}
+	if (job->snapshot_count)
+		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
+		      by_snapshot_path);
+}
+
+/* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
+static void arrange(struct ss_job *job)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (!job->files[i].is_skipped)
+			job->files[kept++] = job->files[i];
+	job->file_count = kept;
+	if (job->file_count)
+		qsort(job->files, job->file_count, sizeof(*job->files), by_rank);
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (!job->files[i].subject.problem && !job->files[i].is_reduced)
+			job->files[i].subject.trace = &job->files[i].trace;
+}
+
+#define TRACES_ARE                                                                     \
+	": pass the folder that tensorboard_trace_handler() or export_chrome_trace() " \
+	"wrote to"
+
+/* Nothing was called a trace: says what there is instead. */
+static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
+{
+	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
+	char beside[64] = "";
+
+	if (!pickles && others == 1)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "the only JSON file is not a profiler trace" TRACES_ARE);
+	if (!pickles)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "none of the %u JSON files is a profiler trace" TRACES_ARE, others);
+	if (others)
+		snprintf(beside, sizeof(beside), " and %u other JSON file%s", others,
+			 others == 1 ? "" : "s");
+	if (pickles == 1)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "there is no trace, only a memory snapshot%s: open it with "
+			       "'stepscope snapshot %s'",
+			       beside, job->first_pickle);
+	return ss_fail(err, SS_ERR_MISSING,
+		       "there is no trace, only %u memory snapshots%s: open the first with "
+		       "'stepscope snapshot %s'",
+		       pickles, beside, job->first_pickle);
+}
+
+/* For people who know the path: it is not redacted. */
+static const char *opened_path(const struct ss_job_file *file)
+{
+	return file->source ? file->source : file->subject.path;
+}
+
+static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
+{
+	if (job->file_count == 1)
+		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
+			       "cannot read '%s': %s", opened_path(&job->files[0]),
+			       job->files[0].subject.problem);
+	if (!job->file_count)
+		return none_found(job, err);
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
+		       opened_path(&job->files[0]), job->files[0].subject.problem);
+}
+
+/* One thread a file where there are many, all threads for a single one. */
+static void load_some(struct loading *loading, uint32_t threads)
+{
+	uint32_t count = 0, workers;
+
+	for (uint32_t i = 0; i < loading->paths->count; i++)
+		count += ss_find_is_snapshot(loading->paths->items[i].path) == loading->of_memory;
+	workers = threads < count ? threads : count;
+	loading->next = 0;
+	loading->threads = workers ? threads / workers : 1;
+	if (workers)
+		ss_thread_run(workers, load_files, loading);
+}
+
+static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
+			       const struct ss_paths *paths, uint32_t first, struct ss_error *err)
+{
+	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
+	struct loading loading = {
+		.job = job,
+		.options = options,
+		.paths = paths,
+		.first = first,
+		.gate = ss_gate_open(),
+		.err = err,
+	};
+
+	if (!loading.gate)
+		return ss_fail_memory(err, "the list of files");
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	load_some(&loading, threads);
+	loading.of_memory = true;
+	load_some(&loading, threads);
+	ss_gate_close(loading.gate);
+	return loading.status;
+}
+
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err)
+{
+	struct ss_paths paths = { 0 };
+	double started = now_seconds();
+	uint32_t first = job->file_count;
+	enum ss_status status;
+
+	assert(!job->is_joined && !job->digested_files);
+	if (options->run)
+		job->asked_run = options->run;
+	job->redactor = options->redactor;
+	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
+	if (ss_redactor_replaces(job->redactor)) {
+		if (status == SS_OK)
+			status = ss_job_drop_packs(&paths, err);
+	} else if (status == SS_OK)
+		status = ss_find_choose(&paths, job->memory, &job->packs, err);
+	if (status == SS_OK)
+		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
+					err);
+	if (status == SS_OK)
+		status = add_files(job, &paths, err);
+	if (status == SS_OK)
+		status = load_all(job, options, &paths, first, err);
+	ss_find_release(&paths, job->memory);
+	take_snapshots(job);
+	arrange(job);
+	ss_job_match_snapshots(job);
+	job->threads = options->threads;
+	job->load_seconds += now_seconds() - started;
+	return status;
+}
+
+enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
+{
+	if (job->failed_count == job->file_count && !job->snapshot_count)
+		return none_read(job, err);
+	SS_TRY(ss_job_choose_run(job, err));
+	arrange(job);
+	ss_job_match_snapshots(job);
+	return SS_OK;
+}
+
+enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
+			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   struct ss_error *err)
+{
+	enum ss_status status;
+
+	ss_job_begin(job, keeper, memory);
+	status = ss_job_add(job, options, err);
+	if (status == SS_OK)
+		status = ss_job_end(job, err);
+	if (status != SS_OK)
+		ss_job_close(job);
+	return status;
+}
+
+void ss_job_close(struct ss_job *job)
+{
+	if (!job->memory)
+		return;
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		if (job->files[i].kept)
+			(job->keeper ? job->keeper : job->reader)->release(job->files[i].kept);
+		ss_trace_release(&job->files[i].trace);
+		ss_digest_release(&job->files[i].digest);
+		ss_recording_release(&job->files[i].recording, job->memory);
+	}
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		ss_job_snapshot_release(job, &job->snapshots[i]);
+	ss_memory_free(job->memory, job->snapshots,
+		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
+	ss_joined_release(&job->joined);
+	for (uint32_t i = 0; i < job->digest_count; i++)
+		ss_digest_release(&job->digests[i]);
+	ss_memory_free(job->memory, job->digests, (job->file_count + 1) * sizeof(*job->digests));
+	ss_memory_free(job->memory, job->files, (size_t)job->file_capacity * sizeof(*job->files));
+	ss_arena_release(&job->arena);
+	*job = (struct ss_job){ 0 };
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.h).
+ *
+ * A pack that turns out to be invalid then is no loss where the file that it was made of
+ * is there, just as when it is loaded (job.c).
+ */
+#include <string.h>
+
+#include "base/system/thread.h"
+#include "load/files/open.h"
+#include "load/job.h"
+#include "trace/load.h"
+#include "trace/pack/later.h"
+
+static uint32_t threads_of(const struct ss_job *job)
+{
+	uint32_t threads = job->threads ? job->threads : ss_thread_cores();
+
+	return threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
+}
+
+static bool load(const struct ss_job *job, const struct ss_path *path, struct ss_job_file *file)
+{
+	struct ss_load_options options = { .threads = threads_of(job) };
+	struct ss_source *source = NULL;
+	struct ss_trace trace;
+	enum ss_status status;
+
+	status = ss_job_source(path, false, job->redactor, job->memory, &source, NULL);
+	if (status == SS_OK)
+		status = ss_load(source, &options, job->memory, &trace, NULL);
+	if (status == SS_OK) {
+		file->stamp = source->stamp;
+		file->disk_bytes = source->total_bytes;
+		ss_trace_release(&file->trace);
+		file->trace = trace;
+	}
+	ss_source_close(source);
+	return status == SS_OK;
+}
+
+/* Reads the file that the pack was made of in its place; false: it is not there. */
+static bool read_original(struct ss_job *job, struct ss_job_file *file)
+{
+	struct ss_path path = { 0 };
+	const char *shown;
+
+	if (!file->source || !ss_find_is_pack(file->source))
+		return false;
+	path.path = ss_find_packed(file->source, &job->arena);
+	shown = path.path ? ss_job_shown_path(job->redactor, path.path, &job->arena) : NULL;
+	if (!shown || !load(job, &path, file))
+		return false;
+	file->subject.path = shown;
+	file->source = path.path;
+	file->packed_of = NULL;
+	ss_recording_release(&file->recording, job->memory);
+	memset(file->oddities, 0, sizeof(file->oddities));
+	ss_job_count_oddities(file);
+	job->packs.unread++;
+	job->packs.preferred -= file->stands_in;
+	return ss_recording_note(&file->recording, &file->trace, job->memory);
+}
+
+/* What was read of the pack before may be in use: then it is too late for another file. */
+static enum ss_status end(struct ss_job *job, struct ss_job_file *file, enum ss_status status,
+			  const struct ss_error *problem, struct ss_error *err)
+{
+	if (status == SS_OK || (status == SS_ERR_FORMAT && ss_trace_is_untouched(&file->trace) &&
+				read_original(job, file)))
+		return SS_OK;
+	return ss_fail(err, status, "'%.300s': %s", file->subject.path, problem->text);
+}
+
+enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_t columns,
+			   struct ss_error *err)
+{
+	struct ss_error problem = { 0 };
+	enum ss_status status;
+
+	if (!file->subject.trace)
+		return SS_OK;
+	status = ss_trace_need(&file->trace, columns, threads_of(job), &problem);
+	return end(job, file, status, &problem, err);
+}
+
+/* --- all files --------------------------------------------------------------------------- */
+
+struct needing {
+	struct ss_job *job;
+	uint32_t threads;
+	struct ss_error *problems; /* of each file; without a text: none */
+};
+
+static void need_share(void *context, uint32_t index)
+{
+	struct needing *needing = context;
+	struct ss_job *job = needing->job;
+
+	for (uint32_t i = index; i < job->file_count; i += needing->threads) {
+		struct ss_error *problem = &needing->problems[i];
+
+		if (job->files[i].subject.trace)
+			problem->code = ss_trace_need(&job->files[i].trace, SS_COLUMNS_ALL, 1,
+						      problem);
+	}
+}
+
+static bool has_later(const struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].subject.trace && !ss_trace_is_whole(&job->files[i].trace))
+			return true;
+	return false;
+}
+
+enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
+{
+	struct needing needing = { .job = job, .threads = threads_of(job) };
+	struct ss_arena scratch;
+	enum ss_status status = SS_OK;
+
+	if (!has_later(job))
+		return SS_OK;
+	/* one file alone is unpacked column by column */
+	if (job->file_count == 1)
+		return ss_job_need(job, &job->files[0], SS_COLUMNS_ALL, err);
+	ss_arena_init(&scratch, job->memory);
+	needing.problems = SS_ARENA_NEW(&scratch, struct ss_error, job->file_count);
+	if (!needing.problems) {
+		ss_arena_release(&scratch);
+		return ss_fail_memory(err, "the events of the traces");
+	}
+	if (needing.threads > job->file_count)
+		needing.threads = job->file_count;
+	ss_thread_run(needing.threads, need_share, &needing);
+	for (uint32_t i = 0; i < job->file_count && status == SS_OK; i++)
+		status = end(job, &job->files[i], needing.problems[i].code, &needing.problems[i],
+			     err);
+	ss_arena_release(&scratch);
+	return status;
+}

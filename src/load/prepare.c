@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prepare.c - makes digests and what the keeper keeps: of a file that was just read, or of those of
+ * which loading did not make them, when they are first needed. Ranks are processed in parallel;
+ * with more threads than ranks, two work on a rank.
+ */
+#include "analyze/facts.h"
+#include "base/system/thread.h"
+#include "load/digest_files.h"
+
+typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				     struct ss_error *err);
+
+/* What the workers share. */
+struct preparing {
+	struct ss_job *job;
+	bool (*needs)(const struct ss_job_file *file);
+	make_function *make;
+	struct ss_gate *gate;
+	uint32_t next, done, count;
+	uint32_t threads;      /* for each file */
+	enum ss_status status; /* the first that stops all */
+	struct ss_error *err;
+};
+
+/* The next file that needs it; NULL: no more. */
+static struct ss_job_file *take(struct preparing *preparing)
+{
+	struct ss_job *job = preparing->job;
+	struct ss_job_file *file = NULL;
+
+	ss_gate_lock(preparing->gate);
+	while (!file && preparing->status == SS_OK && preparing->next < job->file_count) {
+		file = &job->files[preparing->next++];
+		if (!preparing->needs(file))
+			file = NULL;
+	}
+	ss_gate_unlock(preparing->gate);
+	return file;
+}
+
+static void note(struct preparing *preparing, enum ss_status status, const struct ss_error *problem)
+{
+	ss_gate_lock(preparing->gate);
+	if (status != SS_OK && preparing->status == SS_OK) {
+		preparing->status = status;
+		if (preparing->err)
+			*preparing->err = *problem;
+	}
+	if (!ss_watch_tell(preparing->job->watch, ++preparing->done, preparing->count) &&
+	    preparing->status == SS_OK)
+		preparing->status = ss_fail(preparing->err, SS_ERR_STOPPED, "stopped");
+	ss_gate_unlock(preparing->gate);
+}
+
+static void work(void *context, uint32_t index)
+{
+	struct preparing *preparing = context;
+	struct ss_job_file *file;
+
+	(void)index;
+	while ((file = take(preparing)) != NULL) {
+		struct ss_error problem = { 0 };
+		enum ss_status status = preparing->make(preparing->job, file, preparing->threads,
+							&problem);
+
+		note(preparing, status, &problem);
+	}
+}
+
+/* Makes it of all files that need it. A call that failed can be made again: it goes on there. */
+static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_job_file *file),
+			      make_function *make, struct ss_error *err)
+{
+	uint32_t threads = job->threads ? job->threads : ss_thread_cores();
+	struct preparing preparing = { .job = job, .needs = needs, .make = make, .err = err };
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		preparing.count += needs(&job->files[i]);
+	if (!preparing.count)
+		return SS_OK;
+	preparing.gate = ss_gate_open();
+	if (!preparing.gate)
+		return ss_fail_memory(err, "the ranks of the job");
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	preparing.threads = threads / preparing.count ? threads / preparing.count : 1;
+	ss_thread_run(threads < preparing.count ? threads : preparing.count, work, &preparing);
+	ss_gate_close(preparing.gate);
+	return preparing.status;
+}
+
+/* --- digests ----------------------------------------------------------------------------- */
+
+/* The same recording, under another name. */
+static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
+{
+	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
+	       a->end_ns == b->end_ns && a->events == b->events &&
+	       a->arrival_count == b->arrival_count;
+}
+
+/* Files of one rank stand together. */
+static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
+{
+	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
+		if (is_copy(digest, &job->digests[i]))
+			return true;
+	return false;
+}
+
+static bool needs_digest(const struct ss_job_file *file)
+{
+	return !file->subject.problem && !file->is_reduced && !file->has_digest;
+}
+
+/* What two threads make of one file. */
+struct examining {
+	struct ss_job *job;
+	struct ss_job_file *file;
+	const struct ss_subject *subject;
+	struct ss_trace *trace; /* the subject's if it goes afterwards; else NULL */
+	struct ss_digest *digest;
+	bool has_digest;
+	void *kept;
+	enum ss_status status[2];
+	struct ss_error err[2];
+};
+
+static void begin_kept(struct examining *examining)
+{
+	struct ss_job *job = examining->job;
+
+	examining->status[0] = job->keeper->begin(&examining->kept, examining->subject, job->memory,
+						  &examining->err[0]);
+}
+
+static void make_digest_of(struct examining *examining)
+{
+	if (examining->has_digest)
+		return;
+	examining->status[1] = ss_digest_make(examining->digest, examining->subject,
+					      examining->job->memory, &examining->err[1]);
+	if (examining->status[1] == SS_OK)
+		ss_job_digest_bound(examining->file);
+}
+
+/* One begins what is kept. The other makes the digest, and facts that are asked for next. */
+static void examine_beside(void *context, uint32_t index)
+{
+	struct examining *examining = context;
+	struct ss_facts *facts = examining->subject->facts;
+
+	if (index == 0) {
+		begin_kept(examining);
+		return;
+	}
+	make_digest_of(examining);
+	if (examining->status[1] == SS_OK)
+		examining->status[1] =
+			ss_facts_make(facts, examining->job->keeper->facts(examining->digest),
+				      &examining->err[1]);
+}
+
+static void examine_both(struct examining *examining, uint32_t threads)
+{
+	const struct ss_phases *phases;
+
+	if (threads > 1) {
+		examining->status[0] = ss_facts_phases(examining->subject->facts, &phases,
+						       &examining->err[0]);
+		if (examining->status[0] == SS_OK)
+			ss_thread_run(2, examine_beside, examining);
+		return;
+	}
+	make_digest_of(examining);
+	if (examining->status[1] == SS_OK)
+		begin_kept(examining);
+}
+
+/* The digest, unless it is there, and what the keeper keeps. */
+static enum ss_status examine(struct examining *examining, uint32_t threads, struct ss_error *err)
+{
+	struct ss_job *job = examining->job;
+
+	examine_both(examining, threads);
+	for (int i = 0; i < 2; i++)
+		if (examining->status[i] != SS_OK) {
+			if (err)
+				*err = examining->err[i];
+			return examining->status[i];
+		}
+	if (examining->trace)
+		ss_slices_drop_ids(examining->trace);
+	return job->keeper->finish(examining->kept, examining->subject, examining->digest, err);
+}
+
+/* The same; what was made goes again if something fails. */
+static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
+			       struct ss_digest *digest, const struct ss_digesting *how,
+			       struct ss_error *err)
+{
+	struct ss_subject subject = file->subject;
+	struct examining examining = { .job = job,
+				       .file = file,
+				       .subject = &subject,
+				       .trace = how->reduces ? &file->trace : NULL,
+				       .digest = digest,
+				       .has_digest = digest != &file->digest };
+	struct ss_facts facts;
+	enum ss_status status;
+
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = examine(&examining, how->threads, err);
+	ss_facts_release(&facts);
+	if (status == SS_OK) {
+		file->kept = examining.kept;
+		return SS_OK;
+	}
+	if (examining.kept)
+		job->keeper->release(examining.kept);
+	if (!examining.has_digest)
+		ss_digest_release(digest);
+	return status;
+}
+
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
+			     const struct ss_digesting *how, struct ss_error *err)
+{
+	struct ss_subject subject = file->subject;
+	struct ss_facts facts;
+	enum ss_status status;
+
+	if (how->keeps)
+		return make_all(job, file, &file->digest, how, err);
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = ss_digest_make(&file->digest, &subject, job->memory, err);
+	if (status == SS_OK)
+		ss_job_digest_bound(file);
+	ss_facts_release(&facts);
+	return status;
+}
+
+static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				  struct ss_error *err)
+{
+	struct ss_digesting how = { threads, false, false };
+
+	SS_TRY(ss_job_digest(job, file, &how, err));
+	file->has_digest = true;
+	return SS_OK;
+}
+
+static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				struct ss_error *err)
+{
+	struct ss_digesting how = { threads, true, false };
+
+	SS_TRY(ss_job_digest(job, file, &how, err));
+	file->has_digest = true;
+	return SS_OK;
+}
+
+/* The digests of all files in one row, made now where loading did not. */
+static enum ss_status make_digests(struct ss_job *job, make_function *make, struct ss_error *err)
+{
+	if (!job->digests)
+		job->digests = ss_memory_resize(job->memory, NULL, 0,
+						(job->file_count + 1) * sizeof(*job->digests));
+	if (!job->digests)
+		return ss_fail_memory(err, "the ranks of the job");
+	SS_TRY(prepare(job, needs_digest, make, err));
+	for (; job->digested_files < job->file_count; job->digested_files++) {
+		struct ss_job_file *file = &job->files[job->digested_files];
+
+		file->rank_index = SS_NO_ROW;
+		if (file->subject.problem)
+			continue;
+		if (has_copy(job, &file->digest)) {
+			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
+			continue; /* released with its file */
+		}
+		file->digest.source = file->source;
+		file->digest.stamp = file->stamp;
+		file->rank_index = job->digest_count;
+		job->digests[job->digest_count++] = file->digest;
+		file->digest = (struct ss_digest){ 0 };
+	}
+	return SS_OK;
+}
+
+static enum ss_status join(struct ss_job *job, bool keeps, struct ss_error *err)
+{
+	if (job->is_joined)
+		return SS_OK;
+	/* a call that was refused memory can be made again: it goes on where it ended */
+	if (keeps)
+		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
+	else
+		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
+	SS_TRY(ss_job_need_all(job, err));
+	SS_TRY(make_digests(job, keeps ? make_both : make_digest, err));
+	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
+	job->joined.copies = job->copies;
+	job->joined.copied_rank = job->copied_rank;
+	job->joined.packs = job->packs;
+	job->is_joined = true;
+	return SS_OK;
+}
+
+enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
+{
+	return join(job, false, err);
+}
+
+/* --- what the keeper keeps ----------------------------------------------------------------- */
+
+static bool needs_kept(const struct ss_job_file *file)
+{
+	return file->rank_index != SS_NO_ROW && !file->kept;
+}
+
+static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				struct ss_error *err)
+{
+	struct ss_digesting how = { threads, true, false };
+
+	if (!file->subject.trace)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the session was opened to compare ranks only: the events of '%s' "
+			       "were not kept",
+			       file->subject.path);
+	return make_all(job, file, &job->digests[file->rank_index], &how, err);
+}
+
+enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
+			   struct ss_error *err)
+{
+	double from;
+
+	assert(!job->keeper || job->keeper == keeper);
+	job->keeper = keeper;
+	from = job->is_joined ? SS_WATCH_COMPARED : SS_WATCH_EXAMINED;
+	SS_TRY(join(job, true, err));
+	ss_watch_part(job->watch, "Examining the ranks", from, SS_WATCH_EXAMINED);
+	return prepare(job, needs_kept, make_kept, err);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - reports the progress of long work on the ranks of a job.
+ */
+#ifndef SS_LOAD_PROGRESS_H
+#define SS_LOAD_PROGRESS_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+
+struct ss_progress; /* stepscope.h */
+
+/*
+ * Parts of a verdict, one behind the other. These are the shares of the whole at which they end,
+ * of the usual time: ranks compared, each examined, all joined for the replay, rules applied; what
+ * is left are replays with fixes.
+ */
+#define SS_WATCH_COMPARED 0.1
+#define SS_WATCH_EXAMINED 0.6
+#define SS_WATCH_JOINED 0.75
+#define SS_WATCH_JUDGED 0.85
+
+/* Zeroed: nobody watches. */
+struct ss_watch {
+	bool (*progress)(void *context, const struct ss_progress *progress);
+	void *context;
+	const char *doing; /* the part at work, in words */
+	double from, to;   /* of the whole */
+	/* Set by any thread or signal handler, taken back when the next call begins. */
+	atomic_bool is_cancelled;
+};
+
+/* A part begins. The watch may be NULL, here and below. */
+void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to);
+
+/* Reports how many of the part's pieces are done; false: stop. One thread at a time. */
+bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
+
+/* Whether somebody cancelled what is at work; any thread may ask. */
+bool ss_watch_is_cancelled(const struct ss_watch *watch);
+
+#endif

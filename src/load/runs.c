@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.c - sorts files into the runs in which they were recorded.
+ */
+#include "load/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "load/job.h"
+
+/*
+ * Clocks of hosts that nobody synchronizes are minutes apart; the recordings of one run cover
+ * the same steps and so the same minutes.
+ */
+#define APART_NS (INT64_C(10) * 60 * 1000000000)
+
+/* Files come in the order of time: one that began long ago is not looked at again. */
+#define GROUPS_TRIED 64
+
+/* What is known of a file before it is in a run. */
+struct item {
+	uint32_t file;
+	bool has_time;
+	bool is_copied; /* its run has the same recording under another name */
+	int64_t start_ns, end_ns;
+};
+
+struct group {
+	uint32_t lead;   /* item that others are compared with */
+	uint32_t count;  /* without copies */
+	uint32_t number; /* in the order of time */
+};
+
+struct sorting {
+	struct ss_job *job;
+	struct item *items; /* in the order of time; files that could not be read are not there */
+	uint32_t item_count;
+	struct group *groups;
+	uint32_t group_count;
+	uint32_t *group_of; /* per file; SS_NO_ROW: none yet */
+};
+
+/* How well a file goes with a run: the first that differs counts. */
+struct fit {
+	bool same_step, overlaps;
+	size_t shared_path;
+	int64_t distance_ns;
+};
+
+static const struct ss_job_file *file_of(const struct sorting *sorting, const struct item *item)
+{
+	return &sorting->job->files[item->file];
+}
+
+static struct item item_of(const struct ss_job_file *file, uint32_t index)
+{
+	struct item item = { .file = index, .has_time = file->recording.has_clock };
+
+	if (item.has_time) {
+		item.start_ns = file->recording.start_ns;
+		item.end_ns = file->recording.end_ns;
+		return item;
+	}
+	item.start_ns = item.end_ns = ss_find_time(file->subject.path);
+	item.has_time = item.start_ns >= SS_WALL_CLOCK_MIN;
+	return item;
+}
+
+/* The length of what the folders of two paths have in common. */
+static size_t shared_folders(const char *a, const char *b)
+{
+	size_t shared = 0;
+
+	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+		if (a[i] == '/')
+			shared = i + 1;
+	return shared;
+}
+
+/* TensorBoard's folder of one run, "plugins/profile/2021_05_06_12_30_00/"; *length 0: none. */
+static const char *profile_folder(const char *path, size_t *length)
+{
+	static const char above[] = "plugins/profile/";
+	const char *at = strstr(path, above);
+	const char *slash = at ? strchr(at + sizeof(above) - 1, '/') : NULL;
+
+	*length = slash ? (size_t)(slash - at) - (sizeof(above) - 1) : 0;
+	return slash ? at + sizeof(above) - 1 : path;
+}
+
+bool ss_job_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
+{
+	return a->recording.has_clock && b->recording.has_clock &&
+	       a->recording.start_ns == b->recording.start_ns &&
+	       a->recording.end_ns == b->recording.end_ns &&
+	       a->recording.events == b->recording.events;
+}
+
+/* The same recording under another name. */
+static bool is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
+{
+	return a->subject.rank == b->subject.rank && ss_job_is_copy(a, b);
+}
+
+static bool overlap(const struct item *a, const struct item *b)
+{
+	return a->start_ns <= b->end_ns && b->start_ns <= a->end_ns;
+}
+
+/* Nothing that the two files say contradicts that they are of one run. */
+static bool agree(const struct sorting *sorting, const struct item *a, const struct item *b)
+{
+	const struct ss_job_file *x = file_of(sorting, a), *y = file_of(sorting, b);
+	bool knows_worlds = x->recording.world_size > 0 && y->recording.world_size > 0;
+	bool knows_ranks = x->subject.rank >= 0 && y->subject.rank >= 0;
+	bool knows_times = a->has_time && b->has_time;
+	size_t length_x, length_y;
+	const char *folder_x = profile_folder(x->subject.path, &length_x);
+	const char *folder_y = profile_folder(y->subject.path, &length_y);
+
+	if (length_x != length_y || memcmp(folder_x, folder_y, length_x) != 0)
+		return false;
+	if (knows_worlds && x->recording.world_size != y->recording.world_size)
+		return false;
+	if (knows_times &&
+	    (a->start_ns - b->end_ns > APART_NS || b->start_ns - a->end_ns > APART_NS))
+		return false;
+	/* one says how many ranks there are, the other does not: time must confirm it */
+	if (x->recording.world_size != y->recording.world_size && !knows_worlds && knows_times &&
+	    !overlap(a, b))
+		return false;
+	if (knows_ranks)
+		return true;
+	return x->recording.has_collectives && y->recording.has_collectives &&
+	       x->recording.first_step == y->recording.first_step && a->has_time == b->has_time &&
+	       (!knows_times || overlap(a, b));
+}
+
+static struct fit fit_of(const struct sorting *sorting, const struct item *a, const struct item *b)
+{
+	const struct ss_job_file *x = file_of(sorting, a), *y = file_of(sorting, b);
+	bool knows_times = a->has_time && b->has_time;
+	int64_t distance_ns = knows_times ? a->start_ns - b->start_ns : 0;
+
+	return (struct fit){
+		.same_step = x->recording.first_step == y->recording.first_step,
+		.overlaps = knows_times && overlap(a, b),
+		.shared_path = shared_folders(x->subject.path, y->subject.path),
+		.distance_ns = distance_ns < 0 ? -distance_ns : distance_ns,
+	};
+}
+
+static bool is_better(const struct fit *a, const struct fit *b)
+{
+	if (a->same_step != b->same_step)
+		return a->same_step;
+	if (a->overlaps != b->overlaps)
+		return a->overlaps;
+	if (a->shared_path != b->shared_path)
+		return a->shared_path > b->shared_path;
+	return a->distance_ns < b->distance_ns;
+}
+
+/* Of the runs that are tried, a bit each: those that have the rank already, or a copy. */
+struct taken {
+	uint64_t ranks, copies;
+};
+
+static void note_taken(const struct sorting *sorting, uint32_t file, uint32_t other, uint32_t first,
+		       struct taken *out)
+{
+	const struct ss_job_file *files = sorting->job->files;
+	uint32_t group = sorting->group_of[other];
+
+	if (group == SS_NO_ROW || group < first)
+		return;
+	out->ranks |= UINT64_C(1) << (group - first);
+	if (is_copy(&files[file], &files[other]))
+		out->copies |= UINT64_C(1) << (group - first);
+}
+
+/* Files of one rank stand together. */
+static struct taken taken_by(const struct sorting *sorting, uint32_t file, uint32_t first)
+{
+	const struct ss_job *job = sorting->job;
+	int64_t rank = job->files[file].subject.rank;
+	struct taken taken = { 0 };
+
+	for (uint32_t i = file; i-- > 0 && job->files[i].subject.rank == rank;)
+		note_taken(sorting, file, i, first, &taken);
+	for (uint32_t i = file + 1; i < job->file_count && job->files[i].subject.rank == rank; i++)
+		note_taken(sorting, file, i, first, &taken);
+	if (rank < 0)
+		taken.ranks = 0;
+	return taken;
+}
+
+static bool is_full(const struct sorting *sorting, const struct group *group)
+{
+	int64_t world = file_of(sorting, &sorting->items[group->lead])->recording.world_size;
+
+	return world > 0 && (int64_t)group->count >= world;
+}
+
+/* The run that a file goes with best; SS_NO_ROW: none. */
+static uint32_t best_group(const struct sorting *sorting, struct item *item, uint32_t own)
+{
+	uint32_t first = sorting->group_count > GROUPS_TRIED ? sorting->group_count - GROUPS_TRIED
+							     : 0;
+	struct taken taken = taken_by(sorting, item->file, first);
+	uint32_t best = SS_NO_ROW;
+	struct fit best_fit = { 0 };
+
+	if (own != SS_NO_ROW && own < first)
+		return own;
+	for (uint32_t g = first; g < sorting->group_count; g++) {
+		const struct group *group = &sorting->groups[g];
+		const struct item *lead = &sorting->items[group->lead];
+		struct fit fit = fit_of(sorting, item, lead);
+		uint64_t bit = UINT64_C(1) << (g - first);
+
+		if (taken.copies & bit) {
+			item->is_copied = item->is_copied || own == SS_NO_ROW;
+			return g;
+		}
+		if (g != own &&
+		    ((taken.ranks & bit) || is_full(sorting, group) || !agree(sorting, item, lead)))
+			continue;
+		if (best == SS_NO_ROW || is_better(&fit, &best_fit)) {
+			best = g;
+			best_fit = fit;
+		}
+	}
+	return best;
+}
+
+/* Files in the order of time each go to the run that they fit best, or begin one. */
+static void sort_files(struct sorting *sorting)
+{
+	for (uint32_t i = 0; i < sorting->item_count; i++) {
+		uint32_t group = best_group(sorting, &sorting->items[i], SS_NO_ROW);
+
+		if (group == SS_NO_ROW) {
+			group = sorting->group_count++;
+			sorting->groups[group] = (struct group){ .lead = i };
+		}
+		sorting->groups[group].count += !sorting->items[i].is_copied;
+		sorting->group_of[sorting->items[i].file] = group;
+	}
+}
+
+/* The file in the middle of each run speaks for it. */
+static void set_leads(struct sorting *sorting, uint32_t *seen)
+{
+	memset(seen, 0, sorting->group_count * sizeof(*seen));
+	for (uint32_t i = 0; i < sorting->item_count; i++) {
+		uint32_t group = sorting->group_of[sorting->items[i].file];
+
+		if (seen[group]++ == (sorting->groups[group].count - 1) / 2)
+			sorting->groups[group].lead = i;
+	}
+}
+
+/*
+ * A rank that an earlier run lacks went there when its own run had not begun: now that all runs
+ * are known it goes to the one it fits best.
+ */
+static void sort_again(struct sorting *sorting, uint32_t *seen)
+{
+	set_leads(sorting, seen);
+	for (uint32_t i = 0; i < sorting->item_count; i++) {
+		uint32_t *own = &sorting->group_of[sorting->items[i].file];
+		uint32_t best;
+
+		/* who speaks for its run stays */
+		if (sorting->groups[*own].lead == i)
+			continue;
+		best = best_group(sorting, &sorting->items[i], *own);
+		if (best == SS_NO_ROW || best == *own)
+			continue;
+		sorting->groups[*own].count -= !sorting->items[i].is_copied;
+		sorting->groups[best].count += !sorting->items[i].is_copied;
+		*own = best;
+	}
+	set_leads(sorting, seen);
+}
+
+/* --- what a run is called -------------------------------------------------------------- */
+
+void ss_job_run_time(const struct ss_job_run *run, char out[SS_RUN_TIME_BYTES])
+{
+	time_t seconds = (time_t)(run->start_ns / 1000000000);
+	struct tm parts;
+
+	*out = '\0';
+	if (run->has_clock && gmtime_r(&seconds, &parts))
+		strftime(out, SS_RUN_TIME_BYTES, "%Y-%m-%d %H:%M:%S UTC", &parts);
+}
+
+void ss_job_run_ranks(const struct ss_job_run *run, char out[SS_RUN_RANKS_BYTES])
+{
+	if (run->world_size > 1)
+		snprintf(out, SS_RUN_RANKS_BYTES, "%u of %lld ranks", run->rank_count,
+			 (long long)run->world_size);
+	else
+		snprintf(out, SS_RUN_RANKS_BYTES, "%u rank%s", run->rank_count,
+			 run->rank_count == 1 ? "" : "s");
+}
+
+/* The name of a folder below which all files of the run are, and no others; false: none. */
+static bool own_folder(const struct ss_job *job, uint32_t run, const char **from, size_t *length)
+{
+	const char *path = job->runs[run].path, *end;
+	size_t shared = SIZE_MAX;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].run == run) {
+			size_t own = shared_folders(path, job->files[i].subject.path);
+
+			shared = own < shared ? own : shared;
+		}
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].run != run &&
+		    shared_folders(path, job->files[i].subject.path) >= shared)
+			return false;
+	if (shared < 2)
+		return false;
+	end = path + shared - 1;
+	for (*from = end; *from > path && (*from)[-1] != '/';)
+		(*from)--;
+	*length = (size_t)(end - *from);
+	return *length > 0;
+}
+
+static const char *name_run(struct ss_job *job, uint32_t run)
+{
+	const struct ss_job_run *own = &job->runs[run];
+	const char *from, *slash = strrchr(own->path, '/');
+	char time[SS_RUN_TIME_BYTES];
+	size_t length;
+
+	if (own_folder(job, run, &from, &length))
+		return ss_arena_copy(&job->arena, from, length);
+	ss_job_run_time(own, time);
+	if (own->file_count > 1 && *time)
+		return ss_arena_copy(&job->arena, time, strlen(time));
+	return slash ? slash + 1 : own->path;
+}
+
+/* --- the list of runs ------------------------------------------------------------------ */
+
+static void add_file(struct ss_job_run *run, const struct ss_job_file *file,
+		     const struct item *item)
+{
+	const struct ss_recording *recording = &file->recording;
+
+	if (!run->file_count++)
+		*run = (struct ss_job_run){ .path = file->subject.path,
+					    .world_size = -1,
+					    .file_count = 1,
+					    .start_ns = item->start_ns,
+					    .end_ns = item->end_ns,
+					    .has_clock = item->has_time };
+	if (recording->world_size > run->world_size)
+		run->world_size = recording->world_size;
+	if (item->start_ns < run->start_ns)
+		run->start_ns = item->start_ns;
+	if (item->end_ns > run->end_ns)
+		run->end_ns = item->end_ns;
+	run->cut_count += recording->is_cut;
+}
+
+/* Copies count once; files of one rank stand together. */
+static void count_ranks(struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_job_file *file = &job->files[i];
+		bool is_new = file->run != SS_NO_ROW;
+
+		for (uint32_t k = i; is_new && k-- > 0;) {
+			if (job->files[k].subject.rank != file->subject.rank)
+				break;
+			is_new = job->files[k].run != file->run || !is_copy(&job->files[k], file);
+		}
+		if (is_new)
+			job->runs[file->run].rank_count++;
+	}
+}
+
+/* Without a world size what the largest run has is all there is. */
+static void set_complete(struct ss_job *job)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < job->run_count; i++)
+		if (job->runs[i].world_size < 0 && job->runs[i].rank_count > most)
+			most = job->runs[i].rank_count;
+	for (uint32_t i = 0; i < job->run_count; i++) {
+		struct ss_job_run *run = &job->runs[i];
+		int64_t wanted = run->world_size > 0 ? run->world_size : (int64_t)most;
+
+		run->is_complete = !run->cut_count && (int64_t)run->rank_count >= wanted;
+	}
+}
+
+/* Runs are numbered by time; those without come first, in the order of their files. */
+static void number_groups(struct sorting *sorting)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < sorting->group_count; i++)
+		sorting->groups[i].number = SS_NO_ROW;
+	for (uint32_t i = 0; i < sorting->item_count; i++) {
+		struct group *group = &sorting->groups[sorting->group_of[sorting->items[i].file]];
+
+		if (group->number == SS_NO_ROW)
+			group->number = count++;
+	}
+	sorting->job->run_count = count;
+}
+
+static enum ss_status fill_runs(struct sorting *sorting, struct ss_error *err)
+{
+	struct ss_job *job = sorting->job;
+
+	number_groups(sorting);
+	job->runs = SS_ARENA_NEW(&job->arena, struct ss_job_run, (size_t)job->run_count + 1);
+	if (!job->runs)
+		return ss_fail_memory(err, "the list of runs");
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		uint32_t group = sorting->group_of[i];
+
+		job->files[i].run = group == SS_NO_ROW ? SS_NO_ROW : sorting->groups[group].number;
+	}
+	for (uint32_t i = 0; i < sorting->item_count; i++) {
+		const struct ss_job_file *file = file_of(sorting, &sorting->items[i]);
+
+		add_file(&job->runs[file->run], file, &sorting->items[i]);
+	}
+	count_ranks(job);
+	set_complete(job);
+	for (uint32_t i = 0; i < job->run_count && job->run_count > 1; i++) {
+		job->runs[i].name = name_run(job, i);
+		if (!job->runs[i].name)
+			return ss_fail_memory(err, "the list of runs");
+	}
+	return SS_OK;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->has_time != y->has_time)
+		return x->has_time ? 1 : -1;
+	if (x->has_time && x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratch,
+				     struct ss_error *err)
+{
+	size_t room = (size_t)job->file_count + 1;
+	struct sorting sorting = {
+		.job = job,
+		.items = SS_ARENA_NEW(scratch, struct item, room),
+		.groups = SS_ARENA_NEW(scratch, struct group, room),
+		.group_of = SS_ARENA_NEW(scratch, uint32_t, room),
+	};
+	uint32_t *seen = SS_ARENA_NEW(scratch, uint32_t, room);
+
+	if (!sorting.items || !sorting.groups || !sorting.group_of || !seen)
+		return ss_fail_memory(err, "the list of runs");
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		sorting.group_of[i] = SS_NO_ROW;
+		if (job->files[i].recording.is_noted)
+			sorting.items[sorting.item_count++] = item_of(&job->files[i], i);
+	}
+	if (sorting.item_count)
+		qsort(sorting.items, sorting.item_count, sizeof(*sorting.items), by_time);
+	sort_files(&sorting);
+	sort_again(&sorting, seen);
+	return fill_runs(&sorting, err);
+}
+
+enum ss_status ss_job_list_runs(struct ss_job *job, struct ss_error *err)
+{
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	ss_arena_init(&scratch, job->memory);
+	status = sort_into_runs(job, &scratch, err);
+	ss_arena_release(&scratch);
+	return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot_files.h - memory snapshots among the files of a job.
+ */
+#ifndef SS_LOAD_SNAPSHOT_FILES_H
+#define SS_LOAD_SNAPSHOT_FILES_H
+
+#include "load/job.h"
+
+/* Reads the file if it is a snapshot of memory; file->has_snapshot tells. */
+SS_MUST_USE
+enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file,
+				    struct ss_source *source,
+				    const struct ss_snapshot_options *options,
+				    struct ss_error *err);
+
+/* Keeps what the keeper makes of it, and nothing else; all of it without a keeper. */
+SS_MUST_USE
+enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot *snapshot,
+				      struct ss_error *err);
+
+void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
+
+/* same_run.c: which of the traces that were read it was taken beside. */
+void ss_job_match_snapshot(const struct ss_job *job, struct ss_job_snapshot *snapshot);
+
+/* same_run.c: the same of all, when the list of files is in order. */
+void ss_job_match_snapshots(struct ss_job *job);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bands.c - one pass over the events up to the end of the window finds the allocations
+ * that get a band; one pass over the pixels places them.
+ */
+#include "memory/area/bands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+#include "base/search.h"
+
+struct work {
+	struct ss_bands *bands;
+	const struct ss_area *area;
+	const struct ss_area_pixel *pixels;
+	uint32_t most;
+	int64_t floor_bytes; /* what is not larger cannot be among the largest */
+	/* now */
+	uint32_t pixel; /* the first one whose state is not passed */
+	int64_t loose_bytes;
+	uint32_t block_count;
+};
+
+/* --- which ------------------------------------------------------------------------ */
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct ss_band *a = left, *b = right;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int by_order(const void *left, const void *right)
+{
+	const struct ss_band *a = left, *b = right;
+
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Keeps the largest. There is room for twice as many, so this is rarely needed. */
+static void cut(struct work *work)
+{
+	struct ss_bands *bands = work->bands;
+
+	if (bands->count <= work->most)
+		return;
+	qsort(bands->items, bands->count, sizeof(*bands->items), by_bytes);
+	bands->count = work->most;
+	work->floor_bytes = bands->items[bands->count - 1].bytes;
+}
+
+/* The first pixel whose state is this one or later. */
+static uint32_t pixel_at(const struct work *work, uint32_t event)
+{
+	uint32_t low = work->pixel, high = work->bands->pixel_count;
+
+	SS_SEARCH(low, high, at, work->pixels[at].state < event);
+	return low;
+}
+
+/* A block that is there from the first pixel that is not passed. */
+static void consider(struct work *work, struct ss_band band)
+{
+	struct ss_bands *bands = work->bands;
+
+	if (band.bytes <= work->floor_bytes || work->pixel == bands->pixel_count ||
+	    (band.freed != SS_NO_ROW && band.freed <= work->pixels[work->pixel].state))
+		return;
+	band.first_pixel = work->pixel;
+	band.end_pixel = band.freed == SS_NO_ROW ? bands->pixel_count : pixel_at(work, band.freed);
+	if (bands->count == bands->room)
+		cut(work);
+	bands->items[bands->count++] = band;
+}
+
+static uint32_t event_of(const struct work *work, uint32_t row)
+{
+	return row == SS_NO_ROW ? SS_NO_ROW : row - work->area->device->first;
+}
+
+static void consider_old(struct work *work)
+{
+	const struct ss_device_memory *device = work->area->device;
+	const struct ss_block *blocks = work->area->opened->snapshot.blocks;
+
+	for (uint32_t i = 0; i < device->old_count; i++) {
+		const struct ss_old_block *old = &device->old[i];
+
+		/* of a trace: an amount, see history_pair.c */
+		if (device->traced && !old->address) {
+			work->loose_bytes = ss_bytes_add(work->loose_bytes, old->bytes);
+			continue;
+		}
+		work->block_count++;
+		consider(work,
+			 (struct ss_band){
+				 .order = i,
+				 .address = old->address,
+				 .bytes = old->bytes,
+				 .made = SS_NO_ROW,
+				 .freed = event_of(work, old->freed_row),
+				 .stack = old->block == SS_NO_ID ? 0 : blocks[old->block].stack,
+				 .series = ss_area_series_of_old(work->area, old),
+			 });
+	}
+}
+
+static void take_event(struct work *work, uint32_t event)
+{
+	const struct ss_area *area = work->area;
+	const struct ss_history *history = &area->opened->history;
+	const struct ss_memory_events *events = &area->opened->snapshot.events;
+	uint32_t row = area->device->first + event;
+	int64_t change = ss_history_change(history, row);
+
+	if (!change)
+		return;
+	if (ss_history_is_loose(history, row)) {
+		work->loose_bytes = ss_bytes_add(work->loose_bytes, change);
+	} else if (events->action[row] == SS_ACTION_ALLOC) {
+		work->block_count++;
+		consider(work, (struct ss_band){
+				       .order = (uint64_t)area->device->old_count + event,
+				       .address = events->address[row],
+				       .bytes = change,
+				       .made = event,
+				       .freed = event_of(work, history->partner[row]),
+				       .stack = events->stack[row],
+				       .series = area->of[event],
+			       });
+	} else {
+		work->block_count--;
+	}
+}
+
+static void choose(struct work *work)
+{
+	struct ss_bands *bands = work->bands;
+
+	consider_old(work);
+	for (int64_t state = -1; work->pixel < bands->pixel_count; state++) {
+		if (state >= 0)
+			take_event(work, (uint32_t)state);
+		for (; work->pixel < bands->pixel_count && work->pixels[work->pixel].state == state;
+		     work->pixel++) {
+			bands->loose_bytes[work->pixel] = work->loose_bytes;
+			bands->smaller_count[work->pixel] = work->block_count;
+		}
+	}
+	cut(work);
+	if (bands->count)
+		qsort(bands->items, bands->count, sizeof(*bands->items), by_order);
+}
+
+/* --- where ------------------------------------------------------------------------ */
+
+static bool add_point(struct ss_bands *bands, uint32_t band, uint32_t pixel, int64_t offset)
+{
+	void *points = bands->points;
+
+	if (!ss_memory_reserve(bands->memory, &points, &bands->point_capacity,
+			       (size_t)bands->point_count + 1, sizeof(*bands->points)))
+		return false;
+	bands->points = points;
+	bands->points[bands->point_count++] = (struct ss_band_point){ offset, band, pixel };
+	bands->items[band].point_count++;
+	return true;
+}
+
+struct pile {
+	uint32_t *present; /* bands, the lowest first */
+	int64_t *offsets;  /* per band: where it lay last */
+	uint32_t count, next;
+	int64_t bytes;
+};
+
+/* Takes out what has ended, puts on top what begins. */
+static void turn(const struct ss_bands *bands, struct pile *pile, uint32_t pixel)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < pile->count; i++)
+		if (bands->items[pile->present[i]].end_pixel > pixel)
+			pile->present[kept++] = pile->present[i];
+	pile->count = kept;
+	for (; pile->next < bands->count && bands->items[pile->next].first_pixel == pixel;
+	     pile->next++)
+		pile->present[pile->count++] = pile->next;
+}
+
+static bool lay_pixel(struct ss_bands *bands, struct pile *pile, uint32_t pixel)
+{
+	int64_t at = bands->loose_bytes[pixel];
+
+	for (uint32_t i = 0; i < pile->count; i++) {
+		uint32_t band = pile->present[i];
+		const struct ss_band *item = &bands->items[band];
+
+		if ((item->first_pixel == pixel || pile->offsets[band] != at) &&
+		    !add_point(bands, band, pixel, at))
+			return false;
+		pile->offsets[band] = at;
+		at = ss_bytes_add(at, item->bytes);
+	}
+	pile->bytes = at;
+	return true;
+}
+
+static int by_band(const void *left, const void *right)
+{
+	const struct ss_band_point *a = left, *b = right;
+
+	if (a->band != b->band)
+		return a->band < b->band ? -1 : 1;
+	return a->pixel < b->pixel ? -1 : a->pixel > b->pixel;
+}
+
+static bool lay(struct work *work, struct pile *pile)
+{
+	struct ss_bands *bands = work->bands;
+	uint32_t at = 0;
+
+	for (uint32_t pixel = 0; pixel < bands->pixel_count; pixel++) {
+		bool same = pixel && work->pixels[pixel].state == work->pixels[pixel - 1].state;
+
+		if (!same) {
+			turn(bands, pile, pixel);
+			if (!lay_pixel(bands, pile, pixel))
+				return false;
+		}
+		bands->smaller_bytes[pixel] = ss_bytes_less(work->pixels[pixel].high_bytes,
+							    pile->bytes);
+		bands->smaller_count[pixel] -= pile->count;
+	}
+	if (bands->point_count)
+		qsort(bands->points, bands->point_count, sizeof(*bands->points), by_band);
+	for (uint32_t i = 0; i < bands->count; i++) {
+		bands->items[i].first_point = at;
+		at += bands->items[i].point_count;
+	}
+	return true;
+}
+
+static bool take_room(struct ss_bands *bands, uint32_t most)
+{
+	size_t pixels = bands->pixel_count;
+
+	bands->room = 2 * most;
+	bands->items = ss_memory_resize(bands->memory, NULL, 0,
+					bands->room * sizeof(*bands->items));
+	bands->loose_bytes = ss_memory_resize(bands->memory, NULL, 0,
+					      pixels * sizeof(*bands->loose_bytes));
+	bands->smaller_bytes = ss_memory_resize(bands->memory, NULL, 0,
+						pixels * sizeof(*bands->smaller_bytes));
+	bands->smaller_count = ss_memory_resize(bands->memory, NULL, 0,
+						pixels * sizeof(*bands->smaller_count));
+	return bands->items && bands->loose_bytes && bands->smaller_bytes && bands->smaller_count;
+}
+
+enum ss_status ss_bands_make(struct ss_bands *bands, const struct ss_area *area,
+			     const struct ss_area_pixel *pixels, uint32_t pixel_count,
+			     uint32_t most, struct ss_error *err)
+{
+	struct work work = { .bands = bands, .area = area, .pixels = pixels, .most = most };
+	struct pile pile = { 0 };
+	struct ss_arena scratch;
+	bool whole;
+
+	*bands = (struct ss_bands){ .memory = area->memory, .pixel_count = pixel_count };
+	ss_arena_init(&scratch, area->memory);
+	whole = take_room(bands, most);
+	if (whole) {
+		choose(&work);
+		pile.present = SS_ARENA_NEW(&scratch, uint32_t, (size_t)bands->count + 1);
+		pile.offsets = SS_ARENA_NEW(&scratch, int64_t, (size_t)bands->count + 1);
+		whole = pile.present && pile.offsets && lay(&work, &pile);
+	}
+	ss_arena_release(&scratch);
+	return whole ? SS_OK : ss_fail_memory(err, "the bands of allocations");
+}
+
+void ss_bands_release(struct ss_bands *bands)
+{
+	size_t pixels = bands->pixel_count;
+
+	if (!bands->memory)
+		return;
+	ss_memory_free(bands->memory, bands->items, bands->room * sizeof(*bands->items));
+	ss_memory_free(bands->memory, bands->points,
+		       bands->point_capacity * sizeof(*bands->points));
+	ss_memory_free(bands->memory, bands->loose_bytes, pixels * sizeof(*bands->loose_bytes));
+	ss_memory_free(bands->memory, bands->smaller_bytes, pixels * sizeof(*bands->smaller_bytes));
+	ss_memory_free(bands->memory, bands->smaller_count, pixels * sizeof(*bands->smaller_count));
+	*bands = (struct ss_bands){ 0 };
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * from_trace.c - makes stacks in order of time, then rows device by device.
+ */
+#include "memory/from_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+#include "memory/history/address_map.h"
+#include "memory/trace_stacks.h"
+
+struct making {
+	const struct ss_trace *trace;
+	struct ss_snapshot *out;
+	struct ss_pools pools;
+	uint32_t *stacks; /* per event */
+	uint32_t *order;  /* events, device by device, each in order; those that failed, too */
+	uint32_t *firsts; /* per device: its part of the order; one more at the end */
+};
+
+/* The device that is written. */
+struct device {
+	struct making *making;
+	struct ss_traced_device *traced;
+	struct ss_address_map live;     /* address -> row of its allocation */
+	struct ss_address_map gone;     /* addresses whose first event was met */
+	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
+	int64_t old_bytes;              /* freed, and there before the first event */
+	int64_t left_bytes;             /* there before the first event and not freed yet */
+	int64_t reserved_bytes;         /* -1: not known yet */
+	bool failed;
+};
+
+/* What one event does. */
+struct change {
+	enum ss_action action;
+	uint64_t address;
+	int64_t bytes, change_bytes;
+};
+
+static uint32_t add_row(struct device *device, uint32_t event, enum ss_action action,
+			uint64_t address, int64_t bytes, uint32_t stack)
+{
+	struct ss_snapshot *out = device->making->out;
+	uint32_t row = device->failed ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
+
+	if (row == SS_NO_ID) {
+		device->failed = true;
+		return SS_NO_ID;
+	}
+	out->events.action[row] = (uint8_t)action;
+	out->events.address[row] = address;
+	out->events.bytes[row] = bytes;
+	out->events.time_ns[row] = device->making->trace->allocations.start_ns[event];
+	out->events.stack[row] = stack;
+	return row;
+}
+
+static void count(struct device *device, int64_t change)
+{
+	device->now_bytes = ss_bytes_add(device->now_bytes, change);
+	if (device->now_bytes < device->least_bytes)
+		device->least_bytes = device->now_bytes;
+}
+
+/* The size of an event; one that cannot be meant is 0. */
+static int64_t size_of(struct device *device, int64_t bytes)
+{
+	if (bytes >= -SS_MEMORY_BYTES_MAX && bytes <= SS_MEMORY_BYTES_MAX)
+		return bytes < 0 ? -bytes : bytes;
+	device->making->out->odd_numbers++;
+	return 0;
+}
+
+/* A recorded amount, or -1 where there is none, or none that can be meant. */
+static int64_t amount_of(struct device *device, int64_t bytes)
+{
+	if (bytes <= SS_MEMORY_BYTES_MAX)
+		return bytes < 0 ? -1 : bytes;
+	device->making->out->odd_numbers++;
+	return -1;
+}
+
+/* Memory is not given out twice: that at the address was freed, and nobody said so. */
+static void free_forgotten(struct device *device, uint32_t event, uint64_t address)
+{
+	const struct ss_memory_events *events = &device->making->out->events;
+	uint32_t made = ss_address_map_take(&device->live, address, SS_NO_ROW);
+
+	if (made == SS_NO_ROW)
+		return;
+	count(device, -events->bytes[made]);
+	add_row(device, event, SS_ACTION_FREE_COMPLETED, address, events->bytes[made], 0);
+	device->traced->unexplained++;
+}
+
+/*
+ * A free of what was allocated has the size of its allocation. One of what was there before
+ * takes from that; one that fits nothing (freed twice, or more than there was) keeps its size
+ * and loses its address: it ends no block.
+ */
+static struct change see_free(struct device *device, uint64_t address, int64_t bytes)
+{
+	struct change change = { SS_ACTION_FREE_COMPLETED, address, bytes, -bytes };
+	uint32_t made = SS_NO_ROW;
+
+	if (address)
+		made = ss_address_map_take(&device->live, address, SS_NO_ROW);
+	if (made != SS_NO_ROW) {
+		change.bytes = device->making->out->events.bytes[made];
+		change.change_bytes = -change.bytes;
+	} else if (address && ss_address_map_find(&device->gone, address, SS_NO_ROW) == SS_NO_ROW &&
+		   (!device->traced->has_totals || bytes <= device->left_bytes)) {
+		device->left_bytes -= device->traced->has_totals ? bytes : 0;
+		device->old_bytes = ss_bytes_add(device->old_bytes, bytes);
+	} else {
+		change.address = 0;
+	}
+	if (address)
+		device->failed |= !ss_address_map_put(&device->gone, address, 0);
+	return change;
+}
+
+static struct change see_event(struct device *device, uint32_t event)
+{
+	const struct ss_allocations *events = &device->making->trace->allocations;
+	uint64_t address = (uint64_t)events->address[event];
+	int64_t bytes = size_of(device, events->bytes[event]);
+
+	if (events->out_of_memory[event])
+		return (struct change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0 };
+	if (!bytes)
+		return (struct change){ SS_ACTION_OTHER, 0, 0, 0 };
+	if (events->bytes[event] < 0)
+		return see_free(device, address, bytes);
+	if (address)
+		free_forgotten(device, event, address);
+	return (struct change){ SS_ACTION_ALLOC, address, bytes, bytes };
+}
+
+static void add_reserved(struct device *device, uint32_t event)
+{
+	const struct ss_allocations *events = &device->making->trace->allocations;
+	int64_t reserved = amount_of(device, events->reserved_bytes[event]);
+	int64_t change = reserved - device->reserved_bytes;
+
+	if (reserved < 0 || device->traced->is_cpu)
+		return; /* the host has no cache: a 0 is written there */
+	if (device->reserved_bytes < 0)
+		device->traced->first_reserved_bytes = reserved;
+	else if (change)
+		add_row(device, event,
+			change > 0 ? SS_ACTION_SEGMENT_ALLOC : SS_ACTION_SEGMENT_FREE, 0,
+			change > 0 ? change : -change, 0);
+	device->reserved_bytes = reserved;
+}
+
+/* What the total says beyond the event. */
+static void add_unexplained(struct device *device, uint32_t event, int64_t change)
+{
+	const struct ss_allocations *events = &device->making->trace->allocations;
+	int64_t total = amount_of(device, events->allocated_bytes[event]), gap;
+
+	gap = total - ss_bytes_add(device->now_bytes, change);
+	if (total < 0 || !gap || gap > SS_MEMORY_BYTES_MAX || gap < -SS_MEMORY_BYTES_MAX)
+		return;
+	add_row(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0, gap > 0 ? gap : -gap,
+		0);
+	count(device, gap);
+	device->traced->unexplained++;
+}
+
+static void add_event(struct device *device, uint32_t event)
+{
+	struct change change = see_event(device, event);
+	uint32_t row;
+
+	add_reserved(device, event);
+	add_unexplained(device, event, change.change_bytes);
+	if (change.action == SS_ACTION_OTHER)
+		return;
+	row = add_row(device, event, change.action, change.address, change.bytes,
+		      device->making->stacks[event]);
+	count(device, change.change_bytes);
+	if (change.action == SS_ACTION_ALLOC && change.address && !device->failed)
+		device->failed |= !ss_address_map_put(&device->live, change.address, row) ||
+				  !ss_address_map_put(&device->gone, change.address, row);
+}
+
+/* --- steps --------------------------------------------------------------------------- */
+
+static bool add_step_row(struct ss_snapshot *out, uint32_t row)
+{
+	void *rows = out->step_rows;
+
+	if (!ss_memory_reserve(out->memory, &rows, &out->step_row_capacity,
+			       (size_t)out->step_row_count + 1, sizeof(*out->step_rows)))
+		return false;
+	out->step_rows = rows;
+	out->step_rows[out->step_row_count++] = row;
+	return true;
+}
+
+/* Where each step begins among the rows from `row` on, and where the last one ends. */
+static bool add_steps(struct device *device, uint32_t row)
+{
+	const struct ss_steps *steps = &device->making->trace->steps;
+	struct ss_snapshot *out = device->making->out;
+	const struct ss_memory_events *events = &out->events;
+	uint32_t first = row;
+
+	device->traced->first_step = out->step_row_count;
+	if (!ss_trace_stacks_has_steps(device->making->trace))
+		return true;
+	for (uint32_t i = 0; i < steps->count; i++) {
+		while (row < events->count && events->time_ns[row] < steps->items[i].host_start_ns)
+			row++;
+		device->traced->begins_with_step |= !i && row == first;
+		if (!add_step_row(out, row))
+			return false;
+	}
+	while (row < events->count &&
+	       events->time_ns[row] <= steps->items[steps->count - 1].host_end_ns)
+		row++;
+	device->traced->step_count = steps->count;
+	return add_step_row(out, row);
+}
+
+/* --- devices ------------------------------------------------------------------------- */
+
+/* What was in use at the beginning and is never freed. */
+static int64_t rest_of(const struct device *device)
+{
+	int64_t low = ss_bytes_add(device->least_bytes, device->old_bytes);
+
+	if (device->traced->has_totals)
+		return device->left_bytes;
+	return low < 0 ? -low : 0; /* at least that: memory in use is never below 0 */
+}
+
+static void begin_device(struct device *device, struct making *making, uint32_t pool)
+{
+	const struct ss_allocations *events = &making->trace->allocations;
+	const struct ss_pool *own = &making->pools.items[pool];
+	uint32_t first = own->events ? making->pools.order[own->first] : SS_NO_ROW;
+
+	device->making = making;
+	device->reserved_bytes = -1;
+	ss_address_map_init(&device->live, making->out->memory);
+	ss_address_map_init(&device->gone, making->out->memory);
+	*device->traced = (struct ss_traced_device){ .is_cpu = !own->type,
+						     .has_totals = own->has_totals,
+						     .first_reserved_bytes = -1 };
+	if (first != SS_NO_ROW && events->allocated_bytes[first] >= 0 && own->first_bytes > 0 &&
+	    own->first_bytes <= SS_MEMORY_BYTES_MAX)
+		device->left_bytes = device->now_bytes = own->first_bytes;
+	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1]; i++)
+		device->traced->has_addresses |= events->address[making->order[i]] &&
+						 !events->out_of_memory[making->order[i]];
+}
+
+static bool write_device(struct making *making, uint32_t pool, uint32_t number)
+{
+	struct ss_snapshot *out = making->out;
+	struct device device = { .traced = &out->traced[number] };
+	uint32_t first = out->events.count;
+
+	begin_device(&device, making, pool);
+	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1] && !device.failed; i++)
+		add_event(&device, making->order[i]);
+	device.traced->rest_bytes = rest_of(&device);
+	ss_address_map_release(&device.live);
+	ss_address_map_release(&device.gone);
+	out->traces[number] = (struct ss_device_trace){ .device = making->pools.items[pool].id,
+							.first = first,
+							.count = out->events.count - first };
+	return !device.failed && add_steps(&device, first);
+}
+
+/* Devices have numbers; of two kinds with the same one the first counts. */
+static bool is_taken(const struct making *making, uint32_t pool)
+{
+	const struct ss_pool *own = &making->pools.items[pool];
+
+	if (own->id < 0 || own->id >= SS_SNAPSHOT_DEVICES)
+		return true;
+	for (uint32_t i = 0; i < pool; i++)
+		if (making->pools.items[i].id == own->id &&
+		    !making->pools.items[i].type == !own->type)
+			return true;
+	return false;
+}
+
+static bool write_devices(struct making *making)
+{
+	struct ss_snapshot *out = making->out;
+	uint32_t room = making->pools.count, number = 0;
+
+	out->traces = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traces));
+	out->traced = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traced));
+	if (!out->traces || !out->traced) {
+		ss_memory_free(out->memory, out->traces, room * sizeof(*out->traces));
+		ss_memory_free(out->memory, out->traced, room * sizeof(*out->traced));
+		out->traces = NULL;
+		out->traced = NULL;
+		return false;
+	}
+	out->trace_capacity = room;
+	for (uint32_t i = 0; i < making->pools.count; i++) {
+		if (is_taken(making, i))
+			out->left_out += making->firsts[i + 1] - making->firsts[i];
+		else if (!write_device(making, i, number++))
+			return false;
+		out->trace_count = number;
+	}
+	return true;
+}
+
+/* --- the whole ----------------------------------------------------------------------- */
+
+static void order_events(struct making *making)
+{
+	const struct ss_pools *pools = &making->pools;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < pools->count; i++) {
+		making->firsts[i + 1] = first;
+		first += pools->items[i].events + pools->items[i].failed;
+	}
+	/* each begins where the one before it ends, which is where that is when all are in */
+	for (uint32_t i = 0; i < pools->event_count; i++)
+		making->order[making->firsts[pools->pool[i] + 1]++] = i;
+	making->firsts[0] = 0;
+}
+
+static enum ss_status find_stacks(struct making *making, struct ss_error *err)
+{
+	struct ss_trace_stacks stacks;
+	enum ss_status status = ss_trace_stacks_init(&stacks, making->trace, making->out, err);
+
+	for (uint32_t i = 0; i < making->pools.event_count && status == SS_OK; i++) {
+		making->stacks[i] = ss_trace_stacks_at(&stacks, i);
+		if (making->stacks[i] == SS_NO_ID)
+			status = ss_fail_memory(err, "the stacks");
+	}
+	ss_trace_stacks_release(&stacks);
+	return status;
+}
+
+static enum ss_status make(struct making *making, struct ss_error *err)
+{
+	struct ss_event_about about = { .pool = SS_NO_ID };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	SS_TRY(ss_pools_init(&making->pools, making->trace, making->out->memory, err));
+	ss_arena_init(&scratch, making->out->memory);
+	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
+	making->order = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
+	making->firsts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.count + 1);
+	if (!making->stacks || !making->order || !making->firsts ||
+	    ss_records_add(&making->out->abouts, &about) == SS_NO_ID) {
+		status = ss_fail_memory(err, "the memory events");
+	} else {
+		order_events(making);
+		status = find_stacks(making, err);
+	}
+	if (status == SS_OK && !write_devices(making))
+		status = ss_fail_memory(err, "the memory events");
+	ss_arena_release(&scratch);
+	ss_pools_release(&making->pools);
+	return status;
+}
+
+enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_trace *trace,
+				      struct ss_memory *memory, struct ss_error *err)
+{
+	struct making making = { .trace = trace, .out = out };
+	enum ss_status status;
+
+	if (!trace->allocations.count)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "memory was not recorded in this trace: use "
+			       "profile(profile_memory=True)");
+	if (ss_snapshot_init(out, memory))
+		status = make(&making, err);
+	else
+		status = ss_fail_memory(err, "the memory events");
+	out->has_traces = true;
+	out->file_bytes = trace->file_bytes;
+	out->is_cut = ss_quality_is_cut(&trace->quality);
+	if (status != SS_OK)
+		ss_snapshot_release(out);
+	return status;
+}

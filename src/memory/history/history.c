@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.c - the devices of a snapshot, and the curve of each: initial state and peaks.
+ */
+#include "memory/history/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+
+/* --- devices ------------------------------------------------------------------------- */
+
+/* In the order in which devices are shown. */
+enum device_kind { ACCELERATOR, PINNED, CPU, KINDS };
+
+/* Where each device is in the list, + 1. */
+struct device_index {
+	uint32_t at[KINDS][SS_SNAPSHOT_DEVICES];
+};
+
+static enum device_kind kind_of(const struct ss_device_memory *device)
+{
+	return device->is_cpu ? CPU : device->is_host ? PINNED : ACCELERATOR;
+}
+
+static struct ss_device_memory *find_device(struct ss_history *history, struct device_index *index,
+					    int32_t device, enum device_kind kind)
+{
+	struct ss_device_memory *found;
+	void *items = history->devices;
+
+	if (index->at[kind][device])
+		return &history->devices[index->at[kind][device] - 1];
+	if (!ss_memory_reserve(history->memory, &items, &history->device_capacity,
+			       (size_t)history->device_count + 1, sizeof(*history->devices)))
+		return NULL;
+	history->devices = items;
+	found = &history->devices[history->device_count++];
+	index->at[kind][device] = history->device_count;
+	*found = (struct ss_device_memory){ .device = device,
+					    .is_host = kind == PINNED,
+					    .is_cpu = kind == CPU,
+					    .peak_row = SS_NO_ROW,
+					    .peak_requested_row = SS_NO_ROW };
+	return found;
+}
+
+static int by_device(const void *left, const void *right)
+{
+	const struct ss_device_memory *a = left, *b = right;
+
+	if (kind_of(a) != kind_of(b))
+		return kind_of(a) < kind_of(b) ? -1 : 1;
+	return a->device < b->device ? -1 : a->device > b->device;
+}
+
+struct placed {
+	uint64_t address;
+	uint32_t segment;
+};
+
+static int by_place(const void *left, const void *right)
+{
+	const struct placed *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->segment < b->segment ? -1 : a->segment > b->segment;
+}
+
+/* The segments of each device, by address. */
+static bool share_segments(struct ss_history *history, struct device_index *index,
+			   struct placed *order)
+{
+	const struct ss_snapshot *snapshot = history->snapshot;
+
+	for (uint32_t i = 0; i < snapshot->segment_count; i++)
+		order[i] = (struct placed){ snapshot->segments[i].address, i };
+	if (snapshot->segment_count)
+		qsort(order, snapshot->segment_count, sizeof(*order), by_place);
+	for (uint32_t i = 0; i < history->device_count; i++) {
+		struct ss_device_memory *device = &history->devices[i];
+		uint32_t count = device->segment_count;
+
+		device->segments = ss_memory_resize(history->memory, NULL, 0,
+						    ((size_t)count + 1) * sizeof(uint32_t));
+		if (!device->segments)
+			return false;
+		device->segment_capacity = count + 1;
+		device->segment_count = 0;
+		index->at[kind_of(device)][device->device] = i + 1;
+	}
+	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[order[i].segment];
+		struct ss_device_memory *device = find_device(history, index, segment->device,
+							      segment->is_host ? PINNED
+									       : ACCELERATOR);
+
+		device->segments[device->segment_count++] = order[i].segment;
+	}
+	return true;
+}
+
+static bool find_devices(struct ss_history *history)
+{
+	const struct ss_snapshot *snapshot = history->snapshot;
+	size_t order_bytes = ((size_t)snapshot->segment_count + 1) * sizeof(struct placed);
+	struct device_index index = { 0 };
+	struct ss_device_memory *device;
+	struct placed *order;
+	bool whole;
+
+	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
+		device = find_device(history, &index, snapshot->segments[i].device,
+				     snapshot->segments[i].is_host ? PINNED : ACCELERATOR);
+		if (!device)
+			return false;
+		device->segment_count++;
+	}
+	for (uint32_t i = 0; i < snapshot->trace_count; i++) {
+		const struct ss_device_trace *trace = &snapshot->traces[i];
+		const struct ss_traced_device *traced = snapshot->traced ? &snapshot->traced[i]
+									 : NULL;
+
+		device = find_device(history, &index, trace->device,
+				     traced && traced->is_cpu ? CPU
+				     : trace->is_host         ? PINNED
+							      : ACCELERATOR);
+		if (!device)
+			return false;
+		device->traced = traced;
+		device->first = trace->first;
+		device->count = trace->count;
+	}
+	if (history->device_count)
+		qsort(history->devices, history->device_count, sizeof(*history->devices),
+		      by_device);
+	order = ss_memory_resize(history->memory, NULL, 0, order_bytes);
+	whole = order && share_segments(history, &index, order);
+	ss_memory_free(history->memory, order, order_bytes);
+	return whole;
+}
+
+/* --- the curve ----------------------------------------------------------------------- */
+
+static void count_actions(const struct ss_snapshot *snapshot, struct ss_device_memory *device)
+{
+	uint64_t skipped, seen = 0;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++)
+		device->action_counts[snapshot->events.action[row]]++;
+	skipped = device->action_counts[SS_ACTION_OOM] > SS_OOMS_MAX
+			  ? device->action_counts[SS_ACTION_OOM] - SS_OOMS_MAX
+			  : 0;
+	for (uint32_t row = device->first; row < device->first + device->count; row++)
+		if (snapshot->events.action[row] == SS_ACTION_OOM && seen++ >= skipped)
+			device->ooms[device->oom_count++] = (struct ss_oom){ .row = row };
+}
+
+/* What of the requested bytes changes with an event. */
+static int64_t requested_change(const struct ss_history *history, uint32_t row)
+{
+	const struct ss_memory_events *events = &history->snapshot->events;
+
+	if (events->action[row] == SS_ACTION_ALLOC)
+		return events->bytes[row];
+	if (history->partner[row] == SS_NO_ROW)
+		return ss_history_change(history, row); /* loose, or nothing */
+	return -events->bytes[history->partner[row]];
+}
+
+static void find_start(const struct ss_history *history, struct ss_device_memory *device)
+{
+	int64_t change = 0;
+
+	for (uint32_t i = 0; i < device->old_count; i++) {
+		device->first_active_bytes = ss_bytes_add(device->first_active_bytes,
+							  device->old[i].bytes);
+		device->first_requested_bytes = ss_bytes_add(device->first_requested_bytes,
+							     device->old[i].requested_bytes);
+	}
+	for (uint32_t row = device->first; row < device->first + device->count; row++)
+		change = ss_bytes_add(change, ss_history_reserved_change(history->snapshot, row));
+	if (device->traced)
+		device->first_reserved_bytes = device->traced->first_reserved_bytes;
+	else if (device->is_compared || !device->count)
+		device->first_reserved_bytes = ss_bytes_less(device->end.reserved_bytes, change);
+	else
+		device->first_reserved_bytes = -1;
+	device->peak_active_bytes = device->first_active_bytes;
+	device->peak_requested_bytes = device->first_requested_bytes;
+	device->peak_reserved_bytes = device->first_reserved_bytes;
+}
+
+static void follow(const struct ss_history *history, struct ss_device_memory *device)
+{
+	int64_t active = device->first_active_bytes, requested = device->first_requested_bytes;
+	int64_t reserved = device->first_reserved_bytes;
+	uint32_t next_oom = 0;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		active = ss_bytes_add(active, ss_history_change(history, row));
+		requested = ss_bytes_add(requested, requested_change(history, row));
+		if (active > device->peak_active_bytes) {
+			device->peak_active_bytes = active;
+			device->peak_row = row;
+		}
+		if (requested > device->peak_requested_bytes) {
+			device->peak_requested_bytes = requested;
+			device->peak_requested_row = row;
+		}
+		if (device->first_reserved_bytes >= 0)
+			reserved = ss_bytes_add(reserved,
+						ss_history_reserved_change(history->snapshot, row));
+		if (reserved > device->peak_reserved_bytes)
+			device->peak_reserved_bytes = reserved;
+		if (next_oom < device->oom_count && device->ooms[next_oom].row == row) {
+			device->ooms[next_oom].active_bytes = active;
+			device->ooms[next_oom++].reserved_bytes = reserved;
+		}
+	}
+	if (device->traced) { /* what a trace says of the end */
+		device->end.active_bytes = device->end.allocated_bytes = active;
+		device->end.reserved_bytes = reserved;
+	}
+}
+
+static enum ss_status read_device(struct ss_history *history, struct ss_device_memory *device,
+				  struct ss_error *err)
+{
+	ss_history_sum(history->snapshot, device);
+	count_actions(history->snapshot, device);
+	SS_TRY(ss_history_pair(history, device, err));
+	SS_TRY(ss_history_replay(history, device, err));
+	find_start(history, device);
+	follow(history, device);
+	return SS_OK;
+}
+
+static bool reserve_columns(struct ss_history *history)
+{
+	size_t count = (size_t)history->snapshot->events.count + 1;
+
+	history->partner = ss_memory_resize(history->memory, NULL, 0,
+					    count * sizeof(*history->partner));
+	history->bytes = ss_memory_resize(history->memory, NULL, 0,
+					  count * sizeof(*history->bytes));
+	if (!history->partner || !history->bytes)
+		return false;
+	memset(history->partner, 0xff, count * sizeof(*history->partner));
+	memset(history->bytes, 0, count * sizeof(*history->bytes));
+	return true;
+}
+
+enum ss_status ss_history_init(struct ss_history *history, const struct ss_snapshot *snapshot,
+			       struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	*history = (struct ss_history){ .snapshot = snapshot, .memory = memory };
+	if (!reserve_columns(history) || !find_devices(history))
+		status = ss_fail_memory(err, "the history");
+	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++)
+		status = read_device(history, &history->devices[i], err);
+	if (status != SS_OK)
+		ss_history_release(history);
+	return status;
+}
+
+void ss_history_release(struct ss_history *history)
+{
+	struct ss_memory *memory = history->memory;
+	size_t count;
+
+	if (!memory)
+		return;
+	count = (size_t)history->snapshot->events.count + 1;
+	ss_memory_free(memory, history->partner, count * sizeof(*history->partner));
+	ss_memory_free(memory, history->bytes, count * sizeof(*history->bytes));
+	for (uint32_t i = 0; i < history->device_count; i++) {
+		struct ss_device_memory *device = &history->devices[i];
+
+		ss_memory_free(memory, device->segments,
+			       device->segment_capacity * sizeof(uint32_t));
+		ss_memory_free(memory, device->old, device->old_capacity * sizeof(*device->old));
+	}
+	ss_memory_free(memory, history->devices,
+		       history->device_capacity * sizeof(*history->devices));
+	*history = (struct ss_history){ 0 };
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history_replay.c - replays the events of a device on the blocks that it began with.
+ *
+ * A block that was in use at the beginning and is gone at the end had at least the size that
+ * was asked for; it had all up to its neighbour where the allocator would not have kept the
+ * rest apart. Its neighbour is known by what is allocated there while the block is in use.
+ *
+ * What is kept apart is a setting and differs between versions, so both rules are tried: only
+ * one of them leads to the blocks of the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "read/number.h"
+#include "memory/history/history.h"
+#include "memory/history/layout.h"
+#include "memory/history/reserved.h"
+
+/* An address that something was allocated at, and the first row of that. */
+struct start {
+	uint64_t address;
+	uint32_t row;
+};
+
+struct replay {
+	struct ss_history *history;
+	struct ss_device_memory *device;
+	struct ss_layout layout;
+	struct ss_reserved reserved; /* at the beginning */
+	struct start *starts;        /* by address; none where no size is to be guessed */
+	uint32_t start_count;
+	uint32_t next_oom;
+};
+
+/* --- the state at the beginning ------------------------------------------------------ */
+
+static enum ss_layout_answer place(struct replay *replay, uint64_t address, uint64_t end,
+				   uint32_t segment, enum ss_block_state state)
+{
+	struct ss_layout_block block = { .address = address,
+					 .bytes = (int64_t)(end - address),
+					 .row = SS_NO_BLOCK,
+					 .segment = segment,
+					 .state = (uint8_t)state };
+
+	return address == end ? SS_LAYOUT_FITS : ss_layout_place(&replay->layout, &block);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct start *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static bool collect_starts(struct replay *replay)
+{
+	const struct ss_memory_events *events = &replay->history->snapshot->events;
+	const struct ss_device_memory *device = replay->device;
+	struct ss_address_map first;
+	bool guesses = false, whole = true;
+
+	for (uint32_t i = 0; i < device->old_count; i++)
+		guesses |= device->old[i].block == SS_NO_ID;
+	if (!guesses)
+		return true;
+	ss_address_map_init(&first, replay->history->memory);
+	for (uint32_t row = device->first; row < device->first + device->count && whole; row++)
+		if (events->action[row] == SS_ACTION_ALLOC &&
+		    ss_address_map_find(&first, events->address[row], SS_NO_ROW) == SS_NO_ROW)
+			whole = ss_address_map_put(&first, events->address[row], row);
+	replay->starts = ss_memory_resize(replay->history->memory, NULL, 0,
+					  ((size_t)first.count + 1) * sizeof(*replay->starts));
+	whole = whole && replay->starts;
+	for (uint32_t i = 0; i < first.slot_count && whole; i++)
+		if (first.slots[i].is_used)
+			replay->starts[replay->start_count++] =
+				(struct start){ first.slots[i].address, first.slots[i].value };
+	if (!whole && replay->starts)
+		ss_memory_free(replay->history->memory, replay->starts,
+			       ((size_t)first.count + 1) * sizeof(*replay->starts));
+	if (!whole)
+		replay->starts = NULL;
+	ss_address_map_release(&first);
+	if (replay->start_count)
+		qsort(replay->starts, replay->start_count, sizeof(*replay->starts), by_start);
+	return whole;
+}
+
+/* The first address from `from` on, and before `limit`, that is allocated before the row. */
+static uint64_t next_start(const struct replay *replay, uint64_t from, uint64_t limit, uint32_t row)
+{
+	uint32_t low = 0, high = replay->start_count;
+
+	SS_SEARCH(low, high, at, replay->starts[at].address < from);
+	for (; low < replay->start_count && replay->starts[low].address < limit; low++)
+		if (replay->starts[low].row < row)
+			return replay->starts[low].address;
+	return limit;
+}
+
+/* The most that is not kept apart, whatever the rule. */
+#define REST_BYTES_MAX (UINT64_C(1) << 20)
+
+/* What an old block had: its size is known, or follows from what lies behind it. */
+static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, uint64_t limit)
+{
+	int64_t room = (int64_t)(limit - old->address), rounded;
+	uint64_t end, near;
+
+	if (old->block == SS_NO_ID) {
+		rounded = ss_layout_round(old->requested_bytes);
+		old->bytes = rounded;
+		if (rounded > room)
+			return 0;
+		end = old->address + (uint64_t)rounded;
+		near = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
+		near = next_start(replay, end, near, old->freed_row);
+		if (near < limit || limit - end <= REST_BYTES_MAX)
+			room = (int64_t)(near - old->address);
+		if (!ss_layout_splits(&replay->layout, rounded, room - rounded))
+			old->bytes = room;
+	}
+	return old->bytes > room ? 0 : old->address + (uint64_t)old->bytes;
+}
+
+static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
+{
+	const struct ss_reserved_range *range = &replay->reserved.ranges[index];
+	uint32_t segment = range->is_pages ? SS_LAYOUT_PAGES : SS_LAYOUT_PAGES + 1 + index;
+	struct ss_device_memory *device = replay->device;
+	uint64_t at = range->address;
+	enum ss_layout_answer answer;
+
+	while (*next < device->old_count && device->old[*next].address < range->end) {
+		struct ss_old_block *old = &device->old[(*next)++];
+		uint64_t limit = range->end, end;
+
+		if (*next < device->old_count && device->old[*next].address < limit)
+			limit = device->old[*next].address;
+		if (old->address < at || limit <= old->address)
+			return SS_LAYOUT_ODD;
+		end = old_end(replay, old, limit);
+		if (!end)
+			return SS_LAYOUT_ODD;
+		answer = place(replay, at, old->address, segment, SS_BLOCK_INACTIVE);
+		if (answer == SS_LAYOUT_FITS)
+			answer = place(replay, old->address, end, segment, SS_BLOCK_ALLOCATED);
+		if (answer != SS_LAYOUT_FITS)
+			return answer;
+		at = end;
+	}
+	return place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
+}
+
+static enum ss_layout_answer place_all(struct replay *replay)
+{
+	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < replay->reserved.count && answer == SS_LAYOUT_FITS; i++) {
+		if (i + 1 < replay->reserved.count &&
+		    replay->reserved.ranges[i].end > replay->reserved.ranges[i + 1].address)
+			return SS_LAYOUT_ODD;
+		if (next < replay->device->old_count &&
+		    replay->device->old[next].address < replay->reserved.ranges[i].address)
+			return SS_LAYOUT_ODD;
+		answer = place_range(replay, i, &next);
+	}
+	return answer == SS_LAYOUT_FITS && next < replay->device->old_count ? SS_LAYOUT_ODD
+									    : answer;
+}
+
+/* --- the events ---------------------------------------------------------------------- */
+
+static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
+{
+	struct ss_device_memory *device = replay->device;
+	struct ss_layout_free sums;
+	struct ss_oom *oom;
+
+	if (replay->next_oom == device->oom_count || device->ooms[replay->next_oom].row != row)
+		return SS_LAYOUT_FITS; /* one of too many */
+	if (!ss_layout_sum(&replay->layout, &sums))
+		return SS_LAYOUT_FULL;
+	oom = &device->ooms[replay->next_oom++];
+	oom->has_free = true;
+	oom->free_bytes = sums.free_bytes;
+	oom->largest_bytes = sums.largest_bytes;
+	oom->releasable_bytes = sums.releasable_bytes;
+	oom->paged_bytes = sums.paged_bytes;
+	return SS_LAYOUT_FITS;
+}
+
+static enum ss_layout_answer apply(struct replay *replay, uint32_t row)
+{
+	const struct ss_memory_events *events = &replay->history->snapshot->events;
+	struct ss_layout *layout = &replay->layout;
+	uint64_t address = events->address[row];
+	int64_t *bytes = &replay->history->bytes[row];
+
+	switch (events->action[row]) {
+	case SS_ACTION_ALLOC:
+		return ss_layout_alloc(layout, address, events->bytes[row], row, bytes);
+	case SS_ACTION_FREE_REQUESTED:
+		return ss_layout_let_go(layout, address);
+	case SS_ACTION_FREE_COMPLETED:
+		return ss_layout_free(layout, address, bytes);
+	case SS_ACTION_SEGMENT_ALLOC:
+	case SS_ACTION_SEGMENT_MAP:
+		return ss_layout_add(layout, address, events->bytes[row],
+				     events->action[row] == SS_ACTION_SEGMENT_MAP);
+	case SS_ACTION_SEGMENT_FREE:
+	case SS_ACTION_SEGMENT_UNMAP:
+		return ss_layout_remove(layout, address, events->bytes[row],
+					events->action[row] == SS_ACTION_SEGMENT_UNMAP);
+	case SS_ACTION_OOM:
+		return see_oom(replay, row);
+	default:
+		return SS_LAYOUT_FITS;
+	}
+}
+
+static enum ss_layout_answer apply_all(struct replay *replay)
+{
+	const struct ss_device_memory *device = replay->device;
+	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+
+	for (uint32_t row = device->first;
+	     row < device->first + device->count && answer == SS_LAYOUT_FITS; row++)
+		answer = apply(replay, row);
+	return answer;
+}
+
+/* Every block of the file has come out, with its size and state, and no other. */
+static bool is_as_recorded(const struct replay *replay)
+{
+	const struct ss_snapshot *snapshot = replay->history->snapshot;
+	const struct ss_device_memory *device = replay->device;
+	uint32_t blocks = 0;
+
+	for (uint32_t i = 0; i < device->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
+
+		for (uint32_t k = 0; k < segment->block_count; k++, blocks++) {
+			const struct ss_block *block = &snapshot->blocks[segment->first_block + k];
+			const struct ss_layout_block *ours = ss_layout_at(&replay->layout,
+									  block->address);
+
+			if (!ours || ours->bytes != block->bytes || ours->state != block->state)
+				return false;
+		}
+	}
+	return replay->layout.live_count == blocks;
+}
+
+static const char *setting(const struct ss_snapshot *snapshot, const char *name)
+{
+	for (uint32_t i = 0; i < snapshot->setting_count; i++)
+		if (strcmp(ss_strings_text(&snapshot->texts, snapshot->settings[i].name), name) ==
+		    0)
+			return ss_strings_text(&snapshot->texts, snapshot->settings[i].value);
+	return "";
+}
+
+static enum ss_layout_answer run(struct replay *replay, bool splits_all)
+{
+	const struct ss_snapshot *snapshot = replay->history->snapshot;
+	const char *text = setting(snapshot, "max_split_size");
+	enum ss_layout_answer answer;
+	int64_t bytes;
+
+	ss_layout_init(&replay->layout, replay->history->memory);
+	replay->layout.splits_all = splits_all;
+	if (ss_number_i64(text, strlen(text), &bytes) && bytes > 0)
+		replay->layout.max_split_bytes = bytes;
+	replay->next_oom = 0;
+	answer = place_all(replay);
+	if (answer == SS_LAYOUT_FITS)
+		answer = apply_all(replay);
+	if (answer == SS_LAYOUT_FITS && !is_as_recorded(replay))
+		answer = SS_LAYOUT_ODD;
+	ss_layout_release(&replay->layout);
+	return answer;
+}
+
+static enum ss_layout_answer try_rules(struct replay *replay)
+{
+	const struct ss_snapshot *snapshot = replay->history->snapshot;
+	bool splits_all = strcmp(setting(snapshot, "expandable_segments"), "True") == 0;
+	enum ss_layout_answer answer;
+
+	if (!ss_reserved_find(&replay->reserved, replay->history, replay->device) ||
+	    !collect_starts(replay))
+		return SS_LAYOUT_FULL;
+	answer = run(replay, splits_all);
+	return answer == SS_LAYOUT_ODD ? run(replay, !splits_all) : answer;
+}
+
+/* Nothing came of it: the sizes that were asked for stand for those of blocks. */
+static enum ss_status start_again(struct ss_history *history, struct ss_device_memory *device,
+				  struct ss_error *err)
+{
+	for (uint32_t i = 0; i < device->oom_count; i++)
+		device->ooms[i].has_free = false;
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		history->partner[row] = SS_NO_ROW;
+		history->bytes[row] = 0;
+	}
+	return ss_history_pair(history, device, err);
+}
+
+enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_memory *device,
+				 struct ss_error *err)
+{
+	struct replay replay = { .history = history,
+				 .device = device,
+				 .reserved = { .memory = history->memory } };
+	enum ss_layout_answer answer;
+
+	/* without the end there is no beginning; of old recordings frees are not told */
+	if (!device->is_compared || device->unmatched || device->odd_events ||
+	    device->frees_by_request)
+		return SS_OK;
+	answer = try_rules(&replay);
+	ss_reserved_release(&replay.reserved);
+	ss_memory_free(history->memory, replay.starts,
+		       ((size_t)replay.start_count + 1) * sizeof(*replay.starts));
+	if (answer == SS_LAYOUT_FULL)
+		return ss_fail_memory(err, "the history");
+	device->is_exact = answer == SS_LAYOUT_FITS;
+	return device->is_exact ? SS_OK : start_again(history, device, err);
+}

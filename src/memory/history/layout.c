@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layout.c - splits and merges blocks by the rules of CUDACachingAllocator.cpp.
+ */
+#include "memory/history/layout.h"
+
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+
+/* kMinBlockSize and kSmallSize of the allocator. */
+#define BLOCK_BYTES_MIN 512
+#define SMALL_BYTES (INT64_C(1) << 20)
+/* Pages are given back a few hundred times in a run; a file that does nothing else would make
+ * looking for their blocks quadratic. */
+#define LOOKED_AT_MAX (UINT64_C(1) << 28)
+/* Beyond any device; sums of two still fit. */
+#define BLOCK_BYTES_MAX (INT64_C(1) << 61)
+
+void ss_layout_init(struct ss_layout *layout, struct ss_memory *memory)
+{
+	*layout = (struct ss_layout){ .memory = memory,
+				      .free_place = SS_NO_BLOCK,
+				      .next_segment = SS_LAYOUT_PAGES + 1,
+				      .max_split_bytes = INT64_MAX };
+	ss_address_map_init(&layout->starts, memory);
+	ss_address_map_init(&layout->ends, memory);
+}
+
+void ss_layout_release(struct ss_layout *layout)
+{
+	ss_address_map_release(&layout->starts);
+	ss_address_map_release(&layout->ends);
+	ss_memory_free(layout->memory, layout->blocks, layout->capacity * sizeof(*layout->blocks));
+	layout->blocks = NULL;
+	layout->count = layout->capacity = 0;
+}
+
+int64_t ss_layout_round(int64_t requested)
+{
+	if (requested < BLOCK_BYTES_MIN)
+		return BLOCK_BYTES_MIN;
+	return (requested + BLOCK_BYTES_MIN - 1) / BLOCK_BYTES_MIN * BLOCK_BYTES_MIN;
+}
+
+bool ss_layout_splits(const struct ss_layout *layout, int64_t rounded, int64_t left)
+{
+	if (rounded <= SMALL_BYTES || layout->splits_all)
+		return left >= BLOCK_BYTES_MIN;
+	return rounded < layout->max_split_bytes && left > SMALL_BYTES;
+}
+
+const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint64_t address)
+{
+	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+
+	return index == SS_NO_BLOCK ? NULL : &layout->blocks[index];
+}
+
+static uint64_t end_of(const struct ss_layout_block *block)
+{
+	return block->address + (uint64_t)block->bytes;
+}
+
+static bool take_place(struct ss_layout *layout, uint32_t *out)
+{
+	void *blocks = layout->blocks;
+
+	if (layout->free_place != SS_NO_BLOCK) {
+		*out = layout->free_place;
+		layout->free_place = layout->blocks[*out].row;
+		return true;
+	}
+	if (!ss_memory_reserve(layout->memory, &blocks, &layout->capacity,
+			       (size_t)layout->count + 1, sizeof(*layout->blocks)))
+		return false;
+	layout->blocks = blocks;
+	*out = layout->count++;
+	return true;
+}
+
+enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_layout_block *block)
+{
+	uint32_t index;
+
+	/* none of no bytes, none beyond the end of all addresses, no two at one place */
+	if (block->bytes <= 0 || block->bytes > BLOCK_BYTES_MAX ||
+	    block->address + (uint64_t)block->bytes < block->address ||
+	    ss_layout_at(layout, block->address) ||
+	    ss_address_map_find(&layout->ends, end_of(block), SS_NO_BLOCK) != SS_NO_BLOCK)
+		return SS_LAYOUT_ODD;
+	if (!take_place(layout, &index))
+		return SS_LAYOUT_FULL;
+	layout->blocks[index] = *block;
+	layout->blocks[index].is_used = true;
+	layout->live_count++;
+	if (block->segment >= layout->next_segment)
+		layout->next_segment = block->segment + 1;
+	return ss_address_map_put(&layout->starts, block->address, index) &&
+			       ss_address_map_put(&layout->ends, end_of(block), index)
+		       ? SS_LAYOUT_FITS
+		       : SS_LAYOUT_FULL;
+}
+
+static void drop(struct ss_layout *layout, uint32_t index)
+{
+	struct ss_layout_block *block = &layout->blocks[index];
+
+	ss_address_map_take(&layout->starts, block->address, SS_NO_BLOCK);
+	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	block->is_used = false;
+	block->row = layout->free_place;
+	layout->free_place = index;
+	layout->live_count--;
+}
+
+/* Makes the block shorter; the end of all of it is free for another one. */
+static bool shorten(struct ss_layout *layout, uint32_t index, int64_t bytes)
+{
+	struct ss_layout_block *block = &layout->blocks[index];
+
+	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	block->bytes = bytes;
+	return ss_address_map_put(&layout->ends, end_of(block), index);
+}
+
+enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address, int64_t requested,
+				      uint32_t row, int64_t *bytes)
+{
+	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+	int64_t rounded = ss_layout_round(requested), left;
+	struct ss_layout_block *block;
+
+	if (index == SS_NO_BLOCK)
+		return SS_LAYOUT_ODD;
+	block = &layout->blocks[index];
+	left = block->bytes - rounded;
+	if (block->state != SS_BLOCK_INACTIVE || left < 0)
+		return SS_LAYOUT_ODD;
+	block->state = SS_BLOCK_ALLOCATED;
+	block->row = row;
+	*bytes = block->bytes;
+	if (ss_layout_splits(layout, rounded, left)) {
+		struct ss_layout_block rest = { .address = address + (uint64_t)rounded,
+						.bytes = left,
+						.row = SS_NO_BLOCK,
+						.segment = block->segment };
+
+		*bytes = rounded;
+		if (!shorten(layout, index, rounded))
+			return SS_LAYOUT_FULL;
+		return ss_layout_place(layout, &rest);
+	}
+	return SS_LAYOUT_FITS;
+}
+
+enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t address)
+{
+	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+
+	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_ALLOCATED)
+		return SS_LAYOUT_ODD;
+	layout->blocks[index].state = SS_BLOCK_PENDING;
+	return SS_LAYOUT_FITS;
+}
+
+/* Joins the free block with the one behind it, if that is free, too. */
+static bool join_next(struct ss_layout *layout, uint32_t index)
+{
+	struct ss_layout_block *block = &layout->blocks[index];
+	uint32_t next = ss_address_map_find(&layout->starts, end_of(block), SS_NO_BLOCK);
+	int64_t bytes;
+
+	if (next == SS_NO_BLOCK || layout->blocks[next].state != SS_BLOCK_INACTIVE ||
+	    layout->blocks[next].segment != block->segment ||
+	    layout->blocks[next].bytes > BLOCK_BYTES_MAX - block->bytes)
+		return true;
+	bytes = layout->blocks[next].bytes;
+	drop(layout, next);
+	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	block->bytes += bytes;
+	return ss_address_map_put(&layout->ends, end_of(block), index);
+}
+
+/* Joins the free block with its neighbours. */
+static bool join(struct ss_layout *layout, uint32_t index)
+{
+	uint32_t before = ss_address_map_find(&layout->ends, layout->blocks[index].address,
+					      SS_NO_BLOCK);
+
+	if (!join_next(layout, index))
+		return false;
+	if (before == SS_NO_BLOCK || layout->blocks[before].state != SS_BLOCK_INACTIVE ||
+	    layout->blocks[before].segment != layout->blocks[index].segment)
+		return true;
+	return join_next(layout, before);
+}
+
+enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address, int64_t *bytes)
+{
+	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+
+	if (index == SS_NO_BLOCK || layout->blocks[index].state == SS_BLOCK_INACTIVE)
+		return SS_LAYOUT_ODD;
+	*bytes = layout->blocks[index].bytes;
+	layout->blocks[index].state = SS_BLOCK_INACTIVE;
+	return join(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
+}
+
+enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, int64_t bytes,
+				    bool is_map)
+{
+	struct ss_layout_block block = { .address = address,
+					 .bytes = bytes,
+					 .row = SS_NO_BLOCK,
+					 .segment = is_map ? SS_LAYOUT_PAGES
+							   : layout->next_segment };
+	enum ss_layout_answer answer = ss_layout_place(layout, &block);
+
+	if (answer != SS_LAYOUT_FITS || !is_map)
+		return answer;
+	return join(layout, ss_address_map_find(&layout->starts, address, SS_NO_BLOCK))
+		       ? SS_LAYOUT_FITS
+		       : SS_LAYOUT_FULL;
+}
+
+/* The block that has these addresses inside of it. */
+static uint32_t find_around(struct ss_layout *layout, uint64_t address, uint64_t end)
+{
+	layout->looked_at += layout->count;
+	if (layout->looked_at > LOOKED_AT_MAX)
+		return SS_NO_BLOCK;
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (layout->blocks[i].is_used && layout->blocks[i].address < address &&
+		    end < end_of(&layout->blocks[i]))
+			return i;
+	return SS_NO_BLOCK;
+}
+
+enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t address, int64_t bytes,
+				       bool is_unmap)
+{
+	uint64_t end = address + (uint64_t)bytes;
+	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
+	struct ss_layout_block before, behind;
+	enum ss_layout_answer answer = SS_LAYOUT_FITS;
+
+	if (index == SS_NO_BLOCK && is_unmap) /* the beginning of the block stays */
+		index = ss_address_map_find(&layout->ends, end, SS_NO_BLOCK);
+	if (index == SS_NO_BLOCK && is_unmap)
+		index = find_around(layout, address, end);
+	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_INACTIVE)
+		return SS_LAYOUT_ODD;
+	before = behind = layout->blocks[index];
+	if (bytes <= 0 || before.bytes < bytes || (!is_unmap && before.bytes != bytes))
+		return SS_LAYOUT_ODD;
+	drop(layout, index);
+	before.bytes = (int64_t)(address - before.address);
+	behind.bytes -= before.bytes + bytes;
+	behind.address = end;
+	if (before.bytes)
+		answer = ss_layout_place(layout, &before);
+	if (behind.bytes && answer == SS_LAYOUT_FITS)
+		answer = ss_layout_place(layout, &behind);
+	return answer;
+}
+
+bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
+{
+	size_t bytes = ((size_t)layout->next_segment + 1) * sizeof(uint8_t);
+	uint8_t *in_use = ss_memory_resize(layout->memory, NULL, 0, bytes);
+
+	*out = (struct ss_layout_free){ 0 };
+	if (!in_use)
+		return false;
+	memset(in_use, 0, bytes);
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (layout->blocks[i].is_used && layout->blocks[i].state != SS_BLOCK_INACTIVE)
+			in_use[layout->blocks[i].segment] = 1;
+	for (uint32_t i = 0; i < layout->count; i++) {
+		const struct ss_layout_block *block = &layout->blocks[i];
+
+		if (!block->is_used || block->state != SS_BLOCK_INACTIVE)
+			continue;
+		out->free_bytes = ss_bytes_add(out->free_bytes, block->bytes);
+		if (block->bytes > out->largest_bytes)
+			out->largest_bytes = block->bytes;
+		out->paged_bytes = ss_bytes_add(out->paged_bytes, ss_layout_pages(block->bytes));
+		if (!in_use[block->segment])
+			out->releasable_bytes = ss_bytes_add(out->releasable_bytes, block->bytes);
+	}
+	ss_memory_free(layout->memory, in_use, bytes);
+	return true;
+}

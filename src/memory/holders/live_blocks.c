@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * live_blocks.c - the blocks in use at a moment, found in one pass over the events.
+ */
+#include "memory/holders/live_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+
+static bool add(struct ss_live_blocks *held, struct ss_live_block block)
+{
+	void *items = held->items;
+
+	if (!ss_memory_reserve(held->memory, &items, &held->capacity, (size_t)held->count + 1,
+			       sizeof(*held->items)))
+		return false;
+	held->items = items;
+	held->items[held->count++] = block;
+	return true;
+}
+
+static bool add_old(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
+		    const struct ss_old_block *old)
+{
+	const struct ss_snapshot *snapshot = subject->snapshot;
+
+	return add(held,
+		   (struct ss_live_block){
+			   .bytes = old->bytes,
+			   .requested_bytes = old->requested_bytes,
+			   .stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack,
+			   .row = SS_NO_ROW,
+			   .purpose = (uint8_t)ss_purpose_of_old(subject->history, subject->spots,
+								 old),
+		   });
+}
+
+/* The end of a file whose events do not lead there: what its segments hold. */
+static bool add_segments(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
+			 const struct ss_device_memory *device)
+{
+	const struct ss_snapshot *snapshot = subject->snapshot;
+
+	for (uint32_t i = 0; i < device->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
+
+		for (uint32_t k = 0; k < segment->block_count; k++) {
+			uint32_t index = segment->first_block + k;
+			const struct ss_block *block = &snapshot->blocks[index];
+			struct ss_old_block old = { block->address, block->bytes,
+						    block->requested_bytes < 0
+							    ? block->bytes
+							    : block->requested_bytes,
+						    SS_NO_ROW, index };
+
+			if (block->state != SS_BLOCK_INACTIVE && !add_old(held, subject, &old))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool add_rows(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
+		     const struct ss_device_memory *device, uint32_t moment)
+{
+	const struct ss_memory_events *events = &subject->snapshot->events;
+	const struct ss_history *history = subject->history;
+	uint32_t end = device->first + device->count;
+
+	if (moment == SS_NO_ROW)
+		return true;
+	if (moment != SS_LIVE_AT_END && moment + 1 < end)
+		end = moment + 1;
+	for (uint32_t row = device->first; row < end; row++) {
+		uint32_t freed = history->partner[row];
+
+		if (events->action[row] != SS_ACTION_ALLOC || freed < end ||
+		    ss_history_is_loose(history, row))
+			continue;
+		if (!add(held,
+			 (struct ss_live_block){
+				 .bytes = history->bytes[row],
+				 .requested_bytes = events->bytes[row],
+				 .stack = events->stack[row],
+				 .row = row,
+				 .purpose = (uint8_t)ss_purpose_of(history, subject->spots, row),
+			 }))
+			return false;
+	}
+	return true;
+}
+
+/* What no block is known of is one of its own. */
+static bool add_loose(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
+		      const struct ss_device_memory *device, uint32_t moment)
+{
+	int64_t bytes;
+
+	if (!device->traced || moment == SS_NO_ROW)
+		return true;
+	bytes = ss_history_loose_bytes(subject->history, device, moment);
+	return bytes <= 0 || add(held, (struct ss_live_block){ .bytes = bytes,
+							       .requested_bytes = bytes,
+							       .row = SS_NO_ROW,
+							       .purpose = SS_PURPOSE_UNKNOWN });
+}
+
+enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+				   const struct ss_snapshot_subject *subject,
+				   const struct ss_device_memory *device, uint32_t row,
+				   struct ss_error *err)
+{
+	bool from_segments = row == SS_LIVE_AT_END && device->count && !device->is_compared &&
+			     !device->traced;
+	bool whole = true;
+
+	*held = (struct ss_live_blocks){ .memory = subject->history->memory };
+	for (uint32_t i = 0; i < device->old_count && whole && !from_segments; i++) {
+		const struct ss_old_block *old = &device->old[i];
+		bool is_there = old->freed_row == SS_NO_ROW || row == SS_NO_ROW ||
+				(row != SS_LIVE_AT_END && old->freed_row > row);
+
+		whole = !is_there || add_old(held, subject, old);
+	}
+	whole = whole && add_loose(held, subject, device, row);
+	if (whole)
+		whole = from_segments ? add_segments(held, subject, device)
+				      : add_rows(held, subject, device, row);
+	if (whole)
+		return SS_OK;
+	ss_live_blocks_release(held);
+	return ss_fail_memory(err, "the blocks in use");
+}
+
+void ss_live_blocks_release(struct ss_live_blocks *held)
+{
+	ss_memory_free(held->memory, held->items, held->capacity * sizeof(*held->items));
+	held->items = NULL;
+	held->count = held->capacity = 0;
+}
+
+/* --- sums ---------------------------------------------------------------------------- */
+
+bool ss_tally_init(struct ss_tally *tally, struct ss_memory *memory, uint32_t count)
+{
+	size_t bytes = ((size_t)count + 1) * sizeof(*tally->rows);
+
+	*tally = (struct ss_tally){ .memory = memory, .count = count, .capacity = count };
+	tally->rows = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!tally->rows)
+		return false;
+	memset(tally->rows, 0, bytes);
+	for (uint32_t i = 0; i < count; i++)
+		tally->rows[i].id = i;
+	return true;
+}
+
+void ss_tally_release(struct ss_tally *tally)
+{
+	ss_memory_free(tally->memory, tally->rows,
+		       ((size_t)tally->capacity + 1) * sizeof(*tally->rows));
+	tally->rows = NULL;
+}
+
+void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes, uint32_t stack)
+{
+	struct ss_tally_row *row = &tally->rows[id];
+
+	row->bytes[moment] = ss_bytes_add(row->bytes[moment], bytes);
+	row->blocks[moment]++;
+	if (bytes > row->largest_bytes || !row->largest_bytes) {
+		row->largest_bytes = bytes;
+		row->stack = stack;
+	}
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct ss_tally_row *a = left, *b = right;
+
+	for (int i = 0; i < 2; i++)
+		if (a->bytes[i] != b->bytes[i])
+			return a->bytes[i] > b->bytes[i] ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+void ss_tally_order(struct ss_tally *tally)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tally->count; i++)
+		if (tally->rows[i].blocks[0] || tally->rows[i].blocks[1])
+			tally->rows[kept++] = tally->rows[i];
+	tally->count = kept;
+	if (kept)
+		qsort(tally->rows, kept, sizeof(*tally->rows), by_bytes);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * live_blocks.h - the blocks in use at a moment, and sums over them.
+ */
+#ifndef SS_MEMORY_HOLDERS_LIVE_BLOCKS_H
+#define SS_MEMORY_HOLDERS_LIVE_BLOCKS_H
+
+#include "memory/subject.h"
+
+struct ss_live_block {
+	int64_t bytes, requested_bytes;
+	uint32_t stack;
+	uint32_t row;    /* of its allocation; SS_NO_ROW: before the events */
+	uint8_t purpose; /* enum ss_purpose */
+};
+
+struct ss_live_blocks {
+	struct ss_memory *memory;
+	struct ss_live_block *items; /* those from before first, then by time */
+	uint32_t count, capacity;
+};
+
+/* The moments that have a name. */
+#define SS_LIVE_AT_END (UINT32_MAX - 1)
+
+/*
+ * Those in use after the event `row` of the device; SS_NO_ROW: before the first one;
+ * SS_LIVE_AT_END: at the end, as the file has it.
+ */
+SS_MUST_USE
+enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+				   const struct ss_snapshot_subject *subject,
+				   const struct ss_device_memory *device, uint32_t row,
+				   struct ss_error *err);
+void ss_live_blocks_release(struct ss_live_blocks *held);
+
+/* Sums by a number (a line, a stack, a purpose), at two moments. */
+struct ss_tally_row {
+	uint32_t id;
+	uint32_t stack; /* of the largest block */
+	int64_t largest_bytes;
+	int64_t bytes[2];
+	uint32_t blocks[2];
+};
+
+struct ss_tally {
+	struct ss_memory *memory;
+	struct ss_tally_row *rows; /* by id, until ss_tally_order() */
+	uint32_t count, capacity;
+};
+
+SS_MUST_USE bool ss_tally_init(struct ss_tally *tally, struct ss_memory *memory, uint32_t count);
+void ss_tally_release(struct ss_tally *tally);
+void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes, uint32_t stack);
+
+/* The largest first: by the first moment, then by the second; empty ones are dropped. */
+void ss_tally_order(struct ss_tally *tally);
+
+#endif

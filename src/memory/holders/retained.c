@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * retained.c - one pass for what each stack keeps in each step, then lines of stacks.
+ */
+#include "memory/holders/retained.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+
+#define LEAK_STEPS 3
+/* Where there are no three: enough of what has no business to stay. */
+#define LEAK_STEPS_SHORT 2
+/* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
+#define LEAK_EVENNESS 10
+
+/* What one stack keeps; a run is of steps in a row. */
+struct stack_sums {
+	int64_t bytes, requested_bytes;
+	int64_t run_bytes, step_bytes, most_bytes; /* asked for: in the run, its last and most */
+	uint32_t blocks, made, first_row, last_row;
+	uint32_t run, last_step;
+	uint32_t made_steps, made_step; /* steps that are over with an allocation; the last + 1 */
+};
+
+static void count_kept(struct stack_sums *sums, uint32_t row, int64_t bytes, int64_t requested)
+{
+	if (!sums->blocks)
+		sums->first_row = row;
+	sums->last_row = row;
+	sums->blocks++;
+	sums->bytes = ss_bytes_add(sums->bytes, bytes);
+	sums->requested_bytes = ss_bytes_add(sums->requested_bytes, requested);
+}
+
+static void count_step(struct stack_sums *sums, uint32_t step, int64_t requested)
+{
+	if (!sums->run || step != sums->last_step) {
+		bool goes_on = sums->run && step == sums->last_step + 1;
+
+		sums->run = goes_on ? sums->run + 1 : 1;
+		sums->run_bytes = goes_on ? sums->run_bytes : 0;
+		sums->most_bytes = goes_on ? sums->most_bytes : 0;
+		sums->step_bytes = 0;
+		sums->last_step = step;
+	}
+	sums->run_bytes = ss_bytes_add(sums->run_bytes, requested);
+	sums->step_bytes = ss_bytes_add(sums->step_bytes, requested);
+	if (sums->step_bytes > sums->most_bytes)
+		sums->most_bytes = sums->step_bytes;
+}
+
+static bool is_leak(const struct ss_retained *kept, const struct stack_sums *sums,
+		    enum ss_stack_phase phase)
+{
+	uint32_t needed = LEAK_STEPS;
+
+	if (kept->complete_steps - kept->rounds.before < LEAK_STEPS &&
+	    (phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER))
+		needed = LEAK_STEPS_SHORT;
+	return kept->rounds.has_steps && sums->run >= needed &&
+	       sums->last_step + 1 == kept->complete_steps && 2 * sums->run > sums->made_steps &&
+	       sums->step_bytes >= sums->most_bytes / LEAK_EVENNESS;
+}
+
+/* Whether a round is a step, and whole. */
+static bool is_over(const struct ss_retained *kept, uint32_t round)
+{
+	return round >= kept->rounds.before && round < kept->complete_steps;
+}
+
+static void sum_stacks(const struct ss_snapshot_subject *subject,
+		       const struct ss_device_memory *device, struct ss_retained *kept,
+		       struct stack_sums *stacks)
+{
+	const struct ss_memory_events *events = &subject->snapshot->events;
+	uint32_t step = 0;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		struct stack_sums *sums = &stacks[events->stack[row]];
+
+		while (step + 1 < kept->rounds.count && kept->rounds.starts[step + 1] <= row)
+			step++;
+		if (events->action[row] != SS_ACTION_ALLOC)
+			continue;
+		sums->made++;
+		if (is_over(kept, step) && sums->made_step != step + 1) {
+			sums->made_step = step + 1;
+			sums->made_steps++;
+		}
+		if (subject->history->partner[row] != SS_NO_ROW ||
+		    ss_history_is_loose(subject->history, row))
+			continue;
+		count_kept(sums, row, subject->history->bytes[row], events->bytes[row]);
+		if (is_over(kept, step))
+			count_step(sums, step, events->bytes[row]);
+	}
+}
+
+static void add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+		      struct ss_retained_line *line, uint32_t stack, const struct stack_sums *sums)
+{
+	if (!line->blocks || sums->first_row < line->first_row)
+		line->first_row = sums->first_row;
+	if (!line->blocks || sums->last_row > line->last_row)
+		line->last_row = sums->last_row;
+	if (!line->blocks || sums->bytes > line->stack_bytes) {
+		line->stack = stack;
+		line->stack_bytes = sums->bytes;
+		line->purpose = (uint8_t)ss_purpose_of(subject->history, subject->spots,
+						       sums->first_row);
+	}
+	line->blocks += sums->blocks;
+	line->bytes = ss_bytes_add(line->bytes, sums->bytes);
+	line->requested_bytes = ss_bytes_add(line->requested_bytes, sums->requested_bytes);
+	if (!is_leak(kept, sums, (enum ss_stack_phase)subject->spots->phase[stack]))
+		return;
+	if (sums->run > line->leak_steps)
+		line->leak_steps = sums->run;
+	line->leak_step_bytes = ss_bytes_add(line->leak_step_bytes,
+					     sums->run_bytes / (int64_t)sums->run);
+}
+
+static int by_worth(const void *left, const void *right)
+{
+	const struct ss_retained_line *a = left, *b = right;
+
+	if (a->leak_step_bytes != b->leak_step_bytes)
+		return a->leak_step_bytes > b->leak_step_bytes ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void order_lines(struct ss_retained *kept)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < kept->count; i++) {
+		if (!kept->lines[i].blocks)
+			continue;
+		kept->leak_step_bytes = ss_bytes_add(kept->leak_step_bytes,
+						     kept->lines[i].leak_step_bytes);
+		kept->lines[count++] = kept->lines[i];
+	}
+	kept->count = count;
+	if (count)
+		qsort(kept->lines, count, sizeof(*kept->lines), by_worth);
+}
+
+static bool sum_lines(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+		      const struct ss_device_memory *device)
+{
+	size_t bytes = (size_t)subject->snapshot->stacks.count * sizeof(struct stack_sums);
+	struct stack_sums *stacks = ss_memory_resize(kept->memory, NULL, 0, bytes);
+
+	if (!stacks)
+		return false;
+	memset(stacks, 0, bytes);
+	sum_stacks(subject, device, kept, stacks);
+	for (uint32_t i = 0; i < kept->count; i++)
+		kept->lines[i].line = i;
+	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++) {
+		struct ss_retained_line *line = &kept->lines[subject->spots->line[i]];
+
+		line->made += stacks[i].made;
+		if (stacks[i].blocks)
+			add_stack(kept, subject, line, i, &stacks[i]);
+	}
+	ss_memory_free(kept->memory, stacks, bytes);
+	order_lines(kept);
+	return true;
+}
+
+enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+				const struct ss_device_memory *device, struct ss_error *err)
+{
+	*kept = (struct ss_retained){ .memory = subject->history->memory,
+				      .count = subject->spots->texts.count,
+				      .capacity = subject->spots->texts.count };
+	kept->rounds.memory = kept->memory;
+	kept->lines = ss_memory_resize(kept->memory, NULL, 0,
+				       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
+	if (!kept->lines)
+		return ss_fail_memory(err, "what is kept");
+	memset(kept->lines, 0, ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
+	if (ss_training_steps_init(&kept->rounds, subject->history, device, subject->spots, err) !=
+	    SS_OK) {
+		ss_retained_release(kept);
+		return SS_ERR_LIMIT;
+	}
+	kept->complete_steps = kept->rounds.count - 1;
+	if (sum_lines(kept, subject, device))
+		return SS_OK;
+	ss_retained_release(kept);
+	return ss_fail_memory(err, "what is kept");
+}
+
+void ss_retained_release(struct ss_retained *kept)
+{
+	ss_training_steps_release(&kept->rounds);
+	ss_memory_free(kept->memory, kept->lines,
+		       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
+	kept->lines = NULL;
+	kept->count = 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_pickle.c - reads a memory snapshot: lists and tuples of the pickle, and the whole.
+ *
+ * Rows are made in the order of the file, so a list of dictionaries is a range of rows
+ * that ends where the next one begins. No version of PyTorch writes a dictionary into two
+ * lists; a file that does is refused.
+ */
+#include <string.h>
+
+#include "memory/load/reader.h"
+
+/* Picklers write lists in pieces of a thousand; a stack of more pieces than this is none. */
+#define PIECE_ITEMS 1000
+#define STACK_FRAMES_MAX (16 * PIECE_ITEMS)
+
+static bool add_range(struct ss_snapshot_reader *reader, struct ss_part_range range, uint32_t *out)
+{
+	void *ranges = reader->ranges;
+
+	if (!ss_memory_reserve(reader->out->memory, &ranges, &reader->range_capacity,
+			       (size_t)reader->range_count + 1, sizeof(*reader->ranges)))
+		return false;
+	reader->ranges = ranges;
+	reader->ranges[reader->range_count] = range;
+	*out = reader->range_count++;
+	return true;
+}
+
+/* The range that the list is already, or a new one. */
+static enum ss_status open_range(struct ss_snapshot_reader *reader, uint64_t *content,
+				 enum ss_part part, uint32_t first, struct ss_part_range **out,
+				 struct ss_error *err)
+{
+	uint32_t index = (uint32_t)*content;
+
+	if (!*content) {
+		if (!add_range(reader, (struct ss_part_range){ part, first, 0 }, &index))
+			return ss_fail_memory(err, "a list");
+		*content = ss_part_content(SS_PART_RANGE, index);
+	}
+	if (*content >> 32 == SS_PART_RANGE) {
+		*out = &reader->ranges[index];
+		if ((*out)->part == part && (uint64_t)(*out)->first + (*out)->count == first)
+			return SS_OK;
+	}
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "not a readable snapshot: list entries where a list is expected");
+}
+
+/* A list of rows that were just made, one after the other. */
+static enum ss_status read_rows(struct ss_snapshot_reader *reader, uint64_t *content,
+				const struct ss_pickle_value *items, uint32_t count,
+				struct ss_error *err)
+{
+	enum ss_part part = ss_part_of(&items[0]);
+	uint32_t first = ss_part_index(&items[0]);
+	struct ss_part_range *range;
+
+	SS_TRY(open_range(reader, content, part, first, &range, err));
+	for (uint32_t i = 0; i < count; i++)
+		if (items[i].content != ss_part_content(part, first + i))
+			return ss_fail(err, SS_ERR_FORMAT,
+				       "not a readable snapshot: a list that mixes several kinds "
+				       "of entries");
+	range->count += count;
+	return SS_OK;
+}
+
+/* A list of lists: the events of all devices. */
+static enum ss_status read_lists(struct ss_snapshot_reader *reader, uint64_t *content,
+				 const struct ss_pickle_value *items, uint32_t count,
+				 struct ss_error *err)
+{
+	struct ss_part_range *range;
+	void *lists = reader->lists;
+
+	if (!ss_memory_reserve(reader->out->memory, &lists, &reader->list_capacity,
+			       (size_t)reader->list_count + count, sizeof(*reader->lists)))
+		return ss_fail_memory(err, "a list");
+	reader->lists = lists;
+	SS_TRY(open_range(reader, content, SS_PART_RANGE, reader->list_count, &range, err));
+	for (uint32_t i = 0; i < count; i++)
+		reader->lists[reader->list_count++] = ss_part_of(&items[i]) == SS_PART_RANGE
+							      ? ss_part_index(&items[i])
+							      : SS_NO_ID;
+	range->count += count;
+	return SS_OK;
+}
+
+/* Where a frame is no dictionary but a text, that is its name. */
+static enum ss_status frame_of(struct ss_snapshot_reader *reader,
+			       const struct ss_pickle_value *value, uint32_t *out,
+			       struct ss_error *err)
+{
+	struct ss_code_frame frame = { 0 };
+
+	if (value->kind == SS_PICKLE_TEXT)
+		frame.name = (uint32_t)value->word;
+	*out = ss_records_add(&reader->out->frames, &frame);
+	return *out == SS_NO_ID ? ss_fail_memory(err, "the frames") : SS_OK;
+}
+
+static enum ss_status read_stack(struct ss_snapshot_reader *reader, uint64_t *content,
+				 const struct ss_pickle_value *items, uint32_t count,
+				 struct ss_error *err)
+{
+	struct ss_stacks *stacks = &reader->out->stacks;
+	struct ss_frame_list before = { 0 };
+	void *frames = reader->frames;
+	uint32_t id;
+
+	if (*content >> 32 == SS_PART_STACK)
+		before = stacks->items[(uint32_t)*content];
+	else if (*content)
+		return SS_OK; /* not a stack so far */
+	if (before.count % PIECE_ITEMS || before.count + (uint64_t)count > STACK_FRAMES_MAX)
+		return ss_fail(err, SS_ERR_LIMIT,
+			       "not a readable snapshot: a stack of more than %d frames",
+			       STACK_FRAMES_MAX);
+	if (!ss_memory_reserve(reader->out->memory, &frames, &reader->frame_capacity,
+			       (size_t)before.count + count, sizeof(*reader->frames)))
+		return ss_fail_memory(err, "a stack");
+	reader->frames = frames;
+	if (before.count)
+		memcpy(reader->frames, stacks->frames + before.first,
+		       before.count * sizeof(*reader->frames));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t *frame = &reader->frames[before.count + i];
+
+		if (items[i].kind == SS_PICKLE_DICT && items[i].content >> 32 == SS_PART_FRAME)
+			*frame = ss_part_index(&items[i]);
+		else
+			SS_TRY(frame_of(reader, &items[i], frame, err));
+	}
+	id = ss_stacks_add(stacks, reader->frames, before.count + count);
+	if (id == SS_NO_ID)
+		return ss_fail_memory(err, "the stacks");
+	reader->out->has_frames = true;
+	*content = ss_part_content(SS_PART_STACK, id);
+	return SS_OK;
+}
+
+static uint64_t whole_number(const struct ss_pickle_value *value)
+{
+	return value->kind == SS_PICKLE_INT || value->kind == SS_PICKLE_UNSIGNED
+		       ? (uint64_t)value->word
+		       : 0;
+}
+
+/* Two integers name a pool, in whatever they stand; other plain values are of no use. */
+static enum ss_status read_plain(struct ss_snapshot_reader *reader, uint64_t *content,
+				 const struct ss_pickle_value *items, uint32_t count,
+				 struct ss_error *err)
+{
+	struct ss_pool_id pool = { 0 };
+	uint32_t id;
+
+	if (*content || count != 2) {
+		*content = ss_part_content(SS_PART_OTHER, 0);
+		return SS_OK;
+	}
+	pool = (struct ss_pool_id){ whole_number(&items[0]), whole_number(&items[1]) };
+	id = ss_records_add(&reader->out->pools, &pool);
+	*content = ss_part_content(SS_PART_POOL, id);
+	return id == SS_NO_ID ? ss_fail_memory(err, "the pools") : SS_OK;
+}
+
+static enum ss_status fill(void *context, enum ss_pickle_kind kind, uint64_t *content,
+			   const struct ss_pickle_value *items, uint32_t count,
+			   struct ss_error *err)
+{
+	struct ss_snapshot_reader *reader = context;
+
+	if (kind == SS_PICKLE_DICT)
+		return ss_snapshot_read_dict(reader, content, items, count, err);
+	switch (ss_part_of(&items[0])) {
+	case SS_PART_EVENT:
+	case SS_PART_BLOCK:
+	case SS_PART_SEGMENT:
+	case SS_PART_ANNOTATION:
+	case SS_PART_HISTORY:
+		return read_rows(reader, content, items, count, err);
+	case SS_PART_FRAME:
+		return read_stack(reader, content, items, count, err);
+	case SS_PART_RANGE:
+		return read_lists(reader, content, items, count, err);
+	case SS_PART_NONE:
+		if (items[0].kind == SS_PICKLE_LIST)
+			return read_lists(reader, content, items, count, err);
+		if (items[0].kind == SS_PICKLE_TEXT)
+			return read_stack(reader, content, items, count, err);
+		return read_plain(reader, content, items, count, err);
+	default:
+		*content = *content ? *content : ss_part_content(SS_PART_OTHER, 0);
+		return SS_OK;
+	}
+}
+
+static bool tell_progress(void *context, const struct ss_source *source)
+{
+	const struct ss_snapshot_reader *reader = context;
+	const struct ss_snapshot_options *options = reader->options;
+
+	return !options || !options->progress ||
+	       options->progress(options->progress_context, source, reader->out->events.count);
+}
+
+static void release_reader(struct ss_snapshot_reader *reader)
+{
+	struct ss_memory *memory = reader->out->memory;
+
+	ss_memory_free(memory, reader->ranges, reader->range_capacity * sizeof(*reader->ranges));
+	ss_memory_free(memory, reader->lists, reader->list_capacity * sizeof(*reader->lists));
+	ss_memory_free(memory, reader->histories,
+		       reader->history_capacity * sizeof(*reader->histories));
+	ss_memory_free(memory, reader->pairs, reader->pair_capacity * sizeof(*reader->pairs));
+	ss_memory_free(memory, reader->frames, reader->frame_capacity * sizeof(*reader->frames));
+}
+
+static enum ss_status read_pickle(struct ss_source *source,
+				  const struct ss_snapshot_options *options,
+				  struct ss_snapshot *out, struct ss_error *err)
+{
+	struct ss_snapshot_reader reader = { .out = out, .options = options };
+	struct ss_pickle_reader machine = { .memory = out->memory,
+					    .texts = &out->texts,
+					    .context = &reader,
+					    .fill = fill,
+					    .progress = tell_progress };
+	struct ss_pickle_result result;
+	enum ss_status status = ss_pickle_read(source, &machine, &result, err);
+
+	if (status == SS_OK) {
+		out->is_cut = result.is_cut || source->flaw == SS_SOURCE_CUT ||
+			      source->flaw == SS_SOURCE_CORRUPT;
+		out->file_bytes = result.bytes;
+		status = ss_snapshot_finish(&reader, &result.root, err);
+	}
+	release_reader(&reader);
+	return status;
+}
+
+enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapshot_options *options,
+				struct ss_memory *memory, struct ss_snapshot *out,
+				struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+	const char *next = NULL;
+	size_t length = 0;
+
+	if (!ss_snapshot_init(out, memory) || !ss_snapshot_intern_keys(&out->texts))
+		status = ss_fail_memory(err, "the snapshot");
+	if (status == SS_OK)
+		status = ss_source_peek(source, &next, &length, err);
+	/* no operation of a pickle is a bracket like that */
+	if (status == SS_OK)
+		status = length && *next == '[' ? ss_timeline_load(source, out, err)
+						: read_pickle(source, options, out, err);
+	if (status != SS_OK)
+		ss_snapshot_release(out);
+	return status;
+}

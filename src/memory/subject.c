@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subject.c - the list of the snapshot views, and cells that they share.
+ */
+#include "memory/subject.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+#include "base/text.h"
+
+#define SS_SNAPSHOT_VIEW(name) extern const struct ss_view ss_snapshot_view_##name;
+#include "snapshot_views.inc"
+#undef SS_SNAPSHOT_VIEW
+
+#define SS_SNAPSHOT_VIEW(name) &ss_snapshot_view_##name,
+const struct ss_view *const ss_snapshot_views[] = {
+#include "snapshot_views.inc"
+};
+#undef SS_SNAPSHOT_VIEW
+
+const size_t ss_snapshot_view_count = SS_COUNT(ss_snapshot_views);
+
+#define PREFIX "snapshot-"
+
+const struct ss_view *ss_snapshot_view_find(const char *name)
+{
+	for (size_t i = 0; i < ss_snapshot_view_count; i++)
+		if (strcmp(ss_snapshot_views[i]->name + strlen(PREFIX), name) == 0)
+			return ss_snapshot_views[i];
+	return NULL;
+}
+
+void ss_snapshot_device_text(const struct ss_device_memory *device,
+			     char out[static SS_DEVICE_NAME_BYTES])
+{
+	if (device->is_cpu)
+		snprintf(out, SS_DEVICE_NAME_BYTES, "cpu");
+	else if (device->is_host && !device->device)
+		snprintf(out, SS_DEVICE_NAME_BYTES, "host");
+	else
+		snprintf(out, SS_DEVICE_NAME_BYTES, device->is_host ? "host %" PRId32 : "%" PRId32,
+			 device->device);
+}
+
+const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out)
+{
+	char name[SS_DEVICE_NAME_BYTES];
+
+	ss_snapshot_device_text(device, name);
+	return ss_table_copy(out, name);
+}
+
+/* Between two moments of files; -1: backwards, or beyond all measure. */
+static int64_t span_ns(int64_t from_ns, int64_t to_ns)
+{
+	int64_t span;
+
+	if (from_ns == SS_NO_TIME || to_ns == SS_NO_TIME ||
+	    __builtin_sub_overflow(to_ns, from_ns, &span) || span < 0)
+		return -1;
+	return span;
+}
+
+int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
+			   const struct ss_device_memory *device, uint32_t row)
+{
+	return span_ns(snapshot->events.time_ns[device->first], snapshot->events.time_ns[row]);
+}
+
+int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
+{
+	return span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
+}
+
+const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
+{
+	return ss_table_print(out, "0x%" PRIx64, address);
+}
+
+/* More frames than that are for a flame graph, not for a cell. */
+#define STACK_FRAMES_MAX 40
+
+void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			   struct ss_text *out)
+{
+	const struct ss_stacks *stacks = &subject->snapshot->stacks;
+	const struct ss_frame_list *list = &stacks->items[stack];
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0;
+	     i < list->count && shown < STACK_FRAMES_MAX && out->length <= SS_TEXT_MAX; i++) {
+		uint32_t frame = stacks->frames[list->first + i];
+		const char *line;
+		size_t length;
+
+		if (subject->spots->flags[frame] & SS_FRAME_NOISE)
+			continue;
+		line = ss_strings_text(&subject->spots->texts, subject->spots->frame_line[frame]);
+		/* a little more than a cell shows, and no part of a letter */
+		length = strnlen(line, SS_TEXT_MAX + 4);
+		while (length > SS_TEXT_MAX && ((unsigned char)line[length] & 0xc0) == 0x80)
+			length--;
+		ss_text_add_string(out, shown ? " < " : "");
+		ss_text_add(out, line, length);
+		shown++;
+	}
+}
+
+const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			      struct ss_table *out)
+{
+	struct ss_text text = { 0 };
+	const char *cell = NULL;
+
+	ss_snapshot_add_stack(subject, stack, &text);
+	if (ss_text_failed(&text))
+		out->failed = true;
+	else if (text.length)
+		cell = ss_table_copy(out, text.data);
+	ss_text_release(&text);
+	return cell;
+}
+
+int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point)
+{
+	int64_t peak = 0;
+
+	for (uint32_t i = 0; i < snapshot->curve.count; i++) {
+		int64_t sum = 0;
+
+		for (int k = 0; k < SS_CURVE_COUNT; k++)
+			sum += snapshot->curve.points[i].bytes[k];
+		if (i && sum <= peak)
+			continue;
+		peak = sum;
+		if (point)
+			*point = i;
+	}
+	return peak;
+}
+
+void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
+		       struct ss_table *out)
+{
+	if (subject->snapshot->traced)
+		out->empty = ss_table_print(out,
+					    "%s are not recorded in a trace; use "
+					    "torch.cuda.memory._dump_snapshot() to get them.",
+					    what);
+}
+
+/* What was there before the events of a trace, as far as it tells. */
+static void note_before(const struct ss_device_memory *device, const char *name,
+			struct ss_table *out)
+{
+	const struct ss_traced_device *traced = device->traced;
+	int64_t freed = ss_bytes_less(device->first_active_bytes, traced->rest_bytes);
+
+	if (!traced->has_totals)
+		ss_table_note(out,
+			      "Device %s: totals are not recorded, so amounts are sums from the "
+			      "first event, without what was in use before it.",
+			      name);
+	else if (device->first_active_bytes)
+		ss_table_note(out,
+			      "Device %s: %s was in use before the first event, with unknown "
+			      "holders; %s of it is freed later.",
+			      name, ss_bytes_text(device->first_active_bytes, out),
+			      freed ? ss_bytes_text(freed, out) : "none");
+}
+
+static void note_traced(const struct ss_device_memory *device, const char *name,
+			struct ss_table *out)
+{
+	note_before(device, name, out);
+	if (!device->traced->has_addresses)
+		ss_table_note(out,
+			      "Device %s: addresses are not recorded (newer versions of PyTorch "
+			      "record them), so a free cannot be matched with its allocation: "
+			      "amounts over time and allocations are known, holders are not.",
+			      name);
+	if (device->traced->unexplained)
+		ss_table_note(out,
+			      "Device %s: %" PRIu32
+			      " %s of the recorded total without an event, shown without a stack.",
+			      name, device->traced->unexplained,
+			      device->traced->unexplained == 1 ? "change" : "changes");
+}
+
+static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
+{
+	if (!snapshot->traced)
+		return;
+	if (!snapshot->has_python)
+		ss_table_note(out, "Python calls are not recorded, so operators are shown in "
+				   "place of source lines; use profile(with_stack=True) to record "
+				   "them.");
+	if (snapshot->left_out)
+		ss_table_note(out,
+			      "%" PRIu64 " %s left out: %s device number is invalid or already "
+			      "used by another device.",
+			      snapshot->left_out,
+			      snapshot->left_out == 1 ? "event is" : "events are",
+			      snapshot->left_out == 1 ? "its" : "their");
+}
+
+bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device)
+{
+	return !device->is_host && (!device->is_cpu || device == history->devices);
+}
+
+static void note_device(const struct ss_snapshot_subject *subject,
+			const struct ss_device_memory *device, struct ss_table *out)
+{
+	const char *name = ss_snapshot_device_name(device, out);
+
+	if (device->traced) {
+		note_traced(device, name, out);
+		return;
+	}
+	if (!device->count) {
+		ss_table_note(
+			out,
+			"Device %s: no events were recorded, so the peak and the history are "
+			"unknown; call torch.cuda.memory._record_memory_history() before the run.",
+			name);
+		return;
+	}
+	if (device->begins_in_middle && !device->lost_stacks)
+		ss_table_note(out,
+			      "Device %s: the recording starts in the middle of the run: %" PRIu32
+			      " blocks (%s) were already in use.",
+			      name, device->old_count,
+			      ss_bytes_text(device->first_active_bytes, out));
+	else if (device->begins_in_middle)
+		ss_table_note(out,
+			      "Device %s: the recording starts in the middle of the run: %" PRIu32
+			      " blocks (%s) were already in use, and %" PRIu32
+			      " of them (%s) have no stack; a larger max_entries keeps more.",
+			      name, device->old_count,
+			      ss_bytes_text(device->first_active_bytes, out), device->lost_stacks,
+			      ss_bytes_text(device->lost_bytes, out));
+	if (device->is_compared && (device->unmatched || device->odd_events))
+		ss_table_note(out,
+			      "Device %s: the events do not match the recorded segments: %" PRIu32
+			      " blocks differ, %" PRIu32 " events do not fit.",
+			      name, device->unmatched, device->odd_events);
+	else if (device->is_compared && !device->is_exact)
+		ss_table_note(out,
+			      "Device %s: the events are not from a caching allocator: sizes are "
+			      "requested sizes, not block sizes.",
+			      name);
+	if (!device->is_compared && !subject->snapshot->is_cut)
+		ss_table_note(out,
+			      "Device %s: the file has no segments, so what was in use before the "
+			      "events is unknown.",
+			      name);
+}
+
+void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out)
+{
+	if (subject->snapshot->is_curve)
+		ss_table_note(out, "This is a memory timeline of the profiler: it has sums by "
+				   "category over time, but no blocks and stacks; "
+				   "torch.cuda.memory._dump_snapshot() records them.");
+	if (subject->snapshot->is_cut)
+		ss_table_note(out, "The file is truncated: the figures cover what could be read, "
+				   "and the final state is unknown.");
+	for (uint32_t i = 0; i < subject->history->device_count; i++)
+		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
+			note_device(subject, &subject->history->devices[i], out);
+	note_trace(subject->snapshot, out);
+	if (subject->snapshot->odd_numbers)
+		ss_table_note(out, "%" PRIu64 " impossible %s as 0.",
+			      subject->snapshot->odd_numbers,
+			      subject->snapshot->odd_numbers == 1 ? "size counts" : "sizes count");
+}

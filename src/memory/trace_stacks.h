@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_stacks.h - the stacks of a trace's memory events, as those of a snapshot.
+ *
+ * A stack is what lies around an event on its thread: Python frames, modules, ranges and
+ * operators; steps of the profiler and calls of the runtime are no frames, nor are calls that
+ * opened a range and have returned since. Where old writers gave operators a call stack
+ * instead of frames, it stands around them. The phase that the trace tells
+ * (analyze/host/step_phase.h) is the outermost frame where no other frame tells it.
+ *
+ * Frames are looked up once a name and nodes by (node around it, frame), so what this costs
+ * grows with rows and not with the depth of stacks.
+ */
+#ifndef SS_MEMORY_TRACE_STACKS_H
+#define SS_MEMORY_TRACE_STACKS_H
+
+#include "analyze/host/step_phase.h"
+#include "analyze/memory/alloc.h"
+#include "memory/load/snapshot.h"
+#include "trace/trace.h"
+
+/* Deeper stacks lose what is outermost: files with more are not made by programs. */
+#define SS_TRACE_FRAMES_MAX 256
+
+/* Frames that stand for a phase; stack_places.c knows them by these names. */
+#define SS_PHASE_FRAME_FORWARD "(forward)"
+#define SS_PHASE_FRAME_BACKWARD "(backward)"
+#define SS_PHASE_FRAME_OPTIMIZER "(optimizer)"
+
+/* The phase that a stack belongs to, apart from its frames. */
+enum ss_told_phase { SS_TOLD_NONE, SS_TOLD_FORWARD, SS_TOLD_BACKWARD, SS_TOLD_OPTIMIZER, SS_TOLDS };
+
+struct ss_stack_node {
+	uint32_t parent, frame;
+	uint32_t stacks[SS_TOLDS]; /* its stack, by phase; SS_NO_ID: not made yet */
+	bool tells;                /* a frame of it says what phase it is */
+	bool has_python;
+};
+
+/* Where the stack of a call stack's text was put last. */
+struct ss_text_node {
+	uint32_t parent, node;
+};
+
+struct ss_trace_stacks {
+	const struct ss_trace *trace;
+	struct ss_snapshot *out; /* lent: gets frames and stacks */
+	struct ss_arena arena;   /* of the columns below */
+	struct ss_phases phases;
+	struct ss_records keys; /* (parent, frame): its id is that of the node */
+	struct ss_stack_node *nodes;
+	uint32_t node_count, node_capacity;
+	struct ss_thread_walk *walks;  /* per track */
+	uint32_t *row_nodes;           /* per host row; SS_NO_ID: not looked up yet */
+	uint32_t *name_frames;         /* per name of the trace; SS_NO_ID: the same */
+	struct ss_text_node *by_texts; /* per text of the trace */
+	uint32_t *path;                /* rows on the way to the root */
+	uint32_t path_count, path_capacity;
+	uint32_t phase_frames[SS_TOLDS];
+	uint32_t step; /* the first that is not over at the latest event */
+	bool trains;   /* there is backward work, so what comes before it is forward */
+	bool has_steps;
+};
+
+/* Release it also when this failed. */
+SS_MUST_USE
+enum ss_status ss_trace_stacks_init(struct ss_trace_stacks *stacks, const struct ss_trace *trace,
+				    struct ss_snapshot *out, struct ss_error *err);
+void ss_trace_stacks_release(struct ss_trace_stacks *stacks);
+
+/* The stack of an allocation event; they are asked for in order. SS_NO_ID at the limit. */
+SS_MUST_USE
+uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event);
+
+/* Whether ranges on the host mark the steps; otherwise stacks do. */
+bool ss_trace_stacks_has_steps(const struct ss_trace *trace);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * training_steps.c - finds the training steps of a snapshot from the phases of its stacks,
+ * in one pass.
+ */
+#include "memory/training_steps.h"
+
+#include "base/search.h"
+
+static bool begin(struct ss_training_steps *rounds, uint32_t row)
+{
+	void *starts = rounds->starts;
+
+	if (!ss_memory_reserve(rounds->memory, &starts, &rounds->capacity,
+			       (size_t)rounds->count + 1, sizeof(*rounds->starts)))
+		return false;
+	rounds->starts = starts;
+	rounds->starts[rounds->count++] = row;
+	return true;
+}
+
+/* What ends a step, and what begins the next one. */
+struct borders {
+	bool by_optimizer;
+};
+
+static bool is_end(const struct borders *borders, enum ss_stack_phase phase)
+{
+	return borders->by_optimizer ? phase == SS_STACK_STEP : phase == SS_STACK_BACKWARD;
+}
+
+/* What has no stack says nothing: frees of backward often have none. */
+static bool is_start(const struct borders *borders, enum ss_stack_phase phase)
+{
+	if (borders->by_optimizer)
+		return phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER ||
+		       phase == SS_STACK_BACKWARD;
+	return phase == SS_STACK_FORWARD;
+}
+
+static bool find_starts(struct ss_training_steps *rounds, const struct ss_memory_events *events,
+			const struct ss_device_memory *device, const struct ss_stack_places *spots,
+			const struct borders *borders)
+{
+	bool ended = false;
+
+	if (!begin(rounds, device->first))
+		return false;
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		enum ss_stack_phase phase = (enum ss_stack_phase)spots->phase[events->stack[row]];
+
+		if (is_end(borders, phase)) {
+			ended = rounds->has_steps = true;
+		} else if (ended && events->action[row] == SS_ACTION_ALLOC &&
+			   is_start(borders, phase)) {
+			ended = false;
+			if (!begin(rounds, row))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool take_steps(struct ss_training_steps *rounds, const struct ss_snapshot *snapshot,
+		       const struct ss_device_memory *device)
+{
+	const struct ss_traced_device *traced = device->traced;
+
+	rounds->has_steps = rounds->is_recorded = true;
+	rounds->before = !traced->begins_with_step;
+	if (rounds->before && !begin(rounds, device->first))
+		return false;
+	for (uint32_t i = 0; i <= traced->step_count; i++)
+		if (!begin(rounds, snapshot->step_rows[traced->first_step + i]))
+			return false;
+	return true;
+}
+
+enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
+				      const struct ss_history *history,
+				      const struct ss_device_memory *device,
+				      const struct ss_stack_places *spots, struct ss_error *err)
+{
+	const struct ss_memory_events *events = &history->snapshot->events;
+	struct borders borders = { 0 };
+
+	*rounds = (struct ss_training_steps){ .memory = history->memory };
+	for (uint32_t row = device->first; row < device->first + device->count; row++)
+		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_STACK_STEP;
+	if (device->traced && device->traced->step_count
+		    ? take_steps(rounds, history->snapshot, device)
+		    : find_starts(rounds, events, device, spots, &borders))
+		return SS_OK;
+	ss_training_steps_release(rounds);
+	return ss_fail_memory(err, "the steps");
+}
+
+void ss_training_steps_release(struct ss_training_steps *rounds)
+{
+	ss_memory_free(rounds->memory, rounds->starts, rounds->capacity * sizeof(*rounds->starts));
+	rounds->starts = NULL;
+	rounds->count = rounds->capacity = 0;
+}
+
+int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row)
+{
+	uint32_t round = ss_training_steps_at(rounds, row);
+
+	if (!rounds->has_steps || round < rounds->before ||
+	    (rounds->is_recorded && round + 1 == rounds->count))
+		return -1;
+	return (int64_t)round - rounds->before;
+}
+
+uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t row)
+{
+	uint32_t low = 0, high = rounds->count;
+
+	SS_SEARCH(low, high, at, rounds->starts[at] <= row);
+	return low ? low - 1 : 0;
+}

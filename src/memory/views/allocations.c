@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * allocations.c - view: the most expensive allocations: size times how long they were
+ * held.
+ *
+ * Without times, the number of events is used as the duration. An allocation that was not
+ * freed is held until the last event. By line, stack or call, the figures are sums; a call
+ * in a forward() includes everything inside it, so nested calls count the same allocations
+ * twice.
+ */
+#include <stdlib.h>
+
+#include "analyze/memory/pools.h"
+#include "memory/holders/calls.h"
+#include "memory/training_steps.h"
+
+enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
+
+/* Of millions, those that anybody reads; sums are of all. */
+#define SHOWN_MAX 10000
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_DEVICE,
+	{ "bytes", SS_COLUMN_BYTES, "size of the block; for a line: total size of all its blocks",
+	  0 },
+	{ "requested_bytes", SS_COLUMN_BYTES, "requested size", SS_COLUMN_DETAIL },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations of the line, stack or call", 0 },
+	{ "held_gb_s", SS_COLUMN_NUMBER,
+	  "size times how long it was held, in GB x seconds; empty: times are not recorded", 0 },
+	{ "held_percent", SS_COLUMN_PERCENT, "share of held_gb_s of all allocations",
+	  SS_COLUMN_BAR },
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it; or the call", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose, as far as the stack shows it", 0 },
+	{ "at_ns", SS_COLUMN_NS, "time of the allocation, from the first event", 0 },
+	{ "lifetime_ns", SS_COLUMN_NS, "time until it was freed; empty: not freed in the events",
+	  0 },
+	{ "freed", SS_COLUMN_COUNT, "number of allocations freed in the events", 0 },
+	{ "step", SS_COLUMN_ID, "step in which it was allocated, from 0; empty: none, or unknown",
+	  0 },
+	{ "event", SS_COLUMN_ID, "number of the allocation event, from 0", SS_COLUMN_DETAIL },
+	{ "address", SS_COLUMN_TEXT, "memory address", SS_COLUMN_DETAIL },
+	{ "freed_by", SS_COLUMN_TEXT, "source line that freed it", SS_COLUMN_DETAIL },
+	{ "stack", SS_COLUMN_TEXT, "stack, innermost frame first",
+	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
+};
+
+struct item {
+	double held; /* bytes x ns, or x events */
+	int64_t bytes;
+	uint32_t row;
+};
+
+struct sums {
+	double held;
+	int64_t bytes, requested_bytes;
+	uint32_t id, count, freed, stack;
+};
+
+struct work {
+	const struct ss_snapshot_subject *subject;
+	const struct ss_device_memory *device;
+	struct ss_training_steps rounds;
+	struct ss_table *out;
+	const char *name;
+	bool has_times, has_addresses;
+	double all;         /* sum of `held` */
+	struct item *items; /* the largest so far: the least of them first, as a heap */
+	uint32_t count;
+	struct sums *sums;
+	uint32_t sum_count;
+};
+
+static uint32_t end_of(const struct work *work, uint32_t row)
+{
+	uint32_t freed = work->subject->history->partner[row];
+
+	return freed == SS_NO_ROW ? work->device->first + work->device->count - 1 : freed;
+}
+
+static double held_of(const struct work *work, uint32_t row)
+{
+	const struct ss_snapshot *snapshot = work->subject->snapshot;
+	double bytes = (double)work->subject->history->bytes[row];
+	int64_t span_ns;
+
+	if (ss_history_is_loose(work->subject->history, row))
+		return 0; /* until when is not known */
+	if (!work->has_times)
+		return bytes * (double)(end_of(work, row) - row);
+	span_ns = ss_snapshot_between(snapshot, row, end_of(work, row));
+	return span_ns < 0 ? 0 : bytes * (double)span_ns;
+}
+
+/* Less: held less, or equal and smaller, or equal and later. */
+static bool is_less(const struct item *a, const struct item *b)
+{
+	if (a->held != b->held)
+		return a->held < b->held;
+	return a->bytes < b->bytes || (a->bytes == b->bytes && a->row > b->row);
+}
+
+static void sift(struct item *items, uint32_t count, uint32_t at)
+{
+	for (;;) {
+		uint32_t least = at, left = 2 * at + 1;
+		struct item moved;
+
+		for (uint32_t child = left; child < count && child <= left + 1; child++)
+			if (is_less(&items[child], &items[least]))
+				least = child;
+		if (least == at)
+			return;
+		moved = items[at];
+		items[at] = items[least];
+		items[least] = moved;
+		at = least;
+	}
+}
+
+static void offer(struct work *work, struct item item)
+{
+	if (work->count < SHOWN_MAX) {
+		uint32_t at = work->count++;
+
+		while (at && is_less(&item, &work->items[(at - 1) / 2])) {
+			work->items[at] = work->items[(at - 1) / 2];
+			at = (at - 1) / 2;
+		}
+		work->items[at] = item;
+	} else if (is_less(&work->items[0], &item)) {
+		work->items[0] = item;
+		sift(work->items, work->count, 0);
+	}
+}
+
+/* Deeper nests are charged to the innermost calls. */
+#define CALLS_MAX 64
+
+/* The sums that an allocation of a stack belongs to. */
+static uint32_t find_ids(const struct work *work, uint32_t stack, uint32_t *ids)
+{
+	switch (work->subject->group) {
+	case BY_CALL:
+		return ss_calls_on(work->subject, stack, ids, CALLS_MAX);
+	case BY_STACK:
+		ids[0] = stack;
+		return 1;
+	default:
+		ids[0] = work->subject->spots->line[stack];
+		return 1;
+	}
+}
+
+static void add_sum(struct work *work, uint32_t row, double held)
+{
+	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	uint32_t stack = events->stack[row], ids[CALLS_MAX];
+	uint32_t count = find_ids(work, stack, ids);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct sums *sums = &work->sums[ids[i]];
+
+		sums->held += held;
+		sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
+		sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
+		sums->count++;
+		sums->freed += work->subject->history->partner[row] != SS_NO_ROW;
+		sums->stack = stack;
+	}
+}
+
+static void collect(struct work *work)
+{
+	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	const struct ss_device_memory *device = work->device;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		double held;
+
+		if (events->action[row] != SS_ACTION_ALLOC)
+			continue;
+		held = held_of(work, row);
+		work->all += held;
+		if (work->subject->group == EACH)
+			offer(work, (struct item){ held, work->subject->history->bytes[row], row });
+		else
+			add_sum(work, row, held);
+	}
+}
+
+static int by_item(const void *left, const void *right)
+{
+	return is_less(left, right) ? 1 : is_less(right, left) ? -1 : 0;
+}
+
+static int by_sum(const void *left, const void *right)
+{
+	const struct sums *a = left, *b = right;
+
+	if (a->held != b->held)
+		return a->held > b->held ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void add_held(const struct work *work, double held)
+{
+	if (work->has_times && work->has_addresses)
+		ss_row_number(work->out, held / 1e18);
+	else
+		ss_row_null(work->out);
+	ss_row_share(work->out, held, work->all);
+}
+
+static void add_item(const struct work *work, const struct item *item)
+{
+	const struct ss_snapshot_subject *subject = work->subject;
+	const struct ss_memory_events *events = &subject->snapshot->events;
+	uint32_t freed = subject->history->partner[item->row];
+	struct ss_table *out = work->out;
+
+	ss_row_begin(out);
+	ss_row_text(out, work->name);
+	ss_row_int(out, subject->history->bytes[item->row]);
+	ss_row_int(out, events->bytes[item->row]);
+	ss_row_null(out);
+	add_held(work, item->held);
+	ss_row_text(out, ss_stack_places_line(subject->spots, events->stack[item->row]));
+	ss_row_text(out,
+		    ss_purpose_name(ss_purpose_of(subject->history, subject->spots, item->row)));
+	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, work->device, item->row));
+	ss_row_int_known(out, freed == SS_NO_ROW
+				      ? -1
+				      : ss_snapshot_between(subject->snapshot, item->row, freed));
+	ss_row_null(out);
+	ss_row_int_known(out, ss_training_steps_step(&work->rounds, item->row));
+	ss_row_int(out, item->row - work->device->first);
+	ss_row_text(out, work->has_addresses ? ss_snapshot_address(events->address[item->row], out)
+					     : NULL);
+	ss_row_text(out, freed == SS_NO_ROW
+				 ? NULL
+				 : ss_stack_places_line(subject->spots, events->stack[freed]));
+	ss_row_text(out, ss_snapshot_stack(subject, events->stack[item->row], out));
+	ss_row_end(out);
+}
+
+static void add_sums(const struct work *work, const struct sums *sums)
+{
+	const struct ss_snapshot_subject *subject = work->subject;
+	struct ss_table *out = work->out;
+
+	ss_row_begin(out);
+	ss_row_text(out, work->name);
+	ss_row_int(out, sums->bytes);
+	ss_row_int(out, sums->requested_bytes);
+	ss_row_int(out, sums->count);
+	add_held(work, sums->held);
+	ss_row_text(out, subject->group == BY_CALL
+				 ? ss_strings_text(&subject->spots->texts, sums->id)
+				 : ss_stack_places_line(subject->spots, sums->stack));
+	ss_row_nulls(out, 3);
+	ss_row_int_known(out, work->has_addresses ? (int64_t)sums->freed : -1);
+	ss_row_nulls(out, 4);
+	ss_row_text(out, subject->group == BY_STACK ? ss_snapshot_stack(subject, sums->stack, out)
+						    : NULL);
+	ss_row_end(out);
+}
+
+static void show(struct work *work)
+{
+	if (work->count)
+		qsort(work->items, work->count, sizeof(*work->items), by_item);
+	for (uint32_t i = 0; i < work->count; i++)
+		add_item(work, &work->items[i]);
+	if (work->sum_count)
+		qsort(work->sums, work->sum_count, sizeof(*work->sums), by_sum);
+	for (uint32_t i = 0; i < work->sum_count; i++)
+		if (work->sums[i].count)
+			add_sums(work, &work->sums[i]);
+	if (work->count == SHOWN_MAX)
+		ss_table_note(work->out,
+			      "Only the %d most expensive allocations of each device are listed.",
+			      SHOWN_MAX);
+}
+
+static enum ss_status run_device(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_snapshot_subject *subject = work->subject;
+
+	work->sum_count = subject->group == EACH       ? 0
+			  : subject->group == BY_STACK ? subject->snapshot->stacks.count
+						       : subject->spots->texts.count;
+	work->items = SS_ARENA_NEW(scratch, struct item, SHOWN_MAX);
+	work->sums = SS_ARENA_NEW(scratch, struct sums, (size_t)work->sum_count + 1);
+	if (!work->items || !work->sums)
+		return ss_fail_memory(err, "the allocations");
+	for (uint32_t i = 0; i < work->sum_count; i++)
+		work->sums[i].id = i;
+	SS_TRY(ss_training_steps_init(&work->rounds, subject->history, work->device, subject->spots,
+				      err));
+	work->has_addresses = !work->device->traced || work->device->traced->has_addresses;
+	work->has_times = subject->snapshot->events.time_ns[work->device->first] != SS_NO_TIME;
+	collect(work);
+	show(work);
+	ss_training_steps_release(&work->rounds);
+	return SS_OK;
+}
+
+static enum ss_status allocations_run(const struct ss_snapshot_subject *subject,
+				      struct ss_table *out, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
+		struct work work = { .subject = subject,
+				     .device = &subject->history->devices[i],
+				     .out = out };
+		struct ss_arena scratch;
+
+		if (!work.device->count)
+			continue;
+		work.name = ss_snapshot_device_name(work.device, out);
+		ss_arena_init(&scratch, subject->history->memory);
+		status = run_device(&work, &scratch, err);
+		ss_arena_release(&scratch);
+	}
+	ss_snapshot_notes(subject, out);
+	return status;
+}
+
+const struct ss_view ss_snapshot_view_allocations = {
+	.name = "snapshot-allocations",
+	.summary = "Allocations by size times how long they were held",
+	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.groups = { "each", "line", "stack", "call" },
+	.rankless = true,
+	.run_snapshot = allocations_run,
+};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff.c - view: what holds more or less memory than in another snapshot, line by line.
+ *
+ * Lines are matched by their text, over all devices, at the end of both snapshots.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+#include "memory/holders/live_blocks.h"
+
+static const struct ss_column columns[] = {
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it; empty: no stack", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose of its last block, as far as the stack shows it",
+	  0 },
+	{ "change_bytes", SS_COLUMN_BYTES, "after minus before", 0 },
+	{ "before_bytes", SS_COLUMN_BYTES, "held at the end of the first snapshot", 0 },
+	{ "after_bytes", SS_COLUMN_BYTES, "held at the end of the second snapshot", 0 },
+	{ "before_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
+	{ "after_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
+};
+
+struct line {
+	int64_t bytes[2];
+	uint32_t blocks[2];
+	uint32_t id;
+	uint8_t purpose;
+};
+
+struct work {
+	struct ss_memory *memory;
+	struct ss_strings lines;
+	struct line *items; /* by id, then by change */
+	uint32_t count, capacity;
+	uint32_t *known; /* per stack of the side: the id of its line, plus 1 */
+};
+
+/* The id of the line that a stack allocates at: looked up once, for lines can be long. */
+static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *subject,
+			uint32_t stack)
+{
+	const char *text;
+	uint32_t id;
+
+	if (work->known[stack])
+		return work->known[stack] - 1;
+	text = ss_stack_places_line(subject->spots, stack);
+	id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
+	if (id != SS_NO_ID)
+		work->known[stack] = id + 1;
+	return id;
+}
+
+static bool add_block(struct work *work, const struct ss_snapshot_subject *subject,
+		      const struct ss_live_block *block, int side)
+{
+	void *items = work->items;
+	uint32_t id = line_of(work, subject, block->stack);
+
+	if (id == SS_NO_ID || !ss_memory_reserve(work->memory, &items, &work->capacity,
+						 (size_t)id + 1, sizeof(*work->items)))
+		return false;
+	work->items = items;
+	for (; work->count <= id; work->count++)
+		work->items[work->count] = (struct line){ .id = work->count };
+	work->items[id].bytes[side] = ss_bytes_add(work->items[id].bytes[side], block->bytes);
+	work->items[id].blocks[side]++;
+	work->items[id].purpose = block->purpose;
+	return true;
+}
+
+static enum ss_status add_side(struct work *work, const struct ss_snapshot_subject *subject,
+			       int side, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+	struct ss_arena scratch;
+	bool whole;
+
+	ss_arena_init(&scratch, work->memory);
+	work->known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)subject->snapshot->stacks.count + 1);
+	whole = work->known != NULL;
+	for (uint32_t i = 0; i < subject->history->device_count && whole && status == SS_OK; i++) {
+		struct ss_live_blocks held = { 0 };
+
+		status = ss_live_blocks_init(&held, subject, &subject->history->devices[i],
+					     SS_LIVE_AT_END, err);
+		for (uint32_t k = 0; status == SS_OK && k < held.count && whole; k++)
+			whole = add_block(work, subject, &held.items[k], side);
+		if (status == SS_OK)
+			ss_live_blocks_release(&held);
+	}
+	ss_arena_release(&scratch);
+	return whole ? status : ss_fail_memory(err, "the lines");
+}
+
+static int64_t change_of(const struct line *line)
+{
+	return ss_bytes_less(line->bytes[1], line->bytes[0]);
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	int64_t change_a = change_of(a), change_b = change_of(b);
+	int64_t size_a = change_a < 0 ? -change_a : change_a;
+	int64_t size_b = change_b < 0 ? -change_b : change_b;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void show(struct work *work, struct ss_table *out)
+{
+	if (work->count)
+		qsort(work->items, work->count, sizeof(*work->items), by_change);
+	for (uint32_t i = 0; i < work->count; i++) {
+		const struct line *line = &work->items[i];
+		const char *text = ss_strings_text(&work->lines, line->id);
+
+		if (!line->blocks[0] && !line->blocks[1])
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, text);
+		ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
+		ss_row_int(out, change_of(line));
+		ss_row_int(out, line->bytes[0]);
+		ss_row_int(out, line->bytes[1]);
+		ss_row_int(out, line->blocks[0]);
+		ss_row_int(out, line->blocks[1]);
+		ss_row_end(out);
+	}
+}
+
+static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+			       struct ss_error *err)
+{
+	struct work work = { .memory = subject->history->memory };
+	enum ss_status status = SS_OK;
+
+	if (!subject->before)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "diff compares two snapshots: give the path of the second one");
+	if (!ss_strings_init(&work.lines, work.memory))
+		status = ss_fail_memory(err, "the lines");
+	if (status == SS_OK)
+		status = add_side(&work, subject->before, 0, err);
+	if (status == SS_OK)
+		status = add_side(&work, subject, 1, err);
+	if (status == SS_OK)
+		show(&work, out);
+	ss_strings_release(&work.lines);
+	ss_memory_free(work.memory, work.items, work.capacity * sizeof(*work.items));
+	return status;
+}
+
+const struct ss_view ss_snapshot_view_diff = {
+	.name = "snapshot-diff",
+	.summary = "What holds more or less memory than in another snapshot",
+	.empty = "Neither snapshot holds any memory.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "change_bytes before_bytes after_bytes before_blocks after_blocks",
+	.rankless = true,
+	.run_snapshot = diff_run,
+};

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock_offsets.c - aligns the clocks of all ranks.
+ *
+ * All ranks leave a symmetric collective together: its end is the median of their ends,
+ * and a rank's offset is the median of its differences. Each is computed from the other in
+ * turn, which is an L1 fit: a few collectives that end raggedly do not move it. Ranks on
+ * one host share its clock and one offset, unless their collectives contradict that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/search.h"
+#include "ranks/join.h"
+
+/* Ends converge in two or three sweeps; groups that hang together by a thread need more. */
+#define SWEEPS 8
+
+/* A rank whose collectives are further off than its host's does not share that clock. */
+#define SAME_CLOCK_NS 200000
+
+/* Fewer anchors, or a shorter time, do not show a drift. */
+#define DRIFT_ANCHORS_MIN 12
+#define DRIFT_SPAN_MIN 100000000
+
+struct solver {
+	struct ss_joined *joined;
+	struct ss_arena *scratch;
+	uint32_t *node_of; /* per rank: the clock that it shares */
+	uint32_t node_count;
+	struct ss_classes node_ranks; /* of each clock */
+	int64_t *ends;                /* per meeting, on the common clock */
+	int64_t *values;
+	int64_t *moments;
+	uint32_t *queue;
+	uint8_t *is_asked;       /* per meeting */
+	struct ss_clock *firsts; /* per component */
+};
+
+int64_t ss_joined_align(const struct ss_joined *joined, uint32_t rank, int64_t moment_ns)
+{
+	const struct ss_clock *clock = &joined->clocks[rank];
+
+	return ss_moment_add(moment_ns, ss_moment_add(clock->offset_ns,
+						      ss_drift_after(moment_ns - clock->middle_ns,
+								     clock->drift_ppb)));
+}
+
+static bool is_anchor(const struct ss_joined *joined, uint32_t number)
+{
+	const struct ss_meeting *meeting;
+
+	if (number == SS_NO_MEETING)
+		return false;
+	meeting = &joined->meetings[number];
+	return meeting->is_symmetric ||
+	       (joined->by_pairs && meeting->kind >= SS_COLLECTIVE_SEND_RECV);
+}
+
+/* --- a first guess ---------------------------------------------------------------- */
+
+/* The median difference of the ends of two ranks in the meetings that both came to. */
+static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
+{
+	struct ss_joined *joined = solver->joined;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		uint32_t number = joined->meeting_of[r][i];
+		const struct ss_meeting *meeting;
+		uint32_t low, high;
+
+		if (!is_anchor(joined, number))
+			continue;
+		meeting = &joined->meetings[number];
+		low = meeting->first;
+		high = low + meeting->count;
+		SS_SEARCH(low, high, at, joined->members[at].rank < known);
+		if (low == meeting->first + meeting->count || joined->members[low].rank != known)
+			continue;
+		solver->values[count++] =
+			ss_joined_align(joined, known,
+					ss_joined_arrival(joined, &joined->members[low])->end_ns) -
+			joined->ranks[r].arrivals[i].end_ns;
+	}
+	if (!count)
+		return false;
+	joined->clocks[r].offset_ns = ss_moment_cut(ss_median(solver->values, count));
+	return true;
+}
+
+/* Those who met a rank whose clock is known, and are not known yet. Each meeting is asked once. */
+static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
+{
+	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t i = 0; i < joined->ranks[known].arrival_count; i++) {
+		uint32_t number = joined->meeting_of[known][i];
+		const struct ss_meeting *meeting;
+
+		if (!is_anchor(joined, number) || solver->is_asked[number])
+			continue;
+		solver->is_asked[number] = 1;
+		meeting = &joined->meetings[number];
+		for (uint32_t m = 0; m < meeting->count; m++) {
+			uint32_t r = joined->members[meeting->first + m].rank;
+
+			if (joined->clocks[r].component != SS_NO_ROW ||
+			    !guess_from(solver, known, r))
+				continue;
+			joined->clocks[r].component = joined->clocks[known].component;
+			solver->queue[to++] = r;
+		}
+	}
+	return to;
+}
+
+/* From rank to rank through what they met in; each island is a component: returns how many. */
+static uint32_t guess(struct solver *solver)
+{
+	struct ss_joined *joined = solver->joined;
+	uint32_t component = 0, islands = 0;
+
+	memset(solver->is_asked, 0, joined->meeting_count);
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		joined->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
+	for (uint32_t root = 0; root < joined->rank_count; root++) {
+		uint32_t to = 0;
+
+		if (joined->clocks[root].component != SS_NO_ROW)
+			continue;
+		joined->clocks[root].component = component;
+		solver->queue[to++] = root;
+		for (uint32_t from = 0; from < to; from++)
+			to = guess_next(solver, solver->queue[from], to);
+		islands++;
+		/* who met nobody cannot be compared */
+		if (to == 1 && joined->rank_count > 1)
+			joined->clocks[root].component = SS_NO_ROW;
+		else
+			component++;
+	}
+	return islands;
+}
+
+/*
+ * Stages of a pipeline meet in sends and receives alone. Both ends leave such a pair almost
+ * together, but the sender may leave before: they count only where nothing better connects
+ * the ranks.
+ */
+static void connect(struct solver *solver)
+{
+	if (guess(solver) <= 1)
+		return;
+	solver->joined->by_pairs = true;
+	guess(solver);
+}
+
+/* --- sweeps ------------------------------------------------------------------------- */
+
+static void find_ends(struct solver *solver)
+{
+	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+
+		if (!is_anchor(joined, i))
+			continue;
+		for (uint32_t k = 0; k < meeting->count; k++) {
+			const struct ss_member *member = &joined->members[meeting->first + k];
+
+			solver->values[k] =
+				ss_joined_align(joined, member->rank,
+						ss_joined_arrival(joined, member)->end_ns);
+		}
+		solver->ends[i] = ss_median(solver->values, meeting->count);
+	}
+}
+
+/*
+ * What a rank is off in its meetings, behind `count` others; moments: when, in its time. Returns
+ * how many there are then.
+ */
+static uint32_t add_differences(struct solver *solver, uint32_t r, uint32_t count)
+{
+	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		int64_t end_ns = joined->ranks[r].arrivals[i].end_ns;
+		uint32_t meeting = joined->meeting_of[r][i];
+
+		if (!is_anchor(joined, meeting))
+			continue;
+		solver->moments[count] = end_ns;
+		solver->values[count++] = solver->ends[meeting] -
+					  ss_joined_align(joined, r, end_ns);
+	}
+	return count;
+}
+
+/* The same of all ranks of a clock. */
+static uint32_t differences(struct solver *solver, uint32_t node)
+{
+	const struct ss_classes *ranks = &solver->node_ranks;
+	uint32_t count = 0;
+
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++)
+		count = add_differences(solver, ranks->items[i], count);
+	return count;
+}
+
+static void move_clock(struct solver *solver, uint32_t node, int64_t by_ns)
+{
+	const struct ss_classes *ranks = &solver->node_ranks;
+
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
+		struct ss_clock *clock = &solver->joined->clocks[ranks->items[i]];
+
+		clock->offset_ns = ss_moment_add(clock->offset_ns, by_ns);
+	}
+}
+
+/* The rank's clock against another one: what comes out is that one's own time. */
+static void hold(struct ss_clock *clock, const struct ss_clock *first)
+{
+	int64_t offset_ns = ss_moment_add(clock->offset_ns, -first->offset_ns);
+	/* how long after the first one's middle its own middle is */
+	int64_t after_ns = ss_moment_add(clock->middle_ns - first->middle_ns, offset_ns);
+
+	clock->offset_ns = ss_moment_add(offset_ns, -ss_drift_after(after_ns, first->drift_ppb));
+	clock->drift_ppb -= first->drift_ppb;
+	clock->error_ns = ss_ns_sum(clock->error_ns, first->error_ns);
+}
+
+/* The first rank of each component keeps its time. */
+static void hold_first(struct solver *solver)
+{
+	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		solver->queue[r] = SS_NO_ROW; /* per component: its first */
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		struct ss_clock *clock = &joined->clocks[r];
+
+		if (clock->component == SS_NO_ROW)
+			continue;
+		if (solver->queue[clock->component] == SS_NO_ROW) {
+			solver->queue[clock->component] = r;
+			solver->firsts[clock->component] = *clock;
+		}
+		hold(clock, &solver->firsts[clock->component]);
+		/* the same clock as the first one's: nothing to be wrong about */
+		if (solver->node_of[r] == solver->node_of[solver->queue[clock->component]])
+			clock->error_ns = 0;
+	}
+}
+
+static void sweep(struct solver *solver)
+{
+	for (int round = 0; round < SWEEPS; round++) {
+		bool moved = false;
+
+		find_ends(solver);
+		for (uint32_t node = 0; node < solver->node_count; node++) {
+			uint32_t count = differences(solver, node);
+			int64_t by_ns = count ? ss_median(solver->values, count) : 0;
+
+			moved |= by_ns != 0;
+			move_clock(solver, node, by_ns);
+		}
+		if (!moved)
+			break;
+	}
+}
+
+/* --- who shares a clock ---------------------------------------------------------------- */
+
+/* On the host collectives end too raggedly to tell the clocks of one machine apart. */
+static bool is_apart(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
+{
+	return joined->ranks[r].device >= 0 &&
+	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
+}
+
+/* The first rank before this one with its host and component; SS_NO_ROW: there is none. */
+static uint32_t first_neighbour(const struct ss_joined *joined, uint32_t r)
+{
+	const struct ss_classes *ranks = &joined->host_ranks;
+	uint32_t host = joined->hosts[r];
+
+	if (!host || !joined->ranks[r].has_clock)
+		return SS_NO_ROW;
+	for (uint32_t i = ranks->from[host]; ranks->items[i] < r; i++) {
+		uint32_t k = ranks->items[i];
+
+		if (joined->clocks[k].component == joined->clocks[r].component &&
+		    joined->ranks[k].has_clock)
+			return k;
+	}
+	return SS_NO_ROW;
+}
+
+/* Ranks of one host and component; without its name or its clock each is on its own. */
+static bool share_clocks(struct solver *solver)
+{
+	struct ss_joined *joined = solver->joined;
+
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		uint32_t first = first_neighbour(joined, r);
+		int64_t apart_ns;
+
+		if (first == SS_NO_ROW) {
+			solver->node_of[r] = solver->node_count++;
+			continue;
+		}
+		/* one offset for all of them: that of the first */
+		apart_ns = joined->clocks[r].offset_ns - joined->clocks[first].offset_ns;
+		if (is_apart(joined, r, apart_ns)) {
+			solver->node_of[r] = solver->node_count++;
+			continue;
+		}
+		solver->node_of[r] = solver->node_of[first];
+		joined->clocks[r].offset_ns = joined->clocks[first].offset_ns;
+	}
+	return ss_classes_find(&solver->node_ranks, solver->node_of, joined->rank_count,
+			       solver->node_count, solver->scratch);
+}
+
+/* --- drift ------------------------------------------------------------------------------- */
+
+struct point {
+	int64_t moment_ns, value_ns;
+};
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	if (x->moment_ns != y->moment_ns)
+		return x->moment_ns < y->moment_ns ? -1 : 1;
+	return x->value_ns < y->value_ns ? -1 : x->value_ns > y->value_ns;
+}
+
+static int64_t middle_value(struct solver *solver, const struct point *points, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		solver->values[i] = points[i].value_ns;
+	return ss_median(solver->values, count);
+}
+
+/* Median distance of the points from the line through their middle. */
+static double noise_of(struct solver *solver, const struct point *points, uint32_t count,
+		       double slope)
+{
+	int64_t all_ns = middle_value(solver, points, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		double on_line = (double)all_ns + slope * (double)(points[i].moment_ns -
+								   points[count / 2].moment_ns);
+		double away = (double)points[i].value_ns - on_line;
+
+		away = away < 0 ? -away : away;
+		solver->values[i] = away < (double)SS_MOMENT_MAX ? (int64_t)away : SS_MOMENT_MAX;
+	}
+	return (double)ss_median(solver->values, count);
+}
+
+/* The slope between the medians of the first and last third, when it is more than noise. */
+static int64_t drift_of(struct solver *solver, const struct point *points, uint32_t count)
+{
+	uint32_t third = count / 3;
+	int64_t span_ns;
+	double change, noise;
+
+	if (count < DRIFT_ANCHORS_MIN)
+		return 0;
+	span_ns = points[count - 1 - third / 2].moment_ns - points[third / 2].moment_ns;
+	if (span_ns < DRIFT_SPAN_MIN)
+		return 0;
+	change = -(double)middle_value(solver, points, third);
+	change += (double)middle_value(solver, points + count - third, third);
+	/* three times the error of the difference of two medians: 3 * 1.25 * 1.48 * sqrt(2) */
+	noise = noise_of(solver, points, count, change / (double)span_ns) * 8;
+	if (change * change * third <= noise * noise || change > (double)span_ns / 1000 ||
+	    change < -(double)span_ns / 1000)
+		return 0;
+	return (int64_t)(change * 1e9 / (double)span_ns);
+}
+
+static void find_drift(struct solver *solver, uint32_t node, struct point *points)
+{
+	struct ss_joined *joined = solver->joined;
+	const struct ss_classes *ranks = &solver->node_ranks;
+	uint32_t count = differences(solver, node);
+	int64_t ppb;
+
+	if (!count)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		points[i] = (struct point){ solver->moments[i], solver->values[i] };
+	qsort(points, count, sizeof(*points), by_moment);
+	ppb = drift_of(solver, points, count);
+	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
+		joined->clocks[ranks->items[i]].drift_ppb = ppb;
+		joined->clocks[ranks->items[i]].middle_ns = points[count / 2].moment_ns;
+	}
+}
+
+/* --- what is known of the result ------------------------------------------------------- */
+
+static int64_t root(uint32_t square)
+{
+	int64_t guess = square / 2 + 1;
+
+	while (guess > square / guess)
+		guess = (guess + square / guess) / 2;
+	return guess > 1 ? guess : 1;
+}
+
+/* One collective that ended exactly together is worth no less than the clock's own digits. */
+#define ERROR_NS_MIN 1000
+
+static int64_t scaled(int64_t time_ns, double factor)
+{
+	double value = (double)time_ns * factor;
+
+	return value < (double)(SS_MOMENT_MAX / 2) ? (int64_t)value : SS_MOMENT_MAX / 2;
+}
+
+static void judge(struct solver *solver, uint32_t r)
+{
+	struct ss_joined *joined = solver->joined;
+	struct ss_clock *clock = &joined->clocks[r];
+	uint32_t count = add_differences(solver, r, 0);
+
+	clock->anchors = count;
+	if (!count)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		solver->values[i] = llabs(solver->values[i]);
+	clock->residual_p50_ns = ss_value_at(solver->values, count, count / 2);
+	clock->residual_p90_ns = ss_value_at(solver->values, count,
+					     (size_t)((uint64_t)count * 9 / 10));
+	/* twice the error of a median: 2 * 1.25 * 1.48 * MAD / sqrt(n) */
+	clock->error_ns = ss_ns_sum(ERROR_NS_MIN,
+				    scaled(clock->residual_p50_ns, 3.7 / (double)root(count)));
+}
+
+static void check_causality(struct ss_joined *joined)
+{
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		struct ss_meeting *meeting = &joined->meetings[i];
+		int64_t last_start_ns = INT64_MIN, first_end_ns = INT64_MAX, slack_ns = 0;
+
+		for (uint32_t k = 0; k < meeting->count; k++) {
+			const struct ss_member *member = &joined->members[meeting->first + k];
+			const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
+			int64_t start_ns = ss_joined_align(joined, member->rank, arrival->start_ns);
+			int64_t end_ns = ss_joined_align(joined, member->rank, arrival->end_ns);
+
+			last_start_ns = start_ns > last_start_ns ? start_ns : last_start_ns;
+			first_end_ns = end_ns < first_end_ns ? end_ns : first_end_ns;
+			if (joined->clocks[member->rank].error_ns > slack_ns)
+				slack_ns = joined->clocks[member->rank].error_ns;
+		}
+		meeting->breaks_causality = meeting->is_symmetric &&
+					    last_start_ns - first_end_ns >
+						    ss_ns_sum(slack_ns, slack_ns);
+		for (uint32_t k = 0; meeting->breaks_causality && k < meeting->count; k++)
+			joined->clocks[joined->members[meeting->first + k].rank].violations++;
+	}
+}
+
+bool ss_joined_set_clocks(struct ss_joined *joined)
+{
+	struct solver solver = { .joined = joined };
+	size_t total = (size_t)joined->member_count + joined->rank_count + 1;
+	struct ss_arena scratch;
+	struct point *points;
+	bool whole;
+
+	ss_arena_init(&scratch, joined->memory);
+	joined->clocks = SS_ARENA_NEW(&joined->arena, struct ss_clock,
+				      (size_t)joined->rank_count + 1);
+	solver.scratch = &scratch;
+	solver.node_of = SS_ARENA_NEW(&scratch, uint32_t, total);
+	solver.queue = SS_ARENA_NEW(&scratch, uint32_t, total);
+	solver.is_asked = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->meeting_count + 1);
+	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)joined->rank_count + 1);
+	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->meeting_count + 1);
+	solver.values = SS_ARENA_NEW(&scratch, int64_t, total);
+	solver.moments = SS_ARENA_NEW(&scratch, int64_t, total);
+	points = SS_ARENA_NEW(&scratch, struct point, total);
+	whole = joined->clocks && solver.is_asked && solver.firsts && solver.node_of &&
+		solver.queue && solver.ends && solver.values && solver.moments && points;
+	if (whole)
+		connect(&solver);
+	whole = whole && share_clocks(&solver);
+	if (whole) {
+		sweep(&solver);
+		find_ends(&solver);
+		for (uint32_t node = 0; node < solver.node_count; node++)
+			find_drift(&solver, node, points);
+		sweep(&solver);
+		find_ends(&solver);
+		for (uint32_t r = 0; r < joined->rank_count; r++)
+			judge(&solver, r);
+		hold_first(&solver);
+		check_causality(joined);
+	}
+	ss_arena_release(&scratch);
+	return whole;
+}

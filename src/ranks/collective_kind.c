@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collective_kind.c - names to kinds. Writers spell them with and without underscores
+ * and put words around them, so a name is compared without its underscores and the
+ * first word that it holds decides.
+ */
+#include "ranks/collective_kind.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct {
+	const char *word;
+	enum ss_collective kind;
+} words[] = {
+	/* what holds another word comes before it */
+	{ "reducescatter", SS_COLLECTIVE_REDUCE_SCATTER },
+	{ "allreduce", SS_COLLECTIVE_ALL_REDUCE },
+	{ "crossdevicereduce", SS_COLLECTIVE_ALL_REDUCE },
+	{ "allgather", SS_COLLECTIVE_ALL_GATHER },
+	{ "alltoall", SS_COLLECTIVE_ALL_TO_ALL },
+	{ "barrier", SS_COLLECTIVE_BARRIER },
+	{ "broadcast", SS_COLLECTIVE_BROADCAST },
+	{ "sendrecv", SS_COLLECTIVE_SEND_RECV },
+	{ "scatter", SS_COLLECTIVE_SCATTER },
+	{ "gather", SS_COLLECTIVE_GATHER },
+	{ "reduce", SS_COLLECTIVE_REDUCE },
+	{ "send", SS_COLLECTIVE_SEND },
+	{ "recv", SS_COLLECTIVE_RECV },
+};
+
+static const char *const names[] = {
+	[SS_COLLECTIVE_OTHER] = "other",
+	[SS_COLLECTIVE_ALL_REDUCE] = "all-reduce",
+	[SS_COLLECTIVE_ALL_GATHER] = "all-gather",
+	[SS_COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
+	[SS_COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+	[SS_COLLECTIVE_BARRIER] = "barrier",
+	[SS_COLLECTIVE_BROADCAST] = "broadcast",
+	[SS_COLLECTIVE_REDUCE] = "reduce",
+	[SS_COLLECTIVE_GATHER] = "gather",
+	[SS_COLLECTIVE_SCATTER] = "scatter",
+	[SS_COLLECTIVE_SEND_RECV] = "send-recv",
+	[SS_COLLECTIVE_SEND] = "send",
+	[SS_COLLECTIVE_RECV] = "recv",
+};
+
+enum ss_collective ss_collective_of(const char *name)
+{
+	char plain[128];
+	size_t length = 0;
+
+	/* arguments of a kernel say nothing of its kind */
+	for (; *name && *name != '(' && length + 1 < sizeof(plain); name++)
+		if (*name != '_')
+			plain[length++] = ss_lower(*name);
+	plain[length] = '\0';
+	for (size_t i = 0; i < SS_COUNT(words); i++)
+		if (strstr(plain, words[i].word))
+			return words[i].kind;
+	return SS_COLLECTIVE_OTHER;
+}
+
+const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
+{
+	if (index >= SS_COUNT(words))
+		return NULL;
+	*kind = words[index].kind;
+	return words[index].word;
+}
+
+const char *ss_collective_name(enum ss_collective kind)
+{
+	return names[kind];
+}
+
+double ss_collective_factor(enum ss_collective kind, double members)
+{
+	switch (kind) {
+	case SS_COLLECTIVE_ALL_REDUCE:
+		return 2 * (members - 1) / members;
+	case SS_COLLECTIVE_ALL_GATHER:
+	case SS_COLLECTIVE_REDUCE_SCATTER:
+	case SS_COLLECTIVE_ALL_TO_ALL:
+		return (members - 1) / members;
+	default:
+		return 1;
+	}
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest.c - reduces one rank: identity, steps, kernels and gaps. Its collectives are in
+ * arrivals.c.
+ */
+#include "ranks/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/time/roles.h"
+#include "base/median.h"
+#include "base/search.h"
+#include "ranks/arrivals.h"
+#include "ranks/blocked_host.h"
+#include "ranks/loose.h"
+#include "ranks/own_parts.h"
+
+/* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
+#define GAP_NS_MIN 20000
+
+static uint32_t copy_text(struct ss_digest *digest, const struct ss_strings *from, uint32_t id)
+{
+	const struct ss_string *text = &from->items[id];
+
+	return ss_strings_add(&digest->texts, text->text, text->length);
+}
+
+struct device_load {
+	int64_t device, busy_ns;
+};
+
+static int by_device(const void *a, const void *b)
+{
+	const struct device_load *x = a, *y = b;
+
+	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* The device that counts: the one with the most time. -1: none worked. */
+static bool find_device(struct ss_digest *digest, const struct ss_trace *trace,
+			struct ss_arena *scratch)
+{
+	struct device_load *loads = SS_ARENA_NEW(scratch, struct device_load,
+						 (size_t)trace->track_count + 1);
+	int64_t best_ns = -1;
+	uint32_t count = 0;
+
+	if (!loads)
+		return false;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class != SS_TRACK_DEVICE || !track->row_count)
+			continue;
+		loads[count].device = track->pid;
+		for (uint32_t k = 0; k < track->row_count; k++)
+			loads[count].busy_ns =
+				ss_ns_sum(loads[count].busy_ns,
+					  trace->slices.dur_ns[track->first_row + k]);
+		count++;
+	}
+	qsort(loads, count, sizeof(*loads), by_device);
+	digest->device = -1;
+	for (uint32_t i = 0, k; i < count; i = k) {
+		int64_t busy_ns = 0;
+
+		for (k = i; k < count && loads[k].device == loads[i].device; k++)
+			busy_ns = ss_ns_sum(busy_ns, loads[k].busy_ns);
+		if (busy_ns > best_ns) {
+			digest->device = loads[i].device;
+			best_ns = busy_ns;
+		}
+	}
+	return true;
+}
+
+static bool describe(struct ss_digest *digest, const struct ss_subject *subject,
+		     struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = subject->trace;
+	int64_t zero_ns = trace->origin_ns;
+
+	if (trace->info.base_time_ns > 0)
+		digest->base_ns = trace->info.base_time_ns;
+	zero_ns = ss_moment_add(zero_ns, digest->base_ns);
+	/* all that follows lies behind it, and must fit, too */
+	if (zero_ns > SS_MOMENT_MAX - trace->span_ns)
+		zero_ns = trace->span_ns > SS_MOMENT_MAX ? -SS_MOMENT_MAX : 0;
+	digest->rank = subject->rank;
+	digest->path = subject->path;
+	digest->world_size = trace->info.world_size;
+	digest->host = copy_text(digest, &trace->texts, trace->info.run[SS_RUN_HOST]);
+	digest->device_name = trace->info.device_count ? copy_text(digest, &trace->texts,
+								   trace->info.devices[0].name)
+						       : 0;
+	digest->has_clock = zero_ns >= SS_WALL_CLOCK_MIN;
+	digest->events = trace->event_count;
+	digest->start_ns = zero_ns;
+	digest->end_ns = zero_ns + trace->span_ns;
+	return digest->host != SS_NO_ID && digest->device_name != SS_NO_ID &&
+	       find_device(digest, trace, scratch);
+}
+
+/* --- gaps and steps ------------------------------------------------------------ */
+
+struct gap_reader {
+	struct ss_digest *digest;
+	const struct ss_trace *trace;
+};
+
+static bool add_gap(void *context, const struct ss_gap *gap)
+{
+	const struct gap_reader *reader = context;
+	struct ss_digest *digest = reader->digest;
+	uint32_t host = 0, guilty = gap->guilty[ss_gap_cause(gap)];
+
+	if (gap->step < digest->step_count)
+		for (int i = 0; i < SS_IDLE_CAUSES; i++)
+			ss_ns_add(&digest->steps[gap->step].idle_ns[i], gap->cause_ns[i]);
+	if (gap->end_ns - gap->start_ns < GAP_NS_MIN)
+		return true;
+	if (guilty != SS_NO_ROW) {
+		uint32_t op = ss_idle_op(reader->trace, guilty);
+		uint32_t row = op == SS_NO_ROW ? guilty : op;
+
+		host = copy_text(digest, &reader->trace->names, reader->trace->slices.name[row]);
+	}
+	if (host == SS_NO_ID ||
+	    !ss_memory_reserve(digest->memory, (void **)&digest->gaps, &digest->gap_capacity,
+			       (size_t)digest->gap_count + 1, sizeof(*digest->gaps)))
+		return false;
+	digest->gaps[digest->gap_count++] = (struct ss_rank_gap){ digest->start_ns + gap->start_ns,
+								  digest->start_ns + gap->end_ns,
+								  ss_gap_cause(gap), host };
+	return true;
+}
+
+static bool add_steps(struct ss_digest *digest, const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (step->dropped || step->end_ns <= step->start_ns)
+			continue;
+		if (!ss_memory_reserve(digest->memory, (void **)&digest->steps,
+				       &digest->step_capacity, (size_t)digest->step_count + 1,
+				       sizeof(*digest->steps)))
+			return false;
+		digest->steps[digest->step_count++] = (struct ss_rank_step){
+			.number = i,
+			.start_ns = digest->start_ns + step->start_ns,
+			.end_ns = digest->start_ns + step->end_ns,
+			.host_start_ns = digest->start_ns + step->host_start_ns,
+			.host_end_ns = digest->start_ns + step->host_end_ns
+		};
+	}
+	return true;
+}
+
+/* Adds to a figure of each step what the set has in it. */
+static bool add_share(struct ss_digest *digest, const struct ss_cover *set,
+		      const struct ss_cover *steps, size_t offset, struct ss_arena *scratch)
+{
+	int64_t *sums = SS_ARENA_NEW(scratch, int64_t, (size_t)steps->count + 1);
+
+	if (!sums || set->failed)
+		return false;
+	ss_cover_share(set, steps, sums);
+	for (uint32_t i = 0; i < digest->step_count; i++)
+		*(int64_t *)(void *)((char *)&digest->steps[i] + offset) += sums[i];
+	return true;
+}
+
+#define FIELD(name) offsetof(struct ss_rank_step, name)
+
+/* On a rank without device the host's operators compute, its ranges communicate. */
+static bool find_sets(struct ss_digest *digest, const struct ss_trace *trace,
+		      struct ss_device_cover *sets)
+{
+	struct ss_roles roles;
+	bool whole;
+
+	if (digest->device >= 0)
+		return ss_device_cover_init(sets, trace, digest->device, digest->memory);
+	whole = ss_roles_init(&roles, trace, digest->memory);
+	ss_cover_init(&sets->compute, digest->memory);
+	ss_cover_init(&sets->comm, digest->memory);
+	ss_cover_init(&sets->copies, digest->memory);
+	if (whole) {
+		ss_cover_unite(&sets->compute, &roles.covers[SS_ROLE_CPU]);
+		ss_cover_unite(&sets->comm, &roles.covers[SS_ROLE_COMM]);
+		whole = !sets->compute.failed && !sets->comm.failed;
+	}
+	ss_roles_release(&roles);
+	return whole;
+}
+
+static bool measure_steps(struct ss_digest *digest, const struct ss_trace *trace,
+			  struct ss_arena *scratch)
+{
+	struct ss_cover steps = { 0 };
+	struct ss_device_cover sets = { 0 };
+	bool whole = ss_steps_cover(trace, digest->memory, &steps) &&
+		     find_sets(digest, trace, &sets) &&
+		     add_share(digest, &sets.compute, &steps, FIELD(compute_ns), scratch) &&
+		     add_share(digest, &sets.comm, &steps, FIELD(comm_ns), scratch);
+
+	if (whole)
+		ss_device_cover_expose(&sets);
+	whole = whole && add_share(digest, &sets.comm, &steps, FIELD(exposed_comm_ns), scratch) &&
+		add_share(digest, &sets.copies, &steps, FIELD(exposed_copy_ns), scratch);
+	for (uint32_t i = 0; i < digest->step_count; i++)
+		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
+					      digest->steps[i].exposed_comm_ns;
+	/* what is left of it without the host's long calls; the rest is what those took of it */
+	whole = whole && ss_blocked_host_subtract(&sets.comm, trace, digest->memory) &&
+		add_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
+	for (uint32_t i = 0; whole && i < digest->step_count; i++)
+		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -
+					   digest->steps[i].held_ns;
+	ss_device_cover_release(&sets);
+	ss_cover_release(&steps);
+	return whole;
+}
+
+/* --- kernels --------------------------------------------------------------------- */
+
+static bool in_steps(const struct ss_trace *trace, int64_t start_ns)
+{
+	const struct ss_steps *steps = &trace->steps;
+	uint32_t low = 0, high = steps->count;
+
+	SS_SEARCH(low, high, at, steps->items[at].end_ns <= start_ns);
+	return low < steps->count && steps->items[low].start_ns <= start_ns &&
+	       !steps->items[low].dropped;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ss_rank_kernel *x = a, *y = b;
+
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* The names that were counted, as a list of the digest. */
+static bool add_names(struct ss_digest *digest, const struct ss_trace *trace,
+		      const struct ss_rank_kernel *tallies, struct ss_rank_kernel **items,
+		      uint32_t *count, uint32_t *capacity)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		struct ss_rank_kernel kernel = tallies[i];
+
+		if (!kernel.calls)
+			continue;
+		kernel.name = copy_text(digest, &trace->names, i);
+		if (kernel.name == SS_NO_ID ||
+		    !ss_memory_reserve(digest->memory, (void **)items, capacity, (size_t)*count + 1,
+				       sizeof(**items)))
+			return false;
+		(*items)[(*count)++] = kernel;
+	}
+	if (*count)
+		qsort(*items, *count, sizeof(**items), by_name);
+	return true;
+}
+
+struct counting {
+	struct ss_digest *digest;
+	const struct ss_trace *trace;
+	struct ss_rank_kernel *tallies; /* per name */
+	struct ss_rank_kernel *modules; /* per name */
+	struct ss_facts *facts;
+	const struct ss_phases *phases;
+	const struct ss_places *places; /* NULL where no modules are recorded */
+};
+
+/* `by`: the host row that launched it. */
+static void add_to_module(struct counting *counting, uint32_t by, int64_t time_ns)
+{
+	const struct ss_places *places = counting->places;
+	uint32_t module = places && by < places->row_count ? ss_places_module(places, by)
+							   : SS_NO_ROW;
+	struct ss_rank_kernel *tally;
+
+	if (module == SS_NO_ROW)
+		return;
+	tally = &counting->modules[counting->trace->slices.name[module]];
+	tally->calls++;
+	tally->total_ns = ss_ns_sum(tally->total_ns, time_ns);
+}
+
+static void add_call(struct counting *counting, uint32_t row, enum ss_phase phase, int64_t time_ns)
+{
+	struct ss_rank_kernel *tally = &counting->tallies[counting->trace->slices.name[row]];
+
+	tally->calls++;
+	tally->total_ns = ss_ns_sum(tally->total_ns, time_ns);
+	counting->digest->phases[phase].calls++;
+	counting->digest->phases[phase].total_ns =
+		ss_ns_sum(counting->digest->phases[phase].total_ns, time_ns);
+}
+
+/*
+ * What the operators take when they have a core: a scheduler that takes it away stretches some
+ * calls by milliseconds and leaves the lower quartile of each name as it is.
+ */
+static bool find_typical(struct counting *counting, const struct ss_ops *ops,
+			 struct ss_arena *scratch)
+{
+	const struct ss_slices *slices = &counting->trace->slices;
+	uint32_t count = counting->trace->names.count;
+	size_t *next = SS_ARENA_NEW(scratch, size_t, (size_t)count + 1), all = 0;
+	int64_t *own_ns;
+
+	if (!next)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		next[i] = all;
+		all += (size_t)counting->tallies[i].calls;
+	}
+	own_ns = SS_ARENA_NEW(scratch, int64_t, all + 1);
+	if (!own_ns)
+		return false;
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row]))
+			own_ns[next[slices->name[row]]++] = ops->self_ns[row];
+	for (uint32_t i = 0; i < count; i++) {
+		size_t calls = (size_t)counting->tallies[i].calls;
+
+		if (calls)
+			counting->digest->typical_ns +=
+				(double)calls * (double)ss_value_at(own_ns + next[i] - calls, calls,
+								    (calls - 1) / 4);
+	}
+	return true;
+}
+
+static enum ss_status count_operators(struct counting *counting, struct ss_arena *scratch,
+				      struct ss_error *err)
+{
+	const struct ss_slices *slices = &counting->trace->slices;
+	const struct ss_ops *ops;
+
+	SS_TRY(ss_facts_op_times(counting->facts, &ops, err));
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row])) {
+			add_call(counting, row, counting->phases->phase[row], ops->self_ns[row]);
+			add_to_module(counting, row, ops->self_ns[row]);
+		}
+	return find_typical(counting, ops, scratch)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the operators of a rank");
+}
+
+static void count_kernels(struct counting *counting)
+{
+	const struct ss_trace *trace = counting->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		bool comm = slices->kind[row] == SS_KIND_COMM_KERNEL;
+		struct ss_rank_kernel *tally;
+
+		if (!ss_kind_is_kernel(slices->kind[row]) ||
+		    !in_steps(trace, slices->start_ns[row]))
+			continue;
+		if (!comm) {
+			add_call(counting, row, ss_phase_of_launch(counting->phases, row),
+				 slices->dur_ns[row]);
+			add_to_module(counting, slices->link[row], slices->dur_ns[row]);
+			continue;
+		}
+		tally = &counting->tallies[slices->name[row]];
+		tally->calls++;
+		tally->total_ns = ss_ns_sum(tally->total_ns, slices->dur_ns[row]);
+		tally->comm = true;
+	}
+}
+
+static bool has_modules(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		if (trace->name_flags[i] & SS_NAME_MODULE)
+			return true;
+	return false;
+}
+
+static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_subject *subject,
+				      struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	struct counting counting = { .digest = digest, .trace = trace, .facts = subject->facts };
+
+	counting.tallies = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
+					(size_t)trace->names.count + 1);
+	counting.modules = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
+					(size_t)trace->names.count + 1);
+	if (!counting.tallies || !counting.modules)
+		return ss_fail_memory(err, "the kernels of a rank");
+	SS_TRY(ss_facts_phases(subject->facts, &counting.phases, err));
+	if (has_modules(trace))
+		SS_TRY(ss_facts_places(subject->facts, &counting.places, err));
+	if (digest->device < 0)
+		SS_TRY(count_operators(&counting, scratch, err));
+	else
+		count_kernels(&counting);
+	if (!add_names(digest, trace, counting.tallies, &digest->kernels, &digest->kernel_count,
+		       &digest->kernel_capacity) ||
+	    !add_names(digest, trace, counting.modules, &digest->modules, &digest->module_count,
+		       &digest->module_capacity))
+		return ss_fail_memory(err, "the kernels of a rank");
+	return SS_OK;
+}
+
+/* --- all ------------------------------------------------------------------------- */
+
+void ss_digest_release(struct ss_digest *digest)
+{
+	if (!digest->memory)
+		return;
+	ss_memory_free(digest->memory, digest->arrivals,
+		       digest->arrival_capacity * sizeof(*digest->arrivals));
+	ss_memory_free(digest->memory, digest->own, digest->own_capacity);
+	ss_digest_drop_wholes(digest);
+	ss_memory_free(digest->memory, digest->groups,
+		       digest->group_capacity * sizeof(*digest->groups));
+	ss_memory_free(digest->memory, digest->steps,
+		       digest->step_capacity * sizeof(*digest->steps));
+	ss_memory_free(digest->memory, digest->kernels,
+		       digest->kernel_capacity * sizeof(*digest->kernels));
+	ss_memory_free(digest->memory, digest->modules,
+		       digest->module_capacity * sizeof(*digest->modules));
+	ss_memory_free(digest->memory, digest->gaps, digest->gap_capacity * sizeof(*digest->gaps));
+	ss_strings_release(&digest->texts);
+	*digest = (struct ss_digest){ 0 };
+}
+
+static enum ss_status add_gaps(struct ss_digest *digest, const struct ss_subject *subject,
+			       struct ss_error *err)
+{
+	struct gap_reader reader = { digest, subject->trace };
+	const struct ss_idle *idle;
+	bool whole = true;
+
+	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
+	for (uint32_t i = 0; whole && i < idle->device_count; i++)
+		if (idle->devices[i].device == digest->device)
+			whole = ss_idle_tell(&idle->devices[i], idle, add_gap, &reader);
+	return whole ? SS_OK : ss_fail_memory(err, "the idle time of a rank");
+}
+
+static enum ss_status make(struct ss_digest *digest, const struct ss_subject *subject,
+			   struct ss_arena *scratch, struct ss_error *err)
+{
+	if (!ss_strings_init(&digest->texts, digest->memory) ||
+	    !describe(digest, subject, scratch) || !add_steps(digest, subject->trace) ||
+	    !measure_steps(digest, subject->trace, scratch))
+		return ss_fail_memory(err, "the sums of a rank");
+	if (digest->device >= 0)
+		SS_TRY(add_gaps(digest, subject, err));
+	else if (!ss_loose_find(digest, subject->trace, scratch))
+		return ss_fail_memory(err, "the sums of a rank");
+	SS_TRY(measure_kernels(digest, subject, scratch, err));
+	return ss_arrivals_find(digest, subject->trace, scratch)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the collectives of a rank");
+}
+
+/* There is one for each rank, and nothing is added to it any more. */
+static bool fit(struct ss_digest *digest)
+{
+	struct ss_memory *memory = digest->memory;
+
+	ss_memory_fit(memory, (void **)&digest->arrivals, &digest->arrival_capacity,
+		      digest->arrival_count, sizeof(*digest->arrivals));
+	ss_memory_fit(memory, (void **)&digest->own, &digest->own_capacity, digest->own_count, 1);
+	ss_memory_fit(memory, (void **)&digest->groups, &digest->group_capacity,
+		      digest->group_count, sizeof(*digest->groups));
+	ss_memory_fit(memory, (void **)&digest->steps, &digest->step_capacity, digest->step_count,
+		      sizeof(*digest->steps));
+	ss_memory_fit(memory, (void **)&digest->kernels, &digest->kernel_capacity,
+		      digest->kernel_count, sizeof(*digest->kernels));
+	ss_memory_fit(memory, (void **)&digest->modules, &digest->module_capacity,
+		      digest->module_count, sizeof(*digest->modules));
+	ss_memory_fit(memory, (void **)&digest->gaps, &digest->gap_capacity, digest->gap_count,
+		      sizeof(*digest->gaps));
+	return ss_strings_fit(&digest->texts);
+}
+
+enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	*digest = (struct ss_digest){ .memory = memory };
+	ss_arena_init(&scratch, memory);
+	status = make(digest, subject, &scratch, err);
+	ss_arena_release(&scratch);
+	if (status == SS_OK && !fit(digest))
+		status = ss_fail_memory(err, "the sums of a rank");
+	if (status != SS_OK)
+		ss_digest_release(digest);
+	return status;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * join.h - the ranks of a job together: which collectives belong together, how far apart
+ * the clocks are, who waited for whom.
+ *
+ * Ranks are sorted by number; everywhere below, `rank` is an index into them.
+ * ss_join_ranks() makes it from digests; the result does not depend on the order of the
+ * files or on threads.
+ */
+#ifndef SS_RANKS_JOIN_H
+#define SS_RANKS_JOIN_H
+
+#include "base/classes.h"
+#include "ranks/digest.h"
+#include "trace/pack/pack.h"
+
+#define SS_NO_MEETING UINT32_MAX
+
+/* A process group of the job. */
+struct ss_group {
+	const char *name, *description; /* "" when not recorded */
+	uint32_t first, count;          /* its members, in `group_members` */
+};
+
+struct ss_member {
+	uint32_t rank;
+	uint32_t arrival; /* of that rank */
+};
+
+/* One collective with the members that recorded it, by rank. */
+struct ss_meeting {
+	uint32_t group;
+	uint32_t first, count; /* in `members` */
+	enum ss_collective kind;
+	bool is_symmetric;     /* and has at least two members: waits mean something */
+	bool breaks_causality; /* by the aligned clocks somebody left before the last had come */
+	int64_t transfer_ns;   /* the shortest stay */
+	int64_t longest_ns;
+	int64_t wait_ns;          /* sum over members of stay less transfer */
+	uint32_t last_rank;       /* who stayed shortest; SS_NO_ROW: shared */
+	int64_t bytes;            /* largest recorded; -1: not recorded */
+	uint32_t step;            /* number, on the first member that has one */
+	int64_t start_ns, end_ns; /* first start and last end on the aligned clock */
+};
+
+struct ss_clock {
+	uint32_t component; /* ranks of one component are comparable; SS_NO_ROW: no anchor */
+	int64_t offset_ns;  /* to be added to the rank's own time */
+	int64_t error_ns;   /* the true offset lies within so much, 95 % */
+	int64_t drift_ppb;  /* of the rank's clock against the first one; 0: not significant */
+	int64_t middle_ns;  /* own time at which the offset holds exactly */
+	uint32_t anchors;   /* collectives that say so */
+	int64_t residual_p50_ns, residual_p90_ns;
+	uint32_t violations; /* meetings with this rank that break causality */
+};
+
+struct ss_joined {
+	struct ss_memory *memory;
+	struct ss_arena arena;
+	struct ss_digest *ranks; /* lent */
+	uint32_t rank_count;
+	uint32_t *hosts;              /* per rank: number of its host; 0: not recorded */
+	struct ss_classes host_ranks; /* of each host */
+	struct ss_group *groups;
+	uint32_t *group_members; /* ranks */
+	uint32_t group_count;
+	uint32_t **rank_groups;      /* per rank: job's number of each of its groups */
+	struct ss_meeting *meetings; /* by their first start */
+	uint32_t meeting_count, meeting_capacity;
+	struct ss_member *members;
+	uint32_t member_count, member_capacity;
+	uint32_t **meeting_of; /* per rank and arrival: meeting or SS_NO_MEETING */
+	struct ss_clock *clocks;
+	uint64_t unmatched; /* arrivals that met nobody */
+	bool by_pairs;      /* clocks were compared by sends and receives, too */
+	uint32_t copies;    /* files that are left out: copies of others */
+	int64_t copied_rank;
+	struct ss_pack_choice packs; /* files that are read from their packs, packs that are not */
+};
+
+/* `ranks` must outlive it. */
+SS_MUST_USE
+enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, uint32_t rank_count,
+			     struct ss_memory *memory, struct ss_error *err);
+void ss_joined_release(struct ss_joined *joined);
+
+/* A moment of a rank on the aligned clock. */
+int64_t ss_joined_align(const struct ss_joined *joined, uint32_t rank, int64_t moment_ns);
+
+static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined *joined,
+							 const struct ss_member *member)
+{
+	return &joined->ranks[member->rank].arrivals[member->arrival];
+}
+
+/* groups.c: fills groups with their members, and hosts. */
+SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
+SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
+/* match.c: fills groups, meetings and members. */
+SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
+/* clock_offsets.c: fills clocks from the meetings. */
+SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
+
+#endif

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * match.c - finds which arrivals of the members of a group are the same collective.
+ *
+ * If the writer numbered them, the numbers decide. Otherwise the recordings of the members
+ * are aligned with that of the member with the most, by the shift on which their ends
+ * agree; what remains is tried again with another member.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/search.h"
+#include "ranks/join.h"
+#include "ranks/shift.h"
+
+struct matcher {
+	struct ss_joined *joined;
+	struct ss_arena *scratch;
+	struct ss_shift *shifts; /* per rank: to the time of the first of its component */
+	uint32_t *components;    /* per rank; SS_NO_ROW: not reached yet */
+	uint32_t component_count;
+	uint32_t *next, *last; /* per rank: the next of its component; per component: its last */
+	uint32_t *firsts;      /* per component */
+	uint32_t **orders;     /* per rank: its arrivals by group, then by end */
+	bool failed;
+};
+
+/* --- meetings ----------------------------------------------------------------------- */
+
+/* Who came to a meeting, before it is stored. */
+struct seat {
+	uint32_t meeting; /* any number: those with the same one are together */
+	struct ss_member member;
+};
+
+static int by_meeting(const void *a, const void *b)
+{
+	const struct seat *x = a, *y = b;
+
+	if (x->meeting != y->meeting)
+		return x->meeting < y->meeting ? -1 : 1;
+	if (x->member.rank != y->member.rank)
+		return x->member.rank < y->member.rank ? -1 : 1;
+	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
+}
+
+static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct seat *seats,
+			  uint32_t count)
+{
+	uint32_t number = joined->meeting_count;
+
+	if (!ss_memory_reserve(joined->memory, (void **)&joined->meetings,
+			       &joined->meeting_capacity, (size_t)number + 1,
+			       sizeof(*joined->meetings)) ||
+	    !ss_memory_reserve(joined->memory, (void **)&joined->members, &joined->member_capacity,
+			       (size_t)joined->member_count + count, sizeof(*joined->members)))
+		return false;
+	joined->meetings[number] = (struct ss_meeting){ .group = group,
+							.first = joined->member_count,
+							.count = count };
+	joined->meeting_count++;
+	for (uint32_t i = 0; i < count; i++) {
+		joined->members[joined->member_count++] = seats[i].member;
+		joined->meeting_of[seats[i].member.rank][seats[i].member.arrival] = number;
+	}
+	return true;
+}
+
+/* Meetings of one are none; of a rank that comes twice only the first counts. */
+static bool store_meetings(struct ss_joined *joined, uint32_t group, struct seat *seats,
+			   uint32_t count)
+{
+	qsort(seats, count, sizeof(*seats), by_meeting);
+	for (uint32_t from = 0, to; from < count; from = to) {
+		uint32_t kept = from + 1;
+
+		for (to = from + 1; to < count && seats[to].meeting == seats[from].meeting; to++)
+			if (seats[to].member.rank != seats[kept - 1].member.rank)
+				seats[kept++] = seats[to];
+		if (kept - from > 1 && !store_meeting(joined, group, seats + from, kept - from))
+			return false;
+	}
+	return true;
+}
+
+/* --- who is left ---------------------------------------------------------------------- */
+
+/* Point-to-point in a group of more than two: it is not told who with whom. */
+static bool can_match(const struct ss_joined *joined, uint32_t group,
+		      const struct ss_arrival *arrival)
+{
+	return arrival->kind < SS_COLLECTIVE_SEND_RECV || joined->groups[group].count == 2;
+}
+
+struct departure {
+	uint32_t group, arrival;
+	int64_t end_ns;
+};
+
+static int by_departure(const void *a, const void *b)
+{
+	const struct departure *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/* Fills the rank's order once: looking for each group's arrivals in all would be quadratic. */
+static bool order_arrivals(struct matcher *matcher, uint32_t r)
+{
+	struct ss_joined *joined = matcher->joined;
+	const struct ss_digest *rank = &joined->ranks[r];
+	size_t count = rank->arrival_count;
+	struct departure *all;
+	struct ss_arena scratch;
+
+	ss_arena_init(&scratch, joined->memory);
+	all = SS_ARENA_NEW(&scratch, struct departure, count + 1);
+	matcher->orders[r] = SS_ARENA_NEW(&joined->arena, uint32_t, count + 1);
+	for (uint32_t i = 0; all && i < count; i++)
+		all[i] = (struct departure){ joined->rank_groups[r][rank->arrivals[i].group], i,
+					     rank->arrivals[i].end_ns };
+	if (all)
+		qsort(all, count, sizeof(*all), by_departure);
+	for (uint32_t i = 0; all && matcher->orders[r] && i < count; i++)
+		matcher->orders[r][i] = all[i].arrival;
+	ss_arena_release(&scratch);
+	return all && matcher->orders[r];
+}
+
+/* The first place in the rank's order whose group is not before this one. */
+static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32_t r)
+{
+	const struct ss_digest *rank = &matcher->joined->ranks[r];
+	const uint32_t *groups = matcher->joined->rank_groups[r];
+	uint32_t low = 0, high = rank->arrival_count;
+
+	SS_SEARCH(low, high, at, groups[rank->arrivals[matcher->orders[r][at]].group] < group);
+	return low;
+}
+
+/* What is left of a rank in the group, by end. */
+static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint32_t r)
+{
+	struct ss_joined *joined = matcher->joined;
+	struct ss_visits visits = { .arrivals = joined->ranks[r].arrivals };
+	uint32_t from = group_from(matcher, group, r), to = group_from(matcher, group + 1, r);
+	uint32_t *order = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)(to - from) + 1);
+
+	matcher->failed |= !order;
+	for (uint32_t i = from; order && i < to; i++) {
+		uint32_t at = matcher->orders[r][i];
+
+		if (joined->meeting_of[r][at] == SS_NO_MEETING &&
+		    can_match(joined, group, &visits.arrivals[at]))
+			order[visits.count++] = at;
+	}
+	visits.order = order;
+	return visits;
+}
+
+/* --- by number ------------------------------------------------------------------------ */
+
+struct numbered {
+	int64_t sequence;
+	uint64_t kernel;
+	struct ss_member member;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	if (x->kernel != y->kernel)
+		return x->kernel < y->kernel ? -1 : 1;
+	if (x->member.rank != y->member.rank)
+		return x->member.rank < y->member.rank ? -1 : 1;
+	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
+}
+
+static bool is_numbered(const struct ss_visits *visits, uint32_t count)
+{
+	for (uint32_t m = 0; m < count; m++)
+		for (uint32_t i = 0; i < visits[m].count; i++)
+			if (visits[m].arrivals[visits[m].order[i]].sequence < 0)
+				return false;
+	return true;
+}
+
+static bool match_by_number(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
+{
+	struct ss_joined *joined = matcher->joined;
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
+	uint32_t total = 0, count = 0, meeting = 0;
+	struct numbered *all;
+	struct seat *seats;
+
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
+		total += visits[m].count;
+	all = SS_ARENA_NEW(matcher->scratch, struct numbered, (size_t)total + 1);
+	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
+	if (!all || !seats)
+		return false;
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
+		for (uint32_t i = 0; i < visits[m].count; i++) {
+			uint32_t at = visits[m].order[i];
+			const struct ss_arrival *arrival = &visits[m].arrivals[at];
+
+			/* sends and all-to-alls run the same kernel, and are counted apart */
+			all[count++] = (struct numbered){
+				arrival->sequence,
+				arrival->kernel ^ (arrival->kind >= SS_COLLECTIVE_SEND_RECV),
+				{ members[m], at }
+			};
+		}
+	qsort(all, count, sizeof(*all), by_number);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i &&
+		    (all[i].sequence != all[i - 1].sequence || all[i].kernel != all[i - 1].kernel))
+			meeting++;
+		seats[i] = (struct seat){ meeting, all[i].member };
+	}
+	return store_meetings(joined, group, seats, count);
+}
+
+/* --- by shift --------------------------------------------------------------------------- */
+
+/* A rank of the base's component with the clock of `other`: itself, or one of its host. */
+static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, uint32_t other)
+{
+	const struct ss_classes *ranks = &matcher->joined->host_ranks;
+	uint32_t host = matcher->joined->hosts[other];
+
+	if (matcher->components[base] == SS_NO_ROW ||
+	    matcher->components[base] == matcher->components[other])
+		return matcher->components[base] == SS_NO_ROW ? SS_NO_ROW : other;
+	for (uint32_t i = ranks->from[host]; host && i < ranks->from[host + 1]; i++)
+		if (matcher->components[ranks->items[i]] == matcher->components[base])
+			return ranks->items[i];
+	return SS_NO_ROW;
+}
+
+/* The shift between the base and a rank of its component. */
+static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base, uint32_t known)
+{
+	struct ss_shift back = ss_shift_turned(&matcher->shifts[base]);
+
+	return ss_shift_then(&matcher->shifts[known], &back);
+}
+
+#define LIKELY_MAX 2
+
+/* What the shift between two ranks may be, as far as anything is known; how many there are. */
+static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint32_t other,
+			      struct ss_shift out[LIKELY_MAX])
+{
+	uint32_t known = known_neighbour(matcher, base, other), count = 0;
+	uint32_t host = matcher->joined->hosts[other];
+
+	if (known != SS_NO_ROW) {
+		out[0] = known_shift(matcher, base, known);
+		return 1;
+	}
+	/* without names of hosts: that of the rank before it, they are seldom scattered */
+	if (!host && other && matcher->components[base] != SS_NO_ROW &&
+	    matcher->components[other - 1] == matcher->components[base])
+		out[count++] = known_shift(matcher, base, other - 1);
+	/* ranks of one host share its clock; without names they may be of one */
+	if (!host || host == matcher->joined->hosts[base])
+		out[count++] =
+			(struct ss_shift){ .middle_ns = matcher->joined->ranks[other].start_ns };
+	return count;
+}
+
+/* Two recordings that were laid over each other are in one component from then on. */
+static void join(struct matcher *matcher, uint32_t base, uint32_t other,
+		 const struct ss_shift *shift)
+{
+	uint32_t from = matcher->components[other], into;
+	struct ss_shift moved, back;
+
+	if (matcher->components[base] == SS_NO_ROW) {
+		matcher->firsts[matcher->component_count] = base;
+		matcher->last[matcher->component_count] = base;
+		matcher->components[base] = matcher->component_count++;
+		matcher->shifts[base] =
+			(struct ss_shift){ .middle_ns = matcher->joined->ranks[base].start_ns };
+	}
+	into = matcher->components[base];
+	if (from == into)
+		return;
+	/* other -> base -> first of base's component */
+	moved = ss_shift_then(shift, &matcher->shifts[base]);
+	if (from == SS_NO_ROW) {
+		matcher->components[other] = into;
+		matcher->shifts[other] = moved;
+		matcher->next[matcher->last[into]] = other;
+		matcher->last[into] = other;
+		return;
+	}
+	/* those of the other's component go through it */
+	back = ss_shift_turned(&matcher->shifts[other]);
+	moved = ss_shift_then(&back, &moved);
+	for (uint32_t r = matcher->firsts[from]; r != SS_NO_ROW; r = matcher->next[r]) {
+		matcher->components[r] = into;
+		matcher->shifts[r] = ss_shift_then(&matcher->shifts[r], &moved);
+	}
+	matcher->next[matcher->last[into]] = matcher->firsts[from];
+	matcher->last[into] = matcher->last[from];
+}
+
+/* A pair whose ends are so much further apart than the others' is none. */
+#define RAGGED_NS 1000000
+#define RAGGED_TIMES 10
+
+/* Fewer do not tell how ragged they are. */
+#define RAGGED_PAIRS_MIN 4
+
+static int64_t apart(const struct ss_visits *base, const struct ss_visits *other,
+		     const struct ss_shift *shift, uint32_t at, uint32_t i)
+{
+	return llabs(base->arrivals[base->order[at]].end_ns -
+		     ss_shift_apply(shift, other->arrivals[other->order[i]].end_ns));
+}
+
+static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
+			const struct ss_visits *other, const struct ss_shift *shift,
+			uint32_t *partner)
+{
+	int64_t *apart_ns = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)other->count + 1);
+	int64_t limit_ns = RAGGED_NS, usual_ns;
+	uint32_t count = 0;
+
+	matcher->failed |= !apart_ns;
+	for (uint32_t i = 0; apart_ns && i < other->count; i++)
+		if (partner[i] != SS_NO_ROW)
+			apart_ns[count++] = apart(base, other, shift, partner[i], i);
+	if (!count)
+		return;
+	usual_ns = ss_value_at(apart_ns, count, count / 2);
+	if (count >= RAGGED_PAIRS_MIN && usual_ns > limit_ns / RAGGED_TIMES)
+		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
+							       : INT64_MAX;
+	for (uint32_t i = 0; i < other->count; i++)
+		if (partner[i] != SS_NO_ROW && apart(base, other, shift, partner[i], i) > limit_ns)
+			partner[i] = SS_NO_ROW;
+}
+
+/*
+ * Equal recordings of ranks whose clocks are known go by order, if that keeps causality:
+ * what runs on the host ends too raggedly for anything else. All others go by their ends.
+ */
+static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
+		 const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
+		 uint32_t *partner)
+{
+	uint32_t *back = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)base->count + 1);
+	struct ss_shift likely[LIKELY_MAX] = { 0 };
+	uint32_t count = likely_shifts(matcher, base_rank, other_rank, likely);
+
+	bool together = matcher->components[base_rank] != SS_NO_ROW &&
+			matcher->components[base_rank] == matcher->components[other_rank];
+
+	matcher->failed |= !back;
+	for (uint32_t i = 0; i < count && !matcher->failed; i++) {
+		*shift = likely[i];
+		if (!ss_visits_pair_in_order(base, other, &likely[i], partner, matcher->scratch,
+					     &matcher->failed))
+			continue;
+		/* that they overlap does not say how far the clocks are apart */
+		matcher->failed |= !together &&
+				   !ss_visits_fit(base, other, partner, matcher->scratch, shift);
+		return !matcher->failed;
+	}
+	/* what is left over says less than what was found before */
+	if (matcher->failed ||
+	    (!together && !ss_visits_shift(base, other, likely, count, matcher->joined->memory,
+					   shift, &matcher->failed)))
+		return false;
+	ss_visits_pair(base, other, shift, partner, back);
+	drop_ragged(matcher, base, other, shift, partner);
+	return !matcher->failed;
+}
+
+/* Lays one member over the base; its seats are those of the base's visits. */
+static uint32_t seat_member(struct matcher *matcher, const struct ss_visits *base,
+			    uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
+			    struct seat *seats)
+{
+	uint32_t *partner = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)other->count + 1);
+	struct ss_shift shift;
+	uint32_t count = 0;
+
+	matcher->failed |= !partner;
+	if (!partner || !pair(matcher, base, base_rank, other, other_rank, &shift, partner))
+		return 0;
+	for (uint32_t i = 0; i < other->count; i++)
+		if (partner[i] != SS_NO_ROW)
+			seats[count++] = (struct seat){ partner[i],
+							{ other_rank, other->order[i] } };
+	if (count)
+		join(matcher, base_rank, other_rank, &shift);
+	return count;
+}
+
+/*
+ * One round: everybody over the member with the most visits, which has met all that it
+ * can then. Returns that member, or SS_NO_ROW: nothing more to find.
+ */
+static uint32_t match_round(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
+{
+	struct ss_joined *joined = matcher->joined;
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
+	uint32_t base = 0, total = 0, count = 0;
+	struct seat *seats;
+
+	for (uint32_t m = 0; m < joined->groups[group].count; m++) {
+		total += visits[m].count;
+		if (visits[m].count > visits[base].count)
+			base = m;
+	}
+	if (visits[base].count == total)
+		return SS_NO_ROW;
+	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
+	if (!seats) {
+		matcher->failed = true;
+		return SS_NO_ROW;
+	}
+	for (uint32_t i = 0; i < visits[base].count; i++)
+		seats[count++] = (struct seat){ i, { members[base], visits[base].order[i] } };
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
+		if (m != base && visits[m].count)
+			count += seat_member(matcher, &visits[base], members[base], &visits[m],
+					     members[m], seats + count);
+	matcher->failed = matcher->failed || !store_meetings(joined, group, seats, count);
+	return matcher->failed ? SS_NO_ROW : base;
+}
+
+/* Lost events leave a few over; each round finds those that its base has. */
+#define ROUNDS_MAX 4
+
+static void match_group(struct matcher *matcher, uint32_t group)
+{
+	struct ss_joined *joined = matcher->joined;
+	uint32_t count = joined->groups[group].count, bases[ROUNDS_MAX];
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
+	struct ss_visits *visits = SS_ARENA_NEW(matcher->scratch, struct ss_visits,
+						(size_t)count + 1);
+
+	matcher->failed |= !visits;
+	for (uint32_t round = 0; round < ROUNDS_MAX && !matcher->failed; round++) {
+		for (uint32_t m = 0; m < count; m++)
+			visits[m] = visits_of(matcher, group, members[m]);
+		if (matcher->failed)
+			return;
+		for (uint32_t i = 0; i < round; i++)
+			visits[bases[i]].count = 0;
+		if (!round && is_numbered(visits, count)) {
+			matcher->failed = !match_by_number(matcher, group, visits);
+			return;
+		}
+		bases[round] = match_round(matcher, group, visits);
+		if (bases[round] == SS_NO_ROW)
+			return;
+	}
+}
+
+struct turn {
+	uint32_t members, group;
+	uint64_t symmetric; /* calls that all leave together */
+};
+
+/* Those that tell the clocks first, of them the large ones: they connect most ranks. */
+static int by_turn(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (!x->symmetric != !y->symmetric)
+		return x->symmetric ? -1 : 1;
+	if (x->members != y->members)
+		return x->members > y->members ? -1 : 1;
+	if (x->symmetric != y->symmetric)
+		return x->symmetric > y->symmetric ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* How many calls of each group leave together: these tell the clocks, sends do not. */
+static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
+{
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+			const struct ss_arrival *arrival = &joined->ranks[r].arrivals[i];
+
+			turns[joined->rank_groups[r][arrival->group]].symmetric +=
+				ss_collective_is_symmetric(arrival->kind);
+		}
+}
+
+static bool match_groups(struct matcher *matcher)
+{
+	struct ss_joined *joined = matcher->joined;
+	struct turn *turns = SS_ARENA_NEW(&joined->arena, struct turn,
+					  (size_t)joined->group_count + 1);
+
+	if (!turns)
+		return false;
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		turns[i] = (struct turn){ .members = joined->groups[i].count, .group = i };
+	count_symmetric(joined, turns);
+	qsort(turns, joined->group_count, sizeof(*turns), by_turn);
+	for (uint32_t i = 0; i < joined->group_count && !matcher->failed; i++) {
+		struct ss_arena scratch;
+
+		ss_arena_init(&scratch, joined->memory);
+		matcher->scratch = &scratch;
+		match_group(matcher, turns[i].group);
+		ss_arena_release(&scratch);
+	}
+	return !matcher->failed;
+}
+
+bool ss_joined_match(struct ss_joined *joined)
+{
+	struct matcher matcher = { .joined = joined };
+	size_t count = (size_t)joined->rank_count + 1;
+
+	joined->meeting_of = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	matcher.shifts = SS_ARENA_NEW(&joined->arena, struct ss_shift, count);
+	matcher.components = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.orders = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	matcher.next = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.last = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.firsts = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	if (!joined->meeting_of || !matcher.shifts || !matcher.components || !matcher.orders ||
+	    !matcher.next || !matcher.last || !matcher.firsts || !ss_joined_find_hosts(joined) ||
+	    !ss_joined_find_groups(joined))
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		uint32_t arrivals = joined->ranks[r].arrival_count;
+
+		matcher.components[r] = matcher.next[r] = SS_NO_ROW;
+		joined->meeting_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
+						     (size_t)arrivals + 1);
+		if (!joined->meeting_of[r] || !order_arrivals(&matcher, r))
+			return false;
+		for (uint32_t i = 0; i < arrivals; i++)
+			joined->meeting_of[r][i] = SS_NO_MEETING;
+	}
+	if (!match_groups(&matcher))
+		return false;
+	ss_memory_fit(joined->memory, (void **)&joined->meetings, &joined->meeting_capacity,
+		      joined->meeting_count, sizeof(*joined->meetings));
+	ss_memory_fit(joined->memory, (void **)&joined->members, &joined->member_capacity,
+		      joined->member_count, sizeof(*joined->members));
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++)
+			joined->unmatched += joined->meeting_of[r][i] == SS_NO_MEETING;
+	return true;
+}

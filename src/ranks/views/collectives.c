@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collectives.c - view: collectives across ranks: who arrived last, how long the transfer
+ * took and how long the others waited; or summed by kind, group and size; or rank by rank.
+ */
+#include <stdlib.h>
+
+#include "ranks/join.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "number", SS_COLUMN_ID, "number of the collective, in order of time", SS_COLUMN_DETAIL },
+	{ "collective", SS_COLUMN_TEXT, "kind of collective", SS_COLUMN_SLICES },
+	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
+	{ "step", SS_COLUMN_ID, "number of the step", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of collectives (group class)", 0 },
+	{ "members", SS_COLUMN_COUNT, "ranks that recorded it",
+	  SS_COLUMN_CONTEXT | SS_COLUMN_FILLED },
+	{ "message_bytes", SS_COLUMN_BYTES, "message size per rank: the larger of input and output",
+	  0 },
+	{ "transfer_ns", SS_COLUMN_NS, "shortest time a rank spends in it; for a class: the median",
+	  SS_COLUMN_LONGER },
+	{ "wait_ns", SS_COLUMN_NS,
+	  "time the ranks spend in it beyond that, summed over ranks; for one rank: its own", 0 },
+	{ "spread_ns", SS_COLUMN_NS, "longest minus shortest time in it: how late the last rank is",
+	  SS_COLUMN_LENGTH },
+	{ "arrival_ns", SS_COLUMN_NS, "how long after the first rank it arrives (group arrival)",
+	  0 },
+	{ "last", SS_COLUMN_ID, "rank that arrives last; empty: several, or unknown",
+	  SS_COLUMN_EVIDENCE },
+	{ "busbw", SS_COLUMN_NUMBER,
+	  "bus bandwidth of the transfer in GB/s, with the factors of nccl-tests", 0 },
+	{ "best_percent", SS_COLUMN_PERCENT,
+	  "busbw as a share of the best group with the same kind, size and number of ranks",
+	  SS_COLUMN_DETAIL },
+	{ "at_ns", SS_COLUMN_NS, "arrival of the first rank, from the first collective",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
+	{ "causality", SS_COLUMN_TEXT,
+	  "broken: a rank seems to leave before the last one has arrived",
+	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
+};
+
+enum { GROUP_EACH, GROUP_CLASS, GROUP_ARRIVAL };
+
+/* GB/s that each link carries; 0: not known. */
+static double busbw(const struct ss_meeting *meeting, int64_t transfer_ns)
+{
+	if (meeting->bytes <= 0 || transfer_ns <= 0)
+		return 0;
+	return ss_collective_factor(meeting->kind, meeting->count) * (double)meeting->bytes /
+	       (double)transfer_ns;
+}
+
+static void add_rate(struct ss_table *out, double rate)
+{
+	ss_row_rate(out, rate, rate > 0 ? 1 : 0);
+}
+
+static int64_t last_of(const struct ss_joined *joined, const struct ss_meeting *meeting)
+{
+	return meeting->is_symmetric && meeting->last_rank != SS_NO_ROW
+		       ? joined->ranks[meeting->last_rank].rank
+		       : -1;
+}
+
+static void add_head(const struct ss_joined *joined, const struct ss_meeting *meeting,
+		     int64_t number, int64_t calls, struct ss_table *out)
+{
+	bool one = number >= 0;
+
+	ss_row_int_known(out, number);
+	ss_row_text(out, ss_collective_name(meeting->kind));
+	ss_row_text(out, joined->groups[meeting->group].name);
+	ss_row_int_known(out, one && meeting->step != SS_NO_ROW ? (int64_t)meeting->step : -1);
+	ss_row_int_known(out, calls);
+	ss_row_int(out, meeting->count);
+	ss_row_int_known(out, meeting->bytes);
+}
+
+static void add_each(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
+{
+	const struct ss_meeting *meeting = &joined->meetings[number];
+
+	out->rank = -1;
+	ss_row_begin(out);
+	add_head(joined, meeting, number, -1, out);
+	ss_row_int(out, meeting->transfer_ns);
+	ss_row_int_known(out, meeting->is_symmetric ? meeting->wait_ns : -1);
+	ss_row_int_known(out,
+			 meeting->is_symmetric ? meeting->longest_ns - meeting->transfer_ns : -1);
+	ss_row_null(out);
+	ss_row_int_known(out, last_of(joined, meeting));
+	add_rate(out, meeting->is_symmetric ? busbw(meeting, meeting->transfer_ns) : 0);
+	ss_row_null(out);
+	ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
+	ss_row_text(out, meeting->breaks_causality ? "broken" : "kept");
+	ss_row_end(out);
+}
+
+/* --- member by member ---------------------------------------------------------------------- */
+
+static void add_arrivals(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
+{
+	const struct ss_meeting *meeting = &joined->meetings[number];
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct ss_member *member = &joined->members[meeting->first + i];
+		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
+		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
+
+		out->rank = joined->ranks[member->rank].rank;
+		ss_row_begin(out);
+		add_head(joined, meeting, number, -1, out);
+		ss_row_int(out, meeting->transfer_ns);
+		ss_row_int_known(out, meeting->is_symmetric ? dur_ns - meeting->transfer_ns : -1);
+		ss_row_null(out);
+		ss_row_int(out, ss_joined_align(joined, member->rank, arrival->start_ns) -
+					meeting->start_ns);
+		ss_row_int_known(out, last_of(joined, meeting));
+		ss_row_nulls(out, 2);
+		ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
+		ss_row_null(out);
+		ss_row_end(out);
+	}
+}
+
+/* --- by kind, group and size ------------------------------------------------------------------ */
+
+static int by_class(const void *a, const void *b)
+{
+	const struct ss_meeting *x = *(const struct ss_meeting *const *)a;
+	const struct ss_meeting *y = *(const struct ss_meeting *const *)b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->transfer_ns != y->transfer_ns)
+		return x->transfer_ns < y->transfer_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static bool same_size(const struct ss_meeting *a, const struct ss_meeting *b)
+{
+	return a->kind == b->kind && a->bytes == b->bytes && a->count == b->count;
+}
+
+struct class
+{
+	const struct ss_meeting *first;
+	int64_t transfer_ns, wait_ns, spread_ns, calls;
+	double best; /* busbw of the best group of its size */
+};
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct class *x = a, *y = b;
+
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns > y->wait_ns ? -1 : 1;
+	return by_class(&x->first, &y->first);
+}
+
+/* The classes of the meetings, which are sorted by class; returns how many. */
+static uint32_t find_classes(const struct ss_meeting *const *sorted, uint32_t count,
+			     struct class *classes)
+{
+	uint32_t found = 0;
+
+	for (uint32_t from = 0, to; from < count; from = to) {
+		struct class *class = &classes[found++];
+
+		*class = (struct class){ .first = sorted[from] };
+		for (to = from; to < count && same_size(sorted[to], sorted[from]) &&
+				sorted[to]->group == sorted[from]->group;
+		     to++) {
+			int64_t spread_ns = sorted[to]->longest_ns - sorted[to]->transfer_ns;
+
+			class->calls++;
+			class->wait_ns = ss_ns_sum(class->wait_ns, sorted[to]->wait_ns);
+			class->spread_ns = spread_ns > class->spread_ns ? spread_ns
+									: class->spread_ns;
+		}
+		class->transfer_ns = sorted[from + (to - from) / 2]->transfer_ns;
+	}
+	for (uint32_t from = 0, to; from < found; from = to) {
+		double best = 0;
+
+		for (to = from; to < found && same_size(classes[to].first, classes[from].first);
+		     to++) {
+			double own = busbw(classes[to].first, classes[to].transfer_ns);
+
+			best = own > best ? own : best;
+		}
+		for (uint32_t i = from; i < to; i++)
+			classes[i].best = best;
+	}
+	return found;
+}
+
+static void add_class(const struct ss_joined *joined, const struct class *class,
+		      struct ss_table *out)
+{
+	bool symmetric = class->first->is_symmetric;
+	double rate = symmetric ? busbw(class->first, class->transfer_ns) : 0;
+
+	out->rank = -1;
+	ss_row_begin(out);
+	add_head(joined, class->first, -1, class->calls, out);
+	ss_row_int(out, class->transfer_ns);
+	ss_row_int_known(out, symmetric ? class->wait_ns : -1);
+	ss_row_int_known(out, symmetric ? class->spread_ns : -1);
+	ss_row_nulls(out, 2);
+	add_rate(out, rate);
+	ss_row_share(out, rate, rate > 0 ? class->best : 0);
+	ss_row_nulls(out, 2);
+	ss_row_end(out);
+}
+
+static bool add_classes(const struct ss_joined *joined, struct ss_table *out)
+{
+	const struct ss_meeting **sorted = SS_ARENA_NEW(out->arena, const struct ss_meeting *,
+							(size_t)joined->meeting_count + 1);
+	struct class *classes = SS_ARENA_NEW(out->arena, struct class,
+					     (size_t)joined->meeting_count + 1);
+	uint32_t count;
+
+	if (!sorted || !classes)
+		return false;
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		sorted[i] = &joined->meetings[i];
+	qsort(sorted, joined->meeting_count, sizeof(*sorted), by_class);
+	count = find_classes(sorted, joined->meeting_count, classes);
+	qsort(classes, count, sizeof(*classes), by_wait);
+	for (uint32_t i = 0; i < count; i++)
+		add_class(joined, &classes[i], out);
+	return true;
+}
+
+static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t group,
+				      struct ss_table *out, struct ss_error *err)
+{
+	if (group == GROUP_CLASS && !add_classes(joined, out))
+		return ss_fail_memory(err, "the collectives");
+	for (uint32_t i = 0; group != GROUP_CLASS && i < joined->meeting_count; i++) {
+		if (group == GROUP_ARRIVAL)
+			add_arrivals(joined, i, out);
+		else
+			add_each(joined, i, out);
+	}
+	if (joined->unmatched)
+		ss_table_note(out, "%llu call%s could not be matched with calls of other ranks.",
+			      (unsigned long long)joined->unmatched,
+			      joined->unmatched == 1 ? "" : "s");
+	return SS_OK;
+}
+
+const struct ss_view ss_view_collectives = {
+	.name = "collectives",
+	.summary = "Collectives across ranks: who is last, how long others wait",
+	.empty = "No collective was recorded by several ranks.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_FILE,
+	.bases = { [GROUP_EACH] = SS_BASIS_EVENT, [GROUP_ARRIVAL] = SS_BASIS_EVENT },
+	.groups = { "each", "class", "arrival" },
+	.zero = SS_ZERO_COLLECTIVES,
+	.run_job = collectives_run,
+};

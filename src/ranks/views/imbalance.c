@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * imbalance.c - view: load imbalance across ranks: time per phase, module or kernel, the
+ * median rank against the one with the most.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/kernel/short_name.h"
+#include "ranks/join.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "name", SS_COLUMN_TEXT, "phase, nn.Module or kernel", SS_COLUMN_SLICES },
+	{ "excess_ns", SS_COLUMN_NS,
+	  "time per step of the rank with the most, beyond the median rank", 0 },
+	{ "excess_percent", SS_COLUMN_PERCENT, "excess_ns as a share of the median rank's time",
+	  SS_COLUMN_BAR },
+	{ "median_ns", SS_COLUMN_NS, "time per step on the median rank", 0 },
+	{ "max_ns", SS_COLUMN_NS, "time per step on the rank with the most", 0 },
+	{ "min_ns", SS_COLUMN_NS, "time per step on the rank with the least", 0 },
+	{ "worst", SS_COLUMN_ID, "rank with the most time", SS_COLUMN_EVIDENCE },
+	{ "calls_percent", SS_COLUMN_PERCENT,
+	  "calls of that rank relative to the median rank: above 100 it does more work",
+	  SS_COLUMN_DETAIL },
+	{ "ranks", SS_COLUMN_COUNT, "number of ranks that have it", SS_COLUMN_CONTEXT },
+};
+
+enum { GROUP_PHASE, GROUP_MODULE, GROUP_KERNEL };
+
+/* One thing on one rank. */
+struct load {
+	uint32_t name, rank;
+	int64_t time_ns, calls; /* a step; calls in thousandths */
+};
+
+/* One thing on all ranks. */
+struct spread {
+	uint32_t name, ranks, worst;
+	int64_t min_ns, median_ns, max_ns, excess_ns;
+	int64_t calls, median_calls; /* of the rank with the most, of the median rank */
+};
+
+struct imbalance {
+	const struct ss_joined *joined;
+	struct ss_memory *memory;
+	uint32_t group;
+	struct ss_strings names;
+	struct load *loads;
+	uint32_t count, capacity;
+};
+
+static bool add_load(struct imbalance *view, uint32_t r, const char *name, int64_t calls,
+		     int64_t total_ns)
+{
+	uint32_t steps = view->joined->ranks[r].step_count;
+	uint32_t id = ss_strings_add(&view->names, name, strlen(name));
+
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(view->memory, (void **)&view->loads, &view->capacity,
+			       (size_t)view->count + 1, sizeof(*view->loads)))
+		return false;
+	view->loads[view->count++] = (struct load){ id, r, total_ns / steps, calls * 1000 / steps };
+	return true;
+}
+
+static bool add_list(struct imbalance *view, uint32_t r, const struct ss_rank_kernel *items,
+		     uint32_t count)
+{
+	const struct ss_strings *texts = &view->joined->ranks[r].texts;
+
+	/* communication is as long as the others make it */
+	for (uint32_t i = 0; i < count; i++)
+		if (!items[i].comm && !add_load(view, r, ss_strings_text(texts, items[i].name),
+						items[i].calls, items[i].total_ns))
+			return false;
+	return true;
+}
+
+static bool collect(struct imbalance *view, uint32_t group)
+{
+	for (uint32_t r = 0; r < view->joined->rank_count; r++) {
+		const struct ss_digest *rank = &view->joined->ranks[r];
+		bool whole = true;
+
+		if (!rank->step_count)
+			continue;
+		if (group == GROUP_MODULE)
+			whole = add_list(view, r, rank->modules, rank->module_count);
+		else if (group == GROUP_KERNEL)
+			whole = add_list(view, r, rank->kernels, rank->kernel_count);
+		for (int i = 0; group == GROUP_PHASE && whole && i < SS_PHASE_COUNT; i++)
+			if (rank->phases[i].calls)
+				whole = add_load(view, r, ss_phase_name((enum ss_phase)i),
+						 rank->phases[i].calls, rank->phases[i].total_ns);
+		if (!whole)
+			return false;
+	}
+	return true;
+}
+
+static int by_name_and_time(const void *a, const void *b)
+{
+	const struct load *x = a, *y = b;
+
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct spread *x = a, *y = b;
+
+	if (x->excess_ns != y->excess_ns)
+		return x->excess_ns > y->excess_ns ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* The loads of one name, by time: the median rank is the lower of the two in the middle. */
+static struct spread spread_of(const struct load *loads, uint32_t count)
+{
+	const struct load *middle = &loads[(count - 1) / 2], *last = &loads[count - 1];
+
+	return (struct spread){
+		.name = loads->name,
+		.ranks = count,
+		.worst = last->rank,
+		.min_ns = loads->time_ns,
+		.median_ns = middle->time_ns,
+		.max_ns = last->time_ns,
+		.excess_ns = last->time_ns - middle->time_ns,
+		.calls = last->calls,
+		.median_calls = middle->calls,
+	};
+}
+
+static void add(const struct imbalance *view, const struct spread *spread, struct ss_table *out)
+{
+	const struct ss_string *name = &view->names.items[spread->name];
+	char text[SS_SHORT_NAME_ROOM];
+
+	out->rank = -1;
+	ss_row_begin(out);
+	ss_short_name(name->text, name->length, text, sizeof(text));
+	ss_row_text(out, view->group == GROUP_KERNEL ? text : name->text);
+	ss_row_int(out, spread->excess_ns);
+	ss_row_share(out, (double)spread->excess_ns, (double)spread->median_ns);
+	ss_row_int(out, spread->median_ns);
+	ss_row_int(out, spread->max_ns);
+	ss_row_int(out, spread->min_ns);
+	ss_row_int_known(out, view->joined->ranks[spread->worst].rank);
+	ss_row_share(out, (double)spread->calls, (double)spread->median_calls);
+	ss_row_int(out, spread->ranks);
+	ss_row_end(out);
+}
+
+static bool fill(struct imbalance *view, uint32_t group, struct ss_table *out)
+{
+	struct spread *spreads;
+	uint32_t count = 0;
+
+	if (!ss_strings_init(&view->names, view->memory) || !collect(view, group))
+		return false;
+	if (!view->count)
+		return true;
+	qsort(view->loads, view->count, sizeof(*view->loads), by_name_and_time);
+	spreads = SS_ARENA_NEW(out->arena, struct spread, view->names.count);
+	if (!spreads)
+		return false;
+	for (uint32_t from = 0, to; from < view->count; from = to) {
+		for (to = from + 1;
+		     to < view->count && view->loads[to].name == view->loads[from].name;)
+			to++;
+		/* what one rank has alone cannot be compared */
+		if (to - from > 1)
+			spreads[count++] = spread_of(view->loads + from, to - from);
+	}
+	qsort(spreads, count, sizeof(*spreads), by_excess);
+	for (uint32_t i = 0; i < count; i++)
+		add(view, &spreads[i], out);
+	return true;
+}
+
+static enum ss_status imbalance_run(const struct ss_joined *joined, uint32_t group,
+				    struct ss_table *out, struct ss_error *err)
+{
+	struct imbalance view = { .joined = joined, .memory = out->arena->memory, .group = group };
+	bool whole = fill(&view, group, out);
+
+	ss_memory_free(view.memory, view.loads, view.capacity * sizeof(*view.loads));
+	ss_strings_release(&view.names);
+	return whole ? SS_OK : ss_fail_memory(err, "the loads of ranks");
+}
+
+const struct ss_view ss_view_imbalance = {
+	.name = "imbalance",
+	.summary = "Load imbalance across ranks: phases, modules, kernels",
+	.empty = "No work that several ranks share; modules need profile(with_stack=True).",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
+	.groups = { "phase", "module", "kernel" },
+	.order = { "excess_ns" },
+	.run_job = imbalance_run,
+};

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ranks.c - view: the ranks side by side, or each of their steps: compute, communication,
+ * exposed communication, and waiting for other ranks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranks/join.h"
+#include "ranks/views/rank_parts.h"
+
+enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR, GROUP_PART };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "for", SS_COLUMN_ID,
+	  "last rank to arrive where this one waited; empty: unknown (group pair)", 0 },
+	{ "steps", SS_COLUMN_COUNT, "counted steps", SS_COLUMN_CONTEXT },
+	{ "step_ns", SS_COLUMN_NS, "mean step time", 0 },
+	{ "compute_ns", SS_COLUMN_NS, "time with a compute kernel, mean per step", 0 },
+	{ "comm_ns", SS_COLUMN_NS, "time with communication, mean per step", 0 },
+	{ "overlap_percent", SS_COLUMN_PERCENT,
+	  "share of the communication time that overlapped compute kernels", 0 },
+	{ "exposed_ns", SS_COLUMN_NS, "exposed communication (no compute kernel), mean per step",
+	  0 },
+	{ "wait_ns", SS_COLUMN_NS, "time in collectives waiting for later ranks, mean per step",
+	  0 },
+	{ "lateness_ns", SS_COLUMN_NS,
+	  "how long the first rank waited for it, summed over collectives, mean per step", 0 },
+	{ "last", SS_COLUMN_COUNT, "number of times it arrived last", 0 },
+	{ "of", SS_COLUMN_COUNT, "collectives in which the last rank is known", SS_COLUMN_CONTEXT },
+	{ "idle_ns", SS_COLUMN_NS, "time in which nothing ran on its device, mean per step",
+	  SS_COLUMN_DETAIL },
+	{ "part", SS_COLUMN_TEXT, "part of the step (group part)", 0 },
+	{ "part_ns", SS_COLUMN_NS, "mean time per step; the parts add up to the step", 0 },
+	{ "part_percent", SS_COLUMN_PERCENT, "share of the mean step", SS_COLUMN_BAR },
+};
+
+/* Cells of the group part, which the others leave empty. */
+#define PART_CELLS 3
+
+const struct ss_rank_part ss_rank_parts[SS_RANK_PARTS] = {
+	[SS_RANK_COMPUTE] = { "compute", "a compute kernel ran, but no communication" },
+	[SS_RANK_OVERLAP] = { "compute and communication",
+			      "both ran: this communication costs no time" },
+	[SS_RANK_EXPOSED] = { "exposed communication", "communication ran, but no compute kernel" },
+	[SS_RANK_WAIT] = { "waiting for ranks",
+			   "exposed communication spent waiting for later ranks; an upper bound "
+			   "if part of a collective is hidden" },
+	[SS_RANK_COPY] = { "copies", "a copy or memset ran, but no kernel" },
+	[SS_RANK_IDLE] = { "idle", "nothing ran on the device" },
+	[SS_RANK_OTHER] = { "other", "without a device: neither operators nor communication ran" },
+};
+
+struct sums {
+	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
+	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
+	int64_t wait_ns, lateness_ns, last, told;
+	int64_t meetings; /* that show who waits; without any, nothing is known of waits */
+};
+
+static void add_step(const struct ss_rank_step *step, struct sums *sums)
+{
+	ss_ns_add(&sums->step_ns, step->end_ns - step->start_ns);
+	ss_ns_add(&sums->compute_ns, step->compute_ns);
+	ss_ns_add(&sums->comm_ns, step->comm_ns);
+	ss_ns_add(&sums->overlap_ns, step->overlap_ns);
+	ss_ns_add(&sums->exposed_ns, step->exposed_comm_ns);
+	ss_ns_add(&sums->copy_ns, step->exposed_copy_ns);
+	for (int k = 0; k < SS_IDLE_CAUSES; k++)
+		ss_ns_add(&sums->idle_ns, step->idle_ns[k]);
+}
+
+/* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
+static const struct ss_meeting *meeting_at(const struct ss_joined *joined, uint32_t r, uint32_t i)
+{
+	uint32_t number = joined->meeting_of[r][i];
+
+	if (number == SS_NO_MEETING || !joined->meetings[number].is_symmetric)
+		return NULL;
+	return &joined->meetings[number];
+}
+
+static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
+		      struct sums *sums)
+{
+	int64_t dur_ns = arrival->end_ns - arrival->start_ns;
+	int64_t wait_ns = dur_ns - meeting->transfer_ns, bare_ns = dur_ns - arrival->hidden_ns;
+
+	sums->wait_ns = ss_ns_sum(sums->wait_ns, wait_ns);
+	sums->exposed_wait_ns = ss_ns_sum(sums->exposed_wait_ns,
+					  wait_ns < bare_ns ? wait_ns : bare_ns);
+	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, meeting->longest_ns - dur_ns);
+}
+
+static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *sums)
+{
+	sums->told += meeting->last_rank != SS_NO_ROW;
+	sums->last += meeting->last_rank == r;
+}
+
+static void add_meetings(const struct ss_joined *joined, uint32_t r, struct sums *sums)
+{
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+
+		/* around a root nobody waits, which is known as well */
+		sums->meetings += joined->meeting_of[r][i] != SS_NO_MEETING;
+		if (!meeting)
+			continue;
+		/* means of a step are of what lies in steps */
+		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
+			add_waits(meeting, &joined->ranks[r].arrivals[i], sums);
+		add_last(meeting, r, sums);
+	}
+}
+
+static void add_mean(struct ss_table *out, int64_t sum_ns, uint32_t count)
+{
+	ss_row_int_known(out, count ? sum_ns / count : -1);
+}
+
+static void add_row(const struct ss_digest *rank, const struct ss_rank_step *step, uint32_t count,
+		    const struct sums *sums, struct ss_table *out)
+{
+	/* without a collective that shows it, lateness is not known; the host is never idle */
+	bool met = sums->meetings, on_device = rank->device >= 0;
+
+	ss_row_begin(out);
+	ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
+	ss_row_int_known(out, step ? (int64_t)step->number : -1);
+	ss_row_null(out);
+	ss_row_int_known(out, step ? -1 : (int64_t)rank->step_count);
+	add_mean(out, sums->step_ns, count);
+	add_mean(out, sums->compute_ns, count);
+	add_mean(out, sums->comm_ns, count);
+	ss_row_share(out, (double)sums->overlap_ns, (double)sums->comm_ns);
+	add_mean(out, sums->exposed_ns, on_device ? count : 0);
+	add_mean(out, sums->wait_ns, met ? count : 0);
+	add_mean(out, sums->lateness_ns, met ? count : 0);
+	ss_row_int_known(out, met ? sums->last : -1);
+	ss_row_int(out, sums->told);
+	add_mean(out, sums->idle_ns, on_device ? count : 0);
+	ss_row_nulls(out, PART_CELLS);
+	ss_row_end(out);
+}
+
+/* The mean step in parts; what rounding leaves is in the last. */
+static void find_parts(const struct sums *sums, uint32_t count, int64_t parts[SS_RANK_PARTS])
+{
+	/* collectives that run side by side wait at once */
+	int64_t wait_ns = sums->exposed_wait_ns < sums->exposed_ns ? sums->exposed_wait_ns
+								   : sums->exposed_ns;
+	int64_t left_ns = sums->step_ns / count;
+
+	parts[SS_RANK_COMPUTE] = (sums->compute_ns - sums->overlap_ns) / count;
+	parts[SS_RANK_OVERLAP] = sums->overlap_ns / count;
+	parts[SS_RANK_EXPOSED] = (sums->exposed_ns - wait_ns) / count;
+	parts[SS_RANK_WAIT] = wait_ns / count;
+	parts[SS_RANK_COPY] = sums->copy_ns / count;
+	parts[SS_RANK_IDLE] = sums->idle_ns / count;
+	for (int i = 0; i < SS_RANK_OTHER; i++)
+		left_ns -= parts[i];
+	/* a few ns of rounding are no part of their own */
+	parts[SS_RANK_OTHER] = left_ns > SS_RANK_OTHER ? left_ns : 0;
+	parts[SS_RANK_COMPUTE] += left_ns - parts[SS_RANK_OTHER];
+}
+
+static void add_parts(const struct ss_digest *rank, const struct sums *sums, struct ss_table *out)
+{
+	int64_t parts[SS_RANK_PARTS], step_ns;
+
+	if (!rank->step_count)
+		return;
+	step_ns = sums->step_ns / rank->step_count;
+	find_parts(sums, rank->step_count, parts);
+	for (int i = 0; i < SS_RANK_PARTS; i++) {
+		if (!parts[i])
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
+		ss_row_nulls(out, 2);
+		ss_row_int(out, rank->step_count);
+		ss_row_int(out, step_ns);
+		ss_row_nulls(out, 9);
+		ss_row_text(out, ss_rank_parts[i].name);
+		ss_row_int(out, parts[i]);
+		ss_row_share(out, (double)parts[i], (double)step_ns);
+		ss_row_end(out);
+	}
+}
+
+static void add_rank(const struct ss_joined *joined, uint32_t r, bool in_parts,
+		     struct ss_table *out)
+{
+	const struct ss_digest *rank = &joined->ranks[r];
+	struct sums sums = { 0 };
+
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		add_step(&rank->steps[i], &sums);
+	add_meetings(joined, r, &sums);
+	if (in_parts)
+		add_parts(rank, &sums, out);
+	else
+		add_row(rank, NULL, rank->step_count, &sums, out);
+}
+
+static int by_number(const void *number, const void *step)
+{
+	uint32_t a = *(const uint32_t *)number, b = ((const struct ss_rank_step *)step)->number;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A row a step: what add_rank has means of. */
+static bool add_rank_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
+{
+	const struct ss_digest *rank = &joined->ranks[r];
+	struct sums *sums = SS_ARENA_NEW(out->arena, struct sums, (size_t)rank->step_count + 1);
+
+	if (!sums)
+		return false;
+	/* without steps there is no list of them that could be searched */
+	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+		const struct ss_rank_step *step;
+
+		if (!meeting)
+			continue;
+		step = bsearch(&rank->arrivals[i].step, rank->steps, rank->step_count,
+			       sizeof(*rank->steps), by_number);
+		if (!step)
+			continue;
+		add_waits(meeting, &rank->arrivals[i], &sums[step - rank->steps]);
+		add_last(meeting, r, &sums[step - rank->steps]);
+		sums[step - rank->steps].meetings++;
+	}
+	for (uint32_t i = 0; i < rank->step_count; i++) {
+		add_step(&rank->steps[i], &sums[i]);
+		add_row(rank, &rank->steps[i], 1, &sums[i], out);
+	}
+	return true;
+}
+
+/* What a rank waited for another one, in collectives of steps. */
+struct pair {
+	int64_t wait_ns, count;
+};
+
+static void add_pair(const struct ss_joined *joined, uint32_t r, uint32_t last,
+		     const struct pair *pair, struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_nulls(out, 2);
+	ss_row_int_known(out, last < joined->rank_count ? joined->ranks[last].rank : -1);
+	ss_row_int(out, joined->ranks[r].step_count);
+	ss_row_nulls(out, 5);
+	add_mean(out, pair->wait_ns, joined->ranks[r].step_count);
+	ss_row_nulls(out, 2);
+	ss_row_int(out, pair->count);
+	ss_row_nulls(out, 1 + PART_CELLS);
+	ss_row_end(out);
+}
+
+/* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
+static void add_pairs(const struct ss_joined *joined, uint32_t r, struct pair *pairs,
+		      struct ss_table *out)
+{
+	const struct ss_digest *rank = &joined->ranks[r];
+
+	memset(pairs, 0, ((size_t)joined->rank_count + 1) * sizeof(*pairs));
+	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+		const struct ss_arrival *arrival = &rank->arrivals[i];
+		struct pair *pair;
+
+		/* who came last waited for nobody: its own sum stays 0 */
+		if (!meeting || arrival->step == UINT32_MAX)
+			continue;
+		pair = &pairs[meeting->last_rank == SS_NO_ROW ? joined->rank_count
+							      : meeting->last_rank];
+		pair->wait_ns = ss_ns_sum(pair->wait_ns, arrival->end_ns - arrival->start_ns -
+								 meeting->transfer_ns);
+		pair->count++;
+	}
+	for (uint32_t last = 0; last <= joined->rank_count; last++)
+		if (pairs[last].wait_ns > 0)
+			add_pair(joined, r, last, &pairs[last], out);
+}
+
+static enum ss_status ranks_run(const struct ss_joined *joined, uint32_t group,
+				struct ss_table *out, struct ss_error *err)
+{
+	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)joined->rank_count + 1);
+
+	if (!pairs)
+		return ss_fail_memory(err, "who waits for whom");
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		out->rank = joined->ranks[r].rank;
+		if (group == GROUP_RANK || group == GROUP_PART)
+			add_rank(joined, r, group == GROUP_PART, out);
+		else if (group == GROUP_PAIR)
+			add_pairs(joined, r, pairs, out);
+		else if (!add_rank_steps(joined, r, out))
+			return ss_fail_memory(err, "the steps of ranks");
+	}
+	return SS_OK;
+}
+
+const struct ss_view ss_view_ranks = {
+	.name = "ranks",
+	.summary = "Ranks side by side: compute, communication, waiting, lateness",
+	.empty = "No ranks.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
+	.groups = { "rank", "step", "pair", "part" },
+	.run_job = ranks_run,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs with one group: large messages against what such devices reach.
+ */
+#include "support/make/ranks.h"
+
+#include <string.h>
+
+#include "diagnose/stragglers/bus_rates.h"
+#include "diagnose/stragglers/slow_group.h"
+
+/* Four collectives of each rank in a step; the bus carries 2 (n - 1) / n of the bytes. */
+struct group {
+	const char *what, *device;
+	uint32_t ranks, hosts;
+	int64_t bytes, transfer_us;
+	bool same_devices;
+	uint32_t count; /* what must come out: 0, or 1 of the group */
+};
+
+#define MB INT64_C(1000000)
+
+static const struct group groups[] = {
+	{ "20 GB/s of 220", "NVIDIA A100-SXM4-80GB", 4, 1, 100 * MB, 7500, false, 1 },
+	{ "half of what is usual: something computes beside it", "NVIDIA A100-SXM4-80GB", 4, 1,
+	  100 * MB, 1364, false, 0 },
+	{ "as fast as usual", "NVIDIA A100-SXM4-80GB", 4, 1, 100 * MB, 682, false, 0 },
+	{ "small messages are limited by latency", "NVIDIA A100-SXM4-80GB", 4, 1, 4 * MB, 7500,
+	  false, 0 },
+	{ "two hosts: nobody knows the network", "NVIDIA A100-SXM4-80GB", 4, 2, 100 * MB, 7500,
+	  false, 0 },
+	{ "the same device on all: containers, or several hosts", "NVIDIA A100-SXM4-80GB", 4, 1,
+	  100 * MB, 7500, true, 0 },
+	{ "PCIe: depends on the board", "NVIDIA A100-PCIE-40GB", 4, 1, 100 * MB, 7500, false, 0 },
+	{ "a device that is not in the table", "NVIDIA L40S", 4, 1, 100 * MB, 7500, false, 0 },
+	{ "two V100 may have one link between them", "Tesla V100-SXM2-32GB", 2, 1, 100 * MB, 5500,
+	  false, 0 },
+	{ "less than half of one link", "Tesla V100-SXM2-32GB", 2, 1, 100 * MB, 12000, false, 1 },
+};
+
+static void make_group(struct support_ranks *out, const struct group *group)
+{
+	support_ranks_open(out);
+	for (uint32_t r = 0; r < group->ranks; r++) {
+		struct ss_digest *rank =
+			support_ranks_rank(out, r, r < group->ranks / group->hosts ? "a" : "b");
+
+		rank->device = group->same_devices ? 0 : r;
+		rank->device_name = ss_strings_add(&rank->texts, group->device,
+						   strlen(group->device));
+		support_rank_group(rank, "g", "");
+		support_rank_step(rank, 0, SUPPORT_CLOCK_NS, SUPPORT_CLOCK_NS + 100000000);
+		for (uint32_t i = 0; i < 4; i++) {
+			int64_t at_ns = SUPPORT_CLOCK_NS + (20000 * i + 137 * i * i) * 1000;
+			struct ss_arrival *arrival =
+				support_rank_arrive(rank, "allreduce", at_ns,
+						    at_ns + group->transfer_us * 1000);
+
+			arrival->bytes = group->bytes;
+		}
+	}
+	support_ranks_join(out);
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(groups); i++) {
+		struct ss_slow_link link = { 0 };
+		struct support_ranks ranks;
+
+		make_group(&ranks, &groups[i]);
+		assert_true(ss_slow_group_find(&link, &ranks.joined, &ranks.joined.arena));
+		support_check(link.count == groups[i].count, groups[i].what, "%u found",
+			      link.count);
+		support_check((link.of_group != 0) == (groups[i].count != 0), groups[i].what,
+			      "of group %u", link.of_group);
+		support_ranks_close(&ranks);
+	}
+}
+
+static void test_rates(void **state)
+{
+	(void)state;
+	assert_true(ss_bus_rate_find("NVIDIA H100 80GB HBM3", 8).usual >= 300);
+	assert_true(ss_bus_rate_find("NVIDIA H100 PCIe", 8).usual <= 0);
+	assert_true(ss_bus_rate_find("NVIDIA H100 NVL", 2).usual <= 0);
+	assert_true(ss_bus_rate_find("", 8).usual <= 0);
+	assert_true(ss_bus_rate_find("AMD Instinct MI300X", 2).least <
+		    ss_bus_rate_find("AMD Instinct MI300X", 8).least);
+	assert_true(ss_bus_rate_find("NVIDIA H100 80GB HBM3", 1).usual <= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups),
+					    cmocka_unit_test(test_rates) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
