@@ -46,6 +46,12 @@ def includes(path, line):
     return {path: c_file(Path(path).name, f"#include {line}\n")}
 
 
+def three(code):
+    """The same code in three files."""
+    return {f"src/base/{name}.c": c_file(f"{name}.c", code) for name in "abc"}
+
+
+F = "static int add(void)\n{\n}\n"
 GLOBAL_H = header("a.h", "SS_BASE_A_H", "int ss_a_add(int a);\n")
 GLOBAL_C = c_file("a.c", "int ss_a_add(int a)\n{\n\treturn a;\n}\n")
 USER_C = c_file("b.c", "static int f(void)\n{\n\treturn ss_a_add(1);\n}\n")
@@ -106,22 +112,22 @@ CASES = (
                 includes("src/sim/a.c", '"analyze/a.h"'), includes("src/trace/a.c", '"sim/a.h"'),
                 includes("src/base/a.c", '"../read/a.h"'), includes("src/base/a.c", '"a.h"'),
                 includes("src/base/a.c", "<read/a.h>"), includes("src/api/a.c", '"sql/a.h"'),
-                includes("src/snapshot/a.c", '"job/a.h"'),
+                includes("src/memory/a.c", '"load/a.h"'),
                 includes("src/analyze/time/a.c", '"analyze/host/a.h"'),
                 includes("src/analyze/a.h", '"analyze/views/a.h"'),
-                includes("src/job/late/a.c", '"job/a.h"')],
+                includes("src/load/files/a.c", '"load/a.h"')],
      [includes("src/trace/a.c", '"trace/b.h"'), includes("src/cli/a.c", '"api/a.h"'),
       includes("src/sim/a.c", '"trace/a.h"'), includes("src/base/a.c", '"stepscope.h"'),
       includes("src/cli/a.c", '"sim/a.h"'), includes("src/diagnose/a.c", '"rules.inc"'),
-      includes("src/snapshot/a.c", '"analyze/a.h"'),
+      includes("src/memory/a.c", '"analyze/a.h"'),
       includes("src/analyze/host/a.c", '"analyze/time/a.h"'),
       includes("src/analyze/views/a.c", '"analyze/a.h"'),
       includes("src/timeline/rows/a.c", '"timeline/a.h"'),
-      includes("src/job/a.c", '"job/late/a.h"'),
+      includes("src/load/a.c", '"load/files/a.h"'),
       includes("src/base/a.c", "<sys/stat.h>"), base('/*\n#include "api/a.h"\n*/\n')]),
     ("banned-call", [base("static void f(void)\n{\n\tprintf (1);\n}\n"),
                      base("#define A atoi(x)\n"),
-                     includes("src/job/a.c", "<a.h>\nvoid f(void) { free(a); }"),
+                     includes("src/load/a.c", "<a.h>\nvoid f(void) { free(a); }"),
                      {"src/wasm/a.c": "int f(void) { return sscanf(a); }\n"}],
      [base('/* printf(1) */\nstatic const char t[] = "abort()";\n'),
       base("int f(void) { a->exit(1); b.system(2); ss_printf(3); return snprintf(4); }\n"),
@@ -146,7 +152,7 @@ CASES = (
       base("static int f(void)\n{\n\tstatic const int a = 1;\n\tint b = a;\n\treturn b;\n}\n"),
       {"src/cli/a.c": "static int a;\n"}, {"tests/a.c": "static int a;\n"}]),
     ("one-includer", [includes("src/read/a.c", "<zlib.h>") | includes("src/read/b.c", "<zlib.h>"),
-                      includes("src/read/a.c", "<isa-l.h>") | includes("src/job/b.c", "<isa-l/x>"),
+                      includes("src/read/a.c", "<isa-l.h>") | includes("src/load/b.c", "<isa-l/x>"),
                       includes("src/read/a.h", "<zstd.h>")],
      [includes("src/read/a.c", "<zlib.h>") | includes("src/read/b.c", "<zstd.h>"),
       includes("src/read/a.c", "<zlib.h>") | includes("bench/b.c", "<zlib.h>")]),
@@ -159,6 +165,22 @@ CASES = (
       base("static int a(void)\n{\n}\n"),
       {"src/base/a.c": GLOBAL_C,
        "include/a.h": header("a.h", "A_H", "SS_API int ss_a_add(int a);\n")}]),
+    ("shared-function", [three("static int add(void)\n{\n}\n")],
+     [three("static int add(void);\n"), base("static int add(void)\n{\n}\n"),
+      {"src/base/a.c": c_file("a.c", F), "src/read/b.c": c_file("b.c", F)},
+      {f"src/base/a_{end}.c": c_file(f"a_{end}.c", F) for end in ("one", "two", "none")}]),
+    ("shared-tag", [{"src/base/a.c": c_file("a.c", "struct key {\n\tint a;\n};\n"),
+                     "src/read/b.c": c_file("b.c", "struct key {\n\tint b;\n};\n")}],
+     [{"src/base/a.c": c_file("a.c", "struct key {\n\tint a;\n};\n"),
+       "src/read/b.c": c_file("b.c", "struct key;\nstatic struct key *f(void)\n{\n}\n")}]),
+    ("room-prefix", [{"src/base/a.c": c_file("a.c", "int ss_key_add(void)\n{\n}\n"),
+                      "src/read/b.c": c_file("b.c", "int ss_key_find(void)\n{\n}\n")}],
+     [{"src/base/a.c": c_file("a.c", "int ss_key_add(void)\n{\n}\n"),
+       "src/base/b.c": c_file("b.c", "int ss_key_find(void)\n{\n}\n"),
+       "src/read/b.c": c_file("b.c", "static int key_find(void)\n{\n}\n")}]),
+    ("surface-door", [includes("src/cli/a.c", '"trace/a.h"'), includes("src/sql/a.h", '"table/a.h"')],
+     [includes("src/cli/a.c", '"api/a.h"'), includes("src/cli/b.c", '"sql/a.h"'),
+      includes("src/api/a.c", '"trace/a.h"'), includes("src/sql/a.c", '"base/text.h"')]),
 )  # fmt: skip
 
 
@@ -201,6 +223,28 @@ class Rules(Tree):
     def test_what_is_built_or_foreign_is_not_read(self):
         tree = {path + "/src/a.py": "x \n" for path in ("build", "build-gcc", "ui/node_modules")}
         self.assertEqual(tidy.read_tree(self.write(tree)), [])
+
+
+class Exceptions(Tree):
+    LIST = "tools/tidy_exceptions.txt"
+
+    def left(self, listed):
+        files = tidy.read_tree(self.write(three("static int add(void)\n{\n}\n")))
+        exceptions = tidy.tidy_names.read_exceptions(listed)
+        problems = tidy.tidy_names.without_exceptions(tidy.check(files), exceptions, self.LIST)
+        return [problem[2] for problem in problems]
+
+    def test_what_is_listed_is_allowed(self):
+        self.assertEqual(self.left("shared-function 'add' 3\n"), [])
+
+    def test_what_is_beyond_the_list_is_a_problem(self):
+        self.assertEqual(self.left("shared-function 'add' 2\n"), ["shared-function"])
+        self.assertEqual(self.left(""), ["shared-function"])
+
+    def test_a_list_that_is_too_long_is_a_problem(self):
+        self.assertEqual(self.left("shared-function 'add' 4\n"), ["exception"])
+        both = "shared-function 'add' 3\nshared-tag 'key' 2\n"
+        self.assertEqual(self.left(both), ["exception"])
 
 
 class Symbols(Tree):

@@ -12,13 +12,14 @@ some. A rule is one function that yields (line, sentence) for a file, or
 import argparse
 import os
 import re
-import subprocess
 import sys
 from collections import Counter
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+import tidy_names
+import tidy_symbols
 from c_source import Source
 
 FILE_LINES_MAX = 600
@@ -108,8 +109,6 @@ BANNED = (
 
 VAGUE_STEMS = ("util", "utils", "common")
 VAGUE_NAME = re.compile(r"(?:^|_)(?:get|do|handle|process)_|_(?:impl|v\d|\d)$")
-# Called from outside of C, hence declared in no header.
-CALLED_FROM_OUTSIDE = re.compile(r"\bmain\b|\bPyInit_\w+|\bexport_name\b|\b\w*EXPORT\w*\b")
 
 # In pieces, so that this file passes its own rules.
 UNFINISHED = re.compile(r"\b(?:%s)\b" % "|".join(("TO" "DO", "FIX" "ME", "X" "XX")))
@@ -127,6 +126,8 @@ REGISTRY_HOST = re.compile(
     )
 )  # fmt: skip
 
+# What does not hold yet, by rule; it only shrinks.
+EXCEPTIONS = "tools/tidy_exceptions.txt"
 HOUSE = ("src", "include", "tests", "fuzz", "bench", "tools", "ui", ".ci")
 C_SUFFIXES = (".c", ".h", ".inc")
 CODE_SUFFIXES = C_SUFFIXES + (".py", ".sh", ".ts", ".tsx", ".js", ".mjs", ".css", ".html", ".build")
@@ -439,7 +440,7 @@ def folder_size(files, library_path):
             told |= {file.path.parent} if file.path.name == "README.md" else set()
     for path, count in sorted(sources.items()):
         if count > FOLDER_SOURCES_MAX and path.name not in ONE_KIND:
-            yield path, 1, f"{count} sources, at most {FOLDER_SOURCES_MAX}: make rooms"
+            yield path, 1, f"'{path}' {count} sources, at most {FOLDER_SOURCES_MAX}"
         if count + others[path] > FOLDER_FILES_MAX and path not in told:
             yield path, 1, "README.md is missing: what lives here, what does not, where to begin"
 
@@ -458,64 +459,8 @@ def one_includer(files, library_path):
                 yield file.path, include.line, f"{library} is included by {owner} alone"
 
 
-def public_functions(files):
-    """Functions that the public header declares with SS_API."""
-    for file in files:
-        if file.folder == "include" and is_header(file):
-            for item in file.c.prototypes:
-                if "SS_API" in item.head.split():
-                    yield file, item
-
-
-def is_used_outside(name, owner, files):
-    """True when a file other than `owner` does more than declare the function."""
-    for file in files:
-        if file is not owner and file.c.words[name] > declaration_count(name, file):
-            return True
-    return False
-
-
-def declaration_count(name, file):
-    return sum(item.name == name for item in file.c.prototypes) if is_header(file) else 0
-
-
-def global_function(files, library_path):
-    c_files = list(filter(is_c, files))
-    declared = {item.name for file in filter(is_header, c_files) for item in file.c.prototypes}
-    public = {item.name for _, item in public_functions(c_files)}
-    for file in filter(is_src, c_files):
-        for item in file.c.functions:
-            if item.is_static or item.name in public or CALLED_FROM_OUTSIDE.search(item.head):
-                continue
-            line = file.c.line_at(item.start)
-            if not is_used_outside(item.name, file, c_files):
-                yield file.path, line, f"no other file uses '{item.name}': make it static"
-            elif item.name not in declared:
-                yield file.path, line, f"'{item.name}' is declared in no header"
-
-
-def exported_names(library_path):
-    """What a shared library exports, without the names reserved for the compiler."""
-    command = ["nm", "-D", "--defined-only", library_path]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    names = (line.split()[-1].split("@")[0] for line in output.splitlines())
-    return {name for name in names if not name.startswith("_")}
-
-
-def exported_symbol(files, library_path):
-    if library_path is None:
-        return
-    try:
-        exported = exported_names(library_path)
-    except (OSError, subprocess.CalledProcessError) as error:
-        yield library_path, 1, f"cannot list its symbols: {error}"
-        return
-    declared = {item.name: (file, item) for file, item in public_functions(files)}
-    for name in sorted(exported - declared.keys()):
-        yield library_path, 1, f"exports '{name}', which include/stepscope.h does not declare"
-    for name in sorted(declared.keys() - exported):
-        file, item = declared[name]
-        yield file.path, file.c.line_at(item.start), f"'{name}' is not exported by the library"
+def surface_door(files, library_path):
+    yield from tidy_names.surface_door(files, library_path, SURFACES, STARTS)
 
 
 # (name, files it looks at, rule)
@@ -547,8 +492,12 @@ FILE_RULES = (
 TREE_RULES = (
     ("folder-size", folder_size),
     ("one-includer", one_includer),
-    ("global-function", global_function),
-    ("exported-symbol", exported_symbol),
+    ("global-function", tidy_symbols.global_function),
+    ("exported-symbol", tidy_symbols.exported_symbol),
+    ("shared-function", tidy_names.shared_function),
+    ("shared-tag", tidy_names.shared_tag),
+    ("room-prefix", tidy_names.room_prefix),
+    ("surface-door", surface_door),
 )
 
 
@@ -591,6 +540,10 @@ def main():
     arguments = parser.parse_args()
     files = read_tree(Path(arguments.root))
     problems = check(files, arguments.library)
+    listed = Path(arguments.root) / EXCEPTIONS
+    if listed.exists():
+        exceptions = tidy_names.read_exceptions(listed.read_text(encoding="utf-8"))
+        problems = tidy_names.without_exceptions(problems, exceptions, EXCEPTIONS)
     for path, line, rule, sentence in problems:
         print(f"{path}:{line}: {rule}: {sentence}")
     print(f"tidy: {len(files)} files, {len(problems)} problems")
