@@ -178,7 +178,8 @@ CASES = (
      [{"src/base/a.c": c_file("a.c", "int ss_key_add(void)\n{\n}\n"),
        "src/base/b.c": c_file("b.c", "int ss_key_find(void)\n{\n}\n"),
        "src/read/b.c": c_file("b.c", "static int key_find(void)\n{\n}\n")}]),
-    ("surface-door", [includes("src/cli/a.c", '"trace/a.h"'), includes("src/sql/a.h", '"table/a.h"')],
+    ("surface-door", [includes("src/cli/a.c", '"trace/a.h"'),
+                      includes("src/sql/a.h", '"table/a.h"')],
      [includes("src/cli/a.c", '"api/a.h"'), includes("src/cli/b.c", '"sql/a.h"'),
       includes("src/api/a.c", '"trace/a.h"'), includes("src/sql/a.c", '"base/text.h"')]),
 )  # fmt: skip
