@@ -258,11 +258,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static void ask(const char *request, bool takes_gzip)
 {
-	struct ss_task task = { .request = request, .takes_gzip = takes_gzip };
+	struct ss_server_task task = { .request = request, .takes_gzip = takes_gzip };
 	struct ss_text *body = &task.answer.body;
 	uint64_t slices;
 
-	ss_task_answer(runs, &task);
+	ss_server_task_answer(runs, &task);
 	if (task.status != SS_OK) {
 		CHECK(*task.err.text && strlen(task.err.text) < sizeof(task.err.text));
 		CHECK(ss_guard_status(task.status) >= 400);
@@ -311,7 +311,7 @@ static bool read_first(char *line, struct ss_head *head)
 }
 
 static void check_served(const struct ss_guard *guard, const struct ss_head *head,
-			 const struct ss_verdict *verdict)
+			 const struct ss_guard_verdict *verdict)
 {
 	CHECK(verdict->status == 200 || (verdict->status >= 400 && *verdict->sentence));
 	if (verdict->status != 200)
@@ -348,7 +348,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			ss_head_add(&head, line, value ? value + strspn(value, " \t") : NULL);
 		}
 		for (size_t i = 0; i < SS_COUNT(guards); i++) {
-			struct ss_verdict verdict = ss_guard_check(&guards[i], &head);
+			struct ss_guard_verdict verdict = ss_guard_check(&guards[i], &head);
 
 			check_served(&guards[i], &head, &verdict);
 			if (i == 0 && verdict.status == 200 &&

@@ -60,14 +60,14 @@ bool options_read(const struct command *command, int count, char **words, struct
 void options_release(struct arguments *arguments);
 
 /* The value of an option, or its default; NULL: neither, or the command has no such option. */
-const char *option_text(const struct arguments *arguments, const char *name);
+const char *cli_option_text(const struct arguments *arguments, const char *name);
 /* The same for numbers and sizes; `otherwise` if it is not given and has no default. */
-uint64_t option_number(const struct arguments *arguments, const char *name, uint64_t otherwise);
+uint64_t cli_option_number(const struct arguments *arguments, const char *name, uint64_t otherwise);
 /* The same for the library, which refuses numbers that do not fit as too large. */
-uint32_t option_count(const struct arguments *arguments, const char *name);
-bool option_given(const struct arguments *arguments, const char *name);
+uint32_t cli_option_count(const struct arguments *arguments, const char *name);
+bool cli_option_given(const struct arguments *arguments, const char *name);
 /* Whether the word is this option of the program itself: "-h" and "--help" are "help". */
-bool option_is(const char *word, const char *name);
+bool cli_option_is(const char *word, const char *name);
 
 /* show.c: loads the paths, runs `what` and prints it. */
 int show_run(const char *what, const struct arguments *arguments);

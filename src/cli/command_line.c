@@ -57,7 +57,7 @@ static bool lock(const struct command *command, const struct arguments *argument
 		return true;
 	if (command->begin)
 		command->begin(arguments, &needs);
-	if (option_given(arguments, turned_off) || is_in_valgrind())
+	if (cli_option_given(arguments, turned_off) || is_in_valgrind())
 		return true;
 	outputs = calloc(needs.output_count + arguments->path_count + ss_option_count + 1,
 			 sizeof(*outputs));
@@ -82,7 +82,7 @@ static int fail_memory(const struct command *command)
 	return EXIT_FAILED;
 }
 
-static int run(const struct command *command, int count, char **words)
+static int run_command(const struct command *command, int count, char **words)
 {
 	struct arguments arguments;
 	int code = EXIT_USAGE;
@@ -111,7 +111,7 @@ static bool is_path(const char *word)
 }
 
 /* A word that is near to a command was meant as one; any other one may be a folder. */
-static int unknown(const char *word)
+static int refuse_unknown_word(const char *word)
 {
 	const char *meant = command_suggest(word);
 
@@ -137,16 +137,16 @@ static int dispatch(int argc, char **argv)
 		help_all();
 		return EXIT_USAGE;
 	}
-	if (option_is(argv[1], "help")) {
+	if (cli_option_is(argv[1], "help")) {
 		help_all();
 		return EXIT_FINE;
 	}
-	if (command_find(option_is(argv[1], "version") ? "version" : argv[1], &command))
-		return run(&command, argc - 2, argv + 2);
+	if (command_find(cli_option_is(argv[1], "version") ? "version" : argv[1], &command))
+		return run_command(&command, argc - 2, argv + 2);
 	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
 	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
-		return run(&command, argc - 1, argv + 1);
-	return unknown(argv[1]);
+		return run_command(&command, argc - 1, argv + 1);
+	return refuse_unknown_word(argv[1]);
 }
 
 int command_line(int argc, char **argv)

@@ -17,7 +17,7 @@ static const struct ss_option *declared(const struct arguments *arguments, const
 	return ss_option_find(name, strlen(name), arguments->takers);
 }
 
-const char *option_text(const struct arguments *arguments, const char *name)
+const char *cli_option_text(const struct arguments *arguments, const char *name)
 {
 	const struct ss_option *option = declared(arguments, name);
 	const char *text = option ? arguments->values[option - ss_options] : NULL;
@@ -25,10 +25,10 @@ const char *option_text(const struct arguments *arguments, const char *name)
 	return text || !option ? text : option->otherwise;
 }
 
-uint64_t option_number(const struct arguments *arguments, const char *name, uint64_t otherwise)
+uint64_t cli_option_number(const struct arguments *arguments, const char *name, uint64_t otherwise)
 {
 	const struct ss_option *option = declared(arguments, name);
-	const char *text = option_text(arguments, name);
+	const char *text = cli_option_text(arguments, name);
 	uint64_t number;
 
 	if (!text || !(option->kind == SS_OPTION_BYTES ? ss_read_bytes(text, &number)
@@ -37,14 +37,14 @@ uint64_t option_number(const struct arguments *arguments, const char *name, uint
 	return number;
 }
 
-uint32_t option_count(const struct arguments *arguments, const char *name)
+uint32_t cli_option_count(const struct arguments *arguments, const char *name)
 {
-	uint64_t number = option_number(arguments, name, 0);
+	uint64_t number = cli_option_number(arguments, name, 0);
 
 	return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
-bool option_given(const struct arguments *arguments, const char *name)
+bool cli_option_given(const struct arguments *arguments, const char *name)
 {
 	const struct ss_option *option = declared(arguments, name);
 
@@ -54,7 +54,7 @@ bool option_given(const struct arguments *arguments, const char *name)
 /* --- reading ----------------------------------------------------------------------------- */
 
 /* "a" and "b" with something between them. */
-static char *join(struct ss_arena *arena, const char *a, char between, const char *b)
+static char *join_values(struct ss_arena *arena, const char *a, char between, const char *b)
 {
 	size_t length = strlen(a), more = strlen(b);
 	char *text = SS_ARENA_NEW(arena, char, length + more + 2);
@@ -68,19 +68,21 @@ static char *join(struct ss_arena *arena, const char *a, char between, const cha
 }
 
 /* Several values of a list are joined; of others the last one counts. False: no memory. */
-static bool store(struct arguments *out, const struct ss_option *option, const char *text)
+static bool store_option_value(struct arguments *out, const struct ss_option *option,
+			       const char *text)
 {
 	const char **value = &out->values[option - ss_options];
 
 	if (option->kind == SS_OPTION_LIST && *value)
-		text = join(&out->arena, *value, ',', text);
+		text = join_values(&out->arena, *value, ',', text);
 	if (option->kind == SS_OPTION_PAIRS && *value)
-		text = join(&out->arena, *value, SS_PAIR_END, text);
+		text = join_values(&out->arena, *value, SS_PAIR_END, text);
 	*value = text;
 	return text;
 }
 
-static const struct ss_option *find(const struct command *command, const char *word, size_t length)
+static const struct ss_option *find_command_option(const struct command *command, const char *word,
+						   size_t length)
 {
 	if (length > 2 && word[1] == '-')
 		return ss_option_find(word + 2, length - 2, command->takers);
@@ -90,7 +92,7 @@ static const struct ss_option *find(const struct command *command, const char *w
 	return NULL;
 }
 
-bool option_is(const char *word, const char *name)
+bool cli_option_is(const char *word, const char *name)
 {
 	const struct ss_option *option = ss_option_find(name, strlen(name), SS_TAKER_PROGRAM);
 
@@ -99,7 +101,7 @@ bool option_is(const char *word, const char *name)
 	       (strncmp(word, "--", 2) == 0 && strcmp(word + 2, name) == 0);
 }
 
-static bool complain(const struct command *command, const char *what, const char *word)
+static bool refuse_argument(const struct command *command, const char *what, const char *word)
 {
 	fprintf(stderr, "stepscope %s: %s '%s'\nRun 'stepscope %s --help' for its options.\n",
 		command->name, what, word, command->name);
@@ -107,7 +109,7 @@ static bool complain(const struct command *command, const char *what, const char
 }
 
 /* One that other commands have, or none at all: then the one that was probably meant. */
-static bool refuse(const struct command *command, const char *word, size_t length)
+static bool refuse_option(const struct command *command, const char *word, size_t length)
 {
 	struct ss_guess guess;
 	char name[64];
@@ -126,7 +128,7 @@ static bool refuse(const struct command *command, const char *word, size_t lengt
 		if (ss_options[i].takers & command->takers)
 			ss_guess_add(&guess, ss_options[i].name);
 	if (!guess.best)
-		return complain(command, "no option called", word);
+		return refuse_argument(command, "no option called", word);
 	fprintf(stderr,
 		"stepscope %s: no option called '%s'; did you mean '--%s'?\n"
 		"Run 'stepscope %s --help' for its options.\n",
@@ -141,9 +143,9 @@ static bool store_flag(const struct command *command, const struct ss_option *op
 	size_t length = option->means ? strcspn(option->means, "=") : 0;
 
 	if (!length)
-		return store(out, option, "");
-	return store(out, ss_option_find(option->means, length, command->takers),
-		     option->means + length + 1);
+		return store_option_value(out, option, "");
+	return store_option_value(out, ss_option_find(option->means, length, command->takers),
+				  option->means + length + 1);
 }
 
 /* Reads one option, in the form --name value or --name=value; *at moves on. */
@@ -152,25 +154,25 @@ static bool read_option(const struct command *command, int count, char **words, 
 {
 	const char *word = words[*at];
 	size_t length = strcspn(word, "=");
-	const struct ss_option *option = find(command, word, length);
+	const struct ss_option *option = find_command_option(command, word, length);
 	const char *text = word[length] ? word + length + 1 : NULL;
 	struct ss_error err = { 0 };
 
 	if (!option)
-		return refuse(command, word, length);
+		return refuse_option(command, word, length);
 	if (option->kind == SS_OPTION_FLAG)
-		return text ? complain(command, "unexpected value in", word)
+		return text ? refuse_argument(command, "unexpected value in", word)
 			    : store_flag(command, option, out);
 	if (!text && ++*at < count)
 		text = words[*at];
 	if (!text)
-		return complain(command, "missing value after", word);
+		return refuse_argument(command, "missing value after", word);
 	if (!ss_option_accepts(option, text)) {
 		(void)ss_option_refuse(option, text, &err);
 		show_fail(command->name, &err);
 		return false;
 	}
-	if (store(out, option, text))
+	if (store_option_value(out, option, text))
 		return true;
 	out->paths = NULL;
 	return false;
@@ -184,15 +186,16 @@ static bool list_options(struct arguments *out)
 	for (size_t i = 0; i < ss_option_count; i++) {
 		if (ss_options[i].owner != SS_OPTION_OF_REQUEST || !out->values[i])
 			continue;
-		out->options[count] = join(&out->arena, ss_options[i].name, '=', out->values[i]);
+		out->options[count] = join_values(&out->arena, ss_options[i].name, '=',
+						  out->values[i]);
 		if (!out->options[count++])
 			return false;
 	}
 	return true;
 }
 
-static bool read_words(const struct command *command, int count, char **words,
-		       struct arguments *out)
+static bool read_command_words(const struct command *command, int count, char **words,
+			       struct arguments *out)
 {
 	bool only_paths = false;
 
@@ -203,7 +206,7 @@ static bool read_words(const struct command *command, int count, char **words,
 			out->paths[out->path_count++] = word;
 		} else if (strcmp(word, "--") == 0) {
 			only_paths = true;
-		} else if (option_is(word, "help")) {
+		} else if (cli_option_is(word, "help")) {
 			out->help = true;
 			return true;
 		} else if (!read_option(command, count, words, &i, out)) {
@@ -222,7 +225,7 @@ bool options_read(const struct command *command, int count, char **words, struct
 	out->options = SS_ARENA_NEW(&out->arena, const char *, ss_option_count + 1);
 	if (out->values && out->options)
 		out->paths = SS_ARENA_NEW(&out->arena, const char *, (size_t)count + 1);
-	if (!out->paths || !read_words(command, count, words, out))
+	if (!out->paths || !read_command_words(command, count, words, out))
 		return false;
 	if (!list_options(out))
 		out->paths = NULL;

@@ -13,7 +13,7 @@
 #include "load/files/find.h"
 #include "render/render.h"
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -22,10 +22,10 @@ bool output_is_same(const char *a, const char *b)
 {
 	struct stat one, other;
 
-	return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same(&one, &other);
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same_file(&one, &other);
 }
 
-static bool look_at(const char *path, struct stat *out)
+static bool stat_output(const char *path, struct stat *out)
 {
 	return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, out) : stat(path, out)) == 0;
 }
@@ -45,10 +45,10 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 		const char *input = found.items[i].path;
 		struct stat info;
 
-		if (!look_at(input, &info))
+		if (!stat_output(input, &info))
 			status = ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", input,
 					 strerror(errno));
-		else if (is_same(&info, file))
+		else if (is_same_file(&info, file))
 			status = ss_fail(err, SS_ERR_USAGE,
 					 "the output '%s' is also an input (%s): choose another "
 					 "name",
@@ -112,13 +112,13 @@ int output_open(const char *what, const char *path, const struct output_inputs *
 		return show_fail(what, &out->err);
 	/* messages about the output must not get into it: if unsure, print none */
 	out->tells = fstat(out->file.fd, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
-				     !is_same(&written, &shown)
+				     !is_same_file(&written, &shown)
 			     ? stdout
 			     : stderr;
 	return EXIT_FINE;
 }
 
-static bool flush(struct output *output)
+static bool output_flush(struct output *output)
 {
 	size_t used = output->used;
 
@@ -138,7 +138,7 @@ FILE *output_tells(const char *path)
 	if (strcmp(path, "-") == 0)
 		return stderr;
 	return stat(path, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
-			       is_same(&written, &shown)
+			       is_same_file(&written, &shown)
 		       ? stderr
 		       : stdout;
 }
@@ -150,7 +150,7 @@ bool output_write(void *context, const char *bytes, size_t length)
 	while (length) {
 		size_t room = OUTPUT_BUFFER - output->used, part = length < room ? length : room;
 
-		if (!room && !flush(output))
+		if (!room && !output_flush(output))
 			return false;
 		memcpy(output->buffer + output->used, bytes, part);
 		output->used += part;
@@ -162,7 +162,7 @@ bool output_write(void *context, const char *bytes, size_t length)
 
 int output_finish(const char *what, struct output *output)
 {
-	if (flush(output) && ss_new_file_sync(&output->file, &output->err) == SS_OK)
+	if (output_flush(output) && ss_new_file_sync(&output->file, &output->err) == SS_OK)
 		return EXIT_FINE;
 	return output_fail(what, output, &output->err);
 }
@@ -212,7 +212,7 @@ int output_close(const char *what, struct output *output)
 {
 	enum ss_status status;
 
-	if (!flush(output))
+	if (!output_flush(output))
 		return output_fail(what, output, &output->err);
 	status = ss_new_file_close(&output->file, &output->err);
 	stop_closed();
@@ -231,7 +231,7 @@ void output_drop(struct output *output)
 	stop_closed();
 }
 
-void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
+void cli_bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
 {
 	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
 	double value = (double)bytes;

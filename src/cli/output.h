@@ -94,7 +94,7 @@ int show_end(const char *what, enum ss_status status, struct shown *shown, struc
 #define BYTES_WORDS 32
 
 /* "831 bytes", "6.3 kB", "33.2 MB": a small file does not have "0.0 MB". */
-void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS]);
+void cli_bytes_in_words(uint64_t bytes, char out[BYTES_WORDS]);
 
 #define COUNT_WORDS 32
 

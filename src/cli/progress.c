@@ -18,7 +18,7 @@
 #define AGAIN_NS ((int64_t)100000000)
 #define BAR_COLUMNS 24
 
-static int64_t now_ns(void)
+static int64_t progress_clock_ns(void)
 {
 	struct timespec now;
 
@@ -29,7 +29,7 @@ static int64_t now_ns(void)
 
 void progress_prepare(struct progress_bar *bar, const char *mode)
 {
-	*bar = (struct progress_bar){ .next_ns = now_ns() + FIRST_NS };
+	*bar = (struct progress_bar){ .next_ns = progress_clock_ns() + FIRST_NS };
 	bar->json = strcmp(mode, "json") == 0;
 	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
 }
@@ -84,7 +84,7 @@ bool progress_step(void *context, const struct ss_progress *progress)
 		return false;
 	if (!bar->bar && !bar->json)
 		return true;
-	now = now_ns();
+	now = progress_clock_ns();
 	if (now < bar->next_ns)
 		return true;
 	bar->next_ns = now + AGAIN_NS;

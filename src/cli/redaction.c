@@ -37,7 +37,7 @@ static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
 	return EXIT_FAILED;
 }
 
-static int hex_digit(char byte)
+static int key_hex_digit(char byte)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *at = byte ? strchr(digits, ss_lower(byte)) : NULL;
@@ -46,7 +46,7 @@ static int hex_digit(char byte)
 }
 
 /* At most `room` bytes, up to the end of a line; errno is 0 unless that failed. */
-static size_t read_line(int file, char *line, size_t room)
+static size_t key_read_line(int file, char *line, size_t room)
 {
 	size_t length = 0;
 	ssize_t got = 1;
@@ -65,7 +65,7 @@ static size_t read_line(int file, char *line, size_t room)
 static bool parse_key(const char *line, size_t length, unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
 	for (size_t i = 0; i < KEY_DIGITS && length == KEY_DIGITS; i++) {
-		int digit = hex_digit(line[i]);
+		int digit = key_hex_digit(line[i]);
 
 		if (digit < 0)
 			return false;
@@ -75,8 +75,8 @@ static bool parse_key(const char *line, size_t length, unsigned char key[SS_REDA
 }
 
 /* A file that is empty gets a new key; of a write that failed nothing is left. */
-static int fill_key(const char *what, const char *path, int file,
-		    unsigned char key[SS_REDACTOR_KEY_BYTES])
+static int key_fill_file(const char *what, const char *path, int file,
+			 unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
 	char line[KEY_DIGITS + 2];
 	int code = make_key(what, key);
@@ -96,7 +96,8 @@ static int fill_key(const char *what, const char *path, int file,
  * Only its owner may read a new one: who has the key can try which text is behind a pseudonym.
  * Ranks may be redacted side by side with one key: the first one makes it, the others wait for it.
  */
-static int read_key(const char *what, const char *path, unsigned char key[SS_REDACTOR_KEY_BYTES])
+static int key_read_file(const char *what, const char *path,
+			 unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
 	char line[KEY_DIGITS + 3] = { 0 };
 	struct stat info = { .st_mode = S_IFREG };
@@ -109,11 +110,11 @@ static int read_key(const char *what, const char *path, unsigned char key[SS_RED
 		return fail_key(what, path, strerror(errno));
 	if (S_ISREG(info.st_mode))
 		(void)flock(file, is_new ? LOCK_EX : LOCK_SH);
-	length = read_line(file, line, sizeof(line));
+	length = key_read_line(file, line, sizeof(line));
 	if (errno)
 		code = fail_key(what, path, strerror(errno));
 	else if (!length && is_new)
-		code = fill_key(what, path, file, key);
+		code = key_fill_file(what, path, file, key);
 	else if (!parse_key(line, length, key))
 		code = fail_key(what, path,
 				"a key is 32 hexadecimal digits; name a new file to create one");
@@ -123,7 +124,7 @@ static int read_key(const char *what, const char *path, unsigned char key[SS_RED
 }
 
 /* Whether the path is the output, or lies in the folder that it is or will be. */
-static bool is_within(const char *path, const char *output)
+static bool is_path_within(const char *path, const char *output)
 {
 	char folders[2][SS_PATH_BYTES];
 	size_t length = strlen(output);
@@ -150,7 +151,7 @@ static int check_private(const char *what, const char *option, const char *path,
 {
 	int code = path ? output_refuse_input(what, path, inputs) : EXIT_FINE;
 
-	if (!path || code != EXIT_FINE || !output || !is_within(path, output))
+	if (!path || code != EXIT_FINE || !output || !is_path_within(path, output))
 		return code;
 	fprintf(stderr,
 		"stepscope %s: %s '%s' is inside the output '%s' and would reveal what was "
@@ -187,10 +188,10 @@ struct redaction redaction_of(const struct arguments *arguments)
 {
 	/* the command 'redact' does nothing else */
 	return (struct redaction){ .is_on = arguments->takers & SS_TAKER_REDACT ||
-					    option_given(arguments, "redact"),
-				   .keep = option_text(arguments, "keep"),
-				   .key = option_text(arguments, "key"),
-				   .list = option_text(arguments, "list") };
+					    cli_option_given(arguments, "redact"),
+				   .keep = cli_option_text(arguments, "keep"),
+				   .key = cli_option_text(arguments, "key"),
+				   .list = cli_option_text(arguments, "list") };
 }
 
 int redaction_begin(const char *what, const struct redaction *redaction,
@@ -212,7 +213,8 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 	}
 	code = check_all(what, redaction, inputs, output);
 	if (code == EXIT_FINE)
-		code = redaction->key ? read_key(what, redaction->key, key) : make_key(what, key);
+		code = redaction->key ? key_read_file(what, redaction->key, key)
+				      : make_key(what, key);
 	if (code == EXIT_FINE && ss_redactor_new(key, redaction->keep, out, &err) != SS_OK)
 		code = show_fail(what, &err);
 	memset(key, 0, sizeof(key));
@@ -245,8 +247,8 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 }
 
 /* What was replaced, or could be. */
-static int tell(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
-		FILE *to)
+static int print_redaction(const char *what, const struct redaction *redaction,
+			   struct ss_redactor *redactor, FILE *to)
 {
 	struct ss_text told = { 0 }, line = { 0 };
 	struct ss_error err = { 0 };
@@ -274,7 +276,7 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 	int told = EXIT_FINE, listed = EXIT_FINE;
 
 	if (is_written && !redaction->is_quiet)
-		told = tell(what, redaction, redactor, output_tells(output));
+		told = print_redaction(what, redaction, redactor, output_tells(output));
 	if (is_written && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
 	ss_redactor_free(redactor);

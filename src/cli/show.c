@@ -21,7 +21,7 @@ static size_t option_length(const char *text, uint32_t takers)
 	return text[length] && ss_option_find(text, length, takers) ? length : 0;
 }
 
-static bool begins_with(const char *text, const char *part)
+static bool path_begins_with(const char *text, const char *part)
 {
 	return strncmp(text, part, strlen(part)) == 0;
 }
@@ -36,15 +36,15 @@ static void print_words(const char *text, uint32_t takers)
 	size_t length = *text == '\'' ? option_length(text + 1, takers) : 0;
 	const char *rest = text + length + 2;
 
-	if (length && (begins_with(rest, " takes ") || begins_with(rest, " applies ") ||
-		       begins_with(rest, " does not apply "))) {
+	if (length && (path_begins_with(rest, " takes ") || path_begins_with(rest, " applies ") ||
+		       path_begins_with(rest, " does not apply "))) {
 		fprintf(stderr, "--%.*s", (int)length, text + 1);
 		text = rest;
 	}
 	for (; *text; text++) {
 		const char *name = text + sizeof(word) - 1;
 
-		length = begins_with(text, word) ? option_length(name, takers) : 0;
+		length = path_begins_with(text, word) ? option_length(name, takers) : 0;
 		if (!length) {
 			fputc(*text, stderr);
 			continue;
@@ -87,7 +87,7 @@ void show_failed(const struct ss_session *session, const char *what)
 int show_begin(const char *what, const struct arguments *arguments,
 	       const struct output_inputs *inputs, struct shown *out)
 {
-	const char *path = option_text(arguments, "output");
+	const char *path = cli_option_text(arguments, "output");
 
 	out->to_file = path && strcmp(path, "-") != 0;
 	return out->to_file ? output_open(what, path, inputs, &out->output) : EXIT_FINE;
@@ -112,14 +112,14 @@ int show_end(const char *what, enum ss_status status, struct shown *shown, struc
 /* Whether a person reads it as it comes: nothing between us and the terminal. */
 static bool is_on_terminal(const struct arguments *arguments)
 {
-	const char *file = option_text(arguments, "output");
+	const char *file = cli_option_text(arguments, "output");
 
 	return isatty(STDOUT_FILENO) && (!file || strcmp(file, "-") == 0);
 }
 
 static bool has_color(const struct arguments *arguments)
 {
-	const char *color = option_text(arguments, "color");
+	const char *color = cli_option_text(arguments, "color");
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
@@ -140,7 +140,7 @@ static bool has_color(const struct arguments *arguments)
 static uint32_t width_of(const struct arguments *arguments)
 {
 	const char *columns = getenv("COLUMNS");
-	uint32_t width = option_count(arguments, "width");
+	uint32_t width = cli_option_count(arguments, "width");
 	struct winsize size;
 	uint64_t wanted;
 
@@ -162,7 +162,7 @@ static uint32_t rows_of(const struct arguments *arguments)
 	const uint32_t views = SS_TAKER_VIEW | SS_TAKER_JOB_VIEW | SS_TAKER_MEMORY | SS_TAKER_SQL;
 
 	return arguments->takers & views && is_on_terminal(arguments) &&
-			       !option_given(arguments, "top")
+			       !cli_option_given(arguments, "top")
 		       ? TERMINAL_ROWS
 		       : 0;
 }
@@ -172,12 +172,12 @@ struct ss_request show_request(const char *what, const struct arguments *argumen
 	return (struct ss_request){
 		.size = sizeof(struct ss_request),
 		.what = what,
-		.format = option_text(arguments, "format"),
+		.format = cli_option_text(arguments, "format"),
 		.width = width_of(arguments),
 		.color = has_color(arguments),
-		.top = option_count(arguments, "top"),
-		.rank = option_text(arguments, "rank"),
-		.step = option_text(arguments, "step"),
+		.top = cli_option_count(arguments, "top"),
+		.rank = cli_option_text(arguments, "rank"),
+		.step = cli_option_text(arguments, "step"),
 		.options = arguments->options,
 		.rows = rows_of(arguments),
 	};
@@ -217,15 +217,15 @@ static bool takes_snapshots(const char *what)
 struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count)
 {
-	uint32_t threads = option_count(arguments, "threads");
+	uint32_t threads = cli_option_count(arguments, "threads");
 
 	return (struct ss_open_options){
 		.size = sizeof(struct ss_open_options),
 		.paths = paths,
 		.path_count = path_count,
 		.threads = threads > 64 ? 64 : threads,
-		.memory_limit_bytes = option_number(arguments, "memory-limit", 0),
-		.run = option_text(arguments, "run"),
+		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
+		.run = cli_option_text(arguments, "run"),
 	};
 }
 
@@ -263,7 +263,7 @@ enum ss_status show_load(const struct arguments *arguments, const struct ss_open
 
 	own.progress = progress_step;
 	own.progress_context = &bar;
-	progress_begin(&bar, option_text(arguments, "progress"));
+	progress_begin(&bar, cli_option_text(arguments, "progress"));
 	status = ss_session_open(&own, out, err);
 	progress_end(&bar);
 	return status;
@@ -298,7 +298,7 @@ int show_run(const char *what, const struct arguments *arguments)
 	if (status != SS_OK)
 		return show_end(what, status, &shown, &out, &err);
 	show_failed(session, what);
-	progress_prepare(&bar, option_text(arguments, "progress"));
+	progress_prepare(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
 	progress_clear(&bar);

@@ -34,12 +34,12 @@ static void add_planted(void *context, const struct ss_planted *planted)
 		list->items[list->count++] = *planted;
 }
 
-static void tell(const struct ss_simulation *simulation, const struct ss_simulated *done,
-		 const struct planted_list *list, double seconds)
+static void print_simulated(const struct ss_simulation *simulation, const struct ss_simulated *done,
+			    const struct planted_list *list, double seconds)
 {
 	char size[BYTES_WORDS];
 
-	bytes_in_words(done->bytes, size);
+	cli_bytes_in_words(done->bytes, size);
 	printf("%s: %u rank%s, %u steps\n%.2f M events, %s, written in %.2f s (%.1f M events/s)\n",
 	       simulation->folder, done->ranks, done->ranks == 1 ? "" : "s", done->steps,
 	       (double)done->events / 1e6, size, seconds,
@@ -70,7 +70,7 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
  * The bar shows ranks where it shows bytes for files. It is asked for the first time before
  * there is anything that must not be left behind.
  */
-static bool step(void *context, uint32_t done, uint32_t count)
+static bool simulation_on_step(void *context, uint32_t done, uint32_t count)
 {
 	struct ss_progress progress = {
 		.size = sizeof(progress),
@@ -95,7 +95,7 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	double start = seconds_now();
 	enum ss_status status;
 
-	own.progress = step;
+	own.progress = simulation_on_step;
 	own.progress_context = &bar;
 	own.planted = add_planted;
 	own.planted_context = &planted;
@@ -105,6 +105,6 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	stop_filling(false);
 	if (status != SS_OK)
 		return show_fail(what, &err);
-	tell(&own, &done, &planted, seconds_now() - start);
+	print_simulated(&own, &done, &planted, seconds_now() - start);
 	return EXIT_FINE;
 }

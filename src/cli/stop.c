@@ -31,7 +31,7 @@ static void end_by(int signal)
 	raise(signal);
 }
 
-static void meet(int signal)
+static void stop_on_signal(int signal)
 {
 	if (is_filling || (is_reading && signal == SIGINT && !stopped)) {
 		stopped = signal;
@@ -45,12 +45,12 @@ static void meet(int signal)
 }
 
 /* Those that whoever started us has turned off (nohup) stay so. */
-static void watch(size_t count)
+static void stop_watch_sessions(size_t count)
 {
 	struct sigaction action, before;
 
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = meet;
+	action.sa_handler = stop_on_signal;
 	/* a read that was begun goes on: progress asks whether to stop */
 	action.sa_flags = SA_RESTART;
 	for (size_t i = 0; i < count; i++)
@@ -60,7 +60,7 @@ static void watch(size_t count)
 
 static void watch_all(void)
 {
-	watch(sizeof(ends) / sizeof(ends[0]));
+	stop_watch_sessions(sizeof(ends) / sizeof(ends[0]));
 	/* a write beyond the shell's limit is to fail as one to a full disk does */
 	signal(SIGXFSZ, SIG_IGN);
 }
@@ -69,7 +69,7 @@ void stop_reading(bool is_begin)
 {
 	is_reading = is_begin;
 	if (is_begin)
-		watch(1);
+		stop_watch_sessions(1);
 }
 
 void stop_filling(bool is_begin)

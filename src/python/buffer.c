@@ -11,8 +11,8 @@ struct buffer {
 	char format[2];
 };
 
-PyObject *buffer_new(const struct module *module, PyObject *owner, const void *bytes,
-		     Py_ssize_t count, Py_ssize_t item, const char *format)
+PyObject *py_buffer_new(const struct module *module, PyObject *owner, const void *bytes,
+			Py_ssize_t count, Py_ssize_t item, const char *format)
 {
 	struct buffer *self = PyObject_New(struct buffer, module->buffer);
 
@@ -27,7 +27,7 @@ PyObject *buffer_new(const struct module *module, PyObject *owner, const void *b
 	return (PyObject *)self;
 }
 
-static void dealloc(PyObject *object)
+static void py_buffer_dealloc(PyObject *object)
 {
 	struct buffer *self = (struct buffer *)object;
 	PyTypeObject *type = Py_TYPE(object);
@@ -37,7 +37,7 @@ static void dealloc(PyObject *object)
 	Py_DECREF(type);
 }
 
-static int lend(PyObject *object, Py_buffer *view, int flags)
+static int py_buffer_lend(PyObject *object, Py_buffer *view, int flags)
 {
 	static const char nothing[8];
 	struct buffer *self = (struct buffer *)object;
@@ -62,8 +62,8 @@ static int lend(PyObject *object, Py_buffer *view, int flags)
 }
 
 static PyType_Slot slots[] = {
-	{ Py_tp_dealloc, dealloc },
-	{ Py_bf_getbuffer, lend },
+	{ Py_tp_dealloc, py_buffer_dealloc },
+	{ Py_bf_getbuffer, py_buffer_lend },
 	{ Py_tp_doc, (void *)(uintptr_t) "The bytes of a column." },
 	{ 0, NULL },
 };

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "serve/page.h"
 
-struct module *module_of_type(PyTypeObject *type)
+struct module *py_module_of_type(PyTypeObject *type)
 {
 	return PyType_GetModuleState(type);
 }
@@ -19,8 +19,8 @@ static struct module *module_of(PyObject *self)
 	return PyModule_GetState(self);
 }
 
-PyObject *module_fail(const struct module *module, enum ss_status status,
-		      const struct ss_error *err)
+PyObject *py_module_fail(const struct module *module, enum ss_status status,
+			 const struct ss_error *err)
 {
 	static const unsigned char kinds[] = {
 		[SS_ERR_IO] = ERROR_FILE,     [SS_ERR_FORMAT] = ERROR_FORMAT,
@@ -110,7 +110,7 @@ static PyObject *snapshot_offers(PyObject *self, PyObject *unused)
 }
 
 /* (name, value, summary) of the options of a view. */
-static PyObject *options_of(PyObject *self, PyObject *arguments)
+static PyObject *py_view_options(PyObject *self, PyObject *arguments)
 {
 	struct ss_option_offer option = { .size = sizeof(option) };
 	const char *what;
@@ -135,7 +135,7 @@ static PyObject *options_of(PyObject *self, PyObject *arguments)
 	return out;
 }
 
-static PyObject *explain(PyObject *self, PyObject *arguments)
+static PyObject *py_explain(PyObject *self, PyObject *arguments)
 {
 	struct request request;
 	struct ss_text text = { 0 };
@@ -150,14 +150,14 @@ static PyObject *explain(PyObject *self, PyObject *arguments)
 		out = PyUnicode_DecodeUTF8(text.data ? text.data : "", (Py_ssize_t)text.length,
 					   "replace");
 	else
-		module_fail(module_of(self), status, &err);
+		py_module_fail(module_of(self), status, &err);
 	ss_text_release(&text);
 	request_release(&request);
 	return out;
 }
 
 /* A simulated job, for those who have no trace at hand: (folder, preset, seed). */
-static PyObject *simulate(PyObject *self, PyObject *arguments)
+static PyObject *py_simulate(PyObject *self, PyObject *arguments)
 {
 	struct ss_simulation simulation = { .size = sizeof(simulation) };
 	struct ss_simulated simulated = { .size = sizeof(simulated) };
@@ -169,7 +169,8 @@ static PyObject *simulate(PyObject *self, PyObject *arguments)
 		return NULL;
 	simulation.seed = seed;
 	Py_BEGIN_ALLOW_THREADS status = ss_simulate(&simulation, &simulated, &err);
-	Py_END_ALLOW_THREADS if (status != SS_OK) return module_fail(module_of(self), status, &err);
+	Py_END_ALLOW_THREADS if (status != SS_OK) return py_module_fail(module_of(self), status,
+									&err);
 	return PyLong_FromUnsignedLong(simulated.ranks);
 }
 
@@ -213,9 +214,9 @@ static PyObject *command(PyObject *self, PyObject *arguments)
 static PyMethodDef functions[] = {
 	{ "offers", offers, METH_NOARGS, "The views and reports." },
 	{ "snapshot_offers", snapshot_offers, METH_NOARGS, "The views of memory." },
-	{ "options_of", options_of, METH_VARARGS, "The options of a view." },
-	{ "explain", explain, METH_VARARGS, "The page of a rule, or the list of all." },
-	{ "simulate", simulate, METH_VARARGS, "Writes the traces of a simulated job." },
+	{ "options_of", py_view_options, METH_VARARGS, "The options of a view." },
+	{ "explain", py_explain, METH_VARARGS, "The page of a rule, or the list of all." },
+	{ "simulate", py_simulate, METH_VARARGS, "Writes the traces of a simulated job." },
 	{ "viewer", viewer, METH_NOARGS, "The page of the viewer, compressed." },
 	{ "command", command, METH_VARARGS, "Runs the command line." },
 	{ NULL, NULL, 0, NULL },
@@ -253,19 +254,20 @@ static int add_errors(PyObject *module, struct module *state)
 	return 0;
 }
 
-static int add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out)
+static int py_module_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **out)
 {
 	*out = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
 	return *out ? PyModule_AddType(module, *out) : -1;
 }
 
-static int execute(PyObject *module)
+static int py_module_execute(PyObject *module)
 {
 	struct module *state = module_of(module);
 
-	if (add_errors(module, state) < 0 || add_type(module, &session_spec, &state->session) < 0 ||
-	    add_type(module, &table_spec, &state->table) < 0 ||
-	    add_type(module, &buffer_spec, &state->buffer) < 0)
+	if (add_errors(module, state) < 0 ||
+	    py_module_add_type(module, &session_spec, &state->session) < 0 ||
+	    py_module_add_type(module, &table_spec, &state->table) < 0 ||
+	    py_module_add_type(module, &buffer_spec, &state->buffer) < 0)
 		return -1;
 	return PyModule_AddStringConstant(module, "version", ss_version());
 }
@@ -282,7 +284,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
 	return 0;
 }
 
-static int clear(PyObject *module)
+static int py_module_clear(PyObject *module)
 {
 	struct module *state = module_of(module);
 
@@ -295,7 +297,7 @@ static int clear(PyObject *module)
 }
 
 static PyModuleDef_Slot slots[] = {
-	{ Py_mod_exec, execute },
+	{ Py_mod_exec, py_module_execute },
 	{ 0, NULL },
 };
 
@@ -307,7 +309,7 @@ static PyModuleDef definition = {
 	.m_methods = functions,
 	.m_slots = slots,
 	.m_traverse = traverse,
-	.m_clear = clear,
+	.m_clear = py_module_clear,
 };
 
 PyMODINIT_FUNC PyInit__core(void)

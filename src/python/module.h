@@ -45,10 +45,10 @@ bool request_read(PyObject *arguments, struct request *out);
 void request_release(struct request *request);
 
 /* Sets the exception of a status; NULL, to be returned. */
-PyObject *module_fail(const struct module *module, enum ss_status status,
-		      const struct ss_error *err);
+PyObject *py_module_fail(const struct module *module, enum ss_status status,
+			 const struct ss_error *err);
 
-struct module *module_of_type(PyTypeObject *type);
+struct module *py_module_of_type(PyTypeObject *type);
 
 /* --- sessions --------------------------------------------------------------------------- */
 
@@ -61,9 +61,9 @@ struct session {
 };
 
 /* What a thread is to do with one or two sessions. */
-struct work {
+struct py_work {
 	struct session *sessions[2];
-	enum ss_status (*run)(struct work *work);
+	enum ss_status (*run)(struct py_work *work);
 	void *context;
 	struct ss_error err;
 	enum ss_status status;
@@ -74,20 +74,20 @@ struct work {
  * waits. Signals are handled meanwhile: an exception of theirs (KeyboardInterrupt) stops the
  * work. False: an exception is set.
  */
-bool work_run(const struct module *module, struct work *work);
+bool py_work_run(const struct module *module, struct py_work *work);
 
 extern PyType_Spec session_spec;
 
 /* --- tables ----------------------------------------------------------------------------- */
 
 /* Takes the stream, also when it fails. */
-PyObject *table_new(const struct module *module, struct ArrowArrayStream *stream);
+PyObject *py_table_new(const struct module *module, struct ArrowArrayStream *stream);
 
 extern PyType_Spec table_spec;
 
 /* Bytes of a table without a copy; keeps the table. `format` is one of Python's struct. */
-PyObject *buffer_new(const struct module *module, PyObject *owner, const void *bytes,
-		     Py_ssize_t count, Py_ssize_t item, const char *format);
+PyObject *py_buffer_new(const struct module *module, PyObject *owner, const void *bytes,
+			Py_ssize_t count, Py_ssize_t item, const char *format);
 
 extern PyType_Spec buffer_spec;
 

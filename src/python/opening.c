@@ -56,7 +56,7 @@ void opening_release(struct opening *opening)
 }
 
 /* On a thread of the library: Python's lock is taken for the call. */
-static bool tell(void *context, const struct ss_progress *progress)
+static bool opening_on_progress(void *context, const struct ss_progress *progress)
 {
 	struct opening *opening = context;
 	PyGILState_STATE state = PyGILState_Ensure();
@@ -71,7 +71,7 @@ static bool tell(void *context, const struct ss_progress *progress)
 	return goes_on;
 }
 
-static enum ss_status load(struct work *work)
+static enum ss_status opening_load(struct py_work *work)
 {
 	struct opening *opening = work->context;
 	struct ss_session *session = work->sessions[0]->session;
@@ -82,20 +82,20 @@ static enum ss_status load(struct work *work)
 
 bool opening_run(const struct module *module, struct opening *opening, struct session *session)
 {
-	struct work work = { .sessions = { session }, .run = load, .context = opening };
+	struct py_work work = { .sessions = { session }, .run = opening_load, .context = opening };
 	enum ss_status status;
 	bool is_open;
 
 	if (opening->progress) {
-		opening->options.progress = tell;
+		opening->options.progress = opening_on_progress;
 		opening->options.progress_context = opening;
 	}
 	status = ss_session_begin(&opening->options, &session->session, &work.err);
 	if (status != SS_OK) {
-		module_fail(module, status, &work.err);
+		py_module_fail(module, status, &work.err);
 		return false;
 	}
-	is_open = work_run(module, &work);
+	is_open = py_work_run(module, &work);
 	if (!opening->problem[0])
 		return is_open;
 	PyErr_Clear(); /* that it was stopped: the callback says why */

@@ -15,7 +15,7 @@ static struct session *as_session(PyObject *object)
 
 /* --- its life --------------------------------------------------------------------------- */
 
-static void dealloc(PyObject *object)
+static void py_session_dealloc(PyObject *object)
 {
 	struct session *self = as_session(object);
 	PyTypeObject *type = Py_TYPE(object);
@@ -30,7 +30,7 @@ static void dealloc(PyObject *object)
 
 static PyObject *open_session(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-	struct module *module = module_of_type(type);
+	struct module *module = py_module_of_type(type);
 	struct opening opening = { 0 };
 	struct session *self;
 
@@ -55,7 +55,7 @@ static PyObject *open_session(PyTypeObject *type, PyObject *arguments, PyObject 
 	return NULL;
 }
 
-static enum ss_status close_now(struct work *work)
+static enum ss_status close_now(struct py_work *work)
 {
 	ss_session_close(work->sessions[0]->session);
 	work->sessions[0]->session = NULL;
@@ -64,12 +64,12 @@ static enum ss_status close_now(struct work *work)
 
 static PyObject *close_session(PyObject *self, PyObject *unused)
 {
-	struct work work = { .sessions = { as_session(self) }, .run = close_now };
+	struct py_work work = { .sessions = { as_session(self) }, .run = close_now };
 
 	(void)unused;
 	if (!as_session(self)->session)
 		Py_RETURN_NONE;
-	if (!work_run(module_of_type(Py_TYPE(self)), &work))
+	if (!py_work_run(py_module_of_type(Py_TYPE(self)), &work))
 		return NULL;
 	Py_RETURN_NONE;
 }
@@ -91,7 +91,7 @@ struct question {
 	struct ArrowArrayStream stream;
 };
 
-static PyObject *answer_text(const struct module *module, struct work *work, PyObject *arguments)
+static PyObject *answer_text(const struct module *module, struct py_work *work, PyObject *arguments)
 {
 	struct question question = { 0 };
 	PyObject *out = NULL;
@@ -99,7 +99,7 @@ static PyObject *answer_text(const struct module *module, struct work *work, PyO
 	if (!request_read(arguments, &question.request))
 		return NULL;
 	work->context = &question;
-	if (work_run(module, work))
+	if (py_work_run(module, work))
 		out = PyUnicode_DecodeUTF8(question.text.data ? question.text.data : "",
 					   (Py_ssize_t)question.text.length, "replace");
 	ss_text_release(&question.text);
@@ -107,7 +107,8 @@ static PyObject *answer_text(const struct module *module, struct work *work, PyO
 	return out;
 }
 
-static PyObject *answer_table(const struct module *module, struct work *work, PyObject *arguments)
+static PyObject *answer_table(const struct module *module, struct py_work *work,
+			      PyObject *arguments)
 {
 	struct question question = { 0 };
 	PyObject *out = NULL;
@@ -115,15 +116,15 @@ static PyObject *answer_table(const struct module *module, struct work *work, Py
 	if (!request_read(arguments, &question.request))
 		return NULL;
 	work->context = &question;
-	if (work_run(module, work))
-		out = table_new(module, &question.stream);
+	if (py_work_run(module, work))
+		out = py_table_new(module, &question.stream);
 	else if (question.stream.release)
 		question.stream.release(&question.stream);
 	request_release(&question.request);
 	return out;
 }
 
-static enum ss_status run_text(struct work *work)
+static enum ss_status py_session_call_text(struct py_work *work)
 {
 	struct question *question = work->context;
 
@@ -131,14 +132,14 @@ static enum ss_status run_text(struct work *work)
 			      &question->text, &work->err);
 }
 
-static PyObject *run(PyObject *self, PyObject *arguments)
+static PyObject *py_session_run(PyObject *self, PyObject *arguments)
 {
-	struct work work = { .sessions = { as_session(self) }, .run = run_text };
+	struct py_work work = { .sessions = { as_session(self) }, .run = py_session_call_text };
 
-	return answer_text(module_of_type(Py_TYPE(self)), &work, arguments);
+	return answer_text(py_module_of_type(Py_TYPE(self)), &work, arguments);
 }
 
-static enum ss_status run_table(struct work *work)
+static enum ss_status run_table(struct py_work *work)
 {
 	struct question *question = work->context;
 
@@ -148,9 +149,9 @@ static enum ss_status run_table(struct work *work)
 
 static PyObject *table(PyObject *self, PyObject *arguments)
 {
-	struct work work = { .sessions = { as_session(self) }, .run = run_table };
+	struct py_work work = { .sessions = { as_session(self) }, .run = run_table };
 
-	return answer_table(module_of_type(Py_TYPE(self)), &work, arguments);
+	return answer_table(py_module_of_type(Py_TYPE(self)), &work, arguments);
 }
 
 /* Takes the first argument, another session or None, off the others; NULL: an exception is set. */
@@ -168,15 +169,15 @@ static PyObject *take_other(const struct module *module, PyObject *arguments, st
 	return PyTuple_GetSlice(arguments, 1, PyTuple_Size(arguments));
 }
 
-typedef PyObject *answer_function(const struct module *module, struct work *work,
+typedef PyObject *answer_function(const struct module *module, struct py_work *work,
 				  PyObject *arguments);
 
 static PyObject *with_other(PyObject *self, PyObject *arguments,
-			    enum ss_status (*work_function)(struct work *work),
+			    enum ss_status (*work_function)(struct py_work *work),
 			    answer_function *answer)
 {
-	const struct module *module = module_of_type(Py_TYPE(self));
-	struct work work = { .sessions = { as_session(self) }, .run = work_function };
+	const struct module *module = py_module_of_type(Py_TYPE(self));
+	struct py_work work = { .sessions = { as_session(self) }, .run = work_function };
 	PyObject *rest = take_other(module, arguments, &work.sessions[1]);
 	PyObject *out = rest ? answer(module, &work, rest) : NULL;
 
@@ -184,12 +185,12 @@ static PyObject *with_other(PyObject *self, PyObject *arguments,
 	return out;
 }
 
-static struct ss_session *other(const struct work *work)
+static struct ss_session *other(const struct py_work *work)
 {
 	return work->sessions[1] ? work->sessions[1]->session : NULL;
 }
 
-static enum ss_status memory_text(struct work *work)
+static enum ss_status memory_text(struct py_work *work)
 {
 	struct question *question = work->context;
 
@@ -202,7 +203,7 @@ static PyObject *memory(PyObject *self, PyObject *arguments)
 	return with_other(self, arguments, memory_text, answer_text);
 }
 
-static enum ss_status memory_stream(struct work *work)
+static enum ss_status memory_stream(struct py_work *work)
 {
 	struct question *question = work->context;
 
@@ -217,9 +218,9 @@ static PyObject *memory_table(PyObject *self, PyObject *arguments)
 
 /* --- two sessions ----------------------------------------------------------------------- */
 
-static enum ss_status with_runs(struct work *work,
+static enum ss_status with_runs(struct py_work *work,
 				enum ss_status (*call)(const struct ss_runs *runs,
-						       struct work *work))
+						       struct py_work *work))
 {
 	struct ss_runs *runs = NULL;
 	enum ss_status status = ss_runs_new(&runs, &work->err);
@@ -233,31 +234,31 @@ static enum ss_status with_runs(struct work *work,
 	return status;
 }
 
-static enum ss_status call_compare(const struct ss_runs *runs, struct work *work)
+static enum ss_status py_session_call_compare(const struct ss_runs *runs, struct py_work *work)
 {
 	struct question *question = work->context;
 
 	return ss_compare(runs, &question->request.request, &question->text, &work->err);
 }
 
-static enum ss_status compare_text(struct work *work)
+static enum ss_status compare_text(struct py_work *work)
 {
-	return with_runs(work, call_compare);
+	return with_runs(work, py_session_call_compare);
 }
 
-static PyObject *compare(PyObject *self, PyObject *arguments)
+static PyObject *py_session_compare(PyObject *self, PyObject *arguments)
 {
 	return with_other(self, arguments, compare_text, answer_text);
 }
 
-static enum ss_status call_compare_table(const struct ss_runs *runs, struct work *work)
+static enum ss_status call_compare_table(const struct ss_runs *runs, struct py_work *work)
 {
 	struct question *question = work->context;
 
 	return ss_compare_table(runs, &question->request.request, &question->stream, &work->err);
 }
 
-static enum ss_status compare_stream(struct work *work)
+static enum ss_status compare_stream(struct py_work *work)
 {
 	return with_runs(work, call_compare_table);
 }
@@ -269,7 +270,7 @@ static PyObject *compare_table(PyObject *self, PyObject *arguments)
 
 /* --- a report --------------------------------------------------------------------------- */
 
-struct page {
+struct page_request {
 	const char *plain; /* the viewer */
 	Py_ssize_t length;
 	struct ss_text out;
@@ -278,15 +279,15 @@ struct page {
 
 static bool take_bytes(void *context, const char *bytes, size_t length)
 {
-	struct page *page = context;
+	struct page_request *page = context;
 
 	ss_text_add(&page->out, bytes, length);
 	return !ss_text_failed(&page->out);
 }
 
-static enum ss_status call_report(const struct ss_runs *runs, struct work *work)
+static enum ss_status call_report(const struct ss_runs *runs, struct py_work *work)
 {
-	struct page *page = work->context;
+	struct page_request *page = work->context;
 	struct ss_report_options options = { .size = sizeof(options),
 					     .page = page->plain,
 					     .page_bytes = (size_t)page->length,
@@ -297,22 +298,22 @@ static enum ss_status call_report(const struct ss_runs *runs, struct work *work)
 	return ss_session_report(runs, &options, &sink, &bytes, &work->err);
 }
 
-static enum ss_status report_bytes(struct work *work)
+static enum ss_status report_bytes(struct py_work *work)
 {
 	return with_runs(work, call_report);
 }
 
 /* (session or None, the viewer's page, most bytes): the page with the traces in it. */
-static PyObject *report(PyObject *self, PyObject *arguments)
+static PyObject *py_session_report(PyObject *self, PyObject *arguments)
 {
-	const struct module *module = module_of_type(Py_TYPE(self));
-	struct work work = { .sessions = { as_session(self) }, .run = report_bytes };
-	struct page page = { 0 };
+	const struct module *module = py_module_of_type(Py_TYPE(self));
+	struct py_work work = { .sessions = { as_session(self) }, .run = report_bytes };
+	struct page_request page = { 0 };
 	PyObject *rest = take_other(module, arguments, &work.sessions[1]), *out = NULL;
 
 	work.context = &page;
 	if (rest && PyArg_ParseTuple(rest, "y#n", &page.plain, &page.length, &page.limit) &&
-	    work_run(module, &work))
+	    py_work_run(module, &work))
 		out = PyBytes_FromStringAndSize(page.out.data, (Py_ssize_t)page.out.length);
 	ss_text_release(&page.out);
 	Py_XDECREF(rest);
@@ -321,7 +322,7 @@ static PyObject *report(PyObject *self, PyObject *arguments)
 
 /* --- the type --------------------------------------------------------------------------- */
 
-static PyObject *counts(PyObject *self, PyObject *unused)
+static PyObject *py_session_counts(PyObject *self, PyObject *unused)
 {
 	const struct ss_session *session = as_session(self)->session;
 
@@ -335,15 +336,16 @@ static PyObject *counts(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-	{ "run", run, METH_VARARGS, "A view, report or verdict as text." },
+	{ "run", py_session_run, METH_VARARGS, "A view, report or verdict as text." },
 	{ "table", table, METH_VARARGS, "A view, or the findings, as a table." },
 	{ "memory", memory, METH_VARARGS, "A view of memory as text." },
 	{ "memory_table", memory_table, METH_VARARGS, "A view of memory as a table." },
-	{ "compare", compare, METH_VARARGS, "Two runs side by side, as text." },
+	{ "compare", py_session_compare, METH_VARARGS, "Two runs side by side, as text." },
 	{ "compare_table", compare_table, METH_VARARGS, "A view of two runs as a table." },
-	{ "report", report, METH_VARARGS, "The viewer with the traces in it." },
-	{ "sql", session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
-	{ "counts", counts, METH_NOARGS, "Files: all, those that failed, those that are cut." },
+	{ "report", py_session_report, METH_VARARGS, "The viewer with the traces in it." },
+	{ "sql", py_session_sql, METH_VARARGS, "The rows of SQL statements as a table." },
+	{ "counts", py_session_counts, METH_NOARGS,
+	  "Files: all, those that failed, those that are cut." },
 	{ "cancel", cancel, METH_NOARGS, "Stops what another thread waits for." },
 	{ "close", close_session, METH_NOARGS, "Frees the traces." },
 	{ NULL, NULL, 0, NULL },
@@ -351,7 +353,7 @@ static PyMethodDef methods[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_new, open_session },
-	{ Py_tp_dealloc, dealloc },
+	{ Py_tp_dealloc, py_session_dealloc },
 	{ Py_tp_methods, methods },
 	{ Py_tp_doc, (void *)(uintptr_t) "The traces of a job." },
 	{ 0, NULL },

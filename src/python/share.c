@@ -15,7 +15,7 @@ struct shared {
 	struct ArrowArray array; /* without release: there are no rows */
 };
 
-static struct shared *keep(struct shared *shared)
+static struct shared *share_keep(struct shared *shared)
 {
 	atomic_fetch_add(&shared->readers, 1);
 	return shared;
@@ -61,7 +61,7 @@ const struct ArrowArray *shared_array(const struct shared *shared)
 /* --- lending ---------------------------------------------------------------------------- */
 
 /* What a lent array owns: its place among the readers, and the arrays below it. */
-struct lent {
+struct lent_array {
 	struct shared *shared;
 	struct ArrowArray **children;
 	struct ArrowArray *below; /* the children, then the dictionary */
@@ -70,7 +70,7 @@ struct lent {
 
 static void release_lent(struct ArrowArray *array)
 {
-	struct lent *own = array->private_data;
+	struct lent_array *own = array->private_data;
 
 	for (int64_t i = 0; i < own->count; i++)
 		if (own->below[i].release)
@@ -83,14 +83,14 @@ static void release_lent(struct ArrowArray *array)
 }
 
 /* An array with nothing below it yet, which can be released. */
-static struct lent *begin_lent(struct shared *shared, const struct ArrowArray *from,
-			       struct ArrowArray *out)
+static struct lent_array *begin_lent(struct shared *shared, const struct ArrowArray *from,
+				     struct ArrowArray *out)
 {
-	struct lent *own = ss_arrow_alloc(1, sizeof(*own));
+	struct lent_array *own = ss_arrow_alloc(1, sizeof(*own));
 
 	if (!own)
 		return NULL;
-	own->shared = keep(shared);
+	own->shared = share_keep(shared);
 	own->children = ss_arrow_alloc((size_t)from->n_children, sizeof(*own->children));
 	own->below = ss_arrow_alloc((size_t)from->n_children + 1, sizeof(*own->below));
 	*out = *from;
@@ -108,7 +108,7 @@ static struct lent *begin_lent(struct shared *shared, const struct ArrowArray *f
 static bool lend_column(struct shared *shared, const struct ArrowArray *from,
 			struct ArrowArray *out)
 {
-	struct lent *own = begin_lent(shared, from, out);
+	struct lent_array *own = begin_lent(shared, from, out);
 
 	if (!own)
 		return false;
@@ -123,9 +123,9 @@ static bool lend_column(struct shared *shared, const struct ArrowArray *from,
 	return true;
 }
 
-static bool lend(struct shared *shared, struct ArrowArray *out)
+static bool share_lend_array(struct shared *shared, struct ArrowArray *out)
 {
-	struct lent *own = begin_lent(shared, &shared->array, out);
+	struct lent_array *own = begin_lent(shared, &shared->array, out);
 
 	if (!own)
 		return false;
@@ -148,7 +148,7 @@ struct reader {
 	bool is_read;
 };
 
-static int copy_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
+static int share_copy_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
 	struct reader *reader = self->private_data;
 
@@ -162,13 +162,13 @@ static int lend_next(struct ArrowArrayStream *self, struct ArrowArray *out)
 	*out = (struct ArrowArray){ 0 };
 	if (reader->is_read || !reader->shared->array.release)
 		return 0;
-	if (!lend(reader->shared, out))
+	if (!share_lend_array(reader->shared, out))
 		return ENOMEM;
 	reader->is_read = true;
 	return 0;
 }
 
-static const char *tell_problem(struct ArrowArrayStream *self)
+static const char *share_last_error(struct ArrowArrayStream *self)
 {
 	(void)self;
 	return "out of memory";
@@ -189,8 +189,8 @@ bool shared_stream(struct shared *shared, struct ArrowArrayStream *out)
 
 	if (!reader)
 		return false;
-	reader->shared = keep(shared);
-	*out = (struct ArrowArrayStream){ copy_schema, lend_next, tell_problem, release_stream,
-					  reader };
+	reader->shared = share_keep(shared);
+	*out = (struct ArrowArrayStream){ share_copy_schema, lend_next, share_last_error,
+					  release_stream, reader };
 	return true;
 }

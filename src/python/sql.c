@@ -19,15 +19,15 @@ struct queries {
 	struct ArrowArrayStream stream; /* of the last statement with rows */
 };
 
-static bool is_stopped(void *context)
+static bool py_sql_is_stopped(void *context)
 {
 	const struct queries *queries = context;
 
 	return atomic_load_explicit(&queries->session->watch.is_cancelled, memory_order_relaxed);
 }
 
-static enum ss_status run_one(struct ss_sql *sql, const struct ss_sql_text *statement,
-			      struct queries *queries, struct ss_error *err)
+static enum ss_status py_sql_run_statement(struct ss_sql *sql, const struct ss_sql_text *statement,
+					   struct queries *queries, struct ss_error *err)
 {
 	struct ss_render_options options = { 0 };
 	struct ss_sql_answer answer;
@@ -45,23 +45,24 @@ static enum ss_status run_one(struct ss_sql *sql, const struct ss_sql_text *stat
 	return status;
 }
 
-static enum ss_status run_all(struct ss_sql *sql, struct queries *queries, struct ss_error *err)
+static enum ss_status py_sql_run_statements(struct ss_sql *sql, struct queries *queries,
+					    struct ss_error *err)
 {
 	struct ss_sql_text rest = { queries->text, (size_t)queries->length }, statement;
 	bool is_ended;
 
 	while (ss_sql_split(&rest, &statement, &is_ended))
-		SS_TRY(run_one(sql, &statement, queries, err));
+		SS_TRY(py_sql_run_statement(sql, &statement, queries, err));
 	return SS_OK;
 }
 
-static enum ss_status run_queries(struct work *work)
+static enum ss_status py_sql_run_queries(struct py_work *work)
 {
 	struct queries *queries = work->context;
 	struct ss_sql_options options = { .threads = queries->threads,
 					  .memory_limit_bytes = queries->memory_limit,
 					  .allow_files = queries->allow_files != 0,
-					  .is_stopped = is_stopped,
+					  .is_stopped = py_sql_is_stopped,
 					  .context = queries };
 	struct ss_sql *sql = NULL;
 	enum ss_status status;
@@ -71,24 +72,24 @@ static enum ss_status run_queries(struct work *work)
 	SS_TRY(ss_session_has_trace(queries->session, &work->err));
 	SS_TRY(ss_engine_load(queries->library, NULL, &work->err));
 	SS_TRY(ss_sql_open(queries->session, &options, &sql, &work->err));
-	status = run_all(sql, queries, &work->err);
+	status = py_sql_run_statements(sql, queries, &work->err);
 	ss_sql_close(sql);
 	return status;
 }
 
-PyObject *session_sql(PyObject *self, PyObject *arguments)
+PyObject *py_session_sql(PyObject *self, PyObject *arguments)
 {
-	const struct module *module = module_of_type(Py_TYPE(self));
-	struct work work = { .sessions = { (struct session *)self }, .run = run_queries };
+	const struct module *module = py_module_of_type(Py_TYPE(self));
+	struct py_work work = { .sessions = { (struct session *)self }, .run = py_sql_run_queries };
 	struct queries queries = { 0 };
 
 	work.context = &queries;
 	if (!PyArg_ParseTuple(arguments, "s#zpIK", &queries.text, &queries.length, &queries.library,
 			      &queries.allow_files, &queries.threads, &queries.memory_limit))
 		return NULL;
-	if (work_run(module, &work)) {
+	if (py_work_run(module, &work)) {
 		if (queries.stream.release)
-			return table_new(module, &queries.stream);
+			return py_table_new(module, &queries.stream);
 		Py_RETURN_NONE;
 	}
 	if (queries.stream.release)

@@ -11,6 +11,6 @@
  * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None
  * without rows.
  */
-PyObject *session_sql(PyObject *self, PyObject *arguments);
+PyObject *py_session_sql(PyObject *self, PyObject *arguments);
 
 #endif

@@ -7,23 +7,23 @@
 #include "python/module.h"
 #include "render/arrow.h"
 
-struct table {
+struct py_table {
 	PyObject_HEAD struct shared *shared;
 };
 
 static struct shared *shared_of(PyObject *self)
 {
-	return ((struct table *)self)->shared;
+	return ((struct py_table *)self)->shared;
 }
 
-PyObject *table_new(const struct module *module, struct ArrowArrayStream *stream)
+PyObject *py_table_new(const struct module *module, struct ArrowArrayStream *stream)
 {
 	struct shared *shared = shared_take(stream);
-	struct table *self;
+	struct py_table *self;
 
 	if (!shared)
 		return PyErr_NoMemory();
-	self = PyObject_New(struct table, module->table);
+	self = PyObject_New(struct py_table, module->table);
 	if (self)
 		self->shared = shared;
 	else
@@ -31,7 +31,7 @@ PyObject *table_new(const struct module *module, struct ArrowArrayStream *stream
 	return (PyObject *)self;
 }
 
-static void dealloc(PyObject *self)
+static void py_table_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
@@ -40,7 +40,7 @@ static void dealloc(PyObject *self)
 	Py_DECREF(type);
 }
 
-static Py_ssize_t length(PyObject *self)
+static Py_ssize_t py_table_length(PyObject *self)
 {
 	const struct ArrowArray *array = shared_array(shared_of(self));
 
@@ -191,7 +191,7 @@ static PyObject *texts_of(const struct ArrowArray *texts)
 	return out;
 }
 
-static bool find(PyObject *self, Py_ssize_t index)
+static bool py_table_find_column(PyObject *self, Py_ssize_t index)
 {
 	if (index >= 0 && index < shared_schema(shared_of(self))->n_children)
 		return true;
@@ -199,7 +199,7 @@ static bool find(PyObject *self, Py_ssize_t index)
 	return false;
 }
 
-static bool is_known(const struct ArrowArray *array, int64_t row)
+static bool py_table_is_known(const struct ArrowArray *array, int64_t row)
 {
 	const unsigned char *known = array->buffers[0];
 
@@ -207,29 +207,29 @@ static bool is_known(const struct ArrowArray *array, int64_t row)
 }
 
 /* (values, known, texts): known is None where all values are, texts where it is no text. */
-static PyObject *column(PyObject *self, PyObject *arguments)
+static PyObject *py_table_column(PyObject *self, PyObject *arguments)
 {
-	const struct module *module = module_of_type(Py_TYPE(self));
+	const struct module *module = py_module_of_type(Py_TYPE(self));
 	const struct ArrowArray *batch = shared_array(shared_of(self)), *array;
 	const struct ArrowSchema *schema;
 	PyObject *values, *known = NULL, *texts = NULL;
 	bool is_text;
 	Py_ssize_t index;
 
-	if (!PyArg_ParseTuple(arguments, "n", &index) || !find(self, index))
+	if (!PyArg_ParseTuple(arguments, "n", &index) || !py_table_find_column(self, index))
 		return NULL;
 	schema = shared_schema(shared_of(self))->children[index];
 	array = batch ? batch->children[index] : NULL;
 	is_text = schema->dictionary;
-	values = buffer_new(module, self, array ? array->buffers[1] : NULL,
-			    array ? (Py_ssize_t)array->length : 0,
-			    is_text ? sizeof(int32_t) : sizeof(int64_t),
-			    is_text                            ? "i"
-			    : strcmp(schema->format, "g") == 0 ? "d"
-							       : "q");
+	values = py_buffer_new(module, self, array ? array->buffers[1] : NULL,
+			       array ? (Py_ssize_t)array->length : 0,
+			       is_text ? sizeof(int32_t) : sizeof(int64_t),
+			       is_text                            ? "i"
+			       : strcmp(schema->format, "g") == 0 ? "d"
+								  : "q");
 	known = array && array->null_count && array->buffers[0]
-			? buffer_new(module, self, array->buffers[0],
-				     (Py_ssize_t)((array->length + 7) / 8), 1, "B")
+			? py_buffer_new(module, self, array->buffers[0],
+					(Py_ssize_t)((array->length + 7) / 8), 1, "B")
 			: Py_NewRef(Py_None);
 	texts = !is_text ? Py_NewRef(Py_None) : array ? texts_of(array->dictionary) : PyList_New(0);
 	if (values && known && texts)
@@ -242,7 +242,7 @@ static PyObject *column(PyObject *self, PyObject *arguments)
 
 static PyObject *value_at(const struct ArrowArray *array, char format, PyObject *texts, int64_t row)
 {
-	if (!is_known(array, row))
+	if (!py_table_is_known(array, row))
 		return Py_NewRef(Py_None);
 	if (texts)
 		return Py_XNewRef(PyList_GetItem(texts, ((const int32_t *)array->buffers[1])[row]));
@@ -281,9 +281,10 @@ static PyObject *values(PyObject *self, PyObject *arguments)
 	const struct ArrowArray *batch = shared_array(shared_of(self));
 	Py_ssize_t index, from, to;
 
-	if (!PyArg_ParseTuple(arguments, "nnn", &index, &from, &to) || !find(self, index))
+	if (!PyArg_ParseTuple(arguments, "nnn", &index, &from, &to) ||
+	    !py_table_find_column(self, index))
 		return NULL;
-	if (from < 0 || to < from || to > length(self)) {
+	if (from < 0 || to < from || to > py_table_length(self)) {
 		PyErr_SetString(PyExc_IndexError, "no such rows");
 		return NULL;
 	}
@@ -299,22 +300,23 @@ static PyMethodDef methods[] = {
 	{ "__arrow_c_schema__", arrow_schema, METH_NOARGS, "The columns as an Arrow C schema." },
 	{ "metadata", metadata, METH_NOARGS, "What stands around the rows, by key." },
 	{ "fields", fields, METH_NOARGS, "Name, format and metadata of each column." },
-	{ "column", column, METH_VARARGS, "A column as buffers: values, validity bits, texts." },
+	{ "column", py_table_column, METH_VARARGS,
+	  "A column as buffers: values, validity bits, texts." },
 	{ "values", values, METH_VARARGS, "Values of a column as objects, from a row to another." },
 	{ NULL, NULL, 0, NULL },
 };
 
 static PyType_Slot slots[] = {
-	{ Py_tp_dealloc, dealloc },
+	{ Py_tp_dealloc, py_table_dealloc },
 	{ Py_tp_methods, methods },
-	{ Py_sq_length, length },
+	{ Py_sq_length, py_table_length },
 	{ Py_tp_doc, (void *)(uintptr_t) "The columns of a table." },
 	{ 0, NULL },
 };
 
 PyType_Spec table_spec = {
 	.name = "stepscope._core.Table",
-	.basicsize = sizeof(struct table),
+	.basicsize = sizeof(struct py_table),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 	.slots = slots,
 };

@@ -10,15 +10,15 @@
 
 #define LOOK_MS 50
 
-struct turn {
-	struct work *work;
+struct work_turn {
+	struct py_work *work;
 	struct ss_gate *gate;
 	bool is_done;
 	bool is_stopped; /* an exception is set */
 };
 
 /* Handles signals, with Python's lock; false: one of them raised. */
-static bool look(void)
+static bool check_signals(void)
 {
 	PyGILState_STATE state = PyGILState_Ensure();
 	bool is_fine = PyErr_CheckSignals() == 0;
@@ -28,7 +28,7 @@ static bool look(void)
 }
 
 /* Waits until the session is free and takes it; false: a signal raised. */
-static bool take(struct session *session)
+static bool session_take(struct session *session)
 {
 	bool is_fine = true;
 
@@ -38,7 +38,7 @@ static bool take(struct session *session)
 		if (!session->is_busy)
 			break;
 		ss_gate_unlock(session->gate);
-		is_fine = look();
+		is_fine = check_signals();
 		ss_gate_lock(session->gate);
 	}
 	if (is_fine)
@@ -47,7 +47,7 @@ static bool take(struct session *session)
 	return is_fine;
 }
 
-static void give_back(struct session *session)
+static void session_give_back(struct session *session)
 {
 	ss_gate_lock(session->gate);
 	session->is_busy = false;
@@ -55,14 +55,14 @@ static void give_back(struct session *session)
 	ss_gate_unlock(session->gate);
 }
 
-static void stop(const struct work *work)
+static void work_cancel(const struct py_work *work)
 {
 	for (int i = 0; i < 2; i++)
 		if (work->sessions[i] && work->sessions[i]->session)
 			ss_session_cancel(work->sessions[i]->session);
 }
 
-static void wait_for(struct turn *turn)
+static void wait_for(struct work_turn *turn)
 {
 	ss_gate_lock(turn->gate);
 	while (!turn->is_done) {
@@ -70,19 +70,19 @@ static void wait_for(struct turn *turn)
 		if (turn->is_done)
 			break;
 		ss_gate_unlock(turn->gate);
-		if (!turn->is_stopped && !look())
+		if (!turn->is_stopped && !check_signals())
 			turn->is_stopped = true;
 		/* asked at every look: a call that had not begun yet did not notice */
 		if (turn->is_stopped)
-			stop(turn->work);
+			work_cancel(turn->work);
 		ss_gate_lock(turn->gate);
 	}
 	ss_gate_unlock(turn->gate);
 }
 
-static void run_one(void *context, uint32_t index)
+static void turn_run_thread(void *context, uint32_t index)
 {
-	struct turn *turn = context;
+	struct work_turn *turn = context;
 
 	if (!index) {
 		wait_for(turn);
@@ -101,15 +101,15 @@ static void refused(void *context)
 }
 
 /* With the sessions taken, without Python's lock. */
-static void run(struct turn *turn)
+static void turn_run(struct work_turn *turn)
 {
 	/* without a thread the call runs here, and signals wait until it ends */
-	if (ss_thread_run_all(2, run_one, refused, turn) != 0)
+	if (ss_thread_run_all(2, turn_run_thread, refused, turn) != 0)
 		turn->work->status = turn->work->run(turn->work);
 }
 
 /* In the order of their addresses, so that two threads cannot wait for each other. */
-static bool take_all(struct work *work, struct session **taken)
+static bool take_all(struct py_work *work, struct session **taken)
 {
 	struct session *first = work->sessions[0], *second = work->sessions[1];
 
@@ -119,18 +119,18 @@ static bool take_all(struct work *work, struct session **taken)
 		first = work->sessions[1];
 		second = work->sessions[0];
 	}
-	if (!take(first))
+	if (!session_take(first))
 		return false;
 	taken[0] = first;
 	if (!second)
 		return true;
-	if (!take(second))
+	if (!session_take(second))
 		return false;
 	taken[1] = second;
 	return true;
 }
 
-static bool are_open(const struct work *work)
+static bool are_open(const struct py_work *work)
 {
 	for (int i = 0; i < 2; i++)
 		if (work->sessions[i] && !work->sessions[i]->session)
@@ -138,9 +138,9 @@ static bool are_open(const struct work *work)
 	return true;
 }
 
-bool work_run(const struct module *module, struct work *work)
+bool py_work_run(const struct module *module, struct py_work *work)
 {
-	struct turn turn = { .work = work, .gate = ss_gate_open() };
+	struct work_turn turn = { .work = work, .gate = ss_gate_open() };
 	struct session *taken[2] = { NULL, NULL };
 	PyThreadState *python;
 	bool is_whole, was_open = true;
@@ -154,10 +154,10 @@ bool work_run(const struct module *module, struct work *work)
 	if (is_whole)
 		was_open = are_open(work);
 	if (is_whole && was_open)
-		run(&turn);
+		turn_run(&turn);
 	for (int i = 0; i < 2; i++)
 		if (taken[i])
-			give_back(taken[i]);
+			session_give_back(taken[i]);
 	PyEval_RestoreThread(python);
 	ss_gate_close(turn.gate);
 	if (!is_whole || turn.is_stopped)
@@ -170,6 +170,6 @@ bool work_run(const struct module *module, struct work *work)
 		return false;
 	if (work->status == SS_OK)
 		return true;
-	module_fail(module, work->status, &work->err);
+	py_module_fail(module, work->status, &work->err);
 	return false;
 }

@@ -164,7 +164,7 @@ static int allow_some(scmp_filter_ctx filter)
  * Whether there is memory for what follows: libseccomp 2.5 runs in circles or frees twice when it
  * is refused some while it makes the program of the filter.
  */
-static bool has_memory(void)
+static bool filter_has_memory(void)
 {
 	struct ss_memory memory;
 	void *block;
@@ -175,7 +175,7 @@ static bool has_memory(void)
 	return block;
 }
 
-static int load(scmp_filter_ctx filter, bool listens)
+static int filter_load(scmp_filter_ctx filter, bool listens)
 {
 	int result;
 
@@ -197,11 +197,11 @@ bool filter_is_there(void)
 
 enum sandbox_state filter_enter(bool listens)
 {
-	scmp_filter_ctx filter = has_memory() ? seccomp_init(SCMP_ACT_ERRNO(ENOSYS)) : NULL;
+	scmp_filter_ctx filter = filter_has_memory() ? seccomp_init(SCMP_ACT_ERRNO(ENOSYS)) : NULL;
 	int result = -ENOMEM;
 
 	if (filter) {
-		result = load(filter, listens);
+		result = filter_load(filter, listens);
 		seccomp_release(filter);
 	}
 	errno = -result;

@@ -91,7 +91,7 @@ static bool is_no_place(void)
 }
 
 /* False: it could not be found out, and errno says why. */
-static bool look_at(const char *path, struct stat *out, bool *exists)
+static bool landlock_stat(const char *path, struct stat *out, bool *exists)
 {
 	*exists = stat(path, out) == 0;
 	return *exists || is_no_place();
@@ -138,7 +138,7 @@ static bool allow_output(int set, const char *output, uint64_t of_folder, uint64
 	if (strlen(output) >= sizeof(path))
 		return true;
 	memcpy(path, output, strlen(output) + 1);
-	if (!look_at(path, &info, &exists))
+	if (!landlock_stat(path, &info, &exists))
 		return false;
 	if (exists && S_ISDIR(info.st_mode))
 		return allow(set, path, of_folder);
@@ -154,14 +154,14 @@ static bool allow_output(int set, const char *output, uint64_t of_folder, uint64
 	}
 	do {
 		to_folder(path);
-		if (!look_at(path, &info, &exists))
+		if (!landlock_stat(path, &info, &exists))
 			return false;
 	} while (!exists && strcmp(path, ".") != 0 && strcmp(path, "/") != 0);
 	return allow(set, path, of_folder);
 }
 
 /* Of what the kernel says when it does not close: a lack of resources can be reported. */
-static enum sandbox_state state_of(bool is_closed)
+static enum sandbox_state landlock_state(bool is_closed)
 {
 	if (is_closed)
 		return SANDBOX_CLOSED;
@@ -191,13 +191,13 @@ enum sandbox_state landlock_enter(const struct sandbox_needs *needs)
 		return SANDBOX_ABSENT;
 	set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 	if (set < 0)
-		return state_of(false);
+		return landlock_state(false);
 	for (size_t i = 0; i < needs->output_count && state == SANDBOX_CLOSED; i++)
 		if (!allow_output(set, needs->outputs[i], of_folder & rules.files,
 				  OF_FILE & rules.files))
 			state = SANDBOX_FAILED;
 	if (state == SANDBOX_CLOSED)
-		state = state_of(close_lock(set, needs, rules.net));
+		state = landlock_state(close_lock(set, needs, rules.net));
 	reason = errno;
 	close(set);
 	errno = reason;

@@ -14,9 +14,9 @@
 #define STATE_PATH "/api/state"
 #define BEARER "Bearer "
 
-static struct ss_verdict refuse(uint32_t status, const char *sentence)
+static struct ss_guard_verdict guard_refuse(uint32_t status, const char *sentence)
 {
-	return (struct ss_verdict){ .status = status, .sentence = sentence };
+	return (struct ss_guard_verdict){ .status = status, .sentence = sentence };
 }
 
 void ss_head_add(struct ss_head *head, const char *name, const char *value)
@@ -46,7 +46,7 @@ void ss_head_add(struct ss_head *head, const char *name, const char *value)
 		}
 }
 
-static bool begins_with(const char *text, const char *beginning)
+static bool header_begins_with(const char *text, const char *beginning)
 {
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
@@ -99,7 +99,7 @@ static bool is_foreign(const struct ss_head *head, bool for_page)
 {
 	bool walks_in = for_page && head->mode && strcmp(head->mode, "navigate") == 0;
 
-	if (head->origin && (!begins_with(head->origin, "http://") ||
+	if (head->origin && (!header_begins_with(head->origin, "http://") ||
 			     strcasecmp(head->origin + 7, head->host) != 0))
 		return true;
 	/* a link to the page may stand anywhere: it holds nothing of the traces */
@@ -123,7 +123,7 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
 {
 	if (head->token)
 		return is_token(guard, head->token);
-	return head->authorization && begins_with(head->authorization, BEARER) &&
+	return head->authorization && header_begins_with(head->authorization, BEARER) &&
 	       is_token(guard, head->authorization + strlen(BEARER));
 }
 
@@ -131,7 +131,7 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
  * The route of a request; false: there is none of that name. It must be written plainly: that
  * a route is `apart` decides who answers, so both must read the same name.
  */
-static bool find_route(const struct ss_guard *guard, const char *request, bool *apart)
+static bool guard_find_route(const struct ss_guard *guard, const char *request, bool *apart)
 {
 	size_t length = strcspn(request, "/?");
 	const struct ss_route *route;
@@ -145,30 +145,30 @@ static bool find_route(const struct ss_guard *guard, const char *request, bool *
 }
 
 /* The resource that the target names. */
-static struct ss_verdict find_resource(const struct ss_guard *guard, const char *target)
+static struct ss_guard_verdict find_resource(const struct ss_guard *guard, const char *target)
 {
-	struct ss_verdict verdict = { .status = 200 };
+	struct ss_guard_verdict verdict = { .status = 200 };
 	size_t length = strcspn(target, "?");
 
 	if (length == 1) {
 		verdict.resource = SS_RESOURCE_PAGE;
 		return verdict;
 	}
-	if (length == strlen(STATE_PATH) && begins_with(target, STATE_PATH)) {
+	if (length == strlen(STATE_PATH) && header_begins_with(target, STATE_PATH)) {
 		verdict.resource = SS_RESOURCE_STATE;
 		return verdict;
 	}
 	verdict.resource = SS_RESOURCE_ANSWER;
-	if (begins_with(target, ASK_PATH)) {
+	if (header_begins_with(target, ASK_PATH)) {
 		verdict.request = target + strlen(ASK_PATH);
-		if (find_route(guard, verdict.request, &verdict.apart))
+		if (guard_find_route(guard, verdict.request, &verdict.apart))
 			return verdict;
-		return refuse(404, "no such route; /api/ask/offers lists all routes");
+		return guard_refuse(404, "no such route; /api/ask/offers lists all routes");
 	}
-	return refuse(404, "not found; this server has /, /api/state and /api/ask/ROUTE");
+	return guard_refuse(404, "not found; this server has /, /api/state and /api/ask/ROUTE");
 }
 
-static bool is_plain(const char *target)
+static bool target_is_plain(const char *target)
 {
 	for (; *target; target++)
 		if (*target <= ' ' || *target > '~')
@@ -176,39 +176,39 @@ static bool is_plain(const char *target)
 	return true;
 }
 
-static struct ss_verdict check_form(const struct ss_head *head)
+static struct ss_guard_verdict guard_check_head(const struct ss_head *head)
 {
 	if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
-		return refuse(405, "only GET and HEAD are allowed");
+		return guard_refuse(405, "only GET and HEAD are allowed");
 	if (strlen(head->target) > SS_REQUEST_LINE_MAX)
-		return refuse(414, "the request is too long");
+		return guard_refuse(414, "the request is too long");
 	if (head->bytes > SS_HEADERS_MAX)
-		return refuse(431, "the request headers are too long");
+		return guard_refuse(431, "the request headers are too long");
 	if (head->has_body)
-		return refuse(413, "requests must not have a body");
-	if (*head->target != '/' || !is_plain(head->target))
-		return refuse(400, "the request has no path");
+		return guard_refuse(413, "requests must not have a body");
+	if (*head->target != '/' || !target_is_plain(head->target))
+		return guard_refuse(400, "the request has no path");
 	if (head->repeats)
-		return refuse(400, "a request header is given twice");
-	return (struct ss_verdict){ .status = 200 };
+		return guard_refuse(400, "a request header is given twice");
+	return (struct ss_guard_verdict){ .status = 200 };
 }
 
-struct ss_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_head *head)
+struct ss_guard_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_head *head)
 {
-	struct ss_verdict verdict = check_form(head);
+	struct ss_guard_verdict verdict = guard_check_head(head);
 
 	if (verdict.status != 200)
 		return verdict;
 	if (!head->host || !is_own_host(guard, head->host))
-		return refuse(403,
-			      "unknown host name: open the link that 'stepscope serve' printed");
+		return guard_refuse(
+			403, "unknown host name: open the link that 'stepscope serve' printed");
 	verdict = find_resource(guard, head->target);
 	if (is_foreign(head, verdict.status == 200 && verdict.resource == SS_RESOURCE_PAGE))
-		return refuse(403, "requests from other sites are not allowed");
+		return guard_refuse(403, "requests from other sites are not allowed");
 	if (verdict.status == 200 && verdict.resource != SS_RESOURCE_PAGE &&
 	    !has_token(guard, head))
-		return refuse(403, "the token is missing or wrong: open the link that "
-				   "'stepscope serve' printed");
+		return guard_refuse(403, "the token is missing or wrong: open the link that "
+					 "'stepscope serve' printed");
 	return verdict;
 }
 

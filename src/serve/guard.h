@@ -42,7 +42,7 @@ struct ss_head {
 
 enum ss_resource { SS_RESOURCE_PAGE, SS_RESOURCE_STATE, SS_RESOURCE_ANSWER };
 
-struct ss_verdict {
+struct ss_guard_verdict {
 	uint32_t status;      /* of HTTP: 200, or why it is refused */
 	const char *sentence; /* of a refusal */
 	enum ss_resource resource;
@@ -53,7 +53,7 @@ struct ss_verdict {
 /* Takes one line of the head; names in letters of either case. */
 void ss_head_add(struct ss_head *head, const char *name, const char *value);
 
-struct ss_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_head *head);
+struct ss_guard_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_head *head);
 
 /* Whether the client reads gzip. */
 bool ss_head_takes_gzip(const struct ss_head *head);

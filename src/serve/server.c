@@ -49,7 +49,7 @@ static const char no_viewer[] =
 	"build</code>), then build stepscope again.</p></html>\n";
 
 /* One connection, for ss_server_sweep(). */
-struct slot {
+struct connection_slot {
 	int socket;
 	bool is_used, is_answered; /* answered: a request is there, its answer is not gone yet */
 	time_t since;
@@ -64,22 +64,22 @@ struct ss_server {
 	struct ss_state state;
 	struct ss_workers workers;
 	struct ss_gate *gate; /* of the slots */
-	struct slot slots[CONNECTIONS_MAX];
+	struct connection_slot slots[CONNECTIONS_MAX];
 	char link[160];
 };
 
 /* One request and its answer. */
 struct exchange {
-	struct ss_task task; /* first: a task is found in its exchange */
+	struct ss_server_task task; /* first: a task is found in its exchange */
 	struct ss_server *server;
 	struct MHD_Connection *connection;
-	struct ss_verdict verdict;
+	struct ss_guard_verdict verdict;
 	bool is_read, has_page, is_answered;
 	size_t bytes; /* of this and the target */
 	char target[];
 };
 
-static time_t now(void)
+static time_t server_clock_s(void)
 {
 	struct timespec time = { 0 };
 
@@ -87,7 +87,7 @@ static time_t now(void)
 	return time.tv_sec;
 }
 
-static bool add_line(struct MHD_Response *response, const char *name, const char *value)
+static bool response_add_header(struct MHD_Response *response, const char *name, const char *value)
 {
 	return MHD_add_response_header(response, name, value) == MHD_YES;
 }
@@ -96,17 +96,17 @@ static bool add_line(struct MHD_Response *response, const char *name, const char
  * Heads of all answers: nothing is kept, guessed, framed or shared with other sites. An answer that
  * lacks one for want of memory is not sent.
  */
-static bool add_lines(struct MHD_Response *response, const char *media_type, const char *policy,
-		      const char *cache)
+static bool response_add_headers(struct MHD_Response *response, const char *media_type,
+				 const char *policy, const char *cache)
 {
-	return add_line(response, "Content-Type", media_type) &&
-	       add_line(response, "Content-Security-Policy", policy) &&
-	       add_line(response, "Cache-Control", cache) &&
-	       add_line(response, "X-Content-Type-Options", "nosniff") &&
-	       add_line(response, "Referrer-Policy", "no-referrer") &&
-	       add_line(response, "Cross-Origin-Opener-Policy", "same-origin") &&
-	       add_line(response, "Cross-Origin-Resource-Policy", "same-origin") &&
-	       add_line(response, "X-Frame-Options", "DENY");
+	return response_add_header(response, "Content-Type", media_type) &&
+	       response_add_header(response, "Content-Security-Policy", policy) &&
+	       response_add_header(response, "Cache-Control", cache) &&
+	       response_add_header(response, "X-Content-Type-Options", "nosniff") &&
+	       response_add_header(response, "Referrer-Policy", "no-referrer") &&
+	       response_add_header(response, "Cross-Origin-Opener-Policy", "same-origin") &&
+	       response_add_header(response, "Cross-Origin-Resource-Policy", "same-origin") &&
+	       response_add_header(response, "X-Frame-Options", "DENY");
 }
 
 static void release_text(void *context)
@@ -134,12 +134,14 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t sta
 	*body = (struct ss_text){ 0 };
 	if (!response)
 		return MHD_NO;
-	if (add_lines(response, media_type, "default-src 'none'; frame-ancestors 'none'",
-		      "no-store") &&
-	    add_line(response, "Vary", "Accept-Encoding") &&
-	    (!is_gzip || add_line(response, "Content-Encoding", "gzip")) &&
-	    (status != MHD_HTTP_METHOD_NOT_ALLOWED || add_line(response, "Allow", "GET, HEAD")) &&
-	    (status != MHD_HTTP_SERVICE_UNAVAILABLE || add_line(response, "Retry-After", "1")))
+	if (response_add_headers(response, media_type, "default-src 'none'; frame-ancestors 'none'",
+				 "no-store") &&
+	    response_add_header(response, "Vary", "Accept-Encoding") &&
+	    (!is_gzip || response_add_header(response, "Content-Encoding", "gzip")) &&
+	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+	     response_add_header(response, "Allow", "GET, HEAD")) &&
+	    (status != MHD_HTTP_SERVICE_UNAVAILABLE ||
+	     response_add_header(response, "Retry-After", "1")))
 		result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -163,7 +165,7 @@ static enum MHD_Result send_problem(struct MHD_Connection *connection, uint32_t 
 
 static enum MHD_Result send_answer(struct exchange *exchange)
 {
-	struct ss_task *task = &exchange->task;
+	struct ss_server_task *task = &exchange->task;
 
 	if (task->status != SS_OK)
 		return send_problem(exchange->connection, ss_guard_status(task->status),
@@ -187,7 +189,8 @@ static enum MHD_Result send_page(struct exchange *exchange)
 	empty = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 	if (!empty)
 		return MHD_NO;
-	if (add_line(empty, "ETag", ss_page.tag) && add_line(empty, "Cache-Control", "no-cache"))
+	if (response_add_header(empty, "ETag", ss_page.tag) &&
+	    response_add_header(empty, "Cache-Control", "no-cache"))
 		result = MHD_queue_response(exchange->connection, MHD_HTTP_NOT_MODIFIED, empty);
 	MHD_destroy_response(empty);
 	return result;
@@ -201,8 +204,8 @@ static enum MHD_Result send_state(struct exchange *exchange)
 	return send_text(exchange->connection, MHD_HTTP_OK, "application/json", false, &body);
 }
 
-/* Called by a worker. The connection's thread goes on with it and calls answer() again. */
-static void finish(struct ss_task *task)
+/* Called by a worker. The thread of the connection then calls server_on_request() again. */
+static void exchange_finish_task(struct ss_server_task *task)
 {
 	struct exchange *exchange = (struct exchange *)(void *)task;
 
@@ -212,7 +215,7 @@ static void finish(struct ss_task *task)
 	MHD_resume_connection(exchange->connection);
 }
 
-static enum MHD_Result ask(struct exchange *exchange)
+static enum MHD_Result exchange_queue_task(struct exchange *exchange)
 {
 	struct ss_server *server = exchange->server;
 
@@ -226,7 +229,7 @@ static enum MHD_Result ask(struct exchange *exchange)
 		return MHD_YES;
 	exchange->task.status = ss_fail(&exchange->task.err, SS_ERR_STOPPED,
 					"the server is shutting down");
-	finish(&exchange->task);
+	exchange_finish_task(&exchange->task);
 	return MHD_YES;
 }
 
@@ -238,28 +241,30 @@ static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const c
 	return MHD_YES;
 }
 
-static void mark(struct MHD_Connection *connection, struct ss_server *server, bool is_answered)
+static void connection_mark(struct MHD_Connection *connection, struct ss_server *server,
+			    bool is_answered)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct slot *slot = info ? info->socket_context : NULL;
+	struct connection_slot *slot = info ? info->socket_context : NULL;
 
 	if (!slot)
 		return;
 	ss_gate_lock(server->gate);
 	slot->is_answered = is_answered;
-	slot->since = now();
+	slot->since = server_clock_s();
 	ss_gate_unlock(server->gate);
 }
 
 /* Looks at the head; true: the request was refused at once, *result says how that went. */
-static bool read_head(struct exchange *exchange, const char *method, enum MHD_Result *result)
+static bool exchange_read_head(struct exchange *exchange, const char *method,
+			       enum MHD_Result *result)
 {
 	struct ss_head head = { .method = method, .target = exchange->target };
 
 	exchange->is_read = true;
 	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, take_line, &head);
-	mark(exchange->connection, exchange->server, true);
+	connection_mark(exchange->connection, exchange->server, true);
 	exchange->verdict = ss_guard_check(&exchange->server->guard, &head);
 	exchange->task.takes_gzip = ss_head_takes_gzip(&head);
 	exchange->has_page = ss_page.length && ss_head_has_tag(&head, ss_page.tag);
@@ -272,9 +277,9 @@ static bool read_head(struct exchange *exchange, const char *method, enum MHD_Re
 }
 
 /* The library calls this when the head is there, when all is there, and after each resume. */
-static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *data,
-			      size_t *data_bytes, void **state)
+static enum MHD_Result server_on_request(void *context, struct MHD_Connection *connection,
+					 const char *url, const char *method, const char *version,
+					 const char *data, size_t *data_bytes, void **state)
 {
 	struct exchange *exchange = *state;
 	enum MHD_Result result = MHD_YES;
@@ -288,7 +293,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 		return MHD_NO;
 	exchange->connection = connection;
 	if (!exchange->is_read) {
-		(void)read_head(exchange, method, &result);
+		(void)exchange_read_head(exchange, method, &result);
 		return result;
 	}
 	if (exchange->is_answered)
@@ -299,11 +304,11 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	if (exchange->verdict.resource == SS_RESOURCE_PAGE)
 		return send_page(exchange);
 	return exchange->verdict.resource == SS_RESOURCE_STATE ? send_state(exchange)
-							       : ask(exchange);
+							       : exchange_queue_task(exchange);
 }
 
 /* The target as it was sent: the library decodes it later on, which is ss_ask()'s work. */
-static void *begin(void *context, const char *target, struct MHD_Connection *connection)
+static void *server_on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
 	struct ss_server *server = context;
 	size_t length = strlen(target), bytes = sizeof(struct exchange) + length + 1;
@@ -319,14 +324,14 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
 	return exchange;
 }
 
-static void end(void *context, struct MHD_Connection *connection, void **state,
-		enum MHD_RequestTerminationCode reason)
+static void server_on_end(void *context, struct MHD_Connection *connection, void **state,
+			  enum MHD_RequestTerminationCode reason)
 {
 	struct exchange *exchange = *state;
 	struct ss_server *server = context;
 
 	(void)reason;
-	mark(connection, server, false);
+	connection_mark(connection, server, false);
 	if (exchange) {
 		ss_text_release(&exchange->task.answer.body);
 		ss_memory_free(&server->memory, exchange, exchange->bytes);
@@ -339,7 +344,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 			    enum MHD_ConnectionNotificationCode code)
 {
 	struct ss_server *server = context;
-	struct slot *slot = *state;
+	struct connection_slot *slot = *state;
 
 	ss_gate_lock(server->gate);
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -353,7 +358,8 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 		while (i < CONNECTIONS_MAX && server->slots[i].is_used)
 			i++;
 		if (info && i < CONNECTIONS_MAX) {
-			server->slots[i] = (struct slot){ info->connect_fd, true, false, now() };
+			server->slots[i] = (struct connection_slot){ info->connect_fd, true, false,
+								     server_clock_s() };
 			*state = &server->slots[i];
 		}
 	}
@@ -362,11 +368,11 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 
 void ss_server_sweep(struct ss_server *server)
 {
-	time_t moment = now();
+	time_t moment = server_clock_s();
 
 	ss_gate_lock(server->gate);
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		struct slot *slot = &server->slots[i];
+		struct connection_slot *slot = &server->slots[i];
 		time_t limit = slot->is_answered ? ANSWER_SECONDS : REQUEST_SECONDS;
 
 		/* the library sees the end of the connection, and closes it */
@@ -388,10 +394,11 @@ static bool make_page(struct ss_server *server)
 	if (!server->page)
 		return false;
 	/* no-cache: kept, but asked for by its tag each time */
-	return add_lines(server->page, "text/html; charset=utf-8", ss_page.policy, "no-cache") &&
-	       add_line(server->page, "Vary", "Accept-Encoding") &&
-	       (!ss_page.length || (add_line(server->page, "Content-Encoding", "gzip") &&
-				    add_line(server->page, "ETag", ss_page.tag)));
+	return response_add_headers(server->page, "text/html; charset=utf-8", ss_page.policy,
+				    "no-cache") &&
+	       response_add_header(server->page, "Vary", "Accept-Encoding") &&
+	       (!ss_page.length || (response_add_header(server->page, "Content-Encoding", "gzip") &&
+				    response_add_header(server->page, "ETag", ss_page.tag)));
 }
 
 static enum ss_status start_daemon(struct ss_server *server, struct ss_error *err)
@@ -407,13 +414,14 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 		flags |= MHD_USE_IPv6;
 	errno = 0;
 	server->daemon = MHD_start_daemon(
-		flags, server->listener.port, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
-		server->listener.socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
-		MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION,
-		note_connection, server, MHD_OPTION_END);
+		flags, server->listener.port, NULL, NULL, server_on_request, server,
+		MHD_OPTION_LISTEN_SOCKET, server->listener.socket, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, server_on_target,
+		server, MHD_OPTION_NOTIFY_COMPLETED, server_on_end, server,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
 	if (server->daemon)
 		return SS_OK;
 	/* the library leaves what the system said, not always */
@@ -421,11 +429,11 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 		       errno ? strerror(errno) : "not enough memory or threads");
 }
 
-static enum ss_status prepare(struct ss_server *server, const struct ss_server_options *options,
-			      struct ss_error *err)
+static enum ss_status server_prepare(struct ss_server *server,
+				     const struct ss_server_options *options, struct ss_error *err)
 {
 	struct ss_guard *guard = &server->guard;
-	bool has_memory = ss_workers_init(&server->workers, finish);
+	bool has_memory = ss_workers_init(&server->workers, exchange_finish_task);
 
 	has_memory = ss_state_init(&server->state) && has_memory;
 	server->gate = ss_gate_open();
@@ -461,7 +469,7 @@ enum ss_status ss_server_start(const struct ss_server_options *options, struct s
 	memset(server, 0, sizeof(*server));
 	server->listener.socket = -1;
 	ss_memory_init(&server->memory, 0);
-	status = prepare(server, options, err);
+	status = server_prepare(server, options, err);
 	if (status == SS_OK)
 		*out = server;
 	else

@@ -15,7 +15,8 @@ struct crew {
 	void *context;
 };
 
-static enum ss_status keep(void *context, const char *bytes, size_t length, struct ss_error *err)
+static enum ss_status gzip_keep_bytes(void *context, const char *bytes, size_t length,
+				      struct ss_error *err)
 {
 	struct ss_text *text = context;
 
@@ -24,7 +25,7 @@ static enum ss_status keep(void *context, const char *bytes, size_t length, stru
 }
 
 /* Compresses the answer; it stays as it is where that fails or does not pay. */
-static void compress(struct ss_task *task)
+static void task_compress_answer(struct ss_server_task *task)
 {
 	struct ss_text *body = &task->answer.body, packed = { 0 };
 	struct ss_gzip_writer *writer = NULL;
@@ -32,7 +33,7 @@ static void compress(struct ss_task *task)
 	enum ss_status status;
 
 	ss_memory_init(&outside, 0);
-	status = ss_gzip_writer_open(&outside, keep, &packed, &writer, NULL);
+	status = ss_gzip_writer_open(&outside, gzip_keep_bytes, &packed, &writer, NULL);
 	if (status == SS_OK)
 		status = ss_gzip_writer_write(writer, body->data, body->length, NULL);
 	if (status == SS_OK)
@@ -48,7 +49,7 @@ static void compress(struct ss_task *task)
 	ss_text_release(&packed);
 }
 
-void ss_task_answer(const struct ss_runs *runs, struct ss_task *task)
+void ss_server_task_answer(const struct ss_runs *runs, struct ss_server_task *task)
 {
 	struct ss_text *body = &task->answer.body;
 
@@ -60,10 +61,10 @@ void ss_task_answer(const struct ss_runs *runs, struct ss_task *task)
 				       "rank, a step or a smaller top",
 				       body->length >> 20);
 	if (task->status == SS_OK && task->takes_gzip && body->length > SS_COMPRESS_BYTES)
-		compress(task);
+		task_compress_answer(task);
 }
 
-bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_task *task))
+bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_server_task *task))
 {
 	*workers = (struct ss_workers){ .finish = finish };
 	for (uint32_t i = 0; i < SS_WORKERS; i++) {
@@ -80,9 +81,9 @@ void ss_workers_release(struct ss_workers *workers)
 		ss_gate_close(workers->queues[i].gate);
 }
 
-bool ss_workers_add(struct ss_workers *workers, struct ss_task *task)
+bool ss_workers_add(struct ss_workers *workers, struct ss_server_task *task)
 {
-	struct ss_queue *queue = &workers->queues[task->apart];
+	struct ss_task_queue *queue = &workers->queues[task->apart];
 	bool is_open;
 
 	task->next = NULL;
@@ -101,9 +102,9 @@ bool ss_workers_add(struct ss_workers *workers, struct ss_task *task)
 }
 
 /* The next task, waited for; NULL: it is over. */
-static struct ss_task *take(struct ss_queue *queue)
+static struct ss_server_task *queue_take_task(struct ss_task_queue *queue)
 {
-	struct ss_task *task = NULL;
+	struct ss_server_task *task = NULL;
 
 	ss_gate_lock(queue->gate);
 	/* a worker that comes when all is over must not wait */
@@ -118,9 +119,9 @@ static struct ss_task *take(struct ss_queue *queue)
 	return task;
 }
 
-static void stop(struct ss_workers *workers, struct ss_queue *queue)
+static void queue_stop(struct ss_workers *workers, struct ss_task_queue *queue)
 {
-	struct ss_task *left;
+	struct ss_server_task *left;
 
 	ss_gate_lock(queue->gate);
 	queue->is_open = false;
@@ -130,7 +131,7 @@ static void stop(struct ss_workers *workers, struct ss_queue *queue)
 	ss_gate_wake(queue->gate);
 	ss_gate_unlock(queue->gate);
 	while (left) {
-		struct ss_task *next = left->next;
+		struct ss_server_task *next = left->next;
 
 		left->status = ss_fail(&left->err, SS_ERR_STOPPED, "the server is shutting down");
 		workers->finish(left);
@@ -143,22 +144,22 @@ static void stop_all(void *context)
 	struct crew *crew = context;
 
 	for (uint32_t i = 0; i < SS_WORKERS; i++)
-		stop(crew->workers, &crew->workers->queues[i]);
+		queue_stop(crew->workers, &crew->workers->queues[i]);
 }
 
-static void work(void *context, uint32_t index)
+static void worker_run(void *context, uint32_t index)
 {
 	struct crew *crew = context;
 	struct ss_workers *workers = crew->workers;
-	struct ss_task *task;
+	struct ss_server_task *task;
 
 	if (!index) {
 		crew->body(crew->context);
 		stop_all(crew);
 		return;
 	}
-	while ((task = take(&workers->queues[index - 1])) != NULL) {
-		ss_task_answer(workers->runs, task);
+	while ((task = queue_take_task(&workers->queues[index - 1])) != NULL) {
+		ss_server_task_answer(workers->runs, task);
 		workers->finish(task);
 	}
 }
@@ -167,7 +168,7 @@ enum ss_status ss_workers_run(struct ss_workers *workers, void (*body)(void *con
 			      void *context, struct ss_error *err)
 {
 	struct crew crew = { workers, body, context };
-	int reason = ss_thread_run_all(SS_WORKERS + 1, work, stop_all, &crew);
+	int reason = ss_thread_run_all(SS_WORKERS + 1, worker_run, stop_all, &crew);
 
 	return reason ? ss_fail(err, SS_ERR_IO, "cannot start a thread: %s", strerror(reason))
 		      : SS_OK;

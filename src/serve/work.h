@@ -25,8 +25,8 @@
 #define SS_ANSWER_BYTES_MAX ((size_t)512 << 20)
 
 /* One request on its way. */
-struct ss_task {
-	struct ss_task *next;
+struct ss_server_task {
+	struct ss_server_task *next;
 	const char *request; /* for ss_ask() */
 	bool apart;
 	bool takes_gzip;
@@ -37,28 +37,28 @@ struct ss_task {
 	bool is_gzip;
 };
 
-struct ss_queue {
+struct ss_task_queue {
 	struct ss_gate *gate;
-	struct ss_task *first, *last;
+	struct ss_server_task *first, *last;
 	bool is_open; /* somebody works on it */
 	bool is_over;
 };
 
 struct ss_workers {
-	struct ss_queue queues[SS_WORKERS];
+	struct ss_task_queue queues[SS_WORKERS];
 	const struct ss_runs *runs; /* lent; NULL: none is open yet */
 	/* Tells that a task is over; its owner may free it from then on. */
-	void (*finish)(struct ss_task *task);
+	void (*finish)(struct ss_server_task *task);
 };
 
 /* False without memory; to be released all the same. */
 SS_MUST_USE
-bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_task *task));
+bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_server_task *task));
 void ss_workers_release(struct ss_workers *workers);
 
 /* Queues the task for its worker; false: nobody works, now or any more. */
 SS_MUST_USE
-bool ss_workers_add(struct ss_workers *workers, struct ss_task *task);
+bool ss_workers_add(struct ss_workers *workers, struct ss_server_task *task);
 
 /*
  * Runs the workers beside body(context), on whose return they stop: the task at work is done,
@@ -70,6 +70,6 @@ enum ss_status ss_workers_run(struct ss_workers *workers, void (*body)(void *con
 			      void *context, struct ss_error *err);
 
 /* Answers one task; what the workers do, for tests. */
-void ss_task_answer(const struct ss_runs *runs, struct ss_task *task);
+void ss_server_task_answer(const struct ss_runs *runs, struct ss_server_task *task);
 
 #endif

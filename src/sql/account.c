@@ -40,12 +40,13 @@ static const struct {
 	{ "unexplained", offsetof(struct ss_account, unexplained_ns) },
 };
 
-const char *ss_account_part_at(size_t index)
+const char *ss_sql_account_part_at(size_t index)
 {
 	return index < SS_COUNT(parts) ? parts[index].name : NULL;
 }
 
-static void add_row(struct ss_table *out, const char *part, int64_t time_ns, int64_t step_ns)
+static void account_add_row(struct ss_table *out, const char *part, int64_t time_ns,
+			    int64_t step_ns)
 {
 	ss_row_begin(out);
 	ss_row_text(out, part);
@@ -54,11 +55,12 @@ static void add_row(struct ss_table *out, const char *part, int64_t time_ns, int
 	ss_row_end(out);
 }
 
-void ss_account_add_rows(const struct ss_account *account, struct ss_table *out)
+void ss_sql_account_add_rows(const struct ss_account *account, struct ss_table *out)
 {
 	if (account->step_ns <= 0)
 		return;
 	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		add_row(out, parts[i].name, *(const int64_t *)((const char *)account + parts[i].at),
-			account->step_ns);
+		account_add_row(out, parts[i].name,
+				*(const int64_t *)((const char *)account + parts[i].at),
+				account->step_ns);
 }

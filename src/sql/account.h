@@ -11,9 +11,9 @@
 extern const struct ss_view ss_account_view;
 
 /* The names of the parts by index; NULL past the end. */
-const char *ss_account_part_at(size_t index);
+const char *ss_sql_account_part_at(size_t index);
 
 /* Adds the parts; none where there are no steps. */
-void ss_account_add_rows(const struct ss_account *account, struct ss_table *out);
+void ss_sql_account_add_rows(const struct ss_account *account, struct ss_table *out);
 
 #endif

@@ -19,14 +19,15 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-static char *copy_text(struct ss_arena *arena, const struct ss_sql_text *text)
+static char *sql_answer_copy_text(struct ss_arena *arena, const struct ss_sql_text *text)
 {
 	return memchr(text->text, '\0', text->length)
 		       ? NULL
 		       : ss_arena_copy(arena, text->text, text->length);
 }
 
-static enum ss_status prepare(struct ss_sql_answer *answer, const char *text, struct ss_error *err)
+static enum ss_status sql_answer_prepare(struct ss_sql_answer *answer, const char *text,
+					 struct ss_error *err)
 {
 	const struct ss_engine *engine = ss_engine();
 
@@ -41,7 +42,7 @@ static enum ss_status prepare(struct ss_sql_answer *answer, const char *text, st
 }
 
 /* Works on the query, and asks in between whether to stop. */
-static enum ss_status work(struct ss_sql_answer *answer, struct ss_error *err)
+static enum ss_status sql_answer_work(struct ss_sql_answer *answer, struct ss_error *err)
 {
 	const struct ss_engine *engine = ss_engine();
 	const struct ss_sql_options *options = &answer->sql->options;
@@ -67,10 +68,11 @@ static enum ss_status work(struct ss_sql_answer *answer, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status execute(struct ss_sql_answer *answer, const char *text, struct ss_error *err)
+static enum ss_status sql_answer_execute(struct ss_sql_answer *answer, const char *text,
+					 struct ss_error *err)
 {
-	SS_TRY(prepare(answer, text, err));
-	return work(answer, err);
+	SS_TRY(sql_answer_prepare(answer, text, err));
+	return sql_answer_work(answer, err);
 }
 
 static void drop_result(struct ss_sql_answer *answer)
@@ -115,12 +117,13 @@ static bool reads_all(const struct ss_sql_answer *answer)
 	return true;
 }
 
-static enum ss_status run(struct ss_sql_answer *answer, const char *query, struct ss_error *err)
+static enum ss_status sql_answer_run(struct ss_sql_answer *answer, const char *query,
+				     struct ss_error *err)
 {
 	struct ss_text wrapped = { 0 };
 	enum ss_status status;
 
-	SS_TRY(execute(answer, query, err));
+	SS_TRY(sql_answer_execute(answer, query, err));
 	answer->has_rows = ss_engine()->result_return_type(answer->result) == DUCK_RETURNS_ROWS;
 	if (!answer->has_rows)
 		return SS_OK;
@@ -131,7 +134,7 @@ static enum ss_status run(struct ss_sql_answer *answer, const char *query, struc
 	drop_result(answer);
 	answer->sql->query = NULL; /* what follows was not written so */
 	if (status == SS_OK)
-		status = execute(answer, wrapped.data, err);
+		status = sql_answer_execute(answer, wrapped.data, err);
 	if (status == SS_OK)
 		status = ss_sql_read_columns(answer, err);
 	ss_text_release(&wrapped);
@@ -149,11 +152,11 @@ enum ss_status ss_sql_begin(struct ss_sql *sql, const struct ss_sql_text *statem
 	sql->problem_at = -1;
 	ss_arena_init(&out->arena, sql->memory);
 	ss_table_init(&out->table, &out->view, &out->arena);
-	query = copy_text(&out->arena, statement);
+	query = sql_answer_copy_text(&out->arena, statement);
 	if (!query)
 		return ss_fail(err, SS_ERR_USAGE, "the query contains a zero byte, or is too long");
 	sql->query = query;
-	status = run(out, query, err);
+	status = sql_answer_run(out, query, err);
 	sql->query = NULL;
 	out->is_done = status != SS_OK || !out->has_rows;
 	return status;

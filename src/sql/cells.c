@@ -11,7 +11,7 @@
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *text, size_t length, const char *end)
+static bool column_name_ends_with(const char *text, size_t length, const char *end)
 {
 	size_t own = strlen(end);
 
@@ -52,23 +52,24 @@ static bool find_declared(const char *name, size_t length, enum ss_column_type *
 	return false;
 }
 
-static enum ss_column_type unit_of(const char *name, bool has_fraction)
+static enum ss_column_type column_unit(const char *name, bool has_fraction)
 {
 	size_t length = strip_call(&name);
 	enum ss_column_type type;
 
 	if (has_fraction)
-		return ends_with(name, length, "_percent") ? SS_COLUMN_PERCENT : SS_COLUMN_NUMBER;
-	if (ends_with(name, length, "_ns"))
+		return column_name_ends_with(name, length, "_percent") ? SS_COLUMN_PERCENT
+								       : SS_COLUMN_NUMBER;
+	if (column_name_ends_with(name, length, "_ns"))
 		return SS_COLUMN_NS;
-	if (ends_with(name, length, "_bytes"))
+	if (column_name_ends_with(name, length, "_bytes"))
 		return SS_COLUMN_BYTES;
 	if (find_declared(name, length, &type) && type == SS_COLUMN_ID)
 		return SS_COLUMN_ID;
 	return SS_COLUMN_COUNT;
 }
 
-static void look(struct ss_sql_source *source)
+static void sql_source_inspect(struct ss_sql_source *source)
 {
 	const struct ss_engine *engine = ss_engine();
 
@@ -91,13 +92,13 @@ bool ss_sql_source_is_read(const struct ss_sql_source *source)
 	       source->type == DUCK_NULL;
 }
 
-static enum ss_column_type type_of(const struct ss_sql_source *source, const char *name)
+static enum ss_column_type column_type(const struct ss_sql_source *source, const char *name)
 {
 	if (source->is_enum || source->type == DUCK_BOOLEAN || source->type == DUCK_VARCHAR ||
 	    source->type == DUCK_NULL)
 		return SS_COLUMN_TEXT;
-	return unit_of(name, source->is_decimal || source->type == DUCK_FLOAT ||
-				     source->type == DUCK_DOUBLE);
+	return column_unit(name, source->is_decimal || source->type == DUCK_FLOAT ||
+					 source->type == DUCK_DOUBLE);
 }
 
 void ss_sql_release_sources(struct ss_sql_answer *answer)
@@ -137,10 +138,10 @@ enum ss_status ss_sql_read_columns(struct ss_sql_answer *answer, struct ss_error
 
 		source->logical = engine->column_logical_type(&answer->result, i);
 		answer->view.column_count = i + 1;
-		look(source);
+		sql_source_inspect(source);
 		columns[i].name = ss_arena_copy(&answer->arena, name, strlen(name));
 		columns[i].about = "";
-		columns[i].type = type_of(source, name);
+		columns[i].type = column_type(source, name);
 		source->texts = SS_ARENA_NEW(&answer->arena, char *, source->text_count);
 		if (!columns[i].name || !source->texts)
 			return ss_fail_memory(err, "the result");
@@ -195,7 +196,7 @@ static double decimal_at(const struct ss_sql_source *source, const void *cells, 
 }
 
 /* Texts of ours have no zero bytes: what is no letter becomes a question mark. */
-static void add_text(struct ss_sql_answer *answer, const char *text, uint32_t length)
+static void sql_cell_add_text(struct ss_sql_answer *answer, const char *text, uint32_t length)
 {
 	char *copy;
 
@@ -214,7 +215,7 @@ static void add_vector_text(struct ss_sql_answer *answer, const union duck_text 
 {
 	bool is_inlined = text->length <= DUCK_INLINED;
 
-	add_text(answer, is_inlined ? text->inlined.text : text->apart.text, text->length);
+	sql_cell_add_text(answer, is_inlined ? text->inlined.text : text->apart.text, text->length);
 }
 
 static void add_enum(struct ss_sql_answer *answer, struct ss_sql_source *source, const void *cells,
@@ -228,8 +229,8 @@ static void add_enum(struct ss_sql_answer *answer, struct ss_sql_source *source,
 	ss_row_text(&answer->table, id < source->text_count ? source->texts[id] : NULL);
 }
 
-static enum ss_status add_cell(struct ss_sql_answer *answer, uint32_t column, uint32_t row,
-			       struct ss_error *err)
+static enum ss_status sql_cell_add(struct ss_sql_answer *answer, uint32_t column, uint32_t row,
+				   struct ss_error *err)
 {
 	struct ss_sql_source *source = &answer->sources[column];
 	const void *cells = source->cells;
@@ -277,7 +278,7 @@ enum ss_status ss_sql_read_chunk(struct ss_sql_answer *answer, duck_handle chunk
 	for (uint32_t row = 0; row < rows; row++) {
 		ss_row_begin(&answer->table);
 		for (uint32_t i = 0; i < count; i++)
-			SS_TRY(add_cell(answer, i, row, err));
+			SS_TRY(sql_cell_add(answer, i, row, err));
 		ss_row_end(&answer->table);
 	}
 	return answer->table.failed ? ss_fail_memory(err, "the result") : SS_OK;

@@ -102,7 +102,7 @@ static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 }
 
 /* A view of each function, so that plain names, SHOW TABLES and DESCRIBE work. */
-static enum ss_status add_tables(struct ss_sql *sql, struct ss_error *err)
+static enum ss_status database_add_views(struct ss_sql *sql, struct ss_error *err)
 {
 	const struct ss_view *table;
 	struct ss_text views = { 0 };
@@ -161,7 +161,7 @@ enum ss_status ss_sql_open(struct ss_session *session, const struct ss_sql_optio
 	if (status == SS_OK)
 		status = connect_to(sql, err);
 	if (status == SS_OK)
-		status = add_tables(sql, err);
+		status = database_add_views(sql, err);
 	if (status == SS_OK)
 		return SS_OK;
 	ss_sql_close(sql);

@@ -69,8 +69,8 @@ static uint32_t track_count(const struct ss_trace *trace)
 	return trace->track_count;
 }
 
-static const char *id_text(const struct ss_trace *trace, int64_t number, uint32_t text,
-			   char room[24])
+static const char *domain_id_text(const struct ss_trace *trace, int64_t number, uint32_t text,
+				  char room[24])
 {
 	if (text)
 		return ss_strings_text(&trace->texts, text);
@@ -82,14 +82,14 @@ static const char *pid_text(const struct ss_trace *trace, uint32_t number, char 
 {
 	const struct ss_track *track = &trace->tracks[number];
 
-	return id_text(trace, track->pid, track->pid_text, room);
+	return domain_id_text(trace, track->pid, track->pid_text, room);
 }
 
 static const char *tid_text(const struct ss_trace *trace, uint32_t number, char room[24])
 {
 	const struct ss_track *track = &trace->tracks[number];
 
-	return id_text(trace, track->tid, track->tid_text, room);
+	return domain_id_text(trace, track->tid, track->tid_text, room);
 }
 
 static const struct source sources[SS_DOMAIN_COUNT] = {
@@ -102,21 +102,21 @@ static const struct source sources[SS_DOMAIN_COUNT] = {
 };
 
 /* A text with the number that it was given when it was first seen. */
-struct seen {
+struct domain_text {
 	const char *text;
 	uint32_t id;
 };
 
-static int compare(const void *a, const void *b)
+static int domain_compare_texts(const void *a, const void *b)
 {
-	const struct seen *left = a, *right = b;
+	const struct domain_text *left = a, *right = b;
 
 	return strcmp(left->text, right->text);
 }
 
 /* All files' texts, each once; maps lead to their ids for now. */
-static bool collect(const struct source *source, const struct ss_job *job, struct ss_arena *arena,
-		    struct ss_strings *texts, struct ss_domain *out)
+static bool domain_collect(const struct source *source, const struct ss_job *job,
+			   struct ss_arena *arena, struct ss_strings *texts, struct ss_domain *out)
 {
 	char room[24];
 
@@ -146,13 +146,13 @@ static bool collect(const struct source *source, const struct ss_job *job, struc
 static bool sort(const struct ss_strings *texts, struct ss_arena *arena, const char **names,
 		 uint32_t *places)
 {
-	struct seen *order = SS_ARENA_NEW(arena, struct seen, texts->count);
+	struct domain_text *order = SS_ARENA_NEW(arena, struct domain_text, texts->count);
 
 	if (!order)
 		return false;
 	for (uint32_t i = 0; i < texts->count; i++)
-		order[i] = (struct seen){ ss_strings_text(texts, i), i };
-	qsort(order, texts->count, sizeof(*order), compare);
+		order[i] = (struct domain_text){ ss_strings_text(texts, i), i };
+	qsort(order, texts->count, sizeof(*order), domain_compare_texts);
 	for (uint32_t i = 0; i < texts->count; i++) {
 		names[i] = order[i].text;
 		places[order[i].id] = i;
@@ -181,8 +181,8 @@ static bool make_type(const struct source *source, const struct ss_job *job,
 	return out->type;
 }
 
-static bool make(const struct source *source, const struct ss_job *job, struct ss_arena *arena,
-		 struct ss_domain *out)
+static bool domain_make(const struct source *source, const struct ss_job *job,
+			struct ss_arena *arena, struct ss_domain *out)
 {
 	struct ss_strings texts;
 	struct ss_arena scratch;
@@ -191,7 +191,7 @@ static bool make(const struct source *source, const struct ss_job *job, struct s
 	if (!ss_strings_init(&texts, arena->memory))
 		return false;
 	ss_arena_init(&scratch, arena->memory);
-	whole = collect(source, job, arena, &texts, out) &&
+	whole = domain_collect(source, job, arena, &texts, out) &&
 		make_type(source, job, &texts, &scratch, out);
 	ss_arena_release(&scratch);
 	ss_strings_release(&texts);
@@ -203,7 +203,7 @@ enum ss_status ss_domains_make(struct ss_domains *domains, const struct ss_job *
 {
 	*domains = (struct ss_domains){ 0 };
 	for (int i = SS_DOMAIN_NONE + 1; i < SS_DOMAIN_COUNT; i++)
-		if (!make(&sources[i], job, arena, &domains->items[i]))
+		if (!domain_make(&sources[i], job, arena, &domains->items[i]))
 			return ss_fail_memory(err, "the names of all files");
 	return SS_OK;
 }

@@ -55,7 +55,7 @@ const struct ss_engine *ss_engine(void)
 	return &loaded;
 }
 
-static enum ss_status find(struct ss_engine *engine, struct ss_error *err)
+static enum ss_status engine_find_functions(struct ss_engine *engine, struct ss_error *err)
 {
 	void *found;
 
@@ -87,7 +87,7 @@ enum ss_status ss_engine_load(const char *path, const char *folder, struct ss_er
 			path, problem ? problem : "not found");
 	if (!engine.library)
 		return ss_fail(err, SS_ERR_MISSING, "SQL needs DuckDB (libduckdb.so); " HOW_TO_GET);
-	SS_TRY(find(&engine, err));
+	SS_TRY(engine_find_functions(&engine, err));
 	loaded = engine;
 	return SS_OK;
 }

@@ -12,8 +12,8 @@
 #include "sql/database.h"
 
 /* What tells two tables apart. */
-static bool describe(const struct ss_view *table, const struct ss_sql_arguments *arguments,
-		     struct ss_text *out)
+static bool made_describe_request(const struct ss_view *table,
+				  const struct ss_sql_arguments *arguments, struct ss_text *out)
 {
 	ss_text_add_string(out, table->name);
 	for (int i = 0; i < SS_PARAMETER_COUNT; i++)
@@ -40,7 +40,7 @@ static enum ss_status make_account(struct ss_sql *sql, const char *rank,
 	SS_TRY(ss_session_verdict(sql->session, &options, &verdict, err));
 	ss_arena_init(&scratch, sql->memory);
 	ss_table_init(&table, &ss_account_view, &scratch);
-	ss_account_add_rows(&verdict->account, &table);
+	ss_sql_account_add_rows(&verdict->account, &table);
 	status = table.failed ? ss_fail_memory(err, "the table")
 			      : ss_arrow_stream(&table, &plain, out, err);
 	ss_table_release(&table);
@@ -49,7 +49,7 @@ static enum ss_status make_account(struct ss_sql *sql, const char *rank,
 }
 
 /* "name=value" of all that are options of the view. */
-static enum ss_status make_view(struct ss_sql *sql, const char *what,
+static enum ss_status made_view(struct ss_sql *sql, const char *what,
 				const struct ss_sql_arguments *arguments,
 				struct ArrowArrayStream *out, struct ss_error *err)
 {
@@ -79,9 +79,9 @@ static enum ss_status make_view(struct ss_sql *sql, const char *what,
 	return status;
 }
 
-static enum ss_status make(struct ss_sql *sql, const struct ss_view *table,
-			   const struct ss_sql_arguments *arguments, struct ArrowArrayStream *out,
-			   struct ss_error *err)
+static enum ss_status made_make(struct ss_sql *sql, const struct ss_view *table,
+				const struct ss_sql_arguments *arguments,
+				struct ArrowArrayStream *out, struct ss_error *err)
 {
 	const char *rank = arguments->texts[SS_PARAMETER_RANK];
 
@@ -94,11 +94,11 @@ static enum ss_status make(struct ss_sql *sql, const struct ss_view *table,
 			       "has the rows of all ranks");
 	if (table == &ss_account_view)
 		return make_account(sql, rank, out, err);
-	return make_view(sql, table == &ss_findings_view ? "diagnose" : table->name, arguments, out,
+	return made_view(sql, table == &ss_findings_view ? "diagnose" : table->name, arguments, out,
 			 err);
 }
 
-static struct ss_made *find(struct ss_sql *sql, const char *request)
+static struct ss_made *made_find(struct ss_sql *sql, const char *request)
 {
 	for (struct ss_made *made = sql->made; made; made = made->next)
 		if (strcmp(made->request, request) == 0)
@@ -106,9 +106,9 @@ static struct ss_made *find(struct ss_sql *sql, const char *request)
 	return NULL;
 }
 
-static enum ss_status keep(struct ss_sql *sql, const struct ss_text *request,
-			   struct ArrowArrayStream *stream, const struct ss_made **out,
-			   struct ss_error *err)
+static enum ss_status made_keep(struct ss_sql *sql, const struct ss_text *request,
+				struct ArrowArrayStream *stream, const struct ss_made **out,
+				struct ss_error *err)
 {
 	struct ss_made *made = SS_ARENA_NEW(&sql->arena, struct ss_made, 1);
 
@@ -130,16 +130,16 @@ enum ss_status ss_sql_make(struct ss_sql *sql, const struct ss_view *table,
 	struct ArrowArrayStream stream;
 	enum ss_status status = SS_OK;
 
-	if (!describe(table, arguments, &request)) {
+	if (!made_describe_request(table, arguments, &request)) {
 		ss_text_release(&request);
 		return ss_fail_memory(err, "the table");
 	}
 	ss_gate_lock(sql->gate);
-	*out = find(sql, request.data);
+	*out = made_find(sql, request.data);
 	if (!*out) {
-		status = make(sql, table, arguments, &stream, err);
+		status = made_make(sql, table, arguments, &stream, err);
 		if (status == SS_OK)
-			status = keep(sql, &request, &stream, out, err);
+			status = made_keep(sql, &request, &stream, out, err);
 		if (stream.release)
 			stream.release(&stream);
 	}

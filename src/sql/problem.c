@@ -29,7 +29,7 @@ static const struct kind kinds[] = {
 };
 
 /* One line: what DuckDB says before it shows the query. */
-static void shorten(const char *message, char *out, size_t room)
+static void problem_first_line(const char *message, char *out, size_t room)
 {
 	const char *end = strstr(message, "\n\nLINE ");
 	size_t used = 0;
@@ -67,7 +67,7 @@ static enum ss_status no_table(const char *message, struct ss_error *err)
 }
 
 /* The rest of a text behind this number of characters. */
-static const char *skip(const char *text, size_t characters)
+static const char *skip_characters(const char *text, size_t characters)
 {
 	while (*text && characters--)
 		do
@@ -91,7 +91,7 @@ static const char *find_line(const char *text, size_t number)
  * DuckDB shows the line with a mark below: "LINE 2: from slcies\n             ^". It cuts long
  * lines at both ends, so that the piece is looked for in the line.
  */
-static int64_t find_place(const char *query, const char *message)
+static int64_t problem_find_place(const char *query, const char *message)
 {
 	const char *line = query ? strstr(message, "\n\nLINE ") : NULL, *piece, *end, *mark, *found;
 	size_t column, cut, length;
@@ -115,7 +115,7 @@ static int64_t find_place(const char *query, const char *message)
 	text[length - cut] = '\0';
 	found = find_line(query, strtoul(line + strlen("LINE "), NULL, 10));
 	found = found ? strstr(found, text) : NULL;
-	return found ? skip(found, column - cut) - query : -1;
+	return found ? skip_characters(found, column - cut) - query : -1;
 }
 
 int64_t ss_sql_problem_at(const struct ss_sql *sql)
@@ -128,7 +128,7 @@ enum ss_status ss_sql_fail(struct ss_sql *sql, const char *message, struct ss_er
 	char line[400];
 
 	message = message ? message : "no reason given";
-	sql->problem_at = find_place(sql->query, message);
+	sql->problem_at = problem_find_place(sql->query, message);
 	if (sql->own.code != SS_OK) {
 		enum ss_status code = sql->own.code;
 
@@ -138,7 +138,7 @@ enum ss_status ss_sql_fail(struct ss_sql *sql, const char *message, struct ss_er
 	}
 	if (strncmp(message, "Catalog Error", 13) == 0)
 		SS_TRY(no_table(message, err));
-	shorten(message, line, sizeof(line));
+	problem_first_line(message, line, sizeof(line));
 	for (size_t i = 0; i < SS_COUNT(kinds); i++)
 		if (strncmp(message, kinds[i].begins, strlen(kinds[i].begins)) == 0)
 			return ss_fail(err, kinds[i].code, "%s (DuckDB: %s)", kinds[i].words, line);

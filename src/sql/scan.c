@@ -25,7 +25,7 @@ struct entry {
 	const struct ss_raw_table *raw; /* NULL: the table is computed */
 };
 
-struct bound {
+struct scan_binding {
 	struct entry entry;
 	struct ss_sql_arguments arguments;
 	int64_t rank; /* SS_EVERY_RANK */
@@ -38,7 +38,7 @@ struct morsel {
 };
 
 struct scan {
-	const struct bound *bound;
+	const struct scan_binding *bound;
 	const struct ss_made *made; /* NULL: raw */
 	_Atomic uint32_t next;
 	struct morsel *morsels;
@@ -54,7 +54,7 @@ struct local {
 };
 
 /* DuckDB puts words of its own around an error; ours is kept as it is. */
-static void fail(struct ss_sql *sql, const struct ss_error *err)
+static void scan_keep_error(struct ss_sql *sql, const struct ss_error *err)
 {
 	ss_gate_lock(sql->gate);
 	sql->own = *err;
@@ -65,7 +65,7 @@ static void fail(struct ss_sql *sql, const struct ss_error *err)
 
 static void release_bound(void *data)
 {
-	struct bound *bound = data;
+	struct scan_binding *bound = data;
 
 	for (int i = 0; i < SS_PARAMETER_COUNT; i++)
 		if (bound->arguments.texts[i])
@@ -73,7 +73,7 @@ static void release_bound(void *data)
 	ss_arrow_free(bound);
 }
 
-static void read_arguments(duck_handle info, struct bound *bound)
+static void read_arguments(duck_handle info, struct scan_binding *bound)
 {
 	const struct ss_engine *engine = ss_engine();
 
@@ -93,7 +93,7 @@ static void read_arguments(duck_handle info, struct bound *bound)
 }
 
 /* Digits with a sign, of a parameter that DuckDB has made a number. */
-static int64_t number_of(const char *text, int64_t otherwise)
+static int64_t scan_parameter_number(const char *text, int64_t otherwise)
 {
 	uint64_t number = 0;
 
@@ -104,7 +104,7 @@ static int64_t number_of(const char *text, int64_t otherwise)
 	return *text == '-' ? (int64_t)(0 - number) : (int64_t)number;
 }
 
-static enum ss_status check_rank(const struct bound *bound, struct ss_error *err)
+static enum ss_status scan_check_rank(const struct scan_binding *bound, struct ss_error *err)
 {
 	const struct ss_job *job = &bound->entry.sql->session->job;
 
@@ -116,19 +116,19 @@ static enum ss_status check_rank(const struct bound *bound, struct ss_error *err
 	return ss_choice_no_rank(job, bound->rank, err);
 }
 
-static enum ss_status read_raw(struct bound *bound, struct ss_error *err)
+static enum ss_status read_raw(struct scan_binding *bound, struct ss_error *err)
 {
 	char *const *texts = bound->arguments.texts;
 
-	bound->rank = number_of(texts[SS_PARAMETER_RANK], SS_EVERY_RANK);
-	bound->from_ns = number_of(texts[SS_PARAMETER_FROM], INT64_MIN);
-	bound->to_ns = number_of(texts[SS_PARAMETER_TO], INT64_MAX);
+	bound->rank = scan_parameter_number(texts[SS_PARAMETER_RANK], SS_EVERY_RANK);
+	bound->from_ns = scan_parameter_number(texts[SS_PARAMETER_FROM], INT64_MIN);
+	bound->to_ns = scan_parameter_number(texts[SS_PARAMETER_TO], INT64_MAX);
 	bound->picks = bound->entry.raw->is_sparse || texts[SS_PARAMETER_FROM] ||
 		       texts[SS_PARAMETER_TO];
-	return check_rank(bound, err);
+	return scan_check_rank(bound, err);
 }
 
-static void add_columns(duck_handle info, const struct bound *bound)
+static void scan_add_columns(duck_handle info, const struct scan_binding *bound)
 {
 	const struct ss_engine *engine = ss_engine();
 	const struct ss_view *table = bound->entry.table;
@@ -153,7 +153,7 @@ static void add_columns(duck_handle info, const struct bound *bound)
 	}
 }
 
-static uint64_t count_rows(const struct bound *bound)
+static uint64_t scan_count_rows(const struct scan_binding *bound)
 {
 	const struct ss_job *job = &bound->entry.sql->session->job;
 	uint64_t rows = 0;
@@ -164,11 +164,11 @@ static uint64_t count_rows(const struct bound *bound)
 	return rows;
 }
 
-static void bind(duck_handle info)
+static void scan_bind(duck_handle info)
 {
 	const struct ss_engine *engine = ss_engine();
 	const struct entry *entry = engine->bind_get_extra_info(info);
-	struct bound *bound = ss_arrow_alloc(1, sizeof(*bound));
+	struct scan_binding *bound = ss_arrow_alloc(1, sizeof(*bound));
 	struct ss_error err = { 0 };
 
 	if (!bound) {
@@ -180,13 +180,13 @@ static void bind(duck_handle info)
 	engine->bind_set_bind_data(info, bound, release_bound);
 	read_arguments(info, bound);
 	if (entry->raw && read_raw(bound, &err) != SS_OK) {
-		fail(bound->entry.sql, &err);
+		scan_keep_error(bound->entry.sql, &err);
 		engine->bind_set_error(info, err.text);
 		return;
 	}
-	add_columns(info, bound);
+	scan_add_columns(info, bound);
 	if (entry->raw)
-		engine->bind_set_cardinality(info, count_rows(bound), !bound->picks);
+		engine->bind_set_cardinality(info, scan_count_rows(bound), !bound->picks);
 }
 
 /* --- beginning: morsels and wanted columns ------------------------------------------------- */
@@ -201,7 +201,7 @@ static void release_scan(void *data)
 }
 
 /* Morsels of `rows` rows; with a list they are stored there. */
-static uint32_t cut(uint32_t file, uint64_t rows, struct morsel *out)
+static uint32_t scan_cut_morsels(uint32_t file, uint64_t rows, struct morsel *out)
 {
 	uint32_t count = 0;
 
@@ -221,16 +221,17 @@ static uint32_t cut_all(const struct scan *scan, struct morsel *out)
 	uint32_t count = 0;
 
 	if (scan->made)
-		return scan->made->array.release ? cut(0, (uint64_t)scan->made->array.length, out)
-						 : 0;
+		return scan->made->array.release
+			       ? scan_cut_morsels(0, (uint64_t)scan->made->array.length, out)
+			       : 0;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_subject *file = &job->files[i].subject;
 
 		if (!file->trace ||
 		    (scan->bound->rank != SS_EVERY_RANK && scan->bound->rank != file->rank))
 			continue;
-		count += cut(i, scan->bound->entry.raw->count(file->trace),
-			     out ? out + count : NULL);
+		count += scan_cut_morsels(i, scan->bound->entry.raw->count(file->trace),
+					  out ? out + count : NULL);
 	}
 	return count;
 }
@@ -260,7 +261,7 @@ static bool make_lists(duck_handle info, struct scan *scan)
 static void init(duck_handle info)
 {
 	const struct ss_engine *engine = ss_engine();
-	const struct bound *bound = engine->init_get_bind_data(info);
+	const struct scan_binding *bound = engine->init_get_bind_data(info);
 	struct scan *scan = ss_arrow_alloc(1, sizeof(*scan));
 	struct ss_error err = { .text = "no memory" };
 	bool is_fine = scan;
@@ -276,7 +277,7 @@ static void init(duck_handle info)
 		engine->init_set_max_threads(info, scan->morsel_count ? scan->morsel_count : 1);
 		return;
 	}
-	fail(bound->entry.sql, &err);
+	scan_keep_error(bound->entry.sql, &err);
 	engine->init_set_error(info, err.text);
 }
 
@@ -304,7 +305,7 @@ static void init_local(duck_handle info)
 /* --- chunks -------------------------------------------------------------------------------- */
 
 /* Takes the next morsel; false: none is left. */
-static bool take(struct scan *scan, struct local *local)
+static bool scan_take_morsel(struct scan *scan, struct local *local)
 {
 	uint32_t number = atomic_fetch_add(&scan->next, 1);
 
@@ -315,7 +316,7 @@ static bool take(struct scan *scan, struct local *local)
 }
 
 /* The next row of the morsel that may count: what begins too late is followed by more of that. */
-static uint32_t next_row(const struct bound *bound, const struct ss_trace *trace,
+static uint32_t next_row(const struct scan_binding *bound, const struct ss_trace *trace,
 			 const struct morsel *left)
 {
 	const struct ss_raw_table *raw = bound->entry.raw;
@@ -328,8 +329,8 @@ static uint32_t next_row(const struct bound *bound, const struct ss_trace *trace
 }
 
 /* The next rows of the morsel that count, at most `room`; sets what is left of it. */
-static uint32_t pick(const struct bound *bound, const struct ss_trace *trace, struct local *local,
-		     uint32_t room)
+static uint32_t pick(const struct scan_binding *bound, const struct ss_trace *trace,
+		     struct local *local, uint32_t room)
 {
 	struct morsel *left = &local->left;
 	uint32_t count = 0;
@@ -343,7 +344,7 @@ static uint32_t pick(const struct bound *bound, const struct ss_trace *trace, st
 static void fill_raw(const struct scan *scan, struct local *local, duck_handle chunk, uint32_t room)
 {
 	const struct ss_engine *engine = ss_engine();
-	const struct bound *bound = scan->bound;
+	const struct scan_binding *bound = scan->bound;
 	const struct ss_subject *file =
 		&bound->entry.sql->session->job.files[local->left.file].subject;
 	struct ss_raw_part part = { .trace = file->trace,
@@ -373,7 +374,8 @@ static void fill_raw(const struct scan *scan, struct local *local, duck_handle c
 }
 
 /* Bits of Arrow are those of DuckDB; rows begin at a multiple of 64. */
-static void fill_known(const uint8_t *known, uint32_t from, uint32_t count, duck_handle vector)
+static void scan_fill_validity(const uint8_t *known, uint32_t from, uint32_t count,
+			       duck_handle vector)
 {
 	const struct ss_engine *engine = ss_engine();
 
@@ -418,7 +420,7 @@ static void fill_made(const struct scan *scan, struct local *local, duck_handle 
 		if (scan->columns[i] == UINT32_MAX)
 			continue;
 		column = scan->made->array.children[scan->columns[i]];
-		fill_known(column->buffers[0], from, count, vector);
+		scan_fill_validity(column->buffers[0], from, count, vector);
 		if (column->dictionary)
 			fill_texts(column, from, count, vector);
 		else
@@ -438,7 +440,7 @@ static void scan_chunk(duck_handle info, duck_handle chunk)
 	uint32_t room = (uint32_t)engine->vector_size();
 
 	do {
-		if (local->left.from == local->left.to && !take(scan, local)) {
+		if (local->left.from == local->left.to && !scan_take_morsel(scan, local)) {
 			engine->data_chunk_set_size(chunk, 0);
 			return;
 		}
@@ -485,7 +487,7 @@ bool ss_sql_register(struct ss_sql *sql, const struct ss_view *table)
 	engine->table_function_set_name(function, name);
 	add_parameters(function, table);
 	engine->table_function_set_extra_info(function, entry, NULL);
-	engine->table_function_set_bind(function, bind);
+	engine->table_function_set_bind(function, scan_bind);
 	engine->table_function_set_init(function, init);
 	engine->table_function_set_local_init(function, init_local);
 	engine->table_function_set_function(function, scan_chunk);

@@ -6,7 +6,7 @@
 
 #include "sql/sql.h"
 
-static bool is_name(char letter)
+static bool sql_is_name_char(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
 	       (letter >= '0' && letter <= '9') || letter == '_' || (unsigned char)letter >= 0x80;
@@ -28,7 +28,7 @@ static size_t skip_dollars(const char *text, size_t length, size_t at)
 {
 	size_t tag = at + 1;
 
-	while (tag < length && is_name(text[tag]))
+	while (tag < length && sql_is_name_char(text[tag]))
 		tag++;
 	if (tag >= length || text[tag] != '$')
 		return at + 1;
@@ -57,7 +57,7 @@ static size_t skip_comment(const char *text, size_t length, size_t at)
 	return SIZE_MAX;
 }
 
-static size_t skip_line(const char *text, size_t length, size_t at)
+static size_t sql_skip_line(const char *text, size_t length, size_t at)
 {
 	const char *end = memchr(text + at, '\n', length - at);
 
@@ -65,12 +65,12 @@ static size_t skip_line(const char *text, size_t length, size_t at)
 }
 
 /* Behind whatever begins here; SIZE_MAX: it does not end. Sets *is_word for what is no comment. */
-static size_t skip(const char *text, size_t length, size_t at, bool *is_word)
+static size_t sql_skip_token(const char *text, size_t length, size_t at, bool *is_word)
 {
 	bool has_next = at + 1 < length;
 
 	if (has_next && text[at] == '-' && text[at + 1] == '-')
-		return skip_line(text, length, at);
+		return sql_skip_line(text, length, at);
 	if (has_next && text[at] == '/' && text[at + 1] == '*')
 		return skip_comment(text, length, at);
 	if (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r'))
@@ -79,10 +79,10 @@ static size_t skip(const char *text, size_t length, size_t at, bool *is_word)
 	if (text[at] == '\'')
 		return skip_quoted(text, length, at,
 				   at && (text[at - 1] | 0x20) == 'e' &&
-					   (at < 2 || !is_name(text[at - 2])));
+					   (at < 2 || !sql_is_name_char(text[at - 2])));
 	if (text[at] == '"')
 		return skip_quoted(text, length, at, false);
-	if (text[at] == '$' && !(at && is_name(text[at - 1])))
+	if (text[at] == '$' && !(at && sql_is_name_char(text[at - 1])))
 		return skip_dollars(text, length, at);
 	return at + 1;
 }
@@ -107,7 +107,7 @@ bool ss_sql_split(struct ss_sql_text *rest, struct ss_sql_text *statement, bool 
 			at = 0;
 			continue;
 		}
-		at = skip(text, length, at, &is_word);
+		at = sql_skip_token(text, length, at, &is_word);
 	}
 	*is_ended = false;
 	*statement = (struct ss_sql_text){ text, length };

@@ -80,7 +80,7 @@ static enum ss_status ask_day(struct adding *adding, const char *date, bool *has
 }
 
 /* A run without a clock may lie on any day: *date becomes the one that has it. */
-static enum ss_status find_run(struct adding *adding, bool *has, struct ss_error *err)
+static enum ss_status adding_find_run(struct adding *adding, bool *has, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
 	struct ss_run_store_names days;
@@ -106,7 +106,7 @@ static enum ss_status find_run(struct adding *adding, bool *has, struct ss_error
 /* --- its tables ----------------------------------------------------------------------- */
 
 /* A text of SQL, or NULL. Bytes that are not UTF-8 cannot stand in Parquet. */
-static void add_literal(struct ss_text *out, const char *text)
+static void add_literal_or_null(struct ss_text *out, const char *text)
 {
 	struct ss_text sound = { 0 };
 	size_t length = text ? strlen(text) : 0;
@@ -132,12 +132,12 @@ static void add_labels(const struct ss_stored_run *run, struct ss_text *out)
 	ss_text_add_string(out, "cast(map([");
 	for (size_t i = 0; i < run->label_count; i++) {
 		ss_text_add_string(out, i ? ", " : "");
-		add_literal(out, run->labels[i].key);
+		add_literal_or_null(out, run->labels[i].key);
 	}
 	ss_text_add_string(out, "], [");
 	for (size_t i = 0; i < run->label_count; i++) {
 		ss_text_add_string(out, i ? ", " : "");
-		add_literal(out, run->labels[i].value);
+		add_literal_or_null(out, run->labels[i].value);
 	}
 	ss_text_add_string(out, "]) as map(varchar, varchar))");
 }
@@ -151,13 +151,13 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 
 	ss_text_addf(&text, "create temp table this_run as select '%s' as run_id, ",
 		     adding->out->run_id);
-	add_literal(&text, run->job);
+	add_literal_or_null(&text, run->job);
 	ss_text_add_string(&text, " as job, ");
-	add_literal(&text, run->commit);
+	add_literal_or_null(&text, run->commit);
 	ss_text_add_string(&text, " as \"commit\", ");
 	add_labels(run, &text);
 	ss_text_add_string(&text, " as labels, ");
-	add_literal(&text, run->source);
+	add_literal_or_null(&text, run->source);
 	ss_text_addf(&text,
 		     " as source, %u as damaged_files, make_timestamp(%" PRId64
 		     ") as added, (select greatest(count(*), 1) from steps where dropped is null) "
@@ -238,7 +238,7 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 
 /* --- their names ---------------------------------------------------------------------- */
 
-static enum ss_status fail_to_place(const char *path, struct ss_error *err)
+static enum ss_status adding_fail_to_place(const char *path, struct ss_error *err)
 {
 	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
 }
@@ -252,25 +252,25 @@ static enum ss_status place_table(struct adding *adding, const char *table, stru
 		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
 	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s", table));
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return fail_to_place(folder, err);
+		return adding_fail_to_place(folder, err);
 	SS_TRY(ss_run_store_path(adding->store, folder, err, "%s/date=%s", table,
 				 adding->out->date));
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		return fail_to_place(folder, err);
+		return adding_fail_to_place(folder, err);
 	SS_TRY(ss_run_store_path(adding->store, to, err, "%s/date=%s/%s.parquet", table,
 				 adding->out->date, adding->out->run_id));
 	if (rename(from, to) != 0)
-		return fail_to_place(to, err);
+		return adding_fail_to_place(to, err);
 	return ss_sync_folder(folder, err);
 }
 
 /* Another process may have added the run in the meantime, and a third made it compact. */
-static enum ss_status place(struct adding *adding, struct ss_error *err)
+static enum ss_status adding_place_files(struct adding *adding, struct ss_error *err)
 {
 	enum ss_status status;
 
 	SS_TRY(ss_run_store_lock(adding->store, false, err));
-	status = find_run(adding, &adding->out->was_there, err);
+	status = adding_find_run(adding, &adding->out->was_there, err);
 	for (size_t i = 0; status == SS_OK && !adding->out->was_there && i < ss_stored_table_count;
 	     i++)
 		status = place_table(adding, ss_stored_tables[i]->name, err);
@@ -294,7 +294,7 @@ static void find_date(struct adding *adding)
 }
 
 /* A file that was cut before its first event is a trace, and says nothing of a run. */
-static enum ss_status check_events(const struct ss_session *session, struct ss_error *err)
+static enum ss_status adding_check_events(const struct ss_session *session, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < session->job.file_count; i++)
 		if (session->job.files[i].trace.slices.count)
@@ -314,20 +314,20 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 
 	*out = (struct ss_stored_added){ 0 };
 	SS_TRY(ss_session_has_trace(session, err));
-	SS_TRY(check_events(session, err));
+	SS_TRY(adding_check_events(session, err));
 	SS_TRY(ss_session_need(session, err));
 	ss_run_id_of(session, out->run_id);
 	find_date(&adding);
 	/* nobody compacts while it looks */
 	SS_TRY(ss_run_store_lock(store, false, err));
-	status = find_run(&adding, &out->was_there, err);
+	status = adding_find_run(&adding, &out->was_there, err);
 	ss_run_store_unlock(store);
 	if (status != SS_OK || out->was_there)
 		return status;
 	SS_TRY(ss_run_store_work_begin(store, &adding.work, err));
 	status = write_tables(&adding, err);
 	if (status == SS_OK)
-		status = place(&adding, err);
+		status = adding_place_files(&adding, err);
 	ss_run_store_work_end(&adding.work);
 	return status;
 }

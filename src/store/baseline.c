@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "store/folder.h"
 
-struct reading {
+struct baseline_reading {
 	const struct ss_stored_baseline *wanted;
 	struct ss_sql *sql;
 	struct ss_check_run *runs;
@@ -21,7 +21,8 @@ struct reading {
 
 /* --- queries ---------------------------------------------------------------------------- */
 
-static void add_table(struct ss_text *query, const struct ss_run_store *store, const char *table)
+static void baseline_add_table(struct ss_text *query, const struct ss_run_store *store,
+			       const char *table)
 {
 	ss_text_add_string(query, "read_parquet('");
 	ss_sql_add_quoted(query, store->path, '\'');
@@ -30,7 +31,7 @@ static void add_table(struct ss_text *query, const struct ss_run_store *store, c
 }
 
 /* Columns of their own are labels, too: "job=pretrain". */
-static void add_label(struct ss_text *query, const struct ss_stored_label *label)
+static void baseline_add_label(struct ss_text *query, const struct ss_stored_label *label)
 {
 	bool is_column = strcmp(label->key, "job") == 0 || strcmp(label->key, "commit") == 0;
 
@@ -48,8 +49,8 @@ static void add_label(struct ss_text *query, const struct ss_stored_label *label
 }
 
 /* The newest runs that are meant become a table. */
-static enum ss_status choose(struct reading *reading, const struct ss_run_store *store,
-			     struct ss_error *err)
+static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
+					   const struct ss_run_store *store, struct ss_error *err)
 {
 	const struct ss_stored_baseline *wanted = reading->wanted;
 	struct ss_text query = { 0 };
@@ -60,14 +61,14 @@ static enum ss_status choose(struct reading *reading, const struct ss_run_store 
 				   "any_value(\"commit\") as \"commit\", "
 				   "min(coalesce(started, added)) as moment, min(added) as "
 				   "added from ");
-	add_table(&query, store, "runs");
+	baseline_add_table(&query, store, "runs");
 	ss_text_addf(&query, " where run_id <> '%s'", wanted->except ? wanted->except : "");
 	if (wanted->has_moment)
 		ss_text_addf(&query,
 			     " and (started is null or started <= make_timestamp(%" PRId64 "))",
 			     wanted->moment_ns / 1000);
 	for (size_t i = 0; i < wanted->label_count; i++)
-		add_label(&query, &wanted->labels[i]);
+		baseline_add_label(&query, &wanted->labels[i]);
 	ss_text_addf(&query, " group by run_id) order by moment desc, added desc, run_id limit %d",
 		     SS_CHECK_RUNS_MAX);
 	status = ss_text_failed(&query) ? ss_fail_memory(err, "the query")
@@ -77,10 +78,10 @@ static enum ss_status choose(struct reading *reading, const struct ss_run_store 
 }
 
 /* Calls `take` for each row of the query. */
-static enum ss_status ask(struct reading *reading, const char *query,
-			  bool (*take)(struct reading *reading, const struct ss_table *table,
-				       uint32_t row),
-			  struct ss_error *err)
+static enum ss_status baseline_query(struct baseline_reading *reading, const char *query,
+				     bool (*take)(struct baseline_reading *reading,
+						  const struct ss_table *table, uint32_t row),
+				     struct ss_error *err)
 {
 	struct ss_sql_answer answer;
 	struct ss_sql_text text = { query, strlen(query) };
@@ -96,20 +97,20 @@ static enum ss_status ask(struct reading *reading, const char *query,
 }
 
 /* The same with the rows of a table of the store, of the chosen runs. */
-static enum ss_status ask_table(struct reading *reading, const struct ss_run_store *store,
+static enum ss_status ask_table(struct baseline_reading *reading, const struct ss_run_store *store,
 				const char *columns, const char *table, const char *end,
-				bool (*take)(struct reading *reading, const struct ss_table *table,
-					     uint32_t row),
+				bool (*take)(struct baseline_reading *reading,
+					     const struct ss_table *table, uint32_t row),
 				struct ss_error *err)
 {
 	struct ss_text query = { 0 };
 	enum ss_status status;
 
 	ss_text_addf(&query, "select %s from ", columns);
-	add_table(&query, store, table);
+	baseline_add_table(&query, store, table);
 	ss_text_addf(&query, " where run_id in (select run_id from chosen) %s", end);
 	status = ss_text_failed(&query) ? ss_fail_memory(err, "the query")
-					: ask(reading, query.data, take, err);
+					: baseline_query(reading, query.data, take, err);
 	ss_text_release(&query);
 	return status;
 }
@@ -117,8 +118,8 @@ static enum ss_status ask_table(struct reading *reading, const struct ss_run_sto
 /* --- rows ------------------------------------------------------------------------------- */
 
 /* NULL where it is not recorded, and without memory. */
-static const char *text_of(struct reading *reading, const struct ss_table *table, uint32_t row,
-			   uint32_t column)
+static const char *baseline_text_cell(struct baseline_reading *reading,
+				      const struct ss_table *table, uint32_t row, uint32_t column)
 {
 	struct ss_cell cell = ss_table_cell(table, row, column);
 
@@ -126,8 +127,8 @@ static const char *text_of(struct reading *reading, const struct ss_table *table
 }
 
 /* The run that a row is of; rows come in any order. */
-static struct ss_check_run *run_of(struct reading *reading, const struct ss_table *table,
-				   uint32_t row)
+static struct ss_check_run *baseline_run_of_row(struct baseline_reading *reading,
+						const struct ss_table *table, uint32_t row)
 {
 	struct ss_cell cell = ss_table_cell(table, row, 0);
 
@@ -137,16 +138,16 @@ static struct ss_check_run *run_of(struct reading *reading, const struct ss_tabl
 	return NULL;
 }
 
-static bool take_run(struct reading *reading, const struct ss_table *table, uint32_t row)
+static bool take_run(struct baseline_reading *reading, const struct ss_table *table, uint32_t row)
 {
 	struct ss_check_run *run = &reading->runs[reading->count];
 
 	if (reading->count == SS_CHECK_RUNS_MAX)
 		return true;
-	*run = (struct ss_check_run){ .path = text_of(reading, table, row, 0),
+	*run = (struct ss_check_run){ .path = baseline_text_cell(reading, table, row, 0),
 				      .ranks = (uint32_t)ss_table_int(table, row, 1),
-				      .device = text_of(reading, table, row, 2),
-				      .commit = text_of(reading, table, row, 3),
+				      .device = baseline_text_cell(reading, table, row, 2),
+				      .commit = baseline_text_cell(reading, table, row, 3),
 				      .on_device = !ss_table_is_null(table, row, 2),
 				      .has_no_parts = true };
 	reading->ids[reading->count++] = run->path;
@@ -154,7 +155,8 @@ static bool take_run(struct reading *reading, const struct ss_table *table, uint
 }
 
 /* Lists grow by doubling: what was there is copied. */
-static void *grow(struct ss_arena *arena, const void *items, uint32_t count, size_t item_bytes)
+static void *baseline_grow_list(struct ss_arena *arena, const void *items, uint32_t count,
+				size_t item_bytes)
 {
 	char *room;
 
@@ -166,14 +168,16 @@ static void *grow(struct ss_arena *arena, const void *items, uint32_t count, siz
 	return room;
 }
 
-static bool take_step(struct reading *reading, const struct ss_table *table, uint32_t row)
+static bool baseline_take_step(struct baseline_reading *reading, const struct ss_table *table,
+			       uint32_t row)
 {
-	struct ss_check_run *run = run_of(reading, table, row);
+	struct ss_check_run *run = baseline_run_of_row(reading, table, row);
 	double *steps, value = (double)ss_table_int(table, row, 1);
 
 	if (!run)
 		return true;
-	steps = grow(reading->arena, run->steps.steps, run->steps.count, sizeof(*steps));
+	steps = baseline_grow_list(reading->arena, run->steps.steps, run->steps.count,
+				   sizeof(*steps));
 	if (!steps)
 		return false;
 	steps[run->steps.count++] = value;
@@ -182,64 +186,69 @@ static bool take_step(struct reading *reading, const struct ss_table *table, uin
 	return true;
 }
 
-static bool take_item(struct reading *reading, struct ss_check_items *list,
+static bool take_item(struct baseline_reading *reading, struct ss_check_items *list,
 		      const struct ss_table *table, uint32_t row)
 {
-	struct ss_check_item item = { text_of(reading, table, row, 1),
+	struct ss_check_item item = { baseline_text_cell(reading, table, row, 1),
 				      (double)ss_table_int(table, row, 2) };
 
-	list->items = grow(reading->arena, list->items, list->count, sizeof(item));
+	list->items = baseline_grow_list(reading->arena, list->items, list->count, sizeof(item));
 	if (!list->items || !item.name)
 		return false;
 	list->items[list->count++] = item;
 	return true;
 }
 
-static bool take_kernel(struct reading *reading, const struct ss_table *table, uint32_t row)
+static bool take_kernel(struct baseline_reading *reading, const struct ss_table *table,
+			uint32_t row)
 {
-	struct ss_check_run *run = run_of(reading, table, row);
+	struct ss_check_run *run = baseline_run_of_row(reading, table, row);
 
 	return !run || ss_table_is_null(table, row, 1) ||
 	       take_item(reading, &run->kernels, table, row);
 }
 
-static bool take_collective(struct reading *reading, const struct ss_table *table, uint32_t row)
+static bool take_collective(struct baseline_reading *reading, const struct ss_table *table,
+			    uint32_t row)
 {
-	struct ss_check_run *run = run_of(reading, table, row);
+	struct ss_check_run *run = baseline_run_of_row(reading, table, row);
 
 	return !run || ss_table_is_null(table, row, 1) ||
 	       take_item(reading, &run->collectives, table, row);
 }
 
-static bool take_finding(struct reading *reading, const struct ss_table *table, uint32_t row)
+static bool take_finding(struct baseline_reading *reading, const struct ss_table *table,
+			 uint32_t row)
 {
-	struct ss_check_run *run = run_of(reading, table, row);
-	const char *name = text_of(reading, table, row, 1);
+	struct ss_check_run *run = baseline_run_of_row(reading, table, row);
+	const char *name = baseline_text_cell(reading, table, row, 1);
 	struct ss_check_finding finding = { .rule = name ? ss_rule_find(name) : NULL,
-					    .title = text_of(reading, table, row, 2),
+					    .title = baseline_text_cell(reading, table, row, 2),
 					    .cost_ns = (double)ss_table_int(table, row, 3) };
 
 	/* a rule of another version */
 	if (!run || !finding.rule)
 		return true;
-	run->findings = grow(reading->arena, run->findings, run->finding_count, sizeof(finding));
+	run->findings = baseline_grow_list(reading->arena, run->findings, run->finding_count,
+					   sizeof(finding));
 	if (!run->findings)
 		return false;
 	run->findings[run->finding_count++] = finding;
 	return true;
 }
 
-static enum ss_status read_all(struct reading *reading, const struct ss_run_store *store,
-			       struct ss_error *err)
+static enum ss_status baseline_read_tables(struct baseline_reading *reading,
+					   const struct ss_run_store *store, struct ss_error *err)
 {
-	SS_TRY(choose(reading, store, err));
-	SS_TRY(ask(reading,
-		   "select run_id, cast(ranks as bigint), device, \"commit\" from chosen order by "
-		   "moment, added, run_id",
-		   take_run, err));
+	SS_TRY(baseline_choose_runs(reading, store, err));
+	SS_TRY(baseline_query(
+		reading,
+		"select run_id, cast(ranks as bigint), device, \"commit\" from chosen order by "
+		"moment, added, run_id",
+		take_run, err));
 	SS_TRY(ask_table(reading, store, "run_id, cast(avg(step_ns) as bigint) as step_ns",
-			 "rank_steps", "group by run_id, step order by run_id, step", take_step,
-			 err));
+			 "rank_steps", "group by run_id, step order by run_id, step",
+			 baseline_take_step, err));
 	SS_TRY(ask_table(reading, store, "run_id, name, cast(total_ns as bigint) as total_ns",
 			 "kernels", "", take_kernel, err));
 	SS_TRY(ask_table(reading, store,
@@ -255,7 +264,7 @@ enum ss_status ss_run_store_baseline(struct ss_run_store *store,
 				     struct ss_check_run *runs, uint32_t *count,
 				     struct ss_arena *arena, struct ss_error *err)
 {
-	struct reading reading = { .wanted = wanted, .runs = runs, .arena = arena };
+	struct baseline_reading reading = { .wanted = wanted, .runs = runs, .arena = arena };
 	enum ss_status status;
 
 	*count = 0;
@@ -266,7 +275,7 @@ enum ss_status ss_run_store_baseline(struct ss_run_store *store,
 	SS_TRY(ss_run_store_lock(store, false, err));
 	status = ss_run_store_query_open(store, NULL, &reading.sql, err);
 	if (status == SS_OK)
-		status = read_all(&reading, store, err);
+		status = baseline_read_tables(&reading, store, err);
 	ss_sql_close(reading.sql);
 	ss_run_store_unlock(store);
 	*count = reading.count;

@@ -36,7 +36,7 @@ struct compacting {
 	struct ss_store_change *change;
 };
 
-static int compare(const void *a, const void *b)
+static int compacting_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -44,7 +44,8 @@ static int compare(const void *a, const void *b)
 /* The names are sorted. */
 static bool has_name(const struct ss_run_store_names *names, const char *name)
 {
-	return bsearch(&name, names->items, names->count, sizeof(*names->items), compare);
+	return bsearch(&name, names->items, names->count, sizeof(*names->items),
+		       compacting_compare_names);
 }
 
 /* --- what there is -------------------------------------------------------------------- */
@@ -63,7 +64,7 @@ static enum ss_status read_day(const struct compacting *compacting, const char *
 			out->items[kept++] = out->items[i];
 	out->count = kept;
 	if (kept)
-		qsort(out->items, kept, sizeof(*out->items), compare);
+		qsort(out->items, kept, sizeof(*out->items), compacting_compare_names);
 	return SS_OK;
 }
 
@@ -98,8 +99,8 @@ static enum ss_status remove_orphans(const struct compacting *compacting, const 
 
 /* --- the new file --------------------------------------------------------------------- */
 
-static void add_files(const struct compacting *compacting, const char *table,
-		      const struct ss_run_store_names *names, struct ss_text *out)
+static void compacting_add_files(const struct compacting *compacting, const char *table,
+				 const struct ss_run_store_names *names, struct ss_text *out)
 {
 	ss_text_add_string(out, "from read_parquet([");
 	for (uint32_t i = 0; i < names->count; i++) {
@@ -131,7 +132,7 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 
 	snprintf(path, sizeof(path), "%.3000s/compact-%016" PRIx64 ".parquet", folder,
 		 hash_names(names));
-	add_files(compacting, table, names, &query);
+	compacting_add_files(compacting, table, names, &query);
 	status = ss_text_failed(&query)
 			 ? ss_fail_memory(err, "the query")
 			 : ss_sql_copy(compacting->sql,
@@ -146,7 +147,7 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 
 /* --- in place of the old ones --------------------------------------------------------- */
 
-static enum ss_status fail_to_place(const char *path, struct ss_error *err)
+static enum ss_status compacting_fail_to_place(const char *path, struct ss_error *err)
 {
 	if (errno == EINVAL || errno == ENOSYS)
 		return ss_fail(err, SS_ERR_IO,
@@ -172,7 +173,7 @@ static enum ss_status link_others(const char *day, const char *folder,
 		snprintf(from, sizeof(from), "%.3000s/%.1000s", day, names.items[i]);
 		snprintf(to, sizeof(to), "%.3000s/%.1000s", folder, names.items[i]);
 		if (link(from, to) != 0)
-			status = fail_to_place(to, err);
+			status = compacting_fail_to_place(to, err);
 	}
 	ss_run_store_names_release(&names);
 	return status;
@@ -190,9 +191,10 @@ static bool change_places(const char *a, const char *b)
 #endif
 }
 
-static enum ss_status exchange(const struct compacting *compacting, const char *table,
-			       const struct ss_run_store_names *names, const char *folder,
-			       struct ss_error *err)
+static enum ss_status compacting_exchange_day(const struct compacting *compacting,
+					      const char *table,
+					      const struct ss_run_store_names *names,
+					      const char *folder, struct ss_error *err)
 {
 	char day[SS_PATH_BYTES], parent[SS_PATH_BYTES];
 	enum ss_status status;
@@ -205,7 +207,7 @@ static enum ss_status exchange(const struct compacting *compacting, const char *
 	if (status == SS_OK)
 		status = ss_sync_folder(folder, err);
 	if (status == SS_OK && !change_places(folder, day))
-		status = fail_to_place(day, err);
+		status = compacting_fail_to_place(day, err);
 	if (status == SS_OK)
 		status = ss_sync_folder(parent, err);
 	ss_run_store_unlock(compacting->store);
@@ -236,13 +238,13 @@ static enum ss_status compact_table(struct compacting *compacting, const char *t
 		return SS_OK;
 	snprintf(folder, sizeof(folder), "%.2000s/%s", compacting->work.path, table);
 	if (mkdir(folder, 0777) != 0)
-		return fail_to_place(folder, err);
+		return compacting_fail_to_place(folder, err);
 	SS_TRY(write_rows(compacting, table, names, folder, err));
-	SS_TRY(exchange(compacting, table, names, folder, err));
+	SS_TRY(compacting_exchange_day(compacting, table, names, folder, err));
 	/* it has the old files now */
 	count_old(compacting, folder, names);
 	if (!ss_run_store_remove(folder))
-		return fail_to_place(folder, err);
+		return compacting_fail_to_place(folder, err);
 	return SS_OK;
 }
 

@@ -31,7 +31,8 @@ static enum ss_status fail_to_drop(const char *path, struct ss_error *err)
 }
 
 /* Counts the files of a day before it goes. */
-static enum ss_status count(const char *folder, struct ss_store_change *out, struct ss_error *err)
+static enum ss_status count_day_files(const char *folder, struct ss_store_change *out,
+				      struct ss_error *err)
 {
 	struct ss_run_store_names names;
 	enum ss_status status = ss_run_store_names_read(folder, &names, err);
@@ -57,7 +58,7 @@ static enum ss_status drop_day(struct ss_run_store *store, const char *table, co
 	char path[SS_PATH_BYTES], gone[SS_PATH_BYTES];
 
 	SS_TRY(ss_run_store_path(store, path, err, "%s/%s", table, day));
-	SS_TRY(count(path, out, err));
+	SS_TRY(count_day_files(path, out, err));
 	SS_TRY(ss_new_folder(store->path, gone, err));
 	if (rename(path, gone) != 0)
 		return fail_to_drop(path, err);

@@ -99,7 +99,7 @@ const struct ss_fleet_query *ss_fleet_query_find(const char *name)
 	return NULL;
 }
 
-static void add_literal(struct ss_text *out, const char *text)
+static void fleet_add_literal(struct ss_text *out, const char *text)
 {
 	ss_text_add_string(out, "'");
 	ss_sql_add_quoted(out, text ? text : "", '\'');
@@ -107,13 +107,13 @@ static void add_literal(struct ss_text *out, const char *text)
 }
 
 /* Of rules: a title of a finding names its rank. */
-static void add_titles(struct ss_text *out)
+static void fleet_add_rule_titles(struct ss_text *out)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
 		ss_text_add_string(out, i ? ", " : "{");
-		add_literal(out, ss_rules[i]->name);
+		fleet_add_literal(out, ss_rules[i]->name);
 		ss_text_add_string(out, ": ");
-		add_literal(out, ss_rules[i]->title);
+		fleet_add_literal(out, ss_rules[i]->title);
 	}
 	ss_text_add_string(out, "}");
 }
@@ -128,7 +128,7 @@ static void add_pattern(struct ss_text *out, const char *path)
 			ss_text_add(out, *path == '\'' ? "''" : path, *path == '\'' ? 2 : 1);
 }
 
-static void add_table(struct ss_text *out, const struct ss_run_store *store, const char *name)
+static void fleet_add_table(struct ss_text *out, const struct ss_run_store *store, const char *name)
 {
 	ss_text_addf(out, "%s as (from read_parquet('", name);
 	add_pattern(out, store->path);
@@ -146,7 +146,7 @@ static void write_query(const struct ss_run_store *store, const struct ss_fleet_
 	for (size_t i = 0; i < SS_COUNT(tables); i++)
 		if (strstr(text, tables[i])) {
 			ss_text_add_string(out, between);
-			add_table(out, store, tables[i]);
+			fleet_add_table(out, store, tables[i]);
 			between = ", ";
 		}
 	if (strncmp(text, "with ", 5) == 0) {
@@ -156,13 +156,13 @@ static void write_query(const struct ss_run_store *store, const struct ss_fleet_
 	ss_text_add_string(out, " ");
 	while (*text) {
 		if (strncmp(text, "{label}", 7) == 0) {
-			add_literal(out, label);
+			fleet_add_literal(out, label);
 			text += 7;
 		} else if (strncmp(text, "{titles}", 8) == 0) {
-			add_titles(out);
+			fleet_add_rule_titles(out);
 			text += 8;
 		} else if (strncmp(text, "{run}", 5) == 0) {
-			add_literal(out, run);
+			fleet_add_literal(out, run);
 			text += 5;
 		} else {
 			ss_text_add(out, text++, 1);

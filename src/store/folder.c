@@ -60,7 +60,7 @@ static enum ss_status check_empty(const char *path, struct ss_error *err)
 	return status;
 }
 
-static enum ss_status describe(const struct ss_run_store *store, struct ss_error *err)
+static enum ss_status store_folder_describe(const struct ss_run_store *store, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES], text[128];
 	struct ss_new_file file;
@@ -119,8 +119,8 @@ static int open_description(const char *path)
 							     : fd;
 }
 
-static enum ss_status find(const char *path, bool creates, struct ss_run_store *out,
-			   struct ss_error *err)
+static enum ss_status store_folder_find(const char *path, bool creates, struct ss_run_store *out,
+					struct ss_error *err)
 {
 	if (creates && mkdir(path, 0777) != 0 && errno != EEXIST)
 		return fail_system("create the folder", path, err);
@@ -141,11 +141,11 @@ enum ss_status ss_run_store_open(const char *path, bool creates, struct ss_run_s
 	enum ss_status status;
 
 	*out = (struct ss_run_store){ .fd = -1 };
-	SS_TRY(find(path, creates, out, err));
+	SS_TRY(store_folder_find(path, creates, out, err));
 	SS_TRY(ss_run_store_path(out, description, err, DESCRIPTION));
 	out->fd = open_description(description);
 	if (out->fd < 0 && errno == ENOENT && creates) {
-		SS_TRY(describe(out, err));
+		SS_TRY(store_folder_describe(out, err));
 		out->fd = open_description(description);
 	}
 	if (out->fd < 0 && errno == ENOENT)
@@ -302,7 +302,7 @@ enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct
 
 /* --- names ---------------------------------------------------------------------------- */
 
-static bool add_name(struct ss_run_store_names *names, const char *name)
+static bool store_names_add(struct ss_run_store_names *names, const char *name)
 {
 	const char *copy = ss_arena_copy(&names->arena, name, strlen(name));
 
@@ -327,7 +327,7 @@ enum ss_status ss_run_store_names_read(const char *folder, struct ss_run_store_n
 		return errno == ENOENT ? SS_OK : fail_system("open", folder, err);
 	while (status == SS_OK && (entry = readdir(opened)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    !add_name(out, entry->d_name))
+		    !store_names_add(out, entry->d_name))
 			status = ss_fail_memory(err, "the files of the store");
 	closedir(opened);
 	return status;

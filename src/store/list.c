@@ -47,8 +47,9 @@ const struct ss_view ss_store_columns_view = {
 	.rankless = true,
 };
 
-static void add_column(const struct ss_stored_table *table, const struct ss_stored_column *column,
-		       const char *name, struct ss_table *out)
+static void list_add_column(const struct ss_stored_table *table,
+			    const struct ss_stored_column *column, const char *name,
+			    struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_text(out, table->name);
@@ -59,16 +60,16 @@ static void add_column(const struct ss_stored_table *table, const struct ss_stor
 	ss_row_end(out);
 }
 
-static void add_parts(const struct ss_stored_table *table, const struct ss_stored_column *column,
-		      struct ss_table *out)
+static void list_add_account_parts(const struct ss_stored_table *table,
+				   const struct ss_stored_column *column, struct ss_table *out)
 {
 	const char *part;
 
-	for (size_t i = 0; (part = ss_account_part_at(i)); i++) {
+	for (size_t i = 0; (part = ss_sql_account_part_at(i)); i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "%s_ns", part);
-		add_column(table, column, name, out);
+		list_add_column(table, column, name, out);
 	}
 }
 
@@ -79,9 +80,10 @@ void ss_run_store_columns(struct ss_table *out)
 
 		for (uint32_t j = 0; j < table->column_count; j++)
 			if (table->columns[j].expression)
-				add_column(table, &table->columns[j], table->columns[j].name, out);
+				list_add_column(table, &table->columns[j], table->columns[j].name,
+						out);
 			else
-				add_parts(table, &table->columns[j], out);
+				list_add_account_parts(table, &table->columns[j], out);
 	}
 }
 
@@ -148,7 +150,7 @@ static enum ss_status count_table(const struct ss_run_store *store, const char *
 	return status;
 }
 
-static int compare(const void *a, const void *b)
+static int stored_run_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -157,7 +159,7 @@ static enum ss_status list_days(struct ss_run_store *store, struct ss_run_store_
 				struct ss_table *out, struct ss_error *err)
 {
 	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), compare);
+		qsort(names->items, names->count, sizeof(*names->items), stored_run_compare);
 	for (uint32_t i = 0; i < names->count; i++) {
 		const char *date = ss_run_store_date_of(names->items[i]);
 		struct day day = { 0 };

@@ -19,11 +19,11 @@ const struct ss_stored_table *const ss_stored_tables[] = {
 const size_t ss_stored_table_count = SS_COUNT(ss_stored_tables);
 
 /* One column per part, so that they can be summed without another table. */
-static void add_account(const char *type, struct ss_text *out)
+static void table_add_account(const char *type, struct ss_text *out)
 {
 	const char *part;
 
-	for (size_t i = 0; (part = ss_account_part_at(i)); i++)
+	for (size_t i = 0; (part = ss_sql_account_part_at(i)); i++)
 		ss_text_addf(out,
 			     "%scast((select time_ns from account where part = '%s') as %s) as "
 			     "%s_ns",
@@ -42,7 +42,7 @@ void ss_stored_table_query(const struct ss_stored_table *table, struct ss_text *
 			ss_text_addf(out, "cast(%s as %s) as \"%s\"", column->expression,
 				     column->type, column->name);
 		else
-			add_account(column->type, out);
+			table_add_account(column->type, out);
 	}
 	ss_text_addf(out, " from %s", table->from);
 }

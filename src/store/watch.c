@@ -24,7 +24,7 @@
 #define LOOK_AGAIN_NS ((int64_t)1000000000)
 #define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
 
-static int64_t now(void)
+static int64_t watcher_clock_s(void)
 {
 	struct timespec time;
 
@@ -35,7 +35,7 @@ static int64_t now(void)
 /* --- what was done -------------------------------------------------------------------- */
 
 /* Lines that were cut when a process was killed name nothing, and are read over. */
-static enum ss_status read_list(struct ss_watcher *watcher, struct ss_error *err)
+static enum ss_status watcher_read_list(struct ss_watcher *watcher, struct ss_error *err)
 {
 	FILE *file = fdopen(dup(watcher->list), "rb");
 	char line[64];
@@ -55,8 +55,8 @@ static enum ss_status read_list(struct ss_watcher *watcher, struct ss_error *err
 	return status;
 }
 
-static enum ss_status open_list(struct ss_watcher *watcher, const struct ss_run_store *store,
-				struct ss_error *err)
+static enum ss_status watcher_open_list(struct ss_watcher *watcher,
+					const struct ss_run_store *store, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
 
@@ -65,7 +65,7 @@ static enum ss_status open_list(struct ss_watcher *watcher, const struct ss_run_
 	watcher->list = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (watcher->list < 0)
 		return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
-	return read_list(watcher, err);
+	return watcher_read_list(watcher, err);
 }
 
 enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *store,
@@ -84,7 +84,7 @@ enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *st
 			 ? SS_OK
 			 : ss_fail_memory(err, "the list of files");
 	if (status == SS_OK)
-		status = open_list(out, store, err);
+		status = watcher_open_list(out, store, err);
 	out->notify = ss_notify_open();
 	return status;
 }
@@ -129,8 +129,8 @@ static uint32_t count_files(const struct ss_watcher *watcher, uint32_t first)
 	return count;
 }
 
-static enum ss_status note(struct ss_watcher *watcher, uint32_t first, uint32_t count,
-			   struct ss_error *err)
+static enum ss_status watcher_note_added(struct ss_watcher *watcher, uint32_t first, uint32_t count,
+					 struct ss_error *err)
 {
 	const struct ss_watched_file *files = &watcher->files[first];
 	uint32_t known = watcher->keys.count;
@@ -148,7 +148,7 @@ static enum ss_status note(struct ss_watcher *watcher, uint32_t first, uint32_t 
 	if (key != known && state->signature == signature)
 		return SS_OK;
 	state->signature = signature;
-	state->since_ns = now();
+	state->since_ns = watcher_clock_s();
 	state->not_before = 0;
 	return SS_OK;
 }
@@ -158,14 +158,14 @@ enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err)
 	SS_TRY(ss_watcher_find(watcher, err));
 	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
 		count = count_files(watcher, i);
-		SS_TRY(note(watcher, i, count, err));
+		SS_TRY(watcher_note_added(watcher, i, count, err));
 	}
 	return SS_OK;
 }
 
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
 {
-	int64_t time = now();
+	int64_t time = watcher_clock_s();
 
 	*waiting = false;
 	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
@@ -210,7 +210,7 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns)
 {
-	watcher->states[arrived->key].not_before = now() + wait_ns;
+	watcher->states[arrived->key].not_before = watcher_clock_s() + wait_ns;
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

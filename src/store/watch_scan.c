@@ -17,7 +17,7 @@
 #define DEPTH_MAX 32
 
 /* The folder of the ranks: "a/b" of "a/b/rank0.json" and of "a/b/rank_0/trace.json". */
-static const char *run_of(struct ss_arena *arena, const char *path)
+static const char *watched_run_folder(struct ss_arena *arena, const char *path)
 {
 	size_t length = strlen(path);
 	int levels = ss_find_rank_in_name(path) >= 0 ? 1 : ss_find_rank(path) >= 0 ? 2 : 0;
@@ -32,8 +32,8 @@ static const char *run_of(struct ss_arena *arena, const char *path)
 	return ss_arena_copy(arena, path, length);
 }
 
-static enum ss_status add_file(struct ss_watcher *watcher, const char *path,
-			       const struct stat *info, struct ss_error *err)
+static enum ss_status watched_add_file(struct ss_watcher *watcher, const char *path,
+				       const struct stat *info, struct ss_error *err)
 {
 	struct ss_watched_file *file;
 
@@ -43,7 +43,7 @@ static enum ss_status add_file(struct ss_watcher *watcher, const char *path,
 	file = &watcher->files[watcher->file_count];
 	file->path = ss_arena_copy(&watcher->arena, path, strlen(path));
 	/* what lies above the watched folder does not tell a rank */
-	file->run = file->path ? run_of(&watcher->arena, file->path) : NULL;
+	file->run = file->path ? watched_run_folder(&watcher->arena, file->path) : NULL;
 	if (file->run && strlen(file->run) < strlen(watcher->folder))
 		file->run = watcher->folder;
 	file->bytes = (uint64_t)info->st_size;
@@ -58,8 +58,8 @@ static enum ss_status add_file(struct ss_watcher *watcher, const char *path,
 static enum ss_status look_into(struct ss_watcher *watcher, const char *folder, int depth,
 				struct ss_error *err);
 
-static enum ss_status look_at(struct ss_watcher *watcher, const char *path, const char *name,
-			      int depth, struct ss_error *err)
+static enum ss_status watched_look_at_file(struct ss_watcher *watcher, const char *path,
+					   const char *name, int depth, struct ss_error *err)
 {
 	struct stat info;
 
@@ -70,7 +70,7 @@ static enum ss_status look_at(struct ss_watcher *watcher, const char *path, cons
 	if (!ss_find_is_trace(name) || ss_find_is_snapshot(name) || stat(path, &info) != 0 ||
 	    !S_ISREG(info.st_mode))
 		return SS_OK;
-	return add_file(watcher, path, &info, err);
+	return watched_add_file(watcher, path, &info, err);
 }
 
 /* A folder that cannot be read now may be readable later: it is left out. */
@@ -92,14 +92,14 @@ static enum ss_status look_into(struct ss_watcher *watcher, const char *folder, 
 		int length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 
 		if (entry->d_name[0] != '.' && length > 0 && (size_t)length < sizeof(path))
-			status = look_at(watcher, path, entry->d_name, depth, err);
+			status = watched_look_at_file(watcher, path, entry->d_name, depth, err);
 	}
 	if (opened)
 		closedir(opened);
 	return status;
 }
 
-static int compare(const void *a, const void *b)
+static int watched_run_compare(const void *a, const void *b)
 {
 	const struct ss_watched_file *one = a, *other = b;
 	int order = strcmp(one->run, other->run);
@@ -114,6 +114,7 @@ enum ss_status ss_watcher_find(struct ss_watcher *watcher, struct ss_error *err)
 	watcher->file_count = 0;
 	SS_TRY(look_into(watcher, watcher->folder, 0, err));
 	if (watcher->file_count)
-		qsort(watcher->files, watcher->file_count, sizeof(*watcher->files), compare);
+		qsort(watcher->files, watcher->file_count, sizeof(*watcher->files),
+		      watched_run_compare);
 	return SS_OK;
 }

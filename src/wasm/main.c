@@ -88,7 +88,7 @@ WASM_EXPORT(ss_wasm_new) struct handle *ss_wasm_new(void)
 	return handle;
 }
 
-static int give_up(struct handle *handle)
+static int wasm_fail(struct handle *handle)
 {
 	ss_session_close(handle->opening);
 	handle->opening = NULL;
@@ -96,7 +96,7 @@ static int give_up(struct handle *handle)
 }
 
 /* Makes the list anew: sessions come and go. */
-static bool list_runs(struct handle *handle)
+static bool wasm_list_runs(struct handle *handle)
 {
 	enum ss_status status;
 
@@ -113,11 +113,11 @@ WASM_EXPORT(ss_wasm_begin) int ss_wasm_begin(struct handle *handle)
 					   .memory_limit_bytes = MEMORY_LIMIT };
 
 	handle->error = (struct ss_error){ 0 };
-	give_up(handle);
+	wasm_fail(handle);
 	if (handle->run_count == RUNS_MAX) {
 		/* the run that is compared with gives way to the next one */
 		ss_session_close(handle->sessions[--handle->run_count]);
-		if (!list_runs(handle))
+		if (!wasm_list_runs(handle))
 			return 0;
 	}
 	return ss_session_begin(&options, &handle->opening, &handle->error) == SS_OK;
@@ -136,14 +136,14 @@ static bool tell_page(void *context, const struct ss_progress *progress)
 			     (double)progress->event_count) != 0;
 }
 
-static bool tell_work(void *context, const struct ss_progress *progress)
+static bool wasm_on_progress(void *context, const struct ss_progress *progress)
 {
 	(void)context;
 	page_work(progress->doing, progress->file_index, progress->file_count, progress->share);
 	return true;
 }
 
-static int add(struct handle *handle, const struct ss_input *input)
+static int wasm_add_input(struct handle *handle, const struct ss_input *input)
 {
 	struct ss_open_options options = { .size = sizeof(options),
 					   .inputs = input,
@@ -157,7 +157,7 @@ static int add(struct handle *handle, const struct ss_input *input)
 		return 0;
 	if (ss_session_add(handle->opening, &options, &handle->error) == SS_OK)
 		return 1;
-	return give_up(handle);
+	return wasm_fail(handle);
 }
 
 /*
@@ -172,7 +172,7 @@ int ss_wasm_add(struct handle *handle, const char *name, double total_bytes)
 				  .read = read_page,
 				  .total_bytes = (uint64_t)total_bytes };
 
-	return add(handle, &input);
+	return wasm_add_input(handle, &input);
 }
 
 /* Ends the run that was begun; fails when no file of it could be read. */
@@ -182,11 +182,11 @@ WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
 	if (!handle->opening)
 		return 0;
 	if (ss_session_end(handle->opening, &handle->error) != SS_OK)
-		return give_up(handle);
-	ss_session_watch(handle->opening, tell_work, NULL);
+		return wasm_fail(handle);
+	ss_session_watch(handle->opening, wasm_on_progress, NULL);
 	handle->sessions[handle->run_count++] = handle->opening;
 	handle->opening = NULL;
-	return list_runs(handle);
+	return wasm_list_runs(handle);
 }
 
 /* --- the demo ---------------------------------------------------------------------------- */
@@ -210,7 +210,7 @@ static bool keep_piece(void *context, const char *bytes, size_t length)
 	return !ss_text_failed(&demo->traces[demo->rank]);
 }
 
-static int add_ranks(struct handle *handle, struct ss_text *traces)
+static int wasm_add_ranks(struct handle *handle, struct ss_text *traces)
 {
 	int went_well = 1;
 
@@ -224,7 +224,7 @@ static int add_ranks(struct handle *handle, struct ss_text *traces)
 		name[9] = (char)('0' + rank / 10);
 		name[10] = (char)('0' + rank % 10);
 		if (went_well && traces[rank].length)
-			went_well = add(handle, &input);
+			went_well = wasm_add_input(handle, &input);
 		ss_text_release(&traces[rank]);
 	}
 	return went_well;
@@ -244,10 +244,10 @@ WASM_EXPORT(ss_wasm_demo) int ss_wasm_demo(struct handle *handle)
 
 	handle->error = (struct ss_error){ 0 };
 	if (ss_simulate(&simulation, &simulated, &handle->error) == SS_OK)
-		return add_ranks(handle, demo.traces);
+		return wasm_add_ranks(handle, demo.traces);
 	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++)
 		ss_text_release(&demo.traces[rank]);
-	return give_up(handle);
+	return wasm_fail(handle);
 }
 
 /* --- answers ----------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ WASM_EXPORT(ss_wasm_close) void ss_wasm_close(struct handle *handle)
 {
 	if (!handle)
 		return;
-	give_up(handle);
+	wasm_fail(handle);
 	ss_runs_free(handle->runs);
 	for (uint32_t i = 0; i < handle->run_count; i++)
 		ss_session_close(handle->sessions[i]);

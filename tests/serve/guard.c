@@ -153,7 +153,7 @@ static void test_rows(void **state)
 	for (size_t i = 0; i < SS_COUNT(rows); i++) {
 		struct ss_head head = { .method = rows[i].method ? rows[i].method : "GET",
 					.target = rows[i].target };
-		struct ss_verdict verdict;
+		struct ss_guard_verdict verdict;
 		char lines[512] = "";
 
 		assert_true(strlen(rows[i].lines) < sizeof(lines));
@@ -188,7 +188,7 @@ static void test_resources(void **state)
 					.target = cases[i].target,
 					.host = "localhost",
 					.token = TOKEN };
-		struct ss_verdict verdict = ss_guard_check(&near, &head);
+		struct ss_guard_verdict verdict = ss_guard_check(&near, &head);
 
 		assert_int_equal(verdict.status, 200);
 		assert_int_equal(verdict.resource, cases[i].resource);
@@ -208,7 +208,7 @@ static void test_apart(void **state)
 		struct ss_head head = {
 			.method = "GET", .target = target, .host = "localhost", .token = TOKEN
 		};
-		struct ss_verdict verdict;
+		struct ss_guard_verdict verdict;
 
 		snprintf(target, sizeof(target), "/api/ask/%s?run=0", route.name);
 		verdict = ss_guard_check(&near, &head);

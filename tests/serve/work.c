@@ -14,7 +14,7 @@
 
 /* A task with what the test wants to know of it. */
 struct noted {
-	struct ss_task task; /* first */
+	struct ss_server_task task; /* first */
 	atomic_int finished;
 };
 
@@ -26,7 +26,7 @@ struct scene {
 	bool waits; /* for all answers */
 };
 
-static void finish(struct ss_task *task)
+static void finish(struct ss_server_task *task)
 {
 	atomic_fetch_add(&((struct noted *)(void *)task)->finished, 1);
 }
@@ -47,7 +47,7 @@ static void add_tasks(void *context)
 	struct scene *scene = context;
 
 	for (size_t i = 0; i < TASKS; i++) {
-		struct ss_task *task = &scene->noted[i].task;
+		struct ss_server_task *task = &scene->noted[i].task;
 
 		task->request = i % 3 ? "view/steps" : "offers";
 		/* the sorts of the routes do not matter to one who takes turns */
@@ -67,7 +67,7 @@ static void run_scene(struct scene *scene, const char *what)
 	scene->workers.runs = scene->runs;
 	assert_int_equal(ss_workers_run(&scene->workers, add_tasks, scene, NULL), SS_OK);
 	for (size_t i = 0; i < TASKS; i++) {
-		struct ss_task *task = &scene->noted[i].task;
+		struct ss_server_task *task = &scene->noted[i].task;
 		bool stopped = task->status == SS_ERR_STOPPED;
 
 		support_check(atomic_load(&scene->noted[i].finished) == 1, what,
@@ -105,7 +105,7 @@ static void test_stopped(void **state)
 
 static void test_nobody(void **state)
 {
-	struct ss_task task = { .request = "job" };
+	struct ss_server_task task = { .request = "job" };
 	struct ss_workers workers;
 
 	(void)state;
@@ -136,19 +136,19 @@ static void check_unpacked(const struct ss_text *packed, const struct ss_text *p
 /* Large answers are compressed for those who take it. */
 static void test_compressed(void **state)
 {
-	struct ss_task plain = { .request = "offers" };
-	struct ss_task packed = { .request = "offers", .takes_gzip = true };
-	struct ss_task small = { .request = "job", .takes_gzip = true };
-	struct ss_task wrong = { .request = "nothing", .takes_gzip = true };
+	struct ss_server_task plain = { .request = "offers" };
+	struct ss_server_task packed = { .request = "offers", .takes_gzip = true };
+	struct ss_server_task small = { .request = "job", .takes_gzip = true };
+	struct ss_server_task wrong = { .request = "nothing", .takes_gzip = true };
 	struct ss_session *session;
 	struct ss_runs *runs;
 
 	(void)state;
 	open_sample(&runs, &session);
-	ss_task_answer(runs, &plain);
-	ss_task_answer(runs, &packed);
-	ss_task_answer(runs, &small);
-	ss_task_answer(runs, &wrong);
+	ss_server_task_answer(runs, &plain);
+	ss_server_task_answer(runs, &packed);
+	ss_server_task_answer(runs, &small);
+	ss_server_task_answer(runs, &wrong);
 	assert_int_equal(plain.status, SS_OK);
 	assert_false(plain.is_gzip);
 	assert_int_equal(small.status, SS_OK);

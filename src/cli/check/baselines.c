@@ -9,19 +9,19 @@
 #include "cli/check/baselines.h"
 
 /* A run of a folder that has several. */
-struct place {
+struct baseline_place {
 	char *path;   /* its own folder, or the folder of all */
 	char run[16]; /* number for --run; "": the folder has no other */
 	bool is_complete;
 };
 
 struct places {
-	struct place items[SS_CHECK_RUNS_MAX];
+	struct baseline_place items[SS_CHECK_RUNS_MAX];
 	uint32_t count;
 };
 
-static enum ss_status open_one(const struct arguments *arguments, const char *path, const char *run,
-			       struct ss_session **out, struct ss_error *err)
+static enum ss_status baseline_open(const struct arguments *arguments, const char *path,
+				    const char *run, struct ss_session **out, struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(arguments, &path, 1);
 
@@ -35,7 +35,7 @@ static enum ss_status open_one(const struct arguments *arguments, const char *pa
 }
 
 /* Whether no other run has files in that folder or below it. */
-static bool is_alone(const struct ss_job *job, uint32_t run, const char *folder)
+static bool run_is_alone_in_folder(const struct ss_job *job, uint32_t run, const char *folder)
 {
 	size_t length = strlen(folder);
 
@@ -47,8 +47,8 @@ static bool is_alone(const struct ss_job *job, uint32_t run, const char *folder)
 }
 
 /* The newest runs of the folder; a run with a folder of its own is loaded from there. */
-static bool list_runs(const struct ss_job *job, const char *path, struct ss_arena *arena,
-		      struct places *out)
+static bool baseline_list_newest(const struct ss_job *job, const char *path, struct ss_arena *arena,
+				 struct places *out)
 {
 	uint32_t first = job->run_count > SS_CHECK_RUNS_MAX ? job->run_count - SS_CHECK_RUNS_MAX
 							    : 0;
@@ -56,9 +56,9 @@ static bool list_runs(const struct ss_job *job, const char *path, struct ss_aren
 
 	out->count = 0;
 	for (uint32_t i = first; i < job->run_count; i++) {
-		struct place *place = &out->items[out->count++];
+		struct baseline_place *place = &out->items[out->count++];
 		bool has_folder = ss_folder_of(job->runs[i].path, folder) &&
-				  is_alone(job, i, folder);
+				  run_is_alone_in_folder(job, i, folder);
 
 		place->path = ss_arena_copy(arena, has_folder ? folder : path,
 					    strlen(has_folder ? folder : path));
@@ -73,21 +73,22 @@ static bool list_runs(const struct ss_job *job, const char *path, struct ss_aren
 	return true;
 }
 
-static enum ss_status add_runs(const struct arguments *arguments, struct ss_checking *checking,
-			       const struct places *places, struct ss_error *err)
+static enum ss_status baseline_add_newest(const struct arguments *arguments,
+					  struct ss_checking *checking, const struct places *places,
+					  struct ss_error *err)
 {
 	bool has_complete = false;
 
 	for (uint32_t i = 0; i < places->count; i++)
 		has_complete = has_complete || places->items[i].is_complete;
 	for (uint32_t i = 0; i < places->count; i++) {
-		const struct place *place = &places->items[i];
+		const struct baseline_place *place = &places->items[i];
 		struct ss_session *session = NULL;
 		enum ss_status status;
 
 		if (has_complete && !place->is_complete)
 			continue;
-		status = open_one(arguments, place->path, place->run, &session, err);
+		status = baseline_open(arguments, place->path, place->run, &session, err);
 		if (status == SS_OK)
 			status = ss_checking_add(checking, session, err);
 		ss_session_close(session);
@@ -96,34 +97,36 @@ static enum ss_status add_runs(const struct arguments *arguments, struct ss_chec
 	return SS_OK;
 }
 
-static enum ss_status add_path(const struct arguments *arguments, struct ss_checking *checking,
-			       const char *path, struct ss_error *err)
+static enum ss_status baseline_add_path(const struct arguments *arguments,
+					struct ss_checking *checking, const char *path,
+					struct ss_error *err)
 {
 	struct places *places = SS_ARENA_NEW(&checking->arena, struct places, 1);
 	struct ss_session *session = NULL;
-	enum ss_status status = places ? open_one(arguments, path, NULL, &session, err)
+	enum ss_status status = places ? baseline_open(arguments, path, NULL, &session, err)
 				       : ss_fail_memory(err, "the baseline");
 
 	if (status == SS_OK && session->job.run_count <= 1)
 		status = ss_checking_add(checking, session, err);
-	else if (status == SS_OK && !list_runs(&session->job, path, &checking->arena, places))
+	else if (status == SS_OK &&
+		 !baseline_list_newest(&session->job, path, &checking->arena, places))
 		status = ss_fail_memory(err, "the baseline");
 	ss_session_close(session);
-	return status == SS_OK ? add_runs(arguments, checking, places, err) : status;
+	return status == SS_OK ? baseline_add_newest(arguments, checking, places, err) : status;
 }
 
-enum ss_status check_baselines_add(const struct arguments *arguments,
-				   const struct ss_session *session, struct ss_checking *checking,
-				   struct ss_error *err)
+enum ss_status cli_baselines_add(const struct arguments *arguments,
+				 const struct ss_session *session, struct ss_checking *checking,
+				 struct ss_error *err)
 {
-	const char *text = option_text(arguments, "against");
+	const char *text = cli_option_text(arguments, "against");
 	struct stat info;
 
-	if (text && check_stored_is(text))
-		return check_stored_add(text, session, checking, err);
+	if (text && cli_stored_baseline_is(text))
+		return cli_stored_baseline_add(text, session, checking, err);
 	/* a path may have commas */
 	if (text && stat(text, &info) == 0)
-		return add_path(arguments, checking, text, err);
+		return baseline_add_path(arguments, checking, text, err);
 	for (; text && *text; text += *text == ',') {
 		size_t length = strcspn(text, ",");
 		char *path = ss_arena_copy(&checking->arena, text, length);
@@ -131,7 +134,7 @@ enum ss_status check_baselines_add(const struct arguments *arguments,
 		if (!path)
 			return ss_fail_memory(err, "the baseline");
 		if (length)
-			SS_TRY(add_path(arguments, checking, path, err));
+			SS_TRY(baseline_add_path(arguments, checking, path, err));
 		text += length;
 	}
 	return SS_OK;

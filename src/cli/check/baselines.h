@@ -11,20 +11,20 @@
 /*
  * stored.c: before the sandbox is entered, loads DuckDB if --against names a store.
  */
-void check_stored_begin(const struct arguments *arguments);
+void cli_stored_baseline_begin(const struct arguments *arguments);
 
 /* stored.c: whether the text is STORE or STORE:key=value. */
-bool check_stored_is(const char *text);
+bool cli_stored_baseline_is(const char *text);
 
 /* stored.c: adds the earlier runs of the store; `session` is the run that is checked. */
 SS_MUST_USE
-enum ss_status check_stored_add(const char *text, const struct ss_session *session,
-				struct ss_checking *checking, struct ss_error *err);
+enum ss_status cli_stored_baseline_add(const char *text, const struct ss_session *session,
+				       struct ss_checking *checking, struct ss_error *err);
 
 /* baselines.c: loads and measures what --against names, one run after the other. */
 SS_MUST_USE
-enum ss_status check_baselines_add(const struct arguments *arguments,
-				   const struct ss_session *session, struct ss_checking *checking,
-				   struct ss_error *err);
+enum ss_status cli_baselines_add(const struct arguments *arguments,
+				 const struct ss_session *session, struct ss_checking *checking,
+				 struct ss_error *err);
 
 #endif

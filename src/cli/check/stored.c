@@ -36,22 +36,22 @@ static size_t store_length(const char *text)
 	}
 }
 
-bool check_stored_is(const char *text)
+bool cli_stored_baseline_is(const char *text)
 {
 	return store_length(text);
 }
 
-void check_stored_begin(const struct arguments *arguments)
+void cli_stored_baseline_begin(const struct arguments *arguments)
 {
-	const char *text = option_text(arguments, "against");
+	const char *text = cli_option_text(arguments, "against");
 
-	if (text && check_stored_is(text))
-		engine_prepare(&engine_problem);
+	if (text && cli_stored_baseline_is(text))
+		cli_engine_prepare(&engine_problem);
 }
 
 /* ":team=x:model=y"; the texts are cut apart. */
-static enum ss_status read_labels(char *text, struct ss_stored_label *labels, size_t *count,
-				  struct ss_error *err)
+static enum ss_status baseline_read_labels(char *text, struct ss_stored_label *labels,
+					   size_t *count, struct ss_error *err)
 {
 	*count = 0;
 	while (text && *text) {
@@ -72,8 +72,8 @@ static enum ss_status read_labels(char *text, struct ss_stored_label *labels, si
 	return SS_OK;
 }
 
-static enum ss_status add_runs(const char *path, const struct ss_stored_baseline *wanted,
-			       struct ss_checking *checking, struct ss_error *err)
+static enum ss_status baseline_add_stored(const char *path, const struct ss_stored_baseline *wanted,
+					  struct ss_checking *checking, struct ss_error *err)
 {
 	struct ss_run_store store;
 	enum ss_status status;
@@ -91,8 +91,8 @@ static enum ss_status add_runs(const char *path, const struct ss_stored_baseline
 	return status;
 }
 
-enum ss_status check_stored_add(const char *text, const struct ss_session *session,
-				struct ss_checking *checking, struct ss_error *err)
+enum ss_status cli_stored_baseline_add(const char *text, const struct ss_session *session,
+				       struct ss_checking *checking, struct ss_error *err)
 {
 	struct ss_stored_label labels[LABELS_MAX];
 	struct ss_stored_baseline wanted = { .labels = labels };
@@ -108,12 +108,12 @@ enum ss_status check_stored_add(const char *text, const struct ss_session *sessi
 	if (!path)
 		return ss_fail_memory(err, "the baseline");
 	path[length] = '\0';
-	SS_TRY(read_labels(text[length] ? path + length + 1 : NULL, labels, &wanted.label_count,
-			   err));
+	SS_TRY(baseline_read_labels(text[length] ? path + length + 1 : NULL, labels,
+				    &wanted.label_count, err));
 	ss_run_id_of(session, id);
 	wanted.except = id;
 	ss_identity_of_job(&session->job, SS_EVERY_RANK, &identity);
 	wanted.has_moment = identity.has_clock;
 	wanted.moment_ns = identity.start_ns;
-	return add_runs(path, &wanted, checking, err);
+	return baseline_add_stored(path, &wanted, checking, err);
 }

@@ -7,7 +7,7 @@
 
 #include "cli/output.h"
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int ask_run(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_open_options open;
 	struct progress_bar bar;
@@ -37,7 +37,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 	if (status != SS_OK)
 		return show_end(command->name, status, &shown, &answer.body, &err);
 	show_failed(session, command->name);
-	progress_prepare(&bar, option_text(arguments, "progress"));
+	progress_prepare(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_runs_new(&runs, &err);
 	if (status == SS_OK)
@@ -55,5 +55,5 @@ const struct command command_ask = {
 	.summary = "Answer one request of the viewer as JSON, for scripts",
 	.usage = "[OPTIONS] REQUEST PATH...",
 	.takers = SS_TAKER_ASK,
-	.run = run,
+	.run = ask_run,
 };

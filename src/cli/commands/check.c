@@ -29,19 +29,19 @@ struct written {
 /* The summary of the step, opened before the sandbox is entered; NULL: there is none. */
 static FILE *step_summary;
 
-static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+static void check_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
 
 	(void)needs;
-	if (option_given(arguments, "github") && path && *path)
+	if (cli_option_given(arguments, "github") && path && *path)
 		step_summary = fopen(path, "ab");
-	check_stored_begin(arguments);
+	cli_stored_baseline_begin(arguments);
 }
 
 /* --- outputs ---------------------------------------------------------------------------- */
 
-static void drop(struct written *written)
+static void check_drop_report(struct written *written)
 {
 	if (written->shown.to_file)
 		output_drop(&written->shown.output);
@@ -55,25 +55,25 @@ static int open_outputs(const struct command *command, const struct arguments *a
 {
 	struct output_inputs inputs = { .paths = arguments->paths,
 					.path_count = arguments->path_count,
-					.more = { option_text(arguments, "against") } };
+					.more = { cli_option_text(arguments, "against") } };
 	int code = show_begin(command->name, arguments, &inputs, &out->shown);
 
 	for (size_t i = 0; code == EXIT_FINE && i < SS_COUNT(files); i++) {
-		const char *path = option_text(arguments, files[i].option);
+		const char *path = cli_option_text(arguments, files[i].option);
 
 		if (path)
 			code = output_open(command->name, path, &inputs, &out->files[i]);
 		out->is_open[i] = path && code == EXIT_FINE;
 	}
 	if (code != EXIT_FINE)
-		drop(out);
+		check_drop_report(out);
 	return code;
 }
 
-static void render(const struct arguments *arguments, const struct ss_check_shown *shown,
-		   struct ss_text *out)
+static void check_render_report(const struct arguments *arguments,
+				const struct ss_check_shown *shown, struct ss_text *out)
 {
-	const char *format = option_text(arguments, "format");
+	const char *format = cli_option_text(arguments, "format");
 
 	if (strcmp(format, "json") == 0)
 		ss_check_json(shown, out);
@@ -123,15 +123,15 @@ static int tell_github(const char *what, const struct ss_check_shown *shown)
 	return is_fine ? EXIT_FINE : EXIT_FAILED;
 }
 
-static int write_all(const struct command *command, const struct arguments *arguments,
-		     const struct ss_check_shown *shown, struct written *written)
+static int check_write_reports(const struct command *command, const struct arguments *arguments,
+			       const struct ss_check_shown *shown, struct written *written)
 {
 	struct ss_error err = { 0 };
 	struct ss_text text = { 0 };
 	enum ss_status status = SS_OK;
 	int code, own;
 
-	render(arguments, shown, &text);
+	check_render_report(arguments, shown, &text);
 	if (ss_text_failed(&text))
 		status = ss_fail_memory(&err, "the output");
 	code = show_end(command->name, status, &written->shown, &text, &err);
@@ -141,7 +141,7 @@ static int write_all(const struct command *command, const struct arguments *argu
 		own = write_file(command->name, &written->files[i], files[i].render, shown);
 		code = code == EXIT_FINE ? own : code;
 	}
-	if (option_given(arguments, "github")) {
+	if (cli_option_given(arguments, "github")) {
 		own = tell_github(command->name, shown);
 		code = code == EXIT_FINE ? own : code;
 	}
@@ -150,23 +150,24 @@ static int write_all(const struct command *command, const struct arguments *argu
 
 /* --- the run ---------------------------------------------------------------------------- */
 
-static enum ss_status judge(const struct arguments *arguments, struct ss_checking *checking,
-			    double threshold, struct ss_session **session, struct ss_error *err)
+static enum ss_status check_judge(const struct arguments *arguments, struct ss_checking *checking,
+				  double threshold, struct ss_session **session,
+				  struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(arguments, arguments->paths,
 						   arguments->path_count);
-	const char *against = option_text(arguments, "against");
+	const char *against = cli_option_text(arguments, "against");
 	struct progress_bar bar;
 	enum ss_status status;
 
 	/* the id of a run is made of its events */
-	open.reduce = !checking->needs_traces && !(against && check_stored_is(against));
+	open.reduce = !checking->needs_traces && !(against && cli_stored_baseline_is(against));
 	open.diagnose = true;
 	open.snapshots = true;
 	SS_TRY(show_load(arguments, &open, session, err));
 	show_failed(*session, "check");
-	SS_TRY(check_baselines_add(arguments, *session, checking, err));
-	progress_prepare(&bar, option_text(arguments, "progress"));
+	SS_TRY(cli_baselines_add(arguments, *session, checking, err));
+	progress_prepare(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(*session, progress_step, &bar);
 	status = ss_checking_end(checking, *session, threshold, err);
 	progress_clear(&bar);
@@ -180,8 +181,8 @@ static int exit_of(const struct arguments *arguments, enum ss_verdict verdict)
 	case SS_VERDICT_FAIL:
 		return EXIT_FOUND;
 	case SS_VERDICT_INCONCLUSIVE:
-		return option_given(arguments, "allow-inconclusive") ? EXIT_FINE
-								     : EXIT_INCONCLUSIVE;
+		return cli_option_given(arguments, "allow-inconclusive") ? EXIT_FINE
+									 : EXIT_INCONCLUSIVE;
 	case SS_VERDICT_PASS:
 	case SS_VERDICT_IMPROVEMENT:
 		break;
@@ -189,8 +190,8 @@ static int exit_of(const struct arguments *arguments, enum ss_verdict verdict)
 	return EXIT_FINE;
 }
 
-static int check(const struct command *command, const struct arguments *arguments,
-		 struct ss_checking *checking, double threshold)
+static int check_session(const struct command *command, const struct arguments *arguments,
+			 struct ss_checking *checking, double threshold)
 {
 	struct ss_request request = show_request(command->name, arguments);
 	struct ss_session *session = NULL;
@@ -201,25 +202,25 @@ static int check(const struct command *command, const struct arguments *argument
 	if (code != EXIT_FINE)
 		return code;
 	checking->check.path = arguments->paths[0];
-	checking->check.against = option_text(arguments, "against");
-	if (judge(arguments, checking, threshold, &session, &err) != SS_OK) {
-		drop(&written);
+	checking->check.against = cli_option_text(arguments, "against");
+	if (check_judge(arguments, checking, threshold, &session, &err) != SS_OK) {
+		check_drop_report(&written);
 		code = show_fail(command->name, &err);
 	} else {
 		struct ss_check_shown shown = { .check = &checking->check,
 						.summary = &checking->summary,
-						.name = option_text(arguments, "name"),
+						.name = cli_option_text(arguments, "name"),
 						.width = request.width,
 						.color = request.color };
 
 		ss_checking_show(session, &shown);
-		code = write_all(command, arguments, &shown, &written);
+		code = check_write_reports(command, arguments, &shown, &written);
 	}
 	ss_session_close(session);
 	return code == EXIT_FINE ? exit_of(arguments, checking->check.verdict) : code;
 }
 
-static int list(const struct command *command, const struct arguments *arguments)
+static int check_list_measures(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_request request = show_request("metrics", arguments);
 	struct ss_error err = { 0 };
@@ -232,19 +233,19 @@ static int list(const struct command *command, const struct arguments *arguments
 				 : code;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int check_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *threshold_text = option_text(arguments, "threshold");
+	const char *threshold_text = cli_option_text(arguments, "threshold");
 	struct ss_checking checking;
 	struct ss_error err = { 0 };
 	double threshold;
 	int code;
 
-	if (option_given(arguments, "list"))
-		return list(command, arguments);
+	if (cli_option_given(arguments, "list"))
+		return check_list_measures(command, arguments);
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (!option_given(arguments, "against") && !option_given(arguments, "fail-if")) {
+	if (!cli_option_given(arguments, "against") && !cli_option_given(arguments, "fail-if")) {
 		fprintf(stderr,
 			"stepscope check: expected a baseline (--against PATH), a condition "
 			"(--fail-if 'idle_percent > 20'), or both\n");
@@ -257,8 +258,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 			threshold_text);
 		return EXIT_USAGE;
 	}
-	code = ss_checking_begin(&checking, option_text(arguments, "fail-if"), &err) == SS_OK
-		       ? check(command, arguments, &checking, threshold)
+	code = ss_checking_begin(&checking, cli_option_text(arguments, "fail-if"), &err) == SS_OK
+		       ? check_session(command, arguments, &checking, threshold)
 		       : show_fail(command->name, &err);
 	ss_checking_release(&checking);
 	return code;
@@ -270,6 +271,6 @@ const struct command command_check = {
 	.usage = "PATH... [--against BASELINE] [--fail-if CONDITION] [OPTIONS]",
 	.takers = SS_TAKER_CHECK,
 	.is_verdict = true,
-	.begin = begin,
-	.run = run,
+	.begin = check_allow,
+	.run = check_run,
 };

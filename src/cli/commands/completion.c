@@ -7,7 +7,7 @@
 
 #include "cli/completion.h"
 
-static const struct completion_shell *find(const char *name)
+static const struct completion_shell *find_shell(const char *name)
 {
 	const struct completion_shell *shell;
 	size_t i = 0;
@@ -17,10 +17,10 @@ static const struct completion_shell *find(const char *name)
 	return shell;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int completion_run(const struct command *command, const struct arguments *arguments)
 {
 	const struct completion_shell *shell = arguments->path_count == 1
-						       ? find(arguments->paths[0])
+						       ? find_shell(arguments->paths[0])
 						       : NULL;
 	struct ss_text out = { 0 };
 	bool failed;
@@ -44,5 +44,5 @@ const struct command command_completion = {
 	.name = "completion",
 	.summary = "Print the completion script for bash, zsh or fish",
 	.usage = "bash|zsh|fish",
-	.run = run,
+	.run = completion_run,
 };

@@ -8,9 +8,9 @@
 
 #include "cli/simulated.h"
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int demo_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *folder = option_text(arguments, "output");
+	const char *folder = cli_option_text(arguments, "output");
 	struct ss_simulation simulation = { .size = sizeof(simulation),
 					    .folder = folder,
 					    .preset = SS_DEMO_PRESET };
@@ -50,5 +50,5 @@ const struct command command_demo = {
 	.summary = "Try stepscope without a trace: simulate a slow job, diagnose it",
 	.usage = "[OPTIONS]",
 	.takers = SS_TAKER_DEMO,
-	.run = run,
+	.run = demo_run,
 };

@@ -4,7 +4,7 @@
  */
 #include "cli/command.h"
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int diagnose_run(const struct command *command, const struct arguments *arguments)
 {
 	return show_run(command->name, arguments);
 }
@@ -15,5 +15,5 @@ const struct command command_diagnose = {
 	.usage = "[OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_DIAGNOSE,
-	.run = run,
+	.run = diagnose_run,
 };

@@ -37,10 +37,10 @@ static enum ss_status open_side(const struct arguments *arguments, uint32_t side
 	return SS_OK;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int diff_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *run = option_text(arguments, "run");
-	struct ss_request request = show_request(option_text(arguments, "view"), arguments);
+	const char *run = cli_option_text(arguments, "run");
+	struct ss_request request = show_request(cli_option_text(arguments, "view"), arguments);
 	struct ss_session *sessions[2] = { NULL };
 	struct ss_runs *runs = NULL;
 	struct ss_text out = { 0 };
@@ -85,5 +85,5 @@ const struct command command_diff = {
 	.usage = "[--view NAME] [OPTIONS] A B",
 	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.is_verdict = true,
-	.run = run,
+	.run = diff_run,
 };

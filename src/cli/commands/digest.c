@@ -35,13 +35,13 @@ struct digesting {
 	struct ss_strings *names; /* of digests, of all shares: no two files may have one */
 	struct output *output;
 	struct ss_memory *memory;
-	struct share share;
+	struct digest_share share;
 	uint32_t threads;
 	struct stat place; /* of the folder */
-	struct tally tally;
+	struct digest_tally tally;
 };
 
-static int complain(const struct digesting *digesting, const char *path, const char *why)
+static int digest_fail_file(const struct digesting *digesting, const char *path, const char *why)
 {
 	fprintf(stderr, "stepscope %s: '%s' %s\n", digesting->what, path, why);
 	return EXIT_FAILED;
@@ -75,8 +75,8 @@ static bool go_on(void *context, const struct ss_progress *progress)
 	return !stop_asked();
 }
 
-static enum ss_status open_one(const struct ready *ready, struct ss_session **out,
-			       struct ss_error *err)
+static enum ss_status digest_open_trace(const struct ready *ready, struct ss_session **out,
+					struct ss_error *err)
 {
 	const struct arguments *arguments = ready->digesting->arguments;
 	struct ss_open_options open = show_loading(arguments, &ready->path->path, 1);
@@ -91,7 +91,7 @@ static enum ss_status open_one(const struct ready *ready, struct ss_session **ou
 	SS_TRY(ss_session_begin(&open, out, err));
 	(*out)->job.keeper = &ss_digest_keeper;
 	if (ready->is_first)
-		progress_begin(&bar, option_text(arguments, "progress"));
+		progress_begin(&bar, cli_option_text(arguments, "progress"));
 	status = ss_session_add(*out, &open, err);
 	if (ready->is_first) {
 		progress_end(&bar);
@@ -108,14 +108,14 @@ static bool keep_bytes(void *context, const char *bytes, size_t length)
 	return !ss_text_failed(digest);
 }
 
-static void make_digest(struct ready *ready)
+static void digest_make_one(struct ready *ready)
 {
 	struct ss_sink sink = { keep_bytes, &ready->digest };
 	struct ss_file file = { .size = sizeof(file) };
 	struct ss_session *session = NULL;
 	uint64_t bytes;
 
-	ready->opened = open_one(ready, &session, &ready->err);
+	ready->opened = digest_open_trace(ready, &session, &ready->err);
 	if (ready->opened == SS_OK)
 		ready->status = ss_session_file(session, 0, &file, &ready->err);
 	if (ready->opened == SS_OK && ready->status == SS_OK) {
@@ -129,12 +129,12 @@ static void make_digest(struct ready *ready)
 	ss_session_close(session);
 }
 
-static void tell(struct digesting *digesting, const struct ready *ready)
+static void digest_print_one(struct digesting *digesting, const struct ready *ready)
 {
 	char size[BYTES_WORDS], before[BYTES_WORDS], rank[32] = "";
 
-	bytes_in_words(ready->digest.length, size);
-	bytes_in_words(ready->trace_bytes, before);
+	cli_bytes_in_words(ready->digest.length, size);
+	cli_bytes_in_words(ready->trace_bytes, before);
 	if (ready->rank >= 0)
 		snprintf(rank, sizeof(rank), "rank %lld, ", (long long)ready->rank);
 	if (ready->has_problem)
@@ -176,7 +176,7 @@ static int write_digest(struct digesting *digesting, struct ready *ready, bool *
 			       ? output_close(digesting->what, digesting->output)
 			       : output_fail(digesting->what, digesting->output, &ready->err);
 	if (code == EXIT_FINE)
-		tell(digesting, ready);
+		digest_print_one(digesting, ready);
 	*is_full = code != EXIT_FINE;
 	return code;
 }
@@ -195,11 +195,11 @@ static bool is_digest(const char *path)
 }
 
 /* Whether the digest is to be written; *code says what is wrong if not. */
-static bool is_wanted(struct digesting *digesting, const char *origin, const char *output,
-		      int *code)
+static bool digest_is_wanted(struct digesting *digesting, const char *origin, const char *output,
+			     int *code)
 {
-	bool resumes = option_given(digesting->arguments, "resume");
-	bool forces = option_given(digesting->arguments, "force");
+	bool resumes = cli_option_given(digesting->arguments, "resume");
+	bool forces = cli_option_given(digesting->arguments, "force");
 	enum ss_digest_age age;
 	struct stat info;
 
@@ -213,29 +213,30 @@ static bool is_wanted(struct digesting *digesting, const char *origin, const cha
 	}
 	*code = EXIT_FAILED;
 	if (age == SS_DIGEST_FOREIGN && !forces)
-		tally_refuse(&digesting->tally.foreign, output);
+		cli_tally_refuse(&digesting->tally.foreign, output);
 	else if (!resumes && !forces)
-		tally_refuse(&digesting->tally.existing, output);
+		cli_tally_refuse(&digesting->tally.existing, output);
 	else if (!S_ISREG(info.st_mode) || (info.st_size && !is_digest(output)))
-		complain(digesting, output, "exists and is not a digest: it was not replaced");
+		digest_fail_file(digesting, output,
+				 "exists and is not a digest: it was not replaced");
 	else
 		*code = EXIT_FINE;
 	return *code == EXIT_FINE;
 }
 
 /* Whether the file is to be digested: then it is `ready`; else *code says what is wrong. */
-static bool prepare(struct digesting *digesting, const struct ss_path *path, struct ready *ready,
-		    int *code)
+static bool digest_prepare_file(struct digesting *digesting, const struct ss_path *path,
+				struct ready *ready, int *code)
 {
 	*ready = (struct ready){ .digesting = digesting, .path = path, .rank = -1 };
 	*code = EXIT_FINE;
-	(void)digest_name(digesting->folder, digesting->arguments, path, ready->output);
+	(void)cli_digest_name(digesting->folder, digesting->arguments, path, ready->output);
 	ready->origin = realpath(path->path, NULL);
 	if (!ready->origin) {
 		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", digesting->what, path->path,
 			strerror(errno));
 		*code = EXIT_FAILED;
-	} else if (is_wanted(digesting, ready->origin, ready->output, code)) {
+	} else if (digest_is_wanted(digesting, ready->origin, ready->output, code)) {
 		return true;
 	}
 	digesting->tally.handled++;
@@ -252,7 +253,7 @@ static bool prepare(struct digesting *digesting, const struct ss_path *path, str
 #define BATCH_BYTES ((uint64_t)64 << 20)
 #define BATCH_FILES 256 /* threads start and wait for each other once per batch */
 
-struct batch {
+struct digest_batch {
 	struct digesting *digesting;
 	struct ready *items;
 	uint32_t count, capacity, threads;
@@ -266,7 +267,7 @@ struct batch {
 	int code;
 };
 
-static void release(struct ready *ready)
+static void digest_release_ready(struct ready *ready)
 {
 	ss_text_release(&ready->problem);
 	ss_text_release(&ready->digest);
@@ -274,7 +275,7 @@ static void release(struct ready *ready)
 }
 
 /* Writes what is ready and has nothing before it that is not. The gate is locked. */
-static void write_some(struct batch *batch)
+static void digest_write_ready(struct digest_batch *batch)
 {
 	while (batch->written < batch->count && batch->items[batch->written].is_made) {
 		struct ready *ready = &batch->items[batch->written++];
@@ -290,29 +291,29 @@ static void write_some(struct batch *batch)
 		}
 		batch->is_stopped |= ready->opened == SS_ERR_STOPPED;
 		batch->code = own != EXIT_FINE ? own : batch->code;
-		release(ready);
+		digest_release_ready(ready);
 	}
 }
 
 static void make_some(void *context, uint32_t index)
 {
-	struct batch *batch = context;
+	struct digest_batch *batch = context;
 	uint32_t next;
 
 	(void)index;
 	while (!batch->is_full && !stop_asked() &&
 	       (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
-		make_digest(&batch->items[next]);
+		digest_make_one(&batch->items[next]);
 		/* at once: a node that dies loses only what it is reading */
 		ss_gate_lock(batch->gate);
 		batch->items[next].is_made = true;
-		write_some(batch);
+		digest_write_ready(batch);
 		ss_gate_unlock(batch->gate);
 	}
 }
 
 /* Digests what is in the batch; returns the code of the last one that failed. */
-static int flush(struct batch *batch)
+static int digest_flush_batch(struct digest_batch *batch)
 {
 	uint32_t workers;
 
@@ -330,13 +331,13 @@ static int flush(struct batch *batch)
 	ss_thread_run(workers, make_some, batch);
 	stop_reading(false);
 	for (uint32_t i = batch->written; i < batch->count; i++)
-		release(&batch->items[i]);
+		digest_release_ready(&batch->items[i]);
 	batch->count = 0;
 	batch->bytes = 0;
 	return batch->code;
 }
 
-static uint64_t size_of(const char *path)
+static uint64_t file_size(const char *path)
 {
 	struct stat info;
 
@@ -344,17 +345,17 @@ static uint64_t size_of(const char *path)
 }
 
 /* Adds a file that is ready, and digests the batch when it is full. */
-static int add_ready(struct batch *batch, const struct ready *ready)
+static int add_ready(struct digest_batch *batch, const struct ready *ready)
 {
-	uint64_t bytes = size_of(ready->path->path);
+	uint64_t bytes = file_size(ready->path->path);
 	int code = EXIT_FINE;
 
 	if (batch->count && batch->bytes + bytes > BATCH_BYTES)
-		code = flush(batch);
+		code = digest_flush_batch(batch);
 	batch->items[batch->count++] = *ready;
 	batch->bytes += bytes;
 	if (batch->count == batch->capacity) {
-		int own = flush(batch);
+		int own = digest_flush_batch(batch);
 
 		code = own != EXIT_FINE ? own : code;
 	}
@@ -362,16 +363,17 @@ static int add_ready(struct batch *batch, const struct ready *ready)
 }
 
 /* A limit of memory is for each file that is read: then it is one at a time. */
-static bool open_batch(struct batch *batch, struct digesting *digesting, struct ss_arena *arena)
+static bool open_batch(struct digest_batch *batch, struct digesting *digesting,
+		       struct ss_arena *arena)
 {
-	uint32_t threads = option_count(digesting->arguments, "threads");
+	uint32_t threads = cli_option_count(digesting->arguments, "threads");
 
 	threads = threads ? threads : share_threads(&digesting->share);
 	batch->digesting = digesting;
 	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
 	digesting->threads = batch->threads;
 	/* else each line is printed as soon as its file is done */
-	batch->capacity = threads > 1 && !option_given(digesting->arguments, "memory-limit")
+	batch->capacity = threads > 1 && !cli_option_given(digesting->arguments, "memory-limit")
 				  ? BATCH_FILES
 				  : 1;
 	batch->items = SS_ARENA_NEW(arena, struct ready, batch->capacity);
@@ -382,14 +384,14 @@ static bool open_batch(struct batch *batch, struct digesting *digesting, struct 
 /* --- all files ----------------------------------------------------------------------- */
 
 /* Snapshots are read beside digests, and digests are digests already. */
-static bool is_input(const struct ss_path *path)
+static bool digest_is_input(const struct ss_path *path)
 {
 	return !ss_find_is_digest(path->path) &&
 	       (!path->from_folder || !ss_find_is_snapshot(path->path));
 }
 
 /* A digest that lies where digests are written: an earlier run wrote it. */
-static bool is_own(const struct digesting *digesting, const char *path)
+static bool digest_is_earlier_output(const struct digesting *digesting, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[SS_PATH_BYTES];
@@ -411,19 +413,23 @@ static int check_names(struct digesting *digesting, const struct ss_paths *paths
 		uint32_t had = digesting->names->count;
 
 		if (ss_find_is_digest(path->path))
-			digesting->tally.digests += !is_own(digesting, path->path);
-		if (!is_input(path))
+			digesting->tally.digests += !digest_is_earlier_output(digesting,
+									      path->path);
+		if (!digest_is_input(path))
 			continue;
 		if (strcmp(path->path, "-") == 0)
-			return complain(digesting, path->path,
-					"has no path that the digest could name: save the trace "
-					"to a file first");
-		if (!digest_name(digesting->folder, digesting->arguments, path, name))
-			return complain(digesting, path->path, "has a name that is too long");
+			return digest_fail_file(
+				digesting, path->path,
+				"has no path that the digest could name: save the trace "
+				"to a file first");
+		if (!cli_digest_name(digesting->folder, digesting->arguments, path, name))
+			return digest_fail_file(digesting, path->path,
+						"has a name that is too long");
 		if (ss_strings_add(digesting->names, name, strlen(name)) != had)
-			return complain(digesting, path->path,
-					"would get the same name as the digest of another file: "
-					"use one -o per folder");
+			return digest_fail_file(
+				digesting, path->path,
+				"would get the same name as the digest of another file: "
+				"use one -o per folder");
 		digesting->tally.inputs += (*count)++ % digesting->share.count ==
 					   digesting->share.number;
 	}
@@ -432,7 +438,7 @@ static int check_names(struct digesting *digesting, const struct ss_paths *paths
 
 /* One that cannot be read does not stop the others. */
 static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
-		      struct batch *batch)
+		      struct digest_batch *batch)
 {
 	uint32_t number = 0;
 	int code = EXIT_FINE, own;
@@ -440,14 +446,14 @@ static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 	for (uint32_t i = 0; !batch->is_full && !stop_asked() && i < paths->count; i++) {
 		struct ready ready;
 
-		if (!is_input(&paths->items[i]) ||
+		if (!digest_is_input(&paths->items[i]) ||
 		    number++ % digesting->share.count != digesting->share.number)
 			continue;
-		if (prepare(digesting, &paths->items[i], &ready, &own))
+		if (digest_prepare_file(digesting, &paths->items[i], &ready, &own))
 			own = add_ready(batch, &ready);
 		code = own != EXIT_FINE ? own : code;
 	}
-	own = flush(batch);
+	own = digest_flush_batch(batch);
 	if (digesting->tally.handled < digesting->tally.inputs && own == EXIT_FINE)
 		return EXIT_FAILED; /* a signal asked to stop between two files */
 	return own != EXIT_FINE ? own : code;
@@ -456,7 +462,7 @@ static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 static int digest_paths(struct digesting *digesting, struct ss_paths *paths, struct ss_arena *arena)
 {
 	struct ss_pack_choice packs = { 0 };
-	struct batch batch = { 0 };
+	struct digest_batch batch = { 0 };
 	struct ss_error err = { 0 };
 	uint32_t count = 0;
 	int code;
@@ -467,16 +473,16 @@ static int digest_paths(struct digesting *digesting, struct ss_paths *paths, str
 	if (code != EXIT_FINE)
 		return code;
 	if (!count) {
-		tally_tell_nothing(&digesting->tally, digesting->what, digesting->arguments);
+		cli_tally_print_nothing(&digesting->tally, digesting->what, digesting->arguments);
 		return EXIT_FAILED;
 	}
 	if (open_batch(&batch, digesting, arena)) {
 		digesting->tally.swept = ss_new_file_sweep(digesting->folder);
 		code = digest_all(digesting, paths, &batch);
-		tally_tell(&digesting->tally, digesting->what, digesting->arguments,
-			   &digesting->share, digesting->threads);
+		cli_tally_print(&digesting->tally, digesting->what, digesting->arguments,
+				&digesting->share, digesting->threads);
 	} else {
-		code = complain(digesting, "the list of files", "does not fit into memory");
+		code = digest_fail_file(digesting, "the list of files", "does not fit into memory");
 	}
 	ss_gate_close(batch.gate);
 	return code;
@@ -495,7 +501,7 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 	digesting->names = &names;
 	digesting->memory = memory;
 	if (!ss_strings_init(&names, memory))
-		code = complain(digesting, "the list of files", "does not fit into memory");
+		code = digest_fail_file(digesting, "the list of files", "does not fit into memory");
 	else if (ss_find_files(arguments->paths, arguments->path_count, &arena, &paths, &err) !=
 		 SS_OK)
 		code = show_fail(digesting->what, &err);
@@ -527,12 +533,12 @@ static bool open_folder(struct digesting *digesting, bool *made)
 	return false;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int digest_run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
 	struct digesting digesting = { .what = command->name,
 				       .arguments = arguments,
-				       .folder = option_text(arguments, "output"),
+				       .folder = cli_option_text(arguments, "output"),
 				       .output = &output };
 	struct ss_memory memory;
 	bool made;
@@ -545,10 +551,10 @@ static int run(const struct command *command, const struct arguments *arguments)
 			command->name);
 		return EXIT_USAGE;
 	}
-	if (!share_read(option_text(arguments, "share"), &digesting.share)) {
+	if (!share_read(cli_option_text(arguments, "share"), &digesting.share)) {
 		fprintf(stderr,
 			"stepscope %s: --share %s is not I/N with I from 0 to N - 1, such as 0/4\n",
-			command->name, option_text(arguments, "share"));
+			command->name, cli_option_text(arguments, "share"));
 		return EXIT_USAGE;
 	}
 	if (!open_folder(&digesting, &made))
@@ -567,5 +573,5 @@ const struct command command_digest = {
 	.summary = "Reduce each trace to a small digest, to join many nodes on one machine",
 	.usage = "[OPTIONS] PATH... -o FOLDER",
 	.takers = SS_TAKER_DIGEST,
-	.run = run,
+	.run = digest_run,
 };

@@ -33,8 +33,8 @@ static void add_page(const struct ss_request *request, const char *page, struct 
 }
 
 /* A name can be that of a rule and of a view: then both are explained. */
-static enum ss_status explain(const struct ss_request *request, struct ss_text *out,
-			      struct ss_error *err)
+static enum ss_status explain_render(const struct ss_request *request, struct ss_text *out,
+				     struct ss_error *err)
 {
 	const char *page = request->what ? page_of(request->what) : NULL;
 	struct ss_guess guess = ss_guess_begin(request->what ? request->what : "");
@@ -60,7 +60,7 @@ static enum ss_status explain(const struct ss_request *request, struct ss_text *
 	return status;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int explain_run(const struct command *command, const struct arguments *arguments)
 {
 	const char *name = arguments->path_count ? arguments->paths[0] : NULL;
 	struct ss_request request = show_request(name, arguments);
@@ -71,7 +71,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 	if (code != EXIT_FINE)
 		return code;
-	code = show_end(command->name, explain(&request, &out, &err), &shown, &out, &err);
+	code = show_end(command->name, explain_render(&request, &out, &err), &shown, &out, &err);
 	if (code == EXIT_USAGE)
 		fprintf(stderr, "Run 'stepscope explain' for all rules, 'stepscope help' for all "
 				"views.\n");
@@ -84,5 +84,5 @@ const struct command command_explain = {
 	.usage = "[OPTIONS] [RULE|VIEW|COMMAND]",
 	.takers = SS_TAKER_LIST,
 	.is_verdict = true,
-	.run = run,
+	.run = explain_run,
 };

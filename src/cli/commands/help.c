@@ -18,7 +18,7 @@ static const struct help_topic *topic_of(const char *name)
 	return topic;
 }
 
-static int unknown(const struct command *self, const char *name)
+static int help_refuse_name(const struct command *self, const char *name)
 {
 	struct ss_guess guess = ss_guess_begin(name);
 	const char *command = command_suggest(name);
@@ -48,7 +48,7 @@ static int help_run(const struct command *self, const struct arguments *argument
 	else if (command_find(name, &command))
 		help_command(&command);
 	else
-		return unknown(self, name);
+		return help_refuse_name(self, name);
 	return EXIT_FINE;
 }
 

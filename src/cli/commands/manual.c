@@ -16,7 +16,7 @@
 #define LINE_BYTES 64
 
 /* Text in which roff sees no requests of its own. */
-static void add(const char *text, struct ss_text *out)
+static void manual_add_text(const char *text, struct ss_text *out)
 {
 	size_t column = 0;
 
@@ -39,21 +39,22 @@ static void add(const char *text, struct ss_text *out)
 }
 
 /* An entry: its name in bold, then what it is. */
-static void add_entry(const char *name, const char *more, const char *about, struct ss_text *out)
+static void manual_add_entry(const char *name, const char *more, const char *about,
+			     struct ss_text *out)
 {
 	ss_text_add_string(out, ".TP\n\\fB");
-	add(name, out);
+	manual_add_text(name, out);
 	ss_text_add_string(out, "\\fR");
 	if (*more) {
 		ss_text_add_string(out, " ");
-		add(more, out);
+		manual_add_text(more, out);
 	}
 	ss_text_add_string(out, "\n");
-	add(about, out);
+	manual_add_text(about, out);
 	ss_text_add_string(out, "\n");
 }
 
-static void add_head(struct ss_text *out)
+static void manual_add_head(struct ss_text *out)
 {
 	ss_text_addf(out, ".TH STEPSCOPE 1 \"\" \"stepscope %s\" \"User Commands\"\n",
 		     ss_version());
@@ -69,19 +70,19 @@ static void add_head(struct ss_text *out)
 				".BR diagnose .\n");
 }
 
-static bool is_view(size_t index)
+static bool manual_is_view(size_t index)
 {
 	return index >= command_count;
 }
 
-static void add_commands(const char *title, bool views, bool verdicts, struct ss_text *out)
+static void manual_add_commands(const char *title, bool views, bool verdicts, struct ss_text *out)
 {
 	struct command command;
 
 	ss_text_addf(out, ".SS %s\n", title);
 	for (size_t i = 0; completion_command(i, &command); i++)
-		if (is_view(i) == views && (views || command.is_verdict == verdicts))
-			add_entry(command.name, command.usage, command.summary, out);
+		if (manual_is_view(i) == views && (views || command.is_verdict == verdicts))
+			manual_add_entry(command.name, command.usage, command.summary, out);
 }
 
 static void list_name(const char *name, struct ss_text *list)
@@ -101,7 +102,7 @@ static void add_takers(const struct ss_option *option, struct ss_text *out)
 	for (size_t i = 0; completion_command(i, &command); i++) {
 		bool takes = option->takers & command.takers;
 
-		if (!is_view(i) || lacking > views / 2) {
+		if (!manual_is_view(i) || lacking > views / 2) {
 			if (takes)
 				list_name(command.name, &taking);
 		} else if (!takes) {
@@ -113,7 +114,7 @@ static void add_takers(const struct ss_option *option, struct ss_text *out)
 	ss_text_add_string(&taking, without.data ? without.data : "");
 	ss_text_add_string(&taking, ".");
 	ss_text_add_string(out, "Taken by: ");
-	add(taking.data ? taking.data : "", out);
+	manual_add_text(taking.data ? taking.data : "", out);
 	ss_text_add_string(out, "\n");
 	ss_text_end(&taking, out);
 	ss_text_end(&without, out);
@@ -126,7 +127,7 @@ static void add_options(struct ss_text *out)
 		struct help_option words;
 
 		help_option(&ss_options[i], &words);
-		add_entry(words.form, "", words.about, out);
+		manual_add_entry(words.form, "", words.about, out);
 		if (!(ss_options[i].takers & SS_TAKER_PROGRAM)) {
 			ss_text_add_string(out, ".br\n");
 			add_takers(&ss_options[i], out);
@@ -134,7 +135,7 @@ static void add_options(struct ss_text *out)
 	}
 }
 
-static void add_tables(struct ss_text *out)
+static void manual_add_sections(struct ss_text *out)
 {
 	const struct help_variable *variable;
 	char code[16];
@@ -142,14 +143,14 @@ static void add_tables(struct ss_text *out)
 	ss_text_add_string(out, ".SH EXIT STATUS\n");
 	for (size_t i = 0; i < exit_meaning_count; i++) {
 		snprintf(code, sizeof(code), "%d", exit_meanings[i].code);
-		add_entry(code, exit_meanings[i].name, exit_meanings[i].about, out);
+		manual_add_entry(code, exit_meanings[i].name, exit_meanings[i].about, out);
 	}
 	ss_text_add_string(out, ".SH ENVIRONMENT\n");
 	for (size_t i = 0; (variable = help_variable_at(i)) != NULL; i++)
-		add_entry(variable->name, "", variable->about, out);
+		manual_add_entry(variable->name, "", variable->about, out);
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int manual_run(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_text out = { 0 };
 	bool failed;
@@ -158,13 +159,13 @@ static int run(const struct command *command, const struct arguments *arguments)
 		fprintf(stderr, "stepscope %s: takes no paths\n", command->name);
 		return EXIT_USAGE;
 	}
-	add_head(&out);
+	manual_add_head(&out);
 	ss_text_add_string(&out, ".SH COMMANDS\n");
-	add_commands("Diagnosis", false, true, &out);
-	add_commands("Reports and views", true, false, &out);
-	add_commands("Other commands", false, false, &out);
+	manual_add_commands("Diagnosis", false, true, &out);
+	manual_add_commands("Reports and views", true, false, &out);
+	manual_add_commands("Other commands", false, false, &out);
 	add_options(&out);
-	add_tables(&out);
+	manual_add_sections(&out);
 	ss_text_add_string(&out, ".SH SEE ALSO\n\\fBstepscope help\\fR \\fICOMMAND\\fR lists the "
 				 "options of one command, \\fBstepscope explain\\fR \\fINAME\\fR "
 				 "prints the page of a rule, a view or a command.\n");
@@ -181,5 +182,5 @@ const struct command command_manual = {
 	.name = "manual",
 	.summary = "Print the manual page: stepscope manual | man -l -",
 	.usage = "",
-	.run = run,
+	.run = manual_run,
 };

@@ -8,19 +8,19 @@
 #include "cli/output.h"
 #include "cli/redaction.h"
 
-static bool ends_with(const char *text, const char *end)
+static bool merge_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), wanted = strlen(end);
 
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-static void tell(const struct output *output, const struct ss_session *session,
-		 const struct ss_merged *merged)
+static void merge_print_result(const struct output *output, const struct ss_session *session,
+			       const struct ss_merged *merged)
 {
 	char size[BYTES_WORDS], events[COUNT_WORDS], broken[COUNT_WORDS];
 
-	bytes_in_words(merged->bytes, size);
+	cli_bytes_in_words(merged->bytes, size);
 	count_in_words(merged->events, events);
 	count_in_words(merged->broken, broken);
 	fprintf(output->tells, "%s: %u rank%s, %s events, %s; open it at ui.perfetto.dev\n",
@@ -40,8 +40,8 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	struct ss_merged merged = { .size = sizeof(merged) };
 	struct ss_sink sink = { output_write, output };
 	struct ss_error err = { 0 };
-	enum ss_status status = ss_session_merge(session, ends_with(output->path, ".gz"), &sink,
-						 &merged, &err);
+	enum ss_status status = ss_session_merge(session, merge_ends_with(output->path, ".gz"),
+						 &sink, &merged, &err);
 	int code;
 
 	if (status != SS_OK) {
@@ -50,12 +50,12 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	}
 	code = output_close(what, output);
 	if (code == EXIT_FINE)
-		tell(output, session, &merged);
+		merge_print_result(output, session, &merged);
 	return code;
 }
 
-static int merge(const struct command *command, const struct arguments *arguments,
-		 struct ss_redactor *redactor)
+static int merge_sessions(const struct command *command, const struct arguments *arguments,
+			  struct ss_redactor *redactor)
 {
 	struct ss_open_options open = show_loading(arguments, arguments->paths,
 						   arguments->path_count);
@@ -64,7 +64,8 @@ static int merge(const struct command *command, const struct arguments *argument
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct output output;
-	int code = output_open(command->name, option_text(arguments, "output"), &inputs, &output);
+	int code = output_open(command->name, cli_option_text(arguments, "output"), &inputs,
+			       &output);
 
 	if (code != EXIT_FINE)
 		return code;
@@ -78,9 +79,9 @@ static int merge(const struct command *command, const struct arguments *argument
 	return code;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int merge_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *output = option_text(arguments, "output");
+	const char *output = cli_option_text(arguments, "output");
 	struct redaction redaction = redaction_of(arguments);
 	struct ss_redactor *redactor;
 	int code;
@@ -93,7 +94,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 			       output, &redactor);
 	if (code != EXIT_FINE)
 		return code;
-	code = merge(command, arguments, redactor);
+	code = merge_sessions(command, arguments, redactor);
 	return redaction_end(command->name, &redaction, redactor, output, code == EXIT_FINE, code);
 }
 
@@ -102,5 +103,5 @@ const struct command command_merge = {
 	.summary = "Merge all ranks into one trace with one clock, for Perfetto",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_MERGE,
-	.run = run,
+	.run = merge_run,
 };

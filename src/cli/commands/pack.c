@@ -19,7 +19,7 @@
 #define ENDING ".stepscope"
 
 /* What the files of one run share. */
-struct packing {
+struct pack_command {
 	const char *what;
 	const struct arguments *arguments;
 	const char *folder; /* that they go to; NULL: beside each file */
@@ -33,7 +33,7 @@ struct packing {
 };
 
 /* How much of the name stands before its ending. */
-static size_t stem_length(const char *name)
+static size_t pack_stem_length(const char *name)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
 	size_t length = strlen(name);
@@ -48,7 +48,7 @@ static size_t stem_length(const char *name)
 }
 
 /* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
-static bool name_of_pack(const struct packing *packing, const char *path, char out[PATH_BYTES])
+static bool name_of_pack(const struct pack_command *packing, const char *path, char out[PATH_BYTES])
 {
 	const char *folder = packing->folder, *slash = strrchr(path, '/');
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
@@ -59,7 +59,7 @@ static bool name_of_pack(const struct packing *packing, const char *path, char o
 	if (packing->redaction.is_on &&
 	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
 		name = made.data;
-	length = (int)stem_length(name);
+	length = (int)pack_stem_length(name);
 	if (folder)
 		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
 	else
@@ -68,15 +68,15 @@ static bool name_of_pack(const struct packing *packing, const char *path, char o
 	return printed > 0 && printed < PATH_BYTES;
 }
 
-static int complain(const struct packing *packing, const char *path, const char *why)
+static int pack_fail_file(const struct pack_command *packing, const char *path, const char *why)
 {
 	fprintf(stderr, "stepscope %s: '%s' %s\n", packing->what, path, why);
 	return EXIT_FAILED;
 }
 
-static enum ss_status open_one(const struct packing *packing, const char *path,
-			       struct ss_redactor *redactor, struct ss_session **out,
-			       struct ss_error *err)
+static enum ss_status pack_open_trace(const struct pack_command *packing, const char *path,
+				      struct ss_redactor *redactor, struct ss_session **out,
+				      struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(packing->arguments, &path, 1);
 
@@ -85,13 +85,13 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 }
 
 /* No times: a pack unpacks what is asked for, so what it saves depends on that. */
-static void tell(struct packing *packing, const char *path, const struct ss_file *file,
-		 uint64_t bytes)
+static void pack_print_sizes(struct pack_command *packing, const char *path,
+			     const struct ss_file *file, uint64_t bytes)
 {
 	char size[BYTES_WORDS], json[BYTES_WORDS], events[COUNT_WORDS];
 
-	bytes_in_words(bytes, size);
-	bytes_in_words(file->unpacked_bytes, json);
+	cli_bytes_in_words(bytes, size);
+	cli_bytes_in_words(file->unpacked_bytes, json);
 	count_in_words(file->events, events);
 	printf("%s: %s events, %s from %s; equal to the trace\n", path, events, size, json);
 	packing->written++;
@@ -103,11 +103,11 @@ static void tell(struct packing *packing, const char *path, const struct ss_file
  * Opens the pack before it gets its name, and compares it with the trace: what cannot be read
  * back must not stand where the trace was.
  */
-static enum ss_status read_back(const struct packing *packing, const char *path,
+static enum ss_status read_back(const struct pack_command *packing, const char *path,
 				const struct ss_session *session, struct ss_error *err)
 {
 	struct ss_session *packed = NULL;
-	enum ss_status status = open_one(packing, path, NULL, &packed, err);
+	enum ss_status status = pack_open_trace(packing, path, NULL, &packed, err);
 
 	if (status == SS_OK)
 		status = ss_session_compare_files(session, 0, packed, 0, err);
@@ -115,7 +115,8 @@ static enum ss_status read_back(const struct packing *packing, const char *path,
 	return status;
 }
 
-static int fail_to_pack(const struct packing *packing, const char *path, const struct ss_error *why)
+static int fail_to_pack(const struct pack_command *packing, const char *path,
+			const struct ss_error *why)
 {
 	if (why->code == SS_ERR_STOPPED || why->code == SS_ERR_LIMIT)
 		return show_fail(packing->what, why);
@@ -126,14 +127,14 @@ static int fail_to_pack(const struct packing *packing, const char *path, const s
 	return EXIT_FAILED;
 }
 
-static int write_pack(struct packing *packing, struct ss_session *session, const char *trace,
+static int write_pack(struct pack_command *packing, struct ss_session *session, const char *trace,
 		      const char *path)
 {
 	struct ss_error err = { 0 };
 	struct ss_file file = { .size = sizeof(file) };
 	struct ss_sink sink = { output_write, packing->output };
 	enum ss_status (*pack)(struct ss_session *, uint32_t, const struct ss_sink *, uint64_t *,
-			       struct ss_error *) = option_given(packing->arguments, "plain")
+			       struct ss_error *) = cli_option_given(packing->arguments, "plain")
 							    ? ss_session_pack_plain
 							    : ss_session_pack;
 	uint64_t bytes = 0;
@@ -153,7 +154,7 @@ static int write_pack(struct packing *packing, struct ss_session *session, const
 	}
 	code = output_close(packing->what, packing->output);
 	if (code == EXIT_FINE)
-		tell(packing, path, &file, bytes);
+		pack_print_sizes(packing, path, &file, bytes);
 	if (code == EXIT_FINE)
 		output_tell_cut(stdout, ss_session_cut_count(session));
 	return code;
@@ -172,26 +173,27 @@ static bool is_pack(const char *path)
 	return is_one;
 }
 
-static int check_output(struct packing *packing, const char *file, const char *path)
+static int check_output(struct pack_command *packing, const char *file, const char *path)
 {
 	uint32_t had = packing->names->count;
 	struct stat info;
 
 	if (ss_strings_add(packing->names, path, strlen(path)) != had)
-		return complain(
+		return pack_fail_file(
 			packing, file,
 			"would get the same name as the pack of another file: use one -o per "
 			"folder");
 	if (stat(path, &info) != 0)
 		return EXIT_FINE;
-	if (!option_given(packing->arguments, "force"))
-		return complain(packing, path, "exists already; --force replaces it");
+	if (!cli_option_given(packing->arguments, "force"))
+		return pack_fail_file(packing, path, "exists already; --force replaces it");
 	if (!S_ISREG(info.st_mode) || !is_pack(path))
-		return complain(packing, path, "exists and is not a pack: it was not replaced");
+		return pack_fail_file(packing, path,
+				      "exists and is not a pack: it was not replaced");
 	return EXIT_FINE;
 }
 
-static int pack_one(struct packing *packing, const struct ss_path *path)
+static int pack_one(struct pack_command *packing, const struct ss_path *path)
 {
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
@@ -202,17 +204,17 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 
 	if (ss_find_is_pack(path->path))
 		return path->from_folder ? EXIT_FINE
-					 : complain(packing, path->path, "is already a pack");
+					 : pack_fail_file(packing, path->path, "is already a pack");
 	if (path->from_folder && ss_find_is_snapshot(path->path)) {
 		packing->other++;
 		return EXIT_FINE;
 	}
 	if (!name_of_pack(packing, path->path, output))
-		return complain(packing, path->path, "has a name that is too long");
+		return pack_fail_file(packing, path->path, "has a name that is too long");
 	code = check_output(packing, path->path, output);
 	if (code != EXIT_FINE)
 		return code;
-	status = open_one(packing, path->path, packing->redactor, &session, &err);
+	status = pack_open_trace(packing, path->path, packing->redactor, &session, &err);
 	/* other JSON lies beside traces; what is called after a rank should have been one */
 	if (path->from_folder && (status == SS_ERR_MISSING ||
 				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
@@ -222,19 +224,19 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (status != SS_OK)
 		return show_fail(packing->what, &err);
 	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
-		code = complain(packing, path->path, "is already a pack");
+		code = pack_fail_file(packing, path->path, "is already a pack");
 	else
 		code = write_pack(packing, session, path->path, output);
 	ss_session_close(session);
 	return code;
 }
 
-static void tell_all(const struct packing *packing)
+static void tell_all(const struct pack_command *packing)
 {
 	char size[BYTES_WORDS], json[BYTES_WORDS];
 
-	bytes_in_words(packing->pack_bytes, size);
-	bytes_in_words(packing->json_bytes, json);
+	cli_bytes_in_words(packing->pack_bytes, size);
+	cli_bytes_in_words(packing->json_bytes, json);
 	if (packing->written > 1)
 		printf("%u packs, %s from %s\n", packing->written, size, json);
 	if (packing->other)
@@ -243,7 +245,7 @@ static void tell_all(const struct packing *packing)
 }
 
 /* The packs that lie beside the files are not read. */
-static bool list_inputs(struct packing *packing, const struct ss_paths *paths,
+static bool list_inputs(struct pack_command *packing, const struct ss_paths *paths,
 			struct ss_arena *arena)
 {
 	const char **list = SS_ARENA_NEW(arena, const char *, (size_t)paths->count + 1);
@@ -255,7 +257,7 @@ static bool list_inputs(struct packing *packing, const struct ss_paths *paths,
 	return list;
 }
 
-static int pack_all(struct packing *packing, const struct arguments *arguments,
+static int pack_all(struct pack_command *packing, const struct arguments *arguments,
 		    struct ss_arena *arena)
 {
 	struct ss_paths paths = { 0 };
@@ -265,7 +267,7 @@ static int pack_all(struct packing *packing, const struct arguments *arguments,
 	if (ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
 		code = show_fail(packing->what, &err);
 	else if (!list_inputs(packing, &paths, arena))
-		code = complain(packing, "the list of files", "does not fit into memory");
+		code = pack_fail_file(packing, "the list of files", "does not fit into memory");
 	/* one that cannot be packed does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
 		int own = pack_one(packing, &paths.items[i]);
@@ -281,7 +283,7 @@ static int pack_all(struct packing *packing, const struct arguments *arguments,
 	return code;
 }
 
-static int pack(struct packing *packing, const struct arguments *arguments)
+static int pack_files(struct pack_command *packing, const struct arguments *arguments)
 {
 	struct ss_strings names = { 0 };
 	struct ss_memory memory;
@@ -293,14 +295,14 @@ static int pack(struct packing *packing, const struct arguments *arguments)
 	packing->names = &names;
 	code = ss_strings_init(&names, &memory)
 		       ? pack_all(packing, arguments, &arena)
-		       : complain(packing, "the list of files", "does not fit into memory");
+		       : pack_fail_file(packing, "the list of files", "does not fit into memory");
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
 	return code;
 }
 
 /* Into a folder that is made, and goes again when nothing is written to it. */
-static int pack_into(struct packing *packing, const struct arguments *arguments)
+static int pack_into(struct pack_command *packing, const struct arguments *arguments)
 {
 	const char *folder = packing->folder;
 	bool made = folder && mkdir(folder, 0777) == 0;
@@ -312,20 +314,20 @@ static int pack_into(struct packing *packing, const struct arguments *arguments)
 		return EXIT_FAILED;
 	}
 	stop_made(made ? folder : NULL);
-	code = pack(packing, arguments);
+	code = pack_files(packing, arguments);
 	if (made && !packing->written)
 		rmdir(folder);
 	return code;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int pack_run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
-	struct packing packing = { .what = command->name,
-				   .arguments = arguments,
-				   .folder = option_text(arguments, "output"),
-				   .redaction = redaction_of(arguments),
-				   .output = &output };
+	struct pack_command packing = { .what = command->name,
+					.arguments = arguments,
+					.folder = cli_option_text(arguments, "output"),
+					.redaction = redaction_of(arguments),
+					.output = &output };
 	int code;
 
 	if (!show_check(command->name, arguments))
@@ -347,5 +349,5 @@ const struct command command_pack = {
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_PACK,
 	.writes_beside = true,
-	.run = run,
+	.run = pack_run,
 };

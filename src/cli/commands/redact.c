@@ -27,13 +27,13 @@ struct redacting {
 	uint32_t written, other;
 };
 
-static int complain(const struct redacting *redacting, const char *path, const char *why)
+static int redact_fail_file(const struct redacting *redacting, const char *path, const char *why)
 {
 	fprintf(stderr, "stepscope %s: '%s' %s\n", redacting->what, path, why);
 	return EXIT_FAILED;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool redact_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), wanted = strlen(end);
 
@@ -60,7 +60,7 @@ static const char *path_below(const struct redacting *redacting, const struct ss
 }
 
 /* Makes the folders that the path lies in. */
-static bool make_folders(char *path)
+static bool redact_make_folders(char *path)
 {
 	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
 		bool made;
@@ -88,15 +88,15 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 		fprintf(stderr, "stepscope %s: '%s': %s\n", redacting->what, path->path, err.text);
 		return EXIT_FAILED;
 	}
-	length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
+	length = name.length - (redact_ends_with(name.data, ".zst") ? 4 : 0);
 	printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length, name.data,
 			   length < name.length ? ".gz" : "");
 	ss_text_release(&name);
 	if (printed <= 0 || printed >= PATH_BYTES)
-		return complain(redacting, path->path, "has a name that is too long");
-	if (!make_folders(out)) {
+		return redact_fail_file(redacting, path->path, "has a name that is too long");
+	if (!redact_make_folders(out)) {
 		(void)ss_fail(&err, SS_ERR_IO, "cannot be written: %s", strerror(errno));
-		return complain(redacting, out, err.text);
+		return redact_fail_file(redacting, out, err.text);
 	}
 	return EXIT_FINE;
 }
@@ -107,16 +107,16 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 	struct stat to;
 
 	if (ss_strings_add(redacting->names, copy, strlen(copy)) != had)
-		return complain(
+		return redact_fail_file(
 			redacting, path->path,
 			"would get the same name as another copy: redact one folder at a time");
 	if (stat(copy, &to) != 0)
 		return EXIT_FINE;
 	if (output_is_same(path->path, copy))
-		return complain(redacting, copy,
-				"is the trace itself: choose another folder with -o");
-	if (!option_given(redacting->arguments, "force") && S_ISREG(to.st_mode))
-		return complain(redacting, copy, "exists already; --force replaces it");
+		return redact_fail_file(redacting, copy,
+					"is the trace itself: choose another folder with -o");
+	if (!cli_option_given(redacting->arguments, "force") && S_ISREG(to.st_mode))
+		return redact_fail_file(redacting, copy, "exists already; --force replaces it");
 	return EXIT_FINE;
 }
 
@@ -144,14 +144,14 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 		code = output_open(redacting->what, copy, &redacting->inputs, &output);
 	if (code != EXIT_FINE)
 		return code;
-	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"), &sink,
-				  &bytes, &is_whole, &err);
+	status = ss_redactor_copy(redacting->redactor, path->path, redact_ends_with(copy, ".gz"),
+				  &sink, &bytes, &is_whole, &err);
 	if (status != SS_OK)
 		return output_fail(redacting->what, &output, &err);
 	code = output_close(redacting->what, &output);
 	if (code != EXIT_FINE)
 		return code;
-	bytes_in_words(bytes, size);
+	cli_bytes_in_words(bytes, size);
 	if (strcmp(redacting->format, "text") == 0)
 		fprintf(output.tells, "%s: %s\n", copy, size);
 	if (!is_whole)
@@ -226,7 +226,7 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	    ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
 		code = show_fail(redacting->what, &err);
 	redacting->to_file = paths.count == 1 && !paths.items[0].from_folder &&
-			     !is_folder(output) && !ends_with(output, "/");
+			     !is_folder(output) && !redact_ends_with(output, "/");
 	if (code == EXIT_FINE)
 		code = redact_into(redacting, &paths);
 	if (redacting->other && strcmp(redacting->format, "text") == 0)
@@ -244,9 +244,9 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	return code;
 }
 
-static int check(const char *what, const struct arguments *arguments)
+static int redact_check_files(const char *what, const struct arguments *arguments)
 {
-	const char *output = option_text(arguments, "output"), *why = NULL;
+	const char *output = cli_option_text(arguments, "output"), *why = NULL;
 
 	if (!arguments->path_count)
 		why = "expected a trace, a snapshot or a folder";
@@ -258,19 +258,19 @@ static int check(const char *what, const struct arguments *arguments)
 	return EXIT_USAGE;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int redact_run(const struct command *command, const struct arguments *arguments)
 {
 	struct redacting redacting = { .what = command->name,
 				       .arguments = arguments,
-				       .output = option_text(arguments, "output"),
-				       .format = option_text(arguments, "format"),
+				       .output = cli_option_text(arguments, "output"),
+				       .format = cli_option_text(arguments, "format"),
 				       .inputs = { .paths = arguments->paths,
 						   .path_count = arguments->path_count } };
 	struct redaction redaction = redaction_of(arguments);
 	struct ss_strings names = { 0 };
 	struct ss_memory memory;
 	struct ss_arena arena;
-	int code = check(command->name, arguments);
+	int code = redact_check_files(command->name, arguments);
 
 	redaction.is_quiet = strcmp(redacting.format, "json") == 0;
 	if (code == EXIT_FINE)
@@ -281,9 +281,9 @@ static int run(const struct command *command, const struct arguments *arguments)
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
 	redacting.names = &names;
-	code = ss_strings_init(&names, &memory)
-		       ? redact_all(&redacting, &arena)
-		       : complain(&redacting, "the list of files", "does not fit into memory");
+	code = ss_strings_init(&names, &memory) ? redact_all(&redacting, &arena)
+						: redact_fail_file(&redacting, "the list of files",
+								   "does not fit into memory");
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
 	return redaction_end(command->name, &redaction, redacting.redactor, redacting.output,
@@ -295,5 +295,5 @@ const struct command command_redact = {
 	.summary = "Copies to share: private names, hosts and paths replaced",
 	.usage = "[OPTIONS] PATH... -o FOLDER",
 	.takers = SS_TAKER_REDACT,
-	.run = run,
+	.run = redact_run,
 };

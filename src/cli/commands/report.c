@@ -9,7 +9,7 @@
 #include "serve/page.h"
 
 /* Reads all of the source, unpacked; true when it is whole. */
-static bool read_all(struct ss_source *source, struct ss_text *out, struct ss_error *err)
+static bool report_read_file(struct ss_source *source, struct ss_text *out, struct ss_error *err)
 {
 	char block[16384];
 	size_t got = 1;
@@ -45,7 +45,7 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	status = path ? ss_source_open(path, &memory, &source, &err)
 		      : ss_source_open_memory(ss_page.bytes, ss_page.length, &memory, &source,
 					      &err);
-	whole = status == SS_OK && read_all(source, out, &err);
+	whole = status == SS_OK && report_read_file(source, out, &err);
 	ss_source_close(source);
 	if (whole)
 		return EXIT_FINE;
@@ -54,8 +54,9 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	return EXIT_FAILED;
 }
 
-static enum ss_status open_run(const struct arguments *arguments, struct ss_redactor *redactor,
-			       const char *compare, struct ss_session **out, struct ss_error *err)
+static enum ss_status report_open_run(const struct arguments *arguments,
+				      struct ss_redactor *redactor, const char *compare,
+				      struct ss_session **out, struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(arguments, compare ? &compare : arguments->paths,
 						   compare ? 1 : arguments->path_count);
@@ -68,7 +69,8 @@ static enum ss_status open_run(const struct arguments *arguments, struct ss_reda
 	return show_load(arguments, &open, out, err);
 }
 
-static void tell(const struct output *output, struct ss_session *const sessions[2], uint64_t bytes)
+static void report_print_size(const struct output *output, struct ss_session *const sessions[2],
+			      uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0, cut = 0;
 	char size[BYTES_WORDS];
@@ -78,7 +80,7 @@ static void tell(const struct output *output, struct ss_session *const sessions[
 		failed += ss_session_failed_count(sessions[i]);
 		cut += ss_session_cut_count(sessions[i]);
 	}
-	bytes_in_words(bytes, size);
+	cli_bytes_in_words(bytes, size);
 	fprintf(output->tells, "%s: %s; opens in any browser, without a server\n", output->path,
 		size);
 	if (failed)
@@ -112,35 +114,36 @@ static int write_report(const char *what, const struct ss_report_options *report
 	if (code == EXIT_FINE)
 		code = output_close(what, output);
 	if (code == EXIT_FINE)
-		tell(output, sessions, bytes);
+		report_print_size(output, sessions, bytes);
 	return code;
 }
 
 static int make_report(const struct command *command, const struct arguments *arguments,
 		       const struct output_inputs *inputs, struct ss_redactor *redactor)
 {
-	const char *compare = option_text(arguments, "compare");
+	const char *compare = cli_option_text(arguments, "compare");
 	struct ss_report_options report = { .size = sizeof(report),
-					    .max_bytes = option_number(arguments, "max-size", 0),
-					    .rank = option_text(arguments, "rank"),
-					    .step = option_text(arguments, "step"),
-					    .link = option_text(arguments, "link") };
+					    .max_bytes = cli_option_number(arguments, "max-size",
+									   0),
+					    .rank = cli_option_text(arguments, "rank"),
+					    .step = cli_option_text(arguments, "step"),
+					    .link = cli_option_text(arguments, "link") };
 	struct ss_session *sessions[2] = { NULL };
 	struct ss_error err = { 0 };
 	struct ss_text page = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code = find_page(command->name, option_text(arguments, "page"), &page);
+	int code = find_page(command->name, cli_option_text(arguments, "page"), &page);
 
 	report.page = page.data;
 	report.page_bytes = page.length;
 	if (code == EXIT_FINE)
-		code = output_open(command->name, option_text(arguments, "output"), inputs,
+		code = output_open(command->name, cli_option_text(arguments, "output"), inputs,
 				   &output);
 	if (code == EXIT_FINE) {
-		status = open_run(arguments, redactor, NULL, &sessions[0], &err);
+		status = report_open_run(arguments, redactor, NULL, &sessions[0], &err);
 		if (status == SS_OK && compare)
-			status = open_run(arguments, redactor, compare, &sessions[1], &err);
+			status = report_open_run(arguments, redactor, compare, &sessions[1], &err);
 		code = status == SS_OK ? write_report(command->name, &report, sessions, &output)
 				       : output_fail(command->name, &output, &err);
 	}
@@ -150,13 +153,13 @@ static int make_report(const struct command *command, const struct arguments *ar
 	return code;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int report_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *output = option_text(arguments, "output");
+	const char *output = cli_option_text(arguments, "output");
 	struct output_inputs inputs = {
 		arguments->paths,
 		arguments->path_count,
-		{ option_text(arguments, "compare"), option_text(arguments, "page") },
+		{ cli_option_text(arguments, "compare"), cli_option_text(arguments, "page") },
 	};
 	struct redaction redaction = redaction_of(arguments);
 	struct ss_redactor *redactor;
@@ -164,7 +167,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (option_given(arguments, "link") && redaction.is_on) {
+	if (cli_option_given(arguments, "link") && redaction.is_on) {
 		fprintf(stderr,
 			"stepscope %s: cannot use --link with --redact: a link can contain "
 			"private names\n",
@@ -183,5 +186,5 @@ const struct command command_report = {
 	.summary = "Write one HTML file with the viewer and the traces, to share",
 	.usage = "[OPTIONS] PATH...",
 	.takers = SS_TAKER_PAGE,
-	.run = run,
+	.run = report_run,
 };

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int schema_run(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
@@ -38,5 +38,5 @@ const struct command command_schema = {
 	.name = "schema",
 	.summary = "JSON Schema of an output; without a name: the list",
 	.usage = "[NAME]",
-	.run = run,
+	.run = schema_run,
 };

@@ -15,7 +15,7 @@
 #include "serve/serve.h"
 
 /* What the body of the server works with. */
-struct visit {
+struct serve_visit {
 	const char *name; /* of the command */
 	const struct arguments *arguments;
 	struct ss_server *server;
@@ -35,12 +35,12 @@ static volatile sig_atomic_t stopped;
 static struct served served;
 static struct fleet fleet;
 
-static bool is_over(void)
+static bool serve_is_stopped(void)
 {
 	return stopped;
 }
 
-static void stop(int signal)
+static void serve_on_signal(int signal)
 {
 	(void)signal;
 	stopped = 1;
@@ -63,7 +63,7 @@ static void watch_signals(void)
 	struct sigaction action;
 
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = stop;
+	action.sa_handler = serve_on_signal;
 	action.sa_flags = (int)SA_RESETHAND;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -74,13 +74,13 @@ static void watch_signals(void)
 	sigaction(SIGCHLD, &action, NULL);
 }
 
-static void print_link(struct visit *visit)
+static void print_link(struct serve_visit *visit)
 {
 	unsigned port = ss_server_port(visit->server);
 	char machine[256] = "";
 
 	printf("%s\n", ss_server_link(visit->server));
-	if (!visit->wants_browser && !option_given(visit->arguments, "no-browser") &&
+	if (!visit->wants_browser && !cli_option_given(visit->arguments, "no-browser") &&
 	    ss_server_is_loopback(visit->server)) {
 		const struct passwd *person = getpwuid(getuid());
 
@@ -107,7 +107,7 @@ static void print_link(struct visit *visit)
 }
 
 /* Once something could be read: a page of a path that does not exist would be dead at once. */
-static void greet(struct visit *visit)
+static void greet(struct serve_visit *visit)
 {
 	if (visit->is_greeted)
 		return;
@@ -117,17 +117,17 @@ static void greet(struct visit *visit)
 		browser_open(ss_server_link(visit->server));
 }
 
-static bool progress(void *context, const struct ss_progress *progress)
+static bool serve_on_progress(void *context, const struct ss_progress *progress)
 {
-	struct visit *visit = context;
+	struct serve_visit *visit = context;
 
 	ss_server_progress(visit->server, visit->run, visit->run_count, progress);
 	greet(visit);
 	return progress_step(&visit->bar, progress) && !stopped;
 }
 
-static enum ss_status load(struct visit *visit, const char *const *paths, size_t count,
-			   struct ss_error *err)
+static enum ss_status serve_load_run(struct serve_visit *visit, const char *const *paths,
+				     size_t count, struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(visit->arguments, paths, count);
 	struct ss_session **session = &visit->sessions[visit->run];
@@ -136,7 +136,7 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 
 	open.snapshots = true;
 	open.reduce = open.diagnose = show_are_digests(paths, count);
-	open.progress = progress;
+	open.progress = serve_on_progress;
 	open.progress_context = visit;
 	/* --run is about the first: the one to compare with is another path */
 	if (visit->run)
@@ -155,25 +155,26 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 	return SS_OK;
 }
 
-static enum ss_status load_all(struct visit *visit, struct ss_error *err)
+static enum ss_status serve_load_runs(struct serve_visit *visit, struct ss_error *err)
 {
-	const char *compare = option_text(visit->arguments, "compare");
-	bool has_store = option_given(visit->arguments, "store");
+	const char *compare = cli_option_text(visit->arguments, "compare");
+	bool has_store = cli_option_given(visit->arguments, "store");
 	enum ss_status status = ss_runs_new(&visit->runs, err);
 
 	if (status == SS_OK)
 		visit->runs->own = has_store ? &fleet.own : &served.own;
 	if (status == SS_OK && !has_store)
-		status = load(visit, visit->arguments->paths, visit->arguments->path_count, err);
+		status = serve_load_run(visit, visit->arguments->paths,
+					visit->arguments->path_count, err);
 	if (status == SS_OK && compare)
-		status = load(visit, &compare, 1, err);
+		status = serve_load_run(visit, &compare, 1, err);
 	return status == SS_OK ? ss_server_open(visit->server, visit->runs, visit->sessions,
 						visit->run, err)
 			       : status;
 }
 
 /* Waits for Ctrl-C, beside the server's own threads. */
-static void wait_for_end(struct visit *visit)
+static void wait_for_end(struct serve_visit *visit)
 {
 	sigset_t before;
 
@@ -189,12 +190,12 @@ static void wait_for_end(struct visit *visit)
 
 static void body(void *context)
 {
-	struct visit *visit = context;
+	struct serve_visit *visit = context;
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
 	sigprocmask(SIG_SETMASK, &visit->before, NULL);
-	status = load_all(visit, &err);
+	status = serve_load_runs(visit, &err);
 	if (status == SS_OK) {
 		greet(visit);
 		wait_for_end(visit);
@@ -209,23 +210,23 @@ static void body(void *context)
 
 static uint16_t port_of(const struct arguments *arguments)
 {
-	return (uint16_t)option_count(arguments, "port");
+	return (uint16_t)cli_option_count(arguments, "port");
 }
 
 /* What this server offers beside the routes of the library. */
 static enum ss_status begin_routes(const char *store, const struct ss_open_options *open,
 				   struct ss_error *err)
 {
-	if (!served_begin(&served, open->threads, open->memory_limit_bytes, is_over))
+	if (!served_begin(&served, open->threads, open->memory_limit_bytes, serve_is_stopped))
 		return ss_fail_memory(err, "the server");
-	return store ? fleet_begin(&fleet, store, &served, open, is_over, err) : SS_OK;
+	return store ? cli_fleet_begin(&fleet, store, &served, open, serve_is_stopped, err) : SS_OK;
 }
 
-static int serve(struct visit *visit)
+static int serve(struct serve_visit *visit)
 {
 	char machine[256] = "";
-	const char *store = option_text(visit->arguments, "store");
-	struct ss_server_options options = { .host = option_text(visit->arguments, "host"),
+	const char *store = cli_option_text(visit->arguments, "store");
+	struct ss_server_options options = { .host = cli_option_text(visit->arguments, "host"),
 					     .port = port_of(visit->arguments),
 					     .own = store ? &fleet.own : &served.own };
 	struct ss_open_options open = show_loading(visit->arguments, NULL, 0);
@@ -247,7 +248,7 @@ static int serve(struct visit *visit)
 	}
 	if (status != SS_OK)
 		visit->code = show_fail(visit->name, &err);
-	fleet_end(&fleet);
+	cli_fleet_end(&fleet);
 	served_end(&served);
 	ss_runs_free(visit->runs);
 	for (uint32_t i = 0; i < 2; i++)
@@ -257,10 +258,10 @@ static int serve(struct visit *visit)
 
 static bool wants_browser(const struct arguments *arguments)
 {
-	return !option_given(arguments, "no-browser") && browser_is_near();
+	return !cli_option_given(arguments, "no-browser") && browser_is_near();
 }
 
-static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+static void serve_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
 	if (wants_browser(arguments))
 		browser_prepare();
@@ -269,10 +270,10 @@ static void begin(const struct arguments *arguments, struct sandbox_needs *needs
 	needs->port = port_of(arguments);
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int serve_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *compare = option_text(arguments, "compare");
-	struct visit visit = {
+	const char *compare = cli_option_text(arguments, "compare");
+	struct serve_visit visit = {
 		.name = command->name,
 		.arguments = arguments,
 		.run_count = compare ? 2 : 1,
@@ -280,14 +281,14 @@ static int run(const struct command *command, const struct arguments *arguments)
 		.code = EXIT_FINE,
 	};
 
-	if (option_given(arguments, "store") && (arguments->path_count || compare)) {
+	if (cli_option_given(arguments, "store") && (arguments->path_count || compare)) {
 		fprintf(stderr, "stepscope %s: --store shows the runs of the store; leave out %s\n",
 			command->name, compare ? "--compare" : arguments->paths[0]);
 		return EXIT_USAGE;
 	}
-	if (!option_given(arguments, "store") && !show_check(command->name, arguments))
+	if (!cli_option_given(arguments, "store") && !show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (option_count(arguments, "port") > UINT16_MAX) {
+	if (cli_option_count(arguments, "port") > UINT16_MAX) {
 		fprintf(stderr, "stepscope %s: --port takes a number from 0 to 65535\n",
 			command->name);
 		return EXIT_USAGE;
@@ -298,7 +299,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	progress_prepare(&visit.bar, option_text(arguments, "progress"));
+	progress_prepare(&visit.bar, cli_option_text(arguments, "progress"));
 	return serve(&visit);
 }
 
@@ -307,6 +308,6 @@ const struct command command_serve = {
 	.summary = "Open the viewer in your browser: timeline, tables, diagnosis",
 	.usage = "[OPTIONS] PATH... | --store STORE",
 	.takers = SS_TAKER_SERVE,
-	.begin = begin,
-	.run = run,
+	.begin = serve_allow,
+	.run = serve_run,
 };

@@ -11,7 +11,7 @@
 #include "cli/simulated.h"
 #include "sim/preset.h"
 
-static int list(const struct arguments *arguments, const char *what)
+static int sim_list(const struct arguments *arguments, const char *what)
 {
 	struct ss_request request = show_request(what, arguments);
 	struct ss_text out = { 0 };
@@ -22,14 +22,14 @@ static int list(const struct arguments *arguments, const char *what)
 }
 
 /* The library reports counts that do not fit as out of range. */
-static bool fill(const struct arguments *arguments, struct ss_simulation *out)
+static bool sim_fill_options(const struct arguments *arguments, struct ss_simulation *out)
 {
-	bool has_offset = option_given(arguments, "clock-offset-ms");
-	bool has_drift = option_given(arguments, "drift-ppm");
-	uint64_t offset_ms = option_number(arguments, "clock-offset-ms", 0);
-	uint64_t drift_ppm = option_number(arguments, "drift-ppm", 0);
-	const char *preset = option_text(arguments, "preset");
-	const char *folder = option_text(arguments, "output");
+	bool has_offset = cli_option_given(arguments, "clock-offset-ms");
+	bool has_drift = cli_option_given(arguments, "drift-ppm");
+	uint64_t offset_ms = cli_option_number(arguments, "clock-offset-ms", 0);
+	uint64_t drift_ppm = cli_option_number(arguments, "drift-ppm", 0);
+	const char *preset = cli_option_text(arguments, "preset");
+	const char *folder = cli_option_text(arguments, "output");
 
 	if (offset_ms > 3600000) {
 		fprintf(stderr,
@@ -44,22 +44,22 @@ static bool fill(const struct arguments *arguments, struct ss_simulation *out)
 		.size = sizeof(struct ss_simulation),
 		.folder = folder ? folder : preset,
 		.preset = preset,
-		.layout = option_text(arguments, "layout"),
-		.device = option_text(arguments, "device"),
-		.causes = option_text(arguments, "cause"),
-		.without = option_text(arguments, "without"),
-		.settings = option_text(arguments, "set"),
-		.ranks = option_count(arguments, "ranks"),
-		.steps = option_count(arguments, "steps"),
-		.seed = option_number(arguments, "seed", 0),
-		.plain = option_given(arguments, "plain"),
-		.sync_rows = option_given(arguments, "sync-rows"),
-		.sequence = option_given(arguments, "sequence"),
+		.layout = cli_option_text(arguments, "layout"),
+		.device = cli_option_text(arguments, "device"),
+		.causes = cli_option_text(arguments, "cause"),
+		.without = cli_option_text(arguments, "without"),
+		.settings = cli_option_text(arguments, "set"),
+		.ranks = cli_option_count(arguments, "ranks"),
+		.steps = cli_option_count(arguments, "steps"),
+		.seed = cli_option_number(arguments, "seed", 0),
+		.plain = cli_option_given(arguments, "plain"),
+		.sync_rows = cli_option_given(arguments, "sync-rows"),
+		.sequence = cli_option_given(arguments, "sequence"),
 		.has_clocks = has_offset || has_drift,
 		.clock_offset_ns = (int64_t)offset_ms * 1000000,
 		.drift_ppb = (uint32_t)drift_ppm * 1000,
-		.lost_per_million = option_count(arguments, "lost-per-million"),
-		.threads = option_count(arguments, "threads"),
+		.lost_per_million = cli_option_count(arguments, "lost-per-million"),
+		.threads = cli_option_count(arguments, "threads"),
 	};
 	return true;
 }
@@ -86,9 +86,9 @@ static bool knows(const char *name)
 	return false;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int sim_run(const struct command *command, const struct arguments *arguments)
 {
-	const char *preset = option_text(arguments, "preset");
+	const char *preset = cli_option_text(arguments, "preset");
 	struct ss_simulation simulation;
 
 	if (arguments->path_count) {
@@ -97,27 +97,27 @@ static int run(const struct command *command, const struct arguments *arguments)
 			command->name, arguments->paths[0]);
 		return EXIT_USAGE;
 	}
-	if (option_given(arguments, "list"))
-		return list(arguments, "presets");
-	if (option_given(arguments, "list-causes"))
-		return list(arguments, "causes");
-	if (option_given(arguments, "list-settings"))
-		return list(arguments, "settings");
-	if (!preset && !option_given(arguments, "layout")) {
+	if (cli_option_given(arguments, "list"))
+		return sim_list(arguments, "presets");
+	if (cli_option_given(arguments, "list-causes"))
+		return sim_list(arguments, "causes");
+	if (cli_option_given(arguments, "list-settings"))
+		return sim_list(arguments, "settings");
+	if (!preset && !cli_option_given(arguments, "layout")) {
 		fprintf(stderr,
 			"stepscope %s: expected a job: --preset NAME or --layout NAME; --list "
 			"shows the presets\n",
 			command->name);
 		return EXIT_USAGE;
 	}
-	if (!preset && !option_given(arguments, "output")) {
+	if (!preset && !cli_option_given(arguments, "output")) {
 		fprintf(stderr, "stepscope %s: --layout without --preset needs --output FOLDER\n",
 			command->name);
 		return EXIT_USAGE;
 	}
-	if ((preset && !knows(preset)) || !fill(arguments, &simulation))
+	if ((preset && !knows(preset)) || !sim_fill_options(arguments, &simulation))
 		return EXIT_USAGE;
-	return simulated_write(command->name, &simulation, option_text(arguments, "progress"));
+	return simulated_write(command->name, &simulation, cli_option_text(arguments, "progress"));
 }
 
 const struct command command_sim = {
@@ -125,5 +125,5 @@ const struct command command_sim = {
 	.summary = "Simulate a job with known faults: traces and their true causes",
 	.usage = "--preset NAME [OPTIONS]",
 	.takers = SS_TAKER_SIM,
-	.run = run,
+	.run = sim_run,
 };

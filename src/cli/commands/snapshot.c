@@ -8,7 +8,7 @@
 
 #include "cli/output.h"
 
-static bool is_view(const char *word)
+static bool snapshot_is_view(const char *word)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
 
@@ -43,17 +43,17 @@ static bool is_file(const char *word)
 }
 
 /* `diff BEFORE AFTER` reads like a sentence; elsewhere the file comes first. */
-static const char *split(const struct arguments *arguments, struct arguments *files)
+static const char *snapshot_split_words(const struct arguments *arguments, struct arguments *files)
 {
 	size_t last = arguments->path_count - 1;
 
 	*files = *arguments;
 	if (arguments->path_count > 1 &&
-	    (is_view(arguments->paths[last]) || !is_file(arguments->paths[last]))) {
+	    (snapshot_is_view(arguments->paths[last]) || !is_file(arguments->paths[last]))) {
 		files->path_count--;
 		return arguments->paths[last];
 	}
-	if (arguments->path_count > 1 && is_view(arguments->paths[0])) {
+	if (arguments->path_count > 1 && snapshot_is_view(arguments->paths[0])) {
 		files->paths++;
 		files->path_count--;
 		return arguments->paths[0];
@@ -78,7 +78,7 @@ static enum ss_status open_sides(const struct arguments *files, struct ss_sessio
 	return SS_OK;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int snapshot_run(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_session *sides[2] = { NULL };
 	struct ss_text out = { 0 };
@@ -96,7 +96,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 			command->name, command->name);
 		return EXIT_USAGE;
 	}
-	request = show_request(split(arguments, &files), arguments);
+	request = show_request(snapshot_split_words(arguments, &files), arguments);
 	code = show_begin(command->name, arguments,
 			  &(struct output_inputs){ .paths = files.paths,
 						   .path_count = files.path_count },
@@ -118,5 +118,5 @@ const struct command command_snapshot = {
 	.usage = "[OPTIONS] PATH [VIEW]",
 	.takers = SS_TAKER_MEMORY | SS_TAKERS_ROWS,
 	.print_more = list_views,
-	.run = run,
+	.run = snapshot_run,
 };

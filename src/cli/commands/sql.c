@@ -16,7 +16,7 @@
 #define QUERIES_BYTES_MAX ((size_t)16 << 20)
 
 /* The words of the command line. */
-struct words {
+struct sql_words {
 	size_t path_count;
 	const char *query; /* NULL: from a file, from standard input, or at a prompt */
 	const char *file;  /* "-": standard input; NULL: none */
@@ -25,7 +25,7 @@ struct words {
 /* The engine is loaded before the sandbox is entered: why it could not be. */
 static struct ss_error engine_problem;
 
-static bool is_there(const char *path)
+static bool sql_path_exists(const char *path)
 {
 	struct stat info;
 
@@ -33,23 +33,24 @@ static bool is_there(const char *path)
 }
 
 /* A list and the table that it is about may be two words. */
-static bool take_list(const struct arguments *arguments, struct words *words)
+static bool take_list(const struct arguments *arguments, struct sql_words *words)
 {
 	static char list[256];
 	const char *first = arguments->path_count ? arguments->paths[0] : "";
 
-	if (arguments->path_count != 2 || !query_is_list(first, strlen(first)) || is_there(first))
+	if (arguments->path_count != 2 || !cli_query_is_list(first, strlen(first)) ||
+	    sql_path_exists(first))
 		return false;
 	snprintf(list, sizeof(list), "%s %s", first, arguments->paths[1]);
-	*words = (struct words){ .query = list };
+	*words = (struct sql_words){ .query = list };
 	return true;
 }
 
 /* The last word is the query, unless it is a file. */
-static struct words take_words(const struct arguments *arguments)
+static struct sql_words take_words(const struct arguments *arguments)
 {
-	struct words words = { .path_count = arguments->path_count,
-			       .file = option_text(arguments, "file") };
+	struct sql_words words = { .path_count = arguments->path_count,
+				   .file = cli_option_text(arguments, "file") };
 	const char *last = words.path_count ? arguments->paths[words.path_count - 1] : NULL;
 
 	if (words.file || !last || take_list(arguments, &words))
@@ -57,9 +58,9 @@ static struct words take_words(const struct arguments *arguments)
 	if (words.path_count > 1 && strcmp(last, "-") == 0) {
 		words.file = last;
 		words.path_count--;
-	} else if ((words.path_count > 1 || query_is_list(last, strlen(last)) ||
+	} else if ((words.path_count > 1 || cli_query_is_list(last, strlen(last)) ||
 		    strchr(last, ' ')) &&
-		   !is_there(last)) {
+		   !sql_path_exists(last)) {
 		words.query = last;
 		words.path_count--;
 	}
@@ -69,19 +70,19 @@ static struct words take_words(const struct arguments *arguments)
 	return words;
 }
 
-static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+static void sql_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
-	struct words words = take_words(arguments);
+	struct sql_words words = take_words(arguments);
 
 	(void)needs;
 	if (!words.path_count)
 		return;
-	engine_prepare(&engine_problem);
+	cli_engine_prepare(&engine_problem);
 	if (engine_problem.code == SS_OK && !words.query && !words.file)
 		prompt_prepare();
 }
 
-static bool is_stopped(void *context)
+static bool sql_is_stopped(void *context)
 {
 	(void)context;
 	return stop_asked();
@@ -112,8 +113,8 @@ static enum ss_status read_queries(const char *path, struct ss_text *out, struct
 }
 
 /* The queries of the command line or of a file; without any, the prompt asks for them. */
-static enum ss_status run_queries(struct query *query, const struct words *words,
-				  struct ss_error *err)
+static enum ss_status sql_run_queries(struct query *query, const struct sql_words *words,
+				      struct ss_error *err)
 {
 	struct ss_text text = { 0 };
 	enum ss_status status = SS_OK;
@@ -125,28 +126,29 @@ static enum ss_status run_queries(struct query *query, const struct words *words
 	if (status == SS_OK && ss_text_failed(&text))
 		status = ss_fail_memory(err, "the queries");
 	if (status == SS_OK)
-		status = query_run(query,
-				   &(struct ss_sql_text){ text.data ? text.data : "", text.length },
-				   err);
+		status = cli_query_run(query,
+				       &(struct ss_sql_text){ text.data ? text.data : "",
+							      text.length },
+				       err);
 	ss_text_release(&text);
 	return status;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool sql_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), own = strlen(end);
 
 	return length > own && strcmp(text + length - own, end) == 0;
 }
 
-static enum ss_status open_traces(const struct arguments *arguments, const struct words *words,
+static enum ss_status open_traces(const struct arguments *arguments, const struct sql_words *words,
 				  struct query *query, struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(arguments, arguments->paths, words->path_count);
 	struct ss_sql_options options = { .threads = open.threads,
 					  .memory_limit_bytes = open.memory_limit_bytes,
-					  .allow_files = option_given(arguments, "allow-files"),
-					  .is_stopped = is_stopped };
+					  .allow_files = cli_option_given(arguments, "allow-files"),
+					  .is_stopped = sql_is_stopped };
 
 	if (engine_problem.code != SS_OK) {
 		*err = engine_problem;
@@ -163,8 +165,8 @@ static enum ss_status open_traces(const struct arguments *arguments, const struc
 	return ss_sql_open(query->session, &options, &query->sql, err);
 }
 
-static int run_all(const char *what, const struct arguments *arguments, const struct words *words,
-		   struct query *query)
+static int sql_run_session(const char *what, const struct arguments *arguments,
+			   const struct sql_words *words, struct query *query)
 {
 	struct ss_error err = { 0 };
 	struct ss_text none = { 0 };
@@ -175,11 +177,11 @@ static int run_all(const char *what, const struct arguments *arguments, const st
 	if (words->path_count)
 		status = open_traces(arguments, words, query, &err);
 	if (status == SS_OK && query->session) {
-		progress_begin(&bar, option_text(arguments, "progress"));
+		progress_begin(&bar, cli_option_text(arguments, "progress"));
 		ss_session_watch(query->session, progress_step, &bar);
 	}
 	if (status == SS_OK && (words->query || words->file))
-		status = run_queries(query, words, &err);
+		status = sql_run_queries(query, words, &err);
 	else if (status == SS_OK)
 		code = prompt_run(query);
 	if (status == SS_OK && query->session)
@@ -189,24 +191,24 @@ static int run_all(const char *what, const struct arguments *arguments, const st
 	return code == EXIT_FINE ? show_end(what, status, query->shown, &none, &err) : code;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int sql_run(const struct command *command, const struct arguments *arguments)
 {
-	struct words words = take_words(arguments);
-	const char *output = option_text(arguments, "output");
+	struct sql_words words = take_words(arguments);
+	const char *output = cli_option_text(arguments, "output");
 	struct query query = { 0 };
 	struct ss_error err = { 0 };
 	struct shown shown;
 	int code;
 
 	if (!words.path_count &&
-	    !(words.query && query_is_list(words.query, strlen(words.query)))) {
+	    !(words.query && cli_query_is_list(words.query, strlen(words.query)))) {
 		fprintf(stderr, "stepscope sql: expected a trace and a query, for example: "
 				"stepscope sql PATH \"from findings\"\n");
 		return EXIT_USAGE;
 	}
-	if (query_prepare(arguments, &query, &err) != SS_OK)
+	if (cli_query_prepare(arguments, &query, &err) != SS_OK)
 		return show_fail(command->name, &err);
-	query.is_parquet = output && ends_with(output, ".parquet");
+	query.is_parquet = output && sql_ends_with(output, ".parquet");
 	if (query.is_parquet && !words.query && !words.file) {
 		fprintf(stderr,
 			"stepscope sql: Parquet needs one query, for example: stepscope sql "
@@ -221,7 +223,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 	if (code != EXIT_FINE)
 		return code;
 	query.shown = &shown;
-	return run_all(command->name, arguments, &words, &query);
+	return sql_run_session(command->name, arguments, &words, &query);
 }
 
 const struct command command_sql = {
@@ -229,6 +231,6 @@ const struct command command_sql = {
 	.summary = "Query traces with SQL: every view and all events as tables",
 	.usage = "[OPTIONS] PATH... [QUERY]",
 	.takers = SS_TAKER_SQL,
-	.begin = begin,
-	.run = run,
+	.begin = sql_allow,
+	.run = sql_run,
 };

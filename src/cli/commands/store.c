@@ -24,22 +24,22 @@ struct action {
 
 static struct ss_error engine_problem;
 
-static int add(const char *what, const struct arguments *arguments)
+static int store_add(const char *what, const struct arguments *arguments)
 {
 	struct store_runs runs;
-	int code = store_runs_open(what, arguments, arguments->paths[1], &runs);
+	int code = cli_store_runs_open(what, arguments, arguments->paths[1], &runs);
 
 	/* a run that cannot be added does not stop the others */
 	for (size_t i = 2; runs.store.fd >= 0 && !stop_asked() && i < arguments->path_count; i++) {
-		int own = store_runs_add(&runs, arguments->paths[i]);
+		int own = cli_store_runs_add(&runs, arguments->paths[i]);
 
 		code = own != EXIT_FINE ? own : code;
 	}
-	store_runs_close(&runs);
+	cli_store_runs_close(&runs);
 	return code;
 }
 
-static bool is_stopped(void *context)
+static bool store_is_stopped(void *context)
 {
 	(void)context;
 	return stop_asked();
@@ -49,8 +49,8 @@ static void tell_change(const char *path, const char *done, const struct ss_stor
 {
 	char before[BYTES_WORDS], after[BYTES_WORDS];
 
-	bytes_in_words(change->bytes_before, before);
-	bytes_in_words(change->bytes_after, after);
+	cli_bytes_in_words(change->bytes_before, before);
+	cli_bytes_in_words(change->bytes_after, after);
 	if (!change->files)
 		printf("%s: nothing to do\n", path);
 	else
@@ -62,9 +62,9 @@ static void tell_change(const char *path, const char *done, const struct ss_stor
 static int compact(const char *what, const struct arguments *arguments)
 {
 	const struct ss_stored_run run = {
-		.threads = option_count(arguments, "threads"),
-		.memory_limit_bytes = option_number(arguments, "memory-limit", 0),
-		.is_stopped = is_stopped,
+		.threads = cli_option_count(arguments, "threads"),
+		.memory_limit_bytes = cli_option_number(arguments, "memory-limit", 0),
+		.is_stopped = store_is_stopped,
 	};
 	struct ss_store_change change;
 	struct ss_run_store store;
@@ -82,9 +82,9 @@ static int compact(const char *what, const struct arguments *arguments)
 	return EXIT_FINE;
 }
 
-static int drop(const char *what, const struct arguments *arguments)
+static int store_drop(const char *what, const struct arguments *arguments)
 {
-	const char *before = option_text(arguments, "before");
+	const char *before = cli_option_text(arguments, "before");
 	struct ss_store_change change;
 	struct ss_run_store store;
 	struct ss_error err = { 0 };
@@ -127,7 +127,7 @@ static int print_table(const char *what, const struct arguments *arguments,
 	return show_fail(what, &err);
 }
 
-static int list(const char *what, const struct arguments *arguments)
+static int store_list(const char *what, const struct arguments *arguments)
 {
 	struct ss_run_store store;
 	struct ss_memory memory;
@@ -167,10 +167,10 @@ static int columns(const char *what, const struct arguments *arguments)
 }
 
 static const struct action actions[] = {
-	{ "add", " job commit label source run ", 3, SIZE_MAX, " STORE PATH...", add },
-	{ "list", " format ", 2, 2, " STORE", list },
+	{ "add", " job commit label source run ", 3, SIZE_MAX, " STORE PATH...", store_add },
+	{ "list", " format ", 2, 2, " STORE", store_list },
 	{ "compact", " ", 2, 2, " STORE", compact },
-	{ "drop", " before ", 2, 2, " STORE --before DATE", drop },
+	{ "drop", " before ", 2, 2, " STORE --before DATE", store_drop },
 	{ "columns", " format ", 1, 1, "", columns },
 };
 
@@ -193,7 +193,7 @@ static bool takes_options(const struct command *command, const struct action *ac
 		char word[32];
 
 		snprintf(word, sizeof(word), " %s ", own[i]);
-		if (!option_given(arguments, own[i]) || strstr(action->options, word))
+		if (!cli_option_given(arguments, own[i]) || strstr(action->options, word))
 			continue;
 		fprintf(stderr, "stepscope %s: --%s does not apply to '%s %s'\n", command->name,
 			own[i], command->name, action->name);
@@ -203,17 +203,17 @@ static bool takes_options(const struct command *command, const struct action *ac
 }
 
 /* The engine is loaded before the sandbox is entered, which allows writing to the store alone. */
-static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+static void store_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
 	if (!find_action(arguments) || arguments->path_count < 2)
 		return;
 	needs->outputs = arguments->paths + 1;
 	needs->output_count = 1;
 	needs->moves = true;
-	engine_prepare(&engine_problem);
+	cli_engine_prepare(&engine_problem);
 }
 
-static int refuse(const struct command *command, const struct arguments *arguments)
+static int store_refuse_words(const struct command *command, const struct arguments *arguments)
 {
 	struct ss_guess guess = ss_guess_begin(arguments->path_count ? arguments->paths[0] : "");
 
@@ -231,12 +231,12 @@ static int refuse(const struct command *command, const struct arguments *argumen
 	return EXIT_USAGE;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int store_run(const struct command *command, const struct arguments *arguments)
 {
 	const struct action *action = find_action(arguments);
 
 	if (!action)
-		return refuse(command, arguments);
+		return store_refuse_words(command, arguments);
 	if (!takes_options(command, action, arguments))
 		return EXIT_USAGE;
 	if (arguments->path_count < action->words_least ||
@@ -255,6 +255,6 @@ const struct command command_store = {
 	.summary = "Keep what was found in many runs: a folder of Parquet files",
 	.usage = "add|list|compact|drop|columns [STORE] [OPTIONS] [PATH...]",
 	.takers = SS_TAKER_STORE,
-	.begin = begin,
-	.run = run,
+	.begin = store_allow,
+	.run = store_run,
 };

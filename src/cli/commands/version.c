@@ -28,7 +28,7 @@ static int version_run(const struct command *command, const struct arguments *ar
 	struct sandbox_offer offer = sandbox_offer();
 
 	(void)command;
-	if (!option_given(arguments, "json"))
+	if (!cli_option_given(arguments, "json"))
 		printf("stepscope %s\n", ss_version());
 	else
 		printf("{\"version\": \"%s\", \"sandbox\": {\"seccomp\": %s, \"landlock_abi\": %d, "

@@ -16,17 +16,17 @@
 
 static struct ss_error engine_problem;
 
-static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
+static void watch_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
-	if (!arguments->path_count || !option_given(arguments, "store"))
+	if (!arguments->path_count || !cli_option_given(arguments, "store"))
 		return;
 	needs->moves = true;
-	engine_prepare(&engine_problem);
+	cli_engine_prepare(&engine_problem);
 }
 
 /* Adds what arrived; one that cannot be added is named, and does not stop the others. */
-static enum ss_status take(struct store_runs *runs, struct ss_watcher *watcher,
-			   const struct ss_arrived *arrived, struct ss_error *err)
+static enum ss_status watch_add_arrived(struct store_runs *runs, struct ss_watcher *watcher,
+					const struct ss_arrived *arrived, struct ss_error *err)
 {
 	const char **paths = calloc(arrived->file_count, sizeof(*paths));
 	bool is_late = arrived->quiet_ns >= PATIENCE * watcher->settle_ns;
@@ -36,8 +36,8 @@ static enum ss_status take(struct store_runs *runs, struct ss_watcher *watcher,
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < arrived->file_count; i++)
 		paths[i] = arrived->files[i].path;
-	result = store_runs_add_all(runs, arrived->run, paths, arrived->file_count,
-				    is_late || option_given(runs->arguments, "once"));
+	result = cli_store_runs_add_all(runs, arrived->run, paths, arrived->file_count,
+					is_late || cli_option_given(runs->arguments, "once"));
 	free((void *)(uintptr_t)paths);
 	if (result == STORE_RUNS_STOPPED)
 		return SS_OK;
@@ -49,17 +49,17 @@ static enum ss_status take(struct store_runs *runs, struct ss_watcher *watcher,
 	return ss_watcher_handled(watcher, arrived, result == STORE_RUNS_ADDED, err);
 }
 
-static enum ss_status watch(struct store_runs *runs, struct ss_watcher *watcher,
-			    struct ss_error *err)
+static enum ss_status watch_folder(struct store_runs *runs, struct ss_watcher *watcher,
+				   struct ss_error *err)
 {
-	bool is_once = option_given(runs->arguments, "once");
+	bool is_once = cli_option_given(runs->arguments, "once");
 	struct ss_arrived arrived;
 	bool waiting = false;
 
 	while (!stop_asked()) {
 		SS_TRY(ss_watcher_scan(watcher, err));
 		while (!stop_asked() && ss_watcher_next(watcher, &arrived, &waiting))
-			SS_TRY(take(runs, watcher, &arrived, err));
+			SS_TRY(watch_add_arrived(runs, watcher, &arrived, err));
 		if (is_once && !waiting)
 			break;
 		if (!stop_asked())
@@ -68,16 +68,16 @@ static enum ss_status watch(struct store_runs *runs, struct ss_watcher *watcher,
 	return SS_OK;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int watch_run(const struct command *command, const struct arguments *arguments)
 {
-	int64_t settle_ns = (int64_t)option_count(arguments, "settle") * 1000000000;
+	int64_t settle_ns = (int64_t)cli_option_count(arguments, "settle") * 1000000000;
 	struct ss_watcher watcher;
 	struct store_runs runs;
 	struct ss_error err = { 0 };
 	enum ss_status status;
 	int code;
 
-	if (arguments->path_count != 1 || !option_given(arguments, "store")) {
+	if (arguments->path_count != 1 || !cli_option_given(arguments, "store")) {
 		fprintf(stderr,
 			"stepscope %s: expected one folder and a store: stepscope watch "
 			"FOLDER --store STORE\n",
@@ -88,16 +88,17 @@ static int run(const struct command *command, const struct arguments *arguments)
 		return show_fail(command->name, &engine_problem);
 	/* signals end it between two steps: that is how it is meant to end */
 	stop_filling(true);
-	code = store_runs_open(command->name, arguments, option_text(arguments, "store"), &runs);
+	code = cli_store_runs_open(command->name, arguments, cli_option_text(arguments, "store"),
+				   &runs);
 	if (code == EXIT_FINE) {
 		status = ss_watcher_open(arguments->paths[0], &runs.store, settle_ns, &watcher,
 					 &err);
 		if (status == SS_OK)
-			status = watch(&runs, &watcher, &err);
+			status = watch_folder(&runs, &watcher, &err);
 		code = status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 		ss_watcher_close(&watcher);
 	}
-	store_runs_close(&runs);
+	cli_store_runs_close(&runs);
 	stop_filling(false);
 	return code;
 }
@@ -107,6 +108,6 @@ const struct command command_watch = {
 	.summary = "Add runs to a store as their traces arrive in a folder",
 	.usage = "[OPTIONS] FOLDER --store STORE",
 	.takers = SS_TAKER_WATCH,
-	.begin = begin,
-	.run = run,
+	.begin = watch_allow,
+	.run = watch_run,
 };

@@ -10,7 +10,7 @@
 #define ENDING ".digest"
 
 /* How much of the path stands before its ending. */
-static size_t stem_length(const char *path)
+static size_t digest_stem_length(const char *path)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json", ".stepscope" };
 	size_t length = strlen(path);
@@ -41,13 +41,13 @@ static const char *within(const struct arguments *arguments, const struct ss_pat
 	return slash ? slash + 1 : path->path;
 }
 
-bool digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		 char out[SS_PATH_BYTES])
+bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		     char out[SS_PATH_BYTES])
 {
 	const char *name = within(arguments, path);
 	size_t folder = strlen(to) + 1;
-	int printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to, (int)stem_length(name),
-			       name);
+	int printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
+			       (int)digest_stem_length(name), name);
 
 	if (printed < 0 || printed >= SS_PATH_BYTES)
 		return false;

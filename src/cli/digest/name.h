@@ -13,7 +13,7 @@
  * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: it is too
  * long.
  */
-bool digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
-		 char out[SS_PATH_BYTES]);
+bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		     char out[SS_PATH_BYTES]);
 
 #endif

@@ -81,11 +81,11 @@ static uint32_t read_beside(const char *name)
 	return beside ? beside : 1;
 }
 
-bool share_read(const char *text, struct share *out)
+bool share_read(const char *text, struct digest_share *out)
 {
 	const char *rest = NULL;
 
-	*out = (struct share){ .count = 1, .beside = 1 };
+	*out = (struct digest_share){ .count = 1, .beside = 1 };
 	if (text)
 		return read_count(text, '/', &out->number, &rest) &&
 		       read_count(rest, '\0', &out->count, &rest) && out->number < out->count;
@@ -96,8 +96,9 @@ bool share_read(const char *text, struct share *out)
 		    read_variable(launchers[i].count, &count) &&
 		    read_variable(launchers[i].first, &first) && number >= first &&
 		    (number -= first) < count) {
-			*out = (struct share){ number, count, read_beside(launchers[i].beside),
-					       launchers[i].number };
+			*out = (struct digest_share){ number, count,
+						      read_beside(launchers[i].beside),
+						      launchers[i].number };
 			break;
 		}
 	}
@@ -108,7 +109,7 @@ bool share_read(const char *text, struct share *out)
  * Not all launchers bind their processes to cores of their own: without it each of 8 processes
  * would start a thread, and hold a file in memory, for every core of the machine.
  */
-uint32_t share_threads(const struct share *share)
+uint32_t share_threads(const struct digest_share *share)
 {
 	uint32_t own = ss_thread_cores(), cores = own, granted;
 	long machine = sysconf(_SC_NPROCESSORS_ONLN);

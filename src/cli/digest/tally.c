@@ -11,7 +11,7 @@
 
 #define SHOWN_PATHS 3 /* in a command to paste: as many as a line has room for */
 
-void tally_refuse(struct refusal *refusal, const char *path)
+void cli_tally_refuse(struct digest_refusal *refusal, const char *path)
 {
 	if (!refusal->count++)
 		snprintf(refusal->first, sizeof(refusal->first), "%s", path);
@@ -31,14 +31,14 @@ static void put_paths(FILE *to, const struct arguments *arguments)
 }
 
 /* "stepscope digest: 'out/rank0.digest' and 3 others" */
-static void begin_refusal(const char *what, const struct refusal *refusal)
+static void begin_refusal(const char *what, const struct digest_refusal *refusal)
 {
 	fprintf(stderr, "stepscope %s: '%s'", what, refusal->first);
 	if (refusal->count > 1)
 		fprintf(stderr, " and %u other%s", refusal->count - 1, plural(refusal->count - 1));
 }
 
-static void tell_refusals(const struct tally *tally, const char *what)
+static void tell_refusals(const struct digest_tally *tally, const char *what)
 {
 	bool is_one = tally->existing.count == 1;
 
@@ -59,7 +59,8 @@ static void tell_refusals(const struct tally *tally, const char *what)
 	}
 }
 
-static void tell_written(const struct tally *tally, const struct share *share, uint32_t threads)
+static void tell_written(const struct digest_tally *tally, const struct digest_share *share,
+			 uint32_t threads)
 {
 	char size[BYTES_WORDS], before[BYTES_WORDS];
 
@@ -71,17 +72,18 @@ static void tell_written(const struct tally *tally, const struct share *share, u
 	if (tally->current)
 		printf(", %u up to date", tally->current);
 	if (tally->written) {
-		bytes_in_words(tally->digest_bytes, size);
-		bytes_in_words(tally->trace_bytes, before);
+		cli_bytes_in_words(tally->digest_bytes, size);
+		cli_bytes_in_words(tally->trace_bytes, before);
 		printf(", %s from %s", size, before);
 	}
 	putchar('\n');
 }
 
-void tally_tell(const struct tally *tally, const char *what, const struct arguments *arguments,
-		const struct share *share, uint32_t threads)
+void cli_tally_print(const struct digest_tally *tally, const char *what,
+		     const struct arguments *arguments, const struct digest_share *share,
+		     uint32_t threads)
 {
-	const char *folder = option_text(arguments, "output");
+	const char *folder = cli_option_text(arguments, "output");
 	uint32_t left = tally->inputs - tally->handled;
 
 	tell_refusals(tally, what);
@@ -106,8 +108,8 @@ void tally_tell(const struct tally *tally, const char *what, const struct argume
 	}
 }
 
-void tally_tell_nothing(const struct tally *tally, const char *what,
-			const struct arguments *arguments)
+void cli_tally_print_nothing(const struct digest_tally *tally, const char *what,
+			     const struct arguments *arguments)
 {
 	const char *path = arguments->paths[0];
 

@@ -10,29 +10,30 @@
 #include "cli/digest/share.h"
 
 /* Digests that are left as they are: one line for all of them. */
-struct refusal {
+struct digest_refusal {
 	uint32_t count;
 	char first[SS_PATH_BYTES];
 };
 
-struct tally {
+struct digest_tally {
 	uint32_t inputs;  /* of this share */
 	uint32_t handled; /* of these, whatever became of them */
 	uint32_t written, current, broken, other;
 	uint32_t digests; /* given instead of traces, and not of the folder that is written */
 	uint32_t swept;   /* unfinished files of killed processes that are gone */
-	struct refusal existing, foreign;
+	struct digest_refusal existing, foreign;
 	uint64_t trace_bytes, digest_bytes;
 };
 
-void tally_refuse(struct refusal *refusal, const char *path);
+void cli_tally_refuse(struct digest_refusal *refusal, const char *path);
 
 /* Prints all lines at the end of a run. */
-void tally_tell(const struct tally *tally, const char *what, const struct arguments *arguments,
-		const struct share *share, uint32_t threads);
+void cli_tally_print(const struct digest_tally *tally, const char *what,
+		     const struct arguments *arguments, const struct digest_share *share,
+		     uint32_t threads);
 
 /* Prints why there is nothing to do. */
-void tally_tell_nothing(const struct tally *tally, const char *what,
-			const struct arguments *arguments);
+void cli_tally_print_nothing(const struct digest_tally *tally, const char *what,
+			     const struct arguments *arguments);
 
 #endif

@@ -20,21 +20,21 @@
 /* Columns of the query "series". */
 enum { SERIES_JOB, SERIES_RUN, SERIES_STARTED, SERIES_STEP };
 
-static bool is_stopped(void *context)
+static bool fleet_is_stopped(void *context)
 {
 	const struct fleet *fleet = context;
 
 	return fleet->is_over();
 }
 
-static void add_number(struct ss_text *out, const char *name, double value)
+static void fleet_add_number(struct ss_text *out, const char *name, double value)
 {
 	ss_text_addf(out, ",\"%s\":%.0f", name, value);
 }
 
 /* The change points of one job, whose rows are `from` to before `to`. */
-static bool add_changes(const struct ss_table *table, uint32_t from, uint32_t to,
-			struct ss_text *out, const char **comma)
+static bool fleet_add_change_points(const struct ss_table *table, uint32_t from, uint32_t to,
+				    struct ss_text *out, const char **comma)
 {
 	struct ss_change_points found;
 	struct ss_memory memory;
@@ -52,8 +52,8 @@ static bool add_changes(const struct ss_table *table, uint32_t from, uint32_t to
 		const struct ss_change_point *point = &found.items[i];
 
 		ss_text_addf(out, "%s{\"row\":%" PRIu32, *comma, from + point->at);
-		add_number(out, "before_ns", point->before);
-		add_number(out, "after_ns", point->after);
+		fleet_add_number(out, "before_ns", point->before);
+		fleet_add_number(out, "after_ns", point->after);
 		ss_text_add_string(out, "}");
 		*comma = ",";
 	}
@@ -71,7 +71,7 @@ static enum ss_status add_all_changes(const struct ss_table *table, struct ss_te
 	for (uint32_t row = 1; row <= table->row_count; row++) {
 		if (row < table->row_count && ss_table_same(table, SERIES_JOB, from, row))
 			continue;
-		if (!add_changes(table, from, row, out, &comma))
+		if (!fleet_add_change_points(table, from, row, out, &comma))
 			return ss_fail_memory(err, "the change points");
 		from = row;
 	}
@@ -79,8 +79,9 @@ static enum ss_status add_all_changes(const struct ss_table *table, struct ss_te
 	return SS_OK;
 }
 
-static enum ss_status answer(struct fleet *fleet, const struct ss_fleet_query *query,
-			     const char *label, struct ss_text *out, struct ss_error *err)
+static enum ss_status fleet_answer_query(struct fleet *fleet, const struct ss_fleet_query *query,
+					 const char *label, struct ss_text *out,
+					 struct ss_error *err)
 {
 	const struct ss_render_options options = { 0 };
 	struct ss_sql_answer answer;
@@ -104,7 +105,8 @@ static enum ss_status answer(struct fleet *fleet, const struct ss_fleet_query *q
 }
 
 /* What is wrong is an answer: a store may be empty, or DuckDB missing. */
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status fleet_route_run(const struct ss_asked *asked, struct ss_answer *out,
+				      struct ss_error *err)
 {
 	struct fleet *fleet = asked->runs->own->context;
 	const struct ss_fleet_query *query = ss_fleet_query_find(asked->rest);
@@ -115,7 +117,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	if (!query || strstr(query->text, "{run}"))
 		return ss_fail(err, SS_ERR_MISSING, "no question called '%.40s' about the fleet",
 			       asked->rest);
-	status = answer(fleet, query, ss_asked_text(asked, "label"), &body, &problem);
+	status = fleet_answer_query(fleet, query, ss_asked_text(asked, "label"), &body, &problem);
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.fleet/1\",\"store\":");
 	ss_render_quoted(&out->body, fleet->store.path);
 	ss_text_add_string(&out->body, ",\"error\":");
@@ -137,12 +139,12 @@ static const struct ss_route route_fleet = {
 	.takes_rest = true,
 	.apart = true,
 	.runless = true,
-	.run = run,
+	.run = fleet_route_run,
 };
 
-enum ss_status fleet_begin(struct fleet *fleet, const char *store, const struct served *served,
-			   const struct ss_open_options *open, bool (*is_over)(void),
-			   struct ss_error *err)
+enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const struct served *served,
+			       const struct ss_open_options *open, bool (*is_over)(void),
+			       struct ss_error *err)
 {
 	static const struct ss_route *const routes[] = { &route_fleet, &route_open, &route_in,
 							 &route_in_apart };
@@ -151,7 +153,7 @@ enum ss_status fleet_begin(struct fleet *fleet, const char *store, const struct 
 				 .store.fd = -1,
 				 .limits = { .threads = open->threads,
 					     .memory_limit_bytes = open->memory_limit_bytes,
-					     .is_stopped = is_stopped,
+					     .is_stopped = fleet_is_stopped,
 					     .context = fleet },
 				 .open = *open,
 				 .problem = served->sql.problem,
@@ -162,10 +164,10 @@ enum ss_status fleet_begin(struct fleet *fleet, const char *store, const struct 
 	return ss_run_store_open(store, false, &fleet->store, err);
 }
 
-void fleet_end(struct fleet *fleet)
+void cli_fleet_end(struct fleet *fleet)
 {
 	for (uint32_t i = 0; i < FLEET_RUNS_MAX; i++)
-		fleet_run_close(&fleet->runs[i]);
+		cli_fleet_run_close(&fleet->runs[i]);
 	ss_sql_close(fleet->sql);
 	if (fleet->store.fd >= 0)
 		ss_run_store_close(&fleet->store);

@@ -40,13 +40,13 @@ struct fleet {
 
 /* Opens the store; end it in any case. `served`: DuckDB was prepared there. */
 SS_MUST_USE
-enum ss_status fleet_begin(struct fleet *fleet, const char *store, const struct served *served,
-			   const struct ss_open_options *open, bool (*is_over)(void),
-			   struct ss_error *err);
-void fleet_end(struct fleet *fleet);
+enum ss_status cli_fleet_begin(struct fleet *fleet, const char *store, const struct served *served,
+			       const struct ss_open_options *open, bool (*is_over)(void),
+			       struct ss_error *err);
+void cli_fleet_end(struct fleet *fleet);
 
 /* fleet_runs.c: the routes of runs. */
 extern const struct ss_route route_open, route_in, route_in_apart;
-void fleet_run_close(struct fleet_run *run);
+void cli_fleet_run_close(struct fleet_run *run);
 
 #endif

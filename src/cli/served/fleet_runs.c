@@ -13,7 +13,7 @@
 #include "render/render.h"
 #include "store/fleet.h"
 
-void fleet_run_close(struct fleet_run *run)
+void cli_fleet_run_close(struct fleet_run *run)
 {
 	served_end(&run->served);
 	ss_runs_free(run->runs);
@@ -22,7 +22,7 @@ void fleet_run_close(struct fleet_run *run)
 }
 
 /* The open run of that id, which stays open until it is given back; NULL: it is not open. */
-static struct fleet_run *take(struct fleet *fleet, const char *id)
+static struct fleet_run *fleet_run_take(struct fleet *fleet, const char *id)
 {
 	struct fleet_run *found = NULL;
 
@@ -38,7 +38,7 @@ static struct fleet_run *take(struct fleet *fleet, const char *id)
 	return found;
 }
 
-static void give_back(struct fleet *fleet, struct fleet_run *run)
+static void fleet_run_give_back(struct fleet *fleet, struct fleet_run *run)
 {
 	ss_gate_lock(fleet->gate);
 	run->users--;
@@ -64,7 +64,7 @@ static struct fleet_run *free_place(struct fleet *fleet)
 	*oldest = (struct fleet_run){ 0 };
 	ss_gate_unlock(fleet->gate);
 	/* the routes of a run know the place, not the copy; nobody asks them any more */
-	fleet_run_close(&closing);
+	cli_fleet_run_close(&closing);
 	return oldest;
 }
 
@@ -95,7 +95,7 @@ static enum ss_status find_source(struct fleet *fleet, const char *id, struct ss
 	return status;
 }
 
-static bool progress(void *context, const struct ss_progress *progress)
+static bool fleet_run_on_progress(void *context, const struct ss_progress *progress)
 {
 	struct fleet *fleet = context;
 
@@ -103,8 +103,8 @@ static bool progress(void *context, const struct ss_progress *progress)
 	return ss_server_work(fleet->server, progress) && !fleet->is_over();
 }
 
-static enum ss_status load(struct fleet *fleet, const char *path, struct fleet_run *out,
-			   struct ss_error *err)
+static enum ss_status fleet_run_load(struct fleet *fleet, const char *path, struct fleet_run *out,
+				     struct ss_error *err)
 {
 	struct ss_open_options open = fleet->open;
 	struct ss_answer unused = { .size = sizeof(unused) };
@@ -113,7 +113,7 @@ static enum ss_status load(struct fleet *fleet, const char *path, struct fleet_r
 	open.paths = &path;
 	open.path_count = 1;
 	open.snapshots = true;
-	open.progress = progress;
+	open.progress = fleet_run_on_progress;
 	open.progress_context = fleet;
 	SS_TRY(ss_session_open(&open, &out->session, err));
 	ss_session_watch(out->session, ss_server_work, fleet->server);
@@ -129,14 +129,14 @@ static enum ss_status load(struct fleet *fleet, const char *path, struct fleet_r
 	return status;
 }
 
-static enum ss_status open_run(struct fleet *fleet, const char *id, struct ss_error *err)
+static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct ss_error *err)
 {
-	struct fleet_run *place = take(fleet, id);
+	struct fleet_run *place = fleet_run_take(fleet, id);
 	struct ss_text path = { 0 };
 	enum ss_status status;
 
 	if (place) {
-		give_back(fleet, place);
+		fleet_run_give_back(fleet, place);
 		return SS_OK;
 	}
 	status = find_source(fleet, id, &path, err);
@@ -147,13 +147,13 @@ static enum ss_status open_run(struct fleet *fleet, const char *id, struct ss_er
 				 path.length ? path.data : "nothing");
 	if (status == SS_OK) {
 		place = free_place(fleet);
-		status = load(fleet, path.data, place, err);
+		status = fleet_run_load(fleet, path.data, place, err);
 		ss_gate_lock(fleet->gate);
 		if (status == SS_OK)
 			snprintf(place->id, sizeof(place->id), "%s", id);
 		ss_gate_unlock(fleet->gate);
 		if (status != SS_OK)
-			fleet_run_close(place);
+			cli_fleet_run_close(place);
 	}
 	ss_text_release(&path);
 	return status;
@@ -169,7 +169,7 @@ static enum ss_status run_open(const struct ss_asked *asked, struct ss_answer *o
 
 	if (!id || strlen(id) != SS_RUN_ID_BYTES - 1)
 		return ss_fail(err, SS_ERR_USAGE, "'id' is the id of a run: 16 digits");
-	status = open_run(fleet, id, &problem);
+	status = fleet_run_open(fleet, id, &problem);
 	ss_text_add_string(&out->body, "{\"error\":");
 	if (status == SS_OK)
 		ss_text_add_string(&out->body, "null");
@@ -179,7 +179,7 @@ static enum ss_status run_open(const struct ss_asked *asked, struct ss_answer *o
 	return SS_OK;
 }
 
-static bool is_apart(const struct fleet_run *run, const char *request)
+static bool fleet_run_is_apart(const struct fleet_run *run, const char *request)
 {
 	size_t length = strcspn(request, "/?");
 	const struct ss_route *route;
@@ -191,12 +191,12 @@ static bool is_apart(const struct fleet_run *run, const char *request)
 }
 
 /* Each kind has its worker: a route of one must not run on that of the other. */
-static enum ss_status ask(const struct ss_asked *asked, bool apart, struct ss_answer *out,
-			  struct ss_error *err)
+static enum ss_status fleet_run_ask(const struct ss_asked *asked, bool apart, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	struct fleet *fleet = asked->runs->own->context;
 	const char *request = ss_asked_text(asked, "ask");
-	struct fleet_run *run = take(fleet, ss_asked_text(asked, "id"));
+	struct fleet_run *run = fleet_run_take(fleet, ss_asked_text(asked, "id"));
 	struct ss_answer inner = { .size = sizeof(inner) };
 	enum ss_status status;
 
@@ -205,12 +205,12 @@ static enum ss_status ask(const struct ss_asked *asked, bool apart, struct ss_an
 			       "this run was closed, because %d others were opened since: open it "
 			       "again from the fleet",
 			       FLEET_RUNS_MAX);
-	if (!request || is_apart(run, request) != apart)
+	if (!request || fleet_run_is_apart(run, request) != apart)
 		status = ss_fail(err, SS_ERR_USAGE, "'ask' is a request for '%s'",
 				 apart ? "in" : "in-apart");
 	else
 		status = ss_ask(run->runs, request, &inner, err);
-	give_back(fleet, run);
+	fleet_run_give_back(fleet, run);
 	ss_text_release(&out->body);
 	out->body = inner.body;
 	if (inner.media_type)
@@ -221,13 +221,13 @@ static enum ss_status ask(const struct ss_asked *asked, bool apart, struct ss_an
 static enum ss_status run_in(const struct ss_asked *asked, struct ss_answer *out,
 			     struct ss_error *err)
 {
-	return ask(asked, false, out, err);
+	return fleet_run_ask(asked, false, out, err);
 }
 
 static enum ss_status run_in_apart(const struct ss_asked *asked, struct ss_answer *out,
 				   struct ss_error *err)
 {
-	return ask(asked, true, out, err);
+	return fleet_run_ask(asked, true, out, err);
 }
 
 const struct ss_route route_open = {

@@ -30,7 +30,7 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-static int64_t now_ns(void)
+static int64_t sql_route_clock_ns(void)
 {
 	struct timespec time = { 0 };
 
@@ -45,7 +45,7 @@ static struct served_sql *desk_of(const struct ss_asked *asked)
 	return &served->sql;
 }
 
-static bool is_stopped(void *context)
+static bool sql_route_is_stopped(void *context)
 {
 	struct served_sql *desk = context;
 	bool is_stopped;
@@ -53,7 +53,7 @@ static bool is_stopped(void *context)
 	ss_gate_lock(desk->gate);
 	is_stopped = desk->running && desk->running == desk->stopped;
 	ss_gate_unlock(desk->gate);
-	return is_stopped || now_ns() > desk->end_ns || desk->is_over();
+	return is_stopped || sql_route_clock_ns() > desk->end_ns || desk->is_over();
 }
 
 static void set_running(struct served_sql *desk, int64_t id)
@@ -66,7 +66,7 @@ static void set_running(struct served_sql *desk, int64_t id)
 void served_prepare(struct served *served)
 {
 	*served = (struct served){ 0 };
-	engine_prepare(&served->sql.problem);
+	cli_engine_prepare(&served->sql.problem);
 }
 
 bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit_bytes,
@@ -79,7 +79,7 @@ bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit
 	served->own = (struct ss_own_routes){ routes, SS_COUNT(routes), served };
 	desk->options = (struct ss_sql_options){ .threads = threads,
 						 .memory_limit_bytes = memory_limit_bytes,
-						 .is_stopped = is_stopped,
+						 .is_stopped = sql_route_is_stopped,
 						 .context = desk };
 	desk->is_over = is_over;
 	desk->gate = ss_gate_open();
@@ -97,8 +97,8 @@ void served_end(struct served *served)
 }
 
 /* The database of the run that is asked about. */
-static enum ss_status open_run(const struct ss_asked *asked, struct ss_sql **out,
-			       struct ss_error *err)
+static enum ss_status sql_route_open_database(const struct ss_asked *asked, struct ss_sql **out,
+					      struct ss_error *err)
 {
 	struct served_sql *desk = desk_of(asked);
 	uint32_t run = 0;
@@ -126,7 +126,7 @@ struct running {
 	struct ss_text table;
 };
 
-static struct ss_render_options options_of(const struct running *running)
+static struct ss_render_options sql_route_render_options(const struct running *running)
 {
 	struct ss_render_options options = { .top = running->is_csv ? 0 : ROWS_MAX };
 
@@ -138,7 +138,7 @@ static enum ss_status render_csv(struct running *running, struct ss_sql_answer *
 				 struct ss_error *err)
 {
 	const struct ss_renderer *csv = ss_renderer_find("csv");
-	struct ss_render_options options = options_of(running);
+	struct ss_render_options options = sql_route_render_options(running);
 	bool is_first = true;
 
 	running->table.length = 0;
@@ -157,7 +157,7 @@ static enum ss_status render_csv(struct running *running, struct ss_sql_answer *
 static enum ss_status render_rows(struct running *running, struct ss_sql_answer *answer,
 				  struct ss_error *err)
 {
-	struct ss_render_options options = options_of(running);
+	struct ss_render_options options = sql_route_render_options(running);
 
 	SS_TRY(ss_sql_fetch(answer, ROWS_MAX + 1, err));
 	running->row_count = answer->table.row_count;
@@ -169,10 +169,10 @@ static enum ss_status render_rows(struct running *running, struct ss_sql_answer 
 }
 
 /* How many rows there are, if it takes no time; what fails here is not worth a word. */
-static void count_rows(struct running *running, const struct ss_sql_text *statement)
+static void sql_route_count_rows(struct running *running, const struct ss_sql_text *statement)
 {
 	struct served_sql *desk = desk_of(running->asked);
-	int64_t end_ns = now_ns() + COUNT_SECONDS * NS_PER_SECOND;
+	int64_t end_ns = sql_route_clock_ns() + COUNT_SECONDS * NS_PER_SECOND;
 	struct ss_sql_answer answer;
 	struct ss_text text = { 0 };
 	struct ss_error unused = { 0 };
@@ -190,8 +190,9 @@ static void count_rows(struct running *running, const struct ss_sql_text *statem
 	ss_text_release(&text);
 }
 
-static enum ss_status run_one(struct running *running, const struct ss_sql_text *statement,
-			      struct ss_error *err)
+static enum ss_status sql_route_run_statement(struct running *running,
+					      const struct ss_sql_text *statement,
+					      struct ss_error *err)
 {
 	struct ss_sql_answer answer;
 	enum ss_status status = ss_sql_begin(running->sql, statement, &answer, err);
@@ -209,21 +210,21 @@ static enum ss_status run_one(struct running *running, const struct ss_sql_text 
 	return status;
 }
 
-static enum ss_status run_all(struct running *running, struct ss_error *err)
+static enum ss_status sql_route_run_statements(struct running *running, struct ss_error *err)
 {
 	struct ss_sql_text rest = { running->query, strlen(running->query) }, statement, last;
 	bool is_ended, is_any = false;
 
-	SS_TRY(open_run(running->asked, &running->sql, err));
+	SS_TRY(sql_route_open_database(running->asked, &running->sql, err));
 	while (ss_sql_split(&rest, &statement, &is_ended)) {
-		SS_TRY(run_one(running, &statement, err));
+		SS_TRY(sql_route_run_statement(running, &statement, err));
 		is_any = true;
 		last = statement;
 	}
 	if (!is_any)
 		return ss_fail(err, SS_ERR_USAGE, "there is no query yet");
 	if (!running->is_csv && running->has_rows && running->row_count < 0)
-		count_rows(running, &last);
+		sql_route_count_rows(running, &last);
 	return SS_OK;
 }
 
@@ -232,7 +233,7 @@ static void add_error(const struct running *running, enum ss_status status,
 		      const struct ss_error *problem, struct ss_text *out)
 {
 	struct served_sql *desk = desk_of(running->asked);
-	bool is_late = status == SS_ERR_STOPPED && now_ns() > desk->end_ns;
+	bool is_late = status == SS_ERR_STOPPED && sql_route_clock_ns() > desk->end_ns;
 
 	ss_text_add_string(out, "{\"text\":");
 	if (is_late)
@@ -254,7 +255,7 @@ static void add_answer(const struct running *running, enum ss_status status,
 		       const struct ss_error *problem, struct ss_text *out)
 {
 	ss_text_addf(out, "{\"schema\":\"stepscope.sql-answer/1\",\"seconds\":%.6f,\"error\":",
-		     (double)(now_ns() - running->begin_ns) / (double)NS_PER_SECOND);
+		     (double)(sql_route_clock_ns() - running->begin_ns) / (double)NS_PER_SECOND);
 	if (status != SS_OK) {
 		add_error(running, status, problem, out);
 		ss_text_add_string(out, "}\n");
@@ -278,7 +279,7 @@ static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *ou
 	struct running running = { .asked = asked,
 				   .query = ss_asked_text(asked, "query"),
 				   .is_csv = format && strcmp(format, "csv") == 0,
-				   .begin_ns = now_ns(),
+				   .begin_ns = sql_route_clock_ns(),
 				   .at = -1 };
 	struct ss_error problem = { 0 };
 	enum ss_status status;
@@ -291,7 +292,7 @@ static enum ss_status run_sql(const struct ss_asked *asked, struct ss_answer *ou
 		running.query = "";
 	desk->end_ns = running.begin_ns + QUERY_SECONDS * NS_PER_SECOND;
 	set_running(desk, id);
-	status = run_all(&running, &problem);
+	status = sql_route_run_statements(&running, &problem);
 	set_running(desk, 0);
 	if (running.is_csv && status == SS_OK) {
 		out->media_type = "text/csv";

@@ -15,7 +15,7 @@ static const struct {
 #undef SS_QUESTION
 };
 
-static void add_columns(const struct ss_view *table, struct ss_text *out)
+static void sql_schema_add_columns(const struct ss_view *table, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < table->column_count; i++) {
 		ss_text_addf(out,
@@ -26,7 +26,7 @@ static void add_columns(const struct ss_view *table, struct ss_text *out)
 	}
 }
 
-static void add_table(const struct ss_view *table, struct ss_text *out)
+static void sql_schema_add_table(const struct ss_view *table, struct ss_text *out)
 {
 	char name[SS_SQL_NAME_BYTES];
 	const char *parameter;
@@ -38,11 +38,12 @@ static void add_table(const struct ss_view *table, struct ss_text *out)
 	for (size_t i = 0; (parameter = ss_sql_parameter_at(table, i)); i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", parameter);
 	ss_text_add_string(out, "],\"columns\":[");
-	add_columns(table, out);
+	sql_schema_add_columns(table, out);
 	ss_text_add_string(out, "]}");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status sql_schema_run(const struct ss_asked *asked, struct ss_answer *out,
+				     struct ss_error *err)
 {
 	const struct served *served = asked->runs->own->context;
 	const struct ss_error *problem = &served->sql.problem;
@@ -57,7 +58,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_add_string(&out->body, ",\"tables\":[");
 	for (size_t i = 0; (table = ss_sql_table_at(i)); i++) {
 		ss_text_add_string(&out->body, i ? "," : "");
-		add_table(table, &out->body);
+		sql_schema_add_table(table, &out->body);
 	}
 	ss_text_add_string(&out->body, "],\"questions\":[");
 	for (size_t i = 0; i < SS_COUNT(questions); i++) {
@@ -76,5 +77,5 @@ const struct ss_route route_sql_schema = {
 	.summary = "Tables of SQL with their columns, and example queries",
 	.parameters = "",
 	.apart = true,
-	.run = run,
+	.run = sql_schema_run,
 };

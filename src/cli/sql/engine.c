@@ -9,7 +9,7 @@
 #include "base/system/new_file.h"
 #include "cli/sql/query.h"
 
-void engine_prepare(struct ss_error *problem)
+void cli_engine_prepare(struct ss_error *problem)
 {
 	char folder[SS_PATH_BYTES];
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);

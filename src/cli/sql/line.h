@@ -24,16 +24,16 @@ enum line_state {
 };
 
 /* False: the terminal cannot be used. */
-bool line_begin(line_complete *complete, void *context);
-void line_end(void);
+bool cli_line_begin(line_complete *complete, void *context);
+void cli_line_end(void);
 
 /* Ends the line that is read as LINE_CLEARED; for a signal handler, on any thread. */
-void line_clear(void);
+void cli_line_clear(void);
 
 /* Replaces `out` by the line, without its end. */
-enum line_state line_read(const char *prompt, struct ss_text *out);
+enum line_state cli_line_read(const char *prompt, struct ss_text *out);
 
 /* Adds a line to those that the arrow keys bring back. */
-void line_remember(const char *line);
+void cli_line_remember(const char *line);
 
 #endif

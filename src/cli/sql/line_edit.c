@@ -41,7 +41,7 @@ static char *prompt_of(EditLine *edit)
 	return (char *)(uintptr_t)line.prompt;
 }
 
-void line_clear(void)
+void cli_line_clear(void)
 {
 	is_interrupted = 1;
 }
@@ -89,7 +89,7 @@ static int read_letter(EditLine *edit, wchar_t *out)
 	}
 }
 
-static bool is_of_word(char letter)
+static bool line_edit_is_word_char(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
 	       (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
@@ -126,7 +126,7 @@ static void show_all(const struct line_word *word)
 	fputc('\n', stdout);
 }
 
-static unsigned char complete(EditLine *edit, int key)
+static unsigned char line_edit_complete(EditLine *edit, int key)
 {
 	const LineInfo *info = el_line(edit);
 	struct line_word word = { .line = info->buffer, .start = info->cursor };
@@ -134,7 +134,7 @@ static unsigned char complete(EditLine *edit, int key)
 	char more[128];
 
 	(void)key;
-	while (word.start > info->buffer && is_of_word(word.start[-1]))
+	while (word.start > info->buffer && line_edit_is_word_char(word.start[-1]))
 		word.start--;
 	word.length = (size_t)(info->cursor - word.start);
 	shared = shared_length(&word, &count);
@@ -153,7 +153,7 @@ static unsigned char complete(EditLine *edit, int key)
 	return CC_REDISPLAY;
 }
 
-bool line_begin(line_complete *of, void *context)
+bool cli_line_begin(line_complete *of, void *context)
 {
 	HistEvent event;
 
@@ -163,7 +163,7 @@ bool line_begin(line_complete *of, void *context)
 	line.history = history_init();
 	line.edit = el_init("stepscope", stdin, stdout, stderr);
 	if (!line.history || !line.edit) {
-		line_end();
+		cli_line_end();
 		return false;
 	}
 	history(line.history, &event, H_SETSIZE, REMEMBERED);
@@ -173,13 +173,13 @@ bool line_begin(line_complete *of, void *context)
 	el_set(line.edit, EL_HIST, history, line.history);
 	el_set(line.edit, EL_SIGNAL, 0);
 	el_set(line.edit, EL_GETCFN, read_letter);
-	el_set(line.edit, EL_ADDFN, "complete", "completes a word", complete);
+	el_set(line.edit, EL_ADDFN, "complete", "completes a word", line_edit_complete);
 	el_set(line.edit, EL_BIND, "^I", "complete", NULL);
 	el_set(line.edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	return true;
 }
 
-void line_end(void)
+void cli_line_end(void)
 {
 	if (line.edit)
 		el_end(line.edit);
@@ -189,7 +189,7 @@ void line_end(void)
 	line.history = NULL;
 }
 
-void line_remember(const char *text)
+void cli_line_remember(const char *text)
 {
 	HistEvent event;
 
@@ -197,7 +197,7 @@ void line_remember(const char *text)
 		history(line.history, &event, H_ENTER, text);
 }
 
-enum line_state line_read(const char *prompt, struct ss_text *out)
+enum line_state cli_line_read(const char *prompt, struct ss_text *out)
 {
 	const char *text;
 	int length = 0;

@@ -7,28 +7,28 @@
 #include <errno.h>
 #include <stdio.h>
 
-bool line_begin(line_complete *complete, void *context)
+bool cli_line_begin(line_complete *complete, void *context)
 {
 	(void)complete;
 	(void)context;
 	return true;
 }
 
-void line_end(void)
+void cli_line_end(void)
 {
 }
 
 /* The signal interrupts the read. */
-void line_clear(void)
+void cli_line_clear(void)
 {
 }
 
-void line_remember(const char *line)
+void cli_line_remember(const char *line)
 {
 	(void)line;
 }
 
-enum line_state line_read(const char *prompt, struct ss_text *out)
+enum line_state cli_line_read(const char *prompt, struct ss_text *out)
 {
 	char part[1024];
 

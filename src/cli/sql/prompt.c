@@ -33,7 +33,7 @@ static const char *const words[] = {
 /* --- history ------------------------------------------------------------------------------- */
 
 /* Makes the folders of the path; they may be there. */
-static void make_folders(char *path)
+static void history_make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -55,11 +55,11 @@ void prompt_prepare(void)
 				  home);
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return;
-	make_folders(path);
+	history_make_folders(path);
 	history_file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-static void read_history(void)
+static void history_read(void)
 {
 	off_t size = history_file >= 0 ? lseek(history_file, 0, SEEK_END) : 0;
 	off_t from = size > HISTORY_BYTES ? size - HISTORY_BYTES : 0;
@@ -76,7 +76,7 @@ static void read_history(void)
 		if (!end)
 			break;
 		*end = '\0';
-		line_remember(at);
+		cli_line_remember(at);
 	}
 	ss_text_release(&text);
 }
@@ -87,7 +87,7 @@ static void remember(const char *line)
 
 	if (!*line)
 		return;
-	line_remember(line);
+	cli_line_remember(line);
 	ss_text_addf(&text, "%s\n", line);
 	/* without it the prompt works as well */
 	if (history_file >= 0 && text.length && write(history_file, text.data, text.length) < 0)
@@ -103,7 +103,7 @@ struct typed {
 	char name[SS_SQL_NAME_BYTES];
 };
 
-static bool begins_with(const char *word, const char *start, size_t length)
+static bool word_begins_with(const char *word, const char *start, size_t length)
 {
 	return strncmp(word, start, length) == 0;
 }
@@ -142,58 +142,58 @@ static bool is_table(const struct line_word *word)
 }
 
 /* Tables, then columns of all tables, each name once, then words of SQL. */
-static const char *complete(void *context, const struct line_word *word, size_t index)
+static const char *prompt_complete(void *context, const struct line_word *word, size_t index)
 {
 	struct typed *typed = context;
 	const struct ss_view *table;
 
 	for (size_t i = 0; (table = ss_sql_table_at(i)); i++) {
 		ss_sql_table_name(table, typed->name);
-		if (begins_with(typed->name, word->start, word->length) && !index--)
+		if (word_begins_with(typed->name, word->start, word->length) && !index--)
 			return typed->name;
 	}
 	if (is_table(word))
 		return NULL;
 	for (size_t i = 0; (table = ss_sql_table_at(i)); i++)
 		for (uint32_t k = 0; k < table->column_count; k++)
-			if (begins_with(table->columns[k].name, word->start, word->length) &&
+			if (word_begins_with(table->columns[k].name, word->start, word->length) &&
 			    !is_repeated(i, k) && !index--)
 				return table->columns[k].name;
 	for (size_t i = 0; i < SS_COUNT(words); i++)
-		if (begins_with(words[i], word->start, word->length) && !index--)
+		if (word_begins_with(words[i], word->start, word->length) && !index--)
 			return words[i];
 	return NULL;
 }
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
-static void meet(int signal)
+static void prompt_on_interrupt(int signal)
 {
 	(void)signal;
-	line_clear();
+	cli_line_clear();
 }
 
 /* A line; Ctrl-C interrupts the read instead of the program. */
-static enum line_state ask(const char *prompt, struct ss_text *out)
+static enum line_state prompt_read_line(const char *prompt, struct ss_text *out)
 {
 	struct sigaction action, before;
 	enum line_state state;
 
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = meet;
+	action.sa_handler = prompt_on_interrupt;
 	sigaction(SIGINT, &action, &before);
-	state = line_read(prompt, out);
+	state = cli_line_read(prompt, out);
 	sigaction(SIGINT, &before, NULL);
 	return state;
 }
 
-static void run_text(struct query *query, const char *text, size_t length)
+static void prompt_run_statement(struct query *query, const char *text, size_t length)
 {
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
 	stop_forget(); /* what came before the query was not meant for it */
-	status = query_run(query, &(struct ss_sql_text){ text, length }, &err);
+	status = cli_query_run(query, &(struct ss_sql_text){ text, length }, &err);
 	fflush(stdout);
 	if (status != SS_OK)
 		(void)show_fail("sql", &err);
@@ -209,7 +209,7 @@ static void run_complete(struct query *query, struct ss_text *statement)
 	while (ss_sql_split(&rest, &part, &is_ended)) {
 		if (!is_ended)
 			return;
-		run_text(query, part.text, part.length);
+		prompt_run_statement(query, part.text, part.length);
 		memmove(statement->data, rest.text, rest.length + 1);
 		statement->length = rest.length;
 		rest = (struct ss_sql_text){ statement->data, statement->length };
@@ -224,13 +224,14 @@ static bool is_farewell(const char *line)
 }
 
 /* Takes a line; false: it says goodbye. */
-static bool take(struct query *query, struct ss_text *statement, const struct ss_text *line)
+static bool prompt_add_line(struct query *query, struct ss_text *statement,
+			    const struct ss_text *line)
 {
 	remember(line->data);
 	if (!statement->length && is_farewell(line->data))
 		return false;
-	if (!statement->length && query_is_list(line->data, line->length)) {
-		run_text(query, line->data, line->length);
+	if (!statement->length && cli_query_is_list(line->data, line->length)) {
+		prompt_run_statement(query, line->data, line->length);
 		return true;
 	}
 	ss_text_addf(statement, "%s\n", line->data);
@@ -244,26 +245,26 @@ int prompt_run(struct query *query)
 	struct ss_text line = { 0 };
 	enum line_state state = LINE_READ;
 
-	if (!line_begin(complete, &typed)) {
+	if (!cli_line_begin(prompt_complete, &typed)) {
 		fputs("stepscope sql: cannot use the terminal; give the query as an argument\n",
 		      stderr);
 		return EXIT_FAILED;
 	}
-	read_history();
+	history_read();
 	puts("A query ends with ';'. '.tables' lists the tables, '.help' says more, "
 	     "Ctrl-D leaves.");
 	while (state != LINE_ENDED) {
-		state = ask(typed.statement.length ? "...> " : "sql> ", &line);
+		state = prompt_read_line(typed.statement.length ? "...> " : "sql> ", &line);
 		if (state == LINE_CLEARED) {
 			typed.statement.length = 0;
 			puts("^C");
-		} else if (state == LINE_READ && !take(query, &typed.statement, &line)) {
+		} else if (state == LINE_READ && !prompt_add_line(query, &typed.statement, &line)) {
 			break;
 		}
 	}
 	if (state == LINE_ENDED)
 		fputc('\n', stdout);
-	line_end();
+	cli_line_end();
 	ss_text_release(&line);
 	ss_text_release(&typed.statement);
 	if (history_file >= 0)

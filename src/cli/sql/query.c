@@ -13,8 +13,8 @@
 /* Rows that are rendered at a time by formats that can go on. */
 #define ROWS_AT_ONCE 32768
 
-enum ss_status query_prepare(const struct arguments *arguments, struct query *out,
-			     struct ss_error *err)
+enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
+				 struct ss_error *err)
 {
 	struct ss_request request = show_request("sql", arguments);
 	struct ss_wanted wanted;
@@ -23,7 +23,7 @@ enum ss_status query_prepare(const struct arguments *arguments, struct query *ou
 	return ss_wanted_format(&wanted, &out->renderer, &out->options, err);
 }
 
-bool query_is_list(const char *text, size_t length)
+bool cli_query_is_list(const char *text, size_t length)
 {
 	while (length && (*text == ' ' || *text == '\n' || *text == '\t')) {
 		text++;
@@ -78,8 +78,8 @@ static enum ss_status print_rows(struct query *query, struct ss_sql_answer *answ
 	return SS_OK;
 }
 
-static enum ss_status run_one(struct query *query, const struct ss_sql_text *statement,
-			      struct ss_error *err)
+static enum ss_status query_run_statement(struct query *query, const struct ss_sql_text *statement,
+					  struct ss_error *err)
 {
 	struct ss_sql_answer answer;
 	struct ss_text out = { 0 };
@@ -99,7 +99,7 @@ static enum ss_status run_list(struct query *query, const struct ss_sql_text *te
 			       struct ss_error *err)
 {
 	struct ss_text out = { 0 };
-	enum ss_status status = query_list(query, text->text, text->length, &out, err);
+	enum ss_status status = cli_query_list(query, text->text, text->length, &out, err);
 
 	if (status == SS_OK)
 		status = write_text(query, &out, err);
@@ -113,7 +113,7 @@ static bool next(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_lis
 	const char *end;
 	bool is_ended;
 
-	*is_list = query_is_list(rest->text, rest->length);
+	*is_list = cli_query_is_list(rest->text, rest->length);
 	if (!*is_list)
 		return ss_sql_split(rest, out, &is_ended);
 	end = memchr(rest->text, '\n', rest->length);
@@ -123,7 +123,8 @@ static bool next(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_lis
 	return true;
 }
 
-enum ss_status query_run(struct query *query, const struct ss_sql_text *text, struct ss_error *err)
+enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text,
+			     struct ss_error *err)
 {
 	struct ss_sql_text rest = *text, part;
 	bool is_list;
@@ -133,7 +134,8 @@ enum ss_status query_run(struct query *query, const struct ss_sql_text *text, st
 			return ss_fail(err, SS_ERR_USAGE,
 				       "expected a trace file or a folder of "
 				       "traces before the query");
-		SS_TRY(is_list ? run_list(query, &part, err) : run_one(query, &part, err));
+		SS_TRY(is_list ? run_list(query, &part, err)
+			       : query_run_statement(query, &part, err));
 	}
 	return SS_OK;
 }

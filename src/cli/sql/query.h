@@ -20,26 +20,27 @@ struct query {
 
 /* How the arguments want the rows; fails where there is no such format. */
 SS_MUST_USE
-enum ss_status query_prepare(const struct arguments *arguments, struct query *out,
-			     struct ss_error *err);
+enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
+				 struct ss_error *err);
 
 /* Runs all statements of the text; the first that fails is the last. */
 SS_MUST_USE
-enum ss_status query_run(struct query *query, const struct ss_sql_text *text, struct ss_error *err);
+enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text,
+			     struct ss_error *err);
 
 /* Whether the text is ".tables", ".schema" or another list, which needs no trace. */
-bool query_is_list(const char *text, size_t length);
+bool cli_query_is_list(const char *text, size_t length);
 
 /* tables_list.c: renders the list that the text asks for. */
 SS_MUST_USE
-enum ss_status query_list(const struct query *query, const char *text, size_t length,
-			  struct ss_text *out, struct ss_error *err);
+enum ss_status cli_query_list(const struct query *query, const char *text, size_t length,
+			      struct ss_text *out, struct ss_error *err);
 
 /*
  * engine.c: loads DuckDB from STEPSCOPE_DUCKDB, beside the program, or the system. Call it before
  * the sandbox is entered; the problem, if there is one, is for the run to report.
  */
-void engine_prepare(struct ss_error *problem);
+void cli_engine_prepare(struct ss_error *problem);
 
 /* prompt.c: reads queries from the terminal until Ctrl-D; returns the exit code. */
 int prompt_run(struct query *query);

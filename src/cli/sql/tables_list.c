@@ -54,7 +54,7 @@ static const char help[] =
 	"  from findings;\n"
 	"docs/sql.md has the schema and 25 questions with their queries.\n";
 
-static void add_table(const struct ss_view *table, struct ss_table *out)
+static void tables_list_add_table(const struct ss_view *table, struct ss_table *out)
 {
 	char name[SS_SQL_NAME_BYTES], parameters[128] = "";
 	const char *parameter;
@@ -69,7 +69,7 @@ static void add_table(const struct ss_view *table, struct ss_table *out)
 	ss_row_end(out);
 }
 
-static void add_columns(const struct ss_view *table, struct ss_table *out)
+static void tables_list_add_columns(const struct ss_view *table, struct ss_table *out)
 {
 	char name[SS_SQL_NAME_BYTES];
 
@@ -97,7 +97,7 @@ static enum ss_status list_columns(const char *wanted, struct ss_table *out, str
 		if (*wanted && strcmp(wanted, name) != 0)
 			continue;
 		is_found = true;
-		add_columns(table, out);
+		tables_list_add_columns(table, out);
 	}
 	if (is_found)
 		return SS_OK;
@@ -108,8 +108,8 @@ static enum ss_status list_columns(const char *wanted, struct ss_table *out, str
 		       wanted);
 }
 
-static enum ss_status fill(const char *word, const char *argument, struct ss_table *out,
-			   struct ss_error *err)
+static enum ss_status tables_list_fill(const char *word, const char *argument, struct ss_table *out,
+				       struct ss_error *err)
 {
 	const struct ss_view *table;
 
@@ -122,12 +122,12 @@ static enum ss_status fill(const char *word, const char *argument, struct ss_tab
 			       "no list called '%.60s'; there are .tables, .schema and .help",
 			       word);
 	for (size_t i = 0; (table = ss_sql_table_at(i)); i++)
-		add_table(table, out);
+		tables_list_add_table(table, out);
 	return SS_OK;
 }
 
-enum ss_status query_list(const struct query *query, const char *text, size_t length,
-			  struct ss_text *out, struct ss_error *err)
+enum ss_status cli_query_list(const struct query *query, const char *text, size_t length,
+			      struct ss_text *out, struct ss_error *err)
 {
 	char word[64] = "", argument[64] = "", copy[160];
 	struct ss_memory memory;
@@ -152,7 +152,7 @@ enum ss_status query_list(const struct query *query, const char *text, size_t le
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
 	ss_table_init(&table, &table_list, &arena);
-	status = fill(word, argument, &table, err);
+	status = tables_list_fill(word, argument, &table, err);
 	if (status == SS_OK && table.failed)
 		status = ss_fail_memory(err, "the list");
 	if (status == SS_OK)

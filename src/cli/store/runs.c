@@ -14,16 +14,16 @@
 #include "cli/output.h"
 #include "cli/stop.h"
 
-static bool is_stopped(void *context)
+static bool store_runs_is_stopped(void *context)
 {
 	(void)context;
 	return stop_asked();
 }
 
 /* Cuts the texts of the option apart; a later label with the same key counts. */
-static bool read_labels(struct store_runs *runs)
+static bool store_runs_read_labels(struct store_runs *runs)
 {
-	const char *given = option_text(runs->arguments, "label");
+	const char *given = cli_option_text(runs->arguments, "label");
 	size_t most = 1;
 	char *at, *next;
 
@@ -49,13 +49,13 @@ static bool read_labels(struct store_runs *runs)
 	return true;
 }
 
-int store_runs_open(const char *what, const struct arguments *arguments, const char *store,
-		    struct store_runs *out)
+int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
+			struct store_runs *out)
 {
 	struct ss_error err = { 0 };
 
 	*out = (struct store_runs){ .what = what, .arguments = arguments, .store = { .fd = -1 } };
-	if (!read_labels(out)) {
+	if (!store_runs_read_labels(out)) {
 		(void)ss_fail_memory(&err, "the labels");
 		return show_fail(what, &err);
 	}
@@ -64,18 +64,19 @@ int store_runs_open(const char *what, const struct arguments *arguments, const c
 	return EXIT_FINE;
 }
 
-void store_runs_close(struct store_runs *runs)
+void cli_store_runs_close(struct store_runs *runs)
 {
 	ss_run_store_close(&runs->store);
 	free(runs->label_texts);
 	free(runs->labels);
 }
 
-static void tell(const struct store_runs *runs, const struct ss_session *session, const char *path)
+static void store_runs_print_added(const struct store_runs *runs, const struct ss_session *session,
+				   const char *path)
 {
 	char size[BYTES_WORDS];
 
-	bytes_in_words(runs->last.bytes, size);
+	cli_bytes_in_words(runs->last.bytes, size);
 	if (runs->last.was_there)
 		printf("%s: run %s is in the store already (date=%s)\n", path, runs->last.run_id,
 		       runs->last.date);
@@ -86,27 +87,27 @@ static void tell(const struct store_runs *runs, const struct ss_session *session
 	output_tell_cut(stderr, ss_session_cut_count(session));
 }
 
-static enum ss_status add(struct store_runs *runs, struct ss_session *session, const char *path,
-			  struct ss_error *err)
+static enum ss_status store_runs_add_session(struct store_runs *runs, struct ss_session *session,
+					     const char *path, struct ss_error *err)
 {
 	const struct arguments *arguments = runs->arguments;
 	char *real = realpath(path, NULL);
-	const char *source = option_text(arguments, "source");
-	struct ss_stored_run run = { .job = option_text(arguments, "job"),
-				     .commit = option_text(arguments, "commit"),
+	const char *source = cli_option_text(arguments, "source");
+	struct ss_stored_run run = { .job = cli_option_text(arguments, "job"),
+				     .commit = cli_option_text(arguments, "commit"),
 				     .source = source ? source
 					       : real ? real
 						      : path,
 				     .labels = runs->labels,
 				     .label_count = runs->label_count,
-				     .threads = option_count(arguments, "threads"),
-				     .memory_limit_bytes = option_number(arguments, "memory-limit",
-									 0),
-				     .is_stopped = is_stopped };
+				     .threads = cli_option_count(arguments, "threads"),
+				     .memory_limit_bytes = cli_option_number(arguments,
+									     "memory-limit", 0),
+				     .is_stopped = store_runs_is_stopped };
 	struct progress_bar bar;
 	enum ss_status status;
 
-	progress_begin(&bar, option_text(arguments, "progress"));
+	progress_begin(&bar, cli_option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_run_store_add(&runs->store, session, &run, &runs->last, err);
 	progress_end(&bar);
@@ -114,7 +115,7 @@ static enum ss_status add(struct store_runs *runs, struct ss_session *session, c
 	return status;
 }
 
-int store_runs_add(struct store_runs *runs, const char *path)
+int cli_store_runs_add(struct store_runs *runs, const char *path)
 {
 	struct ss_open_options open = show_loading(runs->arguments, &path, 1);
 	struct ss_session *session = NULL;
@@ -123,10 +124,10 @@ int store_runs_add(struct store_runs *runs, const char *path)
 
 	if (status == SS_OK) {
 		show_failed(session, runs->what);
-		status = add(runs, session, path, &err);
+		status = store_runs_add_session(runs, session, path, &err);
 	}
 	if (status == SS_OK)
-		tell(runs, session, path);
+		store_runs_print_added(runs, session, path);
 	if (status == SS_OK && session->job.run_count > 1)
 		printf("%s: has %u runs, and this is number %u; --run N adds another\n", path,
 		       session->job.run_count, session->job.chosen_run + 1);
@@ -135,9 +136,9 @@ int store_runs_add(struct store_runs *runs, const char *path)
 }
 
 /* One of the runs that the files are of; *count says how many there are. */
-static enum ss_status add_run(struct store_runs *runs, const char *name,
-			      struct ss_open_options *open, bool takes_partial, uint32_t *count,
-			      struct ss_error *err)
+static enum ss_status store_runs_add_run(struct store_runs *runs, const char *name,
+					 struct ss_open_options *open, bool takes_partial,
+					 uint32_t *count, struct ss_error *err)
 {
 	struct ss_session *session = NULL;
 	enum ss_status status = show_load(runs->arguments, open, &session, err);
@@ -154,17 +155,17 @@ static enum ss_status add_run(struct store_runs *runs, const char *name,
 			if (job->files[i].subject.problem)
 				fprintf(stderr, "stepscope %s: '%s': %s\n", runs->what,
 					job->files[i].subject.path, job->files[i].subject.problem);
-		status = add(runs, session, name, err);
+		status = store_runs_add_session(runs, session, name, err);
 	}
 	if (status == SS_OK)
-		tell(runs, session, name);
+		store_runs_print_added(runs, session, name);
 	ss_session_close(session);
 	return status;
 }
 
-enum store_runs_result store_runs_add_all(struct store_runs *runs, const char *name,
-					  const char *const *paths, size_t path_count,
-					  bool takes_partial)
+enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const char *name,
+					      const char *const *paths, size_t path_count,
+					      bool takes_partial)
 {
 	struct ss_open_options open = show_loading(runs->arguments, paths, path_count);
 	struct ss_error err = { 0 };
@@ -176,7 +177,7 @@ enum store_runs_result store_runs_add_all(struct store_runs *runs, const char *n
 
 		snprintf(number, sizeof(number), "%u", added + 1);
 		open.run = number;
-		status = add_run(runs, name, &open, takes_partial, &count, &err);
+		status = store_runs_add_run(runs, name, &open, takes_partial, &count, &err);
 		if (status == SS_OK)
 			added++;
 	}

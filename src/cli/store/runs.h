@@ -19,11 +19,11 @@ struct store_runs {
 };
 
 /* Opens the store, or makes it, and reads the labels; prints errors and returns the exit code. */
-int store_runs_open(const char *what, const struct arguments *arguments, const char *store,
-		    struct store_runs *out);
+int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
+			struct store_runs *out);
 
 /* Loads, judges and adds what is at the path as one run; returns the exit code. */
-int store_runs_add(struct store_runs *runs, const char *path);
+int cli_store_runs_add(struct store_runs *runs, const char *path);
 
 enum store_runs_result {
 	STORE_RUNS_ADDED, /* or they were there */
@@ -36,10 +36,10 @@ enum store_runs_result {
  * The same for all runs that the files are of; `name` is shown, and becomes their source. Runs
  * that lack ranks only with `takes_partial`.
  */
-enum store_runs_result store_runs_add_all(struct store_runs *runs, const char *name,
-					  const char *const *paths, size_t path_count,
-					  bool takes_partial);
+enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const char *name,
+					      const char *const *paths, size_t path_count,
+					      bool takes_partial);
 
-void store_runs_close(struct store_runs *runs);
+void cli_store_runs_close(struct store_runs *runs);
 
 #endif

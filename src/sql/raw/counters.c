@@ -4,7 +4,7 @@
  */
 #include "sql/raw.h"
 
-static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void counters_fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	int64_t *cells = out->cells;
 
@@ -12,7 +12,7 @@ static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
 		cells[i] = part->trace->counters[ss_raw_row(part, i)].start_ns;
 }
 
-static void fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void counters_fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	for (uint32_t i = 0; i < part->count; i++)
 		ss_raw_put(part, SS_DOMAIN_NAMES, out, i,
@@ -35,24 +35,26 @@ static void fill_value(const struct ss_raw_part *part, struct ss_raw_out *out)
 		cells[i] = part->trace->counters[ss_raw_row(part, i)].value;
 }
 
-static uint32_t count(const struct ss_trace *trace)
+static uint32_t counters_count(const struct ss_trace *trace)
 {
 	return trace->counter_count;
 }
 
-static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+static bool counters_overlap(const struct ss_trace *trace, uint32_t row, int64_t from_ns,
+			     int64_t to_ns)
 {
 	int64_t start = trace->counters[row].start_ns;
 
 	return start >= from_ns && start < to_ns;
 }
 
-#define COLUMNS(F)                                                                          \
-	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)                \
-	F(at_ns, NS, "time of the sample, from the first event of the file", fill_at, NONE) \
-	F(name, TEXT, "name of the counter", fill_name, NAMES)                              \
-	F(series, TEXT, "series of the counter", fill_series, NONE)                         \
+#define COLUMNS(F)                                                                             \
+	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)                   \
+	F(at_ns, NS, "time of the sample, from the first event of the file", counters_fill_at, \
+	  NONE)                                                                                \
+	F(name, TEXT, "name of the counter", counters_fill_name, NAMES)                        \
+	F(series, TEXT, "series of the counter", fill_series, NONE)                            \
 	F(value, NUMBER, "value of the sample", fill_value, NONE)
 
-SS_RAW_TABLE(counters, COLUMNS, "Samples of the counters in the files", .count = count,
-	     .overlaps = overlaps);
+SS_RAW_TABLE(counters, COLUMNS, "Samples of the counters in the files", .count = counters_count,
+	     .overlaps = counters_overlap);

@@ -17,7 +17,7 @@ static void fill_to(const struct ss_raw_part *part, struct ss_raw_out *out)
 		cells[i] = ss_raw_row(part, i);
 }
 
-static void fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void links_fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	for (uint32_t i = 0; i < part->count; i++) {
 		uint32_t kind = part->trace->slices.kind[ss_raw_row(part, i)];
@@ -38,12 +38,13 @@ static void fill_delay(const struct ss_raw_part *part, struct ss_raw_out *out)
 	}
 }
 
-static uint32_t count(const struct ss_trace *trace)
+static uint32_t links_count(const struct ss_trace *trace)
 {
 	return trace->slices.count;
 }
 
-static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+static bool links_overlap(const struct ss_trace *trace, uint32_t row, int64_t from_ns,
+			  int64_t to_ns)
 {
 	int64_t start = trace->slices.start_ns[row];
 
@@ -55,7 +56,7 @@ static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns
 	F(link, TEXT,                                                                           \
 	  "launch: a call and its device work; backward: a forward operator and "               \
 	  "its backward operator",                                                              \
-	  fill_link, NONE)                                                                      \
+	  links_fill_link, NONE)                                                                \
 	F(from_slice, ID, "slice that caused the other one", fill_from, NONE)                   \
 	F(to_slice, ID, "slice that it caused", fill_to, NONE)                                  \
 	F(delay_ns, NS, "time from the start of the one to the start of the other", fill_delay, \
@@ -63,5 +64,5 @@ static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns
 
 SS_RAW_TABLE(links, COLUMNS,
 	     "Which slice launched which, and backward operators with their forward",
-	     .count = count, .is_sparse = true, .overlaps = overlaps, .starts = ss_raw_slice_starts,
-	     .after = ss_raw_slice_after);
+	     .count = links_count, .is_sparse = true, .overlaps = links_overlap,
+	     .starts = ss_raw_slice_starts, .after = ss_raw_slice_after);

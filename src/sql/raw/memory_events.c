@@ -5,7 +5,7 @@
 #include "analyze/memory/pools.h"
 #include "sql/raw.h"
 
-static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void memory_events_fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	ss_raw_copy(part, part->trace->allocations.start_ns, out);
 }
@@ -16,8 +16,8 @@ static void fill_bytes(const struct ss_raw_part *part, struct ss_raw_out *out)
 }
 
 /* Below 0: not recorded. */
-static void fill_known(const struct ss_raw_part *part, const int64_t *column, int64_t unknown,
-		       struct ss_raw_out *out)
+static void memory_events_fill_known(const struct ss_raw_part *part, const int64_t *column,
+				     int64_t unknown, struct ss_raw_out *out)
 {
 	int64_t *cells = out->cells;
 
@@ -29,20 +29,20 @@ static void fill_known(const struct ss_raw_part *part, const int64_t *column, in
 
 static void fill_allocated(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
-	fill_known(part, part->trace->allocations.allocated_bytes, -1, out);
+	memory_events_fill_known(part, part->trace->allocations.allocated_bytes, -1, out);
 }
 
 static void fill_reserved(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
-	fill_known(part, part->trace->allocations.reserved_bytes, -1, out);
+	memory_events_fill_known(part, part->trace->allocations.reserved_bytes, -1, out);
 }
 
 static void fill_address(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
-	fill_known(part, part->trace->allocations.address, 0, out);
+	memory_events_fill_known(part, part->trace->allocations.address, 0, out);
 }
 
-static void fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void memory_events_fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	const struct ss_allocations *events = &part->trace->allocations;
 	char text[SS_POOL_NAME_BYTES];
@@ -63,19 +63,20 @@ static void fill_failed(const struct ss_raw_part *part, struct ss_raw_out *out)
 		cells[i] = part->trace->allocations.out_of_memory[ss_raw_row(part, i)];
 }
 
-static uint32_t count(const struct ss_trace *trace)
+static uint32_t memory_events_count(const struct ss_trace *trace)
 {
 	return trace->allocations.count;
 }
 
-static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+static bool memory_events_overlap(const struct ss_trace *trace, uint32_t row, int64_t from_ns,
+				  int64_t to_ns)
 {
 	int64_t start = trace->allocations.start_ns[row];
 
 	return start >= from_ns && start < to_ns;
 }
 
-static const int64_t *starts(const struct ss_trace *trace)
+static const int64_t *memory_events_starts(const struct ss_trace *trace)
 {
 	return trace->allocations.start_ns;
 }
@@ -87,17 +88,19 @@ static uint32_t after(const struct ss_trace *trace, uint32_t row)
 	return trace->allocations.count;
 }
 
-#define COLUMNS(F)                                                                         \
-	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)               \
-	F(at_ns, NS, "time of the event, from the first event of the file", fill_at, NONE) \
-	F(device, TEXT, "device: CPU, CUDA:0, HIP:0 ...", fill_device, NONE)               \
-	F(change_bytes, BYTES, "bytes allocated; negative: freed", fill_bytes, NONE)       \
-	F(address, ID, "memory address; empty: not recorded", fill_address, NONE)          \
-	F(allocated_bytes, BYTES, "memory held by tensors after it; empty: not recorded",  \
-	  fill_allocated, NONE)                                                            \
-	F(reserved_bytes, BYTES, "memory reserved by the allocator; empty: not recorded",  \
-	  fill_reserved, NONE)                                                             \
+#define COLUMNS(F)                                                                                 \
+	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)                       \
+	F(at_ns, NS, "time of the event, from the first event of the file", memory_events_fill_at, \
+	  NONE)                                                                                    \
+	F(device, TEXT, "device: CPU, CUDA:0, HIP:0 ...", memory_events_fill_device, NONE)         \
+	F(change_bytes, BYTES, "bytes allocated; negative: freed", fill_bytes, NONE)               \
+	F(address, ID, "memory address; empty: not recorded", fill_address, NONE)                  \
+	F(allocated_bytes, BYTES, "memory held by tensors after it; empty: not recorded",          \
+	  fill_allocated, NONE)                                                                    \
+	F(reserved_bytes, BYTES, "memory reserved by the allocator; empty: not recorded",          \
+	  fill_reserved, NONE)                                                                     \
 	F(out_of_memory, COUNT, "1: the allocation failed", fill_failed, NONE)
 
 SS_RAW_TABLE(memory_events, COLUMNS, "Every allocation and free of the profiler, in order of time",
-	     .count = count, .overlaps = overlaps, .starts = starts, .after = after);
+	     .count = memory_events_count, .overlaps = memory_events_overlap,
+	     .starts = memory_events_starts, .after = after);

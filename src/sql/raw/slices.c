@@ -12,7 +12,7 @@ static void fill_slice(const struct ss_raw_part *part, struct ss_raw_out *out)
 		cells[i] = ss_raw_row(part, i);
 }
 
-static void fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void slices_fill_name(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	ss_raw_map(part, SS_DOMAIN_NAMES, part->trace->slices.name, out);
 }
@@ -64,12 +64,12 @@ static void fill_tid(const struct ss_raw_part *part, struct ss_raw_out *out)
 	ss_raw_map(part, SS_DOMAIN_TIDS, part->trace->slices.track, out);
 }
 
-static bool is_on_device(const struct ss_track *track)
+static bool track_is_on_device(const struct ss_track *track)
 {
 	return track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_DEVICE_ANNOTATION;
 }
 
-static void fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void slices_fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	int64_t *cells = out->cells;
 
@@ -78,7 +78,7 @@ static void fill_device(const struct ss_raw_part *part, struct ss_raw_out *out)
 			&part->trace->tracks[part->trace->slices.track[ss_raw_row(part, i)]];
 
 		cells[i] = track->pid;
-		if (!is_on_device(track))
+		if (!track_is_on_device(track))
 			ss_raw_null(out, i);
 	}
 }
@@ -92,7 +92,7 @@ static void fill_stream(const struct ss_raw_part *part, struct ss_raw_out *out)
 			&part->trace->tracks[part->trace->slices.track[ss_raw_row(part, i)]];
 
 		cells[i] = track->tid;
-		if (!is_on_device(track))
+		if (!track_is_on_device(track))
 			ss_raw_null(out, i);
 	}
 }
@@ -110,7 +110,7 @@ static void fill_parent(const struct ss_raw_part *part, struct ss_raw_out *out)
 	ss_raw_rows(part, part->trace->slices.parent, out);
 }
 
-static void fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
+static void slices_fill_link(const struct ss_raw_part *part, struct ss_raw_out *out)
 {
 	ss_raw_rows(part, part->trace->slices.link, out);
 }
@@ -126,12 +126,13 @@ static void fill_id(const struct ss_raw_part *part, struct ss_raw_out *out)
 	}
 }
 
-static uint32_t count(const struct ss_trace *trace)
+static uint32_t slices_count(const struct ss_trace *trace)
 {
 	return trace->slices.count;
 }
 
-static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns, int64_t to_ns)
+static bool slices_overlap(const struct ss_trace *trace, uint32_t row, int64_t from_ns,
+			   int64_t to_ns)
 {
 	int64_t start = trace->slices.start_ns[row], end = ss_slice_end(&trace->slices, row);
 
@@ -141,14 +142,14 @@ static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns
 #define COLUMNS(F)                                                                                 \
 	F(rank, ID, "rank of the file; empty if unknown", ss_raw_rank, NONE)                       \
 	F(slice, ID, "number of the slice in its file", fill_slice, NONE)                          \
-	F(name, TEXT, "name of the event", fill_name, NAMES)                                       \
+	F(name, TEXT, "name of the event", slices_fill_name, NAMES)                                \
 	F(kind, TEXT, "operator, annotation, python, runtime, kernel, comm-kernel, memcpy, ...",   \
 	  fill_kind, KINDS)                                                                        \
 	F(category, TEXT, "category in the file, in lower case", fill_category, CATEGORIES)        \
 	F(start_ns, NS, "start, from the first event of the file", fill_start, NONE)               \
 	F(dur_ns, NS, "duration", fill_dur, NONE)                                                  \
 	F(end_ns, NS, "end, from the first event of the file", fill_end, NONE)                     \
-	F(device, ID, "device; empty on the host", fill_device, NONE)                              \
+	F(device, ID, "device; empty on the host", slices_fill_device, NONE)                       \
 	F(stream, ID, "stream of the device; empty on the host", fill_stream, NONE)                \
 	F(track, TEXT, "thread, stream, ranges, waits, profiler or async: as in tracks",           \
 	  fill_track, CLASSES)                                                                     \
@@ -160,9 +161,9 @@ static bool overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns
 	F(link, ID,                                                                                \
 	  "of device work: the slice that launched it; of a backward operator: its forward "       \
 	  "operator",                                                                              \
-	  fill_link, NONE)                                                                         \
+	  slices_fill_link, NONE)                                                                  \
 	F(correlation, ID, "correlation of calls and device work, else External id", fill_id, NONE)
 
 SS_RAW_TABLE(slices, COLUMNS, "Every event with a duration: operators, calls, kernels, copies",
-	     .count = count, .overlaps = overlaps, .starts = ss_raw_slice_starts,
+	     .count = slices_count, .overlaps = slices_overlap, .starts = ss_raw_slice_starts,
 	     .after = ss_raw_slice_after);
