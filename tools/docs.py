@@ -5,8 +5,8 @@
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
 between two marker lines; what stands between them is made here. docs/presets.md,
 docs/options.md, docs/exit-codes.md and docs/schema/*.json are made here as a whole; docs/sql.md
-and docs/fleet.md have a block of tables. With --check
-nothing is written and a page that is out of date is an error.
+and docs/fleet.md have a block of tables; in README.md the counts of rules and of simulated jobs
+are made here. With --check nothing is written and a page that is out of date is an error.
 """
 import json
 import pathlib
@@ -85,6 +85,15 @@ def rule_list(stepscope, root):
     return path, filled(path.read_text(), "\n".join(lines), RULES_BEGIN)
 
 
+def readme(stepscope, root, rules_page):
+    """The README with as many rules and simulated jobs as there are."""
+    rules = rules_page.count("\n| [")
+    jobs = len(preset_page.listed(stepscope, "--list"))
+    path = root / "README.md"
+    text = re.sub(r"\[\d+ rules\]", f"[{rules} rules]", path.read_text())
+    return path, re.sub(r"\[\d+ more\](?=\(docs/presets)", f"[{jobs} more]", text)
+
+
 def view_pages(stepscope, root):
     """Yields (path, text) of every page of a view."""
     for path in sorted((root / "docs/views").glob("*.md")):
@@ -111,7 +120,8 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--check"]
     root = pathlib.Path(words[1] if len(words) > 1 else ".")
     wanted = dict(view_pages(words[0], root))
-    wanted.update([rule_list(words[0], root), option_pages.page(words[0], root)])
+    rules = rule_list(words[0], root)
+    wanted.update([rules, readme(words[0], root, rules[1]), option_pages.page(words[0], root)])
     wanted.update([preset_page.page(words[0], root), exit_code_page.page(words[0], root)])
     wanted.update([sql_page.page(words[0], root), store_page.page(words[0], root)])
     wanted.update(schemas(words[0], root))

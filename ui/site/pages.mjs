@@ -71,8 +71,20 @@ export const SECTIONS = [
 		],
 	},
 	{
+		name: "Decisions",
+		folder: "docs/decisions",
+		intro: ["Why things are as they are, with the measurements. One page per decision."],
+	},
+	{
 		name: "Project",
-		pages: ["CHANGELOG", "CONTRIBUTING", "docs/ARCHITECTURE", "SECURITY", "THIRD_PARTY"],
+		pages: [
+			"CHANGELOG",
+			"CONTRIBUTING",
+			"CODE_OF_CONDUCT",
+			"docs/ARCHITECTURE",
+			"SECURITY",
+			"THIRD_PARTY",
+		],
 	},
 ];
 
