@@ -9,7 +9,7 @@
 /* As many paths of one folder are given one by one; of more, the folder. */
 #define PATHS_MAX 4
 
-static bool is_plain(char letter)
+static bool shell_is_plain(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
 	       (letter >= '0' && letter <= '9') || (letter && strchr("_@%+=:,./-", letter)) ||
@@ -17,7 +17,7 @@ static bool is_plain(char letter)
 }
 
 /* $'...' of bash and zsh: for names with bytes that a terminal must not get. */
-static void add_escaped(struct ss_text *place, const char *word)
+static void shell_add_escaped(struct ss_text *place, const char *word)
 {
 	ss_text_add_string(place, "$'");
 	for (; *word; word++) {
@@ -40,11 +40,11 @@ void ss_place_word(struct ss_text *place, const char *word)
 	if (place->length)
 		ss_text_add_string(place, " ");
 	if (ss_utf8_check(word, strlen(word))) {
-		add_escaped(place, word);
+		shell_add_escaped(place, word);
 		return;
 	}
 	for (const char *at = word; *at; at++)
-		plain = plain && is_plain(*at);
+		plain = plain && shell_is_plain(*at);
 	if (plain) {
 		ss_text_add_string(place, word);
 		return;
@@ -59,7 +59,7 @@ void ss_place_word(struct ss_text *place, const char *word)
 }
 
 /* A name like "-x" would be taken for an option; "-" alone is standard input. */
-static void add_path(struct ss_text *place, const char *path)
+static void place_add_path(struct ss_text *place, const char *path)
 {
 	struct ss_text dotted = { 0 };
 
@@ -74,7 +74,7 @@ static void add_path(struct ss_text *place, const char *path)
 }
 
 /* The length of the folder that all paths are directly in; 0: they are not in one. */
-static size_t folder_of(const char *const *paths, size_t count)
+static size_t common_folder(const char *const *paths, size_t count)
 {
 	const char *slash = strrchr(paths[0], '/');
 	size_t length = slash ? (size_t)(slash - paths[0]) : 0;
@@ -88,16 +88,16 @@ static size_t folder_of(const char *const *paths, size_t count)
 
 void ss_place_add(struct ss_text *place, const char *const *paths, size_t count)
 {
-	size_t folder = count > PATHS_MAX ? folder_of(paths, count) : 0;
+	size_t folder = count > PATHS_MAX ? common_folder(paths, count) : 0;
 	struct ss_text name = { 0 };
 
 	if (!folder) {
 		for (size_t i = 0; i < count; i++)
-			add_path(place, paths[i]);
+			place_add_path(place, paths[i]);
 		return;
 	}
 	ss_text_add(&name, paths[0], folder);
 	if (name.data)
-		add_path(place, name.data);
+		place_add_path(place, name.data);
 	ss_text_end(&name, place);
 }

@@ -11,7 +11,7 @@
 #include "stepscope.h"
 
 /* The schema of tables with whatever columns. */
-static const char any_table[] = "table";
+static const char any_table_schema[] = "table";
 
 const char *ss_schema_at(size_t index)
 {
@@ -23,10 +23,10 @@ const char *ss_schema_at(size_t index)
 	index -= ss_view_count;
 	if (index < ss_snapshot_view_count)
 		return ss_snapshot_views[index]->name;
-	return index == ss_snapshot_view_count ? any_table : NULL;
+	return index == ss_snapshot_view_count ? any_table_schema : NULL;
 }
 
-static const struct ss_view *find_view(const char *name)
+static const struct ss_view *schema_find_view(const char *name)
 {
 	for (size_t i = 0; i < ss_snapshot_view_count; i++)
 		if (strcmp(ss_snapshot_views[i]->name, name) == 0)
@@ -36,8 +36,8 @@ static const struct ss_view *find_view(const char *name)
 
 enum ss_status ss_schema(const char *name, struct ss_text *out, struct ss_error *err)
 {
-	const struct ss_view *view = find_view(name);
-	bool found = view || strcmp(name, any_table) == 0;
+	const struct ss_view *view = schema_find_view(name);
+	bool found = view || strcmp(name, any_table_schema) == 0;
 
 	for (size_t i = 0; i < ss_document_form_count; i++)
 		if (strcmp(ss_document_forms[i].name, name) == 0) {
@@ -46,7 +46,7 @@ enum ss_status ss_schema(const char *name, struct ss_text *out, struct ss_error 
 		}
 	if (view)
 		ss_schema_of_view(view, out);
-	else if (strcmp(name, any_table) == 0)
+	else if (strcmp(name, any_table_schema) == 0)
 		ss_schema_of_tables(out);
 	if (!found)
 		return ss_fail(

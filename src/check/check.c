@@ -25,10 +25,11 @@ const char *ss_check_kind_name(enum ss_check_kind kind)
 }
 
 /* The arguments are those of printf. */
-static bool give_reason(struct ss_check *check, struct ss_arena *arena, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static bool check_give_reason(struct ss_check *check, struct ss_arena *arena, const char *format,
+			      ...) __attribute__((format(printf, 3, 4)));
 
-static bool give_reason(struct ss_check *check, struct ss_arena *arena, const char *format, ...)
+static bool check_give_reason(struct ss_check *check, struct ss_arena *arena, const char *format,
+			      ...)
 {
 	char text[REASON_BYTES];
 	va_list values;
@@ -42,7 +43,7 @@ static bool give_reason(struct ss_check *check, struct ss_arena *arena, const ch
 }
 
 /* The share of modules that both have, of those that one of them has. */
-static double common_modules(const struct ss_check_items *a, const struct ss_check_items *b)
+static double check_common_modules(const struct ss_check_items *a, const struct ss_check_items *b)
 {
 	uint32_t i = 0, k = 0, both = 0;
 
@@ -57,28 +58,29 @@ static double common_modules(const struct ss_check_items *a, const struct ss_che
 }
 
 /* Gives a reason if they are not the same job; false: no memory. */
-static bool compare_jobs(struct ss_check *check, const struct ss_check_run *before,
-			 struct ss_arena *arena)
+static bool check_compare_jobs(struct ss_check *check, const struct ss_check_run *before,
+			       struct ss_arena *arena)
 {
 	const struct ss_check_run *after = &check->after;
 
 	if (before->ranks != after->ranks)
-		return give_reason(check, arena,
-				   "the run has %" PRIu32 " rank%s and the baseline %" PRIu32,
-				   after->ranks, after->ranks == 1 ? "" : "s", before->ranks);
+		return check_give_reason(check, arena,
+					 "the run has %" PRIu32 " rank%s and the baseline %" PRIu32,
+					 after->ranks, after->ranks == 1 ? "" : "s", before->ranks);
 	if (before->device && after->device && strcmp(before->device, after->device) != 0)
-		return give_reason(check, arena, "the run used %.120s and the baseline %.120s",
-				   after->device, before->device);
+		return check_give_reason(check, arena,
+					 "the run used %.120s and the baseline %.120s",
+					 after->device, before->device);
 	if (before->on_device != after->on_device)
-		return give_reason(check, arena, "only one of the two runs used a GPU");
-	if (common_modules(&before->modules, &after->modules) < MODULES_SHARE_MIN)
-		return give_reason(check, arena,
-				   "the model is another one: fewer than half of the modules "
-				   "are in both runs");
+		return check_give_reason(check, arena, "only one of the two runs used a GPU");
+	if (check_common_modules(&before->modules, &after->modules) < MODULES_SHARE_MIN)
+		return check_give_reason(check, arena,
+					 "the model is another one: fewer than half of the modules "
+					 "are in both runs");
 	return true;
 }
 
-static uint32_t least_steps(const struct ss_check *check)
+static uint32_t check_least_steps(const struct ss_check *check)
 {
 	uint32_t least = check->after.steps.count;
 
@@ -88,11 +90,11 @@ static uint32_t least_steps(const struct ss_check *check)
 	return least;
 }
 
-static bool compare_steps(struct ss_check *check, double threshold, struct ss_arena *arena)
+static bool check_compare_steps(struct ss_check *check, double threshold, struct ss_arena *arena)
 {
 	struct ss_noise_run *before = SS_ARENA_NEW(arena, struct ss_noise_run, check->before_count);
 	struct ss_noise *noise = &check->noise;
-	uint32_t least = least_steps(check);
+	uint32_t least = check_least_steps(check);
 
 	if (!before)
 		return false;
@@ -103,15 +105,17 @@ static bool compare_steps(struct ss_check *check, double threshold, struct ss_ar
 		return false;
 	check->compared = noise->verdict;
 	if (least < SS_NOISE_STEPS_MIN)
-		return give_reason(check, arena,
-				   "a run with %" PRIu32 " complete step%s shows no noise; record "
-				   "at least %d steps",
-				   least, least == 1 ? "" : "s", SS_NOISE_STEPS_MIN);
+		return check_give_reason(check, arena,
+					 "a run with %" PRIu32
+					 " complete step%s shows no noise; record "
+					 "at least %d steps",
+					 least, least == 1 ? "" : "s", SS_NOISE_STEPS_MIN);
 	if (noise->verdict == SS_VERDICT_INCONCLUSIVE)
-		return give_reason(check, arena,
-				   "the noise of the baseline is ±%.1f %%: it hides a change of "
-				   "%.3g %%; record more steps, or give several baseline runs",
-				   100 * noise->mean.half, 100 * threshold);
+		return check_give_reason(
+			check, arena,
+			"the noise of the baseline is ±%.1f %%: it hides a change of "
+			"%.3g %%; record more steps, or give several baseline runs",
+			100 * noise->mean.half, 100 * threshold);
 	return true;
 }
 
@@ -119,17 +123,18 @@ static bool compare_steps(struct ss_check *check, double threshold, struct ss_ar
  * Only single steps are longer, and nothing tells why: it may happen in any run. Where a finding
  * explains it, it did happen.
  */
-static bool doubt_single_steps(struct ss_check *check, struct ss_arena *arena)
+static bool check_doubt_single_steps(struct ss_check *check, struct ss_arena *arena)
 {
 	const struct ss_noise *noise = &check->noise;
 
 	if (check->compared != SS_VERDICT_REGRESSION || check->has_cause ||
 	    noise->typical.change >= noise->threshold)
 		return true;
-	return give_reason(check, arena,
-			   "single steps are longer, the typical step is not (%+.1f %%), and no "
-			   "finding explains them; record more steps",
-			   100 * noise->typical.change);
+	return check_give_reason(
+		check, arena,
+		"single steps are longer, the typical step is not (%+.1f %%), and no "
+		"finding explains them; record more steps",
+		100 * noise->typical.change);
 }
 
 enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct ss_arena *arena,
@@ -140,14 +145,14 @@ enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct
 	check->has_baseline = check->before_count;
 	check->noise.threshold = threshold;
 	for (uint32_t i = 0; i < check->before_count && is_fine && !check->reason; i++)
-		is_fine = compare_jobs(check, &check->before[i], arena);
+		is_fine = check_compare_jobs(check, &check->before[i], arena);
 	if (is_fine && check->has_baseline && !check->reason)
-		is_fine = compare_steps(check, threshold, arena);
+		is_fine = check_compare_steps(check, threshold, arena);
 	if (!is_fine)
 		return ss_fail_memory(err, "the comparison");
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
 		SS_TRY(ss_check_find_changes(check, arena, err));
-		if (!doubt_single_steps(check, arena))
+		if (!check_doubt_single_steps(check, arena))
 			return ss_fail_memory(err, "the comparison");
 	}
 	return SS_OK;
@@ -161,7 +166,7 @@ void ss_check_conclude(struct ss_check *check)
 
 		if (check->verdict == SS_VERDICT_REGRESSION || check->verdict == SS_VERDICT_FAIL)
 			return;
-		if (condition->holds)
+		if (condition->is_met)
 			check->verdict = SS_VERDICT_FAIL;
 		else if (!condition->is_known)
 			check->verdict = SS_VERDICT_INCONCLUSIVE;

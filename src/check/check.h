@@ -35,10 +35,10 @@ struct ss_check_change {
 #define SS_CHECK_CHANGES_MAX 12
 
 struct ss_check {
-	enum ss_verdict verdict; /* of the comparison and all conditions */
+	enum ss_check_verdict verdict; /* of the comparison and all conditions */
 	bool has_baseline;
 	/* of the comparison alone: */
-	enum ss_verdict compared;
+	enum ss_check_verdict compared;
 	const char *reason; /* why that is inconclusive: a sentence; NULL: it is not */
 	struct ss_noise noise;
 	struct ss_check_run after;

@@ -34,7 +34,7 @@ struct ss_condition {
 	uint32_t index;                   /* of the column */
 	/* the answer */
 	bool is_known;     /* a row has the figure, or there are no rows */
-	bool holds;        /* on one row at least */
+	bool is_met;       /* on one row at least */
 	double found;      /* the figure of that row, else the one that is nearest to it */
 	uint32_t rows;     /* that meet it, */
 	uint32_t of_rows;  /* of those that have the figure; 0: `found` is none */

@@ -12,7 +12,7 @@
 #define NOTE_BYTES 256
 
 /* A store has runs of many jobs: others do not count. */
-static bool is_alike(const struct ss_check_run *run, const struct ss_check_run *after)
+static bool check_run_is_alike(const struct ss_check_run *run, const struct ss_check_run *after)
 {
 	bool same_device = !run->device || !after->device ||
 			   strcmp(run->device, after->device) == 0;
@@ -20,8 +20,8 @@ static bool is_alike(const struct ss_check_run *run, const struct ss_check_run *
 	return run->ranks == after->ranks && same_device && run->steps.count >= SS_NOISE_STEPS_MIN;
 }
 
-static bool add_note(struct ss_check *check, const struct ss_change_point *point,
-		     struct ss_arena *arena)
+static bool check_add_level_note(struct ss_check *check, const struct ss_change_point *point,
+				 struct ss_arena *arena)
 {
 	char note[NOTE_BYTES];
 
@@ -42,7 +42,7 @@ enum ss_status ss_check_choose_level(struct ss_check *check, struct ss_check_run
 	double *medians;
 
 	for (uint32_t i = 0; i < check->before_count; i++)
-		if (is_alike(&runs[i], &check->after))
+		if (check_run_is_alike(&runs[i], &check->after))
 			runs[kept++] = runs[i];
 	check->before_count = kept ? kept : check->before_count;
 	medians = SS_ARENA_NEW(arena, double, kept + 1);
@@ -61,7 +61,7 @@ enum ss_status ss_check_choose_level(struct ss_check *check, struct ss_check_run
 	if (!found.count)
 		return SS_OK;
 	first = found.items[found.count - 1].at;
-	if (!add_note(check, &found.items[found.count - 1], arena))
+	if (!check_add_level_note(check, &found.items[found.count - 1], arena))
 		return ss_fail_memory(err, "the series");
 	memmove(runs, runs + first, (kept - first) * sizeof(*runs));
 	check->before_count = kept - first;

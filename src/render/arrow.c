@@ -27,15 +27,15 @@ void ss_arrow_free(void *block)
 	ss_memory_free(&outside, block, 0);
 }
 
-struct stream {
+struct table_stream {
 	struct ArrowSchema schema;
 	struct ArrowArray array; /* without release: it was handed out, or there are no rows */
 	const char *problem;     /* of the last call; NULL: none */
 };
 
-static int copy_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
+static int arrow_stream_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
-	struct stream *stream = self->private_data;
+	struct table_stream *stream = self->private_data;
 
 	stream->problem = NULL;
 	if (ss_arrow_copy(&stream->schema, out))
@@ -44,9 +44,9 @@ static int copy_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 	return ENOMEM;
 }
 
-static int take_next(struct ArrowArrayStream *self, struct ArrowArray *out)
+static int arrow_stream_next(struct ArrowArrayStream *self, struct ArrowArray *out)
 {
-	struct stream *stream = self->private_data;
+	struct table_stream *stream = self->private_data;
 
 	stream->problem = NULL;
 	*out = stream->array;
@@ -54,14 +54,14 @@ static int take_next(struct ArrowArrayStream *self, struct ArrowArray *out)
 	return 0;
 }
 
-static const char *tell_problem(struct ArrowArrayStream *self)
+static const char *arrow_stream_error(struct ArrowArrayStream *self)
 {
-	return ((struct stream *)self->private_data)->problem;
+	return ((struct table_stream *)self->private_data)->problem;
 }
 
-static void release(struct ArrowArrayStream *self)
+static void arrow_stream_release(struct ArrowArrayStream *self)
 {
-	struct stream *stream = self->private_data;
+	struct table_stream *stream = self->private_data;
 
 	if (stream->schema.release)
 		stream->schema.release(&stream->schema);
@@ -75,15 +75,16 @@ enum ss_status ss_arrow_stream(struct ss_table *table, const struct ss_render_op
 			       struct ArrowArrayStream *out, struct ss_error *err)
 {
 	uint32_t rows = ss_render_rows(table, options);
-	struct stream *stream = ss_arrow_alloc(1, sizeof(*stream));
+	struct table_stream *stream = ss_arrow_alloc(1, sizeof(*stream));
 
 	*out = (struct ArrowArrayStream){ 0 };
 	if (!stream)
 		return ss_fail_memory(err, "the table");
-	*out = (struct ArrowArrayStream){ copy_schema, take_next, tell_problem, release, stream };
+	*out = (struct ArrowArrayStream){ arrow_stream_schema, arrow_stream_next,
+					  arrow_stream_error, arrow_stream_release, stream };
 	if (ss_arrow_schema(table, options, &stream->schema) &&
 	    (!rows || ss_arrow_array(table, rows, &stream->array)))
 		return SS_OK;
-	release(out);
+	arrow_stream_release(out);
 	return ss_fail_memory(err, "the table");
 }

@@ -11,28 +11,28 @@
 #include "render/arrow.h"
 
 /* What a column owns: its buffers, and the array of its texts. */
-struct column {
+struct arrow_column {
 	struct ss_buffer known, values;
 	const void *buffers[2];
 	struct ArrowArray texts;
 };
 
-struct texts {
+struct arrow_texts {
 	struct ss_buffer offsets, bytes;
 	const void *buffers[3];
 };
 
 /* What the batch owns: its columns, as long as they are not moved out. */
-struct batch {
+struct arrow_batch {
 	const void *buffers[1];
 	struct ArrowArray **children;
 	struct ArrowArray *columns;
 	int64_t count;
 };
 
-static void release_texts(struct ArrowArray *array)
+static void arrow_texts_release(struct ArrowArray *array)
 {
-	struct texts *own = array->private_data;
+	struct arrow_texts *own = array->private_data;
 
 	ss_buffer_free(&own->offsets);
 	ss_buffer_free(&own->bytes);
@@ -40,9 +40,9 @@ static void release_texts(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-static void release_column(struct ArrowArray *array)
+static void arrow_column_release(struct ArrowArray *array)
 {
-	struct column *own = array->private_data;
+	struct arrow_column *own = array->private_data;
 
 	if (own->texts.release)
 		own->texts.release(&own->texts);
@@ -52,9 +52,9 @@ static void release_column(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-static void release_batch(struct ArrowArray *array)
+static void arrow_batch_release(struct ArrowArray *array)
 {
-	struct batch *own = array->private_data;
+	struct arrow_batch *own = array->private_data;
 
 	for (int64_t i = 0; i < own->count; i++)
 		if (own->columns[i].release)
@@ -66,7 +66,7 @@ static void release_batch(struct ArrowArray *array)
 }
 
 /* Names of files can hold bytes that are no UTF-8, which Arrow's texts must not: '?'. */
-static void repair(struct ss_dictionary *texts)
+static void arrow_texts_repair(struct ss_dictionary *texts)
 {
 	for (uint32_t id = 0; id < texts->count; id++) {
 		char *text = (char *)texts->bytes.data + ss_dictionary_offsets(texts)[id];
@@ -81,7 +81,7 @@ static void repair(struct ss_dictionary *texts)
 }
 
 /* A column of nulls has no text, but an offset and a place for bytes. */
-static bool make_whole(struct ss_dictionary *texts, struct ss_memory *memory)
+static bool arrow_texts_reserve(struct ss_dictionary *texts, struct ss_memory *memory)
 {
 	if (!ss_buffer_reserve(memory, &texts->offsets, sizeof(int64_t)) ||
 	    !ss_buffer_reserve(memory, &texts->bytes, 1))
@@ -91,16 +91,16 @@ static bool make_whole(struct ss_dictionary *texts, struct ss_memory *memory)
 	return true;
 }
 
-static bool take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
-		       struct ArrowArray *out)
+static bool arrow_take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
+			     struct ArrowArray *out)
 {
-	struct texts *own = ss_arrow_alloc(1, sizeof(*own));
+	struct arrow_texts *own = ss_arrow_alloc(1, sizeof(*own));
 
-	if (!own || !make_whole(texts, memory)) {
+	if (!own || !arrow_texts_reserve(texts, memory)) {
 		ss_arrow_free(own);
 		return false;
 	}
-	repair(texts);
+	arrow_texts_repair(texts);
 	own->offsets = ss_buffer_take(memory, &texts->offsets);
 	own->bytes = ss_buffer_take(memory, &texts->bytes);
 	own->buffers[1] = own->offsets.data;
@@ -108,17 +108,17 @@ static bool take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
 	*out = (struct ArrowArray){ .length = texts->count,
 				    .n_buffers = 3,
 				    .buffers = own->buffers,
-				    .release = release_texts,
+				    .release = arrow_texts_release,
 				    .private_data = own };
 	return true;
 }
 
-static bool take_column(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows,
-			struct ArrowArray *out)
+static bool arrow_take_column(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows,
+			      struct ArrowArray *out)
 {
-	struct column *own = ss_arrow_alloc(1, sizeof(*own));
+	struct arrow_column *own = ss_arrow_alloc(1, sizeof(*own));
 
-	if (!own || (cells->is_text && !take_texts(&cells->texts, memory, &own->texts))) {
+	if (!own || (cells->is_text && !arrow_take_texts(&cells->texts, memory, &own->texts))) {
 		ss_arrow_free(own);
 		return false;
 	}
@@ -127,7 +127,7 @@ static bool take_column(struct ss_cells *cells, struct ss_memory *memory, uint32
 				    .n_buffers = 2,
 				    .buffers = own->buffers,
 				    .dictionary = cells->is_text ? &own->texts : NULL,
-				    .release = release_column,
+				    .release = arrow_column_release,
 				    .private_data = own };
 	own->known = ss_buffer_take(memory, &cells->known);
 	own->values = ss_buffer_take(memory, &cells->values);
@@ -138,7 +138,7 @@ static bool take_column(struct ss_cells *cells, struct ss_memory *memory, uint32
 
 bool ss_arrow_array(struct ss_table *table, uint32_t rows, struct ArrowArray *out)
 {
-	struct batch *own = ss_arrow_alloc(1, sizeof(*own));
+	struct arrow_batch *own = ss_arrow_alloc(1, sizeof(*own));
 	bool whole = own;
 
 	if (!own)
@@ -148,17 +148,17 @@ bool ss_arrow_array(struct ss_table *table, uint32_t rows, struct ArrowArray *ou
 	whole = own->columns && own->children;
 	for (; whole && own->count < table->cells_count; own->count++) {
 		own->children[own->count] = &own->columns[own->count];
-		whole = take_column(&table->cells[own->count], table->arena->memory, rows,
-				    &own->columns[own->count]);
+		whole = arrow_take_column(&table->cells[own->count], table->arena->memory, rows,
+					  &own->columns[own->count]);
 	}
 	*out = (struct ArrowArray){ .length = rows,
 				    .n_buffers = 1,
 				    .n_children = own->count,
 				    .buffers = own->buffers,
 				    .children = own->children,
-				    .release = release_batch,
+				    .release = arrow_batch_release,
 				    .private_data = own };
 	if (!whole)
-		release_batch(out);
+		arrow_batch_release(out);
 	return whole;
 }

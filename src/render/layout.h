@@ -17,7 +17,7 @@
 /* A text column is not cut to less than this; rather columns go. */
 #define SS_LAYOUT_TEXT_MIN 12
 
-struct ss_layout {
+struct ss_render_layout {
 	const struct ss_table *table;
 	const struct ss_render_options *options;
 	uint32_t rows;
@@ -31,7 +31,7 @@ struct ss_layout {
 };
 
 /* The column says the same in all rows. */
-bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column);
+bool ss_layout_is_constant(const struct ss_render_layout *layout, uint32_t column);
 
 /* The heading: the column's name without its unit, which stands in the cells; a share has a %. */
 size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room);
@@ -40,22 +40,23 @@ size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
  * The row of totals as text has it, NULL where nothing would stand in it; `label` is the column
  * in which it says what it is, SS_LAYOUT_COLUMNS: there is no room for that.
  */
-const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t *label);
+const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, uint32_t *label);
 
 /*
  * "total", with how many rows it is of where not all are shown and the width has room for it;
  * fits in 32 letters.
  */
-void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room);
+void ss_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
+			   size_t room);
 
 /* Columns of the terminal that the cell takes; scratch holds its text then. */
-size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
+size_t ss_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
 		       struct ss_text *scratch);
 
 /* The last column that is shown. */
-uint32_t ss_layout_last(const struct ss_layout *layout);
+uint32_t ss_layout_last(const struct ss_render_layout *layout);
 
 /* Decides what is shown and how wide; table, options and rows are set. */
-void ss_layout_make(struct ss_layout *layout, struct ss_text *scratch);
+void ss_layout_make(struct ss_render_layout *layout, struct ss_text *scratch);
 
 #endif

@@ -30,16 +30,16 @@ void ss_numbers_add(struct ss_numbers *numbers, int64_t number)
 void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
 		     char out[SS_NUMBERS_BYTES + 64])
 {
-	size_t room = SS_NUMBERS_BYTES + 64;
+	size_t capacity = SS_NUMBERS_BYTES + 64;
 
 	if (!numbers->count)
-		snprintf(out, room, "%s", none);
+		snprintf(out, capacity, "%s", none);
 	else if (numbers->count == 1)
-		snprintf(out, room, "there is %s %" PRId64, noun, numbers->first);
+		snprintf(out, capacity, "there is %s %" PRId64, noun, numbers->first);
 	else if (!numbers->has_gaps)
-		snprintf(out, room, "there are %ss %" PRId64 " to %" PRId64, noun, numbers->first,
-			 numbers->last);
+		snprintf(out, capacity, "there are %ss %" PRId64 " to %" PRId64, noun,
+			 numbers->first, numbers->last);
 	else
-		snprintf(out, room, "there are %ss %s%s", noun, numbers->list,
+		snprintf(out, capacity, "there are %ss %s%s", noun, numbers->list,
 			 numbers->count > LISTED ? ", ..." : "");
 }

@@ -38,7 +38,7 @@ void ss_query_end(struct ss_query *query)
 /* --- arranging ---------------------------------------------------------------------------- */
 
 /* Puts the ranks' figures side by side. */
-static bool compare_ranks(struct ss_table *table)
+static bool query_compare_ranks(struct ss_table *table)
 {
 	struct ss_table across;
 	bool whole = ss_table_sum_up_ranks(table, &across);
@@ -49,13 +49,13 @@ static bool compare_ranks(struct ss_table *table)
 	return whole;
 }
 
-static bool is_by_rank(const struct ss_view *view)
+static bool view_is_by_rank(const struct ss_view *view)
 {
 	return !view->rankless && !ss_view_of_job(view) && !view->run_snapshot;
 }
 
 /* There were rows, and the name matches none of them: that is why there is nothing to show. */
-static void tell_no_match(struct ss_table *table, const char *name, uint32_t had)
+static void query_note_no_match(struct ss_table *table, const char *name, uint32_t had)
 {
 	char text[256];
 
@@ -67,8 +67,8 @@ static void tell_no_match(struct ss_table *table, const char *name, uint32_t had
 }
 
 /* Rows that match, and ranks as one: totals of the ranks are of the rows that stay. */
-static enum ss_status choose_rows(const struct ss_query *query, bool compares, bool folds,
-				  struct ss_table *table, struct ss_error *err)
+static enum ss_status query_choose_rows(const struct ss_query *query, bool compares, bool folds,
+					struct ss_table *table, struct ss_error *err)
 {
 	const char *name = ss_wanted_text(query->wanted, "name");
 	const char *device = ss_wanted_text(query->wanted, "device");
@@ -80,14 +80,14 @@ static enum ss_status choose_rows(const struct ss_query *query, bool compares, b
 	had = table->row_count;
 	if (compares && name)
 		named = ss_table_keep_keys(table, name);
-	if (compares ? !compare_ranks(table) : folds && !ss_table_fold(table))
+	if (compares ? !query_compare_ranks(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
 	if (!compares && name) {
 		had = table->row_count;
 		named = ss_table_keep(table, name);
 	}
 	if (name)
-		tell_no_match(table, name, had);
+		query_note_no_match(table, name, had);
 	return named || query->found.is_report
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_USAGE, "'name' does not apply to '%s'",
@@ -95,7 +95,7 @@ static enum ss_status choose_rows(const struct ss_query *query, bool compares, b
 }
 
 /* Cuts the tables of a report to the rows that it shows by default. */
-static void cut_part(struct ss_table *table, uint32_t rows)
+static void query_cut_part(struct ss_table *table, uint32_t rows)
 {
 	if (!rows || table->row_count <= rows)
 		return;
@@ -104,14 +104,14 @@ static void cut_part(struct ss_table *table, uint32_t rows)
 }
 
 /* Rows of all ranks in one order are cut when they are rendered. */
-static enum ss_status arrange(const struct ss_query *query, const struct ss_part *part,
-			      struct ss_table *table, struct ss_error *err)
+static enum ss_status query_arrange_table(const struct ss_query *query, const struct ss_part *part,
+					  struct ss_table *table, struct ss_error *err)
 {
 	const char *sort = ss_wanted_text(query->wanted, "sort");
-	bool by_rank = is_by_rank(part->view), compares = by_rank && query->compares;
+	bool by_rank = view_is_by_rank(part->view), compares = by_rank && query->compares;
 	bool folds = query->folds && part->view->folds;
 
-	SS_TRY(choose_rows(query, compares, folds, table, err));
+	SS_TRY(query_choose_rows(query, compares, folds, table, err));
 	if (query->is_side)
 		return SS_OK;
 	if (query->found.is_report)
@@ -124,14 +124,14 @@ static enum ss_status arrange(const struct ss_query *query, const struct ss_part
 		ss_table_cut(table, query->wanted->top);
 	if (!ss_table_bound(table))
 		return ss_fail_memory(err, "the table");
-	cut_part(table, part->rows);
+	query_cut_part(table, part->rows);
 	return SS_OK;
 }
 
 enum ss_status ss_query_arrange(struct ss_query *query, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < query->found.count; i++)
-		SS_TRY(arrange(query, &query->found.parts[i], &query->tables[i], err));
+		SS_TRY(query_arrange_table(query, &query->found.parts[i], &query->tables[i], err));
 	return SS_OK;
 }
 
@@ -215,8 +215,8 @@ enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
 }
 
 /* Tables of views and reports, from the files to their rows. */
-static enum ss_status make_tables(struct ss_query *query, struct ss_session *session,
-				  struct ss_error *err)
+static enum ss_status query_make_tables(struct ss_query *query, struct ss_session *session,
+					struct ss_error *err)
 {
 	enum ss_status status = ss_query_views(query, session, err);
 
@@ -230,8 +230,8 @@ static enum ss_status make_tables(struct ss_query *query, struct ss_session *ses
 }
 
 /* All but rendering; to be ended also when this failed. */
-static enum ss_status make(struct ss_query *query, struct ss_session *session,
-			   const struct ss_wanted *wanted, struct ss_error *err)
+static enum ss_status query_make(struct ss_query *query, struct ss_session *session,
+				 const struct ss_wanted *wanted, struct ss_error *err)
 {
 	enum ss_status status;
 	bool several;
@@ -250,7 +250,7 @@ static enum ss_status make(struct ss_query *query, struct ss_session *session,
 	ss_query_trust(session, &query->trust);
 	ss_identity_of_job(&session->job, query->choice.rank, &query->run);
 	ss_query_begin(query, wanted, &session->memory);
-	return status == SS_OK ? make_tables(query, session, err) : status;
+	return status == SS_OK ? query_make_tables(query, session, err) : status;
 }
 
 enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wanted *wanted,
@@ -262,7 +262,7 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 
 	if (wanted->what && ss_is_verdict(wanted->what))
 		return ss_session_diagnose(session, wanted, out, err);
-	status = make(&query, session, wanted, err);
+	status = query_make(&query, session, wanted, err);
 	if (status == SS_OK && query.found.report) {
 		query.found.report->headline(&session->job, &headline);
 		query.headline = headline.data;
@@ -298,7 +298,7 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	wanted.format = NULL; /* every file, not what is summed up for people */
 	if (wanted.what && ss_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
-	status = make(&query, session, &wanted, err);
+	status = query_make(&query, session, &wanted, err);
 	if (status == SS_OK && query.found.is_report)
 		status = ss_found_refuse(&query.found, "Arrow", err);
 	if (status == SS_OK)

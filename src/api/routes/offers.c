@@ -9,7 +9,7 @@
 #include "api/viewer/route.h"
 #include "timeline/rows/paints.h"
 
-static const char *type_name(const struct ss_column *column)
+static const char *offers_type_name(const struct ss_column *column)
 {
 	if (column->type == SS_COLUMN_ID)
 		return "id";
@@ -19,7 +19,7 @@ static const char *type_name(const struct ss_column *column)
 }
 
 /* Whether text of the column names slices of the timeline, and which. */
-static const char *names_of(const struct ss_column *column)
+static const char *offers_slice_kind(const struct ss_column *column)
 {
 	if (column->flags & SS_COLUMN_KERNELS)
 		return "kernel";
@@ -27,9 +27,9 @@ static const char *names_of(const struct ss_column *column)
 }
 
 /* What a column says about the place of a row on the timeline. */
-static void add_place(const struct ss_column *column, struct ss_text *out)
+static void offers_write_place(const struct ss_column *column, struct ss_text *out)
 {
-	const char *names = names_of(column);
+	const char *names = offers_slice_kind(column);
 
 	if (column->flags & SS_COLUMN_MOMENT)
 		ss_text_add_string(out, ",\"place\":\"moment\"");
@@ -41,14 +41,14 @@ static void add_place(const struct ss_column *column, struct ss_text *out)
 		ss_text_addf(out, ",\"place\":\"%s\"", names);
 }
 
-static void add_columns(const struct ss_view *view, struct ss_text *out)
+static void offers_write_columns(const struct ss_view *view, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		const struct ss_column *column = &view->columns[i];
 
 		ss_text_addf(out,
 			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
-			     column->name, type_name(column));
+			     column->name, offers_type_name(column));
 		ss_render_quoted(out, column->about);
 		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s,\"sums\":%s",
 			     column->flags & SS_COLUMN_DETAIL &&
@@ -57,14 +57,14 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 				     : "false",
 			     column->flags & SS_COLUMN_BAR ? "true" : "false",
 			     ss_view_lists(view->sums, column->name) ? "true" : "false");
-		add_place(column, out);
+		offers_write_place(column, out);
 		ss_text_add_string(out, "}");
 	}
 }
 
 /* The groups that have a bit. */
-static void add_groups(const char *name, const struct ss_view *view, uint32_t bits,
-		       struct ss_text *out)
+static void offers_write_groups(const char *name, const struct ss_view *view, uint32_t bits,
+				struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -77,7 +77,7 @@ static void add_groups(const char *name, const struct ss_view *view, uint32_t bi
 	}
 }
 
-static void add_order(const struct ss_view *view, struct ss_text *out)
+static void offers_write_order(const struct ss_view *view, struct ss_text *out)
 {
 	static const char *const zeros[] = {
 		[SS_ZERO_FILE] = "file",
@@ -91,7 +91,7 @@ static void add_order(const struct ss_view *view, struct ss_text *out)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->order[i]);
 }
 
-static void add_view(const struct ss_view *view, struct ss_text *out)
+static void offers_write_view(const struct ss_view *view, struct ss_text *out)
 {
 	ss_text_addf(out, " {\"name\":\"%s\",\"summary\":", view->name);
 	ss_render_quoted(out, view->summary);
@@ -102,16 +102,16 @@ static void add_view(const struct ss_view *view, struct ss_text *out)
 		     view->run_snapshot ? "true" : "false");
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
-	add_groups("own_order", view, view->own_order, out);
-	add_groups("events", view, view->events, out);
-	add_order(view, out);
+	offers_write_groups("own_order", view, view->own_order, out);
+	offers_write_groups("events", view, view->events, out);
+	offers_write_order(view, out);
 	ss_text_add_string(out, "],\"columns\":[");
-	add_columns(view, out);
+	offers_write_columns(view, out);
 	ss_text_add_string(out, "]}");
 }
 
 /* In the order of their numbers: those of gaps on the timeline. */
-static void add_causes(struct ss_text *out)
+static void offers_write_causes(struct ss_text *out)
 {
 	ss_text_add_string(out, "],\n\"causes\":[");
 	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
@@ -124,7 +124,7 @@ static void add_causes(struct ss_text *out)
 	}
 }
 
-static void add_colorings(struct ss_text *out)
+static void offers_write_colorings(struct ss_text *out)
 {
 	ss_text_add_string(out, "],\n\"colorings\":[");
 	for (int i = 0; i < SS_PAINT_COUNT; i++) {
@@ -136,7 +136,7 @@ static void add_colorings(struct ss_text *out)
 }
 
 /* The glossary, for tips. */
-static void add_terms(struct ss_text *out)
+static void offers_write_terms(struct ss_text *out)
 {
 	const struct ss_term *term;
 
@@ -149,7 +149,7 @@ static void add_terms(struct ss_text *out)
 }
 
 /* The options of requests that it takes, then its own. */
-static void add_route(const struct ss_route *route, struct ss_text *out)
+static void offers_write_route(const struct ss_route *route, struct ss_text *out)
 {
 	const char *space = "";
 
@@ -170,7 +170,8 @@ static void add_route(const struct ss_route *route, struct ss_text *out)
 		     route->parameters, route->apart ? "true" : "false");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status offers_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	const struct ss_route *route;
 
@@ -178,20 +179,20 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.offers/1\",\"views\":[\n");
 	for (size_t i = 0; i < ss_view_count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n" : "");
-		add_view(ss_views[i], &out->body);
+		offers_write_view(ss_views[i], &out->body);
 	}
 	for (size_t i = 0; i < ss_snapshot_view_count; i++) {
 		ss_text_add_string(&out->body, ",\n");
-		add_view(ss_snapshot_views[i], &out->body);
+		offers_write_view(ss_snapshot_views[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"routes\":[");
 	for (size_t i = 0; (route = ss_route_of(asked->runs->own, i)); i++) {
 		ss_text_add_string(&out->body, i ? "," : "");
-		add_route(route, &out->body);
+		offers_write_route(route, &out->body);
 	}
-	add_causes(&out->body);
-	add_colorings(&out->body);
-	add_terms(&out->body);
+	offers_write_causes(&out->body);
+	offers_write_colorings(&out->body);
+	offers_write_terms(&out->body);
 	ss_text_add_string(&out->body, "]");
 	ss_looks_add(&out->body);
 	ss_text_add_string(&out->body, "}\n");
@@ -203,5 +204,5 @@ const struct ss_route ss_route_offers = {
 	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
 	.runless = true,
-	.run = run,
+	.run = offers_answer,
 };

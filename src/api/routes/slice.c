@@ -16,7 +16,7 @@
 #include "timeline/rows/colors.h"
 #include "timeline/search.h"
 
-struct about {
+struct slice_details {
 	const struct ss_timeline *timeline;
 	const struct ss_timeline_file *file;
 	const struct ss_trace *trace;
@@ -26,7 +26,7 @@ struct about {
 	struct ss_text *out;
 };
 
-static void add_row_name(const struct about *about, uint32_t row)
+static void slice_write_row_name(const struct slice_details *about, uint32_t row)
 {
 	ss_text_addf(about->out, "{\"row\":%" PRIu32, row);
 	ss_spot_text("name", ss_strings_text(&about->trace->names, about->trace->slices.name[row]),
@@ -34,7 +34,7 @@ static void add_row_name(const struct about *about, uint32_t row)
 	ss_text_add_string(about->out, "}");
 }
 
-static void add_head(const struct about *about)
+static void slice_write_head(const struct slice_details *about)
 {
 	const struct ss_slices *slices = &about->trace->slices;
 	const struct ss_string *name = &about->trace->names.items[slices->name[about->row]];
@@ -64,7 +64,7 @@ static void add_head(const struct about *about)
 
 /* --- where it was called -------------------------------------------------------------- */
 
-static void add_missing(const struct about *about, bool has_stack)
+static void slice_write_missing(const struct slice_details *about, bool has_stack)
 {
 	enum ss_kind kind = (enum ss_kind)about->trace->slices.kind[about->row];
 	bool has_caller = kind == SS_KIND_OP || ss_kind_is_call(kind) || ss_kind_on_device(kind);
@@ -99,8 +99,8 @@ static void add_missing(const struct about *about, bool has_stack)
 	ss_text_add_string(about->out, "]");
 }
 
-static enum ss_status add_stack(const struct about *about, struct ss_arena *scratch,
-				struct ss_error *err)
+static enum ss_status slice_write_stack(const struct slice_details *about, struct ss_arena *scratch,
+					struct ss_error *err)
 {
 	struct ss_frames *frames = SS_ARENA_NEW(scratch, struct ss_frames, 1);
 
@@ -120,15 +120,15 @@ static enum ss_status add_stack(const struct about *about, struct ss_arena *scra
 	}
 	ss_text_add_string(about->out, "],\"stack_of\":");
 	if (frames->count && frames->row != about->row)
-		add_row_name(about, frames->row);
+		slice_write_row_name(about, frames->row);
 	else
 		ss_text_add_string(about->out, "null");
-	add_missing(about, frames->count > 0);
+	slice_write_missing(about, frames->count > 0);
 	return SS_OK;
 }
 
-static enum ss_status add_parents(const struct about *about, struct ss_arena *scratch,
-				  struct ss_error *err)
+static enum ss_status slice_write_parents(const struct slice_details *about,
+					  struct ss_arena *scratch, struct ss_error *err)
 {
 	uint32_t *rows = SS_ARENA_NEW(scratch, uint32_t, SS_AROUND_MAX), count;
 
@@ -138,13 +138,13 @@ static enum ss_status add_parents(const struct about *about, struct ss_arena *sc
 	ss_text_add_string(about->out, ",\n\"parents\":[");
 	for (uint32_t i = 0; i < count; i++) {
 		ss_text_add_string(about->out, i ? "," : "");
-		add_row_name(about, rows[i]);
+		slice_write_row_name(about, rows[i]);
 	}
 	ss_text_add_string(about->out, "]");
 	return SS_OK;
 }
 
-static void add_flows(const struct about *about)
+static void slice_write_flows(const struct slice_details *about)
 {
 	static const char *const kinds[] = { [SS_FLOW_LAUNCH] = "launch",
 					     [SS_FLOW_OPERATOR] = "operator",
@@ -168,7 +168,7 @@ static void add_flows(const struct about *about)
 
 /* --- what waited for it --------------------------------------------------------------- */
 
-static void add_gap(const struct about *about)
+static void slice_write_gap(const struct slice_details *about)
 {
 	struct ss_row_gap found;
 
@@ -184,8 +184,8 @@ static void add_gap(const struct about *about)
 
 /* --- collectives ---------------------------------------------------------------------- */
 
-static void add_member(const struct about *about, const struct ss_meeting *meeting,
-		       const struct ss_member *member, uint32_t number)
+static void slice_write_member(const struct slice_details *about, const struct ss_meeting *meeting,
+			       const struct ss_member *member, uint32_t number)
 {
 	const struct ss_joined *joined = &about->timeline->job->joined;
 	const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
@@ -205,7 +205,7 @@ static void add_member(const struct about *about, const struct ss_meeting *meeti
 	ss_text_add_string(about->out, "}");
 }
 
-static void add_collective(const struct about *about)
+static void slice_write_collective(const struct slice_details *about)
 {
 	const struct ss_joined *joined = &about->timeline->job->joined;
 	struct ss_members found = ss_members_of(about->timeline, about->number, about->row);
@@ -227,13 +227,14 @@ static void add_collective(const struct about *about)
 	ss_spot_int_known("last_rank", last, about->out);
 	ss_text_add_string(about->out, ",\"members\":[");
 	for (uint32_t i = 0; meeting && i < meeting->count; i++)
-		add_member(about, meeting, &joined->members[meeting->first + i], i);
+		slice_write_member(about, meeting, &joined->members[meeting->first + i], i);
 	ss_text_add_string(about->out, "]}");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status slice_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
-	struct about about = { .out = &out->body };
+	struct slice_details about = { .out = &out->body };
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
 	enum ss_status status;
@@ -248,15 +249,15 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	about.row = (uint32_t)row;
 	SS_TRY(ss_index_of(timeline, about.number, &about.index, err));
 	ss_arena_init(&scratch, &asked->session->memory);
-	add_head(&about);
-	status = add_stack(&about, &scratch, err);
+	slice_write_head(&about);
+	status = slice_write_stack(&about, &scratch, err);
 	if (status == SS_OK)
-		status = add_parents(&about, &scratch, err);
+		status = slice_write_parents(&about, &scratch, err);
 	ss_arena_release(&scratch);
 	SS_TRY(status);
-	add_flows(&about);
-	add_gap(&about);
-	add_collective(&about);
+	slice_write_flows(&about);
+	slice_write_gap(&about);
+	slice_write_collective(&about);
 	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }
@@ -266,5 +267,5 @@ const struct ss_route ss_route_slice = {
 	.summary = "Everything about a slice: arguments, stack, what it launched, other ranks",
 	.parameters = "file row",
 	.apart = true,
-	.run = run,
+	.run = slice_answer,
 };

@@ -13,27 +13,28 @@
 /* More are not read by anybody; all of them are counted. */
 #define STACKS_MAX 64
 
-struct sums {
+struct held_stack {
 	uint32_t stack;
 	int64_t bytes[2]; /* at the peak, at the end */
 	uint32_t blocks[2];
 	uint32_t made, freed;
 };
 
-struct work {
+struct line_stacks {
 	const struct ss_opened *opened;
 	const struct ss_device_memory *device;
-	uint32_t line;     /* in spots.texts */
-	struct sums *sums; /* per stack */
-	uint32_t count;    /* of stacks that made or hold something, after order() */
+	uint32_t line;           /* in spots.texts */
+	struct held_stack *sums; /* per stack */
+	uint32_t count;          /* of stacks that made or hold something, after stacks_order() */
 };
 
-static bool is_here(const struct work *work, uint32_t stack)
+static bool stacks_is_at_line(const struct line_stacks *work, uint32_t stack)
 {
 	return work->opened->spots.line[stack] == work->line;
 }
 
-static enum ss_status add_held(struct work *work, int moment, uint32_t row, struct ss_error *err)
+static enum ss_status stacks_add_held(struct line_stacks *work, int moment, uint32_t row,
+				      struct ss_error *err)
 {
 	struct ss_live_blocks held;
 
@@ -41,7 +42,7 @@ static enum ss_status add_held(struct work *work, int moment, uint32_t row, stru
 	for (uint32_t i = 0; i < held.count; i++) {
 		const struct ss_live_block *block = &held.items[i];
 
-		if (!is_here(work, block->stack))
+		if (!stacks_is_at_line(work, block->stack))
 			continue;
 		work->sums[block->stack].bytes[moment] =
 			ss_bytes_add(work->sums[block->stack].bytes[moment], block->bytes);
@@ -51,13 +52,14 @@ static enum ss_status add_held(struct work *work, int moment, uint32_t row, stru
 	return SS_OK;
 }
 
-static void add_made(struct work *work)
+static void stacks_add_made(struct line_stacks *work)
 {
 	const struct ss_memory_events *events = &work->opened->snapshot.events;
 	uint32_t first = work->device->first, end = first + work->device->count;
 
 	for (uint32_t row = first; row < end; row++) {
-		if (events->action[row] != SS_ACTION_ALLOC || !is_here(work, events->stack[row]))
+		if (events->action[row] != SS_ACTION_ALLOC ||
+		    !stacks_is_at_line(work, events->stack[row]))
 			continue;
 		work->sums[events->stack[row]].made++;
 		work->sums[events->stack[row]].freed += work->opened->history.partner[row] !=
@@ -66,9 +68,9 @@ static void add_made(struct work *work)
 }
 
 /* Those that hold most first, then those that made most. */
-static int by_size(const void *left, const void *right)
+static int held_stack_compare_size(const void *left, const void *right)
 {
-	const struct sums *a = left, *b = right;
+	const struct held_stack *a = left, *b = right;
 
 	for (int moment = 0; moment < 2; moment++)
 		if (a->bytes[moment] != b->bytes[moment])
@@ -78,21 +80,21 @@ static int by_size(const void *left, const void *right)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static void order(struct work *work, uint32_t all)
+static void stacks_order(struct line_stacks *work, uint32_t all)
 {
 	for (uint32_t i = 0; i < all; i++) {
-		struct sums sums = work->sums[i];
+		struct held_stack sums = work->sums[i];
 
 		sums.stack = i;
 		if (sums.made || sums.blocks[0] || sums.blocks[1])
 			work->sums[work->count++] = sums;
 	}
 	if (work->count)
-		qsort(work->sums, work->count, sizeof(*work->sums), by_size);
+		qsort(work->sums, work->count, sizeof(*work->sums), held_stack_compare_size);
 }
 
-static void write_stack(const struct work *work, const struct sums *sums, bool is_first,
-			struct ss_text *out)
+static void stacks_write_one(const struct line_stacks *work, const struct held_stack *sums,
+			     bool is_first, struct ss_text *out)
 {
 	struct ss_text shown = { 0 };
 
@@ -110,28 +112,29 @@ static void write_stack(const struct work *work, const struct sums *sums, bool i
 	ss_text_end(&shown, out);
 }
 
-static enum ss_status write_stacks(struct work *work, const char *line, struct ss_text *out,
+static enum ss_status stacks_write(struct line_stacks *work, const char *line, struct ss_text *out,
 				   struct ss_error *err)
 {
 	if (work->device->count) {
-		SS_TRY(add_held(work, 0, work->device->peak_row, err));
-		add_made(work);
+		SS_TRY(stacks_add_held(work, 0, work->device->peak_row, err));
+		stacks_add_made(work);
 	}
-	SS_TRY(add_held(work, 1, SS_LIVE_AT_END, err));
-	order(work, work->opened->snapshot.stacks.count);
+	SS_TRY(stacks_add_held(work, 1, SS_LIVE_AT_END, err));
+	stacks_order(work, work->opened->snapshot.stacks.count);
 	ss_text_add_string(out, "{\"schema\":\"stepscope.stacks/1\"");
 	ss_spot_text("line", *line ? line : NULL, out);
 	ss_text_addf(out, ",\"count\":%" PRIu32 ",\"stacks\":[", work->count);
 	for (uint32_t i = 0; i < work->count && i < STACKS_MAX; i++)
-		write_stack(work, &work->sums[i], i == 0, out);
+		stacks_write_one(work, &work->sums[i], i == 0, out);
 	ss_text_add_string(out, "]}\n");
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status stacks_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	const char *line = ss_asked_text(asked, "line");
-	struct work work = { 0 };
+	struct line_stacks work = { 0 };
 	enum ss_status status;
 	size_t bytes;
 
@@ -149,7 +152,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	if (!work.sums)
 		return ss_fail_memory(err, "the stacks");
 	memset(work.sums, 0, bytes);
-	status = write_stacks(&work, line, &out->body, err);
+	status = stacks_write(&work, line, &out->body, err);
 	ss_memory_free(work.opened->history.memory, work.sums, bytes);
 	return status;
 }
@@ -159,5 +162,5 @@ const struct ss_route ss_route_stacks = {
 	.summary = "The stacks of a snapshot that allocate at a line, and the memory they hold",
 	.parameters = "snapshot device line",
 	.apart = true,
-	.run = run,
+	.run = stacks_answer,
 };

@@ -8,7 +8,7 @@
 #include "api/viewer/route.h"
 #include "base/utf8.h"
 
-static int hex_value(char digit)
+static int hex_digit_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -20,14 +20,14 @@ static int hex_value(char digit)
  * Decodes %41 and + in place; false where an escape is broken, hides a NUL, or the result is no
  * UTF-8: answers quote what was asked for, and JSON takes nothing else.
  */
-static bool decode(char *text)
+static bool url_decode(char *text)
 {
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
 		if (*from == '%') {
-			int high = hex_value(from[1]);
-			int low = high < 0 ? -1 : hex_value(from[2]);
+			int high = hex_digit_value(from[1]);
+			int low = high < 0 ? -1 : hex_digit_value(from[2]);
 
 			if (low < 0 || high * 16 + low == 0)
 				return false;
@@ -42,7 +42,7 @@ static bool decode(char *text)
 }
 
 /* True when the list has the word. */
-static bool list_has(const char *list, const char *word)
+static bool parameters_have(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -57,16 +57,16 @@ bool ss_route_takes(const struct ss_route *route, const struct ss_option *option
 	return option->owner != SS_OPTION_OF_COMMAND && option->takers & route->takers;
 }
 
-static bool has_parameter(const struct ss_route *route, const char *name)
+static bool route_has_parameter(const struct ss_route *route, const char *name)
 {
 	const struct ss_option *option = ss_option_find(name, strlen(name), route->takers);
 
-	return strcmp(name, "run") == 0 || list_has(route->parameters, name) ||
+	return strcmp(name, "run") == 0 || parameters_have(route->parameters, name) ||
 	       (option && ss_route_takes(route, option));
 }
 
-static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_route *route,
-				    char *part, struct ss_error *err)
+static enum ss_status request_add_parameter(struct ss_asked *asked, const struct ss_route *route,
+					    char *part, struct ss_error *err)
 {
 	char *value = strchr(part, '=');
 
@@ -74,11 +74,11 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 		*value++ = '\0';
 	else
 		value = part + strlen(part);
-	if (!decode(part) || !decode(value))
+	if (!url_decode(part) || !url_decode(value))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot decode a parameter of '%s': its percent-encoding is wrong",
 			       route->name);
-	if (!*part || !has_parameter(route, part))
+	if (!*part || !route_has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
 			       part);
 	if (ss_asked_text(asked, part))
@@ -90,7 +90,7 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 }
 
 /* The route that the first word of the path names; *rest: what follows it. */
-static const struct ss_route *find_route(const struct ss_runs *runs, char *path, const char **rest)
+static const struct ss_route *route_find(const struct ss_runs *runs, char *path, const char **rest)
 {
 	const struct ss_route *route;
 	char *slash = strchr(path, '/');
@@ -104,7 +104,7 @@ static const struct ss_route *find_route(const struct ss_runs *runs, char *path,
 	return NULL;
 }
 
-static enum ss_status find_run(struct ss_asked *asked, struct ss_error *err)
+static enum ss_status request_find_run(struct ss_asked *asked, struct ss_error *err)
 {
 	int64_t run;
 
@@ -115,8 +115,8 @@ static enum ss_status find_run(struct ss_asked *asked, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss_answer *out,
-			     struct ss_error *err)
+static enum ss_status request_answer(const struct ss_runs *runs, char *target,
+				     struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_asked asked = { .runs = runs };
 	char *query = strchr(target, '?');
@@ -126,10 +126,10 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		*query++ = '\0';
 	if (*target == '/')
 		target++;
-	if (!decode(target))
+	if (!url_decode(target))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot decode the request: its percent-encoding is wrong");
-	route = find_route(runs, target, &asked.rest);
+	route = route_find(runs, target, &asked.rest);
 	if (!route || (*asked.rest && !route->takes_rest))
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no request called '%.60s'; 'offers' lists them", target);
@@ -139,11 +139,11 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		if (next)
 			*next++ = '\0';
 		if (*query)
-			SS_TRY(add_parameter(&asked, route, query, err));
+			SS_TRY(request_add_parameter(&asked, route, query, err));
 		query = next;
 	}
 	if (!route->runless)
-		SS_TRY(find_run(&asked, err));
+		SS_TRY(request_find_run(&asked, err));
 	/* those that are apart run beside others, which may be cancelled */
 	if (!route->apart)
 		ss_runs_start(runs);
@@ -171,7 +171,7 @@ enum ss_status ss_ask(const struct ss_runs *runs, const char *target, struct ss_
 	ss_memory_init(&outside, 0);
 	ss_arena_init(&scratch, &outside);
 	copy = ss_arena_copy(&scratch, target, length);
-	status = copy ? answer(runs, copy, &own, err) : ss_fail_memory(err, "the request");
+	status = copy ? request_answer(runs, copy, &own, err) : ss_fail_memory(err, "the request");
 	ss_arena_release(&scratch);
 	ss_sized_give(out, SS_FIRST_ANSWER, &own, sizeof(own));
 	return status;

@@ -16,7 +16,7 @@ const char *ss_asked_text(const struct ss_asked *asked, const char *name)
 }
 
 /* Reads a number up to `stop`; false where it is none, or does not fit. */
-static bool read_int(const char *text, const char *stop, int64_t *out)
+static bool parameter_read_int(const char *text, const char *stop, int64_t *out)
 {
 	bool minus = text < stop && *text == '-';
 	uint64_t value = 0;
@@ -41,7 +41,7 @@ enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int6
 	*out = otherwise;
 	if (!text)
 		return SS_OK;
-	if (!read_int(text, text + strlen(text), out) || *out < low || *out > high)
+	if (!parameter_read_int(text, text + strlen(text), out) || *out < low || *out > high)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "parameter '%s' takes a whole number from %" PRId64 " to %" PRId64,
 			       name, low, high);
@@ -57,7 +57,8 @@ enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, i
 }
 
 enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
-			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err)
+			     uint32_t *items, uint32_t capacity, uint32_t *count,
+			     struct ss_error *err)
 {
 	const char *text = ss_asked_text(asked, name);
 
@@ -66,13 +67,14 @@ enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uin
 		const char *stop = text + strcspn(text, ",");
 		int64_t value;
 
-		if (!read_int(text, stop, &value) || value < 0 || value >= end)
+		if (!parameter_read_int(text, stop, &value) || value < 0 || value >= end)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "parameter '%s' takes a list of numbers below %" PRIu32,
 				       name, end);
-		if (*count == room)
+		if (*count == capacity)
 			return ss_fail(err, SS_ERR_LIMIT,
-				       "parameter '%s' has more numbers than %" PRIu32, name, room);
+				       "parameter '%s' has more numbers than %" PRIu32, name,
+				       capacity);
 		items[(*count)++] = (uint32_t)value;
 		text = *stop ? stop + 1 : stop;
 	}

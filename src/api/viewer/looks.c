@@ -12,14 +12,14 @@
 #include "render/render.h"
 #include "timeline/rows/colors.h"
 
-struct look {
+struct part_style {
 	enum ss_color color;
 	bool hatched;
 	const char *about;
 	bool waits; /* for other ranks */
 };
 
-static const struct look phases[SS_PHASE_COUNT] = {
+static const struct part_style phase_styles[SS_PHASE_COUNT] = {
 	[SS_PHASE_INPUT] = { SS_COLOR_INPUT, false, "getting the next batch", false },
 	[SS_PHASE_FORWARD] = { SS_COLOR_COMPUTE, false, "the model and the loss", false },
 	[SS_PHASE_BACKWARD] = { SS_COLOR_COMPUTE, true, "autograd", false },
@@ -28,9 +28,10 @@ static const struct look phases[SS_PHASE_COUNT] = {
 			     false },
 };
 
-static const struct look idle = { SS_COLOR_IDLE, true, "nothing runs on the GPU", false };
+static const struct part_style idle_style = { SS_COLOR_IDLE, true, "nothing runs on the GPU",
+					      false };
 
-static const struct look parts[SS_RANK_PARTS] = {
+static const struct part_style rank_part_styles[SS_RANK_PARTS] = {
 	[SS_RANK_COMPUTE] = { SS_COLOR_COMPUTE, false, NULL, false },
 	[SS_RANK_OVERLAP] = { SS_COLOR_COMPUTE, true, NULL, false },
 	[SS_RANK_EXPOSED] = { SS_COLOR_COMMUNICATION, false, NULL, false },
@@ -40,13 +41,13 @@ static const struct look parts[SS_RANK_PARTS] = {
 	[SS_RANK_OTHER] = { SS_COLOR_OTHER, false, NULL, false },
 };
 
-static void add(struct ss_text *out, bool first, const char *name, const struct look *look,
-		const char *about)
+static void part_style_write(struct ss_text *out, bool first, const char *name,
+			     const struct part_style *style, const char *about)
 {
 	ss_text_addf(out,
 		     "%s\n {\"name\":\"%s\",\"color\":%d,\"hatched\":%s,\"waits\":%s,\"about\":",
-		     first ? "" : ",", name, (int)look->color, look->hatched ? "true" : "false",
-		     look->waits ? "true" : "false");
+		     first ? "" : ",", name, (int)style->color, style->hatched ? "true" : "false",
+		     style->waits ? "true" : "false");
 	ss_render_quoted(out, about);
 	ss_text_add_string(out, "}");
 }
@@ -55,10 +56,12 @@ void ss_looks_add(struct ss_text *out)
 {
 	ss_text_add_string(out, ",\n\"phases\":[");
 	for (int i = 0; i < SS_PHASE_COUNT; i++)
-		add(out, !i, ss_phase_name((enum ss_phase)i), &phases[i], phases[i].about);
-	add(out, false, "idle", &idle, idle.about);
+		part_style_write(out, !i, ss_phase_name((enum ss_phase)i), &phase_styles[i],
+				 phase_styles[i].about);
+	part_style_write(out, false, "idle", &idle_style, idle_style.about);
 	ss_text_add_string(out, "],\n\"rank_parts\":[");
 	for (int i = 0; i < SS_RANK_PARTS; i++)
-		add(out, !i, ss_rank_parts[i].name, &parts[i], ss_rank_parts[i].about);
+		part_style_write(out, !i, ss_rank_parts[i].name, &rank_part_styles[i],
+				 ss_rank_parts[i].about);
 	ss_text_add_string(out, "]");
 }

@@ -8,8 +8,8 @@
 
 #include "api/viewer/spot.h"
 
-static void add_device(const struct ss_opened *opened, const struct ss_device_memory *device,
-		       bool is_first, struct ss_text *out)
+static void spot_add_device(const struct ss_opened *opened, const struct ss_device_memory *device,
+			    bool is_first, struct ss_text *out)
 {
 	const struct ss_snapshot *snapshot = &opened->snapshot;
 	uint32_t last = device->first + device->count - (device->count > 0);
@@ -65,6 +65,6 @@ void ss_spot_snapshot(const struct ss_job *job, uint32_t number, const struct ss
 	}
 	ss_text_add_string(out, ",\"devices\":[");
 	for (uint32_t k = 0; k < opened->history.device_count; k++)
-		add_device(opened, &opened->history.devices[k], k == 0, out);
+		spot_add_device(opened, &opened->history.devices[k], k == 0, out);
 	ss_text_add_string(out, "]}");
 }

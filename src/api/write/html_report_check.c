@@ -10,7 +10,7 @@
 #include "trace/pack/pack.h"
 
 /* The number of a letter; 64: it is none. */
-static unsigned value_of(char letter)
+static unsigned base64_value(char letter)
 {
 	return letter >= 'A' && letter <= 'Z'   ? (unsigned)(letter - 'A')
 	       : letter >= 'a' && letter <= 'z' ? (unsigned)(letter - 'a') + 26
@@ -21,7 +21,7 @@ static unsigned value_of(char letter)
 }
 
 /* In place: three bytes for each four letters. */
-static bool decode(struct ss_text *text)
+static bool base64_decode(struct ss_text *text)
 {
 	size_t written = 0, ends = 0;
 
@@ -34,7 +34,7 @@ static bool decode(struct ss_text *text)
 		uint32_t group = 0;
 
 		for (size_t i = 0; i < 4; i++) {
-			unsigned value = i >= 4 - padding ? 0 : value_of(text->data[at + i]);
+			unsigned value = i >= 4 - padding ? 0 : base64_value(text->data[at + i]);
 
 			if (value > 63)
 				return false;
@@ -47,7 +47,7 @@ static bool decode(struct ss_text *text)
 	return true;
 }
 
-static enum ss_status fail(const struct ss_error *why, struct ss_error *err)
+static enum ss_status html_check_fail(const struct ss_error *why, struct ss_error *err)
 {
 	if (why->code == SS_ERR_LIMIT)
 		return ss_fail(err, SS_ERR_LIMIT, "%s", why->text);
@@ -67,8 +67,8 @@ enum ss_status ss_report_check_pack(struct ss_text *encoded, const struct ss_tra
 
 	if (ss_text_failed(encoded))
 		return ss_fail_memory(err, "checking the report");
-	if (!decode(encoded))
-		return fail(&why, err);
+	if (!base64_decode(encoded))
+		return html_check_fail(&why, err);
 	status = ss_source_open_memory(encoded->data, encoded->length, memory, &source, &why);
 	if (status == SS_OK)
 		status = ss_load(source, &options, memory, &again, &why);
@@ -78,7 +78,7 @@ enum ss_status ss_report_check_pack(struct ss_text *encoded, const struct ss_tra
 	}
 	ss_source_close(source);
 	why.code = status;
-	return status == SS_OK ? SS_OK : fail(&why, err);
+	return status == SS_OK ? SS_OK : html_check_fail(&why, err);
 }
 
 enum ss_status ss_report_check_bytes(struct ss_text *encoded, uint64_t checksum,
@@ -93,8 +93,8 @@ enum ss_status ss_report_check_bytes(struct ss_text *encoded, uint64_t checksum,
 
 	if (ss_text_failed(encoded))
 		return ss_fail_memory(err, "checking the report");
-	if (!decode(encoded))
-		return fail(&why, err);
+	if (!base64_decode(encoded))
+		return html_check_fail(&why, err);
 	ss_checksum_init(&sum);
 	status = ss_source_open_memory(encoded->data, encoded->length, memory, &source, &why);
 	while (status == SS_OK && got) {
@@ -103,5 +103,6 @@ enum ss_status ss_report_check_bytes(struct ss_text *encoded, uint64_t checksum,
 	}
 	ss_source_close(source);
 	why.code = status;
-	return status == SS_OK && ss_checksum_end(&sum) == checksum ? SS_OK : fail(&why, err);
+	return status == SS_OK && ss_checksum_end(&sum) == checksum ? SS_OK
+								    : html_check_fail(&why, err);
 }

@@ -38,8 +38,8 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 }
 
 /* The file, where it was read and all of it was kept. */
-static enum ss_status find_trace(const struct ss_session *session, uint32_t index,
-				 const struct ss_job_file **out, struct ss_error *err)
+static enum ss_status session_find_trace(const struct ss_session *session, uint32_t index,
+					 const struct ss_job_file **out, struct ss_error *err)
 {
 	struct ss_file about = { .size = sizeof(about) };
 
@@ -66,13 +66,14 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 	/* what they are does not change, only where it is */
 	SS_TRY(ss_session_need((struct ss_session *)a, err));
 	SS_TRY(ss_session_need((struct ss_session *)b, err));
-	SS_TRY(find_trace(a, index_a, &x, err));
-	SS_TRY(find_trace(b, index_b, &y, err));
+	SS_TRY(session_find_trace(a, index_a, &x, err));
+	SS_TRY(session_find_trace(b, index_b, &y, err));
 	return ss_pack_compare(&x->trace, &y->trace, err);
 }
 
-static enum ss_status pack(struct ss_session *session, uint32_t index, enum ss_pack_form form,
-			   const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
+static enum ss_status session_write_pack(struct ss_session *session, uint32_t index,
+					 enum ss_pack_form form, const struct ss_sink *sink,
+					 uint64_t *bytes, struct ss_error *err)
 {
 	struct ss_writing writing = { .sink = sink,
 				      .what = "the packed trace",
@@ -83,7 +84,7 @@ static enum ss_status pack(struct ss_session *session, uint32_t index, enum ss_p
 	*bytes = 0;
 	ss_session_start(session);
 	SS_TRY(ss_session_need(session, err));
-	SS_TRY(find_trace(session, index, &file, err));
+	SS_TRY(session_find_trace(session, index, &file, err));
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,
 			       file->source && !ss_redactor_replaces(session->job.redactor)
@@ -97,12 +98,12 @@ static enum ss_status pack(struct ss_session *session, uint32_t index, enum ss_p
 enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 			       const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
 {
-	return pack(session, index, SS_PACK_COMPRESSED, sink, bytes, err);
+	return session_write_pack(session, index, SS_PACK_COMPRESSED, sink, bytes, err);
 }
 
 enum ss_status ss_session_pack_plain(struct ss_session *session, uint32_t index,
 				     const struct ss_sink *sink, uint64_t *bytes,
 				     struct ss_error *err)
 {
-	return pack(session, index, SS_PACK_PLAIN, sink, bytes, err);
+	return session_write_pack(session, index, SS_PACK_PLAIN, sink, bytes, err);
 }

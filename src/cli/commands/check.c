@@ -173,7 +173,7 @@ static enum ss_status judge(const struct arguments *arguments, struct ss_checkin
 	return status;
 }
 
-static int exit_of(const struct arguments *arguments, enum ss_verdict verdict)
+static int exit_of(const struct arguments *arguments, enum ss_check_verdict verdict)
 {
 	switch (verdict) {
 	case SS_VERDICT_REGRESSION:

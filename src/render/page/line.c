@@ -8,7 +8,7 @@
 
 /* --- words ------------------------------------------------------------------------------- */
 
-static void switch_to(enum ss_page_style style, struct ss_text *out)
+static void page_switch_style(enum ss_page_style style, struct ss_text *out)
 {
 	char byte = (char)style;
 
@@ -16,7 +16,7 @@ static void switch_to(enum ss_page_style style, struct ss_text *out)
 }
 
 /* The length of a link "[words](address)", and its words; 0: it is none. */
-static size_t link_length(const char *text, const char *end, const char **words_end)
+static size_t page_link_length(const char *text, const char *end, const char **words_end)
 {
 	const char *close = memchr(text, ']', (size_t)(end - text)), *last;
 
@@ -33,18 +33,19 @@ void ss_page_words(const char *text, size_t length, struct ss_text *out)
 	bool is_bold = false, is_code = false;
 
 	while (text < end) {
-		size_t link = *text == '[' && !is_code ? link_length(text, end, &words_end) : 0;
+		size_t link = *text == '[' && !is_code ? page_link_length(text, end, &words_end)
+						       : 0;
 
 		if (*text == '`') {
 			is_code = !is_code;
-			switch_to(is_code   ? SS_PAGE_CODE
-				  : is_bold ? SS_PAGE_BOLD
-					    : SS_PAGE_PLAIN,
-				  out);
+			page_switch_style(is_code   ? SS_PAGE_CODE
+					  : is_bold ? SS_PAGE_BOLD
+						    : SS_PAGE_PLAIN,
+					  out);
 			text++;
 		} else if (!is_code && end - text >= 2 && memcmp(text, "**", 2) == 0) {
 			is_bold = !is_bold;
-			switch_to(is_bold ? SS_PAGE_BOLD : SS_PAGE_PLAIN, out);
+			page_switch_style(is_bold ? SS_PAGE_BOLD : SS_PAGE_PLAIN, out);
 			text += 2;
 		} else if (link) {
 			ss_page_words(text + 1, (size_t)(words_end - text - 1), out);
@@ -60,12 +61,12 @@ void ss_page_words(const char *text, size_t length, struct ss_text *out)
 		}
 	}
 	if (is_bold || is_code)
-		switch_to(SS_PAGE_PLAIN, out);
+		page_switch_style(SS_PAGE_PLAIN, out);
 }
 
 /* --- lines ------------------------------------------------------------------------------- */
 
-static bool is_style(char byte)
+static bool page_is_style(char byte)
 {
 	return byte >= SS_PAGE_PLAIN && byte <= SS_PAGE_CODE;
 }
@@ -77,7 +78,7 @@ size_t ss_page_columns(const char *text, size_t length)
 	for (size_t i = 0; i < length;) {
 		size_t part = 0;
 
-		while (i + part < length && !is_style(text[i + part]))
+		while (i + part < length && !page_is_style(text[i + part]))
 			part++;
 		columns += ss_text_columns(text + i, part);
 		i += part + (i + part < length);
@@ -85,7 +86,7 @@ size_t ss_page_columns(const char *text, size_t length)
 	return columns;
 }
 
-static void add_style(char style, bool color, struct ss_text *out)
+static void page_add_style(char style, bool color, struct ss_text *out)
 {
 	static const char *const codes[] = {
 		[SS_PAGE_PLAIN] = "\033[0m", [SS_PAGE_BOLD] = "\033[1m", [SS_PAGE_CODE] = "\033[36m"
@@ -96,7 +97,7 @@ static void add_style(char style, bool color, struct ss_text *out)
 }
 
 /* Where the line ends: behind the last word that fits, or within the first one. */
-static const char *end_of_line(const char *at, const char *end, size_t columns, bool breaks)
+static const char *page_end_of_line(const char *at, const char *end, size_t columns, bool breaks)
 {
 	const char *fits = at;
 
@@ -125,24 +126,24 @@ static const char *end_of_line(const char *at, const char *end, size_t columns, 
 size_t ss_page_line(const char **at, const char *end, size_t columns, bool breaks, char *style,
 		    bool color, struct ss_text *out)
 {
-	const char *text = *at, *line_end = end_of_line(text, end, columns, breaks);
+	const char *text = *at, *line_end = page_end_of_line(text, end, columns, breaks);
 	size_t used = ss_page_columns(text, (size_t)(line_end - text));
 
 	if (*style != SS_PAGE_PLAIN)
-		add_style(*style, color, out);
+		page_add_style(*style, color, out);
 	for (; text < line_end; text++) {
-		if (!is_style(*text)) {
+		if (!page_is_style(*text)) {
 			ss_text_add(out, text, 1);
 			continue;
 		}
 		if (*style != SS_PAGE_PLAIN)
-			add_style(SS_PAGE_PLAIN, color, out);
+			page_add_style(SS_PAGE_PLAIN, color, out);
 		*style = *text;
 		if (*style != SS_PAGE_PLAIN)
-			add_style(*style, color, out);
+			page_add_style(*style, color, out);
 	}
 	if (*style != SS_PAGE_PLAIN)
-		add_style(SS_PAGE_PLAIN, color, out);
+		page_add_style(SS_PAGE_PLAIN, color, out);
 	while (text < end && *text == ' ')
 		text++;
 	*at = text;

@@ -12,35 +12,35 @@
 #define BOLD "\033[1m"
 #define PLAIN "\033[0m"
 
-struct page {
+struct markdown_page {
 	const char *at, *end;
 	const struct ss_render_options *options;
 	struct ss_text *out;
 	bool is_begun; /* something stands above: blocks are apart by an empty line */
 };
 
-static const char *line_end(const char *at, const char *end)
+static const char *page_line_end(const char *at, const char *end)
 {
 	const char *found = memchr(at, '\n', (size_t)(end - at));
 
 	return found ? found : end;
 }
 
-static void next_line(struct page *page)
+static void page_next_line(struct markdown_page *page)
 {
-	const char *end = line_end(page->at, page->end);
+	const char *end = page_line_end(page->at, page->end);
 
 	page->at = end < page->end ? end + 1 : end;
 }
 
-static bool begins(const struct page *page, const char *with)
+static bool page_begins_with(const struct markdown_page *page, const char *with)
 {
 	size_t length = strlen(with);
 
 	return (size_t)(page->end - page->at) >= length && memcmp(page->at, with, length) == 0;
 }
 
-static void begin_block(struct page *page)
+static void page_begin_block(struct markdown_page *page)
 {
 	if (page->is_begun)
 		ss_text_add_string(page->out, "\n");
@@ -48,7 +48,7 @@ static void begin_block(struct page *page)
 }
 
 /* Words from column `indent` on; the first line is there already, up to it. */
-static void add_words(struct page *page, const struct ss_text *words, size_t indent)
+static void page_add_words(struct markdown_page *page, const struct ss_text *words, size_t indent)
 {
 	const char *at = words->data ? words->data : "", *end = at + words->length;
 	size_t width = page->options->width > indent + 20 ? page->options->width - indent : 20;
@@ -66,14 +66,14 @@ static void add_words(struct page *page, const struct ss_text *words, size_t ind
 
 /* --- blocks ------------------------------------------------------------------------------ */
 
-static void add_heading(struct page *page)
+static void page_add_heading(struct markdown_page *page)
 {
-	const char *end = line_end(page->at, page->end), *at = page->at;
+	const char *end = page_line_end(page->at, page->end), *at = page->at;
 	struct ss_text words = { 0 };
 
 	while (at < end && (*at == '#' || *at == ' '))
 		at++;
-	begin_block(page);
+	page_begin_block(page);
 	if (page->options->color)
 		ss_text_add_string(page->out, BOLD);
 	ss_page_words(at, (size_t)(end - at), &words);
@@ -82,30 +82,32 @@ static void add_heading(struct page *page)
 			ss_text_add(page->out, words.data + i, 1);
 	ss_text_add_string(page->out, page->options->color ? PLAIN "\n" : "\n");
 	ss_text_end(&words, page->out);
-	next_line(page);
+	page_next_line(page);
 }
 
 /* Between two fences, as it stands. */
-static void add_code(struct page *page)
+static void page_add_code(struct markdown_page *page)
 {
 	const char *from, *end;
 	size_t widest = 0, indent = CODE_INDENT;
 
-	next_line(page);
-	for (from = page->at; page->at < page->end && !begins(page, "```"); next_line(page)) {
+	page_next_line(page);
+	for (from = page->at; page->at < page->end && !page_begins_with(page, "```");
+	     page_next_line(page)) {
 		size_t width = ss_text_columns(page->at,
-					       (size_t)(line_end(page->at, page->end) - page->at));
+					       (size_t)(page_line_end(page->at, page->end) -
+							page->at));
 
 		widest = width > widest ? width : widest;
 	}
 	end = page->at;
 	if (page->at < page->end)
-		next_line(page);
+		page_next_line(page);
 	if (widest + indent > page->options->width)
 		indent = page->options->width > widest ? page->options->width - widest : 0;
-	begin_block(page);
+	page_begin_block(page);
 	while (from < end) {
-		const char *last = line_end(from, end);
+		const char *last = page_line_end(from, end);
 
 		if (last > from)
 			ss_text_fill(page->out, ' ', indent);
@@ -115,21 +117,21 @@ static void add_code(struct page *page)
 	}
 }
 
-static void add_table(struct page *page)
+static void page_add_table(struct markdown_page *page)
 {
 	const char *from = page->at;
 	size_t length;
 
 	while (page->at < page->end && *page->at == '|')
-		next_line(page);
+		page_next_line(page);
 	length = (size_t)(page->at - from);
 	length -= length && from[length - 1] == '\n';
-	begin_block(page);
+	page_begin_block(page);
 	ss_page_table(from, length, page->options, page->out);
 }
 
 /* Where the words of an item begin: behind "- " or "12. "; 0: it is no item. */
-static size_t item_length(const char *at, const char *end)
+static size_t page_item_length(const char *at, const char *end)
 {
 	const char *from = at;
 
@@ -146,81 +148,82 @@ static size_t item_length(const char *at, const char *end)
 }
 
 /* What begins another block ends a paragraph without an empty line. */
-static bool is_block(const struct page *page)
+static bool page_is_at_block(const struct markdown_page *page)
 {
-	return page->at == page->end || *page->at == '\n' || begins(page, "#") ||
-	       begins(page, "```") || begins(page, "|") || begins(page, "<!--") ||
-	       item_length(page->at, line_end(page->at, page->end)) != 0;
+	return page->at == page->end || *page->at == '\n' || page_begins_with(page, "#") ||
+	       page_begins_with(page, "```") || page_begins_with(page, "|") ||
+	       page_begins_with(page, "<!--") ||
+	       page_item_length(page->at, page_line_end(page->at, page->end)) != 0;
 }
 
 /* Lines up to the next block, as one. */
-static void read_lines(struct page *page, struct ss_text *words)
+static void page_read_lines(struct markdown_page *page, struct ss_text *words)
 {
 	struct ss_text joined = { 0 };
 
 	do {
-		const char *end = line_end(page->at, page->end), *at = page->at;
+		const char *end = page_line_end(page->at, page->end), *at = page->at;
 
 		while (at < end && (*at == ' ' || *at == '>'))
 			at++;
 		if (joined.length)
 			ss_text_add_string(&joined, " ");
 		ss_text_add(&joined, at, (size_t)(end - at));
-		next_line(page);
-	} while (!is_block(page));
+		page_next_line(page);
+	} while (!page_is_at_block(page));
 	if (joined.length)
 		ss_page_words(joined.data, joined.length, words);
 	ss_text_end(&joined, words);
 }
 
 /* One item; items of one list stand without empty lines between them. */
-static void add_item(struct page *page, size_t length)
+static void page_add_item(struct markdown_page *page, size_t length)
 {
 	struct ss_text words = { 0 };
 
 	ss_text_add(page->out, page->at, length);
 	page->at += length;
-	read_lines(page, &words);
-	add_words(page, &words, length);
+	page_read_lines(page, &words);
+	page_add_words(page, &words, length);
 	ss_text_end(&words, page->out);
 }
 
-static void add_list(struct page *page)
+static void page_add_list(struct markdown_page *page)
 {
 	size_t length;
 
-	begin_block(page);
-	while ((length = item_length(page->at, line_end(page->at, page->end))) != 0)
-		add_item(page, length);
+	page_begin_block(page);
+	while ((length = page_item_length(page->at, page_line_end(page->at, page->end))) != 0)
+		page_add_item(page, length);
 }
 
-static void add_paragraph(struct page *page)
+static void page_add_paragraph(struct markdown_page *page)
 {
 	struct ss_text words = { 0 };
 
-	begin_block(page);
-	read_lines(page, &words);
-	add_words(page, &words, 0);
+	page_begin_block(page);
+	page_read_lines(page, &words);
+	page_add_words(page, &words, 0);
 	ss_text_end(&words, page->out);
 }
 
 void ss_render_page(const char *markdown, const struct ss_render_options *options,
 		    struct ss_text *out)
 {
-	struct page page = { markdown, markdown + strlen(markdown), options, out, false };
+	struct markdown_page page = { markdown, markdown + strlen(markdown), options, out, false };
 
 	while (page.at < page.end) {
-		if (*page.at == '\n' || begins(&page, "<!--"))
-			next_line(&page);
-		else if (begins(&page, "#"))
-			add_heading(&page);
-		else if (begins(&page, "```"))
-			add_code(&page);
-		else if (begins(&page, "|"))
-			add_table(&page);
-		else if (item_length(page.at, line_end(page.at, page.end)))
-			add_list(&page);
+		if (*page.at == '\n' || page_begins_with(&page, "<!--"))
+			page_next_line(&page);
+		else if (page_begins_with(&page, "#"))
+			page_add_heading(&page);
+		else if (page_begins_with(&page, "```"))
+			page_add_code(&page);
+		else if (page_begins_with(&page, "|"))
+			page_add_table(&page);
+		else if (page_item_length(page.at, page_line_end(page.at, page.end)))
+			page_add_list(&page);
 		else
-			add_paragraph(&page);
+			page_add_paragraph(&page);
 	}
 }

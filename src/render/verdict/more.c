@@ -8,14 +8,15 @@
 #define NAME_MAX_BYTES 32
 
 /* Commands that are to be shown, each once. */
-struct commands {
+struct next_commands {
 	const struct ss_diagnosis *diagnosis;
 	char views[VIEWS_MAX][NAME_MAX_BYTES];
 	bool of_snapshot[VIEWS_MAX];
 	uint32_t count;
 };
 
-static void add(struct commands *commands, const char *name, size_t length, bool of_snapshot)
+static void next_commands_add(struct next_commands *commands, const char *name, size_t length,
+			      bool of_snapshot)
 {
 	char view[NAME_MAX_BYTES] = "";
 	const struct ss_view *found;
@@ -35,13 +36,14 @@ static void add(struct commands *commands, const char *name, size_t length, bool
 }
 
 /* The view at this place of a list of names. */
-static void add_from(struct commands *commands, const char *names, uint32_t place, bool of_snapshot)
+static void next_commands_add_nth(struct next_commands *commands, const char *names, uint32_t place,
+				  bool of_snapshot)
 {
 	for (; names && *names; place--) {
 		size_t length = strcspn(names, " ");
 
 		if (!place) {
-			add(commands, names, length, of_snapshot);
+			next_commands_add(commands, names, length, of_snapshot);
 			return;
 		}
 		names += length + (names[length] == ' ');
@@ -49,7 +51,7 @@ static void add_from(struct commands *commands, const char *names, uint32_t plac
 }
 
 /* The first view of every finding, then the second ones. */
-static void add_findings(struct commands *commands)
+static void next_commands_add_findings(struct next_commands *commands)
 {
 	const struct ss_diagnosis *diagnosis = commands->diagnosis;
 
@@ -60,14 +62,15 @@ static void add_findings(struct commands *commands)
 			if (!finding->is_warning && !finding->has_no_cost)
 				continue;
 			if (!finding->is_of_snapshots)
-				add_from(commands, finding->rule->views, place, false);
+				next_commands_add_nth(commands, finding->rule->views, place, false);
 			if (finding->has_memory || finding->is_of_snapshots)
-				add_from(commands, finding->rule->memory_views, place, true);
+				next_commands_add_nth(commands, finding->rule->memory_views, place,
+						      true);
 		}
 }
 
 /* Where nothing is wrong: what the step is spent on. */
-static void add_largest(struct commands *commands)
+static void next_commands_add_largest(struct next_commands *commands)
 {
 	const struct ss_account *account = &commands->diagnosis->account;
 	const struct {
@@ -86,28 +89,28 @@ static void add_largest(struct commands *commands)
 		if (parts[i].part_ns > parts[most].part_ns)
 			most = i;
 	for (uint32_t place = 0; place < 2; place++)
-		add_from(commands, parts[most].views, place, false);
-	add(commands, "overview", strlen("overview"), false);
+		next_commands_add_nth(commands, parts[most].views, place, false);
+	next_commands_add(commands, "overview", strlen("overview"), false);
 }
 
 /* Of snapshots alone in which nothing is wrong. */
-static void add_memory(struct commands *commands)
+static void next_commands_add_memory(struct next_commands *commands)
 {
-	add(commands, "holders", strlen("holders"), true);
-	add(commands, "segments", strlen("segments"), true);
+	next_commands_add(commands, "holders", strlen("holders"), true);
+	next_commands_add(commands, "segments", strlen("segments"), true);
 }
 
 void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
-	struct commands commands = { .diagnosis = diagnosis };
+	struct next_commands commands = { .diagnosis = diagnosis };
 	const char *place = options->place ? options->place : "PATH";
 
-	add_findings(&commands);
+	next_commands_add_findings(&commands);
 	if (!commands.count && diagnosis->rank_count)
-		add_largest(&commands);
+		next_commands_add_largest(&commands);
 	else if (!commands.count)
-		add_memory(&commands);
+		next_commands_add_memory(&commands);
 	for (uint32_t i = 0; i < commands.count; i++)
 		if (commands.of_snapshot[i])
 			ss_text_addf(out, "  stepscope snapshot %s %s\n", place, commands.views[i]);

@@ -37,7 +37,7 @@ const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis)
 	return NULL;
 }
 
-static void add_outlier(const struct ss_outlier *outlier, struct ss_text *out)
+static void verdict_add_outlier(const struct ss_outlier *outlier, struct ss_text *out)
 {
 	ss_text_addf(out, "step %u%s takes ", outlier->step,
 		     outlier->is_first ? " (the first)" : "");
@@ -61,7 +61,7 @@ void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text 
 		     spread->outlier_count, spread->count, spread->outlier_count == 1 ? "s" : "");
 	for (uint32_t i = 0; i < shown; i++) {
 		ss_text_add_string(out, i ? "; " : "");
-		add_outlier(&spread->outliers[i], out);
+		verdict_add_outlier(&spread->outliers[i], out);
 	}
 	ss_text_addf(out, "%s.\n", spread->outlier_count > shown ? "; ..." : "");
 }
