@@ -10,6 +10,7 @@
 #define SS_API_CHECK_CHECKING_H
 
 #include "api/session.h"
+#include "check/change_points.h" /* for surfaces that show a series of runs */
 #include "check/summary.h"
 #include "render/check/shown.h"
 
