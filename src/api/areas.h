@@ -7,7 +7,7 @@
 
 #include "memory/area/area.h"
 
-/* Both ways to stack two devices; each takes a byte an event. */
+/* Two ways of stacking for each of two devices; an area takes one byte per event. */
 #define SS_AREAS_MAX 4
 
 struct ss_areas {
@@ -15,7 +15,7 @@ struct ss_areas {
 	uint32_t count;
 };
 
-/* Made when it is asked for the first time; lent until the next call. */
+/* Made on the first request; valid until the next call. */
 SS_MUST_USE
 enum ss_status ss_areas_find(struct ss_areas *areas, const struct ss_opened *opened,
 			     const struct ss_device_memory *device, enum ss_area_group group,

@@ -12,13 +12,13 @@
 #include "table/bound.h"
 #include "table/compare.h"
 
-/* What is compared when nothing is named: where the step goes, then what ran. */
+/* Tables of a comparison without a named view: where the step goes, then what ran. */
 #define TABLES_MAX 2
 
 /* Rows of a table for people by default: the largest changes come first. */
 #define TOP_OF_MANY 20
 
-/* What a run is, in a few figures. */
+/* The main figures of a run. */
 struct compared_run {
 	int64_t step_ns; /* mean over ranks of their mean steps; -1: there are none */
 	uint32_t steps;  /* of the rank that has most */
@@ -50,6 +50,7 @@ static int64_t rank_mean_step(const struct ss_digest *rank)
 	return rank->step_count ? (int64_t)(sum / rank->step_count) : 0;
 }
 
+/* Takes the figures of a run from the digests of its ranks; `rank` below 0: of all of them. */
 static enum ss_status compared_run_measure(struct ss_session *session, int64_t rank,
 					   struct ss_arena *scratch, struct compared_run *out,
 					   struct ss_error *err)
@@ -99,6 +100,7 @@ static void comparison_drop_table(struct run_comparison *comparison)
 	comparison_drop_sides(comparison, comparison->count);
 }
 
+/* Runs a view on both runs and adds the table that compares them. */
 static enum ss_status comparison_add_table(struct run_comparison *comparison, const char *what,
 					   const char *group, struct ss_error *err)
 {
@@ -127,7 +129,7 @@ static enum ss_status comparison_add_table(struct run_comparison *comparison, co
 	return SS_OK;
 }
 
-/* Two tables are a report: a format that holds one needs the name of a view. */
+/* Without a named view there are two tables: a format that has one needs the name. */
 static enum ss_status comparison_check_format(const struct ss_wanted *wanted, struct ss_error *err)
 {
 	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
@@ -140,6 +142,7 @@ static enum ss_status comparison_check_format(const struct ss_wanted *wanted, st
 				 renderer->name);
 }
 
+/* The requested view, or where the step goes and then what ran. */
 static enum ss_status comparison_add_tables(struct run_comparison *comparison, struct ss_error *err)
 {
 	const struct ss_wanted *wanted = comparison->wanted;
@@ -156,7 +159,7 @@ static enum ss_status comparison_add_tables(struct run_comparison *comparison, s
 	SS_TRY(comparison_add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[1].row_count)
 		return SS_OK;
-	/* without a device */
+	/* nothing ran on a GPU: compare operators */
 	comparison_drop_table(comparison);
 	return comparison_add_table(comparison, "operators", NULL, err);
 }
@@ -194,6 +197,7 @@ static void comparison_add_identity(const struct compared_run *run, uint32_t wid
 		ss_markdown_run(&run->identity, out);
 }
 
+/* The two runs, their notes, and how the mean step changed. */
 static void comparison_add_headline(const struct compared_run *a, const struct compared_run *b,
 				    uint32_t width, struct ss_text *out)
 {
@@ -217,6 +221,7 @@ static void comparison_add_headline(const struct compared_run *a, const struct c
 	ss_text_add_string(out, "\n");
 }
 
+/* A run as an object of the JSON document. */
 static void comparison_add_run(const struct compared_run *run, uint32_t number, struct ss_text *out)
 {
 	ss_text_addf(out, "%s\n {\"run\":%" PRIu32 ",\"step_ns\":", number ? "," : "", number);
@@ -257,6 +262,7 @@ static void comparison_add_document(const struct run_comparison *comparison,
 	ss_text_add_string(out, "]}\n");
 }
 
+/* Renders all tables: one document in JSON, one table in CSV, else a report. */
 static enum ss_status comparison_render(struct run_comparison *comparison, struct ss_text *out,
 					struct ss_error *err)
 {
@@ -303,7 +309,7 @@ static enum ss_status comparison_fill(struct run_comparison *comparison, struct 
 	return comparison_add_tables(comparison, err);
 }
 
-/* To be ended also when this failed. */
+/* End it even if this failed. */
 static enum ss_status comparison_begin(struct run_comparison *comparison,
 				       const struct ss_runs *runs, const struct ss_wanted *wanted,
 				       struct ss_error *err)

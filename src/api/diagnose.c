@@ -32,7 +32,7 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	return status;
 }
 
-/* A rank that there is a trace or a snapshot of. */
+/* Fails if neither a trace nor a snapshot has the rank. */
 static enum ss_status verdict_check_rank(const struct ss_job *job, int64_t rank,
 					 struct ss_error *err)
 {
@@ -47,7 +47,7 @@ static enum ss_status verdict_check_rank(const struct ss_job *job, int64_t rank,
 	return ss_choice_no_rank(job, rank, err);
 }
 
-/* The verdict that is asked for, and how it wants to be shown. */
+/* The requested verdict, with its renderer and options. */
 static enum ss_status verdict_of_request(struct ss_session *session, const struct ss_wanted *wanted,
 					 const struct ss_diagnosis **verdict,
 					 const struct ss_renderer **renderer,
@@ -92,7 +92,7 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 	return status;
 }
 
-/* What was asked for, for commands that go on from here: "--rank 3 traces". */
+/* Rank and paths of the request, for the commands that a verdict suggests: "--rank 3 traces". */
 static void verdict_add_place(const struct ss_session *session, const struct ss_wanted *wanted,
 			      struct ss_text *out)
 {
@@ -167,7 +167,7 @@ static void rule_list_fill(struct ss_table *table)
 		rule_list_add(ss_rules[i], table);
 }
 
-/* What the page does not say: it stands in the rule. */
+/* Limits and fix, which are in the rule and not on its page. */
 static void rule_page_add_figures(const struct ss_rule *rule, struct ss_text *out)
 {
 	if (!rule->is_timeless)
@@ -201,7 +201,7 @@ static enum ss_status explain_fail_unknown(const char *name, struct ss_error *er
 	return ss_fail(err, SS_ERR_USAGE, "no rule or term called '%.60s'", name);
 }
 
-/* Markdown, but for people at a terminal. */
+/* The Markdown itself, or its form for a terminal. */
 static void explain_show_page(const struct ss_wanted *wanted, const char *page, struct ss_text *out)
 {
 	struct ss_render_options options = { .width = wanted->width ? wanted->width : 80,

@@ -15,7 +15,9 @@
 /* Where the field ends. */
 #define SS_END_OF(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
 
-/* The constant, the struct, its last field at first and now, its first size on 64 bit. */
+/*
+ * The constant, the struct, its last field in the first version and now, its first size on 64 bit.
+ */
 #define SS_FIRST_SIZE(name, type, first_last, last, bytes)                                  \
 	enum { name = SS_END_OF(type, first_last) };                                        \
 	_Static_assert(offsetof(type, size) == 0, "public structs begin with their size");  \

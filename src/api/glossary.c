@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "glossary.inc"
 
-/* Letters without regard to case; '-', '_' and ' ' are the same. */
+/* Makes case irrelevant, and '-', '_' and ' ' the same. */
 static char fold_letter(char c)
 {
 	if (c == '-' || c == '_')

@@ -65,6 +65,7 @@ void ss_memories_identity(const struct ss_job *job, uint32_t number, struct ss_i
 		ss_identity_of_file(job, entry.file, out);
 }
 
+/* Computes the memory data of a trace unless it is there; the caller holds the gate. */
 static enum ss_status memories_make_traced(struct ss_memories *memories, const struct ss_job *job,
 					   uint32_t file, struct ss_error *err)
 {

@@ -74,7 +74,7 @@ bool ss_option_at(size_t index, struct ss_option_offer *out)
 								? ss_options[i].argument
 								: "1" };
 
-		/* of several of one name the first */
+		/* of several options of one name only the first */
 		if (ss_options[i].owner != SS_OPTION_OF_REQUEST ||
 		    ss_option_find(own.name, strlen(own.name),
 				   SS_TAKERS_SHOWING | SS_TAKERS_ROWS) != &ss_options[i] ||

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* As many paths of one folder are given one by one; of more, the folder. */
+/* Up to so many paths of one folder are listed; if there are more, the folder is. */
 #define PATHS_MAX 4
 
 static bool shell_is_plain(char letter)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the paths of a session as words of a shell, for commands that can be pasted.
+ * place.h - the paths of a session, quoted for a shell, for commands that can be pasted.
  */
 #ifndef SS_API_PLACE_H
 #define SS_API_PLACE_H
@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* Adds the paths to those that are there: each one quoted where the shell needs it. */
+/* Appends the paths, each quoted if the shell needs it. */
 void ss_place_add(struct ss_text *place, const char *const *paths, size_t count);
 
 /* Adds one word of a command line. */

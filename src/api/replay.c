@@ -50,7 +50,7 @@ static enum ss_status lent_replay_join(struct ss_session *session, struct lent_r
 			      err);
 }
 
-/* Give it back when SS_OK came back. */
+/* Release it after SS_OK. */
 static enum ss_status lent_replay_open(struct ss_session *session, struct lent_replay *lent,
 				       struct ss_error *err)
 {

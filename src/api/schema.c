@@ -10,7 +10,7 @@
 #include "memory/subject.h"
 #include "stepscope.h"
 
-/* The schema of tables with whatever columns. */
+/* The schema of tables with any columns. */
 static const char any_table_schema[] = "table";
 
 const char *ss_schema_at(size_t index)

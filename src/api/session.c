@@ -11,6 +11,7 @@
 #include "base/system/thread.h"
 #include "diagnose/keep.h"
 
+/* A session without files; NULL: no memory. */
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {
 	struct ss_memory outside;

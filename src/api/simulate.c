@@ -12,6 +12,7 @@
 #include "sim/settings.h"
 #include "stepscope.h"
 
+/* Tells the caller which faults the job has, and what each costs per step. */
 static void simulation_report_planted(const struct ss_sim_job *job,
 				      const struct ss_simulation *simulation)
 {
@@ -68,6 +69,7 @@ static enum ss_status simulation_write_ranks(const struct ss_sim_job *job,
 	return SS_OK;
 }
 
+/* Writes the job to the folder, or rank by rank to the caller's sink. */
 static enum ss_status simulation_run(const struct ss_simulation *simulation,
 				     struct ss_simulated *out, struct ss_error *err)
 {

@@ -23,8 +23,8 @@ enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size
 			     const char *name, struct ss_error *err);
 
 /*
- * Copies as much of `own` to the caller's struct as that has room for, but its size. Bytes that
- * this library does not know stay: a size that nobody set does no harm as long as it is large.
+ * Copies as much of `own` as the caller's struct can hold, except its size. Bytes that this library
+ * does not know stay as they are, so a size that was never set does no harm if it is large.
  */
 void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_size);
 

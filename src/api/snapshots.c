@@ -28,7 +28,7 @@ static enum ss_status memory_request_run_views(struct ss_query *query,
 	return SS_OK;
 }
 
-/* All but rendering; to be ended also when this failed. */
+/* All stages but rendering; end the query even if this failed. */
 static enum ss_status memory_request_make(struct ss_query *query,
 					  const struct ss_snapshot_subject *subject,
 					  const struct ss_identity *run,
@@ -62,7 +62,7 @@ enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
 
 /* --- of a session -------------------------------------------------------------------- */
 
-/* As many as a sentence names. */
+/* Files that an error names. */
 #define LISTED 3
 
 static const char *memory_file_name(const char *path)
@@ -72,7 +72,7 @@ static const char *memory_file_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Several: which there are, and what to type. */
+/* Fails: several files match. The error says which, and how to choose one. */
 static enum ss_status memory_fail_many(const struct ss_job *job, uint32_t count,
 				       struct ss_error *err)
 {
@@ -128,6 +128,7 @@ static enum ss_status memory_fail_no_rank(const struct ss_job *job, int64_t rank
 		       rank, words);
 }
 
+/* The number of the file with memory events that the request is about. */
 static enum ss_status memory_request_choose(const struct ss_job *job,
 					    const struct ss_wanted *wanted, uint32_t *out,
 					    struct ss_error *err)

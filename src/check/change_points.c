@@ -14,15 +14,15 @@
  */
 #define SCORE_MARGIN 3.5
 
-/* Odd values next to each other that do not matter: two of five. */
+/* Values on each side of the median filter: two outliers in five do not matter. */
 #define SMOOTH_REACH 2
 
-/* Equal values have no noise: this share of the level is what clocks can tell. */
+/* The least noise, as a share of the level: equal values have none, but clocks are no better. */
 #define NOISE_SHARE_MIN 1e-4
 
 struct value_series {
 	const double *values;
-	double *smooth; /* the median of each value and its neighbours: odd ones are gone */
+	double *smooth; /* the median of each value and its neighbours: without outliers */
 	double *sums;   /* of smooth, before each index; one more than values */
 	double *scratch;
 	uint32_t count;
@@ -37,6 +37,7 @@ static double series_median(const struct value_series *series, uint32_t from, ui
 	return ss_noise_median(series->scratch, to - from);
 }
 
+/* Smooths the values, and estimates their noise and the score that a change must exceed. */
 static void series_prepare(struct value_series *series)
 {
 	const double *values = series->values;
@@ -123,7 +124,7 @@ static void series_split(struct value_series *series)
 	}
 }
 
-/* Drops what is no change between its neighbours; what remains goes to the list. */
+/* Drops splits that are no change between their neighbours, and lists the others. */
 static void series_test_again(struct value_series *series, struct ss_change_points *out)
 {
 	struct ss_change_point point;

@@ -78,7 +78,10 @@ static struct ss_check_change *changes_find_rule(struct change_list *list,
 	return &list->items[list->count++];
 }
 
-/* Findings of one rule are one; the title is that of the first, of the new run where it has it. */
+/*
+ * Adds up the findings of each rule; the title is that of the first one, of the new run if it has
+ * one.
+ */
 static void changes_add_findings(struct change_list *list, const struct ss_check_run *run,
 				 double weight, bool is_after)
 {
@@ -94,6 +97,7 @@ static void changes_add_findings(struct change_list *list, const struct ss_check
 
 /* --- the rest --------------------------------------------------------------------------- */
 
+/* Parts or phases of the step, in the run and in the mean of the baseline. */
 static void changes_add_figures(struct change_list *list, const struct ss_check *check,
 				enum ss_check_kind kind)
 {
@@ -125,7 +129,7 @@ static int change_compare_name(const void *a, const void *b)
 		      ((const struct ss_check_change *)b)->name);
 }
 
-/* Those of all runs, those of one name together. */
+/* Adds the items of all runs, summed by name. */
 static void changes_add_items(struct change_list *list, const struct ss_check *check,
 			      enum ss_check_kind kind)
 {
@@ -160,7 +164,7 @@ static void changes_add_items(struct change_list *list, const struct ss_check *c
 	list->count = used;
 }
 
-/* More than any list has. */
+/* Enough for any list. */
 static size_t changes_capacity(const struct ss_check *check)
 {
 	size_t capacity = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count +

@@ -90,6 +90,7 @@ static uint32_t check_least_steps(const struct ss_check *check)
 	return least;
 }
 
+/* Compares the steps, and says why if that is inconclusive. False: no memory. */
 static bool check_compare_steps(struct ss_check *check, double threshold, struct ss_arena *arena)
 {
 	struct ss_noise_run *before = SS_ARENA_NEW(arena, struct ss_noise_run, check->before_count);
@@ -120,8 +121,8 @@ static bool check_compare_steps(struct ss_check *check, double threshold, struct
 }
 
 /*
- * Only single steps are longer, and nothing tells why: it may happen in any run. Where a finding
- * explains it, it did happen.
+ * Doubts a regression if only single steps are longer and no finding explains them: that can happen
+ * in any run. False: no memory.
  */
 static bool check_doubt_single_steps(struct ss_check *check, struct ss_arena *arena)
 {

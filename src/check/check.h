@@ -9,7 +9,7 @@
 #include "check/condition.h"
 #include "check/measure.h"
 
-/* More runs say no more about how runs differ. */
+/* More runs do not make the noise more certain. */
 #define SS_CHECK_RUNS_MAX 64
 
 /* What changed, as it is named to users. */
@@ -69,7 +69,7 @@ SS_MUST_USE
 enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct ss_arena *arena,
 				struct ss_error *err);
 
-/* The verdict of the comparison and of the conditions, which have been asked. */
+/* The verdict of the comparison and of the conditions, which have been evaluated. */
 void ss_check_conclude(struct ss_check *check);
 
 /* changes.c: fills check->changes, in the direction of the change. */

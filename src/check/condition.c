@@ -85,7 +85,7 @@ static const char *condition_read_number(const char *at, double *out)
 	return digits ? at : NULL;
 }
 
-/* Columns are snake_case, and views kebab-case: what was typed between is meant. */
+/* Columns are snake_case and views kebab-case; both separators are accepted. */
 static const char *condition_copy_name(struct ss_arena *arena, const char *from, size_t length,
 				       char wrong, char right)
 {
@@ -97,7 +97,7 @@ static const char *condition_copy_name(struct ss_arena *arena, const char *from,
 	return name;
 }
 
-/* The name before the operator; `at` moves behind the operator. */
+/* Reads the name and the operator; `at` moves behind them. False: one of them is missing. */
 static bool condition_read_left(struct ss_condition *out, const char **at, struct ss_arena *arena,
 				bool *is_fine)
 {
@@ -155,6 +155,7 @@ enum ss_status ss_condition_read(struct ss_condition *out, const char *text, siz
 
 /* --- binding ---------------------------------------------------------------------------- */
 
+/* Always fails: the error suggests a similar column, or says where columns are listed. */
 static enum ss_status condition_fail_no_column(const struct ss_condition *condition,
 					       const struct ss_view *view, struct ss_error *err)
 {
@@ -179,6 +180,7 @@ static enum ss_status condition_fail_no_column(const struct ss_condition *condit
 		       condition->column);
 }
 
+/* Converts the number to the unit of its column. */
 static enum ss_status condition_convert_unit(struct ss_condition *condition, struct ss_error *err)
 {
 	const struct ss_column *column = condition->declared;
@@ -300,7 +302,7 @@ bool ss_condition_ask(struct ss_condition *condition, const struct ss_table *tab
 	}
 	if (condition->of_rows && condition->view)
 		condition->where = condition_name_row(table, worst, arena);
-	/* what is not there meets no condition */
+	/* without rows nothing meets the condition */
 	condition->is_known = condition->is_known || !table->row_count;
 	return !condition->of_rows || !condition->view || condition->where;
 }

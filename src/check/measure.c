@@ -34,6 +34,7 @@ static uint32_t *measure_list_ranks(const struct ss_job *job, struct ss_arena *a
 	return ranks;
 }
 
+/* The lengths and parts of the steps, as means over ranks. */
 static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *job,
 				struct ss_arena *arena)
 {
@@ -64,7 +65,7 @@ static int check_item_compare_name(const void *a, const void *b)
 		      ((const struct ss_check_item *)b)->name);
 }
 
-/* Sorts, adds those of one name, and copies the names. */
+/* Sorts the items, adds up those of one name, divides by the steps and copies the names. */
 static bool check_items_finish(struct ss_check_items *list, double steps, struct ss_arena *arena)
 {
 	uint32_t used = 0;
@@ -89,6 +90,7 @@ static bool check_items_finish(struct ss_check_items *list, double steps, struct
 	return true;
 }
 
+/* Times of kernels and phases per step. */
 static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job *job, double steps,
 				  struct ss_arena *arena)
 {
@@ -114,7 +116,7 @@ static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job 
 	return check_items_finish(list, steps, arena);
 }
 
-/* What communication takes away from the step: without what hides behind compute. */
+/* Exposed communication: without the part that overlaps compute. */
 static bool check_measure_collectives(struct ss_check_run *out, const struct ss_job *job,
 				      double steps, struct ss_arena *arena)
 {
@@ -141,6 +143,7 @@ static bool check_measure_collectives(struct ss_check_run *out, const struct ss_
 	return check_items_finish(list, steps, arena);
 }
 
+/* The modules of the first rank: they show whether two runs have the same model. */
 static bool check_measure_modules(struct ss_check_run *out, const struct ss_job *job,
 				  struct ss_arena *arena)
 {
@@ -160,7 +163,7 @@ static bool check_measure_modules(struct ss_check_run *out, const struct ss_job 
 
 /* --- findings --------------------------------------------------------------------------- */
 
-/* What nothing explains has no fix, and yet it is time that was lost. */
+/* Time that nothing explains has no fix, but it is a cost. */
 static double measure_finding_cost(const struct ss_diagnosis *diagnosis,
 				   const struct ss_finding *finding)
 {

@@ -191,6 +191,7 @@ static double baseline_half_width(const struct noise_baseline *baseline, double 
 	return student_t(freedom) * sqrt(sum);
 }
 
+/* Compares a figure with its noise and the threshold. */
 static struct ss_noise_figure noise_figure_make(double before, double after, double half,
 						double threshold)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.h - whether a run is slower than earlier ones, or only as different as they are anyway.
+ * noise.h - whether a run is slower than earlier ones, or within their noise.
  *
  * The noise is that of the baseline: if nothing has changed, the new run is one more like those.
  * So the interval is the one in which the mean of its steps would lie: Student's t with the
@@ -33,8 +33,8 @@ const char *ss_verdict_name(enum ss_check_verdict verdict);
 #define SS_NOISE_LEVEL 99
 
 /*
- * How much the mean steps of equal runs differ beyond the noise of their steps, where the baseline
- * does not say: clocks, temperature and the place in the network are not the same twice.
+ * How much the mean steps of equal runs differ beyond the noise of their steps, if the baseline
+ * does not show it: clocks, temperature and the place in the network vary between runs.
  */
 #define SS_NOISE_RUN_SHARE 0.002
 

@@ -65,7 +65,7 @@ static void arrow_batch_release(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* Names of files can hold bytes that are no UTF-8, which Arrow's texts must not: '?'. */
+/* Names of files can have bytes that are not UTF-8, which Arrow does not allow: they become '?'. */
 static void arrow_texts_repair(struct ss_dictionary *texts)
 {
 	for (uint32_t id = 0; id < texts->count; id++) {
@@ -80,7 +80,7 @@ static void arrow_texts_repair(struct ss_dictionary *texts)
 	}
 }
 
-/* A column of nulls has no text, but an offset and a place for bytes. */
+/* A column of nulls has no text, but needs an offset and a buffer for bytes. */
 static bool arrow_texts_reserve(struct ss_dictionary *texts, struct ss_memory *memory)
 {
 	if (!ss_buffer_reserve(memory, &texts->offsets, sizeof(int64_t)) ||
@@ -91,6 +91,7 @@ static bool arrow_texts_reserve(struct ss_dictionary *texts, struct ss_memory *m
 	return true;
 }
 
+/* Moves the texts of a column into an array: the dictionary of its ids. */
 static bool arrow_take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
 			     struct ArrowArray *out)
 {
@@ -113,6 +114,7 @@ static bool arrow_take_texts(struct ss_dictionary *texts, struct ss_memory *memo
 	return true;
 }
 
+/* Moves a column into an array; the table keeps no buffer of it. */
 static bool arrow_take_column(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows,
 			      struct ArrowArray *out)
 {

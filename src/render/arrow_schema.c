@@ -86,6 +86,7 @@ static bool schema_pairs_end(struct schema_pairs *pairs, struct schema_node *own
 	return whole;
 }
 
+/* The length of metadata in Arrow's form. */
 static size_t schema_pairs_bytes(const char *metadata)
 {
 	const char *at = metadata;
@@ -232,6 +233,7 @@ static bool column_adds_up(const struct ss_table *table, const char *name)
 	       !(view->nested & 1u << ss_view_group(view, table->group));
 }
 
+/* The field of a column: its type, its unit and its roles as metadata. */
 static bool schema_make_column(const struct ss_table *table, uint32_t index,
 			       struct ArrowSchema *out)
 {
@@ -262,7 +264,7 @@ static bool schema_make_column(const struct ss_table *table, uint32_t index,
 	return true;
 }
 
-/* What stands around the rows in JSON. */
+/* The metadata: what JSON has beside the rows. */
 static bool schema_describe_table(const struct ss_table *table,
 				  const struct ss_render_options *options, struct ArrowSchema *out)
 {

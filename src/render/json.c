@@ -32,6 +32,7 @@ static inline void json_add_byte(struct ss_text *out, char byte)
 	out->data[out->length] = '\0';
 }
 
+/* Copies plain bytes eight at a time and escapes the others. */
 static void json_add_quoted(struct ss_text *out, const char *text, size_t length)
 {
 	const char *from = text, *end = text + length;

@@ -16,7 +16,7 @@
 /* A place is not kept whole where it is wider than this: half of a narrow terminal. */
 #define PLACE_WIDTH_MAX 40
 
-/* How far texts are made narrower. */
+/* How far texts may be shortened. */
 struct text_limit {
 	size_t width;
 	bool keeps_places;
@@ -105,7 +105,7 @@ static void table_layout_widen_for(struct ss_render_layout *layout, uint32_t col
 		layout->width[column] = width;
 }
 
-/* What the totals need; the scratch is used. */
+/* Makes columns wide enough for the totals; overwrites the scratch. */
 static void table_layout_measure_totals(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
@@ -141,6 +141,7 @@ static void table_layout_measure_place(struct ss_render_layout *layout, uint32_t
 		layout->place[column] = least;
 }
 
+/* Chooses the columns that are shown, and measures their cells. */
 static void table_layout_measure(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
@@ -186,7 +187,7 @@ uint32_t ss_layout_last(const struct ss_render_layout *layout)
 	return last;
 }
 
-/* What a text is not made narrower than: places stay, where they are kept. */
+/* The least width of a text column; a place stays whole if the limit says so. */
 static size_t table_layout_least_width(const struct ss_render_layout *layout, uint32_t column,
 				       struct text_limit limit)
 {
@@ -194,7 +195,7 @@ static size_t table_layout_least_width(const struct ss_render_layout *layout, ui
 									 : limit.width;
 }
 
-/* The text to be made narrower: the widest above the least width; SS_LAYOUT_COLUMNS: none. */
+/* The text to shorten: the widest above its least width; SS_LAYOUT_COLUMNS: none. */
 static uint32_t table_layout_widest_text(const struct ss_render_layout *layout,
 					 struct text_limit limit, uint32_t *text_columns)
 {
@@ -262,7 +263,7 @@ static void table_layout_leave_out(struct ss_render_layout *layout, uint32_t col
 	layout->left_out++;
 }
 
-/* Texts get back what columns that were left out after them have freed, the neediest first. */
+/* Gives the space of columns that were left out back to texts, the most shortened first. */
 static void table_layout_widen_texts(struct ss_render_layout *layout, const size_t *whole,
 				     size_t available)
 {
@@ -282,7 +283,7 @@ static void table_layout_widen_texts(struct ss_render_layout *layout, const size
 	}
 }
 
-/* Makes one text narrower. False: none is wider than that. */
+/* Makes one text narrower. False: none is wider than the limit. */
 static bool table_layout_narrow_one(struct ss_render_layout *layout, struct text_limit limit,
 				    size_t available)
 {
@@ -339,17 +340,17 @@ static void table_layout_fit(struct ss_render_layout *layout, size_t available)
 	table_layout_widen_texts(layout, whole, available);
 }
 
-/* Narrower than this bars do not tell anything; wider ones tell no more. */
+/* Narrower bars show nothing; wider ones show no more. */
 #define BAR_WIDTH_MIN 8
 #define BAR_WIDTH_MAX 24
 
 /* A text is not made narrower than this for the sake of a bar. */
 #define BAR_TEXT_MIN 32
 
-/* Nor are there bars on terminals that have hardly room for a table. */
+/* Terminals that hardly fit a table get no bars. */
 #define BAR_ROOM_MIN 40
 
-/* No text of the table with a bar is much narrower than in the one without. */
+/* Whether no text of the table with a bar is much narrower than without it. */
 static bool table_layout_spares_texts(const struct ss_render_layout *with,
 				      const struct ss_render_layout *without)
 {

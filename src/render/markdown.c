@@ -6,7 +6,7 @@
 
 #include "render/verdict/diagnosis.h"
 
-/* A name can hold what Markdown and HTML take for their own. */
+/* Names can contain markup of Markdown and HTML. */
 static void markdown_add_escaped(struct ss_text *out, const char *text, size_t length)
 {
 	for (const char *end = text + length; text < end; text++) {

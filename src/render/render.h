@@ -68,7 +68,7 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
 void ss_render_ns(int64_t ns, struct ss_text *out);
-/* The nanoseconds of the unit in which a time is read best; times beside it get the same. */
+/* The unit in which a time reads best, in nanoseconds; times next to it use the same. */
 int64_t ss_render_scale(int64_t ns);
 /* "0.941 ms", three digits in the unit of that scale. */
 void ss_render_ns_in(int64_t ns, int64_t scale, struct ss_text *out);
@@ -110,7 +110,7 @@ void ss_render_run_member(const struct ss_identity *run, struct ss_text *out);
  */
 void ss_render_run_line(const struct ss_identity *run, uint32_t width, struct ss_text *out);
 
-/* markdown.c: a text without what Markdown and HTML take for their own. */
+/* markdown.c: escapes what is markup in Markdown and HTML. */
 void ss_render_escaped(struct ss_text *out, const char *text);
 
 /* markdown.c: the line about the run, and an empty one; nothing if nothing is recorded. */

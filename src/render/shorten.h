@@ -2,8 +2,8 @@
 /*
  * shorten.h - texts that are wider than their column.
  *
- * Paths and names are told apart by their ends more than by their beginnings, so that the
- * end stays whole. In a place in a program (model.py:14 (forward), /home/me/model.py(14):
+ * Paths and names differ at their ends more than at their beginnings, so the end stays whole.
+ * In a place in a program (model.py:14 (forward), /home/me/model.py(14):
  * forward) file and line stay: folders go first, then the end of the function's name.
  */
 #ifndef SS_RENDER_SHORTEN_H
@@ -14,7 +14,7 @@
 /* Adds the text, or what fits into `width` columns of it. */
 void ss_shorten(const char *text, size_t length, size_t width, struct ss_text *out);
 
-/* Columns that the file and line of the only place in a text take when it is cut; 0: none. */
+/* The width of file and line, if a text names one place; 0: it names none, or several. */
 size_t ss_shorten_least(const char *text, size_t length);
 
 #endif

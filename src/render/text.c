@@ -19,7 +19,7 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
-/* The largest cell of the column is a whole bar; eighths of a block say the rest. */
+/* The largest cell of the column is a full bar; the end of a bar is drawn in eighths of a block. */
 static void text_add_bar(const struct ss_render_layout *layout, uint32_t row, struct ss_text *out)
 {
 	static const char *const eighths[] = { "",
@@ -59,7 +59,7 @@ static void text_pad(struct ss_text *out, size_t used, size_t width)
 static const char *text_add_wrapped(const char *text, const char *end, size_t width,
 				    struct ss_text *out)
 {
-	/* a letter can be two columns wide, and one at least has to go */
+	/* a letter can be two columns wide, and at least one must be printed */
 	size_t length = (size_t)(end - text);
 	size_t cut = ss_text_prefix(text, length, width > 2 ? width : 2);
 
@@ -84,6 +84,7 @@ static const char *severity_color(const struct ss_cell *cell)
 	return ss_cell_is_text(cell, "mended") ? YELLOW : NULL;
 }
 
+/* A cell with its padding; numbers are right-aligned. */
 static void text_add_cell(const struct ss_render_layout *layout, uint32_t row, uint32_t i,
 			  bool is_last, struct ss_text *scratch, struct ss_text *out)
 {
@@ -182,7 +183,7 @@ static void text_add_row(const struct ss_render_layout *layout, uint32_t row,
 			text_add_wrapped_cell(layout, row, i, out);
 }
 
-/* What is the same in all rows, said once. */
+/* Columns with one value in all rows, printed once. */
 static void text_add_context(const struct ss_render_layout *layout, struct ss_text *scratch,
 			     struct ss_text *out)
 {
@@ -205,7 +206,7 @@ static void text_add_context(const struct ss_render_layout *layout, struct ss_te
 	}
 }
 
-/* A single row of a wide table: one line a cell. */
+/* A single row of a wide table: one line per cell. */
 static void text_add_list(const struct ss_render_layout *layout, struct ss_text *scratch,
 			  struct ss_text *out)
 {
@@ -285,6 +286,7 @@ static bool view_has_details(const struct ss_view *view)
 	return details > view->column_count / 2;
 }
 
+/* The table with what stands above and below it. */
 static void text_add_table(struct ss_render_layout *layout, struct ss_text *scratch,
 			   struct ss_text *out)
 {
@@ -382,6 +384,7 @@ static bool report_has_said(const struct ss_report_parts *parts, uint32_t at)
 	return false;
 }
 
+/* The headline, then every table under its own heading. */
 static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {

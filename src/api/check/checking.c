@@ -13,7 +13,7 @@
 
 /* --- conditions ------------------------------------------------------------------------- */
 
-/* The findings are a table, too, and no view of a trace. */
+/* The findings are a table, but not a view of a trace. */
 static bool names_findings(const char *view)
 {
 	return strcmp(view, "findings") == 0 || strcmp(view, "diagnose") == 0;
@@ -33,6 +33,7 @@ static enum ss_status condition_bind_view(struct ss_checking *checking,
 	return ss_condition_bind(condition, view, err);
 }
 
+/* Reads conditions separated by commas, and binds each to its column. */
 static enum ss_status checking_read_conditions(struct ss_checking *checking, const char *text,
 					       struct ss_error *err)
 {
@@ -103,6 +104,7 @@ static enum ss_status condition_evaluate_findings(struct ss_condition *condition
 	return is_fine ? SS_OK : ss_fail_memory(err, "the conditions");
 }
 
+/* Evaluates every condition on its table: the summary, the findings or a view of the run. */
 static enum ss_status checking_evaluate(struct ss_checking *checking, struct ss_session *session,
 					struct ss_error *err)
 {

@@ -31,6 +31,7 @@ static void info_add_count(struct ss_text *out, uint64_t count, const char *one,
 	ss_text_addf(out, " %s", count == 1 ? one : many);
 }
 
+/* "4 steps", or "3 to 4 steps" if the files differ. */
 static void info_add_steps(const struct ss_job *job, struct ss_text *out)
 {
 	uint32_t least = UINT32_MAX, most = 0;

@@ -29,7 +29,7 @@ static void basis_scope_add_rank(struct basis_scope *scope, uint32_t steps)
 		scope->most = steps;
 }
 
-/* Of the files, as far as they are there. */
+/* Ranks and steps of the chosen files. */
 static struct basis_scope basis_scope_of_files(const struct ss_job *job,
 					       const struct ss_choice *choice)
 {
@@ -50,7 +50,7 @@ static struct basis_scope basis_scope_of_files(const struct ss_job *job,
 	return scope;
 }
 
-/* Of what compares ranks: steps without length are not in it. */
+/* The same for views of all ranks, which leave out steps without length. */
 static struct basis_scope basis_scope_of_ranks(const struct ss_joined *joined,
 					       const struct ss_choice *choice)
 {
@@ -72,6 +72,7 @@ static const char *basis_steps_words(struct ss_table *table, const struct basis_
 	return ss_table_print(table, "%u step%s", scope->most, scope->most == 1 ? "" : "s");
 }
 
+/* What the figures of a table refer to, in words; NULL: steps do not matter. */
 static const char *basis_words(struct ss_table *table, enum ss_basis basis,
 			       const struct basis_scope *scope, bool chosen)
 {

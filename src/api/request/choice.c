@@ -36,6 +36,7 @@ static bool choice_read_steps(const char *text, int64_t *first, int64_t *last)
 	return !*text && *first <= *last;
 }
 
+/* Steps by number, by range or by name; false: the trace has none of them. */
 static bool choice_find_steps(const struct ss_trace *trace, const char *text,
 			      struct ss_selection *out)
 {
@@ -100,7 +101,7 @@ static enum ss_status choice_read_track(const struct ss_wanted *wanted, const ch
 	return ss_fail(err, SS_ERR_USAGE, "'%s' takes a number, not '%.60s'", name, text);
 }
 
-/* --- what is not there ------------------------------------------------------------------ */
+/* --- errors: what does not exist ------------------------------------------------------------------ */
 
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
 {
@@ -160,6 +161,7 @@ static int64_t choice_next_track(const struct ss_job *job, const struct ss_choic
 	return best;
 }
 
+/* Always fails: nothing ran on the chosen device or stream. The error lists those that exist. */
 static enum ss_status choice_fail_no_track(const struct ss_job *job, const struct ss_choice *choice,
 					   struct ss_error *err)
 {

@@ -15,13 +15,17 @@ struct ss_choice {
 	bool compares;          /* the ranks' minimum, median and maximum */
 	int64_t device, stream; /* or SS_SELECT_ANY */
 	const char *step;       /* as the request has it; NULL: all */
-	bool is_part;           /* of the files: something but the rank was chosen */
+	/* steps, device or stream are chosen: views run on a part of each file */
+	bool is_part;
 };
 
-/* "3" is that rank, anything else every rank; "all" sets `compares`. Checked when it is found. */
+/*
+ * Reads the option 'rank': "3" is that rank, "all" sets `compares`, anything else is every rank.
+ * ss_choice_read() checks that the rank exists.
+ */
 void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares);
 
-/* Fails with an error that no file has this rank, and which ranks there are. */
+/* Always fails: no file has this rank. The error lists the ranks that exist. */
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err);
 
 /* Fails if no file of the job has what is requested. */

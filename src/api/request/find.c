@@ -11,6 +11,7 @@
 
 /* --- what takes which options ------------------------------------------------------------ */
 
+/* A view takes the options of its kind, and those that its groups and columns allow. */
 static uint32_t takers_of_view(const struct ss_view *view)
 {
 	uint32_t takers = SS_TAKER_SORTED;
@@ -126,7 +127,7 @@ enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
 		       (int)strcspn(list, ","), list);
 }
 
-/* A report, in a format that holds as many tables as it has. */
+/* Refuses a report in a format that has one table. */
 static enum ss_status found_check_format(const struct ss_wanted *wanted,
 					 const struct ss_found *found, struct ss_error *err)
 {
@@ -189,6 +190,7 @@ bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wan
 	       !ss_wanted_text(wanted, "stream");
 }
 
+/* Chooses the views of a report for one rank or for several. */
 static enum ss_status found_set_report(const struct ss_wanted *wanted,
 				       const struct ss_report *report, bool several_ranks,
 				       struct ss_found *out, struct ss_error *err)

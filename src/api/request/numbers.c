@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* As many as a sentence names. */
+/* Numbers that an error lists. */
 #define LISTED 8
 
 void ss_numbers_add(struct ss_numbers *numbers, int64_t number)

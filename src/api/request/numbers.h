@@ -16,7 +16,7 @@ struct ss_numbers {
 	char list[SS_NUMBERS_BYTES]; /* the first of them */
 };
 
-/* In ascending order; one that was the last already, or is below 0, is not counted. */
+/* Numbers come in ascending order; repeated and negative ones are ignored. */
 void ss_numbers_add(struct ss_numbers *numbers, int64_t number);
 
 /* "there are ranks 0 to 7", "there is rank 3"; `none` where there are none. */

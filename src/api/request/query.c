@@ -54,7 +54,7 @@ static bool view_is_by_rank(const struct ss_view *view)
 	return !view->rankless && !ss_view_of_job(view) && !view->run_snapshot;
 }
 
-/* There were rows, and the name matches none of them: that is why there is nothing to show. */
+/* Says in an empty table that its rows do not match the name. */
 static void query_note_no_match(struct ss_table *table, const char *name, uint32_t had)
 {
 	char text[256];
@@ -66,7 +66,7 @@ static void query_note_no_match(struct ss_table *table, const char *name, uint32
 	table->empty = ss_arena_copy(table->arena, text, strlen(text));
 }
 
-/* Rows that match, and ranks as one: totals of the ranks are of the rows that stay. */
+/* Filters rows by device and name, and merges ranks: totals of ranks cover matching rows only. */
 static enum ss_status query_choose_rows(const struct ss_query *query, bool compares, bool folds,
 					struct ss_table *table, struct ss_error *err)
 {
@@ -103,7 +103,7 @@ static void query_cut_part(struct ss_table *table, uint32_t rows)
 	table->row_count = rows;
 }
 
-/* Rows of all ranks in one order are cut when they are rendered. */
+/* Arranges one table. Rows of all ranks that are sorted are cut by the renderer, not here. */
 static enum ss_status query_arrange_table(const struct ss_query *query, const struct ss_part *part,
 					  struct ss_table *table, struct ss_error *err)
 {
@@ -161,7 +161,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
 
-	/* notes are added to a table that was whole before */
+	/* adding notes may have failed since the table was filled */
 	for (uint32_t i = 0; i < query->found.count; i++)
 		if (query->tables[i].failed)
 			return ss_fail_memory(err, "the table");
@@ -175,7 +175,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-/* --- whole ways --------------------------------------------------------------------------- */
+/* --- complete requests --------------------------------------------------------------------------- */
 
 enum ss_status ss_query_list(const struct ss_wanted *wanted, const struct ss_view *view,
 			     void (*fill)(struct ss_table *table), struct ss_text *out,
@@ -214,7 +214,7 @@ enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
 	return status == SS_OK ? ss_query_arrange(query, err) : status;
 }
 
-/* Tables of views and reports, from the files to their rows. */
+/* Fills and arranges the tables of a view or report. */
 static enum ss_status query_make_tables(struct ss_query *query, struct ss_session *session,
 					struct ss_error *err)
 {
@@ -229,7 +229,7 @@ static enum ss_status query_make_tables(struct ss_query *query, struct ss_sessio
 	return ss_query_arrange(query, err);
 }
 
-/* All but rendering; to be ended also when this failed. */
+/* All stages but rendering; end the query even if this failed. */
 static enum ss_status query_make(struct ss_query *query, struct ss_session *session,
 				 const struct ss_wanted *wanted, struct ss_error *err)
 {

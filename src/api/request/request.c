@@ -8,7 +8,7 @@
 
 #include "api/first_sizes.h"
 
-/* Options with a form of their own in struct ss_request and those of its list have one room. */
+/* Finds an option of requests: a field of struct ss_request, or one of its list. */
 static const struct ss_option *request_find_option(const char *name, size_t length)
 {
 	for (size_t i = 0; i < ss_option_count; i++)

@@ -6,7 +6,7 @@
 #include "ranks/notes.h"
 #include "table/arrange.h"
 
-/* Runs a view on a part of a file. */
+/* Runs a view on the chosen part of a file. */
 static enum ss_status view_run_on_selection(const struct ss_view *view,
 					    const struct ss_choice *choice,
 					    const struct ss_subject *subject, struct ss_table *out,
@@ -32,7 +32,7 @@ static enum ss_status view_run_on_selection(const struct ss_view *view,
 	return status;
 }
 
-/* Makes the session's facts those of the trace. */
+/* The session's facts, made anew if they are of another trace. */
 static struct ss_facts *session_facts_of(struct ss_session *session, const struct ss_trace *trace)
 {
 	if (session->facts.trace != trace) {
@@ -42,6 +42,7 @@ static struct ss_facts *session_facts_of(struct ss_session *session, const struc
 	return &session->facts;
 }
 
+/* Runs a view of one rank on a file, or on the chosen part of it. */
 static enum ss_status view_run_on_file(struct ss_session *session, const struct ss_part *part,
 				       const struct ss_choice *choice,
 				       const struct ss_subject *file, struct ss_table *out,
@@ -78,7 +79,7 @@ static enum ss_status view_run_on_job(struct ss_session *session, const struct s
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
-/* What a digest does not have, for a view of one rank. */
+/* Fails if a view of one rank needs the events of a digest, which has none. */
 static enum ss_status view_check_events(const struct ss_job_file *file, const struct ss_part *part,
 					struct ss_error *err)
 {
@@ -90,7 +91,7 @@ static enum ss_status view_check_events(const struct ss_job_file *file, const st
 		       file->subject.path);
 }
 
-/* What the views read of a file; a part of it is made of all columns. */
+/* The columns that the views read of a file; choosing a part of it needs all. */
 static uint32_t query_columns(const struct ss_query *query)
 {
 	uint32_t columns = 0;
@@ -106,7 +107,10 @@ static uint32_t query_columns(const struct ss_query *query)
 	return columns;
 }
 
-/* All views on one file before the next: they share what is held of one file only. */
+/*
+ * Runs all views on one file before the next: they share its facts, which are kept of one file
+ * only.
+ */
 enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
 			      struct ss_error *err)
 {

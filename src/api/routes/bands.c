@@ -10,10 +10,10 @@
 
 #define MAGIC 0x31425353u /* "SSB1" */
 
-/* What a page draws when it does not say how many. */
+/* The default number of bands. */
 #define BANDS_USUAL 4000
 
-/* A band has at most a point a pixel: no answer has more of them. */
+/* A band has at most one point per pixel; no answer has more points than this. */
 #define POINTS_MAX (INT64_C(1) << 24)
 
 static void bands_write_moment(const struct ss_drawn_area *drawn, uint32_t event,
@@ -28,6 +28,7 @@ static void bands_write_moment(const struct ss_drawn_area *drawn, uint32_t event
 	ss_drawn_double(out, at_ns < 0 ? NAN : (double)at_ns);
 }
 
+/* Columns of 8 bytes come first: they are aligned in the browser. */
 static void bands_write_wide(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
 			     struct ss_text *out)
 {
@@ -48,6 +49,7 @@ static void bands_write_wide(const struct ss_drawn_area *drawn, const struct ss_
 		ss_drawn_double(out, (double)bands->points[i].offset_bytes);
 }
 
+/* The binary answer; docs/formats/viewer.md describes its columns. */
 static void bands_write(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
 			struct ss_text *out)
 {

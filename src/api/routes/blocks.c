@@ -8,7 +8,7 @@
 #include "api/viewer/spot.h"
 #include "memory/holders/block_map.h"
 
-/* Browsers hold no more rectangles than this. */
+/* Browsers cannot draw more rectangles. */
 #define BLOCKS_MAX 1000000u
 
 static const char *blocks_state_name(uint8_t state)
@@ -29,6 +29,7 @@ static void blocks_write_about(const struct ss_snapshot *snapshot, uint32_t inde
 		     segment->is_expandable ? "true" : "false");
 }
 
+/* [offset, bytes, state, purpose, requested bytes, stack, event] */
 static void blocks_write_block(const struct ss_device_memory *device,
 			       const struct ss_map_segment *segment,
 			       const struct ss_map_block *block, bool is_first, struct ss_text *out)

@@ -39,6 +39,7 @@ static bool colors_write_names(struct color_list *list, const struct ss_paints *
 	return true;
 }
 
+/* The colours by number; `lacks`: the files do not have what `missing` says. */
 static enum ss_status colors_write_all(struct ss_timeline *timeline, enum ss_paint_by by,
 				       struct color_list *list, enum ss_missing *missing,
 				       bool *lacks, struct ss_error *err)

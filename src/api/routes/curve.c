@@ -7,7 +7,7 @@
 #include "api/viewer/route.h"
 #include "timeline/draw/draw.h"
 
-/* What is asked for: a kind, and of it the first that the other parameters fit. */
+/* Finds the first curve of the requested kind that matches device and name. */
 static enum ss_status curve_find_requested(const struct ss_asked *asked, struct ss_curves *curves,
 					   struct ss_curve **out, struct ss_error *err)
 {

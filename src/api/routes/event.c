@@ -28,6 +28,7 @@ static void event_write_other(const char *name, const struct ss_opened *opened,
 	ss_text_add_string(out, "}");
 }
 
+/* The event itself, its block, and the event that freed or made the block. */
 static void event_write(const struct ss_opened *opened, const struct ss_device_memory *device,
 			uint32_t row, struct ss_text *out)
 {
@@ -54,7 +55,7 @@ static void event_write(const struct ss_opened *opened, const struct ss_device_m
 			     : NULL,
 		     out);
 	event_write_other("freed", opened, device, allocates ? partner : SS_NO_ROW, out);
-	/* itself: what it frees was there before the events */
+	/* it is its own partner if it frees a block from before the recording */
 	event_write_other("made", opened, device, frees && partner != row ? partner : SS_NO_ROW,
 			  out);
 }
@@ -101,7 +102,7 @@ static enum ss_status event_answer(const struct ss_asked *asked, struct ss_answe
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
 	if (!device || !device->count)
 		return ss_fail(err, SS_ERR_MISSING, "no events were recorded");
-	/* one can come from before the first and from after the last */
+	/* `go` may begin before the first event and after the last */
 	SS_TRY(ss_asked_needed(asked, "event", go ? -1 : 0, (int64_t)device->count - !go, &event,
 			       err));
 	if (go)

@@ -18,6 +18,7 @@ static void flags_write_place(const struct ss_flag_place *place, const struct ss
 		     place->start_ns, place->end_ns, place->ns);
 }
 
+/* The longest places of a finding, and where the others are: a place per stretch of time. */
 static void flags_write_places(const struct ss_flag_places *places,
 			       const struct ss_timeline *timeline, struct ss_text *out)
 {

@@ -56,6 +56,7 @@ static void gap_add_line(const struct gap_details *about, uint32_t row, struct s
 	ss_text_addf(out, " (%s)", brief);
 }
 
+/* A cause in words: what the host did, and where in the program. */
 static void gap_add_cause_words(const struct gap_details *about, const struct ss_idle_piece *piece,
 				struct ss_text *out)
 {
@@ -115,12 +116,12 @@ static void gap_write_sentence(const struct gap_details *about, const struct ss_
 	ss_render_ns(length_ns, &says);
 	ss_text_add_string(&says, ": ");
 	for (uint32_t i = 0; i < count; i++) {
-		/* of a gap with several causes those that are a fifth of it or more */
+		/* of several causes only those of at least a fifth of the gap */
 		if (i && causes[i].ns < length_ns / 5)
 			continue;
 		if (i)
 			ss_text_add_string(&says, "; ");
-		/* what is nearly all of it has no length of its own */
+		/* a cause of nearly the whole gap needs no time of its own */
 		if (causes[i].ns < length_ns - length_ns / 20) {
 			ss_render_ns(causes[i].ns, &says);
 			ss_text_add_string(&says, " ");
@@ -163,6 +164,7 @@ static void gap_write_slice(const struct gap_details *about, const char *name, u
 	ss_text_add_string(about->out, "}");
 }
 
+/* The answer: causes, what the late thread did, the next kernel and the sentence. */
 static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scratch,
 				struct ss_error *err)
 {

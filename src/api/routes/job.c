@@ -28,7 +28,7 @@ static void job_write_steps(const struct ss_timeline_file *file, struct ss_text 
 	ss_text_add_string(out, "]");
 }
 
-/* Where a file stands in time. */
+/* The time range of a file. */
 static void job_write_place(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	ss_text_addf(out,
@@ -58,7 +58,7 @@ static void job_write_trace(const struct ss_timeline_file *file, struct ss_text 
 	job_write_steps(file, out);
 }
 
-/* What a digest tells in place of a trace: all but the events. Its times are those of its clock. */
+/* What a digest has in place of a trace: all but the events. Its times are of its own clock. */
 static void job_write_digest(const struct ss_timeline_file *file, const struct ss_digest *digest,
 			     struct ss_text *out)
 {
@@ -126,7 +126,7 @@ static void job_write_first_collective(const struct ss_timeline *timeline, struc
 	ss_text_add_string(out, "null");
 }
 
-/* Those of traces are listed without being made: the route `snapshot` tells their devices. */
+/* Lists memory data of traces without computing it; the route `snapshot` has their devices. */
 static void job_write_snapshots(const struct ss_job *job, struct ss_text *out)
 {
 	uint32_t count = ss_memories_count(job);
@@ -139,6 +139,7 @@ static void job_write_snapshots(const struct ss_job *job, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
+/* All files with their steps, the memory data, and which run it is. */
 static enum ss_status job_answer(const struct ss_asked *asked, struct ss_answer *out,
 				 struct ss_error *err)
 {

@@ -26,6 +26,7 @@ static void memory_write_columns(const struct ss_drawn_area *drawn, struct ss_te
 			ss_drawn_double(out, (double)drawn->pixels[i].parts[k]);
 }
 
+/* What each series is: its largest size, its stack and its name; names follow all offsets. */
 static void memory_write_series(const struct ss_drawn_area *drawn, struct ss_text *out)
 {
 	const struct ss_area *area = drawn->area;

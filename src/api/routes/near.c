@@ -8,7 +8,7 @@
 #include "api/viewer/spot.h"
 #include "timeline/gap.h"
 
-/* What is looked at. */
+/* Where the neighbour is, and in which direction. */
 struct neighbour {
 	const struct ss_timeline_file *file;
 	struct ss_index *index;

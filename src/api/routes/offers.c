@@ -159,7 +159,7 @@ static void offers_write_route(const struct ss_route *route, struct ss_text *out
 	for (size_t i = 0; i < ss_option_count; i++) {
 		const struct ss_option *option = &ss_options[i];
 
-		/* of several of one name the first */
+		/* of several options of one name only the first */
 		if (!ss_route_takes(route, option) ||
 		    ss_option_find(option->name, strlen(option->name), route->takers) != option)
 			continue;

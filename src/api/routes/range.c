@@ -10,13 +10,13 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-/* Names that are shown at most, and nodes of the tree. */
+/* The most names of an answer, and the most nodes of its tree. */
 #define NAMES_MAX 10000
 #define TREE_NODES_MAX 3000
 
 /* --- what is asked for ------------------------------------------------------------------- */
 
-/* The number at `*at`, which stands behind it then; false: there is none below `end`. */
+/* Reads a number and moves `*at` behind it; false: there is none below `end`. */
 static bool range_read_number(const char **at, uint32_t end, uint32_t *out)
 {
 	uint64_t value = 0;
@@ -68,6 +68,7 @@ static enum ss_status range_read_rows(const char *text, struct ss_timeline *time
 	return SS_OK;
 }
 
+/* The files and tracks of the range: parameter 'rows' or 'files', else all files. */
 static enum ss_status range_read_files(const struct ss_asked *asked, struct ss_timeline *timeline,
 				       struct ss_arena *scratch, struct ss_range *range,
 				       struct ss_error *err)
@@ -150,6 +151,7 @@ static void range_write_colors(const struct ss_ranged *ranged, struct ss_text *o
 		}
 }
 
+/* How long a device was busy, and its idle time by cause. */
 static void range_write_device(const struct ss_timeline *timeline,
 			       const struct ss_range_device *device, struct ss_text *out)
 {
@@ -176,7 +178,7 @@ static void range_write_device(const struct ss_timeline *timeline,
 	ss_text_addf(out, "],\"outside_ns\":%" PRId64 "}", device->outside_ns);
 }
 
-/* Each text once: those of nodes can be long, and there are many. */
+/* Writes each text once: texts of nodes can be long, and many nodes share one. */
 static enum ss_status range_write_tree(const struct ss_ranged *ranged, struct ss_arena *scratch,
 				       struct ss_text *out, struct ss_error *err)
 {
@@ -235,6 +237,7 @@ static enum ss_status range_write(const struct ss_range *range, const struct ss_
 	return range_write_tree(ranged, scratch, out, err);
 }
 
+/* Reads the range, sums up what ran in it and writes the answer. */
 static enum ss_status range_answer_timeline(const struct ss_asked *asked,
 					    struct ss_timeline *timeline, struct ss_arena *scratch,
 					    struct ss_text *out, struct ss_error *err)

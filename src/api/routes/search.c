@@ -9,7 +9,7 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-/* A list that is longer is asked for in pieces. */
+/* Longer lists are requested in pieces. */
 #define HITS_MAX 10000
 
 static void search_write_hits(const struct ss_timeline *timeline, const struct ss_hits *hits,
@@ -36,6 +36,7 @@ static void search_write_hits(const struct ss_timeline *timeline, const struct s
 	ss_text_add_string(out, hits->mark_count ? "]}\n" : "}\n");
 }
 
+/* Reads pattern, filters and the part of the list that is requested. */
 static enum ss_status search_read_request(const struct ss_asked *asked, struct ss_search *out,
 					  struct ss_error *err)
 {

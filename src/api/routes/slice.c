@@ -34,6 +34,7 @@ static void slice_write_row_name(const struct slice_details *about, uint32_t row
 	ss_text_add_string(about->out, "}");
 }
 
+/* Name, kind, times, step and arguments of the slice. */
 static void slice_write_head(const struct slice_details *about)
 {
 	const struct ss_slices *slices = &about->trace->slices;
@@ -64,6 +65,7 @@ static void slice_write_head(const struct slice_details *about)
 
 /* --- where it was called -------------------------------------------------------------- */
 
+/* Sentences about what was not recorded and would be shown here. */
 static void slice_write_missing(const struct slice_details *about, bool has_stack)
 {
 	enum ss_kind kind = (enum ss_kind)about->trace->slices.kind[about->row];
@@ -99,6 +101,7 @@ static void slice_write_missing(const struct slice_details *about, bool has_stac
 	ss_text_add_string(about->out, "]");
 }
 
+/* The frames that led to the slice, and the slice that they belong to. */
 static enum ss_status slice_write_stack(const struct slice_details *about, struct ss_arena *scratch,
 					struct ss_error *err)
 {
@@ -109,7 +112,7 @@ static enum ss_status slice_write_stack(const struct slice_details *about, struc
 	ss_around_stack(about->trace, about->row, frames);
 	ss_text_add_string(about->out, ",\n\"stack\":[");
 	for (uint32_t i = 0; i < frames->count; i++) {
-		/* a call stack is one text: its frames have no end of their own */
+		/* a call stack is one text: its frames are not terminated */
 		const char *text = ss_arena_copy(scratch, frames->items[i].text,
 						 frames->items[i].length);
 
@@ -184,6 +187,7 @@ static void slice_write_gap(const struct slice_details *about)
 
 /* --- collectives ---------------------------------------------------------------------- */
 
+/* One rank of a collective: its slice, and how long it waited. */
 static void slice_write_member(const struct slice_details *about, const struct ss_meeting *meeting,
 			       const struct ss_member *member, uint32_t number)
 {
@@ -205,6 +209,7 @@ static void slice_write_member(const struct slice_details *about, const struct s
 	ss_text_add_string(about->out, "}");
 }
 
+/* The collective that the slice is part of, with all ranks; null if it is none. */
 static void slice_write_collective(const struct slice_details *about)
 {
 	const struct ss_joined *joined = &about->timeline->job->joined;

@@ -8,6 +8,7 @@
 #include "api/viewer/spot.h"
 #include "memory/holders/live_blocks.h"
 
+/* The frames of a stack; "own": of the user's program. */
 static void stack_write_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
 {
 	const struct ss_snapshot *snapshot = &opened->snapshot;

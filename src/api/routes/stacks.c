@@ -10,7 +10,7 @@
 #include "api/viewer/spot.h"
 #include "memory/holders/live_blocks.h"
 
-/* More are not read by anybody; all of them are counted. */
+/* Nobody reads more; all of them are counted. */
 #define STACKS_MAX 64
 
 struct held_stack {
@@ -33,6 +33,7 @@ static bool stacks_is_at_line(const struct line_stacks *work, uint32_t stack)
 	return work->opened->spots.line[stack] == work->line;
 }
 
+/* Adds up the blocks of each stack that are in use after the event `row`. */
 static enum ss_status stacks_add_held(struct line_stacks *work, int moment, uint32_t row,
 				      struct ss_error *err)
 {
@@ -67,7 +68,7 @@ static void stacks_add_made(struct line_stacks *work)
 	}
 }
 
-/* Those that hold most first, then those that made most. */
+/* Orders stacks that hold most first, then those that made most. */
 static int held_stack_compare_size(const void *left, const void *right)
 {
 	const struct held_stack *a = left, *b = right;
@@ -112,6 +113,7 @@ static void stacks_write_one(const struct line_stacks *work, const struct held_s
 	ss_text_end(&shown, out);
 }
 
+/* Adds up what the stacks of the line made and hold, and writes the largest. */
 static enum ss_status stacks_write(struct line_stacks *work, const char *line, struct ss_text *out,
 				   struct ss_error *err)
 {

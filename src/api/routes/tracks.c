@@ -20,6 +20,7 @@ static void tracks_write_name(const struct ss_trace *trace, const struct ss_show
 	ss_text_end(&text, out);
 }
 
+/* A track with its name, device and time range; what is not known is null. */
 static void tracks_write_track(const struct ss_timeline_file *file,
 			       const struct ss_shown_track *track, struct ss_text *out)
 {

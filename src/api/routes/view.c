@@ -26,6 +26,7 @@ static bool names_snapshot_view(const char *name)
 	return strncmp(name, word, length) == 0 && (!name[length] || name[length] == '-');
 }
 
+/* A view of memory: of the chosen snapshot, compared with another one if there is one. */
 static enum ss_status view_answer_snapshot(const struct ss_asked *asked, struct ss_wanted *wanted,
 					   struct ss_answer *out, struct ss_error *err)
 {

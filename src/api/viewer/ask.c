@@ -17,8 +17,8 @@ static int hex_digit_value(char digit)
 }
 
 /*
- * Decodes %41 and + in place; false where an escape is broken, hides a NUL, or the result is no
- * UTF-8: answers quote what was asked for, and JSON takes nothing else.
+ * Decodes %41 and + in place; false if an escape is broken or is a NUL, or the result is not UTF-8:
+ * answers quote parameters, and JSON allows nothing else.
  */
 static bool url_decode(char *text)
 {
@@ -65,6 +65,7 @@ static bool route_has_parameter(const struct ss_route *route, const char *name)
 	       (option && ss_route_takes(route, option));
 }
 
+/* Decodes "name=value" and adds it; fails if the route does not know the name. */
 static enum ss_status request_add_parameter(struct ss_asked *asked, const struct ss_route *route,
 					    char *part, struct ss_error *err)
 {
@@ -115,6 +116,7 @@ static enum ss_status request_find_run(struct ss_asked *asked, struct ss_error *
 	return SS_OK;
 }
 
+/* Finds the route, reads its parameters and runs it; `target` is overwritten. */
 static enum ss_status request_answer(const struct ss_runs *runs, char *target,
 				     struct ss_answer *out, struct ss_error *err)
 {
@@ -144,7 +146,7 @@ static enum ss_status request_answer(const struct ss_runs *runs, char *target,
 	}
 	if (!route->runless)
 		SS_TRY(request_find_run(&asked, err));
-	/* those that are apart run beside others, which may be cancelled */
+	/* routes that run in parallel must not undo the cancellation of others */
 	if (!route->apart)
 		ss_runs_start(runs);
 	if (!route->runless)

@@ -92,7 +92,7 @@ enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *o
 	for (uint32_t i = 0; i < asked->count; i++) {
 		const char *name = asked->parameters[i].name;
 
-		/* these have a form of their own; what is not an option of a route is its own */
+		/* these two are fields; what is not an option of requests belongs to the route */
 		if (strcmp(name, "format") != 0 && strcmp(name, "top") != 0 &&
 		    ss_wanted_knows(name))
 			SS_TRY(ss_wanted_add(out, name, asked->parameters[i].value, err));
@@ -153,7 +153,7 @@ enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_time
 enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
 			       struct ss_error *err)
 {
-	/* beyond this numbers of the viewer are not whole; differences fit in any case */
+	/* numbers of JavaScript are exact up to here; differences fit in any case */
 	const int64_t most_ns = INT64_C(1) << 53;
 	int64_t pixels;
 

@@ -55,6 +55,7 @@ static int64_t drawn_area_pixel_start(const struct ss_drawn_area *drawn, uint32_
 	return window->from_ns + (int64_t)floor(wide * pixel / window->pixels);
 }
 
+/* Draws each pixel from the states that lie in it, at least one. */
 static void drawn_area_draw(struct ss_drawn_area *drawn)
 {
 	struct ss_area_cursor cursor;

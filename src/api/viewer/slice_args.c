@@ -129,7 +129,7 @@ static void slice_args_add_collective(struct slice_args *list, const struct ss_c
 	slice_args_add_known(list, "collective number", row->sequence);
 }
 
-/* A stretch of text in quotes. */
+/* Part of a text, in quotes. */
 static void slice_args_add_quoted(struct slice_args *list, const char *from, const char *to)
 {
 	struct ss_text text = { 0 };
@@ -156,7 +156,9 @@ static void slice_args_add_custom(struct slice_args *list, uint32_t text)
 	}
 }
 
-/* The first of `count` records of `bytes`, each beginning with its row, that is not before. */
+/*
+ * Finds the record of a row among `count` sorted records of `bytes`, each beginning with its row.
+ */
 static const void *slice_args_find_row(const void *items, uint32_t count, size_t bytes,
 				       uint32_t row)
 {
@@ -169,6 +171,7 @@ static const void *slice_args_find_row(const void *items, uint32_t count, size_t
 	return base + low * bytes;
 }
 
+/* Numbers by which profilers link events: sequence, streams, correlation or external id. */
 static void slice_args_add_ids(struct slice_args *list, uint32_t row)
 {
 	const struct ss_trace *trace = list->trace;

@@ -11,7 +11,7 @@
 /* Writes [{"name":"grid","value":"64, 8, 1"},...]: only what was recorded. */
 void ss_slice_args(const struct ss_trace *trace, uint32_t row, struct ss_text *out);
 
-/* Whether any operator of the trace has what the row has not. */
+/* Whether any operator of the trace has shapes, or a stack. */
 bool ss_slice_has_shapes(const struct ss_trace *trace);
 bool ss_slice_has_stacks(const struct ss_trace *trace);
 

@@ -17,7 +17,7 @@ void ss_spot_int_known(const char *name, int64_t value, struct ss_text *out);
 /* "row":5,"track":9,"lane":0,"start_ns":1,"dur_ns":2,"name":"..." of a slice. */
 void ss_spot_slice(const struct ss_timeline_file *file, uint32_t row, struct ss_text *out);
 
-/* ,"track":9,"lane":0,"row":5 of what may have no slice, and no track: nulls. */
+/* ,"track":9,"lane":0,"row":5 ; null if there is no slice or no track. */
 void ss_spot_lane(const struct ss_timeline_file *file, uint32_t track, uint32_t row,
 		  struct ss_text *out);
 

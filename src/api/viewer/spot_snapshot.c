@@ -8,6 +8,7 @@
 
 #include "api/viewer/spot.h"
 
+/* A device of a snapshot: its events, its peak and where memory ran out. */
 static void spot_add_device(const struct ss_opened *opened, const struct ss_device_memory *device,
 			    bool is_first, struct ss_text *out)
 {

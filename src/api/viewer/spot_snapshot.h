@@ -9,8 +9,8 @@
 #include "base/text.h"
 
 /*
- * The object of one of the session's; `opened` is what was made of it. NULL of one that is
- * made of a trace: its devices are null then.
+ * Writes entry `number` of the memory data. `opened` NULL: not computed yet; the devices of a trace
+ * are null then.
  */
 void ss_spot_snapshot(const struct ss_job *job, uint32_t number, const struct ss_opened *opened,
 		      struct ss_text *out);

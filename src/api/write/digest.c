@@ -30,7 +30,7 @@ enum ss_status ss_session_digest(struct ss_session *session, uint32_t index, con
 	if (file->is_other)
 		return ss_fail(err, SS_ERR_MISSING, "cannot read '%s': %s", file->subject.path,
 			       file->subject.problem);
-	/* a digest would keep for ever what may be over when it is tried again */
+	/* the problem may be temporary, and a digest would keep it for ever */
 	if (file->is_unread)
 		return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", file->subject.path,
 			       file->subject.problem);

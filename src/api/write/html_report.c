@@ -146,6 +146,7 @@ static const char *html_file_name(const struct ss_job_file *file)
 	return file->trace.packed_of ? file->trace.packed_of : path_last_part(file->subject.path);
 }
 
+/* Writes a trace as a pack, gzipped, in base64, and reads it back to compare. */
 static enum ss_status html_put_pack(struct html_report *reporting, const struct ss_trace *trace,
 				    const char *name, struct ss_memory *memory,
 				    struct ss_error *err)
@@ -165,7 +166,7 @@ static enum ss_status html_put_pack(struct html_report *reporting, const struct 
 			       : status;
 }
 
-/* The last folder of the path names the run; the rest of it is nobody's business. */
+/* Writes the last folder of the path, which names the run; the others stay private. */
 static enum ss_status html_put_folder(struct html_report *reporting, const char *path,
 				      struct ss_error *err)
 {
@@ -280,6 +281,7 @@ static enum ss_status html_put_selection(struct html_report *reporting, uint32_t
 	return status;
 }
 
+/* All chosen files of a session, then its snapshots. */
 static enum ss_status html_put_session(struct html_report *reporting, uint32_t run,
 				       struct ss_session *session, struct ss_error *err)
 {
@@ -313,10 +315,10 @@ static enum ss_status html_put_session(struct html_report *reporting, uint32_t r
 
 /* --- the place of a link ----------------------------------------------------------- */
 
-/* Addresses of a page are far shorter: its notes are bounded. */
+/* Links of the viewer are far shorter: their notes are bounded. */
 #define PLACE_BYTES_MAX 65536
 
-/* What browsers let stand in an address, but for what could end the element. */
+/* Whether the link has only characters of an address that cannot end the element. */
 static bool link_is_safe(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -333,8 +335,8 @@ static bool link_parameter_is(const char *parameter, size_t length, const char *
 }
 
 /*
- * The key of a server is of no use to who gets the report. Files are numbered anew where some
- * are left out, so what names them goes, too.
+ * Drops the token of a server, which readers of the report cannot use. If files are left out, the
+ * others get new numbers, so parameters that name files are dropped, too.
  */
 static bool link_parameter_is_kept(const char *parameter, size_t length, bool has_all)
 {
@@ -404,6 +406,7 @@ static const char *html_find_body_end(const char *page, size_t length)
 	return NULL;
 }
 
+/* The viewer's page with the contents before its </body>. */
 static enum ss_status html_put_page(struct html_report *reporting, const struct ss_runs *runs,
 				    struct ss_error *err)
 {

@@ -9,7 +9,7 @@
 #include "trace/load.h"
 #include "trace/pack/pack.h"
 
-/* The number of a letter; 64: it is none. */
+/* The value of a base64 letter; 64: it is none. */
 static unsigned base64_value(char letter)
 {
 	return letter >= 'A' && letter <= 'Z'   ? (unsigned)(letter - 'A')

@@ -8,12 +8,12 @@
 #include "base/text.h"
 #include "trace/trace.h"
 
-/* `encoded` is a pack as gzip as base64, and is used up. */
+/* `encoded` is a gzipped pack in base64; it is decoded in place. */
 SS_MUST_USE
 enum ss_status ss_report_check_pack(struct ss_text *encoded, const struct ss_trace *trace,
 				    struct ss_memory *memory, struct ss_error *err);
 
-/* The same of a file that is no trace, by the checksum of what it holds, unpacked. */
+/* The same for another file, by the checksum of its unpacked contents. */
 SS_MUST_USE
 enum ss_status ss_report_check_bytes(struct ss_text *encoded, uint64_t checksum,
 				     struct ss_memory *memory, struct ss_error *err);

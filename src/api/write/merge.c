@@ -15,7 +15,7 @@
 
 struct merging {
 	struct ss_writing writing;
-	struct ss_gzip_writer *gzip; /* NULL: as it is */
+	struct ss_gzip_writer *gzip; /* NULL: not compressed */
 	struct ss_merged out;
 	/* of the rank at work */
 	struct ss_redactor *redactor; /* NULL: files are copied as they are */
@@ -43,7 +43,7 @@ static int64_t merge_align(void *context, int64_t file_ns)
 	return ss_moment_add(ss_joined_align(joined, merging->rank, file_ns), -merging->zero_ns);
 }
 
-/* The earliest moment of all: times of the result are above 0. */
+/* The earliest moment of all ranks, which is 0 in the result. */
 static int64_t merge_first_moment(const struct ss_joined *joined)
 {
 	int64_t zero_ns = INT64_MAX;
@@ -56,6 +56,7 @@ static int64_t merge_first_moment(const struct ss_joined *joined)
 	return zero_ns;
 }
 
+/* Copies the events of a rank from its file, with times on the common clock. */
 static enum ss_status merge_write_rank(struct merging *merging, bool *has_events,
 				       struct ss_memory *memory, struct ss_error *err)
 {

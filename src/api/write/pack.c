@@ -37,7 +37,7 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 	return SS_OK;
 }
 
-/* The file, where it was read and all of it was kept. */
+/* Finds a file; fails if it could not be read or its events were not kept. */
 static enum ss_status session_find_trace(const struct ss_session *session, uint32_t index,
 					 const struct ss_job_file **out, struct ss_error *err)
 {
@@ -63,7 +63,7 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 {
 	const struct ss_job_file *x, *y;
 
-	/* what they are does not change, only where it is */
+	/* unpacking moves columns and changes no value */
 	SS_TRY(ss_session_need((struct ss_session *)a, err));
 	SS_TRY(ss_session_need((struct ss_session *)b, err));
 	SS_TRY(session_find_trace(a, index_a, &x, err));
@@ -71,6 +71,7 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 	return ss_pack_compare(&x->trace, &y->trace, err);
 }
 
+/* Writes a file of the session as a pack to the caller's sink. */
 static enum ss_status session_write_pack(struct ss_session *session, uint32_t index,
 					 enum ss_pack_form form, const struct ss_sink *sink,
 					 uint64_t *bytes, struct ss_error *err)

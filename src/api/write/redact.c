@@ -79,6 +79,7 @@ static void redactor_add_count(struct ss_text *out, uint32_t number)
 	}
 }
 
+/* "3 hosts, 1,204 names", or "nothing". */
 static void redactor_write_text(const struct ss_redactor *redactor, struct ss_text *out)
 {
 	const char *before = "";
@@ -185,7 +186,7 @@ enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name, 
 
 /* --- copies ------------------------------------------------------------------------------ */
 
-/* `gzip` NULL: as it is. */
+/* `gzip` NULL: not compressed. */
 static enum ss_status redactor_copy_source(struct ss_writing *writing, struct ss_gzip_writer *gzip,
 					   struct ss_source *source, struct ss_error *err)
 {
@@ -221,7 +222,7 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 		status = ss_gzip_writer_open(&memory, ss_writing_put, &writing, &gzip, &why);
 	if (status == SS_OK)
 		status = redactor_copy_source(&writing, gzip, source, &why);
-	/* what is wrong with its bytes does not tell which file it is */
+	/* errors about the contents do not name the file */
 	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE || status == SS_ERR_LIMIT)
 		(void)ss_fail(err, status, "'%s': %s", path, why.text);
 	else if (status != SS_OK && err)

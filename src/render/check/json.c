@@ -47,6 +47,7 @@ static void check_json_add_figure(struct ss_text *out, const char *key,
 	ss_text_add_string(out, "}");
 }
 
+/* The noise of the baseline, and what it says about mean and median. */
 static void check_json_add_noise(const struct ss_check *check, struct ss_text *out)
 {
 	const struct ss_noise *noise = &check->noise;

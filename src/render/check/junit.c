@@ -57,6 +57,7 @@ static void junit_add_result(const char *element, const char *message, const cha
 	ss_text_addf(out, "</%s>\n    ", element);
 }
 
+/* The test case of the step time; it fails if the run is slower. */
 static void junit_add_step_time(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;

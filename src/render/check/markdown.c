@@ -57,6 +57,7 @@ static void check_markdown_conditions(const struct ss_check *check, struct ss_te
 	}
 }
 
+/* The findings of the run with their line of code. */
 static void check_markdown_findings(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->finding_count)

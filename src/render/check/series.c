@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * series.c - the figures of a run for services that keep them over many commits: Bencher and
- * github-action-benchmark. Of all of them less is better.
+ * github-action-benchmark. Less is better for all of them.
  */
 #include <math.h>
 

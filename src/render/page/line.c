@@ -15,7 +15,7 @@ static void page_switch_style(enum ss_page_style style, struct ss_text *out)
 	ss_text_add(out, &byte, 1);
 }
 
-/* The length of a link "[words](address)", and its words; 0: it is none. */
+/* The length of a link "[words](address)", and the end of its words; 0: it is no link. */
 static size_t page_link_length(const char *text, const char *end, const char **words_end)
 {
 	const char *close = memchr(text, ']', (size_t)(end - text)), *last;
@@ -96,7 +96,7 @@ static void page_add_style(char style, bool color, struct ss_text *out)
 		ss_text_add_string(out, codes[(int)style]);
 }
 
-/* Where the line ends: behind the last word that fits, or within the first one. */
+/* Where the line ends: after the last word that fits, or within the first one. */
 static const char *page_end_of_line(const char *at, const char *end, size_t columns, bool breaks)
 {
 	const char *fits = at;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Code stands this far to the right, where its longest line allows it. */
+/* Code is indented by this, if its longest line allows it. */
 #define CODE_INDENT 4
 
 #define BOLD "\033[1m"
@@ -16,7 +16,7 @@ struct markdown_page {
 	const char *at, *end;
 	const struct ss_render_options *options;
 	struct ss_text *out;
-	bool is_begun; /* something stands above: blocks are apart by an empty line */
+	bool is_begun; /* a block was written: an empty line separates the next one from it */
 };
 
 static const char *page_line_end(const char *at, const char *end)
@@ -47,7 +47,7 @@ static void page_begin_block(struct markdown_page *page)
 	page->is_begun = true;
 }
 
-/* Words from column `indent` on; the first line is there already, up to it. */
+/* Wraps words from column `indent` on; the first line is already indented. */
 static void page_add_words(struct markdown_page *page, const struct ss_text *words, size_t indent)
 {
 	const char *at = words->data ? words->data : "", *end = at + words->length;
@@ -85,7 +85,7 @@ static void page_add_heading(struct markdown_page *page)
 	page_next_line(page);
 }
 
-/* Between two fences, as it stands. */
+/* Code between two fences, unchanged. */
 static void page_add_code(struct markdown_page *page)
 {
 	const char *from, *end;
@@ -156,7 +156,7 @@ static bool page_is_at_block(const struct markdown_page *page)
 	       page_item_length(page->at, page_line_end(page->at, page->end)) != 0;
 }
 
-/* Lines up to the next block, as one. */
+/* Joins the lines up to the next block. */
 static void page_read_lines(struct markdown_page *page, struct ss_text *words)
 {
 	struct ss_text joined = { 0 };

@@ -77,7 +77,7 @@ static void page_row_measure(const struct page_row *row, struct page_columns *ta
 		table->count = row->count;
 }
 
-/* The widest columns give up what is too much. */
+/* Makes the widest columns narrower until the table fits. */
 static void page_columns_fit(struct page_columns *table, size_t width)
 {
 	for (;;) {
@@ -107,7 +107,8 @@ static void page_row_add(const struct page_row *row, const struct page_columns *
 		style[i] = is_head ? SS_PAGE_BOLD : SS_PAGE_PLAIN;
 	}
 	while (has_more) {
-		size_t owed = 0; /* spaces, which the end of a line does not get */
+		/* spaces to write before the next cell: lines do not end in spaces */
+		size_t owed = 0;
 
 		has_more = false;
 		for (size_t i = 0; i < row->count; i++) {

@@ -163,6 +163,7 @@ static void schema_add_column(struct schema_writer *writer, const struct ss_colu
 	schema_close(writer, "}");
 }
 
+/* The definition "row": an object with a property per column. */
 static void schema_add_row(struct schema_writer *writer, const struct ss_view *view)
 {
 	schema_open_member(writer, "row");

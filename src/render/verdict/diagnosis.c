@@ -56,7 +56,7 @@ static double verdict_speedup(int64_t before_ns, int64_t after_ns)
 	return after_ns > 0 ? (double)before_ns / (double)after_ns : 0;
 }
 
-/* A factor that rounds to 1.00 is none. */
+/* Leaves out a factor that rounds to 1.00. */
 static void verdict_add_faster(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	double faster = verdict_speedup(diagnosis->step_ns, diagnosis->fixed_ns);
@@ -67,6 +67,7 @@ static void verdict_add_faster(const struct ss_diagnosis *diagnosis, struct ss_t
 		ss_text_add_string(out, ", as long as now");
 }
 
+/* How long a step would take with the chosen fixes, as one figure or as a range. */
 static void verdict_add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	int64_t scale = ss_render_scale(diagnosis->step_ns);
@@ -119,7 +120,7 @@ struct account_part {
 };
 
 #define PARTS_MAX 7
-#define STAGES 3 /* the part behind communication */
+#define STAGES 3 /* index of the part after communication */
 
 /* Parts of the step with their shares; less than half a percent is left out. */
 static void account_add_parts(const struct account_part *parts, int64_t step_ns, bool with_times,
@@ -138,7 +139,10 @@ static void account_add_parts(const struct account_part *parts, int64_t step_ns,
 	ss_text_add_string(out, "\n");
 }
 
-/* Where the line is too long, waiting for stages of a pipeline is communication again. */
+/*
+ * Counts waiting for stages of a pipeline as communication, for a shorter line. False: nothing to
+ * join.
+ */
 static bool account_join_stages(struct account_part *parts)
 {
 	if (!parts[STAGES].part_ns)
@@ -148,7 +152,7 @@ static bool account_join_stages(struct account_part *parts)
 	return true;
 }
 
-/* The smallest part goes to the others, the last in the list. */
+/* Adds the smallest part to "other", the last of the list. False: none is left. */
 static bool account_fold_smallest(struct account_part *parts)
 {
 	size_t least = PARTS_MAX;
@@ -299,7 +303,7 @@ void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out
 	ss_text_end(&words, out);
 }
 
-/* Of the saving, so that it has the unit of the evidence below it. */
+/* The unit of a saving, which is that of the evidence below it. */
 static int64_t finding_time_scale(const struct ss_finding *finding)
 {
 	return finding->in_seconds ? 1000000000 : 1000000;
@@ -315,7 +319,7 @@ void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_fin
 		     100 * (double)account->unexplained_ns / (double)account->step_ns);
 }
 
-/* Of snapshots without a trace. */
+/* The verdict on snapshots without a trace. */
 static void verdict_add_memory(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	uint32_t count = diagnosis->warning_count;
@@ -356,7 +360,7 @@ static void verdict_add_idle_cause(const struct ss_diagnosis *diagnosis, struct 
 		ss_text_addf(out, " of it: %s.", ss_idle_about(diagnosis->gpu.cause));
 }
 
-/* There is nothing to save, as far as the rules know. */
+/* What to say if no fix would save time: why, or what the time is. */
 static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
@@ -416,7 +420,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out)
 {
-	/* what only a snapshot shows may bring no time */
+	/* a finding that only a snapshot shows may save no time */
 	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
 	ss_text_add_string(out, "saves ");
@@ -438,7 +442,7 @@ void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_addf(out, " %s", finding->rule->bytes_are);
 }
 
-/* Behind the folders of "folder/file.py(3): function". */
+/* "folder/file.py(3): function" without the folders. */
 static const char *line_without_folders(const char *line)
 {
 	const char *name = line;
@@ -472,7 +476,7 @@ static struct ss_text *quality_begin_clause(struct ss_text *out)
 	return out;
 }
 
-/* What is usual: how exact figures are. */
+/* How exact the figures are, for --verbose. */
 static void quality_add_exactness(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_diagnosis_trust *trust = &diagnosis->trust;

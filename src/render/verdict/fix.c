@@ -24,7 +24,7 @@ static void fix_begin_line(struct fix_lines *fix, size_t in)
 	fix->has_lines = true;
 }
 
-/* A comment, broken at spaces into comments that are as far in. */
+/* A comment, broken at spaces into comments of the same indent. */
 static void fix_add_comment(struct fix_lines *fix, const char *text, size_t length, size_t in)
 {
 	size_t room = fix->width > FIX_INDENT + in + 22 ? fix->width - FIX_INDENT - in - 2 : 20;
@@ -53,7 +53,7 @@ static void fix_add_comment(struct fix_lines *fix, const char *text, size_t leng
 	}
 }
 
-/* Where a comment begins behind code; `length`: nowhere. */
+/* Where a comment after code begins; `length`: nowhere. */
 static size_t fix_find_comment(const char *line, size_t length)
 {
 	for (size_t i = 2; i + 1 < length; i++)
@@ -62,6 +62,7 @@ static size_t fix_find_comment(const char *line, size_t length)
 	return length;
 }
 
+/* A line of code; a comment that is too long moves above it. */
 static void fix_add_line(struct fix_lines *fix, const char *line, size_t length)
 {
 	size_t in = strspn(line, " "), code = length;

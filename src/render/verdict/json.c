@@ -45,7 +45,7 @@ static void verdict_json_add_cost(const struct ss_diagnosis *diagnosis,
 	ss_text_add_number(out, 100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
 
-/* Only where a snapshot of memory tells. */
+/* Only if a memory snapshot shows it. */
 static void verdict_json_add_bytes(const struct ss_finding *finding, struct ss_text *out)
 {
 	if (finding->bytes < 0)
@@ -123,7 +123,7 @@ static void verdict_json_add_quality(const struct ss_diagnosis *diagnosis,
 	ss_render_trust(&options->trust, out);
 }
 
-/* What is in `of_...` is part of the part of that name; the others sum to the step. */
+/* `of_X` has the parts of `X`; the others add up to the step. */
 static void verdict_json_add_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;

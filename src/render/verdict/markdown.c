@@ -23,6 +23,7 @@ static void verdict_markdown_memory(const struct ss_diagnosis *diagnosis, uint32
 	}
 }
 
+/* One row per finding: saving, ranks and confidence. */
 static void verdict_markdown_table(const struct ss_diagnosis *diagnosis, uint32_t rows,
 				   struct ss_text *out)
 {
@@ -45,6 +46,7 @@ static void verdict_markdown_table(const struct ss_diagnosis *diagnosis, uint32_
 	}
 }
 
+/* Evidence, fix and confidence of a finding. */
 static void verdict_markdown_finding(const struct ss_finding *finding, uint32_t number,
 				     const struct ss_render_options *options, struct ss_text *out)
 {

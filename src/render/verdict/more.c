@@ -7,7 +7,7 @@
 #define VIEWS_MAX 3
 #define NAME_MAX_BYTES 32
 
-/* Commands that are to be shown, each once. */
+/* Commands to show, each once. */
 struct next_commands {
 	const struct ss_diagnosis *diagnosis;
 	char views[VIEWS_MAX][NAME_MAX_BYTES];
@@ -15,6 +15,7 @@ struct next_commands {
 	uint32_t count;
 };
 
+/* Adds a view unless it is there, needs a GPU that the run lacks, or there are enough. */
 static void next_commands_add(struct next_commands *commands, const char *name, size_t length,
 			      bool of_snapshot)
 {
@@ -69,7 +70,7 @@ static void next_commands_add_findings(struct next_commands *commands)
 		}
 }
 
-/* Where nothing is wrong: what the step is spent on. */
+/* If nothing is wrong: views of what the step is spent on. */
 static void next_commands_add_largest(struct next_commands *commands)
 {
 	const struct ss_account *account = &commands->diagnosis->account;

@@ -14,7 +14,7 @@
 
 #define INDENT SS_FINDING_INDENT
 
-/* In a verdict that fits a screen: what the others have is behind --verbose. */
+/* Findings that are shown in full, so that a verdict fits a screen; --verbose shows all. */
 #define FINDINGS_WHOLE 4
 #define SMALLER_SHOWN 3
 
@@ -88,7 +88,7 @@ static void verdict_add_wrapped(const struct verdict_writer *writer, const char 
 	}
 }
 
-/* The same in a style; the last line ends behind it. */
+/* The same in a style, which ends before the last line break. */
 static void verdict_add_styled(const struct verdict_writer *writer, const char *code,
 			       const char *text, size_t indent, size_t first_indent)
 {
@@ -104,6 +104,7 @@ static void verdict_add_styled(const struct verdict_writer *writer, const char *
 	ss_text_add_string(out, PLAIN "\n");
 }
 
+/* The title at the left; saving and ranks at the right, or below it if it is long. */
 static void verdict_add_title(const struct verdict_writer *writer, const struct ss_finding *finding,
 			      uint32_t number)
 {
@@ -167,7 +168,10 @@ static void verdict_add_sentence(const struct verdict_writer *writer, const char
 	verdict_add_wrapped(writer, text, INDENT, INDENT);
 }
 
-/* The sentence in as few lines as it can have; how many it took, 0: more than there are. */
+/*
+ * Adds the sentence in as few lines as possible. Returns its lines; 0: there are fewer, so it was
+ * left out.
+ */
 static uint32_t verdict_add_brief(const struct verdict_writer *writer,
 				  const struct ss_evidence *evidence, uint32_t room)
 {
@@ -191,8 +195,8 @@ static uint32_t verdict_add_brief(const struct verdict_writer *writer,
 }
 
 /*
- * Sentences of traces, or of snapshots, in at most `room` lines; how many are left. A lighter one
- * does not stand for one that is too long.
+ * Adds evidence of traces, or of snapshots, in at most `room` lines; returns how many are left.
+ * Where heavy evidence is too long, much lighter evidence does not take its place.
  */
 static uint32_t verdict_add_some_evidence(const struct verdict_writer *writer,
 					  const struct ss_finding *finding, bool of_snapshots,
@@ -228,6 +232,7 @@ static void verdict_add_all_evidence(const struct verdict_writer *writer,
 	}
 }
 
+/* The heaviest evidence in three lines, or all of it. */
 static void verdict_add_evidence(const struct verdict_writer *writer,
 				 const struct ss_finding *finding)
 {
@@ -239,7 +244,7 @@ static void verdict_add_evidence(const struct verdict_writer *writer,
 	}
 	for (uint32_t i = 0; i < finding->evidence_count; i++)
 		of_snapshots += finding->evidence[i].snapshot != 0;
-	/* a line for the other sort where there are both */
+	/* if there are both sorts, snapshots get at least one line */
 	if (of_snapshots && of_snapshots < finding->evidence_count)
 		left = 1 + verdict_add_some_evidence(writer, finding, false, left - 1);
 	else
@@ -247,7 +252,7 @@ static void verdict_add_evidence(const struct verdict_writer *writer,
 	(void)verdict_add_some_evidence(writer, finding, true, left);
 }
 
-/* Whether the text, with more behind it, still is one line. */
+/* Whether the text with more after it is still one line. */
 static bool verdict_fits_line(const struct verdict_writer *writer, const struct ss_text *text,
 			      const char *more)
 {
@@ -256,7 +261,7 @@ static bool verdict_fits_line(const struct verdict_writer *writer, const struct 
 	       writer->options->width;
 }
 
-/* Adds what says more, behind a semicolon; on one line only what fits there. */
+/* Adds a clause after a semicolon; without --verbose only if it fits the line. */
 static void verdict_add_clause(const struct verdict_writer *writer, struct ss_text *text,
 			       const char *clause)
 {
@@ -266,7 +271,7 @@ static void verdict_add_clause(const struct verdict_writer *writer, struct ss_te
 	ss_text_addf(text, "; %s", clause);
 }
 
-/* Of a reason that is too long for the line, the first part that says something. */
+/* The length of a reason: all of it, or its first clause if it is too long for the line. */
 static size_t verdict_reason_length(const struct verdict_writer *writer, const char *reason,
 				    size_t used)
 {
@@ -279,6 +284,7 @@ static size_t verdict_reason_length(const struct verdict_writer *writer, const c
 	return cut ? cut : length;
 }
 
+/* How certain the finding is, why, and what would make it more certain. */
 static void verdict_add_reason(const struct verdict_writer *writer,
 			       const struct ss_finding *finding)
 {
@@ -338,7 +344,7 @@ static bool verdict_is_smaller(const struct verdict_writer *writer, uint32_t i)
 	       !writer->diagnosis->findings[i]->has_no_cost;
 }
 
-/* Warnings stand first; what nothing explains needs a place as well. */
+/* Warnings are sorted first; those after the first `whole` ones are listed by title only. */
 static bool verdict_is_late_warning(const struct verdict_writer *writer, uint32_t i)
 {
 	return writer->diagnosis->findings[i]->is_warning && i >= writer->whole;
@@ -359,6 +365,7 @@ static uint32_t verdict_count_whole(const struct ss_diagnosis *diagnosis,
 	return warnings;
 }
 
+/* Warnings in full, then what nothing explains, then smaller findings by title. */
 static void verdict_add_findings(const struct verdict_writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
@@ -385,7 +392,7 @@ static void verdict_add_findings(const struct verdict_writer *writer)
 			     writer->diagnosis->finding_count);
 }
 
-/* What savings that stand below each other mean. */
+/* Explains how savings in a list relate. */
 static void verdict_add_order(const struct verdict_writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), count = 0;
@@ -410,7 +417,7 @@ static void verdict_add_more(const struct verdict_writer *writer)
 	verdict_add_style(writer, PLAIN "\n");
 }
 
-/* Each note on lines of its own; what continues a list stands further in. */
+/* Each note on lines of its own; items of a list are indented. */
 static void verdict_add_notes(const struct verdict_writer *writer, const char *notes)
 {
 	while (notes && *notes) {
