@@ -7,7 +7,7 @@
 
 #include "api/request/query.h"
 #include "render/arrow.h"
-#include "render/runs.h"
+#include "render/render.h"
 #include "table/arrange.h"
 #include "table/bound.h"
 #include "table/compare.h"

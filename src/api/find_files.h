@@ -4,7 +4,7 @@
  * snapshots, and of which rank.
  *
  * A surface includes headers of api/ and base/ only. A door includes the headers behind api/ whose
- * types the surfaces need as they are.
+ * types surfaces need as they are, and says which names that is for.
  */
 #ifndef SS_API_FIND_FILES_H
 #define SS_API_FIND_FILES_H

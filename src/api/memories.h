@@ -10,6 +10,7 @@
 
 #include "load/identity.h"
 #include "load/job.h"
+#include "memory/area/area.h"
 
 struct ss_gate; /* base/system/thread.h */
 
@@ -41,5 +42,22 @@ enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_jo
 				uint32_t number, const struct ss_opened **out,
 				struct ss_error *err);
 void ss_memories_release(struct ss_memories *memories, struct ss_memory *memory);
+
+/* --- areas drawn from it ----------------------------------------------------------------- */
+
+/* Two ways of stacking for each of two devices; an area takes one byte per event. */
+#define SS_AREAS_MAX 4
+
+struct ss_areas {
+	struct ss_area items[SS_AREAS_MAX]; /* the oldest first */
+	uint32_t count;
+};
+
+/* Made on the first request; valid until the next call. */
+SS_MUST_USE
+enum ss_status ss_areas_find(struct ss_areas *areas, const struct ss_opened *opened,
+			     const struct ss_device_memory *device, enum ss_area_group group,
+			     const struct ss_area **out, struct ss_error *err);
+void ss_areas_release(struct ss_areas *areas);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * place.c - quotes paths for a shell.
  */
-#include "api/place.h"
+#include "api/session.h"
 
 #include "base/utf8.h"
 

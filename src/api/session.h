@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - the contents of a session, for the files of this folder.
+ * session.h - the contents of a session, for the files of this folder and for surfaces that read
+ * columns where they are (src/sql).
  */
 #ifndef SS_API_SESSION_H
 #define SS_API_SESSION_H
 
 #include "analyze/facts.h"
-#include "api/areas.h"
 #include "api/memories.h"
-#include "api/place.h"
 #include "diagnose/diagnose.h"
 #include "load/job.h"
 #include "render/render.h"
@@ -58,11 +57,11 @@ void ss_session_start(struct ss_session *session);
 SS_MUST_USE
 enum ss_status ss_session_need(struct ss_session *session, struct ss_error *err);
 
-/* runs.c: the same for all of them. */
+/* session.c: the same for all of them. */
 SS_MUST_USE
 enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err);
 
-/* runs.c: a call on all of them begins. */
+/* session.c: a call on all of them begins. */
 void ss_runs_start(const struct ss_runs *runs);
 
 /* session.c: fails if there are only memory snapshots. */
@@ -103,5 +102,11 @@ enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *t
 /* replay.c: runs a view of the replay of all ranks. */
 enum ss_status ss_session_replay(struct ss_session *session, const struct ss_view *view,
 				 uint32_t group, struct ss_table *out, struct ss_error *err);
+
+/* place.c: appends the paths, each quoted if the shell needs it. */
+void ss_place_add(struct ss_text *place, const char *const *paths, size_t count);
+
+/* place.c: adds one word of a command line. */
+void ss_place_word(struct ss_text *place, const char *word);
 
 #endif

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "api/first_sizes.h"
 #include "api/request/query.h"
+#include "api/sized.h"
 #include "api/write/writing.h"
 #include "sim/folder.h"
 #include "sim/settings.h"

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/request/numbers.h"
 #include "api/request/query.h"
-#include "api/snapshots.h"
 
 static enum ss_status memory_request_run_views(struct ss_query *query,
 					       const struct ss_snapshot_subject *whole,

@@ -6,7 +6,7 @@
  *     operator  = "<" | "<=" | ">" | ">=" | "==" | "!="
  *     unit      = "ns" | "us" | "ms" | "s" | "%" | "B" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
  *
- * Without a view the column is one of the summary (summary.h), which has one row. A condition on a
+ * Without a view the column is one of the summary (check.h), which has one row. A condition on a
  * view holds if one of its rows meets it.
  */
 #ifndef SS_CHECK_CONDITION_H

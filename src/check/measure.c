@@ -2,7 +2,7 @@
 /*
  * measure.c - takes the figures of a run from the digests of its ranks, and from its verdict.
  */
-#include "check/measure.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>

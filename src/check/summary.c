@@ -2,7 +2,7 @@
 /*
  * summary.c - a run in one row.
  */
-#include "check/summary.h"
+#include "check/check.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -27,10 +27,6 @@ bool ss_arrow_schema(const struct ss_table *table, const struct ss_render_option
 SS_MUST_USE
 bool ss_arrow_copy(const struct ArrowSchema *from, struct ArrowSchema *out);
 
-/* arrow_array.c: takes the first rows of the table. */
-SS_MUST_USE
-bool ss_arrow_array(struct ss_table *table, uint32_t rows, struct ArrowArray *out);
-
 /* Memory of the exported data, which belongs to no session. */
 SS_MUST_USE
 void *ss_arrow_alloc(size_t count, size_t size);

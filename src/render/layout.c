@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/shorten.h"
-
 /* Texts are not cut to less than this while there are figures to spare. */
 #define TEXT_WIDTH_GOOD 20
 #define FIGURES_MIN 3

@@ -56,4 +56,17 @@ uint32_t ss_layout_last(const struct ss_render_layout *layout);
 /* Decides what is shown and how wide; table, options and rows are set. */
 void ss_layout_make(struct ss_render_layout *layout, struct ss_text *scratch);
 
+/* --- shorten.c: texts that are wider than their column -----------------------------------------
+ *
+ * Paths and names differ at their ends more than at their beginnings, so the end stays whole. In a
+ * place in a program (model.py:14 (forward), /home/me/model.py(14): forward) file and line stay:
+ * folders go first, then the end of the function's name.
+ */
+
+/* Adds the text, or what fits into `width` columns of it. */
+void ss_shorten(const char *text, size_t length, size_t width, struct ss_text *out);
+
+/* The width of file and line, if a text names one place; 0: it names none, or several. */
+size_t ss_shorten_least(const char *text, size_t length);
+
 #endif

@@ -13,6 +13,8 @@
 #include "table/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */
+struct ss_doubts;    /* load/doubts.h */
+struct ss_job_run;   /* load/job.h */
 
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
@@ -109,6 +111,13 @@ void ss_render_run_member(const struct ss_identity *run, struct ss_text *out);
  * of what is recorded, cut to the width (0: not cut); nothing if nothing is recorded.
  */
 void ss_render_run_line(const struct ss_identity *run, uint32_t width, struct ss_text *out);
+
+/* runs.c: an array of runs: number, name, time, ranks, whether complete and whether chosen. */
+void ss_render_recorded_runs(const struct ss_job_run *runs, uint32_t count, uint32_t chosen,
+			     struct ss_text *out);
+
+/* runs.c: an array of objects: what it is, how many files have it, and the sentence. */
+void ss_render_doubts(const struct ss_doubts *doubts, struct ss_text *out);
 
 /* markdown.c: escapes what is markup in Markdown and HTML. */
 void ss_render_escaped(struct ss_text *out, const char *text);

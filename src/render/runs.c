@@ -5,7 +5,8 @@
  */
 #include <inttypes.h>
 
-#include "render/runs.h"
+#include "load/doubts.h"
+#include "render/render.h"
 
 #define DOT " \xc2\xb7 "
 

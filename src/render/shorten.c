@@ -2,7 +2,7 @@
 /*
  * shorten.c - finds the place in a text, and cuts around it.
  */
-#include "render/shorten.h"
+#include "render/layout.h"
 
 #include <string.h>
 

@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/verdict/diagnosis.h"
 #include "render/layout.h"
-#include "render/shorten.h"
+#include "render/verdict/diagnosis.h"
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"

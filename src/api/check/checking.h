@@ -11,7 +11,7 @@
 
 #include "api/session.h"
 #include "check/change_points.h" /* for surfaces that show a series of runs */
-#include "check/summary.h"
+#include "check/check.h"
 #include "render/check/shown.h"
 
 struct ss_checking {

@@ -2,7 +2,7 @@
 /*
  * basis.c - counts the steps that a table is about.
  */
-#include "api/request/basis.h"
+#include "api/request/query.h"
 
 /* Ranks that a table is about, and the fewest and most steps that one of them has. */
 struct basis_scope {

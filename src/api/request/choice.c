@@ -4,10 +4,11 @@
  */
 #include "api/request/choice.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/request/numbers.h"
+#include "base/text.h"
 
 /* Reads digits; false when there are none or too many. */
 static bool choice_read_digits(const char **text, int64_t *out)
@@ -101,7 +102,42 @@ static enum ss_status choice_read_track(const struct ss_wanted *wanted, const ch
 	return ss_fail(err, SS_ERR_USAGE, "'%s' takes a number, not '%.60s'", name, text);
 }
 
-/* --- errors: what does not exist ------------------------------------------------------------------ */
+/* --- errors: what does not exist ------------------------------------------------------- */
+
+/* Numbers that an error lists. */
+#define LISTED 8
+
+void ss_numbers_add(struct ss_numbers *numbers, int64_t number)
+{
+	char text[24];
+
+	if (number < 0 || (numbers->count && number == numbers->last))
+		return;
+	numbers->has_gaps |= numbers->count && number != numbers->last + 1;
+	if (!numbers->count++)
+		numbers->first = number;
+	numbers->last = number;
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	if (numbers->count <= LISTED)
+		ss_text_list(numbers->list, sizeof(numbers->list), text);
+}
+
+void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
+		     char out[SS_NUMBERS_BYTES + 64])
+{
+	size_t capacity = SS_NUMBERS_BYTES + 64;
+
+	if (!numbers->count)
+		snprintf(out, capacity, "%s", none);
+	else if (numbers->count == 1)
+		snprintf(out, capacity, "there is %s %" PRId64, noun, numbers->first);
+	else if (!numbers->has_gaps)
+		snprintf(out, capacity, "there are %ss %" PRId64 " to %" PRId64, noun,
+			 numbers->first, numbers->last);
+	else
+		snprintf(out, capacity, "there are %ss %s%s", noun, numbers->list,
+			 numbers->count > LISTED ? ", ..." : "");
+}
 
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
 {

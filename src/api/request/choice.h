@@ -6,6 +6,7 @@
 #define SS_API_REQUEST_CHOICE_H
 
 #include "api/request/request.h"
+#include "base/error.h"
 #include "load/job.h"
 #include "trace/select.h"
 #include "stepscope.h"
@@ -36,5 +37,23 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 /* The requested part of this trace; false if it has none. */
 bool ss_choice_select(const struct ss_choice *choice, const struct ss_trace *trace,
 		      struct ss_selection *out);
+
+/* --- the ranks, steps or devices that exist, for errors about one that does not ------------- */
+
+#define SS_NUMBERS_BYTES 128
+
+struct ss_numbers {
+	int64_t first, last;
+	uint32_t count;
+	bool has_gaps;
+	char list[SS_NUMBERS_BYTES]; /* the first of them */
+};
+
+/* Numbers come in ascending order; repeated and negative ones are ignored. */
+void ss_numbers_add(struct ss_numbers *numbers, int64_t number);
+
+/* "there are ranks 0 to 7", "there is rank 3"; `none` where there are none. */
+void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
+		     char out[SS_NUMBERS_BYTES + 64]);
 
 #endif

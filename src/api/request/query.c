@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "api/request/basis.h"
 #include "api/reports/reports.h"
 #include "load/doubts.h"
 #include "render/arrow.h"
@@ -175,7 +174,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-/* --- complete requests --------------------------------------------------------------------------- */
+/* --- complete requests -------------------------------------------------------------------- */
 
 enum ss_status ss_query_list(const struct ss_wanted *wanted, const struct ss_view *view,
 			     void (*fill)(struct ss_table *table), struct ss_text *out,

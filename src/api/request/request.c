@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/first_sizes.h"
+#include "api/sized.h"
 
 /* Finds an option of requests: a field of struct ss_request, or one of its list. */
 static const struct ss_option *request_find_option(const char *name, size_t length)

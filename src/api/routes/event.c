@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/history/summits.h"
 

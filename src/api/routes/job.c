@@ -6,8 +6,7 @@
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
-#include "api/viewer/spot_snapshot.h"
-#include "render/runs.h"
+#include "render/render.h"
 
 static void job_write_steps(const struct ss_timeline_file *file, struct ss_text *out)
 {

@@ -2,8 +2,8 @@
 /*
  * snapshot.c - route: one entry of the list of snapshots, with its devices.
  */
-#include "api/viewer/asked_snapshot.h"
-#include "api/viewer/spot_snapshot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 static enum ss_status snapshot_answer(const struct ss_asked *asked, struct ss_answer *out,
 				      struct ss_error *err)

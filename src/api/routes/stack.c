@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/holders/live_blocks.h"
 

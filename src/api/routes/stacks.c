@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/holders/live_blocks.h"
 

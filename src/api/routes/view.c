@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "api/request/query.h"
-#include "api/snapshots.h"
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 
 static const char *format_media_type(const char *format)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/first_sizes.h"
+#include "api/sized.h"
 #include "api/viewer/route.h"
 #include "base/utf8.h"
 
@@ -192,4 +192,26 @@ bool ss_route_at(size_t index, struct ss_route_offer *out)
 	own.takes_request = ss_routes[index]->takers != 0;
 	ss_sized_give(out, SS_FIRST_ROUTE_OFFER, &own, sizeof(own));
 	return true;
+}
+
+/* --- all routes, from src/api/routes/meson.build ------------------------------------------- */
+
+#define SS_ROUTE(name) extern const struct ss_route ss_route_##name;
+#include "routes.inc"
+#undef SS_ROUTE
+
+#define SS_ROUTE(name) &ss_route_##name,
+const struct ss_route *const ss_routes[] = {
+#include "routes.inc"
+};
+#undef SS_ROUTE
+
+const size_t ss_route_count = SS_COUNT(ss_routes);
+
+const struct ss_route *ss_route_of(const struct ss_own_routes *own, size_t index)
+{
+	if (index < ss_route_count)
+		return ss_routes[index];
+	index -= ss_route_count;
+	return own && index < own->count ? own->routes[index] : NULL;
 }

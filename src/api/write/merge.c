@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/first_sizes.h"
 #include "api/session.h"
+#include "api/sized.h"
 #include "api/write/writing.h"
 #include "load/files/open.h"
 #include "load/files/rewrite.h"

@@ -56,13 +56,6 @@ struct page_columns {
 	size_t count;
 };
 
-static const char *page_table_line_end(const char *at, const char *end)
-{
-	const char *found = memchr(at, '\n', (size_t)(end - at));
-
-	return found ? found : end;
-}
-
 static void page_row_measure(const struct page_row *row, struct page_columns *table)
 {
 	for (size_t i = 0; i < row->count; i++) {
@@ -161,8 +154,8 @@ void ss_page_table(const char *text, size_t length, const struct ss_render_optio
 	struct page_row row = { 0 };
 	bool is_head = true;
 
-	for (const char *at = text; at < end; at = page_table_line_end(at, end) + 1) {
-		size_t own = (size_t)(page_table_line_end(at, end) - at);
+	for (const char *at = text; at < end; at = ss_page_line_end(at, end) + 1) {
+		size_t own = (size_t)(ss_page_line_end(at, end) - at);
 
 		if (page_is_rule_line(at, own)) {
 			page_columns_read_rule(at, own, &table);
@@ -173,8 +166,8 @@ void ss_page_table(const char *text, size_t length, const struct ss_render_optio
 	}
 	if (table.count)
 		page_columns_fit(&table, options->width);
-	for (const char *at = text; at < end; at = page_table_line_end(at, end) + 1) {
-		size_t own = (size_t)(page_table_line_end(at, end) - at);
+	for (const char *at = text; at < end; at = ss_page_line_end(at, end) + 1) {
+		size_t own = (size_t)(ss_page_line_end(at, end) - at);
 
 		if (page_is_rule_line(at, own)) {
 			page_columns_add_rule(&table, out);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - sentences that the verdict uses in both text and Markdown.
+ * diagnosis.c - what the formats of a verdict share.
  */
 #include "render/verdict/diagnosis.h"
 
 #include <inttypes.h>
+
+#include "diagnose/findings_table.h"
 
 #define DOT " \xc2\xb7 "
 
@@ -529,4 +531,24 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	if (line.length)
 		ss_text_addf(out, "%s\n", line.data);
 	ss_text_end(&line, out);
+}
+
+/* --- formats that have only rows: one finding per row --------------------------------- */
+
+void ss_render_findings(const struct ss_diagnosis *diagnosis,
+			const struct ss_render_options *options,
+			void (*view)(const struct ss_table *table,
+				     const struct ss_render_options *options, struct ss_text *out),
+			struct ss_text *out)
+{
+	struct ss_arena scratch;
+	struct ss_table table;
+
+	ss_arena_init(&scratch, diagnosis->memory);
+	if (ss_diagnosis_table(diagnosis, &scratch, &table))
+		view(&table, options, out);
+	else
+		ss_text_fail(out);
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
 }

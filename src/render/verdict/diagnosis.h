@@ -86,7 +86,7 @@ void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struc
  */
 void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
 
-/* more.c: commands that show more, one per line. */
+/* notes.c: commands that show more, one per line. */
 void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out);
 

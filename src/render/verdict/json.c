@@ -5,8 +5,8 @@
  */
 #include <inttypes.h>
 
+#include "render/render.h"
 #include "render/verdict/diagnosis.h"
-#include "render/runs.h"
 
 static void verdict_json_add_rank(struct ss_text *out, int64_t rank)
 {
