@@ -93,16 +93,16 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 }
 
 /* Rank and paths of the request, for the commands that a verdict suggests: "--rank 3 traces". */
-static void verdict_add_place(const struct ss_session *session, const struct ss_wanted *wanted,
-			      struct ss_text *out)
+static void verdict_add_shell_paths(const struct ss_session *session,
+				    const struct ss_wanted *wanted, struct ss_text *out)
 {
 	const char *rank = ss_wanted_text(wanted, "rank");
 
-	if (!session->place.length)
+	if (!session->shell_paths.length)
 		return;
 	if (rank)
 		ss_text_addf(out, "--rank %s ", rank);
-	ss_text_add(out, session->place.data, session->place.length);
+	ss_text_add(out, session->shell_paths.data, session->shell_paths.length);
 }
 
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
@@ -111,13 +111,13 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_w
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_text place = { 0 };
+	struct ss_text shell_paths = { 0 };
 
 	SS_TRY(verdict_of_request(session, wanted, &verdict, &renderer, &options, err));
-	verdict_add_place(session, wanted, &place);
-	options.place = place.data;
+	verdict_add_shell_paths(session, wanted, &shell_paths);
+	options.shell_paths = shell_paths.data;
 	renderer->diagnosis(verdict, &options, out);
-	ss_text_end(&place, out);
+	ss_text_end(&shell_paths, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 

@@ -147,11 +147,11 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	if (status == SS_OK)
 		status = ss_job_add(&session->job, &own, err);
 	if (status == SS_OK && !own.redactor && !own.input_count) {
-		if (own.run && !session->place.length) {
-			ss_text_add_string(&session->place, "--run");
-			ss_place_word(&session->place, own.run);
+		if (own.run && !session->shell_paths.length) {
+			ss_text_add_string(&session->shell_paths, "--run");
+			ss_place_word(&session->shell_paths, own.run);
 		}
-		ss_place_add(&session->place, own.paths, own.path_count);
+		ss_place_add(&session->shell_paths, own.paths, own.path_count);
 	}
 	ss_arena_release(&scratch);
 	return status;
@@ -207,7 +207,7 @@ void ss_session_close(struct ss_session *session)
 	ss_timeline_release(&session->timeline);
 	ss_facts_release(&session->facts);
 	ss_job_close(&session->job);
-	ss_text_release(&session->place);
+	ss_text_release(&session->shell_paths);
 	session_free(session);
 }
 

@@ -21,7 +21,8 @@ struct ss_session {
 	struct ss_job job;
 	struct ss_watch watch; /* of the job */
 	struct ss_gate *gate;  /* routes run in parallel: one of them unpacks columns */
-	struct ss_text place; /* its paths and --run for a shell; empty: not on disk, or redacted */
+	/* its paths and --run, quoted for a shell; empty: not on disk, or redacted */
+	struct ss_text shell_paths;
 	struct ss_facts facts;       /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
 	/*
@@ -103,10 +104,10 @@ enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *t
 enum ss_status ss_session_replay(struct ss_session *session, const struct ss_view *view,
 				 uint32_t group, struct ss_table *out, struct ss_error *err);
 
-/* place.c: appends the paths, each quoted if the shell needs it. */
-void ss_place_add(struct ss_text *place, const char *const *paths, size_t count);
+/* shell.c: appends the paths, each quoted if the shell needs it. */
+void ss_place_add(struct ss_text *out, const char *const *paths, size_t count);
 
-/* place.c: adds one word of a command line. */
-void ss_place_word(struct ss_text *place, const char *word);
+/* shell.c: adds one word of a command line. */
+void ss_place_word(struct ss_text *out, const char *word);
 
 #endif

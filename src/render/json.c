@@ -33,7 +33,7 @@ static inline void json_add_byte(struct ss_text *out, char byte)
 }
 
 /* Copies plain bytes eight at a time and escapes the others. */
-static void json_add_quoted(struct ss_text *out, const char *text, size_t length)
+static void json_quote(struct ss_text *out, const char *text, size_t length)
 {
 	const char *from = text, *end = text + length;
 
@@ -61,7 +61,7 @@ static void json_add_quoted(struct ss_text *out, const char *text, size_t length
 
 void ss_render_quoted(struct ss_text *out, const char *text)
 {
-	json_add_quoted(out, text, strlen(text));
+	json_quote(out, text, strlen(text));
 }
 
 static void json_add_columns(const struct ss_view *view, struct ss_text *out)
@@ -85,7 +85,7 @@ void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *c
 	if (cell->is_null)
 		ss_text_add(out, "null", 4);
 	else if (column->type == SS_COLUMN_TEXT)
-		json_add_quoted(out, cell->value.text, cell->length);
+		json_quote(out, cell->value.text, cell->length);
 	else
 		ss_render_plain(column, cell, out);
 }
@@ -166,7 +166,7 @@ void ss_render_quality(const struct ss_trust *trust, struct ss_text *out)
 	ss_text_addf(out,
 		     "{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64 ",\"lost\":%" PRIu64
 		     ",\"mended\":%" PRIu64 ",\"notes\":%" PRIu64 ",\"absent\":%" PRIu64 "}",
-		     trust->files, trust->unreadable_files, trust->lost, trust->mended,
+		     trust->files, trust->unreadable_files, trust->lost, trust->repaired,
 		     trust->notes, trust->absent);
 }
 

@@ -19,8 +19,8 @@ struct ss_job_run;   /* load/job.h */
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
 	uint64_t files, unreadable_files;
-	uint64_t cut_files;                   /* that are truncated; only text shows it */
-	uint64_t lost, mended, notes, absent; /* sums of the counts in the view "quality" */
+	uint64_t cut_files;                     /* that are truncated; only text shows it */
+	uint64_t lost, repaired, notes, absent; /* sums of the counts in the view "quality" */
 };
 
 struct ss_render_options {
@@ -30,7 +30,7 @@ struct ss_render_options {
 	uint32_t rows; /* text of one view: at most this many of those; 0: all */
 	bool verbose;  /* a verdict with everything that is known */
 	/* a verdict: paths and options of the session, as a shell takes them; NULL: not known */
-	const char *place;
+	const char *shell_paths;
 	struct ss_trust trust;
 	struct ss_identity run; /* not known: the output is not about a run */
 };

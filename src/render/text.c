@@ -324,7 +324,7 @@ static void text_add_trust(const struct ss_render_options *options, struct ss_te
 	const struct ss_trust *trust = &options->trust;
 	char unreadable[64] = "", cut[64] = "", text[256];
 
-	if (!trust->lost && !trust->mended && !trust->unreadable_files)
+	if (!trust->lost && !trust->repaired && !trust->unreadable_files)
 		return;
 	if (trust->unreadable_files)
 		snprintf(unreadable, sizeof(unreadable),
@@ -336,7 +336,7 @@ static void text_add_trust(const struct ss_render_options *options, struct ss_te
 		snprintf(cut, sizeof(cut), " %" PRIu64 " files are truncated,", trust->cut_files);
 	snprintf(text, sizeof(text),
 		 "Data quality:%s%s %" PRIu64 " lost, %" PRIu64 " repaired; see stepscope quality",
-		 unreadable, cut, trust->lost, trust->mended);
+		 unreadable, cut, trust->lost, trust->repaired);
 	text_add_sentence(text, options, out);
 }
 

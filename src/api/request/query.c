@@ -146,7 +146,7 @@ void ss_query_trust(const struct ss_session *session, struct ss_trust *out)
 
 		out->cut_files += job->files[i].recording.is_cut;
 		out->lost += oddities[SS_SEVERITY_LOST];
-		out->mended += oddities[SS_SEVERITY_REPAIRED];
+		out->repaired += oddities[SS_SEVERITY_REPAIRED];
 		out->notes += oddities[SS_SEVERITY_NOTE];
 		out->absent += oddities[SS_SEVERITY_ABSENT];
 	}

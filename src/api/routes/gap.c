@@ -20,13 +20,13 @@ struct gap_details {
 	struct ss_text *out;
 };
 
-static const char *gap_row_name(const struct ss_trace *trace, uint32_t row)
+static const char *gap_slice_name(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
 /* The line of the program around a host row, or NULL. */
-static const char *gap_row_line(const struct gap_details *about, uint32_t row)
+static const char *gap_slice_line(const struct gap_details *about, uint32_t row)
 {
 	const struct ss_places *places = about->places;
 
@@ -42,12 +42,12 @@ static const char *gap_known_name(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t op = ss_idle_op(trace, row);
 
-	return gap_row_name(trace, op == SS_NO_ROW ? row : op);
+	return gap_slice_name(trace, op == SS_NO_ROW ? row : op);
 }
 
 static void gap_add_line(const struct gap_details *about, uint32_t row, struct ss_text *out)
 {
-	const char *line = row == SS_NO_ROW ? NULL : gap_row_line(about, row);
+	const char *line = row == SS_NO_ROW ? NULL : gap_slice_line(about, row);
 	char brief[256];
 
 	if (!line)
@@ -69,13 +69,13 @@ static void gap_add_cause_words(const struct gap_details *about, const struct ss
 		ss_text_add_string(out, "the profiler's own work");
 		return;
 	case SS_IDLE_INPUT:
-		ss_text_addf(out, "waiting for input in %s", gap_row_name(trace, row));
+		ss_text_addf(out, "waiting for input in %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_ALLOCATOR:
-		ss_text_addf(out, "allocating memory, %s", gap_row_name(trace, row));
+		ss_text_addf(out, "allocating memory, %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_COMPILE:
-		ss_text_addf(out, "compiling, %s", gap_row_name(trace, row));
+		ss_text_addf(out, "compiling, %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_GC:
 		ss_text_add_string(out, "Python's garbage collector");
@@ -86,7 +86,7 @@ static void gap_add_cause_words(const struct gap_details *about, const struct ss
 	case SS_IDLE_LAUNCH:
 		if (about->during != SS_NO_ROW) {
 			row = about->during;
-			ss_text_addf(out, "CPU in %s", gap_row_name(trace, row));
+			ss_text_addf(out, "CPU in %s", gap_slice_name(trace, row));
 		} else {
 			ss_text_addf(out, "CPU launched late from %s", name);
 		}
@@ -145,9 +145,9 @@ static void gap_write_cause(const struct gap_details *about, const struct ss_idl
 
 		ss_text_add_string(about->out, ",");
 		ss_spot_slice(about->file, piece->guilty, about->out);
-		ss_spot_text("op", op == SS_NO_ROW ? NULL : gap_row_name(about->file->trace, op),
+		ss_spot_text("op", op == SS_NO_ROW ? NULL : gap_slice_name(about->file->trace, op),
 			     about->out);
-		ss_spot_text("line", gap_row_line(about, piece->guilty), about->out);
+		ss_spot_text("line", gap_slice_line(about, piece->guilty), about->out);
 	}
 	ss_text_add_string(about->out, "}");
 }

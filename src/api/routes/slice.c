@@ -257,7 +257,7 @@ static void slice_write_args(const struct ss_trace *trace, uint32_t row, struct 
 }
 
 /* Whether any operator of the trace has shapes, or a stack. */
-static bool trace_has_shapes(const struct ss_trace *trace)
+static bool slice_trace_has_shapes(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->op_args.count; i++)
 		if (((const struct ss_op_args *)ss_records_at(&trace->op_args, i))->input_dims)
@@ -265,7 +265,7 @@ static bool trace_has_shapes(const struct ss_trace *trace)
 	return false;
 }
 
-static bool trace_has_stacks(const struct ss_trace *trace)
+static bool slice_trace_has_stacks(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->category_count; i++)
 		if (trace->categories[i].kind == SS_KIND_PYTHON && trace->category_events[i])
@@ -336,8 +336,9 @@ static void slice_write_missing(const struct slice_details *about, bool has_stac
 		enum ss_missing what;
 		bool is_missing;
 	} items[] = {
-		{ SS_MISSING_SHAPES, kind == SS_KIND_OP && !trace_has_shapes(about->trace) },
-		{ SS_MISSING_LINES, !has_stack && has_caller && !trace_has_stacks(about->trace) },
+		{ SS_MISSING_SHAPES, kind == SS_KIND_OP && !slice_trace_has_shapes(about->trace) },
+		{ SS_MISSING_LINES,
+		  !has_stack && has_caller && !slice_trace_has_stacks(about->trace) },
 	};
 	const char *comma = "";
 	char sentence[128];

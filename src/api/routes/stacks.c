@@ -28,43 +28,43 @@ struct line_stacks {
 	uint32_t count;          /* of stacks that made or hold something, after stacks_order() */
 };
 
-static bool stacks_is_at_line(const struct line_stacks *work, uint32_t stack)
+static bool stacks_is_at_line(const struct line_stacks *stacks, uint32_t stack)
 {
-	return work->opened->spots.line[stack] == work->line;
+	return stacks->opened->spots.line[stack] == stacks->line;
 }
 
 /* Adds up the blocks of each stack that are in use after the event `row`. */
-static enum ss_status stacks_add_held(struct line_stacks *work, int moment, uint32_t row,
+static enum ss_status stacks_add_held(struct line_stacks *stacks, int moment, uint32_t row,
 				      struct ss_error *err)
 {
 	struct ss_live_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, &work->opened->subject, work->device, row, err));
+	SS_TRY(ss_live_blocks_init(&held, &stacks->opened->subject, stacks->device, row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		const struct ss_live_block *block = &held.items[i];
 
-		if (!stacks_is_at_line(work, block->stack))
+		if (!stacks_is_at_line(stacks, block->stack))
 			continue;
-		work->sums[block->stack].bytes[moment] =
-			ss_bytes_add(work->sums[block->stack].bytes[moment], block->bytes);
-		work->sums[block->stack].blocks[moment]++;
+		stacks->sums[block->stack].bytes[moment] =
+			ss_bytes_add(stacks->sums[block->stack].bytes[moment], block->bytes);
+		stacks->sums[block->stack].blocks[moment]++;
 	}
 	ss_live_blocks_release(&held);
 	return SS_OK;
 }
 
-static void stacks_add_made(struct line_stacks *work)
+static void stacks_add_made(struct line_stacks *stacks)
 {
-	const struct ss_memory_events *events = &work->opened->snapshot.events;
-	uint32_t first = work->device->first, end = first + work->device->count;
+	const struct ss_memory_events *events = &stacks->opened->snapshot.events;
+	uint32_t first = stacks->device->first, end = first + stacks->device->count;
 
 	for (uint32_t row = first; row < end; row++) {
 		if (events->action[row] != SS_ACTION_ALLOC ||
-		    !stacks_is_at_line(work, events->stack[row]))
+		    !stacks_is_at_line(stacks, events->stack[row]))
 			continue;
-		work->sums[events->stack[row]].made++;
-		work->sums[events->stack[row]].freed += work->opened->history.partner[row] !=
-							SS_NO_ROW;
+		stacks->sums[events->stack[row]].made++;
+		stacks->sums[events->stack[row]].freed += stacks->opened->history.partner[row] !=
+							  SS_NO_ROW;
 	}
 }
 
@@ -81,29 +81,29 @@ static int held_stack_compare_size(const void *left, const void *right)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static void stacks_order(struct line_stacks *work, uint32_t all)
+static void stacks_order(struct line_stacks *stacks, uint32_t all)
 {
 	for (uint32_t i = 0; i < all; i++) {
-		struct held_stack sums = work->sums[i];
+		struct held_stack sums = stacks->sums[i];
 
 		sums.stack = i;
 		if (sums.made || sums.blocks[0] || sums.blocks[1])
-			work->sums[work->count++] = sums;
+			stacks->sums[stacks->count++] = sums;
 	}
-	if (work->count)
-		qsort(work->sums, work->count, sizeof(*work->sums), held_stack_compare_size);
+	if (stacks->count)
+		qsort(stacks->sums, stacks->count, sizeof(*stacks->sums), held_stack_compare_size);
 }
 
-static void stacks_write_one(const struct line_stacks *work, const struct held_stack *sums,
+static void stacks_write_one(const struct line_stacks *stacks, const struct held_stack *sums,
 			     bool is_first, struct ss_text *out)
 {
 	struct ss_text shown = { 0 };
 
 	ss_text_add_string(&shown, "");
-	ss_snapshot_add_stack(&work->opened->subject, sums->stack, &shown);
+	ss_snapshot_add_stack(&stacks->opened->subject, sums->stack, &shown);
 	ss_text_addf(out, "%s\n {\"stack\":%" PRIu32, is_first ? "" : ",", sums->stack);
 	ss_spot_text("text", shown.length ? shown.data : NULL, out);
-	if (work->device->count)
+	if (stacks->device->count)
 		ss_text_addf(out, ",\"peak_bytes\":%" PRId64 ",\"peak_blocks\":%" PRIu32,
 			     sums->bytes[0], sums->blocks[0]);
 	ss_text_addf(out,
@@ -114,20 +114,20 @@ static void stacks_write_one(const struct line_stacks *work, const struct held_s
 }
 
 /* Adds up what the stacks of the line made and hold, and writes the largest. */
-static enum ss_status stacks_write(struct line_stacks *work, const char *line, struct ss_text *out,
-				   struct ss_error *err)
+static enum ss_status stacks_write(struct line_stacks *stacks, const char *line,
+				   struct ss_text *out, struct ss_error *err)
 {
-	if (work->device->count) {
-		SS_TRY(stacks_add_held(work, 0, work->device->peak_row, err));
-		stacks_add_made(work);
+	if (stacks->device->count) {
+		SS_TRY(stacks_add_held(stacks, 0, stacks->device->peak_row, err));
+		stacks_add_made(stacks);
 	}
-	SS_TRY(stacks_add_held(work, 1, SS_LIVE_AT_END, err));
-	stacks_order(work, work->opened->snapshot.stacks.count);
+	SS_TRY(stacks_add_held(stacks, 1, SS_LIVE_AT_END, err));
+	stacks_order(stacks, stacks->opened->snapshot.stacks.count);
 	ss_text_add_string(out, "{\"schema\":\"stepscope.stacks/1\"");
 	ss_spot_text("line", *line ? line : NULL, out);
-	ss_text_addf(out, ",\"count\":%" PRIu32 ",\"stacks\":[", work->count);
-	for (uint32_t i = 0; i < work->count && i < STACKS_MAX; i++)
-		stacks_write_one(work, &work->sums[i], i == 0, out);
+	ss_text_addf(out, ",\"count\":%" PRIu32 ",\"stacks\":[", stacks->count);
+	for (uint32_t i = 0; i < stacks->count && i < STACKS_MAX; i++)
+		stacks_write_one(stacks, &stacks->sums[i], i == 0, out);
 	ss_text_add_string(out, "]}\n");
 	return SS_OK;
 }
@@ -136,26 +136,26 @@ static enum ss_status stacks_answer(const struct ss_asked *asked, struct ss_answ
 				    struct ss_error *err)
 {
 	const char *line = ss_asked_text(asked, "line");
-	struct line_stacks work = { 0 };
+	struct line_stacks stacks = { 0 };
 	enum ss_status status;
 	size_t bytes;
 
-	SS_TRY(ss_asked_snapshot(asked, &work.opened, err));
-	SS_TRY(ss_asked_device(asked, work.opened, &work.device, err));
-	if (!work.device)
+	SS_TRY(ss_asked_snapshot(asked, &stacks.opened, err));
+	SS_TRY(ss_asked_device(asked, stacks.opened, &stacks.device, err));
+	if (!stacks.device)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no stacks: a memory timeline does not record them");
 	line = line ? line : "";
-	work.line = *line ? ss_strings_find(&work.opened->spots.texts, line, strlen(line)) : 0;
-	if (work.line == SS_NO_ID)
+	stacks.line = *line ? ss_strings_find(&stacks.opened->spots.texts, line, strlen(line)) : 0;
+	if (stacks.line == SS_NO_ID)
 		return ss_fail(err, SS_ERR_MISSING, "nothing was allocated at '%.120s'", line);
-	bytes = (size_t)work.opened->snapshot.stacks.count * sizeof(*work.sums);
-	work.sums = ss_memory_resize(work.opened->history.memory, NULL, 0, bytes);
-	if (!work.sums)
+	bytes = (size_t)stacks.opened->snapshot.stacks.count * sizeof(*stacks.sums);
+	stacks.sums = ss_memory_resize(stacks.opened->history.memory, NULL, 0, bytes);
+	if (!stacks.sums)
 		return ss_fail_memory(err, "the stacks");
-	memset(work.sums, 0, bytes);
-	status = stacks_write(&work, line, &out->body, err);
-	ss_memory_free(work.opened->history.memory, work.sums, bytes);
+	memset(stacks.sums, 0, bytes);
+	status = stacks_write(&stacks, line, &out->body, err);
+	ss_memory_free(stacks.opened->history.memory, stacks.sums, bytes);
 	return status;
 }
 

@@ -34,8 +34,8 @@ static enum ss_status tiles_answer_tracks(const struct ss_asked *asked,
 			      paints ? paints->paint : NULL, &out->body, err);
 }
 
-static enum ss_status tiles_answer(const struct ss_asked *asked, struct ss_answer *out,
-				   struct ss_error *err)
+static enum ss_status tiles_answer_request(const struct ss_asked *asked, struct ss_answer *out,
+					   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
@@ -56,5 +56,5 @@ const struct ss_route ss_route_tiles = {
 	.summary = "What is visible of tracks in a window, as columns of numbers",
 	.parameters = "file tracks from to pixels color",
 	.apart = true,
-	.run = tiles_answer,
+	.run = tiles_answer_request,
 };

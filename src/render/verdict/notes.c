@@ -169,7 +169,7 @@ void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
 	struct next_commands commands = { .diagnosis = diagnosis };
-	const char *place = options->place ? options->place : "PATH";
+	const char *shell_paths = options->shell_paths ? options->shell_paths : "PATH";
 
 	next_commands_add_findings(&commands);
 	if (!commands.count && diagnosis->rank_count)
@@ -178,9 +178,10 @@ void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		next_commands_add_memory(&commands);
 	for (uint32_t i = 0; i < commands.count; i++)
 		if (commands.of_snapshot[i])
-			ss_text_addf(out, "  stepscope snapshot %s %s\n", place, commands.views[i]);
+			ss_text_addf(out, "  stepscope snapshot %s %s\n", shell_paths,
+				     commands.views[i]);
 		else
-			ss_text_addf(out, "  stepscope %s %s\n", commands.views[i], place);
+			ss_text_addf(out, "  stepscope %s %s\n", commands.views[i], shell_paths);
 	if (diagnosis->finding_count)
 		ss_text_addf(out, "  stepscope explain %s\n", diagnosis->findings[0]->rule->name);
 }
