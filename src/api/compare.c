@@ -7,19 +7,19 @@
 
 #include "api/request/query.h"
 #include "render/arrow.h"
-#include "render/runs.h"
+#include "render/render.h"
 #include "table/arrange.h"
 #include "table/bound.h"
 #include "table/compare.h"
 
-/* What is compared when nothing is named: where the step goes, then what ran. */
+/* Tables of a comparison without a named view: where the step goes, then what ran. */
 #define TABLES_MAX 2
 
 /* Rows of a table for people by default: the largest changes come first. */
 #define TOP_OF_MANY 20
 
-/* What a run is, in a few figures. */
-struct run {
+/* The main figures of a run. */
+struct compared_run {
 	int64_t step_ns; /* mean over ranks of their mean steps; -1: there are none */
 	uint32_t steps;  /* of the rank that has most */
 	uint32_t ranks;
@@ -29,10 +29,10 @@ struct run {
 	struct ss_doubts doubts; /* what its files lack */
 };
 
-struct comparison {
+struct run_comparison {
 	const struct ss_runs *runs;
 	const struct ss_wanted *wanted;
-	struct run facts[2];
+	struct compared_run facts[2];
 	struct ss_arena scratch[2];
 	struct ss_query sides[TABLES_MAX][2]; /* their texts are lent to the tables */
 	struct ss_table tables[TABLES_MAX];
@@ -41,7 +41,7 @@ struct comparison {
 
 /* --- the runs --------------------------------------------------------------------------- */
 
-static int64_t mean_step(const struct ss_digest *rank)
+static int64_t rank_mean_step(const struct ss_digest *rank)
 {
 	double sum = 0;
 
@@ -50,15 +50,17 @@ static int64_t mean_step(const struct ss_digest *rank)
 	return rank->step_count ? (int64_t)(sum / rank->step_count) : 0;
 }
 
-static enum ss_status measure(struct ss_session *session, int64_t rank, struct ss_arena *scratch,
-			      struct run *out, struct ss_error *err)
+/* Takes the figures of a run from the digests of its ranks; `rank` below 0: of all of them. */
+static enum ss_status compared_run_measure(struct ss_session *session, int64_t rank,
+					   struct ss_arena *scratch, struct compared_run *out,
+					   struct ss_error *err)
 {
 	const struct ss_joined *joined = &session->job.joined;
 	uint32_t stepped = 0;
 	double sum = 0;
 
 	SS_TRY(ss_job_join(&session->job, err));
-	*out = (struct run){ .step_ns = -1, .job = &session->job };
+	*out = (struct compared_run){ .step_ns = -1, .job = &session->job };
 	ss_identity_of_job(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, &out->identity);
 	if (!ss_job_doubts(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, scratch, &out->doubts))
 		return ss_fail_memory(err, "the problems of the files");
@@ -76,7 +78,7 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 		if (own->step_count > out->steps)
 			out->steps = own->step_count;
 		stepped += own->step_count > 0;
-		sum += (double)mean_step(own);
+		sum += (double)rank_mean_step(own);
 	}
 	if (stepped)
 		out->step_ns = (int64_t)(sum / stepped);
@@ -85,21 +87,22 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 
 /* --- a table ---------------------------------------------------------------------------- */
 
-static void drop_sides(struct comparison *comparison, uint32_t table)
+static void comparison_drop_sides(struct run_comparison *comparison, uint32_t table)
 {
 	ss_query_end(&comparison->sides[table][0]);
 	ss_query_end(&comparison->sides[table][1]);
 }
 
 /* Drops the last table. */
-static void drop_table(struct comparison *comparison)
+static void comparison_drop_table(struct run_comparison *comparison)
 {
 	ss_table_release(&comparison->tables[--comparison->count]);
-	drop_sides(comparison, comparison->count);
+	comparison_drop_sides(comparison, comparison->count);
 }
 
-static enum ss_status add_table(struct comparison *comparison, const char *what, const char *group,
-				struct ss_error *err)
+/* Runs a view on both runs and adds the table that compares them. */
+static enum ss_status comparison_add_table(struct run_comparison *comparison, const char *what,
+					   const char *group, struct ss_error *err)
 {
 	struct ss_query *sides = comparison->sides[comparison->count];
 	struct ss_table *out = &comparison->tables[comparison->count];
@@ -112,7 +115,7 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 		status = ss_fail_memory(err, "the table");
 	if (status != SS_OK) {
 		ss_table_release(out);
-		drop_sides(comparison, comparison->count);
+		comparison_drop_sides(comparison, comparison->count);
 		return status;
 	}
 	comparison->count++;
@@ -126,8 +129,8 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 	return SS_OK;
 }
 
-/* Two tables are a report: a format that holds one needs the name of a view. */
-static enum ss_status check_format(const struct ss_wanted *wanted, struct ss_error *err)
+/* Without a named view there are two tables: a format that has one needs the name. */
+static enum ss_status comparison_check_format(const struct ss_wanted *wanted, struct ss_error *err)
 {
 	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
 
@@ -139,29 +142,32 @@ static enum ss_status check_format(const struct ss_wanted *wanted, struct ss_err
 				 renderer->name);
 }
 
-static enum ss_status add_tables(struct comparison *comparison, struct ss_error *err)
+/* The requested view, or where the step goes and then what ran. */
+static enum ss_status comparison_add_tables(struct run_comparison *comparison, struct ss_error *err)
 {
 	const struct ss_wanted *wanted = comparison->wanted;
 	const char *sort = ss_wanted_text(wanted, "sort");
 
 	if (wanted->what) {
-		SS_TRY(add_table(comparison, wanted->what, ss_wanted_text(wanted, "group"), err));
+		SS_TRY(comparison_add_table(comparison, wanted->what,
+					    ss_wanted_text(wanted, "group"), err));
 		return sort ? ss_table_sort(&comparison->tables[0], sort, err) : SS_OK;
 	}
 	SS_TRY(ss_wanted_one_view(wanted, err));
-	SS_TRY(check_format(wanted, err));
-	SS_TRY(add_table(comparison, "budget", "part", err));
-	SS_TRY(add_table(comparison, "kernels", NULL, err));
+	SS_TRY(comparison_check_format(wanted, err));
+	SS_TRY(comparison_add_table(comparison, "budget", "part", err));
+	SS_TRY(comparison_add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[1].row_count)
 		return SS_OK;
-	/* without a device */
-	drop_table(comparison);
-	return add_table(comparison, "operators", NULL, err);
+	/* nothing ran on a GPU: compare operators */
+	comparison_drop_table(comparison);
+	return comparison_add_table(comparison, "operators", NULL, err);
 }
 
 /* --- rendering -------------------------------------------------------------------------- */
 
-static void add_run_line(const struct run *run, const char *name, struct ss_text *out)
+static void comparison_add_run_line(const struct compared_run *run, const char *name,
+				    struct ss_text *out)
 {
 	ss_text_addf(out, "%s  %s", name, run->path ? run->path : "-");
 	if (run->ranks != 1)
@@ -171,7 +177,8 @@ static void add_run_line(const struct run *run, const char *name, struct ss_text
 }
 
 /* Which of several runs it is, and what its files lack. */
-static void add_notes(const struct run *run, const char *name, struct ss_text *out)
+static void comparison_add_notes(const struct compared_run *run, const char *name,
+				 struct ss_text *out)
 {
 	const struct ss_job *job = run->job;
 
@@ -181,7 +188,8 @@ static void add_notes(const struct run *run, const char *name, struct ss_text *o
 }
 
 /* `width` 0: in Markdown. */
-static void add_identity(const struct run *run, uint32_t width, struct ss_text *out)
+static void comparison_add_identity(const struct compared_run *run, uint32_t width,
+				    struct ss_text *out)
 {
 	if (width)
 		ss_render_run_line(&run->identity, width, out);
@@ -189,15 +197,16 @@ static void add_identity(const struct run *run, uint32_t width, struct ss_text *
 		ss_markdown_run(&run->identity, out);
 }
 
-static void add_headline(const struct run *a, const struct run *b, uint32_t width,
-			 struct ss_text *out)
+/* The two runs, their notes, and how the mean step changed. */
+static void comparison_add_headline(const struct compared_run *a, const struct compared_run *b,
+				    uint32_t width, struct ss_text *out)
 {
-	add_run_line(a, "a", out);
-	add_identity(a, width, out);
-	add_notes(a, "a", out);
-	add_run_line(b, "b", out);
-	add_identity(b, width, out);
-	add_notes(b, "b", out);
+	comparison_add_run_line(a, "a", out);
+	comparison_add_identity(a, width, out);
+	comparison_add_notes(a, "a", out);
+	comparison_add_run_line(b, "b", out);
+	comparison_add_identity(b, width, out);
+	comparison_add_notes(b, "b", out);
 	if (a->step_ns < 0 || b->step_ns < 0) {
 		ss_text_add_string(out, "No steps to compare.\n");
 		return;
@@ -212,7 +221,8 @@ static void add_headline(const struct run *a, const struct run *b, uint32_t widt
 	ss_text_add_string(out, "\n");
 }
 
-static void add_run(const struct run *run, uint32_t number, struct ss_text *out)
+/* A run as an object of the JSON document. */
+static void comparison_add_run(const struct compared_run *run, uint32_t number, struct ss_text *out)
 {
 	ss_text_addf(out, "%s\n {\"run\":%" PRIu32 ",\"step_ns\":", number ? "," : "", number);
 	if (run->step_ns < 0)
@@ -237,12 +247,13 @@ static void add_run(const struct run *run, uint32_t number, struct ss_text *out)
 }
 
 /* The tables as views have them, in one document. */
-static void add_document(const struct comparison *comparison, const struct ss_renderer *renderer,
-			 const struct ss_render_options *options, struct ss_text *out)
+static void comparison_add_document(const struct run_comparison *comparison,
+				    const struct ss_renderer *renderer,
+				    const struct ss_render_options *options, struct ss_text *out)
 {
 	ss_text_add_string(out, "{\"schema\":\"stepscope.compare/1\",\n\"runs\":[");
 	for (uint32_t i = 0; i < 2; i++)
-		add_run(&comparison->facts[i], i, out);
+		comparison_add_run(&comparison->facts[i], i, out);
 	ss_text_add_string(out, "],\n\"tables\":[\n");
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		ss_text_add_string(out, i ? ",\n" : "");
@@ -251,8 +262,9 @@ static void add_document(const struct comparison *comparison, const struct ss_re
 	ss_text_add_string(out, "]}\n");
 }
 
-static enum ss_status render(struct comparison *comparison, struct ss_text *out,
-			     struct ss_error *err)
+/* Renders all tables: one document in JSON, one table in CSV, else a report. */
+static enum ss_status comparison_render(struct run_comparison *comparison, struct ss_text *out,
+					struct ss_error *err)
 {
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
@@ -268,14 +280,15 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 		if (!ss_table_bound(&comparison->tables[i]))
 			return ss_fail_memory(err, "the table");
 	if (strcmp(renderer->name, "json") == 0) {
-		add_document(comparison, renderer, &options, out);
+		comparison_add_document(comparison, renderer, &options, out);
 	} else if (!renderer->report) {
 		renderer->view(&comparison->tables[0], &options, out);
 	} else {
 		if (!options.top && !comparison->wanted->what)
 			options.top = TOP_OF_MANY;
-		add_headline(&comparison->facts[0], &comparison->facts[1],
-			     strcmp(renderer->name, "text") == 0 ? options.width : 0, &headline);
+		comparison_add_headline(&comparison->facts[0], &comparison->facts[1],
+					strcmp(renderer->name, "text") == 0 ? options.width : 0,
+					&headline);
 		parts.headline = headline.data ? headline.data : "";
 		renderer->report(&parts, &options, out);
 		ss_text_end(&headline, out);
@@ -283,7 +296,7 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-static enum ss_status fill(struct comparison *comparison, struct ss_error *err)
+static enum ss_status comparison_fill(struct run_comparison *comparison, struct ss_error *err)
 {
 	const struct ss_runs *runs = comparison->runs;
 	bool compares;
@@ -291,28 +304,29 @@ static enum ss_status fill(struct comparison *comparison, struct ss_error *err)
 
 	ss_choice_read_rank(comparison->wanted, &rank, &compares);
 	for (uint32_t i = 0; i < 2; i++)
-		SS_TRY(measure(runs->sessions[i], rank, &comparison->scratch[i],
-			       &comparison->facts[i], err));
-	return add_tables(comparison, err);
+		SS_TRY(compared_run_measure(runs->sessions[i], rank, &comparison->scratch[i],
+					    &comparison->facts[i], err));
+	return comparison_add_tables(comparison, err);
 }
 
-/* To be ended also when this failed. */
-static enum ss_status begin(struct comparison *comparison, const struct ss_runs *runs,
-			    const struct ss_wanted *wanted, struct ss_error *err)
+/* End it even if this failed. */
+static enum ss_status comparison_begin(struct run_comparison *comparison,
+				       const struct ss_runs *runs, const struct ss_wanted *wanted,
+				       struct ss_error *err)
 {
-	*comparison = (struct comparison){ .runs = runs, .wanted = wanted };
+	*comparison = (struct run_comparison){ .runs = runs, .wanted = wanted };
 	if (runs->count != 2)
 		return ss_fail(err, SS_ERR_USAGE, "cannot compare: a second run is missing");
 	ss_runs_start(runs);
 	for (uint32_t i = 0; i < 2; i++)
 		ss_arena_init(&comparison->scratch[i], &runs->sessions[i]->memory);
-	return fill(comparison, err);
+	return comparison_fill(comparison, err);
 }
 
-static void end(struct comparison *comparison)
+static void comparison_end(struct run_comparison *comparison)
 {
 	while (comparison->count)
-		drop_table(comparison);
+		comparison_drop_table(comparison);
 	ss_arena_release(&comparison->scratch[0]);
 	ss_arena_release(&comparison->scratch[1]);
 }
@@ -320,12 +334,12 @@ static void end(struct comparison *comparison)
 enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
 			       struct ss_text *out, struct ss_error *err)
 {
-	struct comparison comparison;
-	enum ss_status status = begin(&comparison, runs, wanted, err);
+	struct run_comparison comparison;
+	enum ss_status status = comparison_begin(&comparison, runs, wanted, err);
 
 	if (status == SS_OK)
-		status = render(&comparison, out, err);
-	end(&comparison);
+		status = comparison_render(&comparison, out, err);
+	comparison_end(&comparison);
 	return status;
 }
 
@@ -341,7 +355,7 @@ enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *r
 enum ss_status ss_compare_table(const struct ss_runs *runs, const struct ss_request *request,
 				struct ArrowArrayStream *out, struct ss_error *err)
 {
-	struct comparison comparison;
+	struct run_comparison comparison;
 	struct ss_wanted wanted;
 	enum ss_status status;
 
@@ -351,7 +365,7 @@ enum ss_status ss_compare_table(const struct ss_runs *runs, const struct ss_requ
 	if (!wanted.what)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "a comparison of two runs has several tables; request one view");
-	status = begin(&comparison, runs, &wanted, err);
+	status = comparison_begin(&comparison, runs, &wanted, err);
 	if (status == SS_OK) {
 		struct ss_render_options options = { .top = wanted.top };
 		struct ss_table *table = &comparison.tables[0];
@@ -361,6 +375,6 @@ enum ss_status ss_compare_table(const struct ss_runs *runs, const struct ss_requ
 				 ? ss_fail_memory(err, "the table")
 				 : ss_arrow_stream(table, &options, out, err);
 	}
-	end(&comparison);
+	comparison_end(&comparison);
 	return status;
 }

@@ -32,8 +32,9 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	return status;
 }
 
-/* A rank that there is a trace or a snapshot of. */
-static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
+/* Fails if neither a trace nor a snapshot has the rank. */
+static enum ss_status verdict_check_rank(const struct ss_job *job, int64_t rank,
+					 struct ss_error *err)
 {
 	if (rank == SS_EVERY_RANK)
 		return SS_OK;
@@ -46,11 +47,11 @@ static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct 
 	return ss_choice_no_rank(job, rank, err);
 }
 
-/* The verdict that is asked for, and how it wants to be shown. */
-static enum ss_status judge(struct ss_session *session, const struct ss_wanted *wanted,
-			    const struct ss_diagnosis **verdict,
-			    const struct ss_renderer **renderer, struct ss_render_options *options,
-			    struct ss_error *err)
+/* The requested verdict, with its renderer and options. */
+static enum ss_status verdict_of_request(struct ss_session *session, const struct ss_wanted *wanted,
+					 const struct ss_diagnosis **verdict,
+					 const struct ss_renderer **renderer,
+					 struct ss_render_options *options, struct ss_error *err)
 {
 	struct ss_diagnose_options chosen = {
 		.is_what_if = strcmp(wanted->what, "what-if") == 0,
@@ -61,7 +62,7 @@ static enum ss_status judge(struct ss_session *session, const struct ss_wanted *
 	SS_TRY(ss_wanted_check(wanted, ss_takers_of(wanted->what), wanted->what, err));
 	SS_TRY(ss_wanted_format(wanted, renderer, options, err));
 	ss_choice_read_rank(wanted, &chosen.rank, &compares);
-	SS_TRY(check_rank(&session->job, chosen.rank, err));
+	SS_TRY(verdict_check_rank(&session->job, chosen.rank, err));
 	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
 	ss_query_trust(session, &options->trust);
 	ss_identity_of_job(&session->job, chosen.rank, &options->run);
@@ -81,7 +82,7 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 	struct ss_table table;
 	enum ss_status status;
 
-	SS_TRY(judge(session, wanted, &verdict, &renderer, &options, err));
+	SS_TRY(verdict_of_request(session, wanted, &verdict, &renderer, &options, err));
 	ss_arena_init(&scratch, &session->memory);
 	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_bound(&table)
 			 ? ss_arrow_stream(&table, &options, out, err)
@@ -91,17 +92,17 @@ enum ss_status ss_session_findings(struct ss_session *session, const struct ss_w
 	return status;
 }
 
-/* What was asked for, for commands that go on from here: "--rank 3 traces". */
-static void add_place(const struct ss_session *session, const struct ss_wanted *wanted,
-		      struct ss_text *out)
+/* Rank and paths of the request, for the commands that a verdict suggests: "--rank 3 traces". */
+static void verdict_add_shell_paths(const struct ss_session *session,
+				    const struct ss_wanted *wanted, struct ss_text *out)
 {
 	const char *rank = ss_wanted_text(wanted, "rank");
 
-	if (!session->place.length)
+	if (!session->shell_paths.length)
 		return;
 	if (rank)
 		ss_text_addf(out, "--rank %s ", rank);
-	ss_text_add(out, session->place.data, session->place.length);
+	ss_text_add(out, session->shell_paths.data, session->shell_paths.length);
 }
 
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
@@ -110,19 +111,19 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_w
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_text place = { 0 };
+	struct ss_text shell_paths = { 0 };
 
-	SS_TRY(judge(session, wanted, &verdict, &renderer, &options, err));
-	add_place(session, wanted, &place);
-	options.place = place.data;
+	SS_TRY(verdict_of_request(session, wanted, &verdict, &renderer, &options, err));
+	verdict_add_shell_paths(session, wanted, &shell_paths);
+	options.shell_paths = shell_paths.data;
 	renderer->diagnosis(verdict, &options, out);
-	ss_text_end(&place, out);
+	ss_text_end(&shell_paths, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
 /* --- rules ---------------------------------------------------------------------------- */
 
-static const struct ss_column columns[] = {
+static const struct ss_column rule_list_columns[] = {
 	{ "rule", SS_COLUMN_TEXT, "name of the rule", 0 },
 	{ "warn_percent", SS_COLUMN_PERCENT, "share of the mean step from which it is a warning",
 	  SS_COLUMN_DETAIL },
@@ -138,12 +139,12 @@ static const struct ss_view rule_list = {
 	.name = "rules",
 	.summary = "What stepscope looks for",
 	.empty = "There are no rules.",
-	.columns = columns,
-	.column_count = SS_COUNT(columns),
+	.columns = rule_list_columns,
+	.column_count = SS_COUNT(rule_list_columns),
 	.rankless = true,
 };
 
-static void add_rule(const struct ss_rule *rule, struct ss_table *table)
+static void rule_list_add(const struct ss_rule *rule, struct ss_table *table)
 {
 	ss_row_begin(table);
 	ss_row_text(table, rule->name);
@@ -160,14 +161,14 @@ static void add_rule(const struct ss_rule *rule, struct ss_table *table)
 	ss_row_end(table);
 }
 
-static void list_rules(struct ss_table *table)
+static void rule_list_fill(struct ss_table *table)
 {
 	for (size_t i = 0; i < ss_rule_count; i++)
-		add_rule(ss_rules[i], table);
+		rule_list_add(ss_rules[i], table);
 }
 
-/* What the page does not say: it stands in the rule. */
-static void add_figures(const struct ss_rule *rule, struct ss_text *out)
+/* Limits and fix, which are in the rule and not on its page. */
+static void rule_page_add_figures(const struct ss_rule *rule, struct ss_text *out)
 {
 	if (!rule->is_timeless)
 		ss_text_addf(
@@ -183,14 +184,14 @@ static void add_figures(const struct ss_rule *rule, struct ss_text *out)
 }
 
 /* An entry of the glossary as a page. */
-static void add_term(const struct ss_term *term, struct ss_text *out)
+static void term_page_add(const struct ss_term *term, struct ss_text *out)
 {
 	ss_text_addf(out, "# %s\n\n%s\n", term->name, term->text);
 	if (*term->more)
 		ss_text_addf(out, "\nTo see more: %s.\n", term->more);
 }
 
-static enum ss_status no_rule(const char *name, struct ss_error *err)
+static enum ss_status explain_fail_unknown(const char *name, struct ss_error *err)
 {
 	const char *meant = ss_rule_guess(name);
 
@@ -200,8 +201,8 @@ static enum ss_status no_rule(const char *name, struct ss_error *err)
 	return ss_fail(err, SS_ERR_USAGE, "no rule or term called '%.60s'", name);
 }
 
-/* Markdown, but for people at a terminal. */
-static void show_page(const struct ss_wanted *wanted, const char *page, struct ss_text *out)
+/* The Markdown itself, or its form for a terminal. */
+static void explain_show_page(const struct ss_wanted *wanted, const char *page, struct ss_text *out)
 {
 	struct ss_render_options options = { .width = wanted->width ? wanted->width : 80,
 					     .color = wanted->color };
@@ -224,19 +225,19 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	if (!wanted.what)
-		return ss_query_list(&wanted, &rule_list, list_rules, out, err);
+		return ss_query_list(&wanted, &rule_list, rule_list_fill, out, err);
 	SS_TRY(ss_wanted_check(&wanted, SS_TAKER_LIST, wanted.what, err));
 	rule = ss_rule_find(wanted.what);
 	term = rule ? NULL : ss_term_find(wanted.what);
 	if (!rule && !term)
-		return no_rule(wanted.what, err);
+		return explain_fail_unknown(wanted.what, err);
 	if (rule) {
 		ss_text_add_string(&page, ss_rule_page(rule));
-		add_figures(rule, &page);
+		rule_page_add_figures(rule, &page);
 	} else {
-		add_term(term, &page);
+		term_page_add(term, &page);
 	}
-	show_page(&wanted, page.data, out);
+	explain_show_page(&wanted, page.data, out);
 	ss_text_end(&page, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the page") : SS_OK;
 }

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "glossary.inc"
 
-/* Letters without regard to case; '-', '_' and ' ' are the same. */
-static char folded(char c)
+/* Makes case irrelevant, and '-', '_' and ' ' the same. */
+static char fold_letter(char c)
 {
 	if (c == '-' || c == '_')
 		return ' ';
@@ -18,15 +18,15 @@ static char folded(char c)
 }
 
 /* Whether both are the same term; either may be a plural. */
-static bool is_same(const char *a, const char *b)
+static bool terms_are_same(const char *a, const char *b)
 {
-	while (*a && folded(*a) == folded(*b)) {
+	while (*a && fold_letter(*a) == fold_letter(*b)) {
 		a++;
 		b++;
 	}
-	if (folded(*a) == 's' && !a[1])
+	if (fold_letter(*a) == 's' && !a[1])
 		a++;
-	if (folded(*b) == 's' && !b[1])
+	if (fold_letter(*b) == 's' && !b[1])
 		b++;
 	return !*a && !*b;
 }
@@ -39,7 +39,7 @@ const struct ss_term *ss_term_at(size_t index)
 const struct ss_term *ss_term_find(const char *name)
 {
 	for (size_t i = 0; i < SS_COUNT(terms); i++) {
-		if (is_same(name, terms[i].name))
+		if (terms_are_same(name, terms[i].name))
 			return &terms[i];
 	}
 	return NULL;

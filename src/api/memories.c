@@ -8,7 +8,7 @@
 
 #include "base/system/thread.h"
 
-static bool has_memory(const struct ss_job_file *file)
+static bool file_has_memory_events(const struct ss_job_file *file)
 {
 	return file->subject.trace && file->trace.allocations.count;
 }
@@ -18,7 +18,7 @@ uint32_t ss_memories_count(const struct ss_job *job)
 	uint32_t count = job->snapshot_count;
 
 	for (uint32_t i = 0; i < job->file_count; i++)
-		count += has_memory(&job->files[i]);
+		count += file_has_memory_events(&job->files[i]);
 	return count;
 }
 
@@ -34,7 +34,7 @@ void ss_memories_at(const struct ss_job *job, uint32_t number, struct ss_memory_
 		return;
 	}
 	number -= job->snapshot_count;
-	while (!has_memory(&job->files[file]) || number--)
+	while (!file_has_memory_events(&job->files[file]) || number--)
 		file++;
 	*out = (struct ss_memory_entry){ job->files[file].subject.path,
 					 job->files[file].subject.rank, file, NULL };
@@ -65,8 +65,9 @@ void ss_memories_identity(const struct ss_job *job, uint32_t number, struct ss_i
 		ss_identity_of_file(job, entry.file, out);
 }
 
-static enum ss_status make(struct ss_memories *memories, const struct ss_job *job, uint32_t file,
-			   struct ss_error *err)
+/* Computes the memory data of a trace unless it is there; the caller holds the gate. */
+static enum ss_status memories_make_traced(struct ss_memories *memories, const struct ss_job *job,
+					   uint32_t file, struct ss_error *err)
 {
 	const struct ss_subject *subject = &job->files[file].subject;
 	size_t bytes = ((size_t)job->file_count + 1) * sizeof(*memories->traced);
@@ -108,7 +109,7 @@ enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_jo
 	ss_memories_at(job, number, &entry);
 	if (entry.file != SS_NO_ROW) {
 		ss_gate_lock(memories->gate);
-		status = make(memories, job, entry.file, err);
+		status = memories_make_traced(memories, job, entry.file, err);
 		if (status == SS_OK)
 			entry.opened = memories->traced[entry.file];
 		ss_gate_unlock(memories->gate);
@@ -137,4 +138,43 @@ void ss_memories_release(struct ss_memories *memories, struct ss_memory *memory)
 	memories->count = 0;
 	ss_gate_close(memories->gate);
 	memories->gate = NULL;
+}
+
+/* --- areas --------------------------------------------------------------------------------
+ *
+ * A cache of the areas drawn last: the viewer requests the same area again when it zooms.
+ */
+
+enum ss_status ss_areas_find(struct ss_areas *areas, const struct ss_opened *opened,
+			     const struct ss_device_memory *device, enum ss_area_group group,
+			     const struct ss_area **out, struct ss_error *err)
+{
+	struct ss_area made;
+	enum ss_status status;
+
+	for (uint32_t i = 0; i < areas->count; i++)
+		if (areas->items[i].opened == opened && areas->items[i].device == device &&
+		    areas->items[i].group == group) {
+			*out = &areas->items[i];
+			return SS_OK;
+		}
+	status = ss_area_make(&made, opened, device, group, err);
+	if (status != SS_OK) {
+		ss_area_release(&made);
+		return status;
+	}
+	if (areas->count == SS_AREAS_MAX) {
+		ss_area_release(&areas->items[0]);
+		memmove(areas->items, areas->items + 1, --areas->count * sizeof(*areas->items));
+	}
+	areas->items[areas->count] = made;
+	*out = &areas->items[areas->count++];
+	return SS_OK;
+}
+
+void ss_areas_release(struct ss_areas *areas)
+{
+	for (uint32_t i = 0; i < areas->count; i++)
+		ss_area_release(&areas->items[i]);
+	areas->count = 0;
 }

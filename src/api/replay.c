@@ -6,7 +6,7 @@
 #include "diagnose/keep.h"
 
 /* The graphs of the ranks, in the order of the joined ones; NULL: no memory. */
-static struct ss_packed *graphs_of(const struct ss_job *job, struct ss_arena *arena)
+static struct ss_packed *replay_graphs_of(const struct ss_job *job, struct ss_arena *arena)
 {
 	struct ss_packed *graphs = SS_ARENA_NEW(arena, struct ss_packed,
 						(size_t)job->joined.rank_count + 1);
@@ -21,27 +21,28 @@ static struct ss_packed *graphs_of(const struct ss_job *job, struct ss_arena *ar
 }
 
 /* A replay of all ranks, as they were recorded: that of the diagnosis, or one of its own. */
-struct lent {
+struct lent_replay {
 	struct ss_replay *replay;
 	struct ss_replay own;
 	struct ss_arena scratch;
 };
 
-static void give_back(struct lent *lent)
+static void lent_replay_release(struct lent_replay *lent)
 {
 	ss_replay_release(&lent->own);
 	ss_arena_release(&lent->scratch);
 }
 
 /* Joins the graphs; a graph is in one replay of all ranks at a time. */
-static enum ss_status join(struct ss_session *session, struct lent *lent, struct ss_error *err)
+static enum ss_status lent_replay_join(struct ss_session *session, struct lent_replay *lent,
+				       struct ss_error *err)
 {
 	struct ss_job *job = &session->job;
 	struct ss_packed *graphs;
 
 	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
 	SS_TRY(ss_job_join(job, err));
-	graphs = graphs_of(job, &lent->scratch);
+	graphs = replay_graphs_of(job, &lent->scratch);
 	if (!graphs)
 		return ss_fail_memory(err, "the ranks of the job");
 	lent->replay = &lent->own;
@@ -49,17 +50,18 @@ static enum ss_status join(struct ss_session *session, struct lent *lent, struct
 			      err);
 }
 
-/* Give it back when SS_OK came back. */
-static enum ss_status lend(struct ss_session *session, struct lent *lent, struct ss_error *err)
+/* Release it after SS_OK. */
+static enum ss_status lent_replay_open(struct ss_session *session, struct lent_replay *lent,
+				       struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 
-	*lent = (struct lent){ 0 };
+	*lent = (struct lent_replay){ 0 };
 	ss_arena_init(&lent->scratch, &session->memory);
 	if (session->diagnosis.memory && session->diagnosed_rank == SS_EVERY_RANK)
 		lent->replay = &session->diagnosis.replay;
 	else
-		status = join(session, lent, err);
+		status = lent_replay_join(session, lent, err);
 	if (status == SS_OK) {
 		ss_replay_run(lent->replay, NULL, 0);
 		if (lent->replay->starts.failed)
@@ -67,7 +69,7 @@ static enum ss_status lend(struct ss_session *session, struct lent *lent, struct
 		lent->replay->starts.failed = false;
 	}
 	if (status != SS_OK)
-		give_back(lent);
+		lent_replay_release(lent);
 	return status;
 }
 
@@ -75,11 +77,11 @@ enum ss_status ss_session_replay(struct ss_session *session, const struct ss_vie
 				 uint32_t group, struct ss_table *out, struct ss_error *err)
 {
 	enum ss_status status;
-	struct lent lent;
+	struct lent_replay lent;
 
-	SS_TRY(lend(session, &lent, err));
+	SS_TRY(lent_replay_open(session, &lent, err));
 	status = view->run_replay(lent.replay, group, out, err);
-	give_back(&lent);
+	lent_replay_release(&lent);
 	return status;
 }
 
@@ -88,18 +90,18 @@ enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *t
 {
 	struct ss_critical critical = { 0 };
 	enum ss_status status;
-	struct lent lent;
+	struct lent_replay lent;
 
 	SS_TRY(ss_session_has_trace(session, err));
 	*out = &session->path;
 	if (session->path.memory)
 		return SS_OK;
-	SS_TRY(lend(session, &lent, err));
+	SS_TRY(lent_replay_open(session, &lent, err));
 	status = ss_critical_find(&critical, lent.replay, &session->memory, err);
 	if (status == SS_OK)
 		status = ss_shown_path_make(&session->path, &critical, lent.replay, timeline,
 					    &session->memory, err);
 	ss_critical_release(&critical);
-	give_back(&lent);
+	lent_replay_release(&lent);
 	return status;
 }

@@ -1,16 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - opens, watches and closes sessions.
+ * session.c - opens, watches and closes sessions, and lists of them; the version.
  */
+#include "api/session.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/first_sizes.h"
-#include "api/open_options.h"
-#include "api/session.h"
+#include "api/sized.h"
 #include "base/system/thread.h"
 #include "diagnose/keep.h"
+#include "stepscope.h"
 
+_Static_assert(SS_VERSION_NUMBER == SS_BUILT_VERSION_NUMBER,
+	       "the header and meson.build name the same version");
+
+const char *ss_version(void)
+{
+	return SS_VERSION;
+}
+
+/* --- options of callers of any version --------------------------------------------------- */
+
+/* The options as this library knows them; the inputs are still the caller's. */
+static enum ss_status session_take_options(const struct ss_open_options *options,
+					   struct ss_open_options *own, struct ss_error *err)
+{
+	return ss_sized_take(own, sizeof(*own), options, SS_FIRST_OPEN_OPTIONS, "ss_open_options",
+			     err);
+}
+
+/* Replaces the caller's inputs by copies that this library knows; they live in the arena. */
+static enum ss_status session_take_inputs(struct ss_open_options *own, struct ss_arena *arena,
+					  struct ss_error *err)
+{
+	struct ss_input *inputs = SS_ARENA_NEW(arena, struct ss_input, own->input_count + 1);
+	/* all are of one array: the first says how far apart they are */
+	size_t size = own->input_count ? own->inputs->size : 0;
+	size_t stride = size ? size : SS_FIRST_INPUT;
+
+	if (!inputs)
+		return ss_fail_memory(err, "the list of files");
+	for (size_t i = 0; i < own->input_count; i++) {
+		const char *given = (const char *)own->inputs + i * stride;
+
+		if (memcmp(given, &size, sizeof(size)) != 0)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "struct ss_input: all inputs must have the same .size");
+		SS_TRY(ss_sized_take(&inputs[i], sizeof(inputs[i]), given, SS_FIRST_INPUT,
+				     "ss_input", err));
+	}
+	own->inputs = inputs;
+	return SS_OK;
+}
+
+/* --- sessions ---------------------------------------------------------------------------- */
+
+/* A session without files; NULL: no memory. */
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {
 	struct ss_memory outside;
@@ -48,7 +94,7 @@ enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss
 {
 	struct ss_open_options own;
 
-	SS_TRY(ss_open_options_take(options, &own, err));
+	SS_TRY(session_take_options(options, &own, err));
 	*out = session_new(own.memory_limit_bytes);
 	if (!*out)
 		return ss_fail_memory(err, "a session");
@@ -94,18 +140,18 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	if (session->job.is_joined || session->job.digested_files)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot add files to a session after its load has ended");
-	SS_TRY(ss_open_options_take(options, &own, err));
+	SS_TRY(session_take_options(options, &own, err));
 	ss_session_start(session);
 	ss_arena_init(&scratch, &session->memory);
-	status = ss_open_inputs_take(&own, &scratch, err);
+	status = session_take_inputs(&own, &scratch, err);
 	if (status == SS_OK)
 		status = ss_job_add(&session->job, &own, err);
 	if (status == SS_OK && !own.redactor && !own.input_count) {
-		if (own.run && !session->place.length) {
-			ss_text_add_string(&session->place, "--run");
-			ss_place_word(&session->place, own.run);
+		if (own.run && !session->shell_paths.length) {
+			ss_text_add_string(&session->shell_paths, "--run");
+			ss_place_word(&session->shell_paths, own.run);
 		}
-		ss_place_add(&session->place, own.paths, own.path_count);
+		ss_place_add(&session->shell_paths, own.paths, own.path_count);
 	}
 	ss_arena_release(&scratch);
 	return status;
@@ -123,7 +169,7 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 	struct ss_session *session;
 	enum ss_status status;
 
-	SS_TRY(ss_open_options_take(options, &own, err));
+	SS_TRY(session_take_options(options, &own, err));
 	if (!own.path_count && !own.input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files given");
 	SS_TRY(ss_session_begin(&own, &session, err));
@@ -161,7 +207,7 @@ void ss_session_close(struct ss_session *session)
 	ss_timeline_release(&session->timeline);
 	ss_facts_release(&session->facts);
 	ss_job_close(&session->job);
-	ss_text_release(&session->place);
+	ss_text_release(&session->shell_paths);
 	session_free(session);
 }
 
@@ -193,4 +239,49 @@ enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING,
 				 "no traces, only memory snapshots; use 'stepscope snapshot'");
+}
+
+/* --- runs that are shown together -------------------------------------------------------- */
+
+enum ss_status ss_runs_new(struct ss_runs **out, struct ss_error *err)
+{
+	struct ss_memory outside;
+
+	/* it belongs to none of its sessions */
+	ss_memory_init(&outside, 0);
+	*out = ss_memory_resize(&outside, NULL, 0, sizeof(**out));
+	if (!*out)
+		return ss_fail_memory(err, "the list of runs");
+	memset(*out, 0, sizeof(**out));
+	return SS_OK;
+}
+
+enum ss_status ss_runs_add(struct ss_runs *runs, struct ss_session *session, struct ss_error *err)
+{
+	if (runs->count == SS_COUNT(runs->sessions))
+		return ss_fail(err, SS_ERR_LIMIT, "at most %zu runs can be compared",
+			       SS_COUNT(runs->sessions));
+	runs->sessions[runs->count++] = session;
+	return SS_OK;
+}
+
+void ss_runs_free(struct ss_runs *runs)
+{
+	struct ss_memory outside;
+
+	ss_memory_init(&outside, 0);
+	ss_memory_free(&outside, runs, 0);
+}
+
+enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < runs->count; i++)
+		SS_TRY(ss_session_need(runs->sessions[i], err));
+	return SS_OK;
+}
+
+void ss_runs_start(const struct ss_runs *runs)
+{
+	for (uint32_t i = 0; i < runs->count; i++)
+		ss_session_start(runs->sessions[i]);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - the contents of a session, for the files of this folder.
+ * session.h - the contents of a session, for the files of this folder and for surfaces that read
+ * columns where they are (src/sql).
  */
 #ifndef SS_API_SESSION_H
 #define SS_API_SESSION_H
 
 #include "analyze/facts.h"
-#include "api/areas.h"
 #include "api/memories.h"
-#include "api/place.h"
 #include "diagnose/diagnose.h"
 #include "load/job.h"
 #include "render/render.h"
@@ -21,23 +20,24 @@ struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
 	struct ss_watch watch; /* of the job */
-	struct ss_gate *gate;  /* of routes that run beside each other: who unpacks columns */
-	struct ss_text place; /* its paths and --run for a shell; empty: not on disk, or redacted */
+	struct ss_gate *gate;  /* routes run in parallel: one of them unpacks columns */
+	/* its paths and --run, quoted for a shell; empty: not on disk, or redacted */
+	struct ss_text shell_paths;
 	struct ss_facts facts;       /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
 	/*
-	 * Of the rank that was asked for last, or of all; without memory: not made yet. It has
-	 * the graphs of the ranks in its hands: another replay of all of them uses this one's.
+	 * Of the rank requested last, or of all ranks; without memory: not made yet. It owns the
+	 * graphs of the ranks, so another replay of all ranks uses that of the diagnosis.
 	 */
 	struct ss_diagnosis diagnosis;
 	int64_t diagnosed_rank;
-	bool is_diagnosed;           /* the last choice was no what-if */
-	struct ss_memories memories; /* of traces, where they were asked for */
+	bool is_diagnosed;           /* it is complete: the last request was not a what-if */
+	struct ss_memories memories; /* of traces; computed on request */
 	struct ss_areas areas;       /* of snapshots that were drawn last */
 	struct ss_shown_path path;   /* of all ranks; without memory: not made yet */
 };
 
-/* What a report or the viewer has room for. */
+/* The most runs that a report or the viewer shows. */
 #define SS_RUNS_MAX 2
 
 struct ss_own_routes; /* viewer/route.h */
@@ -45,21 +45,24 @@ struct ss_own_routes; /* viewer/route.h */
 struct ss_runs {
 	struct ss_session *sessions[SS_RUNS_MAX]; /* lent */
 	uint32_t count;
-	const struct ss_own_routes *own; /* lent; NULL: the routes of the library are all */
+	const struct ss_own_routes *own; /* lent: routes of a surface; NULL: none */
 };
 
 /* session.c: a call begins; earlier cancellations do not affect it. */
 void ss_session_start(struct ss_session *session);
 
-/* session.c: all columns of its traces are about to be read; after the call has begun. */
+/*
+ * session.c: unpacks all columns of its traces. Call it before they are read, once the call has
+ * begun.
+ */
 SS_MUST_USE
 enum ss_status ss_session_need(struct ss_session *session, struct ss_error *err);
 
-/* runs.c: the same for all of them. */
+/* session.c: the same for all of them. */
 SS_MUST_USE
 enum ss_status ss_runs_need(const struct ss_runs *runs, struct ss_error *err);
 
-/* runs.c: a call of all of them begins. */
+/* session.c: a call on all of them begins. */
 void ss_runs_start(const struct ss_runs *runs);
 
 /* session.c: fails if there are only memory snapshots. */
@@ -78,14 +81,14 @@ SS_MUST_USE
 enum ss_status ss_session_findings(struct ss_session *session, const struct ss_wanted *wanted,
 				   struct ArrowArrayStream *out, struct ss_error *err);
 
-/* compare.c: ss_compare() of a request that was taken apart. */
+/* compare.c: ss_compare() of a parsed request. */
 SS_MUST_USE
 enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
 			       struct ss_text *out, struct ss_error *err);
 
 /*
- * diagnose.c: what is wrong; judged once for a rank or for all, lent until the next request. A
- * what-if chooses among what was found.
+ * diagnose.c: the verdict on a rank or on all ranks; computed once, valid until the next request. A
+ * what-if selects among its findings.
  */
 SS_MUST_USE
 enum ss_status ss_session_verdict(struct ss_session *session,
@@ -100,5 +103,11 @@ enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *t
 /* replay.c: runs a view of the replay of all ranks. */
 enum ss_status ss_session_replay(struct ss_session *session, const struct ss_view *view,
 				 uint32_t group, struct ss_table *out, struct ss_error *err);
+
+/* shell.c: appends the paths, each quoted if the shell needs it. */
+void ss_place_add(struct ss_text *out, const char *const *paths, size_t count);
+
+/* shell.c: adds one word of a command line. */
+void ss_place_word(struct ss_text *out, const char *word);
 
 #endif

@@ -5,14 +5,16 @@
  */
 #include <string.h>
 
-#include "api/first_sizes.h"
 #include "api/request/query.h"
+#include "api/sized.h"
 #include "api/write/writing.h"
 #include "sim/folder.h"
 #include "sim/settings.h"
 #include "stepscope.h"
 
-static void tell_planted(const struct ss_sim_job *job, const struct ss_simulation *simulation)
+/* Tells the caller which faults the job has, and what each costs per step. */
+static void simulation_report_planted(const struct ss_sim_job *job,
+				      const struct ss_simulation *simulation)
 {
 	for (uint32_t i = 0; simulation->planted && i < job->fault_count; i++) {
 		const struct ss_sim_planted_fault *fault = &job->faults[i];
@@ -30,8 +32,9 @@ static void tell_planted(const struct ss_sim_job *job, const struct ss_simulatio
 	}
 }
 
-static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figures *figures,
-		 struct ss_simulated *out)
+static void simulation_fill_result(const struct ss_sim_job *job,
+				   const struct ss_sim_folder_figures *figures,
+				   struct ss_simulated *out)
 {
 	const struct ss_simulated own = {
 		.ranks = job->plan.rank_count,
@@ -45,9 +48,10 @@ static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figure
 	ss_sized_give(out, SS_FIRST_SIMULATED, &own, sizeof(own));
 }
 
-static enum ss_status write_ranks(const struct ss_sim_job *job,
-				  const struct ss_simulation *simulation,
-				  struct ss_sim_folder_figures *figures, struct ss_error *err)
+static enum ss_status simulation_write_ranks(const struct ss_sim_job *job,
+					     const struct ss_simulation *simulation,
+					     struct ss_sim_folder_figures *figures,
+					     struct ss_error *err)
 {
 	struct ss_writing writing = { .sink = simulation->sink, .what = "the simulated traces" };
 	struct ss_sim_sink sink = { ss_writing_put, &writing };
@@ -65,8 +69,9 @@ static enum ss_status write_ranks(const struct ss_sim_job *job,
 	return SS_OK;
 }
 
-static enum ss_status simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
-			       struct ss_error *err)
+/* Writes the job to the folder, or rank by rank to the caller's sink. */
+static enum ss_status simulation_run(const struct ss_simulation *simulation,
+				     struct ss_simulated *out, struct ss_error *err)
 {
 	struct ss_sim_request request = {
 		.preset = simulation->preset,
@@ -101,11 +106,11 @@ static enum ss_status simulate(const struct ss_simulation *simulation, struct ss
 		return ss_fail(err, SS_ERR_USAGE, "no folder given for the simulated job");
 	ss_memory_init(&memory, 0);
 	SS_TRY(ss_sim_job_open(&job, &request, &memory, err));
-	status = simulation->sink ? write_ranks(&job, simulation, &figures, err)
+	status = simulation->sink ? simulation_write_ranks(&job, simulation, &figures, err)
 				  : ss_sim_folder_write(&job, &options, &figures, err);
 	if (status == SS_OK) {
-		fill(&job, &figures, out);
-		tell_planted(&job, simulation);
+		simulation_fill_result(&job, &figures, out);
+		simulation_report_planted(&job, simulation);
 	}
 	ss_sim_job_close(&job);
 	return status;
@@ -118,7 +123,7 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 
 	SS_TRY(ss_sized_take(&own, sizeof(own), simulation, SS_FIRST_SIMULATION, "ss_simulation",
 			     err));
-	return simulate(&own, out, err);
+	return simulation_run(&own, out, err);
 }
 
 /* --- lists ------------------------------------------------------------------------ */
@@ -235,7 +240,7 @@ static const struct ss_view setting_list = {
 static const struct {
 	const struct ss_view *view;
 	void (*fill)(struct ss_table *table);
-} lists[] = {
+} simulation_lists[] = {
 	{ &preset_list, list_presets },
 	{ &cause_list, list_causes },
 	{ &setting_list, list_settings },
@@ -248,11 +253,12 @@ enum ss_status ss_simulation_list(const struct ss_request *request, struct ss_te
 	size_t which = 0;
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
-	while (which < SS_COUNT(lists) &&
-	       strcmp(lists[which].view->name, wanted.what ? wanted.what : "") != 0)
+	while (which < SS_COUNT(simulation_lists) &&
+	       strcmp(simulation_lists[which].view->name, wanted.what ? wanted.what : "") != 0)
 		which++;
-	if (which == SS_COUNT(lists))
+	if (which == SS_COUNT(simulation_lists))
 		return ss_fail(err, SS_ERR_USAGE, "no list called '%s'",
 			       wanted.what ? wanted.what : "");
-	return ss_query_list(&wanted, lists[which].view, lists[which].fill, out, err);
+	return ss_query_list(&wanted, simulation_lists[which].view, simulation_lists[which].fill,
+			     out, err);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static size_t size_of(const void *given, size_t first_size)
+static size_t sized_given_size(const void *given, size_t first_size)
 {
 	size_t size;
 
@@ -18,7 +18,7 @@ static size_t size_of(const void *given, size_t first_size)
 enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size_t first_size,
 			     const char *name, struct ss_error *err)
 {
-	size_t size = size_of(given, first_size);
+	size_t size = sized_given_size(given, first_size);
 	const char *bytes = given;
 
 	if (size < sizeof(size))
@@ -37,7 +37,7 @@ enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size
 
 void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_size)
 {
-	size_t size = size_of(given, first_size), head = sizeof(size);
+	size_t size = sized_given_size(given, first_size), head = sizeof(size);
 
 	if (size > own_size)
 		size = own_size;

@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/request/numbers.h"
 #include "api/request/query.h"
-#include "api/snapshots.h"
 
-static enum ss_status run_views(struct ss_query *query, const struct ss_snapshot_subject *whole,
-				struct ss_error *err)
+static enum ss_status memory_request_run_views(struct ss_query *query,
+					       const struct ss_snapshot_subject *whole,
+					       struct ss_error *err)
 {
 	for (uint32_t i = 0; i < query->found.count; i++) {
 		const struct ss_part *part = &query->found.parts[i];
@@ -27,10 +26,12 @@ static enum ss_status run_views(struct ss_query *query, const struct ss_snapshot
 	return SS_OK;
 }
 
-/* All but rendering; to be ended also when this failed. */
-static enum ss_status make(struct ss_query *query, const struct ss_snapshot_subject *subject,
-			   const struct ss_identity *run, const struct ss_found *found,
-			   const struct ss_wanted *wanted, struct ss_error *err)
+/* All stages but rendering; end the query even if this failed. */
+static enum ss_status memory_request_make(struct ss_query *query,
+					  const struct ss_snapshot_subject *subject,
+					  const struct ss_identity *run,
+					  const struct ss_found *found,
+					  const struct ss_wanted *wanted, struct ss_error *err)
 {
 	const struct ss_snapshot_subject *before = subject->before;
 
@@ -39,7 +40,7 @@ static enum ss_status make(struct ss_query *query, const struct ss_snapshot_subj
 				    .run = *run };
 	query->trust.lost = subject->snapshot->is_cut + (before && before->snapshot->is_cut);
 	ss_query_begin(query, wanted, subject->history->memory);
-	SS_TRY(run_views(query, subject, err));
+	SS_TRY(memory_request_run_views(query, subject, err));
 	return ss_query_arrange(query, err);
 }
 
@@ -49,7 +50,7 @@ enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
 			       struct ss_error *err)
 {
 	struct ss_query query;
-	enum ss_status status = make(&query, subject, run, found, wanted, err);
+	enum ss_status status = memory_request_make(&query, subject, run, found, wanted, err);
 
 	if (status == SS_OK)
 		status = ss_query_render(&query, out, err);
@@ -59,18 +60,19 @@ enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
 
 /* --- of a session -------------------------------------------------------------------- */
 
-/* As many as a sentence names. */
+/* Files that an error names. */
 #define LISTED 3
 
-static const char *name_of(const char *path)
+static const char *memory_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Several: which there are, and what to type. */
-static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct ss_error *err)
+/* Fails: several files match. The error says which, and how to choose one. */
+static enum ss_status memory_fail_many(const struct ss_job *job, uint32_t count,
+				       struct ss_error *err)
 {
 	bool has_ranks = true;
 	char list[256] = "";
@@ -83,9 +85,9 @@ static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct
 		has_ranks &= entry.rank >= 0;
 		if (entry.rank >= 0)
 			snprintf(item, sizeof(item), "rank %" PRId64 " ('%.60s')", entry.rank,
-				 name_of(entry.path));
+				 memory_file_name(entry.path));
 		else
-			snprintf(item, sizeof(item), "'%.80s'", name_of(entry.path));
+			snprintf(item, sizeof(item), "'%.80s'", memory_file_name(entry.path));
 		ss_text_list(list, sizeof(list), item);
 	}
 	return ss_fail(err, SS_ERR_USAGE, "%" PRIu32 " files contain memory events: %s%s; %s",
@@ -93,7 +95,7 @@ static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct
 		       has_ranks ? "choose one with option 'rank'" : "name the one to show");
 }
 
-static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *err)
+static enum ss_status memory_fail_none_recorded(const struct ss_job *job, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (ss_quality_is_cut(&job->files[i].trace.quality))
@@ -106,7 +108,8 @@ static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *e
 		       job->file_count == 1 ? "this trace" : "these traces");
 }
 
-static enum ss_status no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
+static enum ss_status memory_fail_no_rank(const struct ss_job *job, int64_t rank,
+					  struct ss_error *err)
 {
 	uint32_t count = ss_memories_count(job);
 	char words[SS_NUMBERS_BYTES + 64];
@@ -123,8 +126,10 @@ static enum ss_status no_rank(const struct ss_job *job, int64_t rank, struct ss_
 		       rank, words);
 }
 
-static enum ss_status choose(const struct ss_job *job, const struct ss_wanted *wanted,
-			     uint32_t *out, struct ss_error *err)
+/* The number of the file with memory events that the request is about. */
+static enum ss_status memory_request_choose(const struct ss_job *job,
+					    const struct ss_wanted *wanted, uint32_t *out,
+					    struct ss_error *err)
 {
 	uint32_t count = ss_memories_count(job);
 	int64_t rank;
@@ -133,42 +138,44 @@ static enum ss_status choose(const struct ss_job *job, const struct ss_wanted *w
 	*out = 0;
 	ss_choice_read_rank(wanted, &rank, &compares);
 	if (!count)
-		return none_recorded(job, err);
+		return memory_fail_none_recorded(job, err);
 	if (rank == SS_EVERY_RANK)
-		return count == 1 ? SS_OK : fail_many(job, count, err);
+		return count == 1 ? SS_OK : memory_fail_many(job, count, err);
 	*out = ss_memories_find(job, rank, SS_NO_ROW);
 	if (*out == SS_NO_ROW)
-		return no_rank(job, rank, err);
+		return memory_fail_no_rank(job, rank, err);
 	if (ss_memories_find(job, rank, *out) == SS_NO_ROW)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
 		       "several files with memory events are of rank %" PRId64 ": name one", rank);
 }
 
-static enum ss_status open_chosen(struct ss_session *session, const struct ss_wanted *wanted,
-				  const struct ss_opened **out, struct ss_identity *run,
-				  struct ss_error *err)
+static enum ss_status memory_request_open(struct ss_session *session,
+					  const struct ss_wanted *wanted,
+					  const struct ss_opened **out, struct ss_identity *run,
+					  struct ss_error *err)
 {
 	uint32_t number;
 
-	SS_TRY(choose(&session->job, wanted, &number, err));
+	SS_TRY(memory_request_choose(&session->job, wanted, &number, err));
 	SS_TRY(ss_session_need(session, err));
 	ss_memories_identity(&session->job, number, run);
 	return ss_memories_open(&session->memories, &session->job, number, out, err);
 }
 
 /* What the request is about: the chosen snapshot, and the one to compare it with. */
-static enum ss_status open_subject(struct ss_session *session, struct ss_session *before,
-				   const struct ss_wanted *wanted, struct ss_snapshot_subject *out,
-				   struct ss_identity *run, struct ss_error *err)
+static enum ss_status memory_request_subject(struct ss_session *session, struct ss_session *before,
+					     const struct ss_wanted *wanted,
+					     struct ss_snapshot_subject *out,
+					     struct ss_identity *run, struct ss_error *err)
 {
 	const struct ss_opened *opened;
 	struct ss_identity other;
 
-	SS_TRY(open_chosen(session, wanted, &opened, run, err));
+	SS_TRY(memory_request_open(session, wanted, &opened, run, err));
 	*out = opened->subject;
 	if (before) {
-		SS_TRY(open_chosen(before, wanted, &opened, &other, err));
+		SS_TRY(memory_request_open(before, wanted, &opened, &other, err));
 		out->before = &opened->subject;
 	}
 	return SS_OK;
@@ -186,7 +193,7 @@ enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *
 	ss_session_start(session);
 	SS_TRY(ss_wanted_read(request, &wanted, err));
 	SS_TRY(ss_find_memory(&wanted, &found, err));
-	SS_TRY(open_subject(session, before, &wanted, &subject, &run, err));
+	SS_TRY(memory_request_subject(session, before, &wanted, &subject, &run, err));
 	return ss_snapshot_run(&subject, &run, &found, &wanted, out, err);
 }
 
@@ -208,8 +215,8 @@ enum ss_status ss_session_memory_table(struct ss_session *session, struct ss_ses
 	SS_TRY(ss_find_memory(&wanted, &found, err));
 	if (found.is_report)
 		return ss_found_refuse(&found, "Arrow", err);
-	SS_TRY(open_subject(session, before, &wanted, &subject, &run, err));
-	status = make(&query, &subject, &run, &found, &wanted, err);
+	SS_TRY(memory_request_subject(session, before, &wanted, &subject, &run, err));
+	status = memory_request_make(&query, &subject, &run, &found, &wanted, err);
 	if (status == SS_OK)
 		status = ss_query_stream(&query, out, err);
 	ss_query_end(&query);

@@ -14,15 +14,15 @@
  */
 #define SCORE_MARGIN 3.5
 
-/* Odd values next to each other that do not matter: two of five. */
+/* Values on each side of the median filter: two outliers in five do not matter. */
 #define SMOOTH_REACH 2
 
-/* Equal values have no noise: this share of the level is what clocks can tell. */
+/* The least noise, as a share of the level: equal values have none, but clocks are no better. */
 #define NOISE_SHARE_MIN 1e-4
 
-struct series {
+struct value_series {
 	const double *values;
-	double *smooth; /* the median of each value and its neighbours: odd ones are gone */
+	double *smooth; /* the median of each value and its neighbours: without outliers */
 	double *sums;   /* of smooth, before each index; one more than values */
 	double *scratch;
 	uint32_t count;
@@ -30,14 +30,15 @@ struct series {
 	bool *splits; /* per index: a level begins here */
 };
 
-static double median_between(const struct series *series, uint32_t from, uint32_t to)
+static double series_median(const struct value_series *series, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++)
 		series->scratch[i - from] = series->values[i];
 	return ss_noise_median(series->scratch, to - from);
 }
 
-static void prepare(struct series *series)
+/* Smooths the values, and estimates their noise and the score that a change must exceed. */
+static void series_prepare(struct value_series *series)
 {
 	const double *values = series->values;
 	uint32_t count = series->count;
@@ -47,18 +48,19 @@ static void prepare(struct series *series)
 		uint32_t reach = i < count - 1 - i ? i : count - 1 - i;
 
 		reach = reach < SMOOTH_REACH ? reach : SMOOTH_REACH;
-		series->smooth[i] = median_between(series, i - reach, i + reach + 1);
+		series->smooth[i] = series_median(series, i - reach, i + reach + 1);
 		series->sums[i + 1] = series->sums[i] + series->smooth[i];
 	}
 	for (uint32_t i = 0; i + 1 < count; i++)
 		series->scratch[i] = fabs(values[i + 1] - values[i]);
 	series->noise = 1.4826 / sqrt(2) * ss_noise_median(series->scratch, count - 1);
-	level = fabs(median_between(series, 0, count));
+	level = fabs(series_median(series, 0, count));
 	series->noise = fmax(series->noise, NOISE_SHARE_MIN * level);
 	series->score_min = sqrt(2 * log((double)count)) + SCORE_MARGIN;
 }
 
-static double score_at(const struct series *series, uint32_t from, uint32_t at, uint32_t to)
+static double series_score_at(const struct value_series *series, uint32_t from, uint32_t at,
+			      uint32_t to)
 {
 	double left = (series->sums[at] - series->sums[from]) / (at - from);
 	double right = (series->sums[to] - series->sums[at]) / (to - at);
@@ -67,13 +69,13 @@ static double score_at(const struct series *series, uint32_t from, uint32_t at, 
 }
 
 /* Where both sides differ most; 0: there are too few values. */
-static uint32_t best_split(const struct series *series, uint32_t from, uint32_t to)
+static uint32_t series_best_split(const struct value_series *series, uint32_t from, uint32_t to)
 {
 	uint32_t best = 0;
 	double most = 0;
 
 	for (uint32_t at = from + SS_CHANGE_SIDE_MIN; at + SS_CHANGE_SIDE_MIN <= to; at++) {
-		double score = score_at(series, from, at, to);
+		double score = series_score_at(series, from, at, to);
 
 		if (score > most) {
 			most = score;
@@ -84,19 +86,19 @@ static uint32_t best_split(const struct series *series, uint32_t from, uint32_t 
 }
 
 /* The medians of both sides must differ, not only sums. */
-static bool is_change(const struct series *series, uint32_t from, uint32_t at, uint32_t to,
-		      struct ss_change_point *out)
+static bool series_is_change(const struct value_series *series, uint32_t from, uint32_t at,
+			     uint32_t to, struct ss_change_point *out)
 {
 	*out = (struct ss_change_point){ .at = at,
-					 .before = median_between(series, from, at),
-					 .after = median_between(series, at, to),
-					 .score = score_at(series, from, at, to) };
+					 .before = series_median(series, from, at),
+					 .after = series_median(series, at, to),
+					 .score = series_score_at(series, from, at, to) };
 	return out->score > series->score_min &&
 	       fabs(out->after - out->before) >= series->least_share * fabs(out->before);
 }
 
 /* The next index at which a level begins, or the end. */
-static uint32_t next_level(const struct series *series, uint32_t at)
+static uint32_t series_next_level(const struct value_series *series, uint32_t at)
 {
 	do
 		at++;
@@ -105,25 +107,25 @@ static uint32_t next_level(const struct series *series, uint32_t at)
 }
 
 /* Splits every level until none has a change any more. */
-static void split(struct series *series)
+static void series_split(struct value_series *series)
 {
 	struct ss_change_point point;
 
 	for (uint32_t from = 0; from < series->count;) {
-		uint32_t to = next_level(series, from);
-		uint32_t at = best_split(series, from, to);
+		uint32_t to = series_next_level(series, from);
+		uint32_t at = series_best_split(series, from, to);
 
 		/* a bump in the middle shows only when one side of it is cut off */
-		if (at && score_at(series, from, at, to) > series->score_min &&
-		    is_change(series, from, at, to, &point))
+		if (at && series_score_at(series, from, at, to) > series->score_min &&
+		    series_is_change(series, from, at, to, &point))
 			series->splits[at] = true;
 		else
 			from = to;
 	}
 }
 
-/* Drops what is no change between its neighbours; what remains goes to the list. */
-static void test_again(struct series *series, struct ss_change_points *out)
+/* Drops splits that are no change between their neighbours, and lists the others. */
+static void series_test_again(struct value_series *series, struct ss_change_points *out)
 {
 	struct ss_change_point point;
 	uint32_t from = 0;
@@ -133,10 +135,10 @@ static void test_again(struct series *series, struct ss_change_points *out)
 		drops = false;
 		out->count = 0;
 		from = 0;
-		for (uint32_t at = next_level(series, 0); at < series->count && !drops;) {
-			uint32_t to = next_level(series, at);
+		for (uint32_t at = series_next_level(series, 0); at < series->count && !drops;) {
+			uint32_t to = series_next_level(series, at);
 
-			drops = !is_change(series, from, at, to, &point);
+			drops = !series_is_change(series, from, at, to, &point);
 			series->splits[at] = !drops;
 			out->items[out->count++] = point;
 			from = at;
@@ -148,7 +150,9 @@ static void test_again(struct series *series, struct ss_change_points *out)
 bool ss_change_points_find(struct ss_change_points *out, const double *values, uint32_t count,
 			   double least_share, struct ss_arena *arena)
 {
-	struct series series = { .values = values, .count = count, .least_share = least_share };
+	struct value_series series = { .values = values,
+				       .count = count,
+				       .least_share = least_share };
 
 	*out = (struct ss_change_points){ 0 };
 	if (count < 2 * SS_CHANGE_SIDE_MIN)
@@ -160,9 +164,9 @@ bool ss_change_points_find(struct ss_change_points *out, const double *values, u
 	out->items = SS_ARENA_NEW(arena, struct ss_change_point, count);
 	if (!series.smooth || !series.sums || !series.scratch || !series.splits || !out->items)
 		return false;
-	prepare(&series);
-	split(&series);
-	test_again(&series, out);
+	series_prepare(&series);
+	series_split(&series);
+	series_test_again(&series, out);
 	out->noise = series.noise;
 	return true;
 }

@@ -22,51 +22,52 @@
 #define KERNELS_SHOWN 3
 #define COLLECTIVES_SHOWN 1
 
-struct list {
+struct change_list {
 	struct ss_check_change *items;
 	uint32_t count;
 };
 
-static double by_ns(const struct ss_check_change *change)
+static double change_ns(const struct ss_check_change *change)
 {
 	return change->after_ns - change->before_ns;
 }
 
 /* What a rule explains comes before what none does. */
-static int by_growth(const void *a, const void *b)
+static int change_compare_growth(const void *a, const void *b)
 {
 	const struct ss_check_change *x = a, *y = b;
 
 	if (x->is_rest != y->is_rest)
 		return x->is_rest ? 1 : -1;
-	return by_ns(x) > by_ns(y) ? -1 : by_ns(x) < by_ns(y);
+	return change_ns(x) > change_ns(y) ? -1 : change_ns(x) < change_ns(y);
 }
 
-static int by_shrinking(const void *a, const void *b)
+static int change_compare_shrinking(const void *a, const void *b)
 {
 	const struct ss_check_change *x = a, *y = b;
 
-	return x->is_rest == y->is_rest ? by_growth(b, a) : by_growth(a, b);
+	return x->is_rest == y->is_rest ? change_compare_growth(b, a) : change_compare_growth(a, b);
 }
 
 /* Appends those that changed most in the direction of the step. */
-static void keep(struct ss_check *check, struct list *list, uint32_t most)
+static void changes_keep_largest(struct ss_check *check, struct change_list *list, uint32_t most)
 {
 	bool grows = check->noise.mean.change >= 0;
 	double least = SHOWN_SHARE * check->noise.mean.before_ns;
 
 	if (list->count)
 		qsort(list->items, list->count, sizeof(*list->items),
-		      grows ? by_growth : by_shrinking);
+		      grows ? change_compare_growth : change_compare_shrinking);
 	for (uint32_t i = 0; i < list->count && i < most; i++)
-		if ((grows ? 1 : -1) * by_ns(&list->items[i]) >= least &&
+		if ((grows ? 1 : -1) * change_ns(&list->items[i]) >= least &&
 		    check->change_count < SS_CHECK_CHANGES_MAX)
 			check->changes[check->change_count++] = list->items[i];
 }
 
 /* --- findings --------------------------------------------------------------------------- */
 
-static struct ss_check_change *find_rule(struct list *list, const struct ss_rule *rule)
+static struct ss_check_change *changes_find_rule(struct change_list *list,
+						 const struct ss_rule *rule)
 {
 	for (uint32_t i = 0; i < list->count; i++)
 		if (list->items[i].name == rule->name)
@@ -77,12 +78,15 @@ static struct ss_check_change *find_rule(struct list *list, const struct ss_rule
 	return &list->items[list->count++];
 }
 
-/* Findings of one rule are one; the title is that of the first, of the new run where it has it. */
-static void add_findings(struct list *list, const struct ss_check_run *run, double weight,
-			 bool is_after)
+/*
+ * Adds up the findings of each rule; the title is that of the first one, of the new run if it has
+ * one.
+ */
+static void changes_add_findings(struct change_list *list, const struct ss_check_run *run,
+				 double weight, bool is_after)
 {
 	for (uint32_t i = 0; i < run->finding_count; i++) {
-		struct ss_check_change *change = find_rule(list, run->findings[i].rule);
+		struct ss_check_change *change = changes_find_rule(list, run->findings[i].rule);
 
 		if (!change->title)
 			change->title = run->findings[i].title;
@@ -93,7 +97,9 @@ static void add_findings(struct list *list, const struct ss_check_run *run, doub
 
 /* --- the rest --------------------------------------------------------------------------- */
 
-static void add_figures(struct list *list, const struct ss_check *check, enum ss_check_kind kind)
+/* Parts or phases of the step, in the run and in the mean of the baseline. */
+static void changes_add_figures(struct change_list *list, const struct ss_check *check,
+				enum ss_check_kind kind)
 {
 	int count = kind == SS_CHECK_PART ? (int)SS_STEP_PARTS : (int)SS_PHASE_COUNT;
 
@@ -111,22 +117,23 @@ static void add_figures(struct list *list, const struct ss_check *check, enum ss
 	}
 }
 
-static const struct ss_check_items *items_of(const struct ss_check_run *run,
-					     enum ss_check_kind kind)
+static const struct ss_check_items *changes_items_of(const struct ss_check_run *run,
+						     enum ss_check_kind kind)
 {
 	return kind == SS_CHECK_KERNEL ? &run->kernels : &run->collectives;
 }
 
-static int by_name(const void *a, const void *b)
+static int change_compare_name(const void *a, const void *b)
 {
 	return strcmp(((const struct ss_check_change *)a)->name,
 		      ((const struct ss_check_change *)b)->name);
 }
 
-/* Those of all runs, those of one name together. */
-static void add_items(struct list *list, const struct ss_check *check, enum ss_check_kind kind)
+/* Adds the items of all runs, summed by name. */
+static void changes_add_items(struct change_list *list, const struct ss_check *check,
+			      enum ss_check_kind kind)
 {
-	const struct ss_check_items *own = items_of(&check->after, kind);
+	const struct ss_check_items *own = changes_items_of(&check->after, kind);
 	uint32_t used = 0;
 
 	for (uint32_t i = 0; i < own->count; i++)
@@ -134,7 +141,7 @@ static void add_items(struct list *list, const struct ss_check *check, enum ss_c
 			.kind = kind, .name = own->items[i].name, .after_ns = own->items[i].ns
 		};
 	for (uint32_t k = 0; k < check->before_count; k++) {
-		own = items_of(&check->before[k], kind);
+		own = changes_items_of(&check->before[k], kind);
 		for (uint32_t i = 0; i < own->count; i++)
 			list->items[list->count++] = (struct ss_check_change){
 				.kind = kind,
@@ -143,7 +150,7 @@ static void add_items(struct list *list, const struct ss_check *check, enum ss_c
 			};
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_name);
+		qsort(list->items, list->count, sizeof(*list->items), change_compare_name);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct ss_check_change *last = used ? &list->items[used - 1] : NULL;
 
@@ -157,25 +164,25 @@ static void add_items(struct list *list, const struct ss_check *check, enum ss_c
 	list->count = used;
 }
 
-/* More than any list has. */
-static size_t room_for(const struct ss_check *check)
+/* Enough for any list. */
+static size_t changes_capacity(const struct ss_check *check)
 {
-	size_t room = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count +
-		      check->after.kernels.count + check->after.collectives.count;
+	size_t capacity = (size_t)SS_STEP_PARTS + SS_PHASE_COUNT + ss_rule_count +
+			  check->after.kernels.count + check->after.collectives.count;
 
 	for (uint32_t i = 0; i < check->before_count; i++)
-		room += check->before[i].kernels.count + check->before[i].collectives.count;
-	return room;
+		capacity += check->before[i].kernels.count + check->before[i].collectives.count;
+	return capacity;
 }
 
 /* The first finding that explains the change leads; without one the part of the step does. */
-static void choose_cause(struct ss_check *check, uint32_t first_part)
+static void changes_choose_cause(struct ss_check *check, uint32_t first_part)
 {
 	double step = check->noise.mean.after_ns - check->noise.mean.before_ns;
 	struct ss_check_change cause;
 	uint32_t at = 0;
 
-	while (at < first_part && by_ns(&check->changes[at]) / step < CAUSE_SHARE)
+	while (at < first_part && change_ns(&check->changes[at]) / step < CAUSE_SHARE)
 		at++;
 	check->has_cause = at < first_part;
 	if (at >= check->change_count)
@@ -188,32 +195,32 @@ static void choose_cause(struct ss_check *check, uint32_t first_part)
 enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *arena,
 				     struct ss_error *err)
 {
-	struct list list = { .items = SS_ARENA_NEW(arena, struct ss_check_change,
-						   room_for(check)) };
+	struct change_list list = { .items = SS_ARENA_NEW(arena, struct ss_check_change,
+							  changes_capacity(check)) };
 	uint32_t first_part;
 
 	if (!list.items)
 		return ss_fail_memory(err, "the changes");
 	check->change_count = 0;
-	add_findings(&list, &check->after, 1, true);
+	changes_add_findings(&list, &check->after, 1, true);
 	for (uint32_t i = 0; i < check->before_count; i++)
-		add_findings(&list, &check->before[i], 1.0 / check->before_count, false);
-	keep(check, &list, FINDINGS_SHOWN);
+		changes_add_findings(&list, &check->before[i], 1.0 / check->before_count, false);
+	changes_keep_largest(check, &list, FINDINGS_SHOWN);
 	first_part = check->change_count;
 	if (!check->before[0].has_no_parts) {
 		list.count = 0;
-		add_figures(&list, check, SS_CHECK_PART);
-		keep(check, &list, PARTS_SHOWN);
+		changes_add_figures(&list, check, SS_CHECK_PART);
+		changes_keep_largest(check, &list, PARTS_SHOWN);
 		list.count = 0;
-		add_figures(&list, check, SS_CHECK_PHASE);
-		keep(check, &list, PHASES_SHOWN);
+		changes_add_figures(&list, check, SS_CHECK_PHASE);
+		changes_keep_largest(check, &list, PHASES_SHOWN);
 	}
 	list.count = 0;
-	add_items(&list, check, SS_CHECK_KERNEL);
-	keep(check, &list, KERNELS_SHOWN);
+	changes_add_items(&list, check, SS_CHECK_KERNEL);
+	changes_keep_largest(check, &list, KERNELS_SHOWN);
 	list.count = 0;
-	add_items(&list, check, SS_CHECK_COLLECTIVE);
-	keep(check, &list, COLLECTIVES_SHOWN);
-	choose_cause(check, first_part);
+	changes_add_items(&list, check, SS_CHECK_COLLECTIVE);
+	changes_keep_largest(check, &list, COLLECTIVES_SHOWN);
+	changes_choose_cause(check, first_part);
 	return SS_OK;
 }

@@ -7,9 +7,61 @@
 #define SS_CHECK_CHECK_H
 
 #include "check/condition.h"
-#include "check/measure.h"
+#include "check/noise.h"
+#include "diagnose/diagnose.h"
+#include "load/step_parts.h"
 
-/* More runs say no more about how runs differ. */
+/* --- a run -----------------------------------------------------------------------------------
+ *
+ * What a check keeps of a run: the lengths of its steps, and what they are made of. It is small,
+ * and its texts are its own: the traces of a baseline can be closed before the next ones are
+ * loaded. Times are of the mean step of a rank.
+ */
+
+/* A kernel (without a device: an operator) or a kind of collective. */
+struct ss_check_item {
+	const char *name;
+	double ns;
+};
+
+struct ss_check_items {
+	struct ss_check_item *items; /* by name */
+	uint32_t count;
+};
+
+struct ss_check_finding {
+	const struct ss_rule *rule;
+	const char *title;
+	double cost_ns; /* 0: it has no time */
+	bool is_warning;
+};
+
+struct ss_check_run {
+	const char *path;   /* of its first file */
+	const char *device; /* NULL: not recorded */
+	const char *commit; /* likewise */
+	uint32_t ranks;
+	bool on_device; /* events of a device are recorded */
+	struct ss_noise_run steps;
+	double step_ns;    /* the mean */
+	bool has_no_parts; /* of a store: parts and phases are not known */
+	double part_ns[SS_STEP_PARTS];
+	double phase_ns[SS_PHASE_COUNT];
+	struct ss_check_items kernels, collectives;
+	struct ss_check_items modules; /* of the first rank; none: not recorded */
+	struct ss_check_finding *findings;
+	uint32_t finding_count;
+};
+
+/* measure.c: after the verdict on all ranks. All that it keeps is in the arena. */
+SS_MUST_USE
+enum ss_status ss_check_measure(struct ss_check_run *out, const struct ss_job *job,
+				const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
+				struct ss_error *err);
+
+/* --- the verdict --------------------------------------------------------------------------- */
+
+/* More runs do not make the noise more certain. */
 #define SS_CHECK_RUNS_MAX 64
 
 /* What changed, as it is named to users. */
@@ -35,10 +87,10 @@ struct ss_check_change {
 #define SS_CHECK_CHANGES_MAX 12
 
 struct ss_check {
-	enum ss_verdict verdict; /* of the comparison and all conditions */
+	enum ss_check_verdict verdict; /* of the comparison and all conditions */
 	bool has_baseline;
 	/* of the comparison alone: */
-	enum ss_verdict compared;
+	enum ss_check_verdict compared;
 	const char *reason; /* why that is inconclusive: a sentence; NULL: it is not */
 	struct ss_noise noise;
 	struct ss_check_run after;
@@ -56,7 +108,7 @@ struct ss_check {
 };
 
 /*
- * series.c: of many earlier runs, those like the run and after the last change point; `runs` is
+ * Of many earlier runs, those like the run and after the last change point; `runs` is
  * check->before.
  */
 SS_MUST_USE
@@ -69,12 +121,24 @@ SS_MUST_USE
 enum ss_status ss_check_compare(struct ss_check *check, double threshold, struct ss_arena *arena,
 				struct ss_error *err);
 
-/* The verdict of the comparison and of the conditions, which have been asked. */
+/* The verdict of the comparison and of the conditions, which have been evaluated. */
 void ss_check_conclude(struct ss_check *check);
 
 /* changes.c: fills check->changes, in the direction of the change. */
 SS_MUST_USE
 enum ss_status ss_check_find_changes(struct ss_check *check, struct ss_arena *arena,
 				     struct ss_error *err);
+
+/* --- a run in one row ------------------------------------------------------------------------
+ *
+ * The columns that a condition of --fail-if can name without a view. After the columns that are
+ * declared there is one for each rule: what its findings cost, in percent of the mean step.
+ */
+
+/* summary.c: the view with all columns; NULL: no memory. */
+const struct ss_view *ss_check_summary_view(struct ss_arena *arena);
+
+/* Fills a table of that view with the row; the noise is known only with a baseline. */
+void ss_check_summary_fill(const struct ss_check *check, struct ss_table *table);
 
 #endif

@@ -14,7 +14,7 @@
 static const struct {
 	const char *text;
 	enum ss_operator operation;
-} operators[] = {
+} condition_operators[] = {
 	/* the longer ones first */
 	{ "<=", SS_OPERATOR_LESS_EQUAL }, { ">=", SS_OPERATOR_MORE_EQUAL },
 	{ "==", SS_OPERATOR_EQUAL },      { "!=", SS_OPERATOR_OTHER },
@@ -25,7 +25,7 @@ static const struct {
 	const char *text;
 	enum ss_column_type type;
 	double factor;
-} units[] = {
+} condition_units[] = {
 	{ "ns", SS_COLUMN_NS, 1 },
 	{ "us", SS_COLUMN_NS, 1e3 },
 	{ "ms", SS_COLUMN_NS, 1e6 },
@@ -42,20 +42,20 @@ static const struct {
 
 /* --- reading ---------------------------------------------------------------------------- */
 
-static bool is_name(char letter)
+static bool condition_is_name_letter(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
 	       (letter >= '0' && letter <= '9') || letter == '_' || letter == '-' || letter == '.';
 }
 
-static const char *skip_spaces(const char *at)
+static const char *condition_skip_spaces(const char *at)
 {
 	while (*at == ' ' || *at == '\t' || *at == '\n')
 		at++;
 	return at;
 }
 
-static enum ss_status no_condition(const char *text, struct ss_error *err)
+static enum ss_status condition_fail_unreadable(const char *text, struct ss_error *err)
 {
 	return ss_fail(err, SS_ERR_USAGE,
 		       "'%.80s' is no condition: expected a column, an operator and a number, for "
@@ -64,7 +64,7 @@ static enum ss_status no_condition(const char *text, struct ss_error *err)
 }
 
 /* "12", "-0.5"; NULL: there is no number. */
-static const char *read_number(const char *at, double *out)
+static const char *condition_read_number(const char *at, double *out)
 {
 	double sign = *at == '-' ? -1 : 1, place = 1;
 	uint32_t digits = 0;
@@ -85,9 +85,9 @@ static const char *read_number(const char *at, double *out)
 	return digits ? at : NULL;
 }
 
-/* Columns are snake_case, and views kebab-case: what was typed between is meant. */
-static const char *copy_name(struct ss_arena *arena, const char *from, size_t length, char wrong,
-			     char right)
+/* Columns are snake_case and views kebab-case; both separators are accepted. */
+static const char *condition_copy_name(struct ss_arena *arena, const char *from, size_t length,
+				       char wrong, char right)
 {
 	char *name = ss_arena_copy(arena, from, length);
 
@@ -97,30 +97,30 @@ static const char *copy_name(struct ss_arena *arena, const char *from, size_t le
 	return name;
 }
 
-/* The name before the operator; `at` moves behind the operator. */
-static bool read_left(struct ss_condition *out, const char **at, struct ss_arena *arena,
-		      bool *is_fine)
+/* Reads the name and the operator; `at` moves behind them. False: one of them is missing. */
+static bool condition_read_left(struct ss_condition *out, const char **at, struct ss_arena *arena,
+				bool *is_fine)
 {
 	const char *from = *at, *to = from, *point = NULL;
 
-	for (; is_name(*to); to++)
+	for (; condition_is_name_letter(*to); to++)
 		if (*to == '.')
 			point = to;
-	*at = skip_spaces(to);
+	*at = condition_skip_spaces(to);
 	if (to == from || point == from || point == to - 1)
 		return false;
 	if (point)
-		out->view = copy_name(arena, from, (size_t)(point - from), '_', '-');
+		out->view = condition_copy_name(arena, from, (size_t)(point - from), '_', '-');
 	from = point ? point + 1 : from;
-	out->column = copy_name(arena, from, (size_t)(to - from), '-', '_');
+	out->column = condition_copy_name(arena, from, (size_t)(to - from), '-', '_');
 	*is_fine = out->column && (out->view || !point);
-	for (size_t i = 0; i < SS_COUNT(operators); i++) {
-		size_t length = strlen(operators[i].text);
+	for (size_t i = 0; i < SS_COUNT(condition_operators); i++) {
+		size_t length = strlen(condition_operators[i].text);
 
-		if (strncmp(*at, operators[i].text, length) != 0)
+		if (strncmp(*at, condition_operators[i].text, length) != 0)
 			continue;
-		out->operation = operators[i].operation;
-		*at = skip_spaces(*at + length);
+		out->operation = condition_operators[i].operation;
+		*at = condition_skip_spaces(*at + length);
 		return true;
 	}
 	return false;
@@ -142,21 +142,22 @@ enum ss_status ss_condition_read(struct ss_condition *out, const char *text, siz
 		return ss_fail_memory(err, "the conditions");
 	*out = (struct ss_condition){ .text = own };
 	at = own;
-	if (!read_left(out, &at, arena, &is_fine))
-		return no_condition(own, err);
+	if (!condition_read_left(out, &at, arena, &is_fine))
+		return condition_fail_unreadable(own, err);
 	if (!is_fine)
 		return ss_fail_memory(err, "the conditions");
-	number = read_number(at, &out->number);
+	number = condition_read_number(at, &out->number);
 	if (!number)
-		return no_condition(own, err);
-	out->unit = skip_spaces(number);
+		return condition_fail_unreadable(own, err);
+	out->unit = condition_skip_spaces(number);
 	return SS_OK;
 }
 
 /* --- binding ---------------------------------------------------------------------------- */
 
-static enum ss_status no_column(const struct ss_condition *condition, const struct ss_view *view,
-				struct ss_error *err)
+/* Always fails: the error suggests a similar column, or says where columns are listed. */
+static enum ss_status condition_fail_no_column(const struct ss_condition *condition,
+					       const struct ss_view *view, struct ss_error *err)
 {
 	struct ss_guess guess = ss_guess_begin(condition->column);
 	char where[64] = "";
@@ -179,15 +180,17 @@ static enum ss_status no_column(const struct ss_condition *condition, const stru
 		       condition->column);
 }
 
-static enum ss_status convert(struct ss_condition *condition, struct ss_error *err)
+/* Converts the number to the unit of its column. */
+static enum ss_status condition_convert_unit(struct ss_condition *condition, struct ss_error *err)
 {
 	const struct ss_column *column = condition->declared;
 
 	if (!*condition->unit)
 		return SS_OK;
-	for (size_t i = 0; i < SS_COUNT(units); i++)
-		if (strcmp(units[i].text, condition->unit) == 0 && units[i].type == column->type) {
-			condition->number *= units[i].factor;
+	for (size_t i = 0; i < SS_COUNT(condition_units); i++)
+		if (strcmp(condition_units[i].text, condition->unit) == 0 &&
+		    condition_units[i].type == column->type) {
+			condition->number *= condition_units[i].factor;
 			return SS_OK;
 		}
 	return ss_fail(err, SS_ERR_USAGE, "'%.20s' is no unit of '%s': %s", condition->unit,
@@ -207,16 +210,16 @@ enum ss_status ss_condition_bind(struct ss_condition *condition, const struct ss
 			condition->index = i;
 		}
 	if (!condition->declared)
-		return no_column(condition, view, err);
+		return condition_fail_no_column(condition, view, err);
 	if (condition->declared->type == SS_COLUMN_TEXT)
 		return ss_fail(err, SS_ERR_USAGE, "'%s' is a text: conditions are about numbers",
 			       condition->column);
-	return convert(condition, err);
+	return condition_convert_unit(condition, err);
 }
 
 /* --- asking ----------------------------------------------------------------------------- */
 
-static bool meets(enum ss_operator operation, double figure, double number)
+static bool operator_is_met(enum ss_operator operation, double figure, double number)
 {
 	switch (operation) {
 	case SS_OPERATOR_LESS:
@@ -236,7 +239,7 @@ static bool meets(enum ss_operator operation, double figure, double number)
 }
 
 /* Whether the figure says more than the one that was found before. */
-static bool is_worse(const struct ss_condition *condition, double figure)
+static bool condition_is_worse(const struct ss_condition *condition, double figure)
 {
 	bool is_small = condition->operation == SS_OPERATOR_LESS ||
 			condition->operation == SS_OPERATOR_LESS_EQUAL;
@@ -245,7 +248,8 @@ static bool is_worse(const struct ss_condition *condition, double figure)
 }
 
 /* The texts and numbers that name a row: "rank 3, ProfilerStep#12". */
-static const char *name_row(const struct ss_table *table, uint32_t row, struct ss_arena *arena)
+static const char *condition_name_row(const struct ss_table *table, uint32_t row,
+				      struct ss_arena *arena)
 {
 	char name[256] = "";
 
@@ -285,20 +289,20 @@ bool ss_condition_ask(struct ss_condition *condition, const struct ss_table *tab
 		figure = ss_column_has_fraction(condition->declared)
 				 ? ss_table_number(table, row, condition->index)
 				 : (double)ss_table_int(table, row, condition->index);
-		is_met = meets(condition->operation, figure, condition->number);
+		is_met = operator_is_met(condition->operation, figure, condition->number);
 		condition->of_rows++;
 		condition->rows += is_met;
-		if (!condition->is_known || (is_met && !condition->holds) ||
-		    (is_met == condition->holds && is_worse(condition, figure))) {
+		if (!condition->is_known || (is_met && !condition->is_met) ||
+		    (is_met == condition->is_met && condition_is_worse(condition, figure))) {
 			condition->found = figure;
 			worst = row;
 		}
 		condition->is_known = true;
-		condition->holds = condition->holds || is_met;
+		condition->is_met = condition->is_met || is_met;
 	}
 	if (condition->of_rows && condition->view)
-		condition->where = name_row(table, worst, arena);
-	/* what is not there meets no condition */
+		condition->where = condition_name_row(table, worst, arena);
+	/* without rows nothing meets the condition */
 	condition->is_known = condition->is_known || !table->row_count;
 	return !condition->of_rows || !condition->view || condition->where;
 }

@@ -6,7 +6,7 @@
  *     operator  = "<" | "<=" | ">" | ">=" | "==" | "!="
  *     unit      = "ns" | "us" | "ms" | "s" | "%" | "B" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
  *
- * Without a view the column is one of the summary (summary.h), which has one row. A condition on a
+ * Without a view the column is one of the summary (check.h), which has one row. A condition on a
  * view holds if one of its rows meets it.
  */
 #ifndef SS_CHECK_CONDITION_H
@@ -34,7 +34,7 @@ struct ss_condition {
 	uint32_t index;                   /* of the column */
 	/* the answer */
 	bool is_known;     /* a row has the figure, or there are no rows */
-	bool holds;        /* on one row at least */
+	bool is_met;       /* on one row at least */
 	double found;      /* the figure of that row, else the one that is nearest to it */
 	uint32_t rows;     /* that meet it, */
 	uint32_t of_rows;  /* of those that have the figure; 0: `found` is none */

@@ -2,14 +2,14 @@
 /*
  * measure.c - takes the figures of a run from the digests of its ranks, and from its verdict.
  */
-#include "check/measure.h"
+#include "check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "load/identity.h"
 
-static const char *copy(struct ss_arena *arena, const char *text)
+static const char *measure_copy_text(struct ss_arena *arena, const char *text)
 {
 	return text ? ss_arena_copy(arena, text, strlen(text)) : NULL;
 }
@@ -17,7 +17,7 @@ static const char *copy(struct ss_arena *arena, const char *text)
 /* --- steps ------------------------------------------------------------------------------ */
 
 /* The rank with most steps first: its steps are those that count. */
-static uint32_t *list_ranks(const struct ss_job *job, struct ss_arena *arena)
+static uint32_t *measure_list_ranks(const struct ss_job *job, struct ss_arena *arena)
 {
 	uint32_t *ranks = SS_ARENA_NEW(arena, uint32_t, job->digest_count + 1);
 	uint32_t most = 0;
@@ -34,10 +34,11 @@ static uint32_t *list_ranks(const struct ss_job *job, struct ss_arena *arena)
 	return ranks;
 }
 
-static bool measure_steps(struct ss_check_run *out, const struct ss_job *job,
-			  struct ss_arena *arena)
+/* The lengths and parts of the steps, as means over ranks. */
+static bool check_measure_steps(struct ss_check_run *out, const struct ss_job *job,
+				struct ss_arena *arena)
 {
-	uint32_t *ranks = list_ranks(job, arena);
+	uint32_t *ranks = measure_list_ranks(job, arena);
 	struct ss_step_means means;
 	double *steps;
 
@@ -58,19 +59,19 @@ static bool measure_steps(struct ss_check_run *out, const struct ss_job *job,
 
 /* --- what ran --------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int check_item_compare_name(const void *a, const void *b)
 {
 	return strcmp(((const struct ss_check_item *)a)->name,
 		      ((const struct ss_check_item *)b)->name);
 }
 
-/* Sorts, adds those of one name, and copies the names. */
-static bool finish_items(struct ss_check_items *list, double steps, struct ss_arena *arena)
+/* Sorts the items, adds up those of one name, divides by the steps and copies the names. */
+static bool check_items_finish(struct ss_check_items *list, double steps, struct ss_arena *arena)
 {
 	uint32_t used = 0;
 
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_name);
+		qsort(list->items, list->count, sizeof(*list->items), check_item_compare_name);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct ss_check_item *last = used ? &list->items[used - 1] : NULL;
 
@@ -82,22 +83,23 @@ static bool finish_items(struct ss_check_items *list, double steps, struct ss_ar
 	list->count = used;
 	for (uint32_t i = 0; i < used; i++) {
 		list->items[i].ns /= steps > 0 ? steps : 1;
-		list->items[i].name = copy(arena, list->items[i].name);
+		list->items[i].name = measure_copy_text(arena, list->items[i].name);
 		if (!list->items[i].name)
 			return false;
 	}
 	return true;
 }
 
-static bool measure_kernels(struct ss_check_run *out, const struct ss_job *job, double steps,
-			    struct ss_arena *arena)
+/* Times of kernels and phases per step. */
+static bool check_measure_kernels(struct ss_check_run *out, const struct ss_job *job, double steps,
+				  struct ss_arena *arena)
 {
 	struct ss_check_items *list = &out->kernels;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	for (uint32_t i = 0; i < job->digest_count; i++)
-		room += job->digests[i].kernel_count;
-	list->items = SS_ARENA_NEW(arena, struct ss_check_item, room + 1);
+		capacity += job->digests[i].kernel_count;
+	list->items = SS_ARENA_NEW(arena, struct ss_check_item, capacity + 1);
 	if (!list->items)
 		return false;
 	for (uint32_t i = 0; i < job->digest_count; i++) {
@@ -111,12 +113,12 @@ static bool measure_kernels(struct ss_check_run *out, const struct ss_job *job, 
 		for (int phase = 0; phase < SS_PHASE_COUNT; phase++)
 			out->phase_ns[phase] += (double)rank->phases[phase].total_ns / steps;
 	}
-	return finish_items(list, steps, arena);
+	return check_items_finish(list, steps, arena);
 }
 
-/* What communication takes away from the step: without what hides behind compute. */
-static bool measure_collectives(struct ss_check_run *out, const struct ss_job *job, double steps,
-				struct ss_arena *arena)
+/* Exposed communication: without the part that overlaps compute. */
+static bool check_measure_collectives(struct ss_check_run *out, const struct ss_job *job,
+				      double steps, struct ss_arena *arena)
 {
 	struct ss_check_items *list = &out->collectives;
 	double sums[SS_COLLECTIVE_KINDS] = { 0 };
@@ -138,11 +140,12 @@ static bool measure_collectives(struct ss_check_run *out, const struct ss_job *j
 			list->items[list->count++] = (struct ss_check_item){
 				ss_collective_name((enum ss_collective)kind), sums[kind]
 			};
-	return finish_items(list, steps, arena);
+	return check_items_finish(list, steps, arena);
 }
 
-static bool measure_modules(struct ss_check_run *out, const struct ss_job *job,
-			    struct ss_arena *arena)
+/* The modules of the first rank: they show whether two runs have the same model. */
+static bool check_measure_modules(struct ss_check_run *out, const struct ss_job *job,
+				  struct ss_arena *arena)
 {
 	const struct ss_digest *rank = job->digest_count ? &job->digests[0] : NULL;
 	struct ss_check_items *list = &out->modules;
@@ -155,43 +158,44 @@ static bool measure_modules(struct ss_check_run *out, const struct ss_job *job,
 			ss_strings_text(&rank->texts, rank->modules[i].name),
 			(double)rank->modules[i].total_ns
 		};
-	return finish_items(list, 1, arena);
+	return check_items_finish(list, 1, arena);
 }
 
 /* --- findings --------------------------------------------------------------------------- */
 
-/* What nothing explains has no fix, and yet it is time that was lost. */
-static double cost_of(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
+/* Time that nothing explains has no fix, but it is a cost. */
+static double measure_finding_cost(const struct ss_diagnosis *diagnosis,
+				   const struct ss_finding *finding)
 {
 	if (finding->is_rest)
 		return (double)diagnosis->account.unexplained_ns;
 	return ss_finding_has_cost(finding) ? (double)finding->cost_ns : 0;
 }
 
-static bool measure_findings(struct ss_check_run *out, const struct ss_diagnosis *diagnosis,
-			     struct ss_arena *arena)
+static bool check_measure_findings(struct ss_check_run *out, const struct ss_diagnosis *diagnosis,
+				   struct ss_arena *arena)
 {
 	out->findings = SS_ARENA_NEW(arena, struct ss_check_finding, diagnosis->finding_count + 1);
 	if (!out->findings)
 		return false;
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];
-		const char *title = copy(arena, finding->title);
+		const char *title = measure_copy_text(arena, finding->title);
 
 		if (!title)
 			return false;
 		out->findings[out->finding_count++] = (struct ss_check_finding){
 			.rule = finding->rule,
 			.title = title,
-			.cost_ns = cost_of(diagnosis, finding),
+			.cost_ns = measure_finding_cost(diagnosis, finding),
 			.is_warning = finding->is_warning,
 		};
 	}
 	return true;
 }
 
-static bool measure_identity(struct ss_check_run *out, const struct ss_job *job,
-			     const struct ss_diagnosis *diagnosis, struct ss_arena *arena)
+static bool check_measure_identity(struct ss_check_run *out, const struct ss_job *job,
+				   const struct ss_diagnosis *diagnosis, struct ss_arena *arena)
 {
 	const char *path = job->file_count ? job->files[0].subject.path : "";
 	struct ss_identity identity;
@@ -199,9 +203,9 @@ static bool measure_identity(struct ss_check_run *out, const struct ss_job *job,
 	ss_identity_of_job(job, SS_EVERY_RANK, &identity);
 	out->ranks = diagnosis->rank_count;
 	out->on_device = diagnosis->on_device;
-	out->path = copy(arena, path);
-	out->device = copy(arena, diagnosis->device);
-	out->commit = copy(arena, identity.facts[SS_RUN_COMMIT]);
+	out->path = measure_copy_text(arena, path);
+	out->device = measure_copy_text(arena, diagnosis->device);
+	out->commit = measure_copy_text(arena, identity.facts[SS_RUN_COMMIT]);
 	return out->path && (out->device || !diagnosis->device) &&
 	       (out->commit || !identity.facts[SS_RUN_COMMIT]);
 }
@@ -215,11 +219,12 @@ enum ss_status ss_check_measure(struct ss_check_run *out, const struct ss_job *j
 	*out = (struct ss_check_run){ 0 };
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		steps += job->digests[i].step_count;
-	return measure_identity(out, job, diagnosis, arena) && measure_steps(out, job, arena) &&
-			       measure_kernels(out, job, steps > 0 ? steps : 1, arena) &&
-			       measure_collectives(out, job, steps, arena) &&
-			       measure_modules(out, job, arena) &&
-			       measure_findings(out, diagnosis, arena)
+	return check_measure_identity(out, job, diagnosis, arena) &&
+			       check_measure_steps(out, job, arena) &&
+			       check_measure_kernels(out, job, steps > 0 ? steps : 1, arena) &&
+			       check_measure_collectives(out, job, steps, arena) &&
+			       check_measure_modules(out, job, arena) &&
+			       check_measure_findings(out, diagnosis, arena)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the figures of a run");
 }

@@ -19,7 +19,7 @@
 /* Runs that SS_NOISE_RUN_SHARE counts for. */
 #define USUAL_RUNS 8
 
-const char *ss_verdict_name(enum ss_verdict verdict)
+const char *ss_verdict_name(enum ss_check_verdict verdict)
 {
 	static const char *const names[] = {
 		[SS_VERDICT_PASS] = "pass",
@@ -33,7 +33,7 @@ const char *ss_verdict_name(enum ss_verdict verdict)
 }
 
 /* Student's t of the level, with these degrees of freedom. */
-static double student(double freedom)
+static double student_t(double freedom)
 {
 	static const double small[] = { 63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499,
 					3.355,  3.250, 3.169, 3.106, 3.055, 3.012, 2.977,
@@ -49,7 +49,7 @@ static double student(double freedom)
 	       z * (5 * z * z * z * z + 16 * z * z + 3) / (96 * freedom * freedom);
 }
 
-static int by_value(const void *a, const void *b)
+static int noise_compare_values(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -58,12 +58,12 @@ static int by_value(const void *a, const void *b)
 
 double ss_noise_median(double *values, uint32_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
+	qsort(values, count, sizeof(*values), noise_compare_values);
 	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* The median absolute deviation is too small for few numbers (Croux and Rousseeuw, 1992). */
-static double correction_of(uint32_t count)
+static double mad_correction(uint32_t count)
 {
 	static const double small[] = { 1, 1, 1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107 };
 
@@ -71,7 +71,7 @@ static double correction_of(uint32_t count)
 }
 
 /* What is known of the baseline. */
-struct baseline {
+struct noise_baseline {
 	double mean, typical;     /* over runs: of their means, of their medians */
 	double deviation, robust; /* of steps within their runs */
 	double between;           /* of runs, beyond that of their steps */
@@ -82,7 +82,7 @@ struct baseline {
 	uint32_t count_least; /* of a run */
 };
 
-static double mean_of(const struct ss_noise_run *run)
+static double noise_run_mean(const struct ss_noise_run *run)
 {
 	double sum = 0;
 
@@ -92,7 +92,7 @@ static double mean_of(const struct ss_noise_run *run)
 }
 
 /* `values` has room for the steps of the run. */
-static double median_of(const struct ss_noise_run *run, double *values)
+static double noise_run_median(const struct ss_noise_run *run, double *values)
 {
 	for (uint32_t i = 0; i < run->count; i++)
 		values[i] = run->steps[i];
@@ -100,12 +100,13 @@ static double median_of(const struct ss_noise_run *run, double *values)
 }
 
 /* Squares of deviations within the runs, and how alike neighbours are. */
-static void measure_within(struct baseline *out, const struct ss_noise_run *runs, uint32_t count)
+static void baseline_measure_within(struct noise_baseline *out, const struct ss_noise_run *runs,
+				    uint32_t count)
 {
 	double squares = 0, products = 0, certain;
 
 	for (uint32_t i = 0; i < count; i++) {
-		double mean = mean_of(&runs[i]);
+		double mean = noise_run_mean(&runs[i]);
 
 		for (uint32_t k = 0; k < runs[i].count; k++) {
 			double own = runs[i].steps[k] - mean;
@@ -126,13 +127,13 @@ static void measure_within(struct baseline *out, const struct ss_noise_run *runs
  * How far the means of runs lie apart, beyond what their steps explain. Few runs say little about
  * that: what equal runs usually have counts as a few more of them.
  */
-static double measure_between(const struct baseline *baseline, const struct ss_noise_run *runs,
-			      uint32_t count)
+static double baseline_measure_between(const struct noise_baseline *baseline,
+				       const struct ss_noise_run *runs, uint32_t count)
 {
 	double usual = SS_NOISE_RUN_SHARE * baseline->mean, squares = 0, explained;
 
 	for (uint32_t i = 0; i < count; i++) {
-		double own = mean_of(&runs[i]) - baseline->mean;
+		double own = noise_run_mean(&runs[i]) - baseline->mean;
 
 		squares += own * own;
 	}
@@ -143,35 +144,36 @@ static double measure_between(const struct baseline *baseline, const struct ss_n
 }
 
 /* `values` has room for all steps. */
-static void measure(struct baseline *out, const struct ss_noise_run *runs, uint32_t count,
-		    double *values)
+static void baseline_measure(struct noise_baseline *out, const struct ss_noise_run *runs,
+			     uint32_t count, double *values)
 {
 	uint32_t used = 0;
 
-	*out = (struct baseline){ .runs = count, .count_least = UINT32_MAX };
+	*out = (struct noise_baseline){ .runs = count, .count_least = UINT32_MAX };
 	for (uint32_t i = 0; i < count; i++) {
-		out->mean += mean_of(&runs[i]) / count;
+		out->mean += noise_run_mean(&runs[i]) / count;
 		out->count += runs[i].count;
 		if (runs[i].count < out->count_least)
 			out->count_least = runs[i].count;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		values[i] = median_of(&runs[i], values + i);
+		values[i] = noise_run_median(&runs[i], values + i);
 	out->typical = ss_noise_median(values, count);
 	for (uint32_t i = 0; i < count; i++) {
-		double median = median_of(&runs[i], values + used);
+		double median = noise_run_median(&runs[i], values + used);
 
 		for (uint32_t k = 0; k < runs[i].count; k++)
 			values[used++] = fabs(runs[i].steps[k] - median);
 	}
 	out->robust = DEVIATION_OF_MAD * ss_noise_median(values, used) *
-		      correction_of(out->count_least);
-	measure_within(out, runs, count);
-	out->between = measure_between(out, runs, count);
+		      mad_correction(out->count_least);
+	baseline_measure_within(out, runs, count);
+	out->between = baseline_measure_between(out, runs, count);
 }
 
 /* The interval of an equal run's figure, whose steps deviate by `deviation`. */
-static double half_of(const struct baseline *baseline, double deviation, uint32_t steps)
+static double baseline_half_width(const struct noise_baseline *baseline, double deviation,
+				  uint32_t steps)
 {
 	double within = baseline->inflation * deviation * deviation *
 			(1.0 / baseline->count + 1.0 / steps);
@@ -186,10 +188,12 @@ static double half_of(const struct baseline *baseline, double deviation, uint32_
 	freedom = sum * sum /
 		  (within * within / freedom_within +
 		   between * between / (USUAL_RUNS + baseline->runs - 1));
-	return student(freedom) * sqrt(sum);
+	return student_t(freedom) * sqrt(sum);
 }
 
-static struct ss_noise_figure figure_of(double before, double after, double half, double threshold)
+/* Compares a figure with its noise and the threshold. */
+static struct ss_noise_figure noise_figure_make(double before, double after, double half,
+						double threshold)
 {
 	struct ss_noise_figure out = { .before_ns = before,
 				       .after_ns = after,
@@ -207,9 +211,9 @@ static struct ss_noise_figure figure_of(double before, double after, double half
 }
 
 /* The mean decides, unless it is uncertain and the typical step is not. */
-static void decide(struct ss_noise *out)
+static void noise_decide(struct ss_noise *out)
 {
-	enum ss_verdict typical = out->typical.verdict;
+	enum ss_check_verdict typical = out->typical.verdict;
 	bool has_changed = typical == SS_VERDICT_REGRESSION || typical == SS_VERDICT_IMPROVEMENT;
 
 	out->verdict = out->mean.verdict;
@@ -225,7 +229,7 @@ static void decide(struct ss_noise *out)
 bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uint32_t count,
 		    const struct ss_noise_run *after, double threshold, struct ss_memory *memory)
 {
-	struct baseline baseline;
+	struct noise_baseline baseline;
 	struct ss_arena arena;
 	uint32_t steps = after->count, least = after->count;
 	double *values;
@@ -246,19 +250,21 @@ bool ss_noise_judge(struct ss_noise *out, const struct ss_noise_run *before, uin
 	values = SS_ARENA_NEW(&arena, double, steps + count);
 	if (!values)
 		return false;
-	measure(&baseline, before, count, values);
+	baseline_measure(&baseline, before, count, values);
 	if (baseline.mean > 0 && baseline.typical > 0) {
 		out->step_share = baseline.deviation / baseline.mean;
 		out->run_share = baseline.between / baseline.mean;
 		out->correlation = baseline.correlation;
-		out->mean = figure_of(baseline.mean, mean_of(after),
-				      half_of(&baseline, baseline.deviation, after->count),
-				      threshold);
-		out->typical = figure_of(baseline.typical, median_of(after, values),
-					 half_of(&baseline, MEDIAN_LOSS * baseline.robust,
-						 after->count),
-					 threshold);
-		decide(out);
+		out->mean = noise_figure_make(baseline.mean, noise_run_mean(after),
+					      baseline_half_width(&baseline, baseline.deviation,
+								  after->count),
+					      threshold);
+		out->typical = noise_figure_make(baseline.typical, noise_run_median(after, values),
+						 baseline_half_width(&baseline,
+								     MEDIAN_LOSS * baseline.robust,
+								     after->count),
+						 threshold);
+		noise_decide(out);
 	}
 	ss_arena_release(&arena);
 	return true;

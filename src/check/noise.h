@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.h - whether a run is slower than earlier ones, or only as different as they are anyway.
+ * noise.h - whether a run is slower than earlier ones, or within their noise.
  *
  * The noise is that of the baseline: if nothing has changed, the new run is one more like those.
  * So the interval is the one in which the mean of its steps would lie: Student's t with the
@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 
-enum ss_verdict {
+enum ss_check_verdict {
 	SS_VERDICT_PASS,
 	SS_VERDICT_REGRESSION,
 	SS_VERDICT_IMPROVEMENT,
@@ -24,7 +24,7 @@ enum ss_verdict {
 	SS_VERDICT_FAIL, /* not slower, but a condition of --fail-if holds */
 };
 
-const char *ss_verdict_name(enum ss_verdict verdict);
+const char *ss_verdict_name(enum ss_check_verdict verdict);
 
 /* Fewer steps have no spread that could be measured. */
 #define SS_NOISE_STEPS_MIN 3
@@ -33,8 +33,8 @@ const char *ss_verdict_name(enum ss_verdict verdict);
 #define SS_NOISE_LEVEL 99
 
 /*
- * How much the mean steps of equal runs differ beyond the noise of their steps, where the baseline
- * does not say: clocks, temperature and the place in the network are not the same twice.
+ * How much the mean steps of equal runs differ beyond the noise of their steps, if the baseline
+ * does not show it: clocks, temperature and the place in the network vary between runs.
  */
 #define SS_NOISE_RUN_SHARE 0.002
 
@@ -49,7 +49,7 @@ struct ss_noise_figure {
 	double before_ns, after_ns;
 	double change;
 	double half; /* of the interval's width: change - half to change + half */
-	enum ss_verdict verdict;
+	enum ss_check_verdict verdict;
 };
 
 struct ss_noise {
@@ -61,7 +61,7 @@ struct ss_noise {
 	uint32_t runs;      /* of the baseline */
 	uint32_t steps_before, steps_after;
 	bool is_typical; /* the typical step decided */
-	enum ss_verdict verdict;
+	enum ss_check_verdict verdict;
 };
 
 /*

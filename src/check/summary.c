@@ -2,13 +2,13 @@
 /*
  * summary.c - a run in one row.
  */
-#include "check/summary.h"
+#include "check/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct ss_column columns[] = {
+static const struct ss_column summary_columns[] = {
 	{ "ranks", SS_COLUMN_COUNT, "ranks of the run", 0 },
 	{ "steps", SS_COLUMN_COUNT, "measured steps of the rank with most", 0 },
 	{ "step_ns", SS_COLUMN_NS, "mean step", 0 },
@@ -38,7 +38,8 @@ static const struct ss_column columns[] = {
 #define ABOUT_BYTES 128
 
 /* "input-stall" is "input_stall_cost_percent". */
-static bool name_rule(struct ss_column *out, const struct ss_rule *rule, struct ss_arena *arena)
+static bool summary_name_rule(struct ss_column *out, const struct ss_rule *rule,
+			      struct ss_arena *arena)
 {
 	char name[NAME_BYTES], about[ABOUT_BYTES];
 	char *own;
@@ -59,14 +60,15 @@ const struct ss_view *ss_check_summary_view(struct ss_arena *arena)
 {
 	struct ss_view *view = SS_ARENA_NEW(arena, struct ss_view, 1);
 	struct ss_column *all = SS_ARENA_NEW(arena, struct ss_column,
-					     SS_COUNT(columns) + ss_rule_count);
-	uint32_t count = SS_COUNT(columns);
+					     SS_COUNT(summary_columns) + ss_rule_count);
+	uint32_t count = SS_COUNT(summary_columns);
 
 	if (!view || !all)
 		return NULL;
-	memcpy(all, columns, sizeof(columns));
+	memcpy(all, summary_columns, sizeof(summary_columns));
 	for (size_t i = 0; i < ss_rule_count; i++)
-		if (!ss_rules[i]->is_timeless && !name_rule(&all[count++], ss_rules[i], arena))
+		if (!ss_rules[i]->is_timeless &&
+		    !summary_name_rule(&all[count++], ss_rules[i], arena))
 			return NULL;
 	*view = (struct ss_view){ .name = "summary",
 				  .summary = "A run in one row",
@@ -80,7 +82,7 @@ const struct ss_view *ss_check_summary_view(struct ss_arena *arena)
 /* --- the row ---------------------------------------------------------------------------- */
 
 /* The steps in order of their length; NULL: no memory. */
-static double *sort_steps(const struct ss_check_run *run, struct ss_arena *arena)
+static double *summary_sort_steps(const struct ss_check_run *run, struct ss_arena *arena)
 {
 	double *steps = SS_ARENA_NEW(arena, double, run->steps.count + 1);
 
@@ -91,10 +93,10 @@ static double *sort_steps(const struct ss_check_run *run, struct ss_arena *arena
 	return steps;
 }
 
-static void add_steps(const struct ss_check_run *run, struct ss_table *table)
+static void summary_add_steps(const struct ss_check_run *run, struct ss_table *table)
 {
 	uint32_t count = run->steps.count;
-	double *steps = count ? sort_steps(run, table->arena) : NULL;
+	double *steps = count ? summary_sort_steps(run, table->arena) : NULL;
 
 	ss_row_int(table, run->ranks);
 	ss_row_int(table, count);
@@ -109,7 +111,7 @@ static void add_steps(const struct ss_check_run *run, struct ss_table *table)
 	ss_row_int(table, (int64_t)steps[count - 1]);
 }
 
-static void add_gpu(const struct ss_gpu_use *gpu, struct ss_table *table)
+static void summary_add_gpu(const struct ss_gpu_use *gpu, struct ss_table *table)
 {
 	if (!gpu->rank_count) {
 		ss_row_nulls(table, 5);
@@ -122,7 +124,7 @@ static void add_gpu(const struct ss_gpu_use *gpu, struct ss_table *table)
 	ss_row_number(table, 100 * (1 - gpu->busy));
 }
 
-static double cost_of(const struct ss_check_run *run, const struct ss_rule *rule)
+static double summary_rule_cost(const struct ss_check_run *run, const struct ss_rule *rule)
 {
 	double sum = 0;
 
@@ -132,7 +134,7 @@ static double cost_of(const struct ss_check_run *run, const struct ss_rule *rule
 	return sum;
 }
 
-static void add_findings(const struct ss_check *check, struct ss_table *table)
+static void summary_add_findings(const struct ss_check *check, struct ss_table *table)
 {
 	const struct ss_account *account = &check->diagnosis->account;
 	int64_t saving_ns = account->warnings_ns + account->smaller_ns;
@@ -147,21 +149,21 @@ static void add_findings(const struct ss_check *check, struct ss_table *table)
 	ss_row_share(table, (double)account->unexplained_ns, (double)account->step_ns);
 	for (size_t i = 0; i < ss_rule_count; i++)
 		if (!ss_rules[i]->is_timeless)
-			ss_row_share(table, cost_of(&check->after, ss_rules[i]),
+			ss_row_share(table, summary_rule_cost(&check->after, ss_rules[i]),
 				     (double)check->diagnosis->step_ns);
 }
 
 void ss_check_summary_fill(const struct ss_check *check, struct ss_table *table)
 {
 	ss_row_begin(table);
-	add_steps(&check->after, table);
+	summary_add_steps(&check->after, table);
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
 		ss_row_number(table, 100 * check->noise.mean.change);
 		ss_row_number(table, 100 * check->noise.mean.half);
 	} else {
 		ss_row_nulls(table, 2);
 	}
-	add_gpu(&check->diagnosis->gpu, table);
-	add_findings(check, table);
+	summary_add_gpu(&check->diagnosis->gpu, table);
+	summary_add_findings(check, table);
 	ss_row_end(table);
 }

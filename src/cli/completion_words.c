@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
+#include "api/simulator.h"
+#include "api/views_list.h"
 #include "cli/completion.h"
 #include "cli/help.h"
-#include "diagnose/rule.h"
-#include "sim/preset.h"
 
 bool completion_command(size_t index, struct command *out)
 {

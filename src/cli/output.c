@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/find_files.h"
+#include "api/renderers.h"
 #include "cli/stop.h"
-#include "load/files/find.h"
-#include "render/render.h"
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "api/find_files.h"
 #include "cli/output.h"
-#include "load/files/find.h"
 
 /* --- the words of the command ------------------------------------------------------------ */
 

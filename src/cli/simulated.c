@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "api/simulator.h"
 #include "cli/output.h"
 #include "cli/simulated.h"
 #include "cli/stop.h"
-#include "sim/job.h"
 
 static double seconds_now(void)
 {

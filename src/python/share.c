@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "render/arrow.h"
+#include "api/renderers.h"
 
 struct shared {
 	atomic_uint readers;

@@ -4,9 +4,9 @@
  */
 #include "sql/sql.h"
 
+#include "api/renderers.h"
 #include "api/session.h"
 #include "python/sql.h"
-#include "render/arrow.h"
 
 struct queries {
 	const char *library; /* of DuckDB; NULL: where the system keeps libraries */

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "api/renderers.h"
 #include "python/module.h"
-#include "render/arrow.h"
 
 struct py_table {
 	PyObject_HEAD struct shared *shared;

@@ -2,7 +2,7 @@
 /*
  * arrow.h - a table as Arrow: its columns leave as they are, without a copy.
  *
- * No renderer: what comes out is no text. docs/formats/arrow.md is the interface.
+ * This is not a renderer: its output is not text. docs/formats/arrow.md is the interface.
  */
 #ifndef SS_RENDER_ARROW_H
 #define SS_RENDER_ARROW_H
@@ -18,20 +18,16 @@ SS_MUST_USE
 enum ss_status ss_arrow_stream(struct ss_table *table, const struct ss_render_options *options,
 			       struct ArrowArrayStream *out, struct ss_error *err);
 
-/* arrow_schema.c: the columns with their units, and what stands around the rows as metadata. */
+/* arrow_schema.c: the columns with their units; what is not in the rows is metadata. */
 SS_MUST_USE
 bool ss_arrow_schema(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ArrowSchema *out);
 
-/* arrow_schema.c: another one that is the same. */
+/* arrow_schema.c: a copy. */
 SS_MUST_USE
 bool ss_arrow_copy(const struct ArrowSchema *from, struct ArrowSchema *out);
 
-/* arrow_array.c: takes the first rows of the table. */
-SS_MUST_USE
-bool ss_arrow_array(struct ss_table *table, uint32_t rows, struct ArrowArray *out);
-
-/* Memory that belongs to what leaves, and not to a session. */
+/* Memory of the exported data, which belongs to no session. */
 SS_MUST_USE
 void *ss_arrow_alloc(size_t count, size_t size);
 void ss_arrow_free(void *block);

@@ -9,7 +9,7 @@
 #include "table/rank_summary.h"
 
 /* What a schema owns: the children, as long as they are not moved out, and copies of its texts. */
-struct node {
+struct schema_node {
 	char *name, *metadata;
 	struct ArrowSchema **children;
 	struct ArrowSchema *columns;
@@ -17,9 +17,9 @@ struct node {
 	int64_t count;
 };
 
-static void release(struct ArrowSchema *schema)
+static void arrow_schema_release(struct ArrowSchema *schema)
 {
-	struct node *own = schema->private_data;
+	struct schema_node *own = schema->private_data;
 
 	for (int64_t i = 0; i < own->count; i++)
 		if (own->columns[i].release)
@@ -37,40 +37,41 @@ static void release(struct ArrowSchema *schema)
 /* --- metadata ---------------------------------------------------------------------------- */
 
 /* Pairs as Arrow writes them: their number, then lengths and bytes. */
-struct pairs {
+struct schema_pairs {
 	struct ss_text bytes;
 	int32_t count;
 };
 
-static void add_length(struct pairs *pairs, size_t length)
+static void schema_pairs_add_length(struct schema_pairs *pairs, size_t length)
 {
 	int32_t number = (int32_t)length;
 
 	ss_text_add(&pairs->bytes, (const char *)&number, sizeof(number));
 }
 
-static void add_pair(struct pairs *pairs, const char *key, const char *value)
+static void schema_pairs_add(struct schema_pairs *pairs, const char *key, const char *value)
 {
 	if (!value || !*value)
 		return;
 	if (!pairs->count)
-		add_length(pairs, 0); /* set at the end */
-	add_length(pairs, strlen(key));
+		schema_pairs_add_length(pairs, 0); /* set at the end */
+	schema_pairs_add_length(pairs, strlen(key));
 	ss_text_add_string(&pairs->bytes, key);
-	add_length(pairs, strlen(value));
+	schema_pairs_add_length(pairs, strlen(value));
 	ss_text_add_string(&pairs->bytes, value);
 	pairs->count++;
 }
 
 /* Adds what was rendered, and empties it. */
-static void add_rendered(struct pairs *pairs, const char *key, struct ss_text *value)
+static void schema_pairs_add_rendered(struct schema_pairs *pairs, const char *key,
+				      struct ss_text *value)
 {
-	add_pair(pairs, key, value->data);
+	schema_pairs_add(pairs, key, value->data);
 	ss_text_end(value, &pairs->bytes);
 }
 
 /* Moves the pairs into the node; false: no memory. */
-static bool end_pairs(struct pairs *pairs, struct node *own)
+static bool schema_pairs_end(struct schema_pairs *pairs, struct schema_node *own)
 {
 	bool whole = !ss_text_failed(&pairs->bytes);
 
@@ -85,7 +86,8 @@ static bool end_pairs(struct pairs *pairs, struct node *own)
 	return whole;
 }
 
-static size_t pairs_bytes(const char *metadata)
+/* The length of metadata in Arrow's form. */
+static size_t schema_pairs_bytes(const char *metadata)
 {
 	const char *at = metadata;
 	int32_t count, length;
@@ -103,7 +105,7 @@ static size_t pairs_bytes(const char *metadata)
 
 /* --- nodes ------------------------------------------------------------------------------- */
 
-static char *copy_of(const char *bytes, size_t length)
+static char *arrow_copy_bytes(const char *bytes, size_t length)
 {
 	char *copy = ss_arrow_alloc(length, 1);
 
@@ -113,31 +115,32 @@ static char *copy_of(const char *bytes, size_t length)
 }
 
 /* A schema without metadata, with room for `count` children; false: no memory. */
-static bool make_node(const char *format, const char *name, uint32_t count, struct ArrowSchema *out)
+static bool schema_node_make(const char *format, const char *name, uint32_t count,
+			     struct ArrowSchema *out)
 {
-	struct node *own = ss_arrow_alloc(1, sizeof(*own));
+	struct schema_node *own = ss_arrow_alloc(1, sizeof(*own));
 
 	*out = (struct ArrowSchema){ 0 };
 	if (!own)
 		return false;
-	own->name = copy_of(name, strlen(name));
+	own->name = arrow_copy_bytes(name, strlen(name));
 	own->children = ss_arrow_alloc(count, sizeof(*own->children));
 	own->columns = ss_arrow_alloc(count, sizeof(*own->columns));
 	*out = (struct ArrowSchema){ .format = format,
 				     .name = own->name,
 				     .children = count ? own->children : NULL,
-				     .release = release,
+				     .release = arrow_schema_release,
 				     .private_data = own };
 	if (own->name && own->children && own->columns)
 		return true;
-	release(out);
+	arrow_schema_release(out);
 	return false;
 }
 
 /* The next child, to be made. */
-static struct ArrowSchema *next_child(struct ArrowSchema *schema)
+static struct ArrowSchema *schema_next_child(struct ArrowSchema *schema)
 {
-	struct node *own = schema->private_data;
+	struct schema_node *own = schema->private_data;
 
 	own->children[own->count] = &own->columns[own->count];
 	schema->n_children = ++own->count;
@@ -145,52 +148,53 @@ static struct ArrowSchema *next_child(struct ArrowSchema *schema)
 }
 
 /* Texts are ids of a dictionary. */
-static bool add_texts(struct ArrowSchema *schema)
+static bool schema_add_texts(struct ArrowSchema *schema)
 {
-	struct node *own = schema->private_data;
+	struct schema_node *own = schema->private_data;
 
-	if (!make_node("U", "", 0, &own->texts))
+	if (!schema_node_make("U", "", 0, &own->texts))
 		return false;
 	schema->dictionary = &own->texts;
 	return true;
 }
 
-static bool copy_into(const struct ArrowSchema *from, struct ArrowSchema *out)
+static bool schema_copy_into(const struct ArrowSchema *from, struct ArrowSchema *out)
 {
-	struct node *own = out->private_data;
+	struct schema_node *own = out->private_data;
 
 	out->flags = from->flags;
 	if (from->metadata) {
-		own->metadata = copy_of(from->metadata, pairs_bytes(from->metadata));
+		own->metadata = arrow_copy_bytes(from->metadata,
+						 schema_pairs_bytes(from->metadata));
 		out->metadata = own->metadata;
 		if (!own->metadata)
 			return false;
 	}
-	return !from->dictionary || add_texts(out);
+	return !from->dictionary || schema_add_texts(out);
 }
 
 bool ss_arrow_copy(const struct ArrowSchema *from, struct ArrowSchema *out)
 {
 	bool whole;
 
-	if (!make_node(from->format, from->name, (uint32_t)from->n_children, out))
+	if (!schema_node_make(from->format, from->name, (uint32_t)from->n_children, out))
 		return false;
-	whole = copy_into(from, out);
+	whole = schema_copy_into(from, out);
 	for (int64_t i = 0; whole && i < from->n_children; i++) {
 		const struct ArrowSchema *column = from->children[i];
-		struct ArrowSchema *child = next_child(out);
+		struct ArrowSchema *child = schema_next_child(out);
 
-		whole = make_node(column->format, column->name, 0, child) &&
-			copy_into(column, child);
+		whole = schema_node_make(column->format, column->name, 0, child) &&
+			schema_copy_into(column, child);
 	}
 	if (!whole)
-		release(out);
+		arrow_schema_release(out);
 	return whole;
 }
 
 /* --- of a table -------------------------------------------------------------------------- */
 
-static const char *format_of(enum ss_column_type type)
+static const char *arrow_format_of(enum ss_column_type type)
 {
 	switch (type) {
 	case SS_COLUMN_TEXT:
@@ -206,7 +210,7 @@ static const char *format_of(enum ss_column_type type)
 }
 
 /* What moments of the view count from. */
-static const char *zero_of(enum ss_zero zero)
+static const char *zero_words(enum ss_zero zero)
 {
 	switch (zero) {
 	case SS_ZERO_FILE:
@@ -221,7 +225,7 @@ static const char *zero_of(enum ss_zero zero)
 	return NULL;
 }
 
-static bool adds_up(const struct ss_table *table, const char *name)
+static bool column_adds_up(const struct ss_table *table, const char *name)
 {
 	const struct ss_view *view = table->view;
 
@@ -229,42 +233,44 @@ static bool adds_up(const struct ss_table *table, const char *name)
 	       !(view->nested & 1u << ss_view_group(view, table->group));
 }
 
-static bool make_column(const struct ss_table *table, uint32_t index, struct ArrowSchema *out)
+/* The field of a column: its type, its unit and its roles as metadata. */
+static bool schema_make_column(const struct ss_table *table, uint32_t index,
+			       struct ArrowSchema *out)
 {
 	const struct ss_column *column = &table->view->columns[index];
 	bool is_moment = column->flags & SS_COLUMN_MOMENT;
-	struct pairs pairs = { 0 };
+	struct schema_pairs pairs = { 0 };
 	struct ss_text roles = { 0 };
 
-	if (!make_node(format_of(column->type), column->name, 0, out))
+	if (!schema_node_make(arrow_format_of(column->type), column->name, 0, out))
 		return false;
 	out->flags = ARROW_FLAG_NULLABLE;
-	if (column->type == SS_COLUMN_TEXT && !add_texts(out))
+	if (column->type == SS_COLUMN_TEXT && !schema_add_texts(out))
 		return false;
 	if (ss_column_role(table, index) == SS_ROLE_KEY)
 		ss_text_add_string(&roles, " key");
 	if (is_moment)
 		ss_text_add_string(&roles, " moment");
-	if (adds_up(table, column->name))
+	if (column_adds_up(table, column->name))
 		ss_text_add_string(&roles, " sum");
-	add_pair(&pairs, "unit", ss_render_unit(column->type));
-	add_pair(&pairs, "about", column->about);
-	add_pair(&pairs, "roles", roles.data ? roles.data + 1 : NULL);
-	add_pair(&pairs, "zero", is_moment ? zero_of(table->view->zero) : NULL);
+	schema_pairs_add(&pairs, "unit", ss_render_unit(column->type));
+	schema_pairs_add(&pairs, "about", column->about);
+	schema_pairs_add(&pairs, "roles", roles.data ? roles.data + 1 : NULL);
+	schema_pairs_add(&pairs, "zero", is_moment ? zero_words(table->view->zero) : NULL);
 	ss_text_end(&roles, &pairs.bytes);
-	if (!end_pairs(&pairs, out->private_data))
+	if (!schema_pairs_end(&pairs, out->private_data))
 		return false;
-	out->metadata = ((struct node *)out->private_data)->metadata;
+	out->metadata = ((struct schema_node *)out->private_data)->metadata;
 	return true;
 }
 
-/* What stands around the rows in JSON. */
-static bool describe(const struct ss_table *table, const struct ss_render_options *options,
-		     struct ArrowSchema *out)
+/* The metadata: what JSON has beside the rows. */
+static bool schema_describe_table(const struct ss_table *table,
+				  const struct ss_render_options *options, struct ArrowSchema *out)
 {
 	struct ss_text schema = { 0 }, notes = { 0 }, totals = { 0 }, quality = { 0 }, rows = { 0 };
 	struct ss_text run = { 0 };
-	struct pairs pairs = { 0 };
+	struct schema_pairs pairs = { 0 };
 
 	ss_text_addf(&schema, "stepscope.%s/1", table->view->name);
 	ss_text_addf(&rows, "%" PRIu32, ss_table_all_rows(table));
@@ -274,19 +280,19 @@ static bool describe(const struct ss_table *table, const struct ss_render_option
 		ss_render_totals(table, &totals);
 	if (options->run.is_known)
 		ss_render_identity(&options->run, &run);
-	add_pair(&pairs, "view", table->view->name);
-	add_rendered(&pairs, "schema", &schema);
-	add_pair(&pairs, "group", table->group);
-	add_pair(&pairs, "basis", table->basis);
-	add_rendered(&pairs, "row_count", &rows);
-	add_rendered(&pairs, "notes", &notes);
-	add_rendered(&pairs, "totals", &totals);
-	add_rendered(&pairs, "run", &run);
-	add_rendered(&pairs, "quality", &quality);
-	add_pair(&pairs, "empty", table->row_count ? NULL : ss_table_empty(table));
-	if (!end_pairs(&pairs, out->private_data))
+	schema_pairs_add(&pairs, "view", table->view->name);
+	schema_pairs_add_rendered(&pairs, "schema", &schema);
+	schema_pairs_add(&pairs, "group", table->group);
+	schema_pairs_add(&pairs, "basis", table->basis);
+	schema_pairs_add_rendered(&pairs, "row_count", &rows);
+	schema_pairs_add_rendered(&pairs, "notes", &notes);
+	schema_pairs_add_rendered(&pairs, "totals", &totals);
+	schema_pairs_add_rendered(&pairs, "run", &run);
+	schema_pairs_add_rendered(&pairs, "quality", &quality);
+	schema_pairs_add(&pairs, "empty", table->row_count ? NULL : ss_table_empty(table));
+	if (!schema_pairs_end(&pairs, out->private_data))
 		return false;
-	out->metadata = ((struct node *)out->private_data)->metadata;
+	out->metadata = ((struct schema_node *)out->private_data)->metadata;
 	return true;
 }
 
@@ -295,12 +301,12 @@ bool ss_arrow_schema(const struct ss_table *table, const struct ss_render_option
 {
 	bool whole;
 
-	if (!make_node("+s", "", table->view->column_count, out))
+	if (!schema_node_make("+s", "", table->view->column_count, out))
 		return false;
-	whole = describe(table, options, out);
+	whole = schema_describe_table(table, options, out);
 	for (uint32_t i = 0; whole && i < table->view->column_count; i++)
-		whole = make_column(table, i, next_child(out));
+		whole = schema_make_column(table, i, schema_next_child(out));
 	if (!whole)
-		release(out);
+		arrow_schema_release(out);
 	return whole;
 }

@@ -6,7 +6,7 @@
 
 #include "render/verdict/diagnosis.h"
 
-static bool has_only(const char *text, size_t length, const char *letters)
+static bool csv_has_only(const char *text, size_t length, const char *letters)
 {
 	for (size_t i = 0; i < length; i++)
 		if (!strchr(letters, text[i]))
@@ -15,13 +15,13 @@ static bool has_only(const char *text, size_t length, const char *letters)
 }
 
 /* Would a spreadsheet run it? Negative numbers are harmless. Texts have no zero bytes. */
-static bool is_formula(const char *text, size_t length)
+static bool csv_is_formula(const char *text, size_t length)
 {
 	return length && strchr("=+-@\t", *text) &&
-	       !(*text == '-' && has_only(text + 1, length - 1, "0123456789."));
+	       !(*text == '-' && csv_has_only(text + 1, length - 1, "0123456789."));
 }
 
-static bool needs_quotes(const char *text, size_t length)
+static bool csv_needs_quotes(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n')
@@ -30,11 +30,11 @@ static bool needs_quotes(const char *text, size_t length)
 }
 
 /* A cell that would be taken for a formula gets an apostrophe. */
-static void add_field(struct ss_text *out, const char *text, size_t length)
+static void csv_add_field(struct ss_text *out, const char *text, size_t length)
 {
-	bool formula = is_formula(text, length);
+	bool formula = csv_is_formula(text, length);
 
-	if (!formula && !needs_quotes(text, length)) {
+	if (!formula && !csv_needs_quotes(text, length)) {
 		ss_text_add(out, text, length);
 		return;
 	}
@@ -59,7 +59,7 @@ static void csv_rows(const struct ss_table *table, const struct ss_render_option
 			if (cell.is_null)
 				continue;
 			if (view->columns[i].type == SS_COLUMN_TEXT)
-				add_field(out, cell.value.text, cell.length);
+				csv_add_field(out, cell.value.text, cell.length);
 			else
 				ss_render_plain(&view->columns[i], &cell, out);
 		}
@@ -75,7 +75,7 @@ static void csv_view(const struct ss_table *table, const struct ss_render_option
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		if (i)
 			ss_text_add(out, ",", 1);
-		add_field(out, view->columns[i].name, strlen(view->columns[i].name));
+		csv_add_field(out, view->columns[i].name, strlen(view->columns[i].name));
 	}
 	ss_text_add_string(out, "\r\n");
 	csv_rows(table, options, out);

@@ -9,7 +9,7 @@
 #include "render/verdict/diagnosis.h"
 
 /* True if none of eight bytes is a control character, a quote or a backslash. */
-static bool is_plain(const char *bytes)
+static bool json_is_plain(const char *bytes)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
 	uint64_t word, quote, stroke;
@@ -24,7 +24,7 @@ static bool is_plain(const char *bytes)
 }
 
 /* A call for one byte would cost more than the byte. */
-static inline void add_byte(struct ss_text *out, char byte)
+static inline void json_add_byte(struct ss_text *out, char byte)
 {
 	if (!ss_text_reserve(out, 1))
 		return;
@@ -32,15 +32,16 @@ static inline void add_byte(struct ss_text *out, char byte)
 	out->data[out->length] = '\0';
 }
 
-static void add_quoted(struct ss_text *out, const char *text, size_t length)
+/* Copies plain bytes eight at a time and escapes the others. */
+static void json_quote(struct ss_text *out, const char *text, size_t length)
 {
 	const char *from = text, *end = text + length;
 
-	add_byte(out, '"');
+	json_add_byte(out, '"');
 	for (; text < end; text++) {
 		unsigned char byte;
 
-		while (end - text >= 8 && is_plain(text))
+		while (end - text >= 8 && json_is_plain(text))
 			text += 8;
 		if (text == end)
 			break;
@@ -55,15 +56,15 @@ static void add_quoted(struct ss_text *out, const char *text, size_t length)
 		from = text + 1;
 	}
 	ss_text_add(out, from, (size_t)(end - from));
-	add_byte(out, '"');
+	json_add_byte(out, '"');
 }
 
 void ss_render_quoted(struct ss_text *out, const char *text)
 {
-	add_quoted(out, text, strlen(text));
+	json_quote(out, text, strlen(text));
 }
 
-static void add_columns(const struct ss_view *view, struct ss_text *out)
+static void json_add_columns(const struct ss_view *view, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"columns\":[");
 	for (uint32_t i = 0; i < view->column_count; i++) {
@@ -84,14 +85,14 @@ void ss_render_json_cell(const struct ss_column *column, const struct ss_cell *c
 	if (cell->is_null)
 		ss_text_add(out, "null", 4);
 	else if (column->type == SS_COLUMN_TEXT)
-		add_quoted(out, cell->value.text, cell->length);
+		json_quote(out, cell->value.text, cell->length);
 	else
 		ss_render_plain(column, cell, out);
 }
 
 void ss_render_totals(const struct ss_table *table, struct ss_text *out)
 {
-	add_byte(out, '[');
+	json_add_byte(out, '[');
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
 		ss_render_json_cell(&table->view->columns[i], &table->totals[i], out);
@@ -100,37 +101,37 @@ void ss_render_totals(const struct ss_table *table, struct ss_text *out)
 }
 
 /* The cells of a row, and the bracket behind them. */
-static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
+static void json_add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		struct ss_cell cell = ss_table_cell(table, row, i);
 
 		if (i)
-			add_byte(out, ',');
+			json_add_byte(out, ',');
 		ss_render_json_cell(&table->view->columns[i], &cell, out);
 	}
-	add_byte(out, ']');
+	json_add_byte(out, ']');
 }
 
 void ss_render_notes(const struct ss_table *table, struct ss_text *out)
 {
-	add_byte(out, '[');
+	json_add_byte(out, '[');
 	for (uint32_t i = 0; i < table->note_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
 		ss_render_quoted(out, table->notes[i]);
 	}
-	add_byte(out, ']');
+	json_add_byte(out, ']');
 }
 
-static void add_rows(const struct ss_table *table, const struct ss_render_options *options,
-		     struct ss_text *out)
+static void json_add_rows(const struct ss_table *table, const struct ss_render_options *options,
+			  struct ss_text *out)
 {
 	uint32_t rows = ss_render_rows(table, options);
 
 	ss_text_add_string(out, "\"rows\":[");
 	for (uint32_t row = 0; row < rows; row++) {
 		ss_text_add_string(out, row ? ",\n  [" : "\n  [");
-		add_row(table, row, out);
+		json_add_row(table, row, out);
 	}
 	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":", ss_table_all_rows(table));
 	ss_render_notes(table, out);
@@ -165,21 +166,21 @@ void ss_render_quality(const struct ss_trust *trust, struct ss_text *out)
 	ss_text_addf(out,
 		     "{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64 ",\"lost\":%" PRIu64
 		     ",\"mended\":%" PRIu64 ",\"notes\":%" PRIu64 ",\"absent\":%" PRIu64 "}",
-		     trust->files, trust->unreadable_files, trust->lost, trust->mended,
+		     trust->files, trust->unreadable_files, trust->lost, trust->repaired,
 		     trust->notes, trust->absent);
 }
 
-static void add_table(const struct ss_table *table, const struct ss_render_options *options,
-		      struct ss_text *out)
+static void json_add_table(const struct ss_table *table, const struct ss_render_options *options,
+			   struct ss_text *out)
 {
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n", table->view->name);
 	if (table->group)
 		ss_text_addf(out, "\"group\":\"%s\",\n", table->group);
 	if (table->basis)
 		ss_text_addf(out, "\"basis\":\"%s\",\n", table->basis);
-	add_columns(table->view, out);
+	json_add_columns(table->view, out);
 	ss_text_add_string(out, ",\n");
-	add_rows(table, options, out);
+	json_add_rows(table, options, out);
 	if (table->totals) {
 		ss_text_add_string(out, ",\n\"totals\":");
 		ss_render_totals(table, out);
@@ -189,7 +190,7 @@ static void add_table(const struct ss_table *table, const struct ss_render_optio
 static void json_view(const struct ss_table *table, const struct ss_render_options *options,
 		      struct ss_text *out)
 {
-	add_table(table, options, out);
+	json_add_table(table, options, out);
 	ss_text_add_string(out, ",\n");
 	ss_render_run_member(&options->run, out);
 	ss_render_trust(&options->trust, out);
@@ -202,7 +203,7 @@ static void json_report(const struct ss_report_parts *parts,
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n\"tables\":[", parts->name);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_add_string(out, i ? ",\n" : "\n");
-		add_table(&parts->tables[i], options, out);
+		json_add_table(&parts->tables[i], options, out);
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],\n");

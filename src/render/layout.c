@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/shorten.h"
-
 /* Texts are not cut to less than this while there are figures to spare. */
 #define TEXT_WIDTH_GOOD 20
 #define FIGURES_MIN 3
@@ -16,17 +14,17 @@
 /* A place is not kept whole where it is wider than this: half of a narrow terminal. */
 #define PLACE_WIDTH_MAX 40
 
-/* How far texts are made narrower. */
-struct least {
+/* How far texts may be shortened. */
+struct text_limit {
 	size_t width;
 	bool keeps_places;
 };
 
-static const struct least least_good = { TEXT_WIDTH_GOOD, true };
-static const struct least least_short = { SS_LAYOUT_TEXT_MIN, true };
-static const struct least least_any = { SS_LAYOUT_TEXT_MIN, false };
+static const struct text_limit limit_good = { TEXT_WIDTH_GOOD, true };
+static const struct text_limit limit_short = { SS_LAYOUT_TEXT_MIN, true };
+static const struct text_limit limit_any = { SS_LAYOUT_TEXT_MIN, false };
 
-bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column)
+bool ss_layout_is_constant(const struct ss_render_layout *layout, uint32_t column)
 {
 	for (uint32_t row = 1; row < layout->rows; row++)
 		if (!ss_table_same(layout->table, column, 0, row))
@@ -35,7 +33,7 @@ bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column)
 }
 
 /* Recorded in no row: a column of dashes says nothing. */
-static bool is_absent(const struct ss_layout *layout, uint32_t column)
+static bool table_layout_is_absent(const struct ss_render_layout *layout, uint32_t column)
 {
 	for (uint32_t row = 0; row < layout->rows; row++)
 		if (!ss_table_is_null(layout->table, row, column))
@@ -43,21 +41,21 @@ static bool is_absent(const struct ss_layout *layout, uint32_t column)
 	return true;
 }
 
-size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
+size_t ss_layout_heading(const struct ss_column *column, char *out, size_t capacity)
 {
 	size_t length = ss_column_stem(column->name);
 	/* "idle %" and "idle" are two columns of one table */
 	const char *sign = strcmp(column->name + length, "_percent") == 0 ? " %" : "";
 
-	if (length + strlen(sign) >= room)
-		length = room - 1 - strlen(sign);
+	if (length + strlen(sign) >= capacity)
+		length = capacity - 1 - strlen(sign);
 	for (size_t i = 0; i < length; i++)
 		out[i] = column->name[i] == '_' ? ' ' : column->name[i];
 	memcpy(out + length, sign, strlen(sign) + 1);
 	return length + strlen(sign);
 }
 
-size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
+size_t ss_layout_width(const struct ss_render_layout *layout, uint32_t row, uint32_t column,
 		       struct ss_text *scratch)
 {
 	struct ss_cell cell = ss_table_cell(layout->table, row, column);
@@ -67,7 +65,7 @@ size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t co
 	return ss_text_columns(scratch->data, scratch->length);
 }
 
-const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t *label)
+const struct ss_cell *ss_layout_totals(const struct ss_render_layout *layout, uint32_t *label)
 {
 	const struct ss_table *table = layout->table;
 	bool any = false;
@@ -89,23 +87,24 @@ const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t 
 	return any ? table->totals : NULL;
 }
 
-void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room)
+void ss_layout_total_words(const struct ss_render_layout *layout, size_t width, char *out,
+			   size_t capacity)
 {
 	uint32_t all = ss_table_all_rows(layout->table);
 
-	snprintf(out, room, "total of %u", all);
+	snprintf(out, capacity, "total of %u", all);
 	if (layout->rows == all || strlen(out) > width)
-		snprintf(out, room, "total");
+		snprintf(out, capacity, "total");
 }
 
-static void widen_for(struct ss_layout *layout, uint32_t column, size_t width)
+static void table_layout_widen_for(struct ss_render_layout *layout, uint32_t column, size_t width)
 {
 	if (width > layout->width[column])
 		layout->width[column] = width;
 }
 
-/* What the totals need; the scratch is used. */
-static void measure_totals(struct ss_layout *layout, struct ss_text *scratch)
+/* Makes columns wide enough for the totals; overwrites the scratch. */
+static void table_layout_measure_totals(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t label;
@@ -117,16 +116,17 @@ static void measure_totals(struct ss_layout *layout, struct ss_text *scratch)
 			continue;
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], &totals[i], scratch);
-		widen_for(layout, i, ss_text_columns(scratch->data, scratch->length));
+		table_layout_widen_for(layout, i, ss_text_columns(scratch->data, scratch->length));
 	}
 	if (totals && label != SS_LAYOUT_COLUMNS) {
 		ss_layout_total_words(layout, 0, words, sizeof(words));
-		widen_for(layout, label, strlen(words));
+		table_layout_widen_for(layout, label, strlen(words));
 	}
 }
 
 /* The scratch holds the cell's text. */
-static void measure_place(struct ss_layout *layout, uint32_t column, const struct ss_text *scratch)
+static void table_layout_measure_place(struct ss_render_layout *layout, uint32_t column,
+				       const struct ss_text *scratch)
 {
 	size_t least;
 
@@ -139,7 +139,8 @@ static void measure_place(struct ss_layout *layout, uint32_t column, const struc
 		layout->place[column] = least;
 }
 
-static void measure(struct ss_layout *layout, struct ss_text *scratch)
+/* Chooses the columns that are shown, and measures their cells. */
+static void table_layout_measure(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
 	char name[64];
@@ -150,7 +151,7 @@ static void measure(struct ss_layout *layout, struct ss_text *scratch)
 		layout->shown[i] = !(column->flags & SS_COLUMN_DETAIL) &&
 				   !((column->flags & SS_COLUMN_CONTEXT) &&
 				     ss_layout_is_constant(layout, i)) &&
-				   !is_absent(layout, i);
+				   !table_layout_is_absent(layout, i);
 		if (!layout->shown[i])
 			continue;
 		layout->width[i] = ss_layout_heading(column, name, sizeof(name));
@@ -159,12 +160,12 @@ static void measure(struct ss_layout *layout, struct ss_text *scratch)
 
 			if (width > layout->width[i])
 				layout->width[i] = width;
-			measure_place(layout, i, scratch);
+			table_layout_measure_place(layout, i, scratch);
 		}
 	}
 }
 
-static size_t total_width(const struct ss_layout *layout)
+static size_t table_layout_total_width(const struct ss_render_layout *layout)
 {
 	size_t total = 0;
 
@@ -174,7 +175,7 @@ static size_t total_width(const struct ss_layout *layout)
 	return total ? total - SS_LAYOUT_GAP : 0;
 }
 
-uint32_t ss_layout_last(const struct ss_layout *layout)
+uint32_t ss_layout_last(const struct ss_render_layout *layout)
 {
 	uint32_t last = 0;
 
@@ -184,16 +185,17 @@ uint32_t ss_layout_last(const struct ss_layout *layout)
 	return last;
 }
 
-/* What a text is not made narrower than: places stay, where they are kept. */
-static size_t least_width(const struct ss_layout *layout, uint32_t column, struct least least)
+/* The least width of a text column; a place stays whole if the limit says so. */
+static size_t table_layout_least_width(const struct ss_render_layout *layout, uint32_t column,
+				       struct text_limit limit)
 {
-	return least.keeps_places && layout->place[column] > least.width ? layout->place[column]
-									 : least.width;
+	return limit.keeps_places && layout->place[column] > limit.width ? layout->place[column]
+									 : limit.width;
 }
 
-/* The text to be made narrower: the widest above the least width; SS_LAYOUT_COLUMNS: none. */
-static uint32_t widest_text(const struct ss_layout *layout, struct least least,
-			    uint32_t *text_columns)
+/* The text to shorten: the widest above its least width; SS_LAYOUT_COLUMNS: none. */
+static uint32_t table_layout_widest_text(const struct ss_render_layout *layout,
+					 struct text_limit limit, uint32_t *text_columns)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t widest = SS_LAYOUT_COLUMNS;
@@ -203,7 +205,7 @@ static uint32_t widest_text(const struct ss_layout *layout, struct least least,
 		if (!layout->shown[i] || view->columns[i].type != SS_COLUMN_TEXT)
 			continue;
 		(*text_columns)++;
-		if (layout->width[i] > least_width(layout, i, least) &&
+		if (layout->width[i] > table_layout_least_width(layout, i, limit) &&
 		    (widest == SS_LAYOUT_COLUMNS || layout->width[i] > layout->width[widest]))
 			widest = i;
 	}
@@ -211,7 +213,7 @@ static uint32_t widest_text(const struct ss_layout *layout, struct least least,
 }
 
 /* The last figure, when there are enough before it; SS_LAYOUT_COLUMNS: none to spare. */
-static uint32_t spare_figure(const struct ss_layout *layout, uint32_t least)
+static uint32_t table_layout_last_figure(const struct ss_render_layout *layout, uint32_t least)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t last = SS_LAYOUT_COLUMNS, figures = 0;
@@ -225,7 +227,7 @@ static uint32_t spare_figure(const struct ss_layout *layout, uint32_t least)
 }
 
 /* The last column of times, bytes or counts that are 0 in every row; SS_LAYOUT_COLUMNS: none. */
-static uint32_t zero_figure(const struct ss_layout *layout)
+static uint32_t table_layout_zero_figure(const struct ss_render_layout *layout)
 {
 	const struct ss_view *view = layout->table->view;
 
@@ -241,11 +243,11 @@ static uint32_t zero_figure(const struct ss_layout *layout)
 	return SS_LAYOUT_COLUMNS;
 }
 
-static void narrow(struct ss_layout *layout, uint32_t column, struct least least,
-		   uint32_t text_columns, size_t room)
+static void table_layout_narrow(struct ss_render_layout *layout, uint32_t column,
+				struct text_limit limit, uint32_t text_columns, size_t available)
 {
-	size_t over = total_width(layout) - room,
-	       spare = layout->width[column] - least_width(layout, column, least);
+	size_t over = table_layout_total_width(layout) - available,
+	       spare = layout->width[column] - table_layout_least_width(layout, column, limit);
 
 	/* little by little, so that two long columns share the loss */
 	if (text_columns > 1 && over > 4)
@@ -253,18 +255,19 @@ static void narrow(struct ss_layout *layout, uint32_t column, struct least least
 	layout->width[column] -= over < spare ? over : spare;
 }
 
-static void leave_out(struct ss_layout *layout, uint32_t column)
+static void table_layout_leave_out(struct ss_render_layout *layout, uint32_t column)
 {
 	layout->shown[column] = false;
 	layout->left_out++;
 }
 
-/* Texts get back what columns that were left out after them have freed, the neediest first. */
-static void widen(struct ss_layout *layout, const size_t *whole, size_t room)
+/* Gives the space of columns that were left out back to texts, the most shortened first. */
+static void table_layout_widen_texts(struct ss_render_layout *layout, const size_t *whole,
+				     size_t available)
 {
 	const struct ss_view *view = layout->table->view;
 
-	for (size_t total = total_width(layout); total < room; total++) {
+	for (size_t total = table_layout_total_width(layout); total < available; total++) {
 		uint32_t most = SS_LAYOUT_COLUMNS;
 
 		for (uint32_t i = 0; i < view->column_count; i++)
@@ -278,32 +281,33 @@ static void widen(struct ss_layout *layout, const size_t *whole, size_t room)
 	}
 }
 
-/* Makes one text narrower. False: none is wider than that. */
-static bool narrow_one(struct ss_layout *layout, struct least least, size_t room)
+/* Makes one text narrower. False: none is wider than the limit. */
+static bool table_layout_narrow_one(struct ss_render_layout *layout, struct text_limit limit,
+				    size_t available)
 {
-	uint32_t texts, column = widest_text(layout, least, &texts);
+	uint32_t texts, column = table_layout_widest_text(layout, limit, &texts);
 
 	if (column == SS_LAYOUT_COLUMNS)
 		return false;
-	narrow(layout, column, least, texts, room);
+	table_layout_narrow(layout, column, limit, texts, available);
 	return true;
 }
 
 /* Leaves out one figure that can be spared, those that are all 0 first. */
-static bool spare_one(struct ss_layout *layout, uint32_t least)
+static bool table_layout_drop_figure(struct ss_render_layout *layout, uint32_t least)
 {
-	uint32_t texts, column = zero_figure(layout);
+	uint32_t texts, column = table_layout_zero_figure(layout);
 
-	widest_text(layout, least_any, &texts);
+	table_layout_widest_text(layout, limit_any, &texts);
 	if (column == SS_LAYOUT_COLUMNS && texts > 1)
-		column = spare_figure(layout, least);
+		column = table_layout_last_figure(layout, least);
 	if (column == SS_LAYOUT_COLUMNS)
 		return false;
-	leave_out(layout, column);
+	table_layout_leave_out(layout, column);
 	return true;
 }
 
-static bool has_places(const struct ss_layout *layout)
+static bool table_layout_has_places(const struct ss_render_layout *layout)
 {
 	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
 		if (layout->shown[i] && layout->place[i])
@@ -315,36 +319,38 @@ static bool has_places(const struct ss_layout *layout)
  * Makes the table fit: narrower texts, without figures that are all 0, fewer figures,
  * then narrower and fewer still. One figure is enough where a place would be cut.
  */
-static void fit(struct ss_layout *layout, size_t room)
+static void table_layout_fit(struct ss_render_layout *layout, size_t available)
 {
 	size_t whole[SS_LAYOUT_COLUMNS];
 
 	memcpy(whole, layout->width, sizeof(whole));
-	while (total_width(layout) > room) {
-		if (narrow_one(layout, least_good, room) || spare_one(layout, FIGURES_MIN) ||
-		    narrow_one(layout, least_short, room) ||
-		    (has_places(layout) && spare_one(layout, 1)) ||
-		    narrow_one(layout, least_any, room))
+	while (table_layout_total_width(layout) > available) {
+		if (table_layout_narrow_one(layout, limit_good, available) ||
+		    table_layout_drop_figure(layout, FIGURES_MIN) ||
+		    table_layout_narrow_one(layout, limit_short, available) ||
+		    (table_layout_has_places(layout) && table_layout_drop_figure(layout, 1)) ||
+		    table_layout_narrow_one(layout, limit_any, available))
 			continue;
 		if (!ss_layout_last(layout))
 			break;
-		leave_out(layout, ss_layout_last(layout));
+		table_layout_leave_out(layout, ss_layout_last(layout));
 	}
-	widen(layout, whole, room);
+	table_layout_widen_texts(layout, whole, available);
 }
 
-/* Narrower than this bars do not tell anything; wider ones tell no more. */
+/* Narrower bars show nothing; wider ones show no more. */
 #define BAR_WIDTH_MIN 8
 #define BAR_WIDTH_MAX 24
 
 /* A text is not made narrower than this for the sake of a bar. */
 #define BAR_TEXT_MIN 32
 
-/* Nor are there bars on terminals that have hardly room for a table. */
+/* Terminals that hardly fit a table get no bars. */
 #define BAR_ROOM_MIN 40
 
-/* No text of the table with a bar is much narrower than in the one without. */
-static bool spares_texts(const struct ss_layout *with, const struct ss_layout *without)
+/* Whether no text of the table with a bar is much narrower than without it. */
+static bool table_layout_spares_texts(const struct ss_render_layout *with,
+				      const struct ss_render_layout *without)
 {
 	const struct ss_view *view = with->table->view;
 
@@ -356,7 +362,7 @@ static bool spares_texts(const struct ss_layout *with, const struct ss_layout *w
 }
 
 /* The column that is drawn, or SS_LAYOUT_COLUMNS, and its largest cell. */
-static void find_bar(struct ss_layout *layout)
+static void table_layout_find_bar(struct ss_render_layout *layout)
 {
 	const struct ss_view *view = layout->table->view;
 
@@ -373,36 +379,36 @@ static void find_bar(struct ss_layout *layout)
 }
 
 /* Bars get what is left, and take a little from long texts. */
-static void fit_with_bar(struct ss_layout *layout)
+static void table_layout_fit_with_bar(struct ss_render_layout *layout)
 {
-	size_t room = layout->options->width, width;
-	struct ss_layout narrow;
+	size_t available = layout->options->width, width;
+	struct ss_render_layout narrow;
 
-	find_bar(layout);
+	table_layout_find_bar(layout);
 	narrow = *layout;
-	fit(layout, room);
-	if (layout->bar == SS_LAYOUT_COLUMNS || layout->rows < 2 || room < BAR_ROOM_MIN) {
+	table_layout_fit(layout, available);
+	if (layout->bar == SS_LAYOUT_COLUMNS || layout->rows < 2 || available < BAR_ROOM_MIN) {
 		layout->bar = SS_LAYOUT_COLUMNS;
 		return;
 	}
-	fit(&narrow, room - SS_LAYOUT_GAP - BAR_WIDTH_MIN);
-	if (narrow.left_out || !spares_texts(&narrow, layout)) {
+	table_layout_fit(&narrow, available - SS_LAYOUT_GAP - BAR_WIDTH_MIN);
+	if (narrow.left_out || !table_layout_spares_texts(&narrow, layout)) {
 		layout->bar = SS_LAYOUT_COLUMNS;
 		return;
 	}
 	*layout = narrow;
-	width = room - SS_LAYOUT_GAP - total_width(layout);
+	width = available - SS_LAYOUT_GAP - table_layout_total_width(layout);
 	layout->bar_width = width > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : width;
 }
 
-void ss_layout_make(struct ss_layout *layout, struct ss_text *scratch)
+void ss_layout_make(struct ss_render_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
 
-	measure(layout, scratch);
-	measure_totals(layout, scratch);
+	table_layout_measure(layout, scratch);
+	table_layout_measure_totals(layout, scratch);
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (view->columns[i].flags & SS_COLUMN_WRAP)
 			layout->width[i] = 0; /* it has lines of its own */
-	fit_with_bar(layout);
+	table_layout_fit_with_bar(layout);
 }

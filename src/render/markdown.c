@@ -6,8 +6,8 @@
 
 #include "render/verdict/diagnosis.h"
 
-/* A name can hold what Markdown and HTML take for their own. */
-static void add_escaped(struct ss_text *out, const char *text, size_t length)
+/* Names can contain markup of Markdown and HTML. */
+static void markdown_add_escaped(struct ss_text *out, const char *text, size_t length)
 {
 	for (const char *end = text + length; text < end; text++) {
 		if (*text == '|' || *text == '*' || *text == '_' || *text == '`' || *text == '\\' ||
@@ -24,56 +24,56 @@ static void add_escaped(struct ss_text *out, const char *text, size_t length)
 
 void ss_render_escaped(struct ss_text *out, const char *text)
 {
-	add_escaped(out, text, strlen(text));
+	markdown_add_escaped(out, text, strlen(text));
 }
 
-static bool is_shown(const struct ss_column *column)
+static bool markdown_shows_column(const struct ss_column *column)
 {
 	return !(column->flags & SS_COLUMN_DETAIL);
 }
 
-static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
-		     struct ss_text *out)
+static void markdown_add_cell(const struct ss_column *column, const struct ss_cell *cell,
+			      struct ss_text *out)
 {
 	ss_text_add_string(out, "| ");
 	if (!cell->is_null && column->type == SS_COLUMN_TEXT)
-		add_escaped(out, cell->value.text, cell->length);
+		markdown_add_escaped(out, cell->value.text, cell->length);
 	else if (!cell->is_null)
 		ss_render_cell(column, cell, out);
 	ss_text_add_string(out, " ");
 }
 
 /* The sums, in the last row; the first cell says what it is. */
-static void add_totals(const struct ss_table *table, struct ss_text *out)
+static void markdown_add_totals(const struct ss_table *table, struct ss_text *out)
 {
 	const struct ss_view *view = table->view;
 	bool first = true;
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		if (!is_shown(&view->columns[i]))
+		if (!markdown_shows_column(&view->columns[i]))
 			continue;
 		if (first && table->totals[i].is_null)
 			ss_text_add_string(out, "| **total** ");
 		else
-			add_cell(&view->columns[i], &table->totals[i], out);
+			markdown_add_cell(&view->columns[i], &table->totals[i], out);
 		first = false;
 	}
 	ss_text_add_string(out, "|\n");
 }
 
-static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text *out)
+static void markdown_add_rows(const struct ss_table *table, uint32_t rows, struct ss_text *out)
 {
 	const struct ss_view *view = table->view;
 
 	for (uint32_t i = 0; i < view->column_count; i++)
-		if (is_shown(&view->columns[i])) {
+		if (markdown_shows_column(&view->columns[i])) {
 			ss_text_add_string(out, "| ");
 			ss_render_escaped(out, view->columns[i].name);
 			ss_text_add_string(out, " ");
 		}
 	ss_text_add_string(out, "|\n");
 	for (uint32_t i = 0; i < view->column_count; i++)
-		if (is_shown(&view->columns[i]))
+		if (markdown_shows_column(&view->columns[i]))
 			ss_text_add_string(out, view->columns[i].type == SS_COLUMN_TEXT ? "|---"
 											: "|---:");
 	ss_text_add_string(out, "|\n");
@@ -81,22 +81,22 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 		for (uint32_t i = 0; i < view->column_count; i++) {
 			struct ss_cell cell = ss_table_cell(table, row, i);
 
-			if (is_shown(&view->columns[i]))
-				add_cell(&view->columns[i], &cell, out);
+			if (markdown_shows_column(&view->columns[i]))
+				markdown_add_cell(&view->columns[i], &cell, out);
 		}
 		ss_text_add_string(out, "|\n");
 	}
 	if (table->totals && ss_table_all_rows(table) > 1)
-		add_totals(table, out);
+		markdown_add_totals(table, out);
 	if (rows < ss_table_all_rows(table))
 		ss_text_addf(out, "\n%u of %u rows\n", rows, ss_table_all_rows(table));
 }
 
-static void add_table(const struct ss_table *table, const struct ss_render_options *options,
-		      struct ss_text *out)
+static void markdown_add_table(const struct ss_table *table,
+			       const struct ss_render_options *options, struct ss_text *out)
 {
 	if (table->row_count)
-		add_rows(table, ss_render_rows(table, options), out);
+		markdown_add_rows(table, ss_render_rows(table, options), out);
 	else
 		ss_text_addf(out, "%s\n", ss_table_empty(table));
 	for (uint32_t i = 0; i < table->note_count; i++) {
@@ -112,7 +112,7 @@ void ss_markdown_run(const struct ss_identity *run, struct ss_text *out)
 
 	ss_render_run_line(run, 0, &line);
 	if (line.length) {
-		add_escaped(out, line.data, line.length);
+		markdown_add_escaped(out, line.data, line.length);
 		ss_text_add_string(out, "\n");
 	}
 	ss_text_end(&line, out);
@@ -123,7 +123,7 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 {
 	ss_text_addf(out, "### %s\n\n", table->view->summary);
 	ss_markdown_run(&options->run, out);
-	add_table(table, options, out);
+	markdown_add_table(table, options, out);
 }
 
 static void markdown_report(const struct ss_report_parts *parts,
@@ -135,7 +135,7 @@ static void markdown_report(const struct ss_report_parts *parts,
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_add_string(out, "\n");
 		ss_text_addf(out, "### %s\n\n", parts->tables[i].view->summary);
-		add_table(&parts->tables[i], options, out);
+		markdown_add_table(&parts->tables[i], options, out);
 	}
 }
 

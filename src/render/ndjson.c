@@ -5,7 +5,7 @@
  */
 #include "render/verdict/diagnosis.h"
 
-static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
+static void ndjson_add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		struct ss_cell cell = ss_table_cell(table, row, i);
@@ -25,7 +25,7 @@ static void ndjson_view(const struct ss_table *table, const struct ss_render_opt
 
 	ss_text_add(out, "", 0); /* no rows: an empty text, not none */
 	for (uint32_t row = 0; row < rows; row++)
-		add_row(table, row, out);
+		ndjson_add_row(table, row, out);
 }
 
 static void ndjson_diagnosis(const struct ss_diagnosis *diagnosis,

@@ -13,12 +13,14 @@
 #include "table/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */
+struct ss_doubts;    /* load/doubts.h */
+struct ss_job_run;   /* load/job.h */
 
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
 	uint64_t files, unreadable_files;
-	uint64_t cut_files;                   /* that are truncated; only text shows it */
-	uint64_t lost, mended, notes, absent; /* sums of the counts in the view "quality" */
+	uint64_t cut_files;                     /* that are truncated; only text shows it */
+	uint64_t lost, repaired, notes, absent; /* sums of the counts in the view "quality" */
 };
 
 struct ss_render_options {
@@ -28,7 +30,7 @@ struct ss_render_options {
 	uint32_t rows; /* text of one view: at most this many of those; 0: all */
 	bool verbose;  /* a verdict with everything that is known */
 	/* a verdict: paths and options of the session, as a shell takes them; NULL: not known */
-	const char *place;
+	const char *shell_paths;
 	struct ss_trust trust;
 	struct ss_identity run; /* not known: the output is not about a run */
 };
@@ -68,7 +70,7 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
 void ss_render_ns(int64_t ns, struct ss_text *out);
-/* The nanoseconds of the unit in which a time is read best; times beside it get the same. */
+/* The unit in which a time reads best, in nanoseconds; times next to it use the same. */
 int64_t ss_render_scale(int64_t ns);
 /* "0.941 ms", three digits in the unit of that scale. */
 void ss_render_ns_in(int64_t ns, int64_t scale, struct ss_text *out);
@@ -110,7 +112,14 @@ void ss_render_run_member(const struct ss_identity *run, struct ss_text *out);
  */
 void ss_render_run_line(const struct ss_identity *run, uint32_t width, struct ss_text *out);
 
-/* markdown.c: a text without what Markdown and HTML take for their own. */
+/* runs.c: an array of runs: number, name, time, ranks, whether complete and whether chosen. */
+void ss_render_recorded_runs(const struct ss_job_run *runs, uint32_t count, uint32_t chosen,
+			     struct ss_text *out);
+
+/* runs.c: an array of objects: what it is, how many files have it, and the sentence. */
+void ss_render_doubts(const struct ss_doubts *doubts, struct ss_text *out);
+
+/* markdown.c: escapes what is markup in Markdown and HTML. */
 void ss_render_escaped(struct ss_text *out, const char *text);
 
 /* markdown.c: the line about the run, and an empty one; nothing if nothing is recorded. */

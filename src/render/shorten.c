@@ -2,7 +2,7 @@
 /*
  * shorten.c - finds the place in a text, and cuts around it.
  */
-#include "render/shorten.h"
+#include "render/layout.h"
 
 #include <string.h>
 
@@ -14,29 +14,29 @@
 /* The longest ends of source files' names: .cuda, .hpp, .py. */
 #define ENDING_MAX 4
 
-static bool is_digit(char letter)
+static bool shorten_is_digit(char letter)
 {
 	return letter >= '0' && letter <= '9';
 }
 
-static bool is_letter(char letter)
+static bool shorten_is_letter(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
 
 /* What follows a name's dot: py:14 or py(14). Where it ends, or `dot`: no line is there. */
-static size_t line_end(const char *text, size_t length, size_t dot)
+static size_t shorten_line_end(const char *text, size_t length, size_t dot)
 {
 	size_t at = dot + 1, first;
 	bool bracket;
 
-	while (at < length && at <= dot + ENDING_MAX && is_letter(text[at]))
+	while (at < length && at <= dot + ENDING_MAX && shorten_is_letter(text[at]))
 		at++;
 	if (at == dot + 1 || at >= length || (text[at] != ':' && text[at] != '('))
 		return dot;
 	bracket = text[at] == '(';
 	first = ++at;
-	while (at < length && is_digit(text[at]))
+	while (at < length && shorten_is_digit(text[at]))
 		at++;
 	if (at == first)
 		return dot;
@@ -46,7 +46,7 @@ static size_t line_end(const char *text, size_t length, size_t dot)
 }
 
 /* From the file's name to its line. False: there is no place, or several, as in a stack. */
-static bool find_place(const char *text, size_t length, size_t *first, size_t *end)
+static bool shorten_find_place(const char *text, size_t length, size_t *first, size_t *end)
 {
 	bool found = false;
 	size_t name = 0;
@@ -58,7 +58,7 @@ static bool find_place(const char *text, size_t length, size_t *first, size_t *e
 			name = i + 1;
 		if (text[i] != '.')
 			continue;
-		stop = line_end(text, length, i);
+		stop = shorten_line_end(text, length, i);
 		if (stop == i)
 			continue;
 		if (found)
@@ -75,13 +75,13 @@ size_t ss_shorten_least(const char *text, size_t length)
 {
 	size_t first, end;
 
-	if (!find_place(text, length, &first, &end))
+	if (!shorten_find_place(text, length, &first, &end))
 		return 0;
 	return ss_text_columns(text + first, end - first) + (first > 0) + (end < length);
 }
 
 /* The last `width` columns; one less if a wide letter is at the cut. */
-static void add_tail(const char *text, size_t length, size_t width, struct ss_text *out)
+static void shorten_add_tail(const char *text, size_t length, size_t width, struct ss_text *out)
 {
 	size_t over = ss_text_columns(text, length) - width;
 	size_t skip = ss_text_prefix(text, length, over);
@@ -93,28 +93,28 @@ static void add_tail(const char *text, size_t length, size_t width, struct ss_te
 }
 
 /* False: with its end the place fits as any other text. */
-static bool add_place(const char *text, size_t length, size_t width, size_t tail,
-		      struct ss_text *out)
+static bool shorten_add_place(const char *text, size_t length, size_t width, size_t tail,
+			      struct ss_text *out)
 {
-	size_t first, end, room;
+	size_t first, end, available;
 
-	if (!find_place(text, length, &first, &end) ||
+	if (!shorten_find_place(text, length, &first, &end) ||
 	    ss_text_columns(text + first, length - first) <= tail)
 		return false;
 	if (ss_text_columns(text + first, length - first) + 1 <= width) {
 		ss_text_add_string(out, ELLIPSIS);
-		add_tail(text, length, width - 1, out);
+		shorten_add_tail(text, length, width - 1, out);
 		return true;
 	}
 	if (ss_shorten_least(text, length) > width) { /* the end of the name and the line */
 		ss_text_add_string(out, ELLIPSIS);
-		add_tail(text, end, width - 1, out);
+		shorten_add_tail(text, end, width - 1, out);
 		return true;
 	}
-	room = width - 1 - (first > 0);
+	available = width - 1 - (first > 0);
 	if (first)
 		ss_text_add_string(out, ELLIPSIS);
-	ss_text_add(out, text + first, ss_text_prefix(text + first, length - first, room));
+	ss_text_add(out, text + first, ss_text_prefix(text + first, length - first, available));
 	ss_text_add_string(out, ELLIPSIS);
 	return true;
 }
@@ -128,9 +128,9 @@ void ss_shorten(const char *text, size_t length, size_t width, struct ss_text *o
 		ss_text_add(out, text, length);
 		return;
 	}
-	if (width > 1 && add_place(text, length, width, tail, out))
+	if (width > 1 && shorten_add_place(text, length, width, tail, out))
 		return;
 	ss_text_add(out, text, ss_text_prefix(text, length, head));
 	ss_text_add_string(out, ELLIPSIS);
-	add_tail(text, length, tail, out);
+	shorten_add_tail(text, length, tail, out);
 }

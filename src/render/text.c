@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/verdict/diagnosis.h"
 #include "render/layout.h"
-#include "render/shorten.h"
+#include "render/verdict/diagnosis.h"
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -19,8 +18,8 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
-/* The largest cell of the column is a whole bar; eighths of a block say the rest. */
-static void add_bar(const struct ss_layout *layout, uint32_t row, struct ss_text *out)
+/* The largest cell of the column is a full bar; the end of a bar is drawn in eighths of a block. */
+static void text_add_bar(const struct ss_render_layout *layout, uint32_t row, struct ss_text *out)
 {
 	static const char *const eighths[] = { "",
 					       "\xe2\x96\x8f",
@@ -42,22 +41,24 @@ static void add_bar(const struct ss_layout *layout, uint32_t row, struct ss_text
 	ss_text_add_string(out, eighths[units % 8]);
 }
 
-static void add_style(const struct ss_layout *layout, const char *style, struct ss_text *out)
+static void text_add_style(const struct ss_render_layout *layout, const char *style,
+			   struct ss_text *out)
 {
 	if (layout->options->color)
 		ss_text_add_string(out, style);
 }
 
-static void pad(struct ss_text *out, size_t used, size_t width)
+static void text_pad(struct ss_text *out, size_t used, size_t width)
 {
 	if (used < width)
 		ss_text_fill(out, ' ', width - used);
 }
 
 /* Prints one line of wrapped text, which ends at `end`, and returns what is left of it. */
-static const char *add_wrapped(const char *text, const char *end, size_t width, struct ss_text *out)
+static const char *text_add_wrapped(const char *text, const char *end, size_t width,
+				    struct ss_text *out)
 {
-	/* a letter can be two columns wide, and one at least has to go */
+	/* a letter can be two columns wide, and at least one must be printed */
 	size_t length = (size_t)(end - text);
 	size_t cut = ss_text_prefix(text, length, width > 2 ? width : 2);
 
@@ -82,8 +83,9 @@ static const char *severity_color(const struct ss_cell *cell)
 	return ss_cell_is_text(cell, "mended") ? YELLOW : NULL;
 }
 
-static void add_cell(const struct ss_layout *layout, uint32_t row, uint32_t i, bool is_last,
-		     struct ss_text *scratch, struct ss_text *out)
+/* A cell with its padding; numbers are right-aligned. */
+static void text_add_cell(const struct ss_render_layout *layout, uint32_t row, uint32_t i,
+			  bool is_last, struct ss_text *scratch, struct ss_text *out)
 {
 	const struct ss_column *column = &layout->table->view->columns[i];
 	struct ss_cell cell = ss_table_cell(layout->table, row, i);
@@ -94,30 +96,30 @@ static void add_cell(const struct ss_layout *layout, uint32_t row, uint32_t i, b
 	ss_render_cell(column, &cell, scratch);
 	width = ss_text_columns(scratch->data, scratch->length);
 	if (column->type != SS_COLUMN_TEXT)
-		pad(out, width, layout->width[i]);
+		text_pad(out, width, layout->width[i]);
 	if (color)
-		add_style(layout, color, out);
+		text_add_style(layout, color, out);
 	ss_shorten(scratch->data, scratch->length, layout->width[i], out);
 	if (color)
-		add_style(layout, PLAIN, out);
+		text_add_style(layout, PLAIN, out);
 	if (column->type == SS_COLUMN_TEXT && !is_last)
-		pad(out, width, layout->width[i]);
+		text_pad(out, width, layout->width[i]);
 }
 
-static void trim(struct ss_text *out)
+static void text_trim_line(struct ss_text *out)
 {
 	while (out->length && out->data[out->length - 1] == ' ')
 		out->data[--out->length] = '\0';
 }
 
-static void add_heading(const struct ss_layout *layout, struct ss_text *out)
+static void text_add_heading(const struct ss_render_layout *layout, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t last = ss_layout_last(layout);
 	const char *gap = "";
 	char name[64];
 
-	add_style(layout, DIM, out);
+	text_add_style(layout, DIM, out);
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		size_t length;
 
@@ -127,33 +129,33 @@ static void add_heading(const struct ss_layout *layout, struct ss_text *out)
 		gap = "  ";
 		length = ss_layout_heading(&view->columns[i], name, sizeof(name));
 		if (view->columns[i].type != SS_COLUMN_TEXT)
-			pad(out, length, layout->width[i]);
+			text_pad(out, length, layout->width[i]);
 		ss_text_add(out, name, length);
 		if (view->columns[i].type == SS_COLUMN_TEXT && i != last)
-			pad(out, length, layout->width[i]);
+			text_pad(out, length, layout->width[i]);
 	}
-	trim(out);
-	add_style(layout, PLAIN, out);
+	text_trim_line(out);
+	text_add_style(layout, PLAIN, out);
 	ss_text_add_string(out, "\n");
 }
 
 /* A wrapped cell, on lines of its own below its row. */
-static void add_lines(const struct ss_layout *layout, uint32_t row, uint32_t column,
-		      struct ss_text *out)
+static void text_add_wrapped_cell(const struct ss_render_layout *layout, uint32_t row,
+				  uint32_t column, struct ss_text *out)
 {
 	struct ss_cell cell = ss_table_cell(layout->table, row, column);
 	const char *text = cell.is_null ? "" : cell.value.text, *end = text + cell.length;
 
 	while (text < end) {
 		ss_text_add_string(out, "    ");
-		text = add_wrapped(text, end, layout->options->width - 4, out);
+		text = text_add_wrapped(text, end, layout->options->width - 4, out);
 		ss_text_add_string(out, "\n");
 	}
 }
 
 /* One row, wrapped columns below it. */
-static void add_row(const struct ss_layout *layout, uint32_t row, struct ss_text *scratch,
-		    struct ss_text *out)
+static void text_add_row(const struct ss_render_layout *layout, uint32_t row,
+			 struct ss_text *scratch, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t last = ss_layout_last(layout);
@@ -163,25 +165,26 @@ static void add_row(const struct ss_layout *layout, uint32_t row, struct ss_text
 		if (!layout->shown[i] || (view->columns[i].flags & SS_COLUMN_WRAP))
 			continue;
 		ss_text_add_string(out, gap);
-		add_cell(layout, row, i, i == last, scratch, out);
+		text_add_cell(layout, row, i, i == last, scratch, out);
 		gap = "  ";
 	}
 	if (layout->bar != SS_LAYOUT_COLUMNS) {
 		/* texts at the end of a row are not padded */
 		if (view->columns[last].type == SS_COLUMN_TEXT)
-			pad(out, ss_layout_width(layout, row, last, scratch), layout->width[last]);
-		add_bar(layout, row, out);
+			text_pad(out, ss_layout_width(layout, row, last, scratch),
+				 layout->width[last]);
+		text_add_bar(layout, row, out);
 	}
-	trim(out);
+	text_trim_line(out);
 	ss_text_add_string(out, "\n");
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_WRAP))
-			add_lines(layout, row, i, out);
+			text_add_wrapped_cell(layout, row, i, out);
 }
 
-/* What is the same in all rows, said once. */
-static void add_context(const struct ss_layout *layout, struct ss_text *scratch,
-			struct ss_text *out)
+/* Columns with one value in all rows, printed once. */
+static void text_add_context(const struct ss_render_layout *layout, struct ss_text *scratch,
+			     struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
 	char name[64];
@@ -202,8 +205,9 @@ static void add_context(const struct ss_layout *layout, struct ss_text *scratch,
 	}
 }
 
-/* A single row of a wide table: one line a cell. */
-static void add_list(const struct ss_layout *layout, struct ss_text *scratch, struct ss_text *out)
+/* A single row of a wide table: one line per cell. */
+static void text_add_list(const struct ss_render_layout *layout, struct ss_text *scratch,
+			  struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
 	size_t widest = 0;
@@ -221,10 +225,10 @@ static void add_list(const struct ss_layout *layout, struct ss_text *scratch, st
 
 		if (cell.is_null)
 			continue;
-		add_style(layout, DIM, out);
+		text_add_style(layout, DIM, out);
 		ss_text_add(out, name, length);
-		add_style(layout, PLAIN, out);
-		pad(out, length, widest + SS_LAYOUT_GAP);
+		text_add_style(layout, PLAIN, out);
+		text_pad(out, length, widest + SS_LAYOUT_GAP);
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], &cell, scratch);
 		ss_shorten(scratch->data, scratch->length,
@@ -237,7 +241,8 @@ static void add_list(const struct ss_layout *layout, struct ss_text *scratch, st
 }
 
 /* The sums, below the rows; what does not add up stays empty. */
-static void add_totals(const struct ss_layout *layout, struct ss_text *scratch, struct ss_text *out)
+static void text_add_totals(const struct ss_render_layout *layout, struct ss_text *scratch,
+			    struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t label;
@@ -247,7 +252,7 @@ static void add_totals(const struct ss_layout *layout, struct ss_text *scratch, 
 
 	ss_layout_total_words(layout, label == SS_LAYOUT_COLUMNS ? 0 : layout->width[label], words,
 			      sizeof(words));
-	add_style(layout, totals ? BOLD : "", out);
+	text_add_style(layout, totals ? BOLD : "", out);
 	for (uint32_t i = 0; totals && i < view->column_count; i++) {
 		bool left = view->columns[i].type == SS_COLUMN_TEXT;
 
@@ -261,17 +266,17 @@ static void add_totals(const struct ss_layout *layout, struct ss_text *scratch, 
 		ss_text_add_string(out, gap);
 		gap = "  ";
 		if (!left)
-			pad(out, scratch->length, layout->width[i]);
+			text_pad(out, scratch->length, layout->width[i]);
 		ss_shorten(scratch->data, scratch->length, layout->width[i], out);
 		if (left)
-			pad(out, scratch->length, layout->width[i]);
+			text_pad(out, scratch->length, layout->width[i]);
 	}
-	trim(out);
-	add_style(layout, totals ? PLAIN : "", out);
+	text_trim_line(out);
+	text_add_style(layout, totals ? PLAIN : "", out);
 	ss_text_add_string(out, totals ? "\n" : "");
 }
 
-static bool has_details(const struct ss_view *view)
+static bool view_has_details(const struct ss_view *view)
 {
 	uint32_t details = 0;
 
@@ -280,14 +285,16 @@ static bool has_details(const struct ss_view *view)
 	return details > view->column_count / 2;
 }
 
-static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct ss_text *out)
+/* The table with what stands above and below it. */
+static void text_add_table(struct ss_render_layout *layout, struct ss_text *scratch,
+			   struct ss_text *out)
 {
 	ss_layout_make(layout, scratch);
-	add_context(layout, scratch, out);
-	add_heading(layout, out);
+	text_add_context(layout, scratch, out);
+	text_add_heading(layout, out);
 	for (uint32_t row = 0; row < layout->rows; row++)
-		add_row(layout, row, scratch, out);
-	add_totals(layout, scratch, out);
+		text_add_row(layout, row, scratch, out);
+	text_add_totals(layout, scratch, out);
 	if (layout->rows < ss_table_all_rows(layout->table)) {
 		ss_text_add_string(out, "(");
 		ss_render_count(layout->rows, out);
@@ -300,24 +307,24 @@ static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct 
 			     layout->left_out == 1 ? " does" : "s do");
 }
 
-static void add_sentence(const char *text, const struct ss_render_options *options,
-			 struct ss_text *out)
+static void text_add_sentence(const char *text, const struct ss_render_options *options,
+			      struct ss_text *out)
 {
 	const char *end = text + strlen(text);
 
 	while (*text) {
-		text = add_wrapped(text, end, options->width, out);
+		text = text_add_wrapped(text, end, options->width, out);
 		ss_text_add_string(out, "\n");
 	}
 }
 
 /* What a reader must know before trusting a figure. */
-static void add_trust(const struct ss_render_options *options, struct ss_text *out)
+static void text_add_trust(const struct ss_render_options *options, struct ss_text *out)
 {
 	const struct ss_trust *trust = &options->trust;
 	char unreadable[64] = "", cut[64] = "", text[256];
 
-	if (!trust->lost && !trust->mended && !trust->unreadable_files)
+	if (!trust->lost && !trust->repaired && !trust->unreadable_files)
 		return;
 	if (trust->unreadable_files)
 		snprintf(unreadable, sizeof(unreadable),
@@ -329,15 +336,15 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 		snprintf(cut, sizeof(cut), " %" PRIu64 " files are truncated,", trust->cut_files);
 	snprintf(text, sizeof(text),
 		 "Data quality:%s%s %" PRIu64 " lost, %" PRIu64 " repaired; see stepscope quality",
-		 unreadable, cut, trust->lost, trust->mended);
-	add_sentence(text, options, out);
+		 unreadable, cut, trust->lost, trust->repaired);
+	text_add_sentence(text, options, out);
 }
 
 /* At most `most` rows; 0: as the options say. */
 static void text_table(const struct ss_table *table, const struct ss_render_options *options,
 		       uint32_t most, struct ss_text *out)
 {
-	struct ss_layout layout = { .table = table, .options = options };
+	struct ss_render_layout layout = { .table = table, .options = options };
 	struct ss_text scratch = { 0 };
 
 	assert(table->view->column_count <= SS_LAYOUT_COLUMNS);
@@ -346,13 +353,13 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 		layout.rows = most;
 	ss_text_add_string(&scratch, "");
 	if (!layout.rows)
-		add_sentence(ss_table_empty(table), options, out);
-	else if (table->row_count == 1 && has_details(table->view))
-		add_list(&layout, &scratch, out);
+		text_add_sentence(ss_table_empty(table), options, out);
+	else if (table->row_count == 1 && view_has_details(table->view))
+		text_add_list(&layout, &scratch, out);
 	else
-		add_table(&layout, &scratch, out);
+		text_add_table(&layout, &scratch, out);
 	for (uint32_t i = 0; i < table->note_count; i++)
-		add_sentence(table->notes[i], options, out);
+		text_add_sentence(table->notes[i], options, out);
 	ss_text_end(&scratch, out);
 }
 
@@ -361,11 +368,11 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 {
 	ss_render_run_line(&options->run, options->width, out);
 	text_table(table, options, options->rows, out);
-	add_trust(options, out);
+	text_add_trust(options, out);
 }
 
 /* An earlier table of the report is empty for the same reason, which need not be repeated. */
-static bool is_said(const struct ss_report_parts *parts, uint32_t at)
+static bool report_has_said(const struct ss_report_parts *parts, uint32_t at)
 {
 	const struct ss_table *table = &parts->tables[at];
 
@@ -376,6 +383,7 @@ static bool is_said(const struct ss_report_parts *parts, uint32_t at)
 	return false;
 }
 
+/* The headline, then every table under its own heading. */
 static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
@@ -385,14 +393,14 @@ static void text_report(const struct ss_report_parts *parts,
 		const struct ss_table *table = &parts->tables[i];
 		bool grouped = table->group && table->group != table->view->groups[0];
 
-		if (is_said(parts, i))
+		if (report_has_said(parts, i))
 			continue;
 		ss_text_addf(out, "\n%s%s%s%s%s\n", options->color ? BOLD : "",
 			     table->view->summary, grouped ? ", by " : "",
 			     grouped ? table->group : "", options->color ? PLAIN : "");
 		text_table(&parts->tables[i], options, 0, out);
 	}
-	add_trust(options, out);
+	text_add_trust(options, out);
 }
 
 const struct ss_renderer ss_renderer_text = {

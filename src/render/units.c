@@ -148,7 +148,7 @@ int64_t ss_render_scale(int64_t ns)
 	return size < 1000 ? 1 : size < 999.5e3 ? 1000 : size < 999.5e6 ? 1000000 : 1000000000;
 }
 
-static void add_digits(int64_t ns, int64_t scale, struct ss_text *out)
+static void add_scaled_digits(int64_t ns, int64_t scale, struct ss_text *out)
 {
 	double value = (double)ns / (double)scale, size = fabs(value);
 	int decimals = size >= 99.95    ? 0
@@ -160,7 +160,7 @@ static void add_digits(int64_t ns, int64_t scale, struct ss_text *out)
 	ss_text_addf(out, "%.*f", ns && scale > 1 ? decimals : 0, value);
 }
 
-static const char *unit_of(int64_t scale)
+static const char *time_unit_name(int64_t scale)
 {
 	size_t unit = 0;
 
@@ -171,8 +171,8 @@ static const char *unit_of(int64_t scale)
 
 void ss_render_ns_in(int64_t ns, int64_t scale, struct ss_text *out)
 {
-	add_digits(ns, scale, out);
-	ss_text_addf(out, " %s", unit_of(scale));
+	add_scaled_digits(ns, scale, out);
+	ss_text_addf(out, " %s", time_unit_name(scale));
 }
 
 void ss_render_ns_range(int64_t low_ns, int64_t high_ns, int64_t scale, struct ss_text *out)
@@ -180,7 +180,7 @@ void ss_render_ns_range(int64_t low_ns, int64_t high_ns, int64_t scale, struct s
 	if (low_ns <= 0) {
 		ss_text_add_string(out, "up to ");
 	} else {
-		add_digits(low_ns, scale, out);
+		add_scaled_digits(low_ns, scale, out);
 		ss_text_add_string(out, " to ");
 	}
 	ss_render_ns_in(high_ns, scale, out);

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/renderers.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "render/render.h"
 #include "serve/guard.h"
 #include "serve/listen.h"
 #include "serve/page.h"

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "render/render.h"
 
 bool ss_state_init(struct ss_state *state)
 {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "api/bytes.h"
 #include "base/text.h"
-#include "read/gzip_write.h"
 
 struct crew {
 	struct ss_workers *workers;

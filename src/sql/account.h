@@ -5,7 +5,7 @@
 #ifndef SS_SQL_ACCOUNT_H
 #define SS_SQL_ACCOUNT_H
 
-#include "diagnose/diagnose.h"
+#include "api/session.h"
 
 /* Its columns. */
 extern const struct ss_view ss_account_view;

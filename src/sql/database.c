@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "base/text.h"
-#include "render/arrow.h"
 
 /* DuckDB does not start with less. */
 #define MEMORY_LEAST ((uint64_t)32 << 20)

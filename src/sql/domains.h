@@ -8,7 +8,7 @@
 #ifndef SS_SQL_DOMAINS_H
 #define SS_SQL_DOMAINS_H
 
-#include "load/job.h"
+#include "api/session.h"
 #include "sql/engine.h"
 
 enum ss_domain_id {

@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
+#include "api/renderers.h"
 #include "api/request/choice.h"
+#include "api/views_list.h"
 #include "base/text.h"
-#include "diagnose/findings_table.h"
-#include "render/arrow.h"
 #include "sql/account.h"
 #include "sql/database.h"
 

@@ -8,8 +8,8 @@
 #ifndef SS_SQL_RAW_H
 #define SS_SQL_RAW_H
 
+#include "api/views_list.h"
 #include "sql/domains.h"
-#include "table/view.h"
 
 /* Rows of one file that go into one chunk. */
 struct ss_raw_part {

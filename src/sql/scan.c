@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "api/request/choice.h"
 #include "base/text.h"
-#include "render/arrow.h"
 #include "sql/database.h"
 
 /* As many rows as DuckDB gives a thread at a time of its own tables. */

@@ -20,8 +20,8 @@
 #ifndef SS_SQL_SQL_H
 #define SS_SQL_SQL_H
 
+#include "api/views_list.h"
 #include "sql/engine.h"
-#include "table/view.h"
 #include "stepscope.h"
 
 struct ss_sql;

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "api/views_list.h"
 #include "base/guess.h"
-#include "diagnose/findings_table.h"
 #include "sql/account.h"
 #include "sql/database.h"
 

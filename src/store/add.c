@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "api/session.h"
+#include "api/views_list.h"
 #include "base/utf8.h"
-#include "ranks/collective_kind.h"
 #include "store/folder.h"
 #include "store/tables.h"
 

@@ -5,7 +5,7 @@
 #ifndef SS_STORE_BASELINE_H
 #define SS_STORE_BASELINE_H
 
-#include "check/check.h"
+#include "api/check/checking.h"
 #include "store/store.h"
 
 struct ss_stored_baseline {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "api/views_list.h"
 #include "base/text.h"
-#include "diagnose/rule.h"
 #include "store/folder.h"
 
 /* When a run started, to the second; UTC. */

@@ -18,8 +18,8 @@
 #ifndef SS_STORE_STORE_H
 #define SS_STORE_STORE_H
 
+#include "api/views_list.h"
 #include "base/system/new_file.h"
-#include "table/view.h"
 #include "stepscope.h"
 
 #define SS_RUN_STORE_LAYOUT 1

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "load/files/find.h"
+#include "api/find_files.h"
 #include "store/notify.h"
 #include "store/watch.h"
 

@@ -104,7 +104,7 @@ static void test_cases(void **state)
 		assert_true(ss_condition_ask(&condition, &table, &arena));
 		support_check(condition.number == cases[i].number, cases[i].text, "%f",
 			      condition.number);
-		support_check(condition.holds == cases[i].holds && condition.is_known,
+		support_check(condition.is_met == cases[i].holds && condition.is_known,
 			      cases[i].text, "found %f", condition.found);
 	}
 	ss_table_release(&table);
@@ -128,7 +128,7 @@ static void test_rows(void **state)
 	assert_int_equal(ss_condition_read(&condition, text, strlen(text), &arena, &err), SS_OK);
 	assert_int_equal(ss_condition_bind(&condition, &view, &err), SS_OK);
 	assert_true(ss_condition_ask(&condition, &table, &arena));
-	assert_true(condition.is_known && !condition.holds && !condition.of_rows);
+	assert_true(condition.is_known && !condition.is_met && !condition.of_rows);
 	fill(&table);
 	assert_true(ss_condition_ask(&condition, &table, &arena));
 	assert_int_equal(condition.rows, 2);

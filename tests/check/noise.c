@@ -17,7 +17,7 @@ static const struct {
 	uint32_t runs; /* of the baseline */
 	struct series before[3], after;
 	double threshold;
-	enum ss_verdict verdict;
+	enum ss_check_verdict verdict;
 } cases[] = {
 	{ "equal",
 	  1,

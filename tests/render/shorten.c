@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "render/shorten.h"
+#include "render/layout.h"
 
 #define DOTS "\xe2\x80\xa6"
 

@@ -13,18 +13,18 @@
 
 /* --- conditions ------------------------------------------------------------------------- */
 
-/* The findings are a table, too, and no view of a trace. */
-static bool is_findings(const char *view)
+/* The findings are a table, but not a view of a trace. */
+static bool names_findings(const char *view)
 {
 	return strcmp(view, "findings") == 0 || strcmp(view, "diagnose") == 0;
 }
 
-static enum ss_status bind(struct ss_checking *checking, struct ss_condition *condition,
-			   struct ss_error *err)
+static enum ss_status condition_bind_view(struct ss_checking *checking,
+					  struct ss_condition *condition, struct ss_error *err)
 {
 	const struct ss_view *view = checking->summary_view;
 
-	if (condition->view && is_findings(condition->view)) {
+	if (condition->view && names_findings(condition->view)) {
 		view = &ss_findings_view;
 	} else if (condition->view) {
 		SS_TRY(ss_find_named(condition->view, &view, err));
@@ -33,8 +33,9 @@ static enum ss_status bind(struct ss_checking *checking, struct ss_condition *co
 	return ss_condition_bind(condition, view, err);
 }
 
-static enum ss_status read_conditions(struct ss_checking *checking, const char *text,
-				      struct ss_error *err)
+/* Reads conditions separated by commas, and binds each to its column. */
+static enum ss_status checking_read_conditions(struct ss_checking *checking, const char *text,
+					       struct ss_error *err)
 {
 	struct ss_check *check = &checking->check;
 
@@ -49,7 +50,7 @@ static enum ss_status read_conditions(struct ss_checking *checking, const char *
 			return ss_fail(err, SS_ERR_USAGE, "more than %d conditions",
 				       CONDITIONS_MAX);
 		SS_TRY(ss_condition_read(condition, text, length, &checking->arena, err));
-		SS_TRY(bind(checking, condition, err));
+		SS_TRY(condition_bind_view(checking, condition, err));
 		text += length;
 	}
 	return SS_OK;
@@ -67,7 +68,7 @@ enum ss_status ss_checking_begin(struct ss_checking *checking, const char *condi
 		return ss_fail_memory(err, "the check");
 	ss_table_init(&checking->summary, checking->summary_view, &checking->arena);
 	checking->check.before = checking->before;
-	return read_conditions(checking, conditions, err);
+	return checking_read_conditions(checking, conditions, err);
 }
 
 void ss_checking_release(struct ss_checking *checking)
@@ -77,8 +78,9 @@ void ss_checking_release(struct ss_checking *checking)
 	ss_arena_release(&checking->arena);
 }
 
-static enum ss_status ask_view(struct ss_condition *condition, struct ss_session *session,
-			       struct ss_arena *arena, struct ss_error *err)
+static enum ss_status condition_evaluate_view(struct ss_condition *condition,
+					      struct ss_session *session, struct ss_arena *arena,
+					      struct ss_error *err)
 {
 	struct ss_wanted wanted = { 0 };
 	struct ss_query query;
@@ -90,9 +92,9 @@ static enum ss_status ask_view(struct ss_condition *condition, struct ss_session
 	return status;
 }
 
-static enum ss_status ask_findings(struct ss_condition *condition,
-				   const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
-				   struct ss_error *err)
+static enum ss_status condition_evaluate_findings(struct ss_condition *condition,
+						  const struct ss_diagnosis *diagnosis,
+						  struct ss_arena *arena, struct ss_error *err)
 {
 	struct ss_table table;
 	bool is_fine = ss_diagnosis_table(diagnosis, arena, &table) &&
@@ -102,8 +104,9 @@ static enum ss_status ask_findings(struct ss_condition *condition,
 	return is_fine ? SS_OK : ss_fail_memory(err, "the conditions");
 }
 
-static enum ss_status ask(struct ss_checking *checking, struct ss_session *session,
-			  struct ss_error *err)
+/* Evaluates every condition on its table: the summary, the findings or a view of the run. */
+static enum ss_status checking_evaluate(struct ss_checking *checking, struct ss_session *session,
+					struct ss_error *err)
 {
 	struct ss_check *check = &checking->check;
 
@@ -113,10 +116,11 @@ static enum ss_status ask(struct ss_checking *checking, struct ss_session *sessi
 		if (!condition->view) {
 			if (!ss_condition_ask(condition, &checking->summary, &checking->arena))
 				return ss_fail_memory(err, "the conditions");
-		} else if (is_findings(condition->view)) {
-			SS_TRY(ask_findings(condition, check->diagnosis, &checking->arena, err));
+		} else if (names_findings(condition->view)) {
+			SS_TRY(condition_evaluate_findings(condition, check->diagnosis,
+							   &checking->arena, err));
 		} else {
-			SS_TRY(ask_view(condition, session, &checking->arena, err));
+			SS_TRY(condition_evaluate_view(condition, session, &checking->arena, err));
 		}
 	}
 	return SS_OK;
@@ -124,9 +128,9 @@ static enum ss_status ask(struct ss_checking *checking, struct ss_session *sessi
 
 /* --- runs ------------------------------------------------------------------------------- */
 
-static enum ss_status measure(struct ss_checking *checking, struct ss_session *session,
-			      struct ss_check_run *out, const struct ss_diagnosis **verdict,
-			      struct ss_error *err)
+static enum ss_status checking_measure(struct ss_checking *checking, struct ss_session *session,
+				       struct ss_check_run *out,
+				       const struct ss_diagnosis **verdict, struct ss_error *err)
 {
 	struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 
@@ -144,13 +148,14 @@ enum ss_status ss_checking_add(struct ss_checking *checking, struct ss_session *
 
 	if (check->before_count == SS_CHECK_RUNS_MAX)
 		return SS_OK;
-	SS_TRY(measure(checking, session, &checking->before[check->before_count], &verdict, err));
+	SS_TRY(checking_measure(checking, session, &checking->before[check->before_count], &verdict,
+				err));
 	check->before_count++;
 	return SS_OK;
 }
 
 /* In a folder of many runs the newest may be the one that is checked. */
-static void drop_itself(struct ss_checking *checking)
+static void checking_drop_itself(struct ss_checking *checking)
 {
 	struct ss_check *check = &checking->check;
 	uint32_t kept = 0;
@@ -167,8 +172,8 @@ enum ss_status ss_checking_end(struct ss_checking *checking, struct ss_session *
 {
 	struct ss_check *check = &checking->check;
 
-	SS_TRY(measure(checking, session, &check->after, &check->diagnosis, err));
-	drop_itself(checking);
+	SS_TRY(checking_measure(checking, session, &check->after, &check->diagnosis, err));
+	checking_drop_itself(checking);
 	if (checking->is_series)
 		SS_TRY(ss_check_choose_level(check, checking->before, threshold, &checking->arena,
 					     err));
@@ -176,7 +181,7 @@ enum ss_status ss_checking_end(struct ss_checking *checking, struct ss_session *
 	ss_check_summary_fill(check, &checking->summary);
 	if (checking->summary.failed)
 		return ss_fail_memory(err, "the summary");
-	SS_TRY(ask(checking, session, err));
+	SS_TRY(checking_evaluate(checking, session, err));
 	ss_check_conclude(check);
 	return SS_OK;
 }
@@ -211,22 +216,22 @@ bool ss_checking_read_threshold(const char *text, double *out)
 	return digits && !*text && *out < 1;
 }
 
-static const struct ss_column list_columns[] = {
+static const struct ss_column metric_columns[] = {
 	{ "column", SS_COLUMN_TEXT, "name, for --fail-if", 0 },
 	{ "unit", SS_COLUMN_TEXT, "ns, percent or count", 0 },
 	{ "about", SS_COLUMN_TEXT, "what it is", SS_COLUMN_WRAP },
 };
 
-static const struct ss_view list_view = {
+static const struct ss_view metric_list = {
 	.name = "metrics",
 	.summary = "Columns that --fail-if can name without a view",
 	.empty = "There are none.",
-	.columns = list_columns,
-	.column_count = SS_COUNT(list_columns),
+	.columns = metric_columns,
+	.column_count = SS_COUNT(metric_columns),
 	.rankless = true,
 };
 
-static void fill_list(struct ss_table *table)
+static void metric_list_fill(struct ss_table *table)
 {
 	const struct ss_view *view = ss_check_summary_view(table->arena);
 
@@ -246,5 +251,5 @@ enum ss_status ss_checking_list(const struct ss_request *request, struct ss_text
 	struct ss_wanted wanted;
 
 	SS_TRY(ss_wanted_read(request, &wanted, err));
-	return ss_query_list(&wanted, &list_view, fill_list, out, err);
+	return ss_query_list(&wanted, &metric_list, metric_list_fill, out, err);
 }

@@ -9,7 +9,7 @@
 #define DOT " \xc2\xb7 "
 
 /* The job's name for a device: that of the first rank that has one. */
-static const char *device_of(const struct ss_job *job)
+static const char *info_device_name(const struct ss_job *job)
 {
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_trace *trace = job->files[i].subject.trace;
@@ -25,13 +25,14 @@ static const char *device_of(const struct ss_job *job)
 	return NULL;
 }
 
-static void add_count(struct ss_text *out, uint64_t count, const char *one, const char *many)
+static void info_add_count(struct ss_text *out, uint64_t count, const char *one, const char *many)
 {
 	ss_render_count((int64_t)count, out);
 	ss_text_addf(out, " %s", count == 1 ? one : many);
 }
 
-static void add_steps(const struct ss_job *job, struct ss_text *out)
+/* "4 steps", or "3 to 4 steps" if the files differ. */
+static void info_add_steps(const struct ss_job *job, struct ss_text *out)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 
@@ -48,13 +49,13 @@ static void add_steps(const struct ss_job *job, struct ss_text *out)
 	ss_text_add_string(out, DOT);
 	if (least != most)
 		ss_text_addf(out, "%u to ", least);
-	add_count(out, most, "step", "steps");
+	info_add_count(out, most, "step", "steps");
 }
 
 /* "8 files · 4 steps · NVIDIA H100 80GB HBM3 · 221,032 events · 71.3 MB in 0.21 s" */
 static void info_headline(const struct ss_job *job, struct ss_text *out)
 {
-	const char *device = device_of(job);
+	const char *device = info_device_name(job);
 	uint64_t events = 0, bytes = 0;
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
@@ -63,37 +64,37 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 		events += subject->trace ? subject->trace->event_count : 0;
 		bytes += subject->trace ? subject->trace->file_bytes : 0;
 	}
-	add_count(out, job->file_count, "file", "files");
-	add_steps(job, out);
+	info_add_count(out, job->file_count, "file", "files");
+	info_add_steps(job, out);
 	if (device)
 		ss_text_addf(out, DOT "%s", device);
 	ss_text_add_string(out, DOT);
-	add_count(out, events, "event", "events");
+	info_add_count(out, events, "event", "events");
 	ss_text_add_string(out, DOT);
 	ss_render_bytes((int64_t)bytes, out);
 	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
 	if (job->skipped_count > job->pickle_count) {
-		add_count(out, job->skipped_count - job->pickle_count, "other JSON file",
-			  "other JSON files");
+		info_add_count(out, job->skipped_count - job->pickle_count, "other JSON file",
+			       "other JSON files");
 		ss_text_add_string(out, " skipped: not a profiler trace\n");
 	}
 	if (job->pickle_count) {
-		add_count(out, job->pickle_count, "memory snapshot", "memory snapshots");
+		info_add_count(out, job->pickle_count, "memory snapshot", "memory snapshots");
 		ss_text_addf(out, " skipped: 'stepscope snapshot %s' shows %s\n", job->first_pickle,
 			     job->pickle_count == 1 ? "it" : "the first");
 	}
 	if (job->packs.preferred) {
-		add_count(out, job->packs.preferred, "file was read from its pack",
-			  "files were read from their packs");
+		info_add_count(out, job->packs.preferred, "file was read from its pack",
+			       "files were read from their packs");
 		ss_text_add_string(out, "\n");
 	}
 	if (job->packs.unread) {
-		add_count(out, job->packs.unread, "pack could not be read; the original was",
-			  "packs could not be read; the originals were");
+		info_add_count(out, job->packs.unread, "pack could not be read; the original was",
+			       "packs could not be read; the originals were");
 		ss_text_add_string(out, " read instead (renew with 'stepscope pack --force')\n");
 	}
 	if (job->packs.stale) {
-		add_count(out, job->packs.stale, "pack", "packs");
+		info_add_count(out, job->packs.stale, "pack", "packs");
 		ss_text_add_string(out, " skipped: not made from the file next to it\n");
 	}
 	if (job->file_count > 1)

@@ -31,7 +31,7 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 const struct ss_report ss_report_overview = {
 	.name = "overview",
 	.summary = "How busy the GPUs are, and where step time goes",
-	/* what the time is lost on first, what it is of last */
+	/* what loses time comes first, what it is spent on last */
 	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
 		   "devices" },
 	.job_views = { "ranks", "budget/part", "gaps", "phases", "breakdown/part",

@@ -15,7 +15,7 @@ struct ss_report {
 	const char *summary;
 	/* Names, in order, some with their group: "budget/part"; NULL ends them. */
 	const char *views[SS_REPORT_VIEWS_MAX];
-	/* The same for people, of several ranks: each figure over the ranks; empty: as above. */
+	/* The same for people if there are several ranks: figures across ranks; empty: as above. */
 	const char *job_views[SS_REPORT_VIEWS_MAX];
 	const char *single; /* the view of those that is shown for one file only */
 	void (*headline)(const struct ss_job *job, struct ss_text *out);

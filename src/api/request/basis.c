@@ -2,15 +2,15 @@
 /*
  * basis.c - counts the steps that a table is about.
  */
-#include "api/request/basis.h"
+#include "api/request/query.h"
 
 /* Ranks that a table is about, and the fewest and most steps that one of them has. */
-struct scope {
+struct basis_scope {
 	uint32_t ranks, least, most;
 	uint32_t number; /* of the only step that was chosen; UINT32_MAX: all, or several */
 };
 
-static uint32_t steps_of(const struct ss_trace *trace, const struct ss_selection *selection)
+static uint32_t selected_steps(const struct ss_trace *trace, const struct ss_selection *selection)
 {
 	uint32_t count = 0;
 
@@ -21,7 +21,7 @@ static uint32_t steps_of(const struct ss_trace *trace, const struct ss_selection
 	return count;
 }
 
-static void add_rank(struct scope *scope, uint32_t steps)
+static void basis_scope_add_rank(struct basis_scope *scope, uint32_t steps)
 {
 	if (!scope->ranks++ || steps < scope->least)
 		scope->least = steps;
@@ -29,10 +29,11 @@ static void add_rank(struct scope *scope, uint32_t steps)
 		scope->most = steps;
 }
 
-/* Of the files, as far as they are there. */
-static struct scope scope_of_files(const struct ss_job *job, const struct ss_choice *choice)
+/* Ranks and steps of the chosen files. */
+static struct basis_scope basis_scope_of_files(const struct ss_job *job,
+					       const struct ss_choice *choice)
 {
-	struct scope scope = { .number = UINT32_MAX };
+	struct basis_scope scope = { .number = UINT32_MAX };
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_subject *subject = &job->files[i].subject;
@@ -42,26 +43,27 @@ static struct scope scope_of_files(const struct ss_job *job, const struct ss_cho
 		    (choice->rank != SS_EVERY_RANK && subject->rank != choice->rank) ||
 		    !ss_choice_select(choice, subject->trace, &selection))
 			continue;
-		add_rank(&scope, steps_of(subject->trace, &selection));
+		basis_scope_add_rank(&scope, selected_steps(subject->trace, &selection));
 		if (selection.has_steps && selection.first_step == selection.last_step)
 			scope.number = selection.first_step;
 	}
 	return scope;
 }
 
-/* Of what compares ranks: steps without length are not in it. */
-static struct scope scope_of_ranks(const struct ss_joined *joined, const struct ss_choice *choice)
+/* The same for views of all ranks, which leave out steps without length. */
+static struct basis_scope basis_scope_of_ranks(const struct ss_joined *joined,
+					       const struct ss_choice *choice)
 {
-	struct scope scope = { .number = UINT32_MAX };
+	struct basis_scope scope = { .number = UINT32_MAX };
 
 	for (uint32_t i = 0; i < joined->rank_count; i++)
 		if (choice->rank == SS_EVERY_RANK || joined->ranks[i].rank == choice->rank)
-			add_rank(&scope, joined->ranks[i].step_count);
+			basis_scope_add_rank(&scope, joined->ranks[i].step_count);
 	return scope;
 }
 
 /* "4 steps", "step 2" where it alone was chosen. */
-static const char *steps_words(struct ss_table *table, const struct scope *scope)
+static const char *basis_steps_words(struct ss_table *table, const struct basis_scope *scope)
 {
 	if (scope->number != UINT32_MAX)
 		return ss_table_print(table, "step %u", scope->number);
@@ -70,10 +72,11 @@ static const char *steps_words(struct ss_table *table, const struct scope *scope
 	return ss_table_print(table, "%u step%s", scope->most, scope->most == 1 ? "" : "s");
 }
 
+/* What the figures of a table refer to, in words; NULL: steps do not matter. */
 static const char *basis_words(struct ss_table *table, enum ss_basis basis,
-			       const struct scope *scope, bool chosen)
+			       const struct basis_scope *scope, bool chosen)
 {
-	const char *steps = steps_words(table, scope);
+	const char *steps = basis_steps_words(table, scope);
 
 	switch (basis) {
 	case SS_BASIS_NONE:
@@ -103,9 +106,9 @@ void ss_basis_say(const struct ss_session *session, const struct ss_choice *choi
 	const struct ss_view *view = table->view;
 	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;
 	const struct ss_job *job = &session->job;
-	struct scope scope = ss_view_of_job(view) && job->is_joined
-				     ? scope_of_ranks(&job->joined, choice)
-				     : scope_of_files(job, choice);
+	struct basis_scope scope = ss_view_of_job(view) && job->is_joined
+					   ? basis_scope_of_ranks(&job->joined, choice)
+					   : basis_scope_of_files(job, choice);
 	const char *words;
 
 	if (!table->row_count || !scope.ranks)

@@ -4,13 +4,14 @@
  */
 #include "api/request/choice.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "api/request/numbers.h"
+#include "base/text.h"
 
 /* Reads digits; false when there are none or too many. */
-static bool read_number(const char **text, int64_t *out)
+static bool choice_read_digits(const char **text, int64_t *out)
 {
 	const char *at = *text;
 
@@ -23,24 +24,26 @@ static bool read_number(const char **text, int64_t *out)
 }
 
 /* "3" or "3-5" */
-static bool read_steps(const char *text, int64_t *first, int64_t *last)
+static bool choice_read_steps(const char *text, int64_t *first, int64_t *last)
 {
-	if (!read_number(&text, first))
+	if (!choice_read_digits(&text, first))
 		return false;
 	*last = *first;
 	if (*text == '-') {
 		text++;
-		if (!read_number(&text, last))
+		if (!choice_read_digits(&text, last))
 			return false;
 	}
 	return !*text && *first <= *last;
 }
 
-static bool find_steps(const struct ss_trace *trace, const char *text, struct ss_selection *out)
+/* Steps by number, by range or by name; false: the trace has none of them. */
+static bool choice_find_steps(const struct ss_trace *trace, const char *text,
+			      struct ss_selection *out)
 {
 	int64_t first, last;
 
-	if (read_steps(text, &first, &last)) {
+	if (choice_read_steps(text, &first, &last)) {
 		out->first_step = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
 		out->last_step = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
 		return first < (int64_t)trace->steps.count;
@@ -54,7 +57,7 @@ static bool find_steps(const struct ss_trace *trace, const char *text, struct ss
 	return false;
 }
 
-static bool has_stream(const struct ss_trace *trace, int64_t device, int64_t stream)
+static bool trace_has_stream(const struct ss_trace *trace, int64_t device, int64_t stream)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
@@ -72,11 +75,11 @@ bool ss_choice_select(const struct ss_choice *choice, const struct ss_trace *tra
 {
 	*out = (struct ss_selection){ .device = choice->device, .stream = choice->stream };
 	out->has_steps = choice->step != NULL;
-	if (out->has_steps && !find_steps(trace, choice->step, out))
+	if (out->has_steps && !choice_find_steps(trace, choice->step, out))
 		return false;
 	if (choice->device == SS_SELECT_ANY && choice->stream == SS_SELECT_ANY)
 		return true;
-	return has_stream(trace, choice->device, choice->stream);
+	return trace_has_stream(trace, choice->device, choice->stream);
 }
 
 void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares)
@@ -84,22 +87,57 @@ void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *co
 	const char *text = ss_wanted_text(wanted, "rank");
 
 	*compares = text && strcmp(text, "all") == 0;
-	if (!text || *compares || !read_number(&text, rank))
+	if (!text || *compares || !choice_read_digits(&text, rank))
 		*rank = SS_EVERY_RANK;
 }
 
-static enum ss_status read_track(const struct ss_wanted *wanted, const char *name, int64_t *out,
-				 struct ss_error *err)
+static enum ss_status choice_read_track(const struct ss_wanted *wanted, const char *name,
+					int64_t *out, struct ss_error *err)
 {
 	const char *text = ss_wanted_text(wanted, name), *at = text;
 
 	*out = SS_SELECT_ANY;
-	if (!text || (read_number(&at, out) && !*at))
+	if (!text || (choice_read_digits(&at, out) && !*at))
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE, "'%s' takes a number, not '%.60s'", name, text);
 }
 
-/* --- what is not there ------------------------------------------------------------------ */
+/* --- errors: what does not exist ------------------------------------------------------- */
+
+/* Numbers that an error lists. */
+#define LISTED 8
+
+void ss_numbers_add(struct ss_numbers *numbers, int64_t number)
+{
+	char text[24];
+
+	if (number < 0 || (numbers->count && number == numbers->last))
+		return;
+	numbers->has_gaps |= numbers->count && number != numbers->last + 1;
+	if (!numbers->count++)
+		numbers->first = number;
+	numbers->last = number;
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	if (numbers->count <= LISTED)
+		ss_text_list(numbers->list, sizeof(numbers->list), text);
+}
+
+void ss_numbers_tell(const struct ss_numbers *numbers, const char *noun, const char *none,
+		     char out[SS_NUMBERS_BYTES + 64])
+{
+	size_t capacity = SS_NUMBERS_BYTES + 64;
+
+	if (!numbers->count)
+		snprintf(out, capacity, "%s", none);
+	else if (numbers->count == 1)
+		snprintf(out, capacity, "there is %s %" PRId64, noun, numbers->first);
+	else if (!numbers->has_gaps)
+		snprintf(out, capacity, "there are %ss %" PRId64 " to %" PRId64, noun,
+			 numbers->first, numbers->last);
+	else
+		snprintf(out, capacity, "there are %ss %s%s", noun, numbers->list,
+			 numbers->count > LISTED ? ", ..." : "");
+}
 
 enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
 {
@@ -112,19 +150,19 @@ enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct 
 	return ss_fail(err, SS_ERR_USAGE, "no file for rank %lld; %s", (long long)rank, words);
 }
 
-static bool is_chosen(const struct ss_choice *choice, const struct ss_subject *subject)
+static bool choice_has_file(const struct ss_choice *choice, const struct ss_subject *subject)
 {
 	return subject->trace && (choice->rank == SS_EVERY_RANK || subject->rank == choice->rank);
 }
 
-static enum ss_status no_step(const struct ss_job *job, const struct ss_choice *choice,
-			      struct ss_error *err)
+static enum ss_status choice_fail_no_step(const struct ss_job *job, const struct ss_choice *choice,
+					  struct ss_error *err)
 {
 	char words[SS_NUMBERS_BYTES + 64];
 	struct ss_numbers steps = { 0 };
 
 	for (uint32_t i = 0; i < job->file_count; i++)
-		for (uint32_t k = 0; is_chosen(choice, &job->files[i].subject) &&
+		for (uint32_t k = 0; choice_has_file(choice, &job->files[i].subject) &&
 				     k < job->files[i].subject.trace->steps.count;
 		     k++)
 			if (!steps.count || k > steps.last)
@@ -134,8 +172,8 @@ static enum ss_status no_step(const struct ss_job *job, const struct ss_choice *
 }
 
 /* The next number above `last`, of a device or of the streams of the chosen one; or -1. */
-static int64_t next_track(const struct ss_job *job, const struct ss_choice *choice, bool streams,
-			  int64_t last)
+static int64_t choice_next_track(const struct ss_job *job, const struct ss_choice *choice,
+				 bool streams, int64_t last)
 {
 	int64_t best = -1;
 
@@ -143,7 +181,8 @@ static int64_t next_track(const struct ss_job *job, const struct ss_choice *choi
 		const struct ss_trace *trace = job->files[i].subject.trace;
 
 		for (uint32_t k = 0;
-		     is_chosen(choice, &job->files[i].subject) && k < trace->track_count; k++) {
+		     choice_has_file(choice, &job->files[i].subject) && k < trace->track_count;
+		     k++) {
 			const struct ss_track *track = &trace->tracks[k];
 			int64_t number = streams ? track->tid : track->pid;
 
@@ -158,15 +197,16 @@ static int64_t next_track(const struct ss_job *job, const struct ss_choice *choi
 	return best;
 }
 
-static enum ss_status no_track(const struct ss_job *job, const struct ss_choice *choice,
-			       struct ss_error *err)
+/* Always fails: nothing ran on the chosen device or stream. The error lists those that exist. */
+static enum ss_status choice_fail_no_track(const struct ss_job *job, const struct ss_choice *choice,
+					   struct ss_error *err)
 {
 	bool streams = choice->stream != SS_SELECT_ANY;
 	char words[SS_NUMBERS_BYTES + 64], of_device[48] = "";
 	struct ss_numbers found = { 0 };
 	int64_t next = -1;
 
-	while ((next = next_track(job, choice, streams, next)) >= 0)
+	while ((next = choice_next_track(job, choice, streams, next)) >= 0)
 		ss_numbers_add(&found, next);
 	ss_numbers_tell(&found, streams ? "stream" : "device", "the trace has no GPU work", words);
 	if (!streams)
@@ -186,8 +226,8 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 
 	*out = (struct ss_choice){ .step = ss_wanted_text(wanted, "step") };
 	ss_choice_read_rank(wanted, &out->rank, &out->compares);
-	SS_TRY(read_track(wanted, "device", &out->device, err));
-	SS_TRY(read_track(wanted, "stream", &out->stream, err));
+	SS_TRY(choice_read_track(wanted, "device", &out->device, err));
+	SS_TRY(choice_read_track(wanted, "stream", &out->stream, err));
 	out->is_part = out->step || out->device != SS_SELECT_ANY || out->stream != SS_SELECT_ANY;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_subject *subject = &job->files[i].subject;
@@ -198,12 +238,13 @@ enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_jo
 		has_rank = true;
 		if (!subject->trace)
 			continue;
-		has_steps |= !out->step || find_steps(subject->trace, out->step, &selection);
+		has_steps |= !out->step || choice_find_steps(subject->trace, out->step, &selection);
 		has_all |= ss_choice_select(out, subject->trace, &selection);
 	}
 	if (!has_rank && (job->file_count || out->rank != SS_EVERY_RANK))
 		return ss_choice_no_rank(job, out->rank, err);
 	if (has_all || !out->is_part)
 		return SS_OK;
-	return out->step && !has_steps ? no_step(job, out, err) : no_track(job, out, err);
+	return out->step && !has_steps ? choice_fail_no_step(job, out, err)
+				       : choice_fail_no_track(job, out, err);
 }

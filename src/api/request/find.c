@@ -11,6 +11,7 @@
 
 /* --- what takes which options ------------------------------------------------------------ */
 
+/* A view takes the options of its kind, and those that its groups and columns allow. */
 static uint32_t takers_of_view(const struct ss_view *view)
 {
 	uint32_t takers = SS_TAKER_SORTED;
@@ -56,8 +57,8 @@ uint32_t ss_takers_of_memory(const char *what)
 
 /* --- views ------------------------------------------------------------------------------- */
 
-static enum ss_status find_group(const struct ss_view *view, const char *group, uint32_t *out,
-				 struct ss_error *err)
+static enum ss_status view_find_group(const struct ss_view *view, const char *group, uint32_t *out,
+				      struct ss_error *err)
 {
 	char list[256] = "";
 
@@ -70,12 +71,12 @@ static enum ss_status find_group(const struct ss_view *view, const char *group, 
 		       view->name, group, list);
 }
 
-static enum ss_status take_view(const struct ss_wanted *wanted, const struct ss_view *view,
-				const char *group, struct ss_found *out, struct ss_error *err)
+static enum ss_status found_set_view(const struct ss_wanted *wanted, const struct ss_view *view,
+				     const char *group, struct ss_found *out, struct ss_error *err)
 {
 	*out = (struct ss_found){ .name = view->name, .parts = { { .view = view } } };
 	SS_TRY(ss_wanted_check(wanted, takers_of_view(view), view->name, err));
-	SS_TRY(find_group(view, group, &out->parts[0].group, err));
+	SS_TRY(view_find_group(view, group, &out->parts[0].group, err));
 	out->count = 1;
 	return SS_OK;
 }
@@ -102,7 +103,7 @@ enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, co
 	const struct ss_view *view = NULL;
 
 	SS_TRY(ss_find_named(what, &view, err));
-	return take_view(wanted, view, group, out, err);
+	return found_set_view(wanted, view, group, out, err);
 }
 
 enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
@@ -126,9 +127,9 @@ enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
 		       (int)strcspn(list, ","), list);
 }
 
-/* A report, in a format that holds as many tables as it has. */
-static enum ss_status check_format(const struct ss_wanted *wanted, const struct ss_found *found,
-				   struct ss_error *err)
+/* Refuses a report in a format that has one table. */
+static enum ss_status found_check_format(const struct ss_wanted *wanted,
+					 const struct ss_found *found, struct ss_error *err)
 {
 	const struct ss_renderer *renderer = ss_renderer_find(wanted->format ? wanted->format : "");
 
@@ -147,7 +148,7 @@ enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *o
 	char list[256] = "";
 
 	if (view)
-		return take_view(wanted, view, ss_wanted_text(wanted, "group"), out, err);
+		return found_set_view(wanted, view, ss_wanted_text(wanted, "group"), out, err);
 	if (wanted->what) {
 		for (size_t i = 0; i < ss_snapshot_view_count; i++)
 			ss_text_list(list, sizeof(list),
@@ -163,13 +164,13 @@ enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *o
 			.rows = wanted->top ? 0 : shown[out->count].rows,
 		};
 	SS_TRY(ss_wanted_check(wanted, ss_takers_of_memory(NULL), out->name, err));
-	return check_format(wanted, out, err);
+	return found_check_format(wanted, out, err);
 }
 
 /* --- reports ----------------------------------------------------------------------------- */
 
 /* "budget/part" */
-static struct ss_part part_of_report(const char *name)
+static struct ss_part report_find_part(const char *name)
 {
 	struct ss_part part = { 0 };
 	const char *slash = strchr(name, '/');
@@ -189,8 +190,10 @@ bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wan
 	       !ss_wanted_text(wanted, "stream");
 }
 
-static enum ss_status take_report(const struct ss_wanted *wanted, const struct ss_report *report,
-				  bool several_ranks, struct ss_found *out, struct ss_error *err)
+/* Chooses the views of a report for one rank or for several. */
+static enum ss_status found_set_report(const struct ss_wanted *wanted,
+				       const struct ss_report *report, bool several_ranks,
+				       struct ss_found *out, struct ss_error *err)
 {
 	bool shortened = several_ranks && ss_wanted_by_people(wanted) && report->single;
 	const char *const *views = report->views;
@@ -201,8 +204,8 @@ static enum ss_status take_report(const struct ss_wanted *wanted, const struct s
 		views = report->job_views;
 	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++)
 		if (!shortened || strcmp(views[i], report->single) != 0)
-			out->parts[out->count++] = part_of_report(views[i]);
-	return check_format(wanted, out, err);
+			out->parts[out->count++] = report_find_part(views[i]);
+	return found_check_format(wanted, out, err);
 }
 
 enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
@@ -212,7 +215,7 @@ enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struc
 	const struct ss_report *report = ss_report_find(what);
 
 	if (report)
-		return take_report(wanted, report, several_ranks, out, err);
+		return found_set_report(wanted, report, several_ranks, out, err);
 	if (!ss_view_find(what))
 		return ss_fail(err, SS_ERR_USAGE, "no view or report called '%.60s'", what);
 	return ss_find_view(wanted, what, ss_wanted_text(wanted, "group"), out, err);

@@ -8,7 +8,7 @@
 #include "api/reports/reports.h"
 #include "api/request/request.h"
 
-/* A view, and what its rows are about. */
+/* A view, and the group of its rows. */
 struct ss_part {
 	const struct ss_view *view;
 	uint32_t group;
@@ -23,10 +23,10 @@ struct ss_found {
 	uint32_t count;
 };
 
-/* What takes options (options.h) under this name; 0: there is no such view, report or verdict. */
+/* The takers of options (options.h) under this name; 0: no view, report or verdict is called so. */
 uint32_t ss_takers_of(const char *what);
 
-/* The same of a view of memory, named without its "snapshot-"; NULL: of the report. */
+/* The same for a view of memory, named without its "snapshot-"; NULL: for the report. */
 uint32_t ss_takers_of_memory(const char *view);
 
 /* True for verdicts, which are not made of views: "diagnose" and "what-if". */
@@ -37,7 +37,7 @@ SS_MUST_USE
 enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
 		       struct ss_error *err);
 
-/* The view of that name; the sentence where there is none says which was probably meant. */
+/* Finds a view by name; the error suggests the most similar name. */
 SS_MUST_USE
 enum ss_status ss_find_named(const char *what, const struct ss_view **out, struct ss_error *err);
 
@@ -51,12 +51,12 @@ SS_MUST_USE
 enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
 			      struct ss_error *err);
 
-/* Fails for a report: `format` holds one table. Names the views that it is made of. */
+/* Always fails: `format` has one table, and this is a report. The error names its views. */
 SS_MUST_USE
 enum ss_status ss_found_refuse(const struct ss_found *found, const char *format,
 			       struct ss_error *err);
 
-/* Whether the report has a form that compares ranks, and it is wanted. */
+/* Whether the request wants the form of the report that compares ranks. */
 bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wanted);
 
 #endif

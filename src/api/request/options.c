@@ -290,7 +290,7 @@ bool ss_read_bytes(const char *text, uint64_t *out)
 }
 
 /* Whether "a|b|c" has the word. */
-static bool has_word(const char *words, const char *word)
+static bool choices_have_word(const char *words, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -316,11 +316,11 @@ bool ss_option_accepts(const struct ss_option *option, const char *value)
 	case SS_OPTION_BYTES:
 		return ss_read_bytes(value, &number);
 	case SS_OPTION_RANK:
-		return (strcmp(value, "all") == 0 && has_word(option->argument, value)) ||
+		return (strcmp(value, "all") == 0 && choices_have_word(option->argument, value)) ||
 		       (ss_read_count(value, &number) && number <= INT32_MAX);
 	case SS_OPTION_CHOICE:
 		ss_option_argument(option, words);
-		return has_word(words, value);
+		return choices_have_word(words, value);
 	case SS_OPTION_PAIRS:
 		return strchr(value, '=') && value[0] != '=' && !strchr(value, SS_PAIR_END) &&
 		       !(ss_utf8_check(value, strlen(value)) & SS_UTF8_BAD_BYTES);

@@ -71,7 +71,7 @@ enum ss_option_kind {
 	SS_OPTION_OUTPUT, /* a file or folder that the command writes, and nothing else */
 };
 
-/* Stands between several pairs, and not within one. */
+/* Separates pairs; no pair contains it. */
 #define SS_PAIR_END '\x1f'
 
 enum ss_option_owner {

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "api/request/basis.h"
 #include "api/reports/reports.h"
 #include "load/doubts.h"
 #include "render/arrow.h"
@@ -38,7 +37,7 @@ void ss_query_end(struct ss_query *query)
 /* --- arranging ---------------------------------------------------------------------------- */
 
 /* Puts the ranks' figures side by side. */
-static bool compare_ranks(struct ss_table *table)
+static bool query_compare_ranks(struct ss_table *table)
 {
 	struct ss_table across;
 	bool whole = ss_table_sum_up_ranks(table, &across);
@@ -49,13 +48,13 @@ static bool compare_ranks(struct ss_table *table)
 	return whole;
 }
 
-static bool is_by_rank(const struct ss_view *view)
+static bool view_is_by_rank(const struct ss_view *view)
 {
 	return !view->rankless && !ss_view_of_job(view) && !view->run_snapshot;
 }
 
-/* There were rows, and the name matches none of them: that is why there is nothing to show. */
-static void tell_no_match(struct ss_table *table, const char *name, uint32_t had)
+/* Says in an empty table that its rows do not match the name. */
+static void query_note_no_match(struct ss_table *table, const char *name, uint32_t had)
 {
 	char text[256];
 
@@ -66,9 +65,9 @@ static void tell_no_match(struct ss_table *table, const char *name, uint32_t had
 	table->empty = ss_arena_copy(table->arena, text, strlen(text));
 }
 
-/* Rows that match, and ranks as one: totals of the ranks are of the rows that stay. */
-static enum ss_status choose_rows(const struct ss_query *query, bool compares, bool folds,
-				  struct ss_table *table, struct ss_error *err)
+/* Filters rows by device and name, and merges ranks: totals of ranks cover matching rows only. */
+static enum ss_status query_choose_rows(const struct ss_query *query, bool compares, bool folds,
+					struct ss_table *table, struct ss_error *err)
 {
 	const char *name = ss_wanted_text(query->wanted, "name");
 	const char *device = ss_wanted_text(query->wanted, "device");
@@ -80,14 +79,14 @@ static enum ss_status choose_rows(const struct ss_query *query, bool compares, b
 	had = table->row_count;
 	if (compares && name)
 		named = ss_table_keep_keys(table, name);
-	if (compares ? !compare_ranks(table) : folds && !ss_table_fold(table))
+	if (compares ? !query_compare_ranks(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
 	if (!compares && name) {
 		had = table->row_count;
 		named = ss_table_keep(table, name);
 	}
 	if (name)
-		tell_no_match(table, name, had);
+		query_note_no_match(table, name, had);
 	return named || query->found.is_report
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_USAGE, "'name' does not apply to '%s'",
@@ -95,7 +94,7 @@ static enum ss_status choose_rows(const struct ss_query *query, bool compares, b
 }
 
 /* Cuts the tables of a report to the rows that it shows by default. */
-static void cut_part(struct ss_table *table, uint32_t rows)
+static void query_cut_part(struct ss_table *table, uint32_t rows)
 {
 	if (!rows || table->row_count <= rows)
 		return;
@@ -103,15 +102,15 @@ static void cut_part(struct ss_table *table, uint32_t rows)
 	table->row_count = rows;
 }
 
-/* Rows of all ranks in one order are cut when they are rendered. */
-static enum ss_status arrange(const struct ss_query *query, const struct ss_part *part,
-			      struct ss_table *table, struct ss_error *err)
+/* Arranges one table. Rows of all ranks that are sorted are cut by the renderer, not here. */
+static enum ss_status query_arrange_table(const struct ss_query *query, const struct ss_part *part,
+					  struct ss_table *table, struct ss_error *err)
 {
 	const char *sort = ss_wanted_text(query->wanted, "sort");
-	bool by_rank = is_by_rank(part->view), compares = by_rank && query->compares;
+	bool by_rank = view_is_by_rank(part->view), compares = by_rank && query->compares;
 	bool folds = query->folds && part->view->folds;
 
-	SS_TRY(choose_rows(query, compares, folds, table, err));
+	SS_TRY(query_choose_rows(query, compares, folds, table, err));
 	if (query->is_side)
 		return SS_OK;
 	if (query->found.is_report)
@@ -124,14 +123,14 @@ static enum ss_status arrange(const struct ss_query *query, const struct ss_part
 		ss_table_cut(table, query->wanted->top);
 	if (!ss_table_bound(table))
 		return ss_fail_memory(err, "the table");
-	cut_part(table, part->rows);
+	query_cut_part(table, part->rows);
 	return SS_OK;
 }
 
 enum ss_status ss_query_arrange(struct ss_query *query, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < query->found.count; i++)
-		SS_TRY(arrange(query, &query->found.parts[i], &query->tables[i], err));
+		SS_TRY(query_arrange_table(query, &query->found.parts[i], &query->tables[i], err));
 	return SS_OK;
 }
 
@@ -147,7 +146,7 @@ void ss_query_trust(const struct ss_session *session, struct ss_trust *out)
 
 		out->cut_files += job->files[i].recording.is_cut;
 		out->lost += oddities[SS_SEVERITY_LOST];
-		out->mended += oddities[SS_SEVERITY_REPAIRED];
+		out->repaired += oddities[SS_SEVERITY_REPAIRED];
 		out->notes += oddities[SS_SEVERITY_NOTE];
 		out->absent += oddities[SS_SEVERITY_ABSENT];
 	}
@@ -161,7 +160,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
 
-	/* notes are added to a table that was whole before */
+	/* adding notes may have failed since the table was filled */
 	for (uint32_t i = 0; i < query->found.count; i++)
 		if (query->tables[i].failed)
 			return ss_fail_memory(err, "the table");
@@ -175,7 +174,7 @@ enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-/* --- whole ways --------------------------------------------------------------------------- */
+/* --- complete requests -------------------------------------------------------------------- */
 
 enum ss_status ss_query_list(const struct ss_wanted *wanted, const struct ss_view *view,
 			     void (*fill)(struct ss_table *table), struct ss_text *out,
@@ -214,9 +213,9 @@ enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
 	return status == SS_OK ? ss_query_arrange(query, err) : status;
 }
 
-/* Tables of views and reports, from the files to their rows. */
-static enum ss_status make_tables(struct ss_query *query, struct ss_session *session,
-				  struct ss_error *err)
+/* Fills and arranges the tables of a view or report. */
+static enum ss_status query_make_tables(struct ss_query *query, struct ss_session *session,
+					struct ss_error *err)
 {
 	enum ss_status status = ss_query_views(query, session, err);
 
@@ -229,9 +228,9 @@ static enum ss_status make_tables(struct ss_query *query, struct ss_session *ses
 	return ss_query_arrange(query, err);
 }
 
-/* All but rendering; to be ended also when this failed. */
-static enum ss_status make(struct ss_query *query, struct ss_session *session,
-			   const struct ss_wanted *wanted, struct ss_error *err)
+/* All stages but rendering; end the query even if this failed. */
+static enum ss_status query_make(struct ss_query *query, struct ss_session *session,
+				 const struct ss_wanted *wanted, struct ss_error *err)
 {
 	enum ss_status status;
 	bool several;
@@ -250,7 +249,7 @@ static enum ss_status make(struct ss_query *query, struct ss_session *session,
 	ss_query_trust(session, &query->trust);
 	ss_identity_of_job(&session->job, query->choice.rank, &query->run);
 	ss_query_begin(query, wanted, &session->memory);
-	return status == SS_OK ? make_tables(query, session, err) : status;
+	return status == SS_OK ? query_make_tables(query, session, err) : status;
 }
 
 enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wanted *wanted,
@@ -262,7 +261,7 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 
 	if (wanted->what && ss_is_verdict(wanted->what))
 		return ss_session_diagnose(session, wanted, out, err);
-	status = make(&query, session, wanted, err);
+	status = query_make(&query, session, wanted, err);
 	if (status == SS_OK && query.found.report) {
 		query.found.report->headline(&session->job, &headline);
 		query.headline = headline.data;
@@ -298,7 +297,7 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	wanted.format = NULL; /* every file, not what is summed up for people */
 	if (wanted.what && ss_is_verdict(wanted.what))
 		return ss_session_findings(session, &wanted, out, err);
-	status = make(&query, session, &wanted, err);
+	status = query_make(&query, session, &wanted, err);
 	if (status == SS_OK && query.found.is_report)
 		status = ss_found_refuse(&query.found, "Arrow", err);
 	if (status == SS_OK)

@@ -11,15 +11,16 @@
 #include "api/request/choice.h"
 #include "api/request/find.h"
 #include "api/session.h"
+#include "memory/opened.h"
 #include "stepscope_arrow.h"
 
 struct ss_query {
 	const struct ss_wanted *wanted;
 	struct ss_found found;
 	struct ss_choice choice;
-	bool folds;    /* tables of a report are summed over the files, where the view can be */
+	bool folds;    /* tables of a report are summed over the files, if the view supports it */
 	bool compares; /* the figures of ranks are put side by side */
-	bool is_side;  /* of a comparison: arranged when both are there */
+	bool is_side;  /* one side of a comparison, arranged when both exist */
 	struct ss_arena scratch;
 	struct ss_table tables[SS_REPORT_VIEWS_MAX];
 	const char *headline; /* of a report; NULL: none */
@@ -27,12 +28,12 @@ struct ss_query {
 	struct ss_identity run;
 };
 
-/* After what is asked for was found: tables without rows. Ended by ss_query_end(). */
+/* Makes the empty tables of query->found. End the query with ss_query_end(). */
 void ss_query_begin(struct ss_query *query, const struct ss_wanted *wanted,
 		    struct ss_memory *memory);
 void ss_query_end(struct ss_query *query);
 
-/* Rows that match, their sums and order: of all tables, once they are filled. */
+/* Filters, sums up and sorts the rows of all tables, once they are filled. */
 SS_MUST_USE
 enum ss_status ss_query_arrange(struct ss_query *query, struct ss_error *err);
 
@@ -52,8 +53,8 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			      struct ss_error *err);
 
 /*
- * The tables of one view of a session, for a comparison: `what` and `group` instead of those of
- * the request. To be ended also when this failed.
+ * The tables of one view of a session, for a comparison: `what` and `group` instead of those of the
+ * request. End it even if this failed.
  */
 SS_MUST_USE
 enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
@@ -69,9 +70,25 @@ enum ss_status ss_query_list(const struct ss_wanted *wanted, const struct ss_vie
 /* How far the files of the session can be trusted. */
 void ss_query_trust(const struct ss_session *session, struct ss_trust *out);
 
-/* ss_session_run() of a request that was taken apart. */
+/* ss_session_run() of a parsed request. */
 SS_MUST_USE
 enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wanted *wanted,
 				 struct ss_text *out, struct ss_error *err);
+
+/*
+ * ../snapshots.c: runs what ss_find_memory() found; `run` is what the output says about itself.
+ */
+SS_MUST_USE
+enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
+			       const struct ss_identity *run, const struct ss_found *found,
+			       const struct ss_wanted *wanted, struct ss_text *out,
+			       struct ss_error *err);
+
+/*
+ * basis.c: sets table->basis, what its figures refer to: "sum over 4 steps". Nothing if steps do
+ * not matter or the table is empty.
+ */
+void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, uint32_t group,
+		  struct ss_table *table);
 
 #endif

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "api/first_sizes.h"
+#include "api/sized.h"
 
-/* Options with a form of their own in struct ss_request and those of its list have one room. */
-static const struct ss_option *find(const char *name, size_t length)
+/* Finds an option of requests: a field of struct ss_request, or one of its list. */
+static const struct ss_option *request_find_option(const char *name, size_t length)
 {
 	for (size_t i = 0; i < ss_option_count; i++)
 		if (ss_options[i].owner != SS_OPTION_OF_COMMAND &&
@@ -19,21 +19,22 @@ static const struct ss_option *find(const char *name, size_t length)
 	return NULL;
 }
 
-static enum ss_status unknown(const char *name, int length, struct ss_error *err)
+static enum ss_status request_fail_unknown(const char *name, int length, struct ss_error *err)
 {
 	char list[256] = "";
 
 	/* one name can mean two options, of different commands */
 	for (size_t i = 0; i < ss_option_count; i++)
 		if (ss_options[i].owner == SS_OPTION_OF_REQUEST &&
-		    find(ss_options[i].name, strlen(ss_options[i].name)) == &ss_options[i])
+		    request_find_option(ss_options[i].name, strlen(ss_options[i].name)) ==
+			    &ss_options[i])
 			ss_text_list(list, sizeof(list), ss_options[i].name);
 	return ss_fail(err, SS_ERR_USAGE, "no option called '%.*s'; there are %s", length, name,
 		       list);
 }
 
-static enum ss_status add(struct ss_wanted *wanted, const struct ss_option *option,
-			  const char *value, struct ss_error *err)
+static enum ss_status wanted_add_option(struct ss_wanted *wanted, const struct ss_option *option,
+					const char *value, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < wanted->count; i++)
 		if (wanted->given[i].option == option)
@@ -47,17 +48,18 @@ static enum ss_status add(struct ss_wanted *wanted, const struct ss_option *opti
 
 bool ss_wanted_knows(const char *name)
 {
-	return find(name, strlen(name)) != NULL;
+	return request_find_option(name, strlen(name)) != NULL;
 }
 
 enum ss_status ss_wanted_add(struct ss_wanted *wanted, const char *name, const char *value,
 			     struct ss_error *err)
 {
-	const struct ss_option *option = find(name, strlen(name));
+	const struct ss_option *option = request_find_option(name, strlen(name));
 
 	if (!value)
 		return SS_OK;
-	return option ? add(wanted, option, value, err) : unknown(name, (int)strlen(name), err);
+	return option ? wanted_add_option(wanted, option, value, err)
+		      : request_fail_unknown(name, (int)strlen(name), err);
 }
 
 enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted *out,
@@ -77,23 +79,23 @@ enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted
 	for (size_t i = 0; own.options && own.options[i]; i++) {
 		const char *text = own.options[i];
 		size_t length = strcspn(text, "=");
-		const struct ss_option *option = find(text, length);
+		const struct ss_option *option = request_find_option(text, length);
 
 		if (!option || option->owner != SS_OPTION_OF_REQUEST)
-			return unknown(text, length < 40 ? (int)length : 40, err);
+			return request_fail_unknown(text, length < 40 ? (int)length : 40, err);
 		if (!text[length] && option->kind != SS_OPTION_FLAG)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "option '%s' has no value: write it as "
 				       "\"%s=value\"",
 				       option->name, option->name);
-		SS_TRY(add(out, option, text + length + (text[length] == '='), err));
+		SS_TRY(wanted_add_option(out, option, text + length + (text[length] == '='), err));
 	}
 	return SS_OK;
 }
 
 const char *ss_wanted_text(const struct ss_wanted *wanted, const char *name)
 {
-	assert(find(name, strlen(name)));
+	assert(request_find_option(name, strlen(name)));
 	for (uint32_t i = 0; i < wanted->count; i++)
 		if (strcmp(wanted->given[i].option->name, name) == 0)
 			return wanted->given[i].value;

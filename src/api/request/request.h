@@ -16,7 +16,7 @@
 #define SS_WANTED_MAX 16
 
 struct ss_wanted {
-	const char *what; /* NULL: what is usual where it is asked for */
+	const char *what; /* NULL: the default of the call */
 	const char *format;
 	uint32_t width, top, rows;
 	bool color;
@@ -28,7 +28,7 @@ struct ss_wanted {
 	uint32_t count;
 };
 
-/* Fails where the struct is of another library, or an option has no name, is unknown or twice. */
+/* Fails if the struct is of a newer library, or an option is unknown, repeated or has no value. */
 SS_MUST_USE
 enum ss_status ss_wanted_read(const struct ss_request *request, struct ss_wanted *out,
 			      struct ss_error *err);
@@ -41,25 +41,25 @@ SS_MUST_USE
 enum ss_status ss_wanted_add(struct ss_wanted *wanted, const char *name, const char *value,
 			     struct ss_error *err);
 
-/* The value of an option, which is declared; NULL: it was not given. */
+/* The value of a declared option; NULL: it was not given. */
 const char *ss_wanted_text(const struct ss_wanted *wanted, const char *name);
 
 /*
  * Fails with "'step' does not apply to 'diagnose'" where one was given that `takers` do not have,
- * or with a value that is none for them.
+ * or with a value that they do not accept.
  */
 SS_MUST_USE
 enum ss_status ss_wanted_check(const struct ss_wanted *wanted, uint32_t takers, const char *what,
 			       struct ss_error *err);
 
-/* Fails where no view was named, so that there are several, and something is about one of them. */
+/* Fails if no view was named and an option applies to one view only ('group', 'sort'). */
 SS_MUST_USE
 enum ss_status ss_wanted_one_view(const struct ss_wanted *wanted, struct ss_error *err);
 
-/* Whether it is for people, who want the sum of many files; programs want every file. */
+/* Whether people read the output: they get sums over many files, programs get every file. */
 bool ss_wanted_by_people(const struct ss_wanted *wanted);
 
-/* How it is to be rendered; fails where there is no such format. */
+/* The renderer and its options; fails if there is no such format. */
 SS_MUST_USE
 enum ss_status ss_wanted_format(const struct ss_wanted *wanted, const struct ss_renderer **renderer,
 				struct ss_render_options *options, struct ss_error *err);

@@ -6,10 +6,11 @@
 #include "ranks/notes.h"
 #include "table/arrange.h"
 
-/* Runs a view on a part of a file. */
-static enum ss_status run_part(const struct ss_view *view, const struct ss_choice *choice,
-			       const struct ss_subject *subject, struct ss_table *out,
-			       struct ss_error *err)
+/* Runs a view on the chosen part of a file. */
+static enum ss_status view_run_on_selection(const struct ss_view *view,
+					    const struct ss_choice *choice,
+					    const struct ss_subject *subject, struct ss_table *out,
+					    struct ss_error *err)
 {
 	struct ss_subject part = *subject;
 	struct ss_selection selection;
@@ -31,8 +32,8 @@ static enum ss_status run_part(const struct ss_view *view, const struct ss_choic
 	return status;
 }
 
-/* Makes the session's facts those of the trace. */
-static struct ss_facts *facts_of(struct ss_session *session, const struct ss_trace *trace)
+/* The session's facts, made anew if they are of another trace. */
+static struct ss_facts *session_facts_of(struct ss_session *session, const struct ss_trace *trace)
 {
 	if (session->facts.trace != trace) {
 		ss_facts_release(&session->facts);
@@ -41,9 +42,11 @@ static struct ss_facts *facts_of(struct ss_session *session, const struct ss_tra
 	return &session->facts;
 }
 
-static enum ss_status run_on_file(struct ss_session *session, const struct ss_part *part,
-				  const struct ss_choice *choice, const struct ss_subject *file,
-				  struct ss_table *out, struct ss_error *err)
+/* Runs a view of one rank on a file, or on the chosen part of it. */
+static enum ss_status view_run_on_file(struct ss_session *session, const struct ss_part *part,
+				       const struct ss_choice *choice,
+				       const struct ss_subject *file, struct ss_table *out,
+				       struct ss_error *err)
 {
 	struct ss_subject subject = *file;
 
@@ -52,14 +55,14 @@ static enum ss_status run_on_file(struct ss_session *session, const struct ss_pa
 	out->rank = subject.rank;
 	subject.group = part->group;
 	if (choice->is_part && subject.trace)
-		return run_part(part->view, choice, &subject, out, err);
-	subject.facts = facts_of(session, subject.trace);
+		return view_run_on_selection(part->view, choice, &subject, out, err);
+	subject.facts = session_facts_of(session, subject.trace);
 	return part->view->run(&subject, out, err);
 }
 
 /* Runs a view of all ranks together. */
-static enum ss_status run_on_job(struct ss_session *session, const struct ss_part *part,
-				 int64_t rank, struct ss_table *out, struct ss_error *err)
+static enum ss_status view_run_on_job(struct ss_session *session, const struct ss_part *part,
+				      int64_t rank, struct ss_table *out, struct ss_error *err)
 {
 	struct ss_job *job = &session->job;
 
@@ -76,9 +79,9 @@ static enum ss_status run_on_job(struct ss_session *session, const struct ss_par
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
-/* What a digest does not have, for a view of one rank. */
-static enum ss_status check_events(const struct ss_job_file *file, const struct ss_part *part,
-				   struct ss_error *err)
+/* Fails if a view of one rank needs the events of a digest, which has none. */
+static enum ss_status view_check_events(const struct ss_job_file *file, const struct ss_part *part,
+					struct ss_error *err)
 {
 	if (!file->is_digest || !file->is_reduced || ss_view_of_job(part->view))
 		return SS_OK;
@@ -88,8 +91,8 @@ static enum ss_status check_events(const struct ss_job_file *file, const struct 
 		       file->subject.path);
 }
 
-/* What the views read of a file; a part of it is made of all columns. */
-static uint32_t columns_of(const struct ss_query *query)
+/* The columns that the views read of a file; choosing a part of it needs all. */
+static uint32_t query_columns(const struct ss_query *query)
 {
 	uint32_t columns = 0;
 
@@ -104,7 +107,10 @@ static uint32_t columns_of(const struct ss_query *query)
 	return columns;
 }
 
-/* All views on one file before the next: they share what is held of one file only. */
+/*
+ * Runs all views on one file before the next: they share its facts, which are kept of one file
+ * only.
+ */
 enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
 			      struct ss_error *err)
 {
@@ -121,17 +127,18 @@ enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
-		SS_TRY(ss_job_need(&session->job, &session->job.files[i], columns_of(query), err));
+		SS_TRY(ss_job_need(&session->job, &session->job.files[i], query_columns(query),
+				   err));
 		for (uint32_t k = 0; k < query->found.count; k++) {
-			SS_TRY(check_events(&session->job.files[i], &parts[k], err));
-			SS_TRY(run_on_file(session, &parts[k], choice, file, &query->tables[k],
-					   err));
+			SS_TRY(view_check_events(&session->job.files[i], &parts[k], err));
+			SS_TRY(view_run_on_file(session, &parts[k], choice, file, &query->tables[k],
+						err));
 		}
 	}
 	for (uint32_t k = 0; k < query->found.count; k++) {
 		if (ss_view_of_job(parts[k].view))
-			SS_TRY(run_on_job(session, &parts[k], choice->rank, &query->tables[k],
-					  err));
+			SS_TRY(view_run_on_job(session, &parts[k], choice->rank, &query->tables[k],
+					       err));
 		if (query->tables[k].failed)
 			return ss_fail_memory(err, "the table");
 	}

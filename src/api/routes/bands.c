@@ -10,13 +10,14 @@
 
 #define MAGIC 0x31425353u /* "SSB1" */
 
-/* What a page draws when it does not say how many. */
+/* The default number of bands. */
 #define BANDS_USUAL 4000
 
-/* A band has at most a point a pixel: no answer has more of them. */
+/* A band has at most one point per pixel; no answer has more points than this. */
 #define POINTS_MAX (INT64_C(1) << 24)
 
-static void add_moment(const struct ss_drawn_area *drawn, uint32_t event, struct ss_text *out)
+static void bands_write_moment(const struct ss_drawn_area *drawn, uint32_t event,
+			       struct ss_text *out)
 {
 	const struct ss_device_memory *device = drawn->area->device;
 	int64_t at_ns = -1;
@@ -27,7 +28,8 @@ static void add_moment(const struct ss_drawn_area *drawn, uint32_t event, struct
 	ss_drawn_double(out, at_ns < 0 ? NAN : (double)at_ns);
 }
 
-static void add_wide_columns(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
+/* Columns of 8 bytes come first: they are aligned in the browser. */
+static void bands_write_wide(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
 			     struct ss_text *out)
 {
 	for (uint32_t i = 0; i < bands->pixel_count; i++)
@@ -37,9 +39,9 @@ static void add_wide_columns(const struct ss_drawn_area *drawn, const struct ss_
 	for (uint32_t i = 0; i < bands->count; i++)
 		ss_drawn_double(out, (double)bands->items[i].bytes);
 	for (uint32_t i = 0; i < bands->count; i++)
-		add_moment(drawn, bands->items[i].made, out);
+		bands_write_moment(drawn, bands->items[i].made, out);
 	for (uint32_t i = 0; i < bands->count; i++)
-		add_moment(drawn, bands->items[i].freed, out);
+		bands_write_moment(drawn, bands->items[i].freed, out);
 	for (uint32_t i = 0; i < bands->count; i++)
 		ss_text_add(out, (const char *)&bands->items[i].address,
 			    sizeof(bands->items[i].address));
@@ -47,8 +49,9 @@ static void add_wide_columns(const struct ss_drawn_area *drawn, const struct ss_
 		ss_drawn_double(out, (double)bands->points[i].offset_bytes);
 }
 
-static void write_answer(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
-			 struct ss_text *out)
+/* The binary answer; docs/formats/viewer.md describes its columns. */
+static void bands_write(const struct ss_drawn_area *drawn, const struct ss_bands *bands,
+			struct ss_text *out)
 {
 	ss_drawn_u32(out, MAGIC);
 	ss_drawn_u32(out, bands->pixel_count);
@@ -56,7 +59,7 @@ static void write_answer(const struct ss_drawn_area *drawn, const struct ss_band
 	ss_drawn_u32(out, bands->point_count);
 	ss_drawn_double(out, (double)drawn->window.from_ns);
 	ss_drawn_double(out, (double)drawn->window.to_ns);
-	add_wide_columns(drawn, bands, out);
+	bands_write_wide(drawn, bands, out);
 	for (uint32_t i = 0; i < bands->pixel_count; i++)
 		ss_drawn_u32(out, bands->smaller_count[i]);
 	for (uint32_t i = 0; i < bands->count; i++)
@@ -75,8 +78,9 @@ static void write_answer(const struct ss_drawn_area *drawn, const struct ss_band
 		ss_drawn_u32(out, bands->points[i].pixel);
 }
 
-static enum ss_status draw(const struct ss_asked *asked, const struct ss_drawn_area *drawn,
-			   struct ss_answer *out, struct ss_error *err)
+static enum ss_status bands_answer_area(const struct ss_asked *asked,
+					const struct ss_drawn_area *drawn, struct ss_answer *out,
+					struct ss_error *err)
 {
 	struct ss_bands bands;
 	enum ss_status status;
@@ -94,19 +98,20 @@ static enum ss_status draw(const struct ss_asked *asked, const struct ss_drawn_a
 			       (uint32_t)most, err);
 	if (status == SS_OK) {
 		out->media_type = "application/octet-stream";
-		write_answer(drawn, &bands, &out->body);
+		bands_write(drawn, &bands, &out->body);
 	}
 	ss_bands_release(&bands);
 	return status;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status bands_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	struct ss_drawn_area drawn;
 	enum ss_status status;
 
 	SS_TRY(ss_drawn_area_make(&drawn, asked, err));
-	status = draw(asked, &drawn, out, err);
+	status = bands_answer_area(asked, &drawn, out, err);
 	ss_drawn_area_release(&drawn);
 	return status;
 }
@@ -116,5 +121,5 @@ const struct ss_route ss_route_bands = {
 	.summary = "The memory of a snapshot in a window, one band per allocation",
 	.parameters = SS_DRAWN_PARAMETERS " most",
 	.apart = true,
-	.run = run,
+	.run = bands_answer,
 };

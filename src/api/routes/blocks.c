@@ -4,19 +4,20 @@
  */
 #include <inttypes.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/holders/block_map.h"
 
-/* Browsers hold no more rectangles than this. */
+/* Browsers cannot draw more rectangles. */
 #define BLOCKS_MAX 1000000u
 
-static const char *state_name(uint8_t state)
+static const char *blocks_state_name(uint8_t state)
 {
 	return state == SS_BLOCK_INACTIVE ? "free" : state == SS_BLOCK_PENDING ? "pending" : "used";
 }
 
-static void add_about(const struct ss_snapshot *snapshot, uint32_t index, struct ss_text *out)
+static void blocks_write_about(const struct ss_snapshot *snapshot, uint32_t index,
+			       struct ss_text *out)
 {
 	const struct ss_segment *segment = &snapshot->segments[index];
 
@@ -28,11 +29,14 @@ static void add_about(const struct ss_snapshot *snapshot, uint32_t index, struct
 		     segment->is_expandable ? "true" : "false");
 }
 
-static void add_block(const struct ss_device_memory *device, const struct ss_map_segment *segment,
-		      const struct ss_map_block *block, bool is_first, struct ss_text *out)
+/* [offset, bytes, state, purpose, requested bytes, stack, event] */
+static void blocks_write_block(const struct ss_device_memory *device,
+			       const struct ss_map_segment *segment,
+			       const struct ss_map_block *block, bool is_first, struct ss_text *out)
 {
 	ss_text_addf(out, "%s[%" PRIu64 ",%" PRId64 ",\"%s\",", is_first ? "" : ",",
-		     block->address - segment->address, block->bytes, state_name(block->state));
+		     block->address - segment->address, block->bytes,
+		     blocks_state_name(block->state));
 	if (block->state == SS_BLOCK_INACTIVE) {
 		ss_text_add_string(out, "null,null,null,null]");
 		return;
@@ -49,8 +53,8 @@ static void add_block(const struct ss_device_memory *device, const struct ss_map
 		ss_text_addf(out, ",%" PRIu32 "]", block->row - device->first);
 }
 
-static void write_map(const struct ss_block_map *map, const struct ss_snapshot *snapshot,
-		      const struct ss_device_memory *device, struct ss_text *out)
+static void blocks_write_map(const struct ss_block_map *map, const struct ss_snapshot *snapshot,
+			     const struct ss_device_memory *device, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < map->segment_count; i++) {
 		const struct ss_map_segment *segment = &map->segments[i];
@@ -58,15 +62,17 @@ static void write_map(const struct ss_block_map *map, const struct ss_snapshot *
 		ss_text_addf(out, "%s\n {\"address\":\"0x%" PRIx64 "\",\"bytes\":%" PRId64,
 			     i ? "," : "", segment->address, segment->bytes);
 		if (segment->segment != SS_NO_ID)
-			add_about(snapshot, segment->segment, out);
+			blocks_write_about(snapshot, segment->segment, out);
 		ss_text_add_string(out, ",\"blocks\":[");
 		for (uint32_t k = 0; k < segment->count; k++)
-			add_block(device, segment, &map->blocks[segment->first + k], k == 0, out);
+			blocks_write_block(device, segment, &map->blocks[segment->first + k],
+					   k == 0, out);
 		ss_text_add_string(out, "]}");
 	}
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status blocks_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
@@ -100,7 +106,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		else
 			ss_text_add_int(&out->body, event);
 		ss_text_add_string(&out->body, ",\"segments\":[");
-		write_map(&map, &opened->snapshot, device, &out->body);
+		blocks_write_map(&map, &opened->snapshot, device, &out->body);
 		ss_text_add_string(&out->body, "]}\n");
 	}
 	ss_block_map_release(&map);
@@ -113,5 +119,5 @@ const struct ss_route ss_route_blocks = {
 		"The segments of a snapshot and the blocks in them, at the end or after an event",
 	.parameters = "snapshot device event",
 	.apart = true,
-	.run = run,
+	.run = blocks_answer,
 };

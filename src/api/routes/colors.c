@@ -7,41 +7,42 @@
 #include "table/missing.h"
 #include "timeline/index.h"
 
-struct list {
+struct color_list {
 	struct ss_text *out;
 	uint32_t count;
 };
 
-static void add(struct list *list, int number, const char *name)
+static void colors_write_one(struct color_list *list, int number, const char *name)
 {
 	ss_text_addf(list->out, "%s\n {\"number\":%d,\"name\":", list->count++ ? "," : "", number);
 	ss_render_quoted(list->out, name);
 	ss_text_add_string(list->out, "}");
 }
 
-static void add_phases(struct list *list)
+static void colors_write_phases(struct color_list *list)
 {
 	for (uint32_t i = 0; i < SS_PHASE_COUNT; i++)
-		add(list, ss_paint_of_phase(i), ss_phase_name((enum ss_phase)i));
+		colors_write_one(list, ss_paint_of_phase(i), ss_phase_name((enum ss_phase)i));
 }
 
 /* Modules or streams; false: the file has none. */
-static bool add_names(struct list *list, const struct ss_paints *paints, const char *rest,
-		      const char *none)
+static bool colors_write_names(struct color_list *list, const struct ss_paints *paints,
+			       const char *rest, const char *none)
 {
 	for (uint32_t i = 1; i < paints->names.count; i++)
-		add(list, (int)(SS_PAINT_FIRST + i - 1), paints->names.items[i].text);
+		colors_write_one(list, (int)(SS_PAINT_FIRST + i - 1), paints->names.items[i].text);
 	if (!list->count)
 		return false;
 	if (paints->has_rest)
-		add(list, SS_PAINT_REST, rest);
-	add(list, SS_COLOR_OTHER, none);
+		colors_write_one(list, SS_PAINT_REST, rest);
+	colors_write_one(list, SS_COLOR_OTHER, none);
 	return true;
 }
 
-static enum ss_status add_colors(struct ss_timeline *timeline, enum ss_paint_by by,
-				 struct list *list, enum ss_missing *missing, bool *lacks,
-				 struct ss_error *err)
+/* The colours by number; `lacks`: the files do not have what `missing` says. */
+static enum ss_status colors_write_all(struct ss_timeline *timeline, enum ss_paint_by by,
+				       struct color_list *list, enum ss_missing *missing,
+				       bool *lacks, struct ss_error *err)
 {
 	uint32_t leader = ss_paints_leader(timeline);
 	const struct ss_paints *paints = NULL;
@@ -49,21 +50,23 @@ static enum ss_status add_colors(struct ss_timeline *timeline, enum ss_paint_by 
 	*lacks = false;
 	if (by == SS_PAINT_CATEGORY)
 		for (int i = 0; i < SS_COLOR_COUNT; i++)
-			add(list, i, ss_color_name((enum ss_color)i));
+			colors_write_one(list, i, ss_color_name((enum ss_color)i));
 	if (by == SS_PAINT_PHASE)
-		add_phases(list);
+		colors_write_phases(list);
 	if ((by != SS_PAINT_MODULE && by != SS_PAINT_STREAM) || leader == SS_NO_ROW)
 		return SS_OK;
 	SS_TRY(ss_paints_of(timeline, leader, by, &paints, err));
 	*missing = by == SS_PAINT_MODULE ? SS_MISSING_MODULES : SS_MISSING_DEVICE;
-	*lacks = !(by == SS_PAINT_MODULE ? add_names(list, paints, "other modules", "no module")
-					 : add_names(list, paints, "other streams", "no stream"));
+	*lacks = !(by == SS_PAINT_MODULE
+			   ? colors_write_names(list, paints, "other modules", "no module")
+			   : colors_write_names(list, paints, "other streams", "no stream"));
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status colors_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
-	struct list list = { .out = &out->body };
+	struct color_list list = { .out = &out->body };
 	enum ss_missing missing = SS_MISSING_DEVICE;
 	struct ss_timeline *timeline;
 	enum ss_paint_by by;
@@ -74,7 +77,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_color(asked, &by, err));
 	ss_text_addf(&out->body, "{\"schema\":\"stepscope.colors/1\",\"color\":\"%s\",\"colors\":[",
 		     ss_paint_name(by));
-	SS_TRY(add_colors(timeline, by, &list, &missing, &lacks, err));
+	SS_TRY(colors_write_all(timeline, by, &list, &missing, &lacks, err));
 	ss_text_add_string(&out->body, "],\n\"missing\":");
 	if (lacks) {
 		ss_missing_sentence(missing, sentence, sizeof(sentence));
@@ -91,5 +94,5 @@ const struct ss_route ss_route_colors = {
 	.summary = "What the colours of the timeline mean",
 	.parameters = "color",
 	.apart = true,
-	.run = run,
+	.run = colors_answer,
 };

@@ -4,7 +4,8 @@
  */
 #include "api/viewer/route.h"
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status compare_answer(const struct ss_asked *asked, struct ss_answer *out,
+				     struct ss_error *err)
 {
 	struct ss_wanted wanted;
 
@@ -21,5 +22,5 @@ const struct ss_route ss_route_compare = {
 	.parameters = "",
 	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.takes_rest = true,
-	.run = run,
+	.run = compare_answer,
 };

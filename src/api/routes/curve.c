@@ -7,9 +7,9 @@
 #include "api/viewer/route.h"
 #include "timeline/draw/draw.h"
 
-/* What is asked for: a kind, and of it the first that the other parameters fit. */
-static enum ss_status find_curve(const struct ss_asked *asked, struct ss_curves *curves,
-				 struct ss_curve **out, struct ss_error *err)
+/* Finds the first curve of the requested kind that matches device and name. */
+static enum ss_status curve_find_requested(const struct ss_asked *asked, struct ss_curves *curves,
+					   struct ss_curve **out, struct ss_error *err)
 {
 	const char *kind = ss_asked_text(asked, "curve"), *name = ss_asked_text(asked, "name");
 	bool has_device = ss_asked_text(asked, "device");
@@ -31,7 +31,8 @@ static enum ss_status find_curve(const struct ss_asked *asked, struct ss_curves 
 	return ss_fail(err, SS_ERR_MISSING, "the file has no curve '%.40s'", kind);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status curve_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_window window;
@@ -43,7 +44,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_file(asked, timeline, &file, err));
 	SS_TRY(ss_asked_window(asked, &window, err));
 	SS_TRY(ss_index_of(timeline, file, &index, err));
-	SS_TRY(find_curve(asked, &index->curves, &curve, err));
+	SS_TRY(curve_find_requested(asked, &index->curves, &curve, err));
 	out->media_type = "application/octet-stream";
 	return ss_draw_curve(timeline, file, curve, &window, &out->body, err);
 }
@@ -53,5 +54,5 @@ const struct ss_route ss_route_curve = {
 	.summary = "A curve in a window: minimum and maximum per pixel",
 	.parameters = "file curve device name from to pixels",
 	.apart = true,
-	.run = run,
+	.run = curve_answer,
 };

@@ -5,13 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/history/summits.h"
 
 /* ,"name":{"event":7,"at_ns":8,"stack":9,"line":"..."} of another event, or null. */
-static void add_other(const char *name, const struct ss_opened *opened,
-		      const struct ss_device_memory *device, uint32_t row, struct ss_text *out)
+static void event_write_other(const char *name, const struct ss_opened *opened,
+			      const struct ss_device_memory *device, uint32_t row,
+			      struct ss_text *out)
 {
 	const struct ss_snapshot *snapshot = &opened->snapshot;
 
@@ -27,7 +28,8 @@ static void add_other(const char *name, const struct ss_opened *opened,
 	ss_text_add_string(out, "}");
 }
 
-static void write_event(const struct ss_opened *opened, const struct ss_device_memory *device,
+/* The event itself, its block, and the event that freed or made the block. */
+static void event_write(const struct ss_opened *opened, const struct ss_device_memory *device,
 			uint32_t row, struct ss_text *out)
 {
 	const struct ss_memory_events *events = &opened->snapshot.events;
@@ -52,13 +54,14 @@ static void write_event(const struct ss_opened *opened, const struct ss_device_m
 			     ? ss_purpose_name(ss_purpose_of(&opened->history, &opened->spots, row))
 			     : NULL,
 		     out);
-	add_other("freed", opened, device, allocates ? partner : SS_NO_ROW, out);
-	/* itself: what it frees was there before the events */
-	add_other("made", opened, device, frees && partner != row ? partner : SS_NO_ROW, out);
+	event_write_other("freed", opened, device, allocates ? partner : SS_NO_ROW, out);
+	/* it is its own partner if it frees a block from before the recording */
+	event_write_other("made", opened, device, frees && partner != row ? partner : SS_NO_ROW,
+			  out);
 }
 
 /* What is in use after it, and which of the peaks it is. */
-static void write_state(const struct ss_summits *summits, struct ss_text *out)
+static void event_write_state(const struct ss_summits *summits, struct ss_text *out)
 {
 	ss_text_addf(out, ",\"active_bytes\":%" PRId64, summits->active_bytes);
 	ss_spot_int_known("reserved_bytes", summits->reserved_bytes, out);
@@ -67,9 +70,9 @@ static void write_state(const struct ss_summits *summits, struct ss_text *out)
 }
 
 /* Where `go` leads from an event; -1: nowhere. */
-static enum ss_status find_way(const struct ss_opened *opened,
-			       const struct ss_device_memory *device, const char *go,
-			       int64_t *event, struct ss_error *err)
+static enum ss_status event_follow(const struct ss_opened *opened,
+				   const struct ss_device_memory *device, const char *go,
+				   int64_t *event, struct ss_error *err)
 {
 	struct ss_summits summits;
 
@@ -86,7 +89,8 @@ static enum ss_status find_way(const struct ss_opened *opened,
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status event_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
@@ -98,18 +102,18 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
 	if (!device || !device->count)
 		return ss_fail(err, SS_ERR_MISSING, "no events were recorded");
-	/* one can come from before the first and from after the last */
+	/* `go` may begin before the first event and after the last */
 	SS_TRY(ss_asked_needed(asked, "event", go ? -1 : 0, (int64_t)device->count - !go, &event,
 			       err));
 	if (go)
-		SS_TRY(find_way(opened, device, go, &event, err));
+		SS_TRY(event_follow(opened, device, go, &event, err));
 	if (event < 0) {
 		ss_text_add_string(&out->body, "null\n");
 		return SS_OK;
 	}
 	ss_summits_find(&opened->history, device, event, &summits);
-	write_event(opened, device, device->first + (uint32_t)event, &out->body);
-	write_state(&summits, &out->body);
+	event_write(opened, device, device->first + (uint32_t)event, &out->body);
+	event_write_state(&summits, &out->body);
 	return SS_OK;
 }
 
@@ -118,5 +122,5 @@ const struct ss_route ss_route_event = {
 	.summary = "An event of a snapshot: what it did, when, and the fate of its block",
 	.parameters = "snapshot device event go",
 	.apart = true,
-	.run = run,
+	.run = event_answer,
 };

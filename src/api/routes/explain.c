@@ -4,7 +4,8 @@
  */
 #include "api/viewer/route.h"
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status explain_answer(const struct ss_asked *asked, struct ss_answer *out,
+				     struct ss_error *err)
 {
 	struct ss_request request = { .what = *asked->rest ? asked->rest : NULL,
 				      .format = ss_asked_text(asked, "format") };
@@ -19,5 +20,5 @@ const struct ss_route ss_route_explain = {
 	.summary = "The page of a rule as Markdown (explain/straggler), or the list of all",
 	.parameters = "format",
 	.takes_rest = true,
-	.run = run,
+	.run = explain_answer,
 };

@@ -9,8 +9,8 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-static void add_place(const struct ss_flag_place *place, const struct ss_timeline *timeline,
-		      const char *before, struct ss_text *out)
+static void flags_write_place(const struct ss_flag_place *place, const struct ss_timeline *timeline,
+			      const char *before, struct ss_text *out)
 {
 	ss_text_addf(out, "%s{\"file\":%" PRIu32, before, place->file);
 	ss_spot_lane(&timeline->files[place->file], place->track, place->row, out);
@@ -18,25 +18,26 @@ static void add_place(const struct ss_flag_place *place, const struct ss_timelin
 		     place->start_ns, place->end_ns, place->ns);
 }
 
-static void add_places(const struct ss_flag_places *places, const struct ss_timeline *timeline,
-		       struct ss_text *out)
+/* The longest places of a finding, and where the others are: a place per stretch of time. */
+static void flags_write_places(const struct ss_flag_places *places,
+			       const struct ss_timeline *timeline, struct ss_text *out)
 {
 	const char *before = "\n   ";
 
 	ss_text_addf(out, ",\"count\":%" PRIu64 ",\"places\":[", places->all_count);
 	for (uint32_t i = 0; i < places->count; i++)
-		add_place(&places->longest[i], timeline, i ? ",\n   " : before, out);
+		flags_write_place(&places->longest[i], timeline, i ? ",\n   " : before, out);
 	ss_text_add_string(out, "],\"spread\":[");
 	for (uint32_t i = 0; i < SS_FLAG_STRETCHES; i++) {
 		if (!places->stretches[i].ns)
 			continue;
-		add_place(&places->stretches[i], timeline, before, out);
+		flags_write_place(&places->stretches[i], timeline, before, out);
 		before = ",\n   ";
 	}
 }
 
-static void add_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
-			   struct ss_text *out)
+static void flags_write_collective(const struct ss_finding *finding,
+				   const struct ss_timeline *timeline, struct ss_text *out)
 {
 	uint32_t file, row = ss_flag_collective(finding, timeline, &file);
 
@@ -50,7 +51,8 @@ static void add_collective(const struct ss_finding *finding, const struct ss_tim
 	ss_text_add_string(out, "}}");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status flags_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 	const struct ss_diagnosis *diagnosis;
@@ -68,8 +70,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		ss_spot_text("level", finding->is_warning ? "warning" : "info", &out->body);
 		ss_spot_text("title", finding->title, &out->body);
 		ss_flag_find(diagnosis, finding, timeline, &places);
-		add_places(&places, timeline, &out->body);
-		add_collective(finding, timeline, &out->body);
+		flags_write_places(&places, timeline, &out->body);
+		flags_write_collective(finding, timeline, &out->body);
 	}
 	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;
@@ -79,5 +81,5 @@ const struct ss_route ss_route_flags = {
 	.name = "flags",
 	.summary = "Where the findings are on the timeline",
 	.parameters = "",
-	.run = run,
+	.run = flags_answer,
 };

@@ -10,7 +10,7 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-struct about {
+struct gap_details {
 	const struct ss_timeline_file *file;
 	const struct ss_index *index;
 	const struct ss_places *places;
@@ -20,13 +20,13 @@ struct about {
 	struct ss_text *out;
 };
 
-static const char *name_of(const struct ss_trace *trace, uint32_t row)
+static const char *gap_slice_name(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
 /* The line of the program around a host row, or NULL. */
-static const char *line_of(const struct about *about, uint32_t row)
+static const char *gap_slice_line(const struct gap_details *about, uint32_t row)
 {
 	const struct ss_places *places = about->places;
 
@@ -38,16 +38,16 @@ static const char *line_of(const struct about *about, uint32_t row)
 /* --- in words ---------------------------------------------------------------------------- */
 
 /* What people know it by: the operator around a call. */
-static const char *known_name(const struct ss_trace *trace, uint32_t row)
+static const char *gap_known_name(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t op = ss_idle_op(trace, row);
 
-	return name_of(trace, op == SS_NO_ROW ? row : op);
+	return gap_slice_name(trace, op == SS_NO_ROW ? row : op);
 }
 
-static void add_line(const struct about *about, uint32_t row, struct ss_text *out)
+static void gap_add_line(const struct gap_details *about, uint32_t row, struct ss_text *out)
 {
-	const char *line = row == SS_NO_ROW ? NULL : line_of(about, row);
+	const char *line = row == SS_NO_ROW ? NULL : gap_slice_line(about, row);
 	char brief[256];
 
 	if (!line)
@@ -56,25 +56,26 @@ static void add_line(const struct about *about, uint32_t row, struct ss_text *ou
 	ss_text_addf(out, " (%s)", brief);
 }
 
-static void say_cause(const struct about *about, const struct ss_idle_piece *piece,
-		      struct ss_text *out)
+/* A cause in words: what the host did, and where in the program. */
+static void gap_add_cause_words(const struct gap_details *about, const struct ss_idle_piece *piece,
+				struct ss_text *out)
 {
 	const struct ss_trace *trace = about->file->trace;
 	uint32_t row = piece->guilty;
-	const char *name = row == SS_NO_ROW ? "" : known_name(trace, row);
+	const char *name = row == SS_NO_ROW ? "" : gap_known_name(trace, row);
 
 	switch ((enum ss_idle_cause)piece->cause) {
 	case SS_IDLE_PROFILER:
 		ss_text_add_string(out, "the profiler's own work");
 		return;
 	case SS_IDLE_INPUT:
-		ss_text_addf(out, "waiting for input in %s", name_of(trace, row));
+		ss_text_addf(out, "waiting for input in %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_ALLOCATOR:
-		ss_text_addf(out, "allocating memory, %s", name_of(trace, row));
+		ss_text_addf(out, "allocating memory, %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_COMPILE:
-		ss_text_addf(out, "compiling, %s", name_of(trace, row));
+		ss_text_addf(out, "compiling, %s", gap_slice_name(trace, row));
 		break;
 	case SS_IDLE_GC:
 		ss_text_add_string(out, "Python's garbage collector");
@@ -85,7 +86,7 @@ static void say_cause(const struct about *about, const struct ss_idle_piece *pie
 	case SS_IDLE_LAUNCH:
 		if (about->during != SS_NO_ROW) {
 			row = about->during;
-			ss_text_addf(out, "CPU in %s", name_of(trace, row));
+			ss_text_addf(out, "CPU in %s", gap_slice_name(trace, row));
 		} else {
 			ss_text_addf(out, "CPU launched late from %s", name);
 		}
@@ -101,11 +102,12 @@ static void say_cause(const struct about *about, const struct ss_idle_piece *pie
 		ss_text_add_string(out, "the launch of the next kernel is not in the file");
 		return;
 	}
-	add_line(about, row, out);
+	gap_add_line(about, row, out);
 }
 
 /* "idle 3.10 ms: CPU in aten::item (train.py:91)" */
-static void add_says(const struct about *about, const struct ss_idle_piece *causes, uint32_t count)
+static void gap_write_sentence(const struct gap_details *about, const struct ss_idle_piece *causes,
+			       uint32_t count)
 {
 	int64_t length_ns = about->gap->end_ns - about->gap->start_ns;
 	struct ss_text says = { 0 };
@@ -114,17 +116,17 @@ static void add_says(const struct about *about, const struct ss_idle_piece *caus
 	ss_render_ns(length_ns, &says);
 	ss_text_add_string(&says, ": ");
 	for (uint32_t i = 0; i < count; i++) {
-		/* of a gap with several causes those that are a fifth of it or more */
+		/* of several causes only those of at least a fifth of the gap */
 		if (i && causes[i].ns < length_ns / 5)
 			continue;
 		if (i)
 			ss_text_add_string(&says, "; ");
-		/* what is nearly all of it has no length of its own */
+		/* a cause of nearly the whole gap needs no time of its own */
 		if (causes[i].ns < length_ns - length_ns / 20) {
 			ss_render_ns(causes[i].ns, &says);
 			ss_text_add_string(&says, " ");
 		}
-		say_cause(about, &causes[i], &says);
+		gap_add_cause_words(about, &causes[i], &says);
 	}
 	ss_spot_text("says", says.data, about->out);
 	ss_text_end(&says, about->out);
@@ -132,7 +134,7 @@ static void add_says(const struct about *about, const struct ss_idle_piece *caus
 
 /* --- as figures -------------------------------------------------------------------------- */
 
-static void add_cause(const struct about *about, const struct ss_idle_piece *piece)
+static void gap_write_cause(const struct gap_details *about, const struct ss_idle_piece *piece)
 {
 	const char *name = ss_idle_name((enum ss_idle_cause)piece->cause);
 
@@ -143,14 +145,14 @@ static void add_cause(const struct about *about, const struct ss_idle_piece *pie
 
 		ss_text_add_string(about->out, ",");
 		ss_spot_slice(about->file, piece->guilty, about->out);
-		ss_spot_text("op", op == SS_NO_ROW ? NULL : name_of(about->file->trace, op),
+		ss_spot_text("op", op == SS_NO_ROW ? NULL : gap_slice_name(about->file->trace, op),
 			     about->out);
-		ss_spot_text("line", line_of(about, piece->guilty), about->out);
+		ss_spot_text("line", gap_slice_line(about, piece->guilty), about->out);
 	}
 	ss_text_add_string(about->out, "}");
 }
 
-static void add_slice(const struct about *about, const char *name, uint32_t row)
+static void gap_write_slice(const struct gap_details *about, const char *name, uint32_t row)
 {
 	ss_text_addf(about->out, ",\n\"%s\":", name);
 	if (row == SS_NO_ROW) {
@@ -162,7 +164,9 @@ static void add_slice(const struct about *about, const char *name, uint32_t row)
 	ss_text_add_string(about->out, "}");
 }
 
-static enum ss_status add_gap(struct about *about, struct ss_arena *scratch, struct ss_error *err)
+/* The answer: causes, what the late thread did, the next kernel and the sentence. */
+static enum ss_status gap_write(struct gap_details *about, struct ss_arena *scratch,
+				struct ss_error *err)
 {
 	const struct ss_trace *trace = about->file->trace;
 	const uint32_t *steps = ss_steps_numbers(trace, scratch);
@@ -182,21 +186,22 @@ static enum ss_status add_gap(struct about *about, struct ss_arena *scratch, str
 	about->during = SS_NO_ROW;
 	for (uint32_t i = 0; i < count; i++) {
 		ss_text_add_string(about->out, i ? ",\n " : "");
-		add_cause(about, &causes[i]);
+		gap_write_cause(about, &causes[i]);
 		if (causes[i].cause == SS_IDLE_LAUNCH)
 			about->during = ss_gap_during(trace, about->gap, causes[i].guilty);
 	}
 	ss_text_add_string(about->out, "]");
-	add_slice(about, "during", about->during);
-	add_slice(about, "next", about->gap->next);
-	add_says(about, causes, count);
+	gap_write_slice(about, "during", about->during);
+	gap_write_slice(about, "next", about->gap->next);
+	gap_write_sentence(about, causes, count);
 	ss_text_add_string(about->out, "}\n");
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status gap_answer(const struct ss_asked *asked, struct ss_answer *out,
+				 struct ss_error *err)
 {
-	struct about about = { .out = &out->body };
+	struct gap_details about = { .out = &out->body };
 	struct ss_timeline *timeline;
 	struct ss_index *index;
 	struct ss_arena scratch;
@@ -218,7 +223,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 			       gap);
 	SS_TRY(ss_index_places(index, &about.places, err));
 	ss_arena_init(&scratch, &asked->session->memory);
-	status = add_gap(&about, &scratch, err);
+	status = gap_write(&about, &scratch, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -228,5 +233,5 @@ const struct ss_route ss_route_gap = {
 	.summary = "Why a GPU was idle: the causes of a gap, in numbers and in words",
 	.parameters = "file track gap",
 	.apart = true,
-	.run = run,
+	.run = gap_answer,
 };

@@ -6,10 +6,9 @@
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
-#include "api/viewer/spot_snapshot.h"
-#include "render/runs.h"
+#include "render/render.h"
 
-static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
+static void job_write_steps(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	const struct ss_trace *trace = file->trace;
 
@@ -28,8 +27,8 @@ static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-/* Where a file stands in time. */
-static void add_place(const struct ss_timeline_file *file, struct ss_text *out)
+/* The time range of a file. */
+static void job_write_place(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	ss_text_addf(out,
 		     ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64
@@ -42,7 +41,7 @@ static void add_place(const struct ss_timeline_file *file, struct ss_text *out)
 		ss_text_add_int(out, file->clock_error_ns);
 }
 
-static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
+static void job_write_trace(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	const struct ss_trace *trace = file->trace;
 
@@ -54,20 +53,20 @@ static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
 		     out);
 	ss_text_addf(out, ",\"slices\":%" PRIu32 ",\"device_slices\":%" PRIu32, trace->slices.count,
 		     trace->device_to - trace->device_from);
-	add_place(file, out);
-	add_steps(file, out);
+	job_write_place(file, out);
+	job_write_steps(file, out);
 }
 
-/* What a digest tells in place of a trace: all but the events. Its times are those of its clock. */
-static void add_digest(const struct ss_timeline_file *file, const struct ss_digest *digest,
-		       struct ss_text *out)
+/* What a digest has in place of a trace: all but the events. Its times are of its own clock. */
+static void job_write_digest(const struct ss_timeline_file *file, const struct ss_digest *digest,
+			     struct ss_text *out)
 {
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
 
 	ss_spot_text("host", ss_strings_text(&digest->texts, digest->host), out);
 	ss_spot_text("device", *device || digest->device < 0 ? device : "GPU", out);
 	ss_text_add_string(out, ",\"digest\":true");
-	add_place(file, out);
+	job_write_place(file, out);
 	ss_text_add_string(out, ",\"steps\":[");
 	for (uint32_t i = 0; i < digest->step_count; i++) {
 		const struct ss_rank_step *step = &digest->steps[i];
@@ -82,7 +81,7 @@ static void add_digest(const struct ss_timeline_file *file, const struct ss_dige
 	ss_text_add_string(out, "]");
 }
 
-static void add_file(const struct ss_timeline *timeline, uint32_t number, struct ss_text *out)
+static void job_write_file(const struct ss_timeline *timeline, uint32_t number, struct ss_text *out)
 {
 	const struct ss_timeline_file *file = &timeline->files[number];
 
@@ -94,14 +93,14 @@ static void add_file(const struct ss_timeline *timeline, uint32_t number, struct
 	ss_spot_text("path", file->subject->path, out);
 	ss_spot_text("problem", file->subject->problem, out);
 	if (file->trace)
-		add_trace(file, out);
+		job_write_trace(file, out);
 	else if (file->is_placed)
-		add_digest(file, &timeline->job->joined.ranks[file->rank_index], out);
+		job_write_digest(file, &timeline->job->joined.ranks[file->rank_index], out);
 	ss_text_add_string(out, "}");
 }
 
 /* When the first collective began: moments of the view collectives count from there. */
-static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text *out)
+static void job_write_first_collective(const struct ss_timeline *timeline, struct ss_text *out)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
 	const struct ss_meeting *meeting = joined->meetings;
@@ -126,8 +125,8 @@ static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text
 	ss_text_add_string(out, "null");
 }
 
-/* Those of traces are listed without being made: the route `snapshot` tells their devices. */
-static void add_snapshots(const struct ss_job *job, struct ss_text *out)
+/* Lists memory data of traces without computing it; the route `snapshot` has their devices. */
+static void job_write_snapshots(const struct ss_job *job, struct ss_text *out)
 {
 	uint32_t count = ss_memories_count(job);
 
@@ -139,7 +138,9 @@ static void add_snapshots(const struct ss_job *job, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+/* All files with their steps, the memory data, and which run it is. */
+static enum ss_status job_answer(const struct ss_asked *asked, struct ss_answer *out,
+				 struct ss_error *err)
 {
 	const struct ss_job *job = &asked->session->job;
 	uint64_t bytes = 0, events = 0;
@@ -160,12 +161,12 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32,
 		     ss_version(), asked->runs->count, timeline->span_ns, bytes, events,
 		     job->load_seconds, job->failed_count, job->skipped_count);
-	add_first_meeting(timeline, &out->body);
+	job_write_first_collective(timeline, &out->body);
 	ss_text_add_string(&out->body, ",\"files\":[");
 	for (uint32_t i = 0; i < timeline->file_count; i++)
-		add_file(timeline, i, &out->body);
+		job_write_file(timeline, i, &out->body);
 	ss_text_add_string(&out->body, "]");
-	add_snapshots(job, &out->body);
+	job_write_snapshots(job, &out->body);
 	ss_identity_of_job(job, SS_EVERY_RANK, &identity);
 	ss_text_add_string(&out->body, ",\"run\":");
 	ss_render_identity(&identity, &out->body);
@@ -179,5 +180,5 @@ const struct ss_route ss_route_job = {
 	.name = "job",
 	.summary = "The files of a run: ranks, devices, clocks, steps",
 	.parameters = "",
-	.run = run,
+	.run = job_answer,
 };

@@ -9,7 +9,7 @@
 
 #define MAGIC 0x314d5353u /* "SSM1" */
 
-static void add_columns(const struct ss_drawn_area *drawn, struct ss_text *out)
+static void memory_write_columns(const struct ss_drawn_area *drawn, struct ss_text *out)
 {
 	uint32_t pixels = drawn->window.pixels;
 
@@ -26,7 +26,8 @@ static void add_columns(const struct ss_drawn_area *drawn, struct ss_text *out)
 			ss_drawn_double(out, (double)drawn->pixels[i].parts[k]);
 }
 
-static void add_series(const struct ss_drawn_area *drawn, struct ss_text *out)
+/* What each series is: its largest size, its stack and its name; names follow all offsets. */
+static void memory_write_series(const struct ss_drawn_area *drawn, struct ss_text *out)
 {
 	const struct ss_area *area = drawn->area;
 	uint32_t at = 0;
@@ -48,7 +49,7 @@ static void add_series(const struct ss_drawn_area *drawn, struct ss_text *out)
 		ss_text_add_string(out, ss_area_name(area, i));
 }
 
-static void write_answer(const struct ss_drawn_area *drawn, struct ss_text *out)
+static void memory_write_area(const struct ss_drawn_area *drawn, struct ss_text *out)
 {
 	ss_drawn_u32(out, MAGIC);
 	ss_drawn_u32(out, drawn->window.pixels);
@@ -56,17 +57,18 @@ static void write_answer(const struct ss_drawn_area *drawn, struct ss_text *out)
 	ss_drawn_u32(out, drawn->by_time);
 	ss_drawn_double(out, (double)drawn->window.from_ns);
 	ss_drawn_double(out, (double)drawn->window.to_ns);
-	add_columns(drawn, out);
-	add_series(drawn, out);
+	memory_write_columns(drawn, out);
+	memory_write_series(drawn, out);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status memory_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	struct ss_drawn_area drawn;
 
 	SS_TRY(ss_drawn_area_make(&drawn, asked, err));
 	out->media_type = "application/octet-stream";
-	write_answer(&drawn, &out->body);
+	memory_write_area(&drawn, &out->body);
 	ss_drawn_area_release(&drawn);
 	return SS_OK;
 }
@@ -76,5 +78,5 @@ const struct ss_route ss_route_memory = {
 	.summary = "The memory of a snapshot in a window, stacked by who holds it",
 	.parameters = SS_DRAWN_PARAMETERS,
 	.apart = true,
-	.run = run,
+	.run = memory_answer,
 };

@@ -8,72 +8,75 @@
 #include "api/viewer/spot.h"
 #include "timeline/gap.h"
 
-/* What is looked at. */
-struct near {
+/* Where the neighbour is, and in which direction. */
+struct neighbour {
 	const struct ss_timeline_file *file;
 	struct ss_index *index;
 	int by; /* 1: the next, -1: the one before */
 };
 
-static enum ss_status add_gap(const struct ss_asked *asked, const struct near *near,
-			      struct ss_text *out, struct ss_error *err)
+static enum ss_status near_write_gap(const struct ss_asked *asked,
+				     const struct neighbour *neighbour, struct ss_text *out,
+				     struct ss_error *err)
 {
 	const struct ss_idle_device *device;
 	int64_t track, gap;
 
 	SS_TRY(ss_asked_needed(asked, "track", 0, UINT32_MAX, &track, err));
 	SS_TRY(ss_asked_needed(asked, "gap", 0, UINT32_MAX, &gap, err));
-	device = ss_gap_device(near->index, (uint32_t)track);
-	if (!ss_gap_of_track(near->index, (uint32_t)track, (uint32_t)gap))
+	device = ss_gap_device(neighbour->index, (uint32_t)track);
+	if (!ss_gap_of_track(neighbour->index, (uint32_t)track, (uint32_t)gap))
 		return ss_fail(err, SS_ERR_USAGE, "track %lld has no gap %lld", (long long)track,
 			       (long long)gap);
-	gap += near->by;
+	gap += neighbour->by;
 	if (gap < device->gap_from || gap >= device->gap_to) {
 		ss_text_add_string(out, "null\n");
 		return SS_OK;
 	}
 	ss_text_add_string(out, "{");
-	ss_spot_gap(near->file, near->index, (uint32_t)track, (uint32_t)gap, out);
+	ss_spot_gap(neighbour->file, neighbour->index, (uint32_t)track, (uint32_t)gap, out);
 	ss_text_add_string(out, "}\n");
 	return SS_OK;
 }
 
-static enum ss_status add_slice(const struct ss_asked *asked, const struct near *near,
-				struct ss_text *out, struct ss_error *err)
+static enum ss_status near_write_slice(const struct ss_asked *asked,
+				       const struct neighbour *neighbour, struct ss_text *out,
+				       struct ss_error *err)
 {
-	const struct ss_slices *slices = &near->file->trace->slices;
+	const struct ss_slices *slices = &neighbour->file->trace->slices;
 	uint32_t found;
 	int64_t row;
 
 	SS_TRY(ss_asked_needed(asked, "row", 0, (int64_t)slices->count - 1, &row, err));
-	found = ss_lanes_near(&near->index->lanes, slices->track[row], slices->depth[row],
-			      (uint32_t)row, near->by);
+	found = ss_lanes_near(&neighbour->index->lanes, slices->track[row], slices->depth[row],
+			      (uint32_t)row, neighbour->by);
 	if (found == SS_NO_ROW) {
 		ss_text_add_string(out, "null\n");
 		return SS_OK;
 	}
 	ss_text_add_string(out, "{");
-	ss_spot_slice(near->file, found, out);
+	ss_spot_slice(neighbour->file, found, out);
 	ss_text_add_string(out, "}\n");
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status near_answer(const struct ss_asked *asked, struct ss_answer *out,
+				  struct ss_error *err)
 {
 	const char *go = ss_asked_text(asked, "go");
 	struct ss_timeline *timeline;
-	struct near near;
+	struct neighbour neighbour;
 	uint32_t file;
 
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	SS_TRY(ss_asked_file(asked, timeline, &file, err));
 	if (!go || (strcmp(go, "next") != 0 && strcmp(go, "previous") != 0))
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'go' takes next or previous");
-	near.file = &timeline->files[file];
-	near.by = strcmp(go, "next") == 0 ? 1 : -1;
-	SS_TRY(ss_index_of(timeline, file, &near.index, err));
-	return ss_asked_text(asked, "gap") ? add_gap(asked, &near, &out->body, err)
-					   : add_slice(asked, &near, &out->body, err);
+	neighbour.file = &timeline->files[file];
+	neighbour.by = strcmp(go, "next") == 0 ? 1 : -1;
+	SS_TRY(ss_index_of(timeline, file, &neighbour.index, err));
+	return ss_asked_text(asked, "gap") ? near_write_gap(asked, &neighbour, &out->body, err)
+					   : near_write_slice(asked, &neighbour, &out->body, err);
 }
 
 const struct ss_route ss_route_near = {
@@ -81,5 +84,5 @@ const struct ss_route ss_route_near = {
 	.summary = "The next or previous slice or gap of the same track and lane",
 	.parameters = "file row track gap go",
 	.apart = true,
-	.run = run,
+	.run = near_answer,
 };

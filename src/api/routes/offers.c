@@ -4,12 +4,15 @@
  * and their place on the timeline; routes; the causes of idle time, what slices can be coloured
  * by, and the terms of the glossary.
  */
+#include "analyze/host/step_phase.h"
 #include "api/glossary.h"
-#include "api/viewer/looks.h"
 #include "api/viewer/route.h"
+#include "ranks/views/rank_parts.h"
+#include "render/render.h"
+#include "timeline/rows/colors.h"
 #include "timeline/rows/paints.h"
 
-static const char *type_name(const struct ss_column *column)
+static const char *offers_type_name(const struct ss_column *column)
 {
 	if (column->type == SS_COLUMN_ID)
 		return "id";
@@ -19,7 +22,7 @@ static const char *type_name(const struct ss_column *column)
 }
 
 /* Whether text of the column names slices of the timeline, and which. */
-static const char *names_of(const struct ss_column *column)
+static const char *offers_slice_kind(const struct ss_column *column)
 {
 	if (column->flags & SS_COLUMN_KERNELS)
 		return "kernel";
@@ -27,9 +30,9 @@ static const char *names_of(const struct ss_column *column)
 }
 
 /* What a column says about the place of a row on the timeline. */
-static void add_place(const struct ss_column *column, struct ss_text *out)
+static void offers_write_place(const struct ss_column *column, struct ss_text *out)
 {
-	const char *names = names_of(column);
+	const char *names = offers_slice_kind(column);
 
 	if (column->flags & SS_COLUMN_MOMENT)
 		ss_text_add_string(out, ",\"place\":\"moment\"");
@@ -41,14 +44,14 @@ static void add_place(const struct ss_column *column, struct ss_text *out)
 		ss_text_addf(out, ",\"place\":\"%s\"", names);
 }
 
-static void add_columns(const struct ss_view *view, struct ss_text *out)
+static void offers_write_columns(const struct ss_view *view, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		const struct ss_column *column = &view->columns[i];
 
 		ss_text_addf(out,
 			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
-			     column->name, type_name(column));
+			     column->name, offers_type_name(column));
 		ss_render_quoted(out, column->about);
 		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s,\"sums\":%s",
 			     column->flags & SS_COLUMN_DETAIL &&
@@ -57,14 +60,14 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 				     : "false",
 			     column->flags & SS_COLUMN_BAR ? "true" : "false",
 			     ss_view_lists(view->sums, column->name) ? "true" : "false");
-		add_place(column, out);
+		offers_write_place(column, out);
 		ss_text_add_string(out, "}");
 	}
 }
 
 /* The groups that have a bit. */
-static void add_groups(const char *name, const struct ss_view *view, uint32_t bits,
-		       struct ss_text *out)
+static void offers_write_groups(const char *name, const struct ss_view *view, uint32_t bits,
+				struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -77,7 +80,7 @@ static void add_groups(const char *name, const struct ss_view *view, uint32_t bi
 	}
 }
 
-static void add_order(const struct ss_view *view, struct ss_text *out)
+static void offers_write_order(const struct ss_view *view, struct ss_text *out)
 {
 	static const char *const zeros[] = {
 		[SS_ZERO_FILE] = "file",
@@ -91,7 +94,7 @@ static void add_order(const struct ss_view *view, struct ss_text *out)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->order[i]);
 }
 
-static void add_view(const struct ss_view *view, struct ss_text *out)
+static void offers_write_view(const struct ss_view *view, struct ss_text *out)
 {
 	ss_text_addf(out, " {\"name\":\"%s\",\"summary\":", view->name);
 	ss_render_quoted(out, view->summary);
@@ -102,16 +105,16 @@ static void add_view(const struct ss_view *view, struct ss_text *out)
 		     view->run_snapshot ? "true" : "false");
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
-	add_groups("own_order", view, view->own_order, out);
-	add_groups("events", view, view->events, out);
-	add_order(view, out);
+	offers_write_groups("own_order", view, view->own_order, out);
+	offers_write_groups("events", view, view->events, out);
+	offers_write_order(view, out);
 	ss_text_add_string(out, "],\"columns\":[");
-	add_columns(view, out);
+	offers_write_columns(view, out);
 	ss_text_add_string(out, "]}");
 }
 
 /* In the order of their numbers: those of gaps on the timeline. */
-static void add_causes(struct ss_text *out)
+static void offers_write_causes(struct ss_text *out)
 {
 	ss_text_add_string(out, "],\n\"causes\":[");
 	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
@@ -124,7 +127,7 @@ static void add_causes(struct ss_text *out)
 	}
 }
 
-static void add_colorings(struct ss_text *out)
+static void offers_write_colorings(struct ss_text *out)
 {
 	ss_text_add_string(out, "],\n\"colorings\":[");
 	for (int i = 0; i < SS_PAINT_COUNT; i++) {
@@ -136,7 +139,7 @@ static void add_colorings(struct ss_text *out)
 }
 
 /* The glossary, for tips. */
-static void add_terms(struct ss_text *out)
+static void offers_write_terms(struct ss_text *out)
 {
 	const struct ss_term *term;
 
@@ -148,8 +151,71 @@ static void add_terms(struct ss_text *out)
 	}
 }
 
+/* --- colours of phases and of the parts of a rank's step -------------------------------------
+ *
+ * Forward and backward both compute, hidden and exposed communication both communicate: a hatch
+ * distinguishes what shares a colour.
+ */
+
+struct part_style {
+	enum ss_color color;
+	bool hatched;
+	const char *about;
+	bool waits; /* for other ranks */
+};
+
+static const struct part_style phase_styles[SS_PHASE_COUNT] = {
+	[SS_PHASE_INPUT] = { SS_COLOR_INPUT, false, "getting the next batch", false },
+	[SS_PHASE_FORWARD] = { SS_COLOR_COMPUTE, false, "the model and the loss", false },
+	[SS_PHASE_BACKWARD] = { SS_COLOR_COMPUTE, true, "autograd", false },
+	[SS_PHASE_OPTIMIZER] = { SS_COLOR_OPTIMIZER, false, "the optimizer's step", false },
+	[SS_PHASE_OTHER] = { SS_COLOR_OTHER, false, "other: Python, logging, callbacks, or unknown",
+			     false },
+};
+
+static const struct part_style idle_style = { SS_COLOR_IDLE, true, "nothing runs on the GPU",
+					      false };
+
+static const struct part_style rank_part_styles[SS_RANK_PARTS] = {
+	[SS_RANK_COMPUTE] = { SS_COLOR_COMPUTE, false, NULL, false },
+	[SS_RANK_OVERLAP] = { SS_COLOR_COMPUTE, true, NULL, false },
+	[SS_RANK_EXPOSED] = { SS_COLOR_COMMUNICATION, false, NULL, false },
+	[SS_RANK_WAIT] = { SS_COLOR_COMMUNICATION, true, NULL, true },
+	[SS_RANK_COPY] = { SS_COLOR_COPY, false, NULL, false },
+	[SS_RANK_IDLE] = { SS_COLOR_IDLE, true, NULL, false },
+	[SS_RANK_OTHER] = { SS_COLOR_OTHER, false, NULL, false },
+};
+
+static void part_style_write(struct ss_text *out, bool first, const char *name,
+			     const struct part_style *style, const char *about)
+{
+	ss_text_addf(out,
+		     "%s\n {\"name\":\"%s\",\"color\":%d,\"hatched\":%s,\"waits\":%s,\"about\":",
+		     first ? "" : ",", name, (int)style->color, style->hatched ? "true" : "false",
+		     style->waits ? "true" : "false");
+	ss_render_quoted(out, about);
+	ss_text_add_string(out, "}");
+}
+
+/* The members "phases" and "rank_parts": name, colour, hatch, meaning. */
+static void offers_write_styles(struct ss_text *out)
+{
+	ss_text_add_string(out, ",\n\"phases\":[");
+	for (int i = 0; i < SS_PHASE_COUNT; i++)
+		part_style_write(out, !i, ss_phase_name((enum ss_phase)i), &phase_styles[i],
+				 phase_styles[i].about);
+	part_style_write(out, false, "idle", &idle_style, idle_style.about);
+	ss_text_add_string(out, "],\n\"rank_parts\":[");
+	for (int i = 0; i < SS_RANK_PARTS; i++)
+		part_style_write(out, !i, ss_rank_parts[i].name, &rank_part_styles[i],
+				 ss_rank_parts[i].about);
+	ss_text_add_string(out, "]");
+}
+
+/* --- routes ------------------------------------------------------------------------------ */
+
 /* The options of requests that it takes, then its own. */
-static void add_route(const struct ss_route *route, struct ss_text *out)
+static void offers_write_route(const struct ss_route *route, struct ss_text *out)
 {
 	const char *space = "";
 
@@ -159,7 +225,7 @@ static void add_route(const struct ss_route *route, struct ss_text *out)
 	for (size_t i = 0; i < ss_option_count; i++) {
 		const struct ss_option *option = &ss_options[i];
 
-		/* of several of one name the first */
+		/* of several options of one name only the first */
 		if (!ss_route_takes(route, option) ||
 		    ss_option_find(option->name, strlen(option->name), route->takers) != option)
 			continue;
@@ -170,7 +236,8 @@ static void add_route(const struct ss_route *route, struct ss_text *out)
 		     route->parameters, route->apart ? "true" : "false");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status offers_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	const struct ss_route *route;
 
@@ -178,22 +245,22 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.offers/1\",\"views\":[\n");
 	for (size_t i = 0; i < ss_view_count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n" : "");
-		add_view(ss_views[i], &out->body);
+		offers_write_view(ss_views[i], &out->body);
 	}
 	for (size_t i = 0; i < ss_snapshot_view_count; i++) {
 		ss_text_add_string(&out->body, ",\n");
-		add_view(ss_snapshot_views[i], &out->body);
+		offers_write_view(ss_snapshot_views[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"routes\":[");
 	for (size_t i = 0; (route = ss_route_of(asked->runs->own, i)); i++) {
 		ss_text_add_string(&out->body, i ? "," : "");
-		add_route(route, &out->body);
+		offers_write_route(route, &out->body);
 	}
-	add_causes(&out->body);
-	add_colorings(&out->body);
-	add_terms(&out->body);
+	offers_write_causes(&out->body);
+	offers_write_colorings(&out->body);
+	offers_write_terms(&out->body);
 	ss_text_add_string(&out->body, "]");
-	ss_looks_add(&out->body);
+	offers_write_styles(&out->body);
 	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }
@@ -203,5 +270,5 @@ const struct ss_route ss_route_offers = {
 	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
 	.runless = true,
-	.run = run,
+	.run = offers_answer,
 };

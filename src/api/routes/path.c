@@ -9,8 +9,8 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-static void add_piece(const struct ss_timeline *timeline, const struct ss_shown_piece *piece,
-		      struct ss_text *out)
+static void path_write_piece(const struct ss_timeline *timeline, const struct ss_shown_piece *piece,
+			     struct ss_text *out)
 {
 	ss_text_addf(out, "{\"file\":%" PRIu32, piece->file);
 	ss_spot_lane(&timeline->files[piece->file], piece->track, piece->row, out);
@@ -21,7 +21,7 @@ static void add_piece(const struct ss_timeline *timeline, const struct ss_shown_
 		     ss_critical_name((enum ss_critical_part)piece->part), piece->count);
 }
 
-static void add_parts(const struct ss_shown_path *path, struct ss_text *out)
+static void path_write_parts(const struct ss_shown_path *path, struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -34,7 +34,8 @@ static void add_parts(const struct ss_shown_path *path, struct ss_text *out)
 	}
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status path_answer(const struct ss_asked *asked, struct ss_answer *out,
+				  struct ss_error *err)
 {
 	const struct ss_shown_path *path;
 	struct ss_timeline *timeline;
@@ -48,11 +49,11 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.path/1\",\"length_ns\":%" PRId64 ",\"parts\":[",
 		     path->length_ns);
-	add_parts(path, &out->body);
+	path_write_parts(path, &out->body);
 	ss_text_add_string(&out->body, "],\n\"pieces\":[");
 	for (uint32_t i = 0; i < seen.count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n " : "\n ");
-		add_piece(timeline, &seen.pieces[i], &out->body);
+		path_write_piece(timeline, &seen.pieces[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "]}\n");
 	ss_shown_path_release(&seen);
@@ -63,5 +64,5 @@ const struct ss_route ss_route_path = {
 	.name = "path",
 	.summary = "The critical path of all ranks in a window, and what it consists of",
 	.parameters = "from to pixels",
-	.run = run,
+	.run = path_answer,
 };

@@ -10,14 +10,14 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-/* Names that are shown at most, and nodes of the tree. */
-#define ROOM_MAX 10000
-#define TREE_ROOM 3000
+/* The most names of an answer, and the most nodes of its tree. */
+#define NAMES_MAX 10000
+#define TREE_NODES_MAX 3000
 
 /* --- what is asked for ------------------------------------------------------------------- */
 
-/* The number at `*at`, which stands behind it then; false: there is none below `end`. */
-static bool read_number(const char **at, uint32_t end, uint32_t *out)
+/* Reads a number and moves `*at` behind it; false: there is none below `end`. */
+static bool range_read_number(const char **at, uint32_t end, uint32_t *out)
 {
 	uint64_t value = 0;
 	const char *digit = *at;
@@ -32,13 +32,13 @@ static bool read_number(const char **at, uint32_t end, uint32_t *out)
 }
 
 /* "0-3-9_2": tracks 3 and 9 of file 0, all of file 2. */
-static enum ss_status read_rows(const char *text, struct ss_timeline *timeline,
-				struct ss_arena *scratch, struct ss_range *range,
-				struct ss_error *err)
+static enum ss_status range_read_rows(const char *text, struct ss_timeline *timeline,
+				      struct ss_arena *scratch, struct ss_range *range,
+				      struct ss_error *err)
 {
-	const size_t room = strlen(text) / 2 + 1;
-	struct ss_range_file *files = SS_ARENA_NEW(scratch, struct ss_range_file, room);
-	uint32_t *tracks = SS_ARENA_NEW(scratch, uint32_t, room), count = 0;
+	const size_t capacity = strlen(text) / 2 + 1;
+	struct ss_range_file *files = SS_ARENA_NEW(scratch, struct ss_range_file, capacity);
+	uint32_t *tracks = SS_ARENA_NEW(scratch, uint32_t, capacity), count = 0;
 	bool *seen = SS_ARENA_NEW(scratch, bool, (size_t)timeline->file_count + 1);
 
 	if (!files || !tracks || !seen)
@@ -49,15 +49,15 @@ static enum ss_status read_rows(const char *text, struct ss_timeline *timeline,
 		struct ss_index *index;
 		uint32_t end;
 
-		if (!read_number(&text, timeline->file_count, &file->file) || seen[file->file] ||
-		    !timeline->files[file->file].trace)
+		if (!range_read_number(&text, timeline->file_count, &file->file) ||
+		    seen[file->file] || !timeline->files[file->file].trace)
 			return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' does not name a file");
 		seen[file->file] = true;
 		SS_TRY(ss_index_of(timeline, file->file, &index, err));
 		end = index->trace->track_count + index->idle.device_count;
 		file->tracks = tracks + count;
 		for (; *text == '-'; file->track_count++)
-			if (text++, !read_number(&text, end, &tracks[count++]))
+			if (text++, !range_read_number(&text, end, &tracks[count++]))
 				return ss_fail(
 					err, SS_ERR_USAGE,
 					"parameter 'rows' does not name a track below %" PRIu32,
@@ -68,9 +68,10 @@ static enum ss_status read_rows(const char *text, struct ss_timeline *timeline,
 	return SS_OK;
 }
 
-static enum ss_status read_files(const struct ss_asked *asked, struct ss_timeline *timeline,
-				 struct ss_arena *scratch, struct ss_range *range,
-				 struct ss_error *err)
+/* The files and tracks of the range: parameter 'rows' or 'files', else all files. */
+static enum ss_status range_read_files(const struct ss_asked *asked, struct ss_timeline *timeline,
+				       struct ss_arena *scratch, struct ss_range *range,
+				       struct ss_error *err)
 {
 	const char *rows = ss_asked_text(asked, "rows");
 	struct ss_range_file *files;
@@ -80,7 +81,7 @@ static enum ss_status read_files(const struct ss_asked *asked, struct ss_timelin
 		return ss_fail(err, SS_ERR_USAGE,
 			       "parameters 'rows' and 'files' exclude each other");
 	if (rows)
-		return read_rows(rows, timeline, scratch, range, err);
+		return range_read_rows(rows, timeline, scratch, range, err);
 	SS_TRY(ss_asked_files(asked, timeline, scratch, &named, &range->file_count, err));
 	files = SS_ARENA_NEW(scratch, struct ss_range_file, (size_t)range->file_count + 1);
 	if (!files)
@@ -93,8 +94,8 @@ static enum ss_status read_files(const struct ss_asked *asked, struct ss_timelin
 
 /* --- the answer -------------------------------------------------------------------------- */
 
-static void add_track(const struct ss_timeline *timeline, const struct ss_range_track *track,
-		      struct ss_text *out)
+static void range_write_track(const struct ss_timeline *timeline,
+			      const struct ss_range_track *track, struct ss_text *out)
 {
 	const struct ss_timeline_file *file = &timeline->files[track->file];
 	const struct ss_shown_track *shown = &file->index->tracks.items[track->place];
@@ -110,8 +111,8 @@ static void add_track(const struct ss_timeline *timeline, const struct ss_range_
 		     ss_track_kind_name(shown->kind), track->busy_ns, track->count);
 }
 
-static void add_name(const struct ss_timeline *timeline, const struct ss_ranged *ranged,
-		     const struct ss_range_name *name, struct ss_text *out)
+static void range_write_name(const struct ss_timeline *timeline, const struct ss_ranged *ranged,
+			     const struct ss_range_name *name, struct ss_text *out)
 {
 	const struct ss_index *index = timeline->files[name->file].index;
 	bool is_gap = name->where == SS_WHERE_IDLE;
@@ -130,7 +131,7 @@ static void add_name(const struct ss_timeline *timeline, const struct ss_ranged 
 	ss_text_add_string(out, "}");
 }
 
-static void add_colors(const struct ss_ranged *ranged, struct ss_text *out)
+static void range_write_colors(const struct ss_ranged *ranged, struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -150,8 +151,9 @@ static void add_colors(const struct ss_ranged *ranged, struct ss_text *out)
 		}
 }
 
-static void add_device(const struct ss_timeline *timeline, const struct ss_range_device *device,
-		       struct ss_text *out)
+/* How long a device was busy, and its idle time by cause. */
+static void range_write_device(const struct ss_timeline *timeline,
+			       const struct ss_range_device *device, struct ss_text *out)
 {
 	const char *comma = "";
 
@@ -176,9 +178,9 @@ static void add_device(const struct ss_timeline *timeline, const struct ss_range
 	ss_text_addf(out, "],\"outside_ns\":%" PRId64 "}", device->outside_ns);
 }
 
-/* Each text once: those of nodes can be long, and there are many. */
-static enum ss_status add_tree(const struct ss_ranged *ranged, struct ss_arena *scratch,
-			       struct ss_text *out, struct ss_error *err)
+/* Writes each text once: texts of nodes can be long, and many nodes share one. */
+static enum ss_status range_write_tree(const struct ss_ranged *ranged, struct ss_arena *scratch,
+				       struct ss_text *out, struct ss_error *err)
 {
 	uint32_t *numbers = SS_ARENA_NEW(scratch, uint32_t, (size_t)ranged->texts.count + 1);
 	uint32_t count = 0;
@@ -209,9 +211,9 @@ static enum ss_status add_tree(const struct ss_ranged *ranged, struct ss_arena *
 	return SS_OK;
 }
 
-static enum ss_status write_answer(const struct ss_range *range, const struct ss_ranged *ranged,
-				   const struct ss_timeline *timeline, struct ss_arena *scratch,
-				   struct ss_text *out, struct ss_error *err)
+static enum ss_status range_write(const struct ss_range *range, const struct ss_ranged *ranged,
+				  const struct ss_timeline *timeline, struct ss_arena *scratch,
+				  struct ss_text *out, struct ss_error *err)
 {
 	ss_text_addf(out,
 		     "{\"schema\":\"stepscope.range/1\",\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64
@@ -219,45 +221,48 @@ static enum ss_status write_answer(const struct ss_range *range, const struct ss
 		     range->from_ns, range->to_ns);
 	for (uint32_t i = 0; i < ranged->track_count; i++) {
 		ss_text_add_string(out, i ? ",\n " : "\n ");
-		add_track(timeline, &ranged->tracks[i], out);
+		range_write_track(timeline, &ranged->tracks[i], out);
 	}
 	ss_text_add_string(out, "],\n\"names\":[");
 	for (uint32_t i = 0; i < ranged->name_count; i++) {
 		ss_text_add_string(out, i ? ",\n " : "\n ");
-		add_name(timeline, ranged, &ranged->names[i], out);
+		range_write_name(timeline, ranged, &ranged->names[i], out);
 	}
 	ss_text_addf(out, "],\n\"name_count\":%" PRIu64 ",\n\"devices\":[", ranged->all_names);
 	for (uint32_t i = 0; i < ranged->device_count; i++) {
 		ss_text_add_string(out, i ? ",\n " : "\n ");
-		add_device(timeline, &ranged->devices[i], out);
+		range_write_device(timeline, &ranged->devices[i], out);
 	}
-	add_colors(ranged, out);
-	return add_tree(ranged, scratch, out, err);
+	range_write_colors(ranged, out);
+	return range_write_tree(ranged, scratch, out, err);
 }
 
-static enum ss_status answer(const struct ss_asked *asked, struct ss_timeline *timeline,
-			     struct ss_arena *scratch, struct ss_text *out, struct ss_error *err)
+/* Reads the range, sums up what ran in it and writes the answer. */
+static enum ss_status range_answer_timeline(const struct ss_asked *asked,
+					    struct ss_timeline *timeline, struct ss_arena *scratch,
+					    struct ss_text *out, struct ss_error *err)
 {
 	const int64_t most_ns = INT64_C(1) << 53;
-	struct ss_range range = { .tree_room = TREE_ROOM };
+	struct ss_range range = { .tree_room = TREE_NODES_MAX };
 	struct ss_ranged ranged;
 	enum ss_status status;
-	int64_t room;
+	int64_t limit;
 
 	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &range.from_ns, err));
 	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &range.to_ns, err));
-	SS_TRY(ss_asked_int(asked, "limit", 0, ROOM_MAX, 200, &room, err));
+	SS_TRY(ss_asked_int(asked, "limit", 0, NAMES_MAX, 200, &limit, err));
 	if (range.to_ns <= range.from_ns)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' must be greater than 'from'");
-	range.room = (uint32_t)room;
-	SS_TRY(read_files(asked, timeline, scratch, &range, err));
+	range.room = (uint32_t)limit;
+	SS_TRY(range_read_files(asked, timeline, scratch, &range, err));
 	SS_TRY(ss_range_run(&range, timeline, &asked->session->memory, &ranged, err));
-	status = write_answer(&range, &ranged, timeline, scratch, out, err);
+	status = range_write(&range, &ranged, timeline, scratch, out, err);
 	ss_ranged_release(&ranged);
 	return status;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status range_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
@@ -265,7 +270,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, &asked->session->memory);
-	status = answer(asked, timeline, &scratch, &out->body, err);
+	status = range_answer_timeline(asked, timeline, &scratch, &out->body, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -275,5 +280,5 @@ const struct ss_route ss_route_range = {
 	.summary = "What ran in a time range: by row, name, colour and caller, and what was idle",
 	.parameters = "files rows from to limit",
 	.apart = true,
-	.run = run,
+	.run = range_answer,
 };

@@ -9,11 +9,11 @@
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 
-/* A list that is longer is asked for in pieces. */
-#define ROOM_MAX 10000
+/* Longer lists are requested in pieces. */
+#define HITS_MAX 10000
 
-static void add_hits(const struct ss_timeline *timeline, const struct ss_hits *hits,
-		     struct ss_text *out)
+static void search_write_hits(const struct ss_timeline *timeline, const struct ss_hits *hits,
+			      struct ss_text *out)
 {
 	ss_text_addf(out,
 		     "{\"schema\":\"stepscope.search/1\",\"count\":%" PRIu64 ",\"names\":%" PRIu64
@@ -36,17 +36,18 @@ static void add_hits(const struct ss_timeline *timeline, const struct ss_hits *h
 	ss_text_add_string(out, hits->mark_count ? "]}\n" : "}\n");
 }
 
-static enum ss_status read_search(const struct ss_asked *asked, struct ss_search *out,
-				  struct ss_error *err)
+/* Reads pattern, filters and the part of the list that is requested. */
+static enum ss_status search_read_request(const struct ss_asked *asked, struct ss_search *out,
+					  struct ss_error *err)
 {
 	const char *kind = ss_asked_text(asked, "kind");
-	int64_t offset, room, longest, step, pixels;
+	int64_t offset, limit, longest, step, pixels;
 
 	out->pattern = ss_asked_text(asked, "q");
 	if (!out->pattern)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'q' is missing");
 	SS_TRY(ss_asked_int(asked, "offset", 0, UINT32_MAX, 0, &offset, err));
-	SS_TRY(ss_asked_int(asked, "limit", 0, ROOM_MAX, 200, &room, err));
+	SS_TRY(ss_asked_int(asked, "limit", 0, HITS_MAX, 200, &limit, err));
 	SS_TRY(ss_asked_int(asked, "longest", 0, 1, 0, &longest, err));
 	SS_TRY(ss_asked_int(asked, "step", 0, UINT32_MAX - 1, SS_NO_ROW, &step, err));
 	SS_TRY(ss_asked_int(asked, "from", 0, INT64_MAX, -1, &out->from_ns, err));
@@ -56,29 +57,31 @@ static enum ss_status read_search(const struct ss_asked *asked, struct ss_search
 	if (!out->kinds)
 		return ss_fail(err, SS_ERR_USAGE, "no kind of slice called '%.40s'", kind);
 	out->offset = (uint64_t)offset;
-	out->room = (uint64_t)room;
+	out->room = (uint64_t)limit;
 	out->longest = longest != 0;
 	out->step = (uint32_t)step;
 	return SS_OK;
 }
 
-static enum ss_status find(const struct ss_asked *asked, struct ss_timeline *timeline,
-			   struct ss_arena *scratch, struct ss_answer *out, struct ss_error *err)
+static enum ss_status search_answer_timeline(const struct ss_asked *asked,
+					     struct ss_timeline *timeline, struct ss_arena *scratch,
+					     struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_search search;
 	struct ss_hits hits;
 	uint32_t *files;
 
-	SS_TRY(read_search(asked, &search, err));
+	SS_TRY(search_read_request(asked, &search, err));
 	SS_TRY(ss_asked_files(asked, timeline, scratch, &files, &search.file_count, err));
 	search.files = files;
 	SS_TRY(ss_search_run(&search, timeline, &asked->session->memory, &hits, err));
-	add_hits(timeline, &hits, &out->body);
+	search_write_hits(timeline, &hits, &out->body);
 	ss_hits_release(&hits);
 	return SS_OK;
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status search_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
@@ -86,7 +89,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, &asked->session->memory);
-	status = find(asked, timeline, &scratch, out, err);
+	status = search_answer_timeline(asked, timeline, &scratch, out, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -96,5 +99,5 @@ const struct ss_route ss_route_search = {
 	.summary = "Slices whose name contains a text, by file and start: search?q=gemm",
 	.parameters = "q files limit offset longest step kind from pixels",
 	.apart = true,
-	.run = run,
+	.run = search_answer,
 };

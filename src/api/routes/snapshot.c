@@ -2,10 +2,11 @@
 /*
  * snapshot.c - route: one entry of the list of snapshots, with its devices.
  */
-#include "api/viewer/asked_snapshot.h"
-#include "api/viewer/spot_snapshot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status snapshot_answer(const struct ss_asked *asked, struct ss_answer *out,
+				      struct ss_error *err)
 {
 	const struct ss_opened *opened;
 	uint32_t number = 0;
@@ -23,5 +24,5 @@ const struct ss_route ss_route_snapshot = {
 	.summary = "A snapshot listed by `job`, with its devices; for a trace it is computed now",
 	.parameters = "snapshot",
 	.apart = true,
-	.run = run,
+	.run = snapshot_answer,
 };

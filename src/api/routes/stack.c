@@ -4,11 +4,12 @@
  */
 #include <inttypes.h>
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 #include "api/viewer/spot.h"
 #include "memory/holders/live_blocks.h"
 
-static void add_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
+/* The frames of a stack; "own": of the user's program. */
+static void stack_write_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
 {
 	const struct ss_snapshot *snapshot = &opened->snapshot;
 	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
@@ -31,9 +32,9 @@ static void add_frames(const struct ss_opened *opened, uint32_t stack, struct ss
 }
 
 /* What blocks of the stack are in use at a moment. */
-static enum ss_status add_held(const char *name, const struct ss_opened *opened,
-			       const struct ss_device_memory *device, uint32_t stack, uint32_t row,
-			       struct ss_text *out, struct ss_error *err)
+static enum ss_status stack_write_held(const char *name, const struct ss_opened *opened,
+				       const struct ss_device_memory *device, uint32_t stack,
+				       uint32_t row, struct ss_text *out, struct ss_error *err)
 {
 	struct ss_live_blocks held;
 	int64_t bytes = 0;
@@ -51,8 +52,8 @@ static enum ss_status add_held(const char *name, const struct ss_opened *opened,
 	return SS_OK;
 }
 
-static void add_made(const struct ss_opened *opened, const struct ss_device_memory *device,
-		     uint32_t stack, struct ss_text *out)
+static void stack_write_made(const struct ss_opened *opened, const struct ss_device_memory *device,
+			     uint32_t stack, struct ss_text *out)
 {
 	const struct ss_memory_events *events = &opened->snapshot.events;
 	uint64_t made = 0, freed = 0;
@@ -65,7 +66,8 @@ static void add_made(const struct ss_opened *opened, const struct ss_device_memo
 	ss_text_addf(out, ",\"made\":%" PRIu64 ",\"freed\":%" PRIu64, made, freed);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status stack_answer(const struct ss_asked *asked, struct ss_answer *out,
+				   struct ss_error *err)
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
@@ -78,13 +80,14 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 			       &stack, err));
 	ss_text_addf(body, "{\"schema\":\"stepscope.stack/1\",\"stack\":%" PRId64, stack);
 	ss_spot_text("line", ss_stack_places_line(&opened->spots, (uint32_t)stack), body);
-	add_frames(opened, (uint32_t)stack, body);
+	stack_write_frames(opened, (uint32_t)stack, body);
 	if (device) {
-		add_made(opened, device, (uint32_t)stack, body);
+		stack_write_made(opened, device, (uint32_t)stack, body);
 		if (device->count)
-			SS_TRY(add_held("peak", opened, device, (uint32_t)stack, device->peak_row,
+			SS_TRY(stack_write_held("peak", opened, device, (uint32_t)stack,
+						device->peak_row, body, err));
+		SS_TRY(stack_write_held("end", opened, device, (uint32_t)stack, SS_LIVE_AT_END,
 					body, err));
-		SS_TRY(add_held("end", opened, device, (uint32_t)stack, SS_LIVE_AT_END, body, err));
 	}
 	ss_text_add_string(body, "}\n");
 	return SS_OK;
@@ -95,5 +98,5 @@ const struct ss_route ss_route_stack = {
 	.summary = "A stack of a snapshot, frame by frame, and the memory it holds",
 	.parameters = "snapshot device stack",
 	.apart = true,
-	.run = run,
+	.run = stack_answer,
 };

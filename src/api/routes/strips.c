@@ -8,8 +8,9 @@
 /* A request is too short to list more. */
 #define FILES_MAX (SS_TARGET_MAX / 2)
 
-static enum ss_status draw(const struct ss_asked *asked, struct ss_timeline *timeline,
-			   uint32_t *files, struct ss_answer *out, struct ss_error *err)
+static enum ss_status strips_answer_timeline(const struct ss_asked *asked,
+					     struct ss_timeline *timeline, uint32_t *files,
+					     struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_window window;
 	uint32_t count;
@@ -24,7 +25,8 @@ static enum ss_status draw(const struct ss_asked *asked, struct ss_timeline *tim
 	return ss_draw_strips(timeline, files, count, &window, &out->body, err);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status strips_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
@@ -32,7 +34,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	ss_arena_init(&scratch, timeline->memory);
-	status = draw(asked, timeline, SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
+	status = strips_answer_timeline(asked, timeline,
+					SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -42,5 +45,5 @@ const struct ss_route ss_route_strips = {
 	.summary = "How busy the devices are in a window, pixel by pixel",
 	.parameters = "files from to pixels",
 	.apart = true,
-	.run = run,
+	.run = strips_answer,
 };

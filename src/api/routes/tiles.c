@@ -8,9 +8,10 @@
 /* A request is too short to list more. */
 #define TRACKS_MAX (SS_TARGET_MAX / 2)
 
-static enum ss_status write_tiles(const struct ss_asked *asked, struct ss_timeline *timeline,
-				  uint32_t file, uint32_t *tracks, struct ss_answer *out,
-				  struct ss_error *err)
+static enum ss_status tiles_answer_tracks(const struct ss_asked *asked,
+					  struct ss_timeline *timeline, uint32_t file,
+					  uint32_t *tracks, struct ss_answer *out,
+					  struct ss_error *err)
 {
 	const struct ss_paints *paints;
 	struct ss_window window;
@@ -33,7 +34,8 @@ static enum ss_status write_tiles(const struct ss_asked *asked, struct ss_timeli
 			      paints ? paints->paint : NULL, &out->body, err);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status tiles_answer_request(const struct ss_asked *asked, struct ss_answer *out,
+					   struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_arena scratch;
@@ -43,8 +45,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_timeline(asked, &timeline, err));
 	SS_TRY(ss_asked_file(asked, timeline, &file, err));
 	ss_arena_init(&scratch, timeline->memory);
-	status = write_tiles(asked, timeline, file, SS_ARENA_NEW(&scratch, uint32_t, TRACKS_MAX),
-			     out, err);
+	status = tiles_answer_tracks(asked, timeline, file,
+				     SS_ARENA_NEW(&scratch, uint32_t, TRACKS_MAX), out, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -54,5 +56,5 @@ const struct ss_route ss_route_tiles = {
 	.summary = "What is visible of tracks in a window, as columns of numbers",
 	.parameters = "file tracks from to pixels color",
 	.apart = true,
-	.run = run,
+	.run = tiles_answer_request,
 };

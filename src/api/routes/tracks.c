@@ -8,10 +8,10 @@
 #include "api/viewer/route.h"
 #include "timeline/index.h"
 
-static void add_name(const struct ss_trace *trace, const struct ss_shown_track *track,
-		     void (*write)(const struct ss_trace *, const struct ss_shown_track *,
-				   struct ss_text *),
-		     struct ss_text *out)
+static void tracks_write_name(const struct ss_trace *trace, const struct ss_shown_track *track,
+			      void (*write)(const struct ss_trace *, const struct ss_shown_track *,
+					    struct ss_text *),
+			      struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
@@ -20,16 +20,17 @@ static void add_name(const struct ss_trace *trace, const struct ss_shown_track *
 	ss_text_end(&text, out);
 }
 
-static void add_track(const struct ss_timeline_file *file, const struct ss_shown_track *track,
-		      struct ss_text *out)
+/* A track with its name, device and time range; what is not known is null. */
+static void tracks_write_track(const struct ss_timeline_file *file,
+			       const struct ss_shown_track *track, struct ss_text *out)
 {
 	const struct ss_trace *trace = file->trace;
 
 	ss_text_addf(out, "{\"track\":%" PRIu32 ",\"kind\":\"%s\",\"name\":", track->track,
 		     ss_track_kind_name(track->kind));
-	add_name(trace, track, ss_track_name, out);
+	tracks_write_name(trace, track, ss_track_name, out);
 	ss_text_add_string(out, ",\"about\":");
-	add_name(trace, track, ss_track_about, out);
+	tracks_write_name(trace, track, ss_track_about, out);
 	ss_text_addf(out, ",\"lanes\":%" PRIu32 ",\"slices\":%" PRIu32 ",\"device\":", track->lanes,
 		     track->slices);
 	if (track->has_device)
@@ -47,7 +48,7 @@ static void add_track(const struct ss_timeline_file *file, const struct ss_shown
 		     ss_timeline_moment(file, track->end_ns));
 }
 
-static void add_curve(const struct ss_curve *curve, struct ss_text *out)
+static void tracks_write_curve(const struct ss_curve *curve, struct ss_text *out)
 {
 	ss_text_addf(out, "{\"curve\":\"%s\",\"device\":", ss_curve_kind_name(curve->kind));
 	if (curve->has_device)
@@ -64,7 +65,8 @@ static void add_curve(const struct ss_curve *curve, struct ss_text *out)
 	ss_text_add_string(out, "}");
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status tracks_answer(const struct ss_asked *asked, struct ss_answer *out,
+				    struct ss_error *err)
 {
 	struct ss_timeline *timeline;
 	struct ss_index *index;
@@ -77,12 +79,12 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		     "{\"schema\":\"stepscope.tracks/1\",\"file\":%" PRIu32 ",\"tracks\":[", file);
 	for (uint32_t i = 0; i < index->tracks.count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n " : "\n ");
-		add_track(&timeline->files[file], &index->tracks.items[i], &out->body);
+		tracks_write_track(&timeline->files[file], &index->tracks.items[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"curves\":[");
 	for (uint32_t i = 0; i < index->curves.count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n " : "\n ");
-		add_curve(&index->curves.items[i], &out->body);
+		tracks_write_curve(&index->curves.items[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;
@@ -93,5 +95,5 @@ const struct ss_route ss_route_tracks = {
 	.summary = "The tracks of a file in display order, and its curves",
 	.parameters = "file",
 	.apart = true,
-	.run = run,
+	.run = tracks_answer,
 };

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "api/request/query.h"
-#include "api/snapshots.h"
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 
-static const char *media_type(const char *format)
+static const char *format_media_type(const char *format)
 {
 	if (!format || strcmp(format, "json") == 0)
 		return "application/json";
@@ -18,7 +17,7 @@ static const char *media_type(const char *format)
 }
 
 /* "snapshot-leaks" is a view of a snapshot, "snapshot" the report. */
-static bool is_of_snapshot(const char *name)
+static bool names_snapshot_view(const char *name)
 {
 	const char *word = "snapshot";
 	size_t length = strlen(word);
@@ -26,8 +25,9 @@ static bool is_of_snapshot(const char *name)
 	return strncmp(name, word, length) == 0 && (!name[length] || name[length] == '-');
 }
 
-static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wanted *wanted,
-				   struct ss_answer *out, struct ss_error *err)
+/* A view of memory: of the chosen snapshot, compared with another one if there is one. */
+static enum ss_status view_answer_snapshot(const struct ss_asked *asked, struct ss_wanted *wanted,
+					   struct ss_answer *out, struct ss_error *err)
 {
 	const char *dash = strchr(asked->rest, '-');
 	struct ss_snapshot_subject subject;
@@ -51,15 +51,16 @@ static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wante
 	return ss_snapshot_run(&subject, &identity, &found, wanted, &out->body, err);
 }
 
-static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+static enum ss_status view_answer(const struct ss_asked *asked, struct ss_answer *out,
+				  struct ss_error *err)
 {
 	struct ss_wanted wanted;
 
 	SS_TRY(ss_asked_wanted(asked, &wanted, err));
 	wanted.what = asked->rest;
-	out->media_type = media_type(wanted.format);
-	if (is_of_snapshot(asked->rest))
-		return run_snapshot(asked, &wanted, out, err);
+	out->media_type = format_media_type(wanted.format);
+	if (names_snapshot_view(asked->rest))
+		return view_answer_snapshot(asked, &wanted, out, err);
 	if (ss_asked_text(asked, "snapshot") || ss_asked_text(asked, "before"))
 		return ss_fail(err, SS_ERR_USAGE, "view '%.40s' does not show a snapshot",
 			       asked->rest);
@@ -72,5 +73,5 @@ const struct ss_route ss_route_view = {
 	.parameters = "snapshot before",
 	.takers = SS_TAKERS_SHOWING | SS_TAKERS_ROWS,
 	.takes_rest = true,
-	.run = run,
+	.run = view_answer,
 };

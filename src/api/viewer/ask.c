@@ -4,11 +4,11 @@
  */
 #include <string.h>
 
-#include "api/first_sizes.h"
+#include "api/sized.h"
 #include "api/viewer/route.h"
 #include "base/utf8.h"
 
-static int hex_value(char digit)
+static int hex_digit_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -17,17 +17,17 @@ static int hex_value(char digit)
 }
 
 /*
- * Decodes %41 and + in place; false where an escape is broken, hides a NUL, or the result is no
- * UTF-8: answers quote what was asked for, and JSON takes nothing else.
+ * Decodes %41 and + in place; false if an escape is broken or is a NUL, or the result is not UTF-8:
+ * answers quote parameters, and JSON allows nothing else.
  */
-static bool decode(char *text)
+static bool url_decode(char *text)
 {
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
 		if (*from == '%') {
-			int high = hex_value(from[1]);
-			int low = high < 0 ? -1 : hex_value(from[2]);
+			int high = hex_digit_value(from[1]);
+			int low = high < 0 ? -1 : hex_digit_value(from[2]);
 
 			if (low < 0 || high * 16 + low == 0)
 				return false;
@@ -42,7 +42,7 @@ static bool decode(char *text)
 }
 
 /* True when the list has the word. */
-static bool list_has(const char *list, const char *word)
+static bool parameters_have(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -57,16 +57,17 @@ bool ss_route_takes(const struct ss_route *route, const struct ss_option *option
 	return option->owner != SS_OPTION_OF_COMMAND && option->takers & route->takers;
 }
 
-static bool has_parameter(const struct ss_route *route, const char *name)
+static bool route_has_parameter(const struct ss_route *route, const char *name)
 {
 	const struct ss_option *option = ss_option_find(name, strlen(name), route->takers);
 
-	return strcmp(name, "run") == 0 || list_has(route->parameters, name) ||
+	return strcmp(name, "run") == 0 || parameters_have(route->parameters, name) ||
 	       (option && ss_route_takes(route, option));
 }
 
-static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_route *route,
-				    char *part, struct ss_error *err)
+/* Decodes "name=value" and adds it; fails if the route does not know the name. */
+static enum ss_status request_add_parameter(struct ss_asked *asked, const struct ss_route *route,
+					    char *part, struct ss_error *err)
 {
 	char *value = strchr(part, '=');
 
@@ -74,11 +75,11 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 		*value++ = '\0';
 	else
 		value = part + strlen(part);
-	if (!decode(part) || !decode(value))
+	if (!url_decode(part) || !url_decode(value))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot decode a parameter of '%s': its percent-encoding is wrong",
 			       route->name);
-	if (!*part || !has_parameter(route, part))
+	if (!*part || !route_has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
 			       part);
 	if (ss_asked_text(asked, part))
@@ -90,7 +91,7 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 }
 
 /* The route that the first word of the path names; *rest: what follows it. */
-static const struct ss_route *find_route(const struct ss_runs *runs, char *path, const char **rest)
+static const struct ss_route *route_find(const struct ss_runs *runs, char *path, const char **rest)
 {
 	const struct ss_route *route;
 	char *slash = strchr(path, '/');
@@ -104,7 +105,7 @@ static const struct ss_route *find_route(const struct ss_runs *runs, char *path,
 	return NULL;
 }
 
-static enum ss_status find_run(struct ss_asked *asked, struct ss_error *err)
+static enum ss_status request_find_run(struct ss_asked *asked, struct ss_error *err)
 {
 	int64_t run;
 
@@ -115,8 +116,9 @@ static enum ss_status find_run(struct ss_asked *asked, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss_answer *out,
-			     struct ss_error *err)
+/* Finds the route, reads its parameters and runs it; `target` is overwritten. */
+static enum ss_status request_answer(const struct ss_runs *runs, char *target,
+				     struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_asked asked = { .runs = runs };
 	char *query = strchr(target, '?');
@@ -126,10 +128,10 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		*query++ = '\0';
 	if (*target == '/')
 		target++;
-	if (!decode(target))
+	if (!url_decode(target))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "cannot decode the request: its percent-encoding is wrong");
-	route = find_route(runs, target, &asked.rest);
+	route = route_find(runs, target, &asked.rest);
 	if (!route || (*asked.rest && !route->takes_rest))
 		return ss_fail(err, SS_ERR_MISSING,
 			       "no request called '%.60s'; 'offers' lists them", target);
@@ -139,12 +141,12 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		if (next)
 			*next++ = '\0';
 		if (*query)
-			SS_TRY(add_parameter(&asked, route, query, err));
+			SS_TRY(request_add_parameter(&asked, route, query, err));
 		query = next;
 	}
 	if (!route->runless)
-		SS_TRY(find_run(&asked, err));
-	/* those that are apart run beside others, which may be cancelled */
+		SS_TRY(request_find_run(&asked, err));
+	/* routes that run in parallel must not undo the cancellation of others */
 	if (!route->apart)
 		ss_runs_start(runs);
 	if (!route->runless)
@@ -171,7 +173,7 @@ enum ss_status ss_ask(const struct ss_runs *runs, const char *target, struct ss_
 	ss_memory_init(&outside, 0);
 	ss_arena_init(&scratch, &outside);
 	copy = ss_arena_copy(&scratch, target, length);
-	status = copy ? answer(runs, copy, &own, err) : ss_fail_memory(err, "the request");
+	status = copy ? request_answer(runs, copy, &own, err) : ss_fail_memory(err, "the request");
 	ss_arena_release(&scratch);
 	ss_sized_give(out, SS_FIRST_ANSWER, &own, sizeof(own));
 	return status;
@@ -190,4 +192,26 @@ bool ss_route_at(size_t index, struct ss_route_offer *out)
 	own.takes_request = ss_routes[index]->takers != 0;
 	ss_sized_give(out, SS_FIRST_ROUTE_OFFER, &own, sizeof(own));
 	return true;
+}
+
+/* --- all routes, from src/api/routes/meson.build ------------------------------------------- */
+
+#define SS_ROUTE(name) extern const struct ss_route ss_route_##name;
+#include "routes.inc"
+#undef SS_ROUTE
+
+#define SS_ROUTE(name) &ss_route_##name,
+const struct ss_route *const ss_routes[] = {
+#include "routes.inc"
+};
+#undef SS_ROUTE
+
+const size_t ss_route_count = SS_COUNT(ss_routes);
+
+const struct ss_route *ss_route_of(const struct ss_own_routes *own, size_t index)
+{
+	if (index < ss_route_count)
+		return ss_routes[index];
+	index -= ss_route_count;
+	return own && index < own->count ? own->routes[index] : NULL;
 }

@@ -16,7 +16,7 @@ const char *ss_asked_text(const struct ss_asked *asked, const char *name)
 }
 
 /* Reads a number up to `stop`; false where it is none, or does not fit. */
-static bool read_int(const char *text, const char *stop, int64_t *out)
+static bool parameter_read_int(const char *text, const char *stop, int64_t *out)
 {
 	bool minus = text < stop && *text == '-';
 	uint64_t value = 0;
@@ -41,7 +41,7 @@ enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int6
 	*out = otherwise;
 	if (!text)
 		return SS_OK;
-	if (!read_int(text, text + strlen(text), out) || *out < low || *out > high)
+	if (!parameter_read_int(text, text + strlen(text), out) || *out < low || *out > high)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "parameter '%s' takes a whole number from %" PRId64 " to %" PRId64,
 			       name, low, high);
@@ -57,7 +57,8 @@ enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, i
 }
 
 enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
-			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err)
+			     uint32_t *items, uint32_t capacity, uint32_t *count,
+			     struct ss_error *err)
 {
 	const char *text = ss_asked_text(asked, name);
 
@@ -66,13 +67,14 @@ enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uin
 		const char *stop = text + strcspn(text, ",");
 		int64_t value;
 
-		if (!read_int(text, stop, &value) || value < 0 || value >= end)
+		if (!parameter_read_int(text, stop, &value) || value < 0 || value >= end)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "parameter '%s' takes a list of numbers below %" PRIu32,
 				       name, end);
-		if (*count == room)
+		if (*count == capacity)
 			return ss_fail(err, SS_ERR_LIMIT,
-				       "parameter '%s' has more numbers than %" PRIu32, name, room);
+				       "parameter '%s' has more numbers than %" PRIu32, name,
+				       capacity);
 		items[(*count)++] = (uint32_t)value;
 		text = *stop ? stop + 1 : stop;
 	}
@@ -90,7 +92,7 @@ enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *o
 	for (uint32_t i = 0; i < asked->count; i++) {
 		const char *name = asked->parameters[i].name;
 
-		/* these have a form of their own; what is not an option of a route is its own */
+		/* these two are fields; what is not an option of requests belongs to the route */
 		if (strcmp(name, "format") != 0 && strcmp(name, "top") != 0 &&
 		    ss_wanted_knows(name))
 			SS_TRY(ss_wanted_add(out, name, asked->parameters[i].value, err));
@@ -151,7 +153,7 @@ enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_time
 enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
 			       struct ss_error *err)
 {
-	/* beyond this numbers of the viewer are not whole; differences fit in any case */
+	/* numbers of JavaScript are exact up to here; differences fit in any case */
 	const int64_t most_ns = INT64_C(1) << 53;
 	int64_t pixels;
 
@@ -174,4 +176,67 @@ enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *ou
 		return SS_OK;
 	return ss_fail(err, SS_ERR_USAGE,
 		       "parameter 'color' takes category, phase, module or stream");
+}
+
+/* --- snapshots ---------------------------------------------------------------------------- */
+
+enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *out,
+					struct ss_error *err)
+{
+	uint32_t count = ss_memories_count(&asked->session->job);
+	int64_t number;
+
+	if (!count)
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"the run has no memory snapshot (torch.cuda.memory."
+			"_dump_snapshot() writes one), and none of its traces has memory events "
+			"(profile_memory=True)");
+	SS_TRY(ss_asked_int(asked, "snapshot", 0, (int64_t)count - 1, 0, &number, err));
+	*out = (uint32_t)number;
+	return SS_OK;
+}
+
+enum ss_status ss_asked_snapshot(const struct ss_asked *asked, const struct ss_opened **out,
+				 struct ss_error *err)
+{
+	uint32_t number = 0;
+
+	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
+	return ss_memories_open(&asked->session->memories, &asked->session->job, number, out, err);
+}
+
+enum ss_status ss_asked_device(const struct ss_asked *asked, const struct ss_opened *opened,
+			       const struct ss_device_memory **out, struct ss_error *err)
+{
+	const char *name = ss_asked_text(asked, "device");
+
+	*out = ss_opened_device(opened, name);
+	if (*out || (!name && opened->snapshot.curve.count))
+		return SS_OK;
+	return name ? ss_fail(err, SS_ERR_MISSING, "the snapshot has no device '%.40s'", name)
+		    : ss_fail(err, SS_ERR_MISSING, "the snapshot has no device");
+}
+
+enum ss_status ss_asked_before(const struct ss_asked *asked, const struct ss_snapshot_subject **out,
+			       struct ss_error *err)
+{
+	struct ss_session *other = asked->session;
+	uint32_t runs = asked->runs->count, count;
+	const struct ss_opened *opened;
+	int64_t number;
+
+	*out = NULL;
+	for (uint32_t i = 0; i < runs && runs > 1; i++)
+		if (asked->runs->sessions[i] != asked->session)
+			other = asked->runs->sessions[i];
+	count = ss_memories_count(&other->job);
+	SS_TRY(ss_asked_int(asked, "before", 0, (int64_t)count - 1, -1, &number, err));
+	if (number < 0 && other != asked->session && count)
+		number = 0;
+	if (number < 0)
+		return SS_OK;
+	SS_TRY(ss_memories_open(&other->memories, &other->job, (uint32_t)number, &opened, err));
+	*out = &opened->subject;
+	return SS_OK;
 }

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static enum ss_status find_group(const struct ss_asked *asked, enum ss_area_group *out,
-				 struct ss_error *err)
+static enum ss_status drawn_area_read_group(const struct ss_asked *asked, enum ss_area_group *out,
+					    struct ss_error *err)
 {
 	const char *name = ss_asked_text(asked, "group");
 
@@ -20,8 +20,8 @@ static enum ss_status find_group(const struct ss_asked *asked, enum ss_area_grou
 	return ss_fail(err, SS_ERR_USAGE, "parameter 'group' takes category, line or stack");
 }
 
-static enum ss_status find_axis(const struct ss_asked *asked, const struct ss_area *area,
-				bool *by_time, struct ss_error *err)
+static enum ss_status drawn_area_read_axis(const struct ss_asked *asked, const struct ss_area *area,
+					   bool *by_time, struct ss_error *err)
 {
 	const char *axis = ss_asked_text(asked, "axis");
 
@@ -34,7 +34,7 @@ static enum ss_status find_axis(const struct ss_asked *asked, const struct ss_ar
 }
 
 /* The last state at a place of the axis; those of a pixel end before the next one begins. */
-static int64_t state_at(const struct ss_drawn_area *drawn, int64_t place)
+static int64_t drawn_area_state_at(const struct ss_drawn_area *drawn, int64_t place)
 {
 	const struct ss_area *area = drawn->area;
 	int64_t least = area->device ? -1 : 0, state = place;
@@ -47,7 +47,7 @@ static int64_t state_at(const struct ss_drawn_area *drawn, int64_t place)
 }
 
 /* Where a pixel begins. */
-static int64_t place_of(const struct ss_drawn_area *drawn, uint32_t pixel)
+static int64_t drawn_area_pixel_start(const struct ss_drawn_area *drawn, uint32_t pixel)
 {
 	const struct ss_window *window = &drawn->window;
 	double wide = (double)(window->to_ns - window->from_ns);
@@ -55,18 +55,20 @@ static int64_t place_of(const struct ss_drawn_area *drawn, uint32_t pixel)
 	return window->from_ns + (int64_t)floor(wide * pixel / window->pixels);
 }
 
-static void draw(struct ss_drawn_area *drawn)
+/* Draws each pixel from the states that lie in it, at least one. */
+static void drawn_area_draw(struct ss_drawn_area *drawn)
 {
 	struct ss_area_cursor cursor;
-	int64_t first = state_at(drawn, place_of(drawn, 0));
+	int64_t first = drawn_area_state_at(drawn, drawn_area_pixel_start(drawn, 0));
 
 	ss_area_begin(&cursor);
 	for (uint32_t i = 0; i < drawn->window.pixels; i++) {
-		int64_t next = place_of(drawn, i + 1), last = state_at(drawn, next - 1);
+		int64_t next = drawn_area_pixel_start(drawn, i + 1),
+			last = drawn_area_state_at(drawn, next - 1);
 
 		last = last < first ? first : last;
 		ss_area_draw(drawn->area, &cursor, first, last, &drawn->pixels[i]);
-		first = state_at(drawn, next);
+		first = drawn_area_state_at(drawn, next);
 		first = first < last ? last : first;
 	}
 }
@@ -81,15 +83,15 @@ enum ss_status ss_drawn_area_make(struct ss_drawn_area *drawn, const struct ss_a
 	*drawn = (struct ss_drawn_area){ .memory = &asked->session->memory };
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
-	SS_TRY(find_group(asked, &group, err));
+	SS_TRY(drawn_area_read_group(asked, &group, err));
 	SS_TRY(ss_asked_window(asked, &drawn->window, err));
 	SS_TRY(ss_areas_find(&asked->session->areas, opened, device, group, &drawn->area, err));
-	SS_TRY(find_axis(asked, drawn->area, &drawn->by_time, err));
+	SS_TRY(drawn_area_read_axis(asked, drawn->area, &drawn->by_time, err));
 	drawn->pixels = ss_memory_resize(drawn->memory, NULL, 0,
 					 drawn->window.pixels * sizeof(*drawn->pixels));
 	if (!drawn->pixels)
 		return ss_fail_memory(err, "the pixels");
-	draw(drawn);
+	drawn_area_draw(drawn);
 	return SS_OK;
 }
 

@@ -5,7 +5,7 @@
 #ifndef SS_API_VIEWER_DRAWN_AREA_H
 #define SS_API_VIEWER_DRAWN_AREA_H
 
-#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/route.h"
 
 struct ss_drawn_area {
 	struct ss_memory *memory;

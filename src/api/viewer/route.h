@@ -24,11 +24,11 @@ struct ss_parameter {
 	const char *name, *value;
 };
 
-/* A request, taken apart. */
+/* A parsed request. */
 struct ss_asked {
 	const struct ss_runs *runs;
 	struct ss_session *session; /* the run that the request is about */
-	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
+	const char *rest; /* after the route's name: "operators" of "view/operators"; "" */
 	struct ss_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
 };
@@ -37,7 +37,7 @@ struct ss_route {
 	const char *name;
 	const char *summary;
 	const char *parameters; /* names, with spaces between them; "run" is known to all */
-	uint32_t takers; /* it takes the options of requests that one of these has: options.h */
+	uint32_t takers;        /* it accepts the request options of these (options.h) */
 	bool takes_rest;
 	bool apart;   /* see ss_ask() */
 	bool runless; /* it is not about a run: none needs to be open */
@@ -67,28 +67,29 @@ SS_MUST_USE
 enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
 			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err);
 
-/* One that must be given. */
+/* The same for a parameter that must be given. */
 SS_MUST_USE
 enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, int64_t low,
 			       int64_t high, int64_t *out, struct ss_error *err);
 
 /*
- * Numbers with commas between them, each below `end`; `count` is 0 when it was not given.
- * `items` has room for `room`.
+ * Numbers with commas between them, each below `end`; `count` is 0 when it was not given. `items`
+ * has space for `capacity`.
  */
 SS_MUST_USE
 enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
-			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err);
+			     uint32_t *items, uint32_t capacity, uint32_t *count,
+			     struct ss_error *err);
 
 /* Whether the route takes the option. */
 bool ss_route_takes(const struct ss_route *route, const struct ss_option *option);
 
-/* The request that the parameters make up: all that are options of requests. */
+/* The parameters that are options of requests, as a parsed request. */
 SS_MUST_USE
 enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *out,
 			       struct ss_error *err);
 
-/* The timeline of the run that is asked about, made when the first asks for it. */
+/* The timeline of the requested run, made on the first request. */
 SS_MUST_USE
 enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timeline **out,
 				 struct ss_error *err);
@@ -99,8 +100,8 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 			     uint32_t *out, struct ss_error *err);
 
 /*
- * The parameter "files": those of the timeline that are named and could be read, each once, in
- * their order; all when it was not given. The list lives as long as the arena.
+ * The parameter "files": the files of the timeline that are named and could be read, each once, in
+ * order; all if it was not given. The list lives as long as the arena.
  */
 SS_MUST_USE
 enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
@@ -118,6 +119,27 @@ enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *ou
 /* The parameters "from", "to" and "pixels". */
 SS_MUST_USE
 enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err);
+
+/* The parameter "snapshot": its number in the answer of `job`; the first without it. */
+SS_MUST_USE
+enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *out,
+					struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_asked_snapshot(const struct ss_asked *asked, const struct ss_opened **out,
+				 struct ss_error *err);
+
+/* The parameter "device", or the first one; NULL of a memory timeline, which has none. */
+SS_MUST_USE
+enum ss_status ss_asked_device(const struct ss_asked *asked, const struct ss_opened *opened,
+			       const struct ss_device_memory **out, struct ss_error *err);
+
+/*
+ * The parameter "before": the snapshot to compare with, of the other run where there is one,
+ * else of this run. Without it the first of the other run; NULL: there is none.
+ */
+SS_MUST_USE
+enum ss_status ss_asked_before(const struct ss_asked *asked, const struct ss_snapshot_subject **out,
 			       struct ss_error *err);
 
 #endif

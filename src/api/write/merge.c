@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/first_sizes.h"
 #include "api/session.h"
+#include "api/sized.h"
 #include "api/write/writing.h"
 #include "load/files/open.h"
 #include "load/files/rewrite.h"
@@ -15,7 +15,7 @@
 
 struct merging {
 	struct ss_writing writing;
-	struct ss_gzip_writer *gzip; /* NULL: as it is */
+	struct ss_gzip_writer *gzip; /* NULL: not compressed */
 	struct ss_merged out;
 	/* of the rank at work */
 	struct ss_redactor *redactor; /* NULL: files are copied as they are */
@@ -24,7 +24,8 @@ struct merging {
 	int64_t zero_ns;
 };
 
-static enum ss_status add(void *context, const char *bytes, size_t length, struct ss_error *err)
+static enum ss_status merge_write(void *context, const char *bytes, size_t length,
+				  struct ss_error *err)
 {
 	struct merging *merging = context;
 
@@ -33,7 +34,7 @@ static enum ss_status add(void *context, const char *bytes, size_t length, struc
 	return ss_writing_put(&merging->writing, bytes, length, err);
 }
 
-static int64_t align(void *context, int64_t file_ns)
+static int64_t merge_align(void *context, int64_t file_ns)
 {
 	const struct merging *merging = context;
 	const struct ss_joined *joined = merging->joined;
@@ -42,8 +43,8 @@ static int64_t align(void *context, int64_t file_ns)
 	return ss_moment_add(ss_joined_align(joined, merging->rank, file_ns), -merging->zero_ns);
 }
 
-/* The earliest moment of all: times of the result are above 0. */
-static int64_t zero_of(const struct ss_joined *joined)
+/* The earliest moment of all ranks, which is 0 in the result. */
+static int64_t merge_first_moment(const struct ss_joined *joined)
 {
 	int64_t zero_ns = INT64_MAX;
 
@@ -55,8 +56,9 @@ static int64_t zero_of(const struct ss_joined *joined)
 	return zero_ns;
 }
 
-static enum ss_status add_rank(struct merging *merging, bool *has_events, struct ss_memory *memory,
-			       struct ss_error *err)
+/* Copies the events of a rank from its file, with times on the common clock. */
+static enum ss_status merge_write_rank(struct merging *merging, bool *has_events,
+				       struct ss_memory *memory, struct ss_error *err)
 {
 	const struct ss_digest *rank = &merging->joined->ranks[merging->rank];
 	struct ss_source *source = NULL;
@@ -66,9 +68,9 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 		.memory = memory,
 		.number = merging->rank,
 		.title = title,
-		.align = align,
+		.align = merge_align,
 		.align_context = merging,
-		.write = add,
+		.write = merge_write,
 		.write_context = merging,
 		.has_events = has_events,
 	};
@@ -105,8 +107,8 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 }
 
 /* `is_cut`: a file is truncated; readers of the result have to know. */
-static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memory *memory,
-			    struct ss_error *err)
+static enum ss_status merge_write_all(struct merging *merging, bool is_cut,
+				      struct ss_memory *memory, struct ss_error *err)
 {
 	static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
 				   "\"traceEvents\":[";
@@ -115,11 +117,11 @@ static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memo
 				       "or damaged\"]}\n";
 	bool has_events = false;
 
-	SS_TRY(add(merging, head, sizeof(head) - 1, err));
+	SS_TRY(merge_write(merging, head, sizeof(head) - 1, err));
 	for (merging->rank = 0; merging->rank < merging->joined->rank_count; merging->rank++)
-		SS_TRY(add_rank(merging, &has_events, memory, err));
-	SS_TRY(is_cut ? add(merging, cut_tail, sizeof(cut_tail) - 1, err)
-		      : add(merging, tail, sizeof(tail) - 1, err));
+		SS_TRY(merge_write_rank(merging, &has_events, memory, err));
+	SS_TRY(is_cut ? merge_write(merging, cut_tail, sizeof(cut_tail) - 1, err)
+		      : merge_write(merging, tail, sizeof(tail) - 1, err));
 	return merging->gzip ? ss_gzip_writer_finish(merging->gzip, err) : SS_OK;
 }
 
@@ -137,13 +139,14 @@ enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
 	SS_TRY(ss_job_join(&session->job, err));
 	merging.redactor = session->job.redactor;
 	merging.joined = &session->job.joined;
-	merging.zero_ns = zero_of(merging.joined);
+	merging.zero_ns = merge_first_moment(merging.joined);
 	merging.out.ranks = merging.joined->rank_count;
 	if (compressed)
 		status = ss_gzip_writer_open(&session->memory, ss_writing_put, &merging.writing,
 					     &merging.gzip, err);
 	if (status == SS_OK)
-		status = merge(&merging, ss_session_cut_count(session) > 0, &session->memory, err);
+		status = merge_write_all(&merging, ss_session_cut_count(session) > 0,
+					 &session->memory, err);
 	ss_gzip_writer_close(merging.gzip);
 	merging.out.bytes = merging.writing.bytes;
 	ss_sized_give(out, SS_FIRST_MERGED, &merging.out, sizeof(merging.out));

@@ -14,8 +14,8 @@
 
 _Static_assert(SS_REDACTOR_KEY_BYTES == SS_SIPHASH_KEY_BYTES, "a key is one of SipHash");
 
-static enum ss_status keep_class(struct ss_redactor *redactor, const char *word, size_t length,
-				 struct ss_error *err)
+static enum ss_status redactor_keep_class(struct ss_redactor *redactor, const char *word,
+					  size_t length, struct ss_error *err)
 {
 	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
 		const char *option = ss_redact_class_option((enum ss_redact_class)i);
@@ -46,7 +46,7 @@ enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struc
 	for (const char *at = keep; at && *at && status == SS_OK; at += *at == ',') {
 		size_t length = strcspn(at, ",");
 
-		status = keep_class(redactor, at, length, err);
+		status = redactor_keep_class(redactor, at, length, err);
 		at += length;
 	}
 	if (status == SS_OK)
@@ -69,17 +69,18 @@ void ss_redactor_free(struct ss_redactor *redactor)
 
 /* --- what was changed ------------------------------------------------------------------ */
 
-static void add_grouped(struct ss_text *out, uint32_t number)
+static void redactor_add_count(struct ss_text *out, uint32_t number)
 {
 	if (number >= 1000) {
-		add_grouped(out, number / 1000);
+		redactor_add_count(out, number / 1000);
 		ss_text_addf(out, ",%03u", number % 1000);
 	} else {
 		ss_text_addf(out, "%u", number);
 	}
 }
 
-static void tell_text(const struct ss_redactor *redactor, struct ss_text *out)
+/* "3 hosts, 1,204 names", or "nothing". */
+static void redactor_write_text(const struct ss_redactor *redactor, struct ss_text *out)
 {
 	const char *before = "";
 
@@ -89,14 +90,14 @@ static void tell_text(const struct ss_redactor *redactor, struct ss_text *out)
 		if (!count)
 			continue;
 		ss_text_add_string(out, before);
-		add_grouped(out, count);
+		redactor_add_count(out, count);
 		ss_text_addf(out, " %s", ss_redact_class_title((enum ss_redact_class)i, count));
 		before = ", ";
 	}
 	ss_text_add_string(out, *before ? redactor->is_incomplete ? " and more" : "" : "nothing");
 }
 
-static void tell_json(const struct ss_redactor *redactor, struct ss_text *out)
+static void redactor_write_json(const struct ss_redactor *redactor, struct ss_text *out)
 {
 	ss_text_addf(out, "{\"files\": %u, \"changed\": [", redactor->file_count);
 	for (int i = 0; i < SS_REDACT_CLASSES; i++)
@@ -111,9 +112,9 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 				struct ss_text *out, struct ss_error *err)
 {
 	if (strcmp(format, "json") == 0)
-		tell_json(redactor, out);
+		redactor_write_json(redactor, out);
 	else if (strcmp(format, "text") == 0)
-		tell_text(redactor, out);
+		redactor_write_text(redactor, out);
 	else
 		return ss_fail(err, SS_ERR_USAGE, "no format '%.100s' here: use text or json",
 			       format);
@@ -121,7 +122,7 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 }
 
 /* Bytes that are not UTF-8 are replaced: the list is JSON. */
-static void add_quoted(struct ss_text *out, const char *text, size_t length)
+static void redactor_add_quoted(struct ss_text *out, const char *text, size_t length)
 {
 	struct ss_text repaired = { 0 };
 
@@ -162,9 +163,9 @@ enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *ou
 				continue;
 			ss_text_addf(out, "{\"class\": \"%s\", \"text\": ",
 				     ss_redact_class_title(class, 1));
-			add_quoted(out, text->text, text->length);
+			redactor_add_quoted(out, text->text, text->length);
 			ss_text_add_string(out, ", \"stands_for_it\": ");
-			add_quoted(out, made.data, made.length);
+			redactor_add_quoted(out, made.data, made.length);
 			ss_text_add_string(out, "}\n");
 		}
 	}
@@ -185,9 +186,9 @@ enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name, 
 
 /* --- copies ------------------------------------------------------------------------------ */
 
-/* `gzip` NULL: as it is. */
-static enum ss_status copy_all(struct ss_writing *writing, struct ss_gzip_writer *gzip,
-			       struct ss_source *source, struct ss_error *err)
+/* `gzip` NULL: not compressed. */
+static enum ss_status redactor_copy_source(struct ss_writing *writing, struct ss_gzip_writer *gzip,
+					   struct ss_source *source, struct ss_error *err)
 {
 	char block[65536];
 	size_t got = 1;
@@ -220,8 +221,8 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 	if (status == SS_OK && compressed)
 		status = ss_gzip_writer_open(&memory, ss_writing_put, &writing, &gzip, &why);
 	if (status == SS_OK)
-		status = copy_all(&writing, gzip, source, &why);
-	/* what is wrong with its bytes does not tell which file it is */
+		status = redactor_copy_source(&writing, gzip, source, &why);
+	/* errors about the contents do not name the file */
 	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE || status == SS_ERR_LIMIT)
 		(void)ss_fail(err, status, "'%s': %s", path, why.text);
 	else if (status != SS_OK && err)

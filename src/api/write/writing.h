@@ -15,7 +15,7 @@ struct ss_writing {
 	uint64_t bytes;
 };
 
-/* The `write` of all that writes; `context` is a struct ss_writing. */
+/* The callback `write` of all writers; `context` is a struct ss_writing. */
 SS_MUST_USE
 enum ss_status ss_writing_put(void *context, const char *bytes, size_t length,
 			      struct ss_error *err);

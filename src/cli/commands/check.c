@@ -174,7 +174,7 @@ static enum ss_status check_judge(const struct arguments *arguments, struct ss_c
 	return status;
 }
 
-static int exit_of(const struct arguments *arguments, enum ss_verdict verdict)
+static int exit_of(const struct arguments *arguments, enum ss_check_verdict verdict)
 {
 	switch (verdict) {
 	case SS_VERDICT_REGRESSION:

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/find_files.h"
 #include "api/session.h"
+#include "api/written_files.h"
 #include "base/intern.h"
 #include "base/system/thread.h"
 #include "base/text.h"
@@ -23,9 +25,6 @@
 #include "cli/digest/tally.h"
 #include "cli/output.h"
 #include "cli/stop.h"
-#include "diagnose/keep.h"
-#include "load/digest_files.h"
-#include "load/files/find.h"
 
 /* What the files of one run share. */
 struct digesting {

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "base/guess.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "render/page/page.h"
 #include "view_pages.inc"
 
 /* NULL: there is none. */

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/find_files.h"
+#include "api/written_files.h"
 #include "base/intern.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
 #include "cli/stop.h"
-#include "load/files/find.h"
-#include "trace/pack/pack.h"
 
 #define PATH_BYTES 4096
 #define ENDING ".stepscope"

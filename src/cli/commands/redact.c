@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/find_files.h"
 #include "base/intern.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
 #include "cli/stop.h"
-#include "load/files/find.h"
 
 #define PATH_BYTES 4096
 

@@ -2,10 +2,10 @@
 /*
  * report.c - command: writes one HTML file with the viewer and the traces.
  */
+#include "api/bytes.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
-#include "read/source.h"
 #include "serve/page.h"
 
 /* Reads all of the source, unpacked; true when it is whole. */

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/simulator.h"
 #include "base/guess.h"
 #include "cli/output.h"
 #include "cli/simulated.h"
-#include "sim/preset.h"
 
 static int sim_list(const struct arguments *arguments, const char *what)
 {

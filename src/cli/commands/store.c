@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/renderers.h"
 #include "base/guess.h"
 #include "cli/output.h"
 #include "cli/sql/query.h"
 #include "cli/stop.h"
 #include "cli/store/runs.h"
-#include "render/render.h"
 
 /* What can be done with a store. */
 struct action {

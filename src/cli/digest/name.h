@@ -5,9 +5,9 @@
 #ifndef SS_CLI_DIGEST_NAME_H
 #define SS_CLI_DIGEST_NAME_H
 
+#include "api/find_files.h"
 #include "base/system/new_file.h"
 #include "cli/command.h"
-#include "load/files/find.h"
 
 /*
  * "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: it is too

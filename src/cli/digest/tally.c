@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
+#include "api/find_files.h"
 #include "cli/output.h"
-#include "load/files/find.h"
 
 #define SHOWN_PATHS 3 /* in a command to paste: as many as a line has room for */
 

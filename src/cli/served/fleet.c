@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/check/checking.h"
+#include "api/renderers.h"
 #include "base/text.h"
-#include "check/change_points.h"
-#include "render/render.h"
 #include "store/fleet.h"
 
 /* Changes that are worth a mark; 'stepscope check' judges by the same. */

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/renderers.h"
 #include "base/text.h"
 #include "cli/served/fleet.h"
-#include "render/render.h"
 #include "store/fleet.h"
 
 void cli_fleet_run_close(struct fleet_run *run)

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/renderers.h"
 #include "api/request/query.h"
 #include "base/text.h"
 #include "cli/served/served.h"
 #include "cli/sql/query.h"
-#include "render/render.h"
 
 /* Rows that the page gets; a CSV has all of them. */
 #define ROWS_MAX 10000

@@ -2,9 +2,9 @@
 /*
  * sql_schema.c - route: the tables of SQL with their columns, and example queries.
  */
+#include "api/renderers.h"
 #include "base/text.h"
 #include "cli/served/served.h"
-#include "render/render.h"
 
 /* docs/sql.md has them; tools/questions.py takes them out. */
 static const struct {

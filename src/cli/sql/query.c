@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "api/renderers.h"
 #include "api/request/query.h"
 #include "base/text.h"
-#include "render/layout.h"
 
 /* Rows that are rendered at a time by formats that can go on. */
 #define ROWS_AT_ONCE 32768

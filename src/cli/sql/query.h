@@ -5,8 +5,8 @@
 #ifndef SS_CLI_SQL_QUERY_H
 #define SS_CLI_SQL_QUERY_H
 
+#include "api/renderers.h"
 #include "cli/output.h"
-#include "render/render.h"
 #include "sql/sql.h"
 
 struct query {

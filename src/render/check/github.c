@@ -8,7 +8,8 @@
 #define ANNOTATIONS_MAX 10
 
 /* A line break would end the command; properties end at a comma or a colon. */
-static void add_escaped(struct ss_text *out, const char *text, size_t length, bool is_property)
+static void github_add_escaped(struct ss_text *out, const char *text, size_t length,
+			       bool is_property)
 {
 	for (size_t i = 0; i < length; i++) {
 		unsigned char byte = (unsigned char)text[i];
@@ -20,14 +21,14 @@ static void add_escaped(struct ss_text *out, const char *text, size_t length, bo
 	}
 }
 
-static void add_message(struct ss_text *out, const char *text)
+static void github_add_message(struct ss_text *out, const char *text)
 {
 	ss_text_add_string(out, "::");
-	add_escaped(out, text, strlen(text), false);
+	github_add_escaped(out, text, strlen(text), false);
 	ss_text_add_string(out, "\n");
 }
 
-static const char *level_of(enum ss_verdict verdict)
+static const char *github_level(enum ss_check_verdict verdict)
 {
 	switch (verdict) {
 	case SS_VERDICT_REGRESSION:
@@ -43,7 +44,7 @@ static const char *level_of(enum ss_verdict verdict)
 }
 
 /* The finding that is the cause, to say where in the code it is. */
-static const struct ss_finding *find_cause(const struct ss_check *check)
+static const struct ss_finding *github_find_cause(const struct ss_check *check)
 {
 	const struct ss_diagnosis *diagnosis = check->diagnosis;
 
@@ -53,20 +54,20 @@ static const struct ss_finding *find_cause(const struct ss_check *check)
 	return NULL;
 }
 
-static void begin(struct ss_text *out, const char *level, const struct ss_finding *finding)
+static void github_begin(struct ss_text *out, const char *level, const struct ss_finding *finding)
 {
 	struct ss_check_place place;
 
 	ss_text_addf(out, "::%s ", level);
 	if (finding && ss_check_place(finding, &place)) {
 		ss_text_add_string(out, "file=");
-		add_escaped(out, place.file, place.file_length, true);
+		github_add_escaped(out, place.file, place.file_length, true);
 		ss_text_addf(out, ",line=%u,", place.line);
 	}
 	ss_text_add_string(out, "title=stepscope check");
 }
 
-static void add_verdict(const struct ss_check *check, struct ss_text *out)
+static void github_add_verdict(const struct ss_check *check, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
@@ -75,33 +76,33 @@ static void add_verdict(const struct ss_check *check, struct ss_text *out)
 	ss_check_cause(check, &text);
 	if (text.length && text.data[text.length - 1] == '\n')
 		text.data[--text.length] = '\0';
-	begin(out, level_of(check->verdict), find_cause(check));
-	add_message(out, text.data ? text.data : "");
+	github_begin(out, github_level(check->verdict), github_find_cause(check));
+	github_add_message(out, text.data ? text.data : "");
 	ss_text_end(&text, out);
 }
 
-static void add_condition(const struct ss_condition *condition, struct ss_text *out)
+static void github_add_condition(const struct ss_condition *condition, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
 	ss_text_addf(&text, "%s ", condition->text);
 	ss_check_condition(condition, &text);
-	begin(out, "error", NULL);
-	add_message(out, text.data ? text.data : "");
+	github_begin(out, "error", NULL);
+	github_add_message(out, text.data ? text.data : "");
 	ss_text_end(&text, out);
 }
 
 void ss_check_github(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
-	const struct ss_finding *cause = find_cause(check);
+	const struct ss_finding *cause = github_find_cause(check);
 	struct ss_check_place place;
 	uint32_t count = 1;
 
-	add_verdict(check, out);
+	github_add_verdict(check, out);
 	for (uint32_t i = 0; i < check->condition_count && count < ANNOTATIONS_MAX; i++)
-		if (check->conditions[i].holds) {
-			add_condition(&check->conditions[i], out);
+		if (check->conditions[i].is_met) {
+			github_add_condition(&check->conditions[i], out);
 			count++;
 		}
 	count = 0;
@@ -110,8 +111,8 @@ void ss_check_github(const struct ss_check_shown *shown, struct ss_text *out)
 
 		if (finding == cause || !ss_check_place(finding, &place))
 			continue;
-		begin(out, "warning", finding);
-		add_message(out, finding->title);
+		github_begin(out, "warning", finding);
+		github_add_message(out, finding->title);
 		count++;
 	}
 }

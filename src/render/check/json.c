@@ -6,8 +6,10 @@
 
 #include "render/check/shown.h"
 
-static void add_sentence(struct ss_text *out, const char *key, const struct ss_check *check,
-			 void (*write)(const struct ss_check *check, struct ss_text *out))
+static void check_json_add_sentence(struct ss_text *out, const char *key,
+				    const struct ss_check *check,
+				    void (*write)(const struct ss_check *check,
+						  struct ss_text *out))
 {
 	struct ss_text text = { 0 };
 
@@ -16,7 +18,8 @@ static void add_sentence(struct ss_text *out, const char *key, const struct ss_c
 	ss_text_end(&text, out);
 }
 
-static void add_percent(struct ss_text *out, const char *key, double share, bool is_known)
+static void check_json_add_percent(struct ss_text *out, const char *key, double share,
+				   bool is_known)
 {
 	ss_text_addf(out, "\"%s\":", key);
 	if (is_known)
@@ -25,7 +28,8 @@ static void add_percent(struct ss_text *out, const char *key, double share, bool
 		ss_text_add_string(out, "null");
 }
 
-static void add_figure(struct ss_text *out, const char *key, const struct ss_noise_figure *figure)
+static void check_json_add_figure(struct ss_text *out, const char *key,
+				  const struct ss_noise_figure *figure)
 {
 	bool is_known = figure->before_ns > 0;
 
@@ -35,15 +39,16 @@ static void add_figure(struct ss_text *out, const char *key, const struct ss_noi
 	ss_text_add_string(out, ",");
 	ss_render_ns_member(out, "run_ns", is_known ? (int64_t)figure->after_ns : 0, is_known);
 	ss_text_add_string(out, ",");
-	add_percent(out, "change_percent", figure->change, is_known);
+	check_json_add_percent(out, "change_percent", figure->change, is_known);
 	ss_text_add_string(out, ",");
-	add_percent(out, "noise_percent", figure->half, is_known);
+	check_json_add_percent(out, "noise_percent", figure->half, is_known);
 	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "verdict", is_known ? ss_verdict_name(figure->verdict) : NULL);
 	ss_text_add_string(out, "}");
 }
 
-static void add_noise(const struct ss_check *check, struct ss_text *out)
+/* The noise of the baseline, and what it says about mean and median. */
+static void check_json_add_noise(const struct ss_check *check, struct ss_text *out)
 {
 	const struct ss_noise *noise = &check->noise;
 	bool is_known = noise->mean.before_ns > 0;
@@ -53,21 +58,21 @@ static void add_noise(const struct ss_check *check, struct ss_text *out)
 		     ",\"baseline_steps\":%" PRIu32 ",\"run_steps\":%" PRIu32 ",",
 		     SS_NOISE_LEVEL, check->before_count, noise->steps_before,
 		     check->after.steps.count);
-	add_percent(out, "threshold_percent", noise->threshold, true);
+	check_json_add_percent(out, "threshold_percent", noise->threshold, true);
 	ss_text_add_string(out, ",");
-	add_percent(out, "step_deviation_percent", noise->step_share, is_known);
+	check_json_add_percent(out, "step_deviation_percent", noise->step_share, is_known);
 	ss_text_add_string(out, ",");
-	add_percent(out, "run_deviation_percent", noise->run_share, is_known);
+	check_json_add_percent(out, "run_deviation_percent", noise->run_share, is_known);
 	ss_text_add_string(out, ",\"autocorrelation\":");
 	ss_text_add_number(out, noise->correlation);
 	ss_text_addf(out, ",\"decided_by\":\"%s\",\n ", noise->is_typical ? "median" : "mean");
-	add_figure(out, "mean", &noise->mean);
+	check_json_add_figure(out, "mean", &noise->mean);
 	ss_text_add_string(out, ",\n ");
-	add_figure(out, "median", &noise->typical);
+	check_json_add_figure(out, "median", &noise->typical);
 	ss_text_add_string(out, "}");
 }
 
-static void add_changes(const struct ss_check *check, struct ss_text *out)
+static void check_json_add_changes(const struct ss_check *check, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"changes\":[");
 	for (uint32_t i = 0; i < check->change_count; i++) {
@@ -88,7 +93,7 @@ static void add_changes(const struct ss_check *check, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-static void add_conditions(const struct ss_check *check, struct ss_text *out)
+static void check_json_add_conditions(const struct ss_check *check, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"conditions\":[");
 	for (uint32_t i = 0; i < check->condition_count; i++) {
@@ -102,7 +107,7 @@ static void add_conditions(const struct ss_check *check, struct ss_text *out)
 		ss_render_text_member(out, "column", condition->column);
 		ss_text_addf(out, ",\"known\":%s,\"holds\":%s,\"found\":",
 			     condition->is_known ? "true" : "false",
-			     condition->holds ? "true" : "false");
+			     condition->is_met ? "true" : "false");
 		if (condition->of_rows)
 			ss_text_add_number(out, condition->found);
 		else
@@ -116,7 +121,7 @@ static void add_conditions(const struct ss_check *check, struct ss_text *out)
 }
 
 /* The row by the names of its columns: what conditions can name. */
-static void add_summary(const struct ss_table *table, struct ss_text *out)
+static void check_json_add_summary(const struct ss_table *table, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"summary\":[");
 	for (uint32_t i = 0; i < table->view->column_count && table->row_count; i++) {
@@ -140,11 +145,11 @@ void ss_check_json(const struct ss_check_shown *shown, struct ss_text *out)
 	ss_render_text_member(out, "compared",
 			      check->has_baseline ? ss_verdict_name(check->compared) : NULL);
 	ss_text_add_string(out, ",\n");
-	add_sentence(out, "text", check, ss_check_headline);
+	check_json_add_sentence(out, "text", check, ss_check_headline);
 	ss_text_add_string(out, ",\n");
-	add_sentence(out, "cause_text", check, ss_check_cause);
+	check_json_add_sentence(out, "cause_text", check, ss_check_cause);
 	ss_text_add_string(out, ",\n");
-	add_sentence(out, "noise_text", check, ss_check_noise);
+	check_json_add_sentence(out, "noise_text", check, ss_check_noise);
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "reason", check->reason);
 	ss_text_add_string(out, ",\n");
@@ -154,13 +159,13 @@ void ss_check_json(const struct ss_check_shown *shown, struct ss_text *out)
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "against", check->against);
 	ss_text_add_string(out, ",\n");
-	add_noise(check, out);
+	check_json_add_noise(check, out);
 	ss_text_add_string(out, ",\n");
-	add_changes(check, out);
+	check_json_add_changes(check, out);
 	ss_text_add_string(out, ",\n");
-	add_conditions(check, out);
+	check_json_add_conditions(check, out);
 	ss_text_add_string(out, ",\n");
-	add_summary(shown->summary, out);
+	check_json_add_summary(shown->summary, out);
 	ss_text_add_string(out, ",\n\"run\":");
 	ss_render_identity(&shown->run, out);
 	ss_text_add_string(out, ",\n\"quality\":");

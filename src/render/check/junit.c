@@ -7,7 +7,7 @@
 #include "render/check/shown.h"
 
 /* Attributes and texts; control characters do not exist in XML. */
-static void add_escaped(struct ss_text *out, const char *text)
+static void junit_add_escaped(struct ss_text *out, const char *text)
 {
 	for (; *text; text++) {
 		switch (*text) {
@@ -34,30 +34,31 @@ static void add_escaped(struct ss_text *out, const char *text)
 }
 
 /* Opens a case; `seconds` below 0: it has no time. */
-static void begin_case(const struct ss_check_shown *shown, const char *name, double seconds,
-		       struct ss_text *out)
+static void junit_begin_case(const struct ss_check_shown *shown, const char *name, double seconds,
+			     struct ss_text *out)
 {
 	ss_text_add_string(out, "    <testcase classname=\"stepscope.");
-	add_escaped(out, shown->name);
+	junit_add_escaped(out, shown->name);
 	ss_text_add_string(out, "\" name=\"");
-	add_escaped(out, name);
+	junit_add_escaped(out, name);
 	ss_text_add_string(out, "\"");
 	if (seconds >= 0)
 		ss_text_addf(out, " time=\"%.6f\"", seconds);
 	ss_text_add_string(out, ">");
 }
 
-static void add_result(const char *element, const char *message, const char *more,
-		       struct ss_text *out)
+static void junit_add_result(const char *element, const char *message, const char *more,
+			     struct ss_text *out)
 {
 	ss_text_addf(out, "\n      <%s message=\"", element);
-	add_escaped(out, message ? message : "");
+	junit_add_escaped(out, message ? message : "");
 	ss_text_add_string(out, "\">");
-	add_escaped(out, more ? more : "");
+	junit_add_escaped(out, more ? more : "");
 	ss_text_addf(out, "</%s>\n    ", element);
 }
 
-static void add_step_time(const struct ss_check_shown *shown, struct ss_text *out)
+/* The test case of the step time; it fails if the run is slower. */
+static void junit_add_step_time(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 	struct ss_check_shown plain = *shown;
@@ -67,27 +68,27 @@ static void add_step_time(const struct ss_check_shown *shown, struct ss_text *ou
 	plain.width = 100;
 	ss_check_headline(check, &headline);
 	ss_check_text(&plain, &all);
-	begin_case(shown, "step time", check->after.step_ns / 1e9, out);
+	junit_begin_case(shown, "step time", check->after.step_ns / 1e9, out);
 	if (check->compared == SS_VERDICT_REGRESSION)
-		add_result("failure", headline.data, all.data, out);
+		junit_add_result("failure", headline.data, all.data, out);
 	else if (check->compared == SS_VERDICT_INCONCLUSIVE)
-		add_result("skipped", headline.data, all.data, out);
+		junit_add_result("skipped", headline.data, all.data, out);
 	ss_text_add_string(out, "</testcase>\n");
 	ss_text_end(&headline, out);
 	ss_text_end(&all, out);
 }
 
-static void add_condition(const struct ss_check_shown *shown, const struct ss_condition *condition,
-			  struct ss_text *out)
+static void junit_add_condition(const struct ss_check_shown *shown,
+				const struct ss_condition *condition, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
 	ss_check_condition(condition, &text);
-	begin_case(shown, condition->text, -1, out);
-	if (condition->holds)
-		add_result("failure", text.data, condition->text, out);
+	junit_begin_case(shown, condition->text, -1, out);
+	if (condition->is_met)
+		junit_add_result("failure", text.data, condition->text, out);
 	else if (!condition->is_known)
-		add_result("skipped", text.data, condition->text, out);
+		junit_add_result("skipped", text.data, condition->text, out);
 	ss_text_add_string(out, "</testcase>\n");
 	ss_text_end(&text, out);
 }
@@ -101,7 +102,7 @@ void ss_check_junit(const struct ss_check_shown *shown, struct ss_text *out)
 	struct ss_text counts = { 0 };
 
 	for (uint32_t i = 0; i < check->condition_count; i++) {
-		failures += check->conditions[i].holds;
+		failures += check->conditions[i].is_met;
 		skipped += !check->conditions[i].is_known;
 	}
 	ss_text_addf(&counts,
@@ -114,9 +115,9 @@ void ss_check_junit(const struct ss_check_shown *shown, struct ss_text *out)
 		     "  <testsuite name=\"stepscope check\" %s>\n",
 		     counts.data ? counts.data : "", counts.data ? counts.data : "");
 	if (check->has_baseline)
-		add_step_time(shown, out);
+		junit_add_step_time(shown, out);
 	for (uint32_t i = 0; i < check->condition_count; i++)
-		add_condition(shown, &check->conditions[i], out);
+		junit_add_condition(shown, &check->conditions[i], out);
 	ss_text_add_string(out, "  </testsuite>\n</testsuites>\n");
 	ss_text_end(&counts, out);
 }

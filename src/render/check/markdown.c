@@ -4,8 +4,10 @@
  */
 #include "render/check/shown.h"
 
-static void add_escaped(void (*write)(const struct ss_check *check, struct ss_text *out),
-			const struct ss_check *check, const char *label, struct ss_text *out)
+static void check_markdown_sentence(void (*write)(const struct ss_check *check,
+						  struct ss_text *out),
+				    const struct ss_check *check, const char *label,
+				    struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
@@ -18,7 +20,7 @@ static void add_escaped(void (*write)(const struct ss_check *check, struct ss_te
 	ss_text_end(&text, out);
 }
 
-static void add_changes(const struct ss_check *check, struct ss_text *out)
+static void check_markdown_changes(const struct ss_check *check, struct ss_text *out)
 {
 	if (!check->change_count || check->compared == SS_VERDICT_PASS)
 		return;
@@ -37,7 +39,7 @@ static void add_changes(const struct ss_check *check, struct ss_text *out)
 	}
 }
 
-static void add_conditions(const struct ss_check *check, struct ss_text *out)
+static void check_markdown_conditions(const struct ss_check *check, struct ss_text *out)
 {
 	if (!check->condition_count)
 		return;
@@ -55,7 +57,8 @@ static void add_conditions(const struct ss_check *check, struct ss_text *out)
 	}
 }
 
-static void add_findings(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* The findings of the run with their line of code. */
+static void check_markdown_findings(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->finding_count)
 		return;
@@ -87,14 +90,14 @@ void ss_check_markdown(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
-	add_escaped(ss_check_headline, check, "### ", out);
-	add_escaped(ss_check_cause, check, "\n**Cause:** ", out);
+	check_markdown_sentence(ss_check_headline, check, "### ", out);
+	check_markdown_sentence(ss_check_cause, check, "\n**Cause:** ", out);
 	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0) {
 		ss_text_add_string(out, "\n**Why:** ");
 		ss_render_escaped(out, check->reason);
 		ss_text_add_string(out, "\n");
 	}
-	add_escaped(ss_check_noise, check, "\n**Noise:** ", out);
+	check_markdown_sentence(ss_check_noise, check, "\n**Noise:** ", out);
 	if (check->series_note) {
 		ss_text_add_string(out, "\n**Level:** ");
 		ss_render_escaped(out, check->series_note);
@@ -103,9 +106,9 @@ void ss_check_markdown(const struct ss_check_shown *shown, struct ss_text *out)
 	if (shown->run.is_known)
 		ss_text_add_string(out, "\n");
 	ss_markdown_run(&shown->run, out);
-	add_changes(check, out);
-	add_conditions(check, out);
-	add_findings(check->diagnosis, out);
+	check_markdown_changes(check, out);
+	check_markdown_conditions(check, out);
+	check_markdown_findings(check->diagnosis, out);
 }
 
 void ss_check_step_summary(const struct ss_check_shown *shown, struct ss_text *out)

@@ -6,7 +6,7 @@
 #include "stepscope.h"
 
 /* A path as part of a URI. */
-static void add_uri(struct ss_text *out, const struct ss_check_place *place)
+static void sarif_add_uri(struct ss_text *out, const struct ss_check_place *place)
 {
 	if (place->file_length && place->file[0] == '/')
 		ss_text_add_string(out, "file://");
@@ -22,7 +22,7 @@ static void add_uri(struct ss_text *out, const struct ss_check_place *place)
 	}
 }
 
-static void add_rule(const struct ss_rule *rule, struct ss_text *out)
+static void sarif_add_rule(const struct ss_rule *rule, struct ss_text *out)
 {
 	ss_text_add_string(out, "{\"id\":");
 	ss_render_quoted(out, rule->name);
@@ -36,7 +36,7 @@ static void add_rule(const struct ss_rule *rule, struct ss_text *out)
 }
 
 /* "The training loop waits for input: saves 12.3 ms per step. <evidence>" */
-static void add_message(const struct ss_finding *finding, struct ss_text *out)
+static void sarif_add_message(const struct ss_finding *finding, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
@@ -52,17 +52,17 @@ static void add_message(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_end(&text, out);
 }
 
-static void add_result(const struct ss_finding *finding, const struct ss_check_place *place,
-		       struct ss_text *out)
+static void sarif_add_result(const struct ss_finding *finding, const struct ss_check_place *place,
+			     struct ss_text *out)
 {
 	ss_text_add_string(out, "\n   {\"ruleId\":");
 	ss_render_quoted(out, finding->rule->name);
 	ss_text_addf(out, ",\"level\":\"%s\",\"message\":{\"text\":",
 		     finding->is_warning ? "warning" : "note");
-	add_message(finding, out);
+	sarif_add_message(finding, out);
 	ss_text_add_string(out, "},\"locations\":[{\"physicalLocation\":{\"artifactLocation\":"
 				"{\"uri\":\"");
-	add_uri(out, place);
+	sarif_add_uri(out, place);
 	ss_text_addf(out, "\"},\"region\":{\"startLine\":%u}}}]}", place->line);
 }
 
@@ -83,14 +83,14 @@ void ss_check_sarif(const struct ss_check_shown *shown, struct ss_text *out)
 			if (diagnosis->findings[k]->rule == ss_rules[i] &&
 			    ss_check_place(diagnosis->findings[k], &place)) {
 				ss_text_add_string(out, shown_rules++ ? ",\n   " : "\n   ");
-				add_rule(ss_rules[i], out);
+				sarif_add_rule(ss_rules[i], out);
 				break;
 			}
 	ss_text_add_string(out, "]}},\n \"columnKind\":\"unicodeCodePoints\",\n \"results\":[");
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		if (ss_check_place(diagnosis->findings[i], &place)) {
 			ss_text_add_string(out, results++ ? "," : "");
-			add_result(diagnosis->findings[i], &place, out);
+			sarif_add_result(diagnosis->findings[i], &place, out);
 		}
 	ss_text_add_string(out, "]}]}\n");
 }

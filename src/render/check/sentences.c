@@ -7,7 +7,7 @@
 
 #include "render/check/shown.h"
 
-static const char *verdict_word(enum ss_verdict verdict)
+static const char *check_verdict_word(enum ss_check_verdict verdict)
 {
 	static const char *const words[] = {
 		[SS_VERDICT_PASS] = "Pass",
@@ -20,17 +20,17 @@ static const char *verdict_word(enum ss_verdict verdict)
 	return words[verdict];
 }
 
-static uint32_t count_holding(const struct ss_check *check)
+static uint32_t check_count_met(const struct ss_check *check)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < check->condition_count; i++)
-		count += check->conditions[i].holds;
+		count += check->conditions[i].is_met;
 	return count;
 }
 
 /* "127 ms, 49.3 % longer than in the baseline (85.0 ms)", of the figure that decided. */
-static void add_change(const struct ss_check *check, struct ss_text *out)
+static void check_add_change(const struct ss_check *check, struct ss_text *out)
 {
 	const struct ss_noise *noise = &check->noise;
 	const struct ss_noise_figure *figure = noise->is_typical ? &noise->typical : &noise->mean;
@@ -48,9 +48,9 @@ static void add_change(const struct ss_check *check, struct ss_text *out)
 	}
 }
 
-static void add_conditions(const struct ss_check *check, struct ss_text *out)
+static void check_add_conditions(const struct ss_check *check, struct ss_text *out)
 {
-	uint32_t holding = count_holding(check);
+	uint32_t holding = check_count_met(check);
 
 	if (check->condition_count == 1)
 		ss_text_addf(out, "the condition %s", holding ? "holds" : "does not hold");
@@ -64,16 +64,16 @@ static void add_conditions(const struct ss_check *check, struct ss_text *out)
 
 void ss_check_headline(const struct ss_check *check, struct ss_text *out)
 {
-	ss_text_addf(out, "%s: ", verdict_word(check->verdict));
+	ss_text_addf(out, "%s: ", check_verdict_word(check->verdict));
 	if (check->has_baseline && check->noise.mean.before_ns > 0) {
-		add_change(check, out);
+		check_add_change(check, out);
 		ss_text_add_string(out, check->condition_count ? "; " : "");
 	} else if (check->reason) {
 		ss_text_add_string(out, check->reason);
 		ss_text_add_string(out, check->condition_count ? "; " : "");
 	}
 	if (check->condition_count)
-		add_conditions(check, out);
+		check_add_conditions(check, out);
 	ss_text_add_string(out, ".");
 }
 
@@ -120,7 +120,7 @@ void ss_check_condition(const struct ss_condition *condition, struct ss_text *ou
 {
 	struct ss_cell cell = { 0 };
 
-	ss_text_add_string(out, condition->holds      ? "holds"
+	ss_text_add_string(out, condition->is_met     ? "holds"
 				: condition->is_known ? "does not hold"
 						      : "not known");
 	if (!condition->of_rows) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * series.c - the figures of a run for services that keep them over many commits: Bencher and
- * github-action-benchmark. Of all of them less is better.
+ * github-action-benchmark. Less is better for all of them.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@ static const struct {
 	const char *measure; /* of Bencher */
 	const char *name, *unit;
 	double factor;
-} figures[] = {
+} series_figures[] = {
 	{ "step_ns", "step-time", "mean step", "ms", 1e-6 },
 	{ "step_p95_ns", "step-time-p95", "95th percentile of the steps", "ms", 1e-6 },
 	{ "exposed_communication_percent", "exposed-communication", "exposed communication", "%",
@@ -21,7 +21,7 @@ static const struct {
 };
 
 /* The spread of the run's own steps: the standard deviation of their mean. */
-static double spread_of(const struct ss_check_run *run)
+static double step_mean_spread(const struct ss_check_run *run)
 {
 	double squares = 0;
 
@@ -36,23 +36,23 @@ static double spread_of(const struct ss_check_run *run)
 
 void ss_check_bencher(const struct ss_check_shown *shown, struct ss_text *out)
 {
-	double spread_ns = 2 * spread_of(&shown->check->after);
+	double spread_ns = 2 * step_mean_spread(&shown->check->after);
 	bool is_first = true;
 
 	ss_text_add_string(out, "{");
 	ss_render_quoted(out, shown->name);
 	ss_text_add_string(out, ":{");
-	for (size_t i = 0; i < SS_COUNT(figures); i++) {
+	for (size_t i = 0; i < SS_COUNT(series_figures); i++) {
 		double value;
 
-		if (!ss_check_figure(shown, figures[i].column, &value))
+		if (!ss_check_figure(shown, series_figures[i].column, &value))
 			continue;
 		ss_text_addf(out, "%s\n \"%s\":{\"value\":%.6f", is_first ? "" : ",",
-			     figures[i].measure, value * figures[i].factor);
+			     series_figures[i].measure, value * series_figures[i].factor);
 		if (i == 0)
 			ss_text_addf(out, ",\"lower_value\":%.6f,\"upper_value\":%.6f",
-				     (value - spread_ns) * figures[i].factor,
-				     (value + spread_ns) * figures[i].factor);
+				     (value - spread_ns) * series_figures[i].factor,
+				     (value + spread_ns) * series_figures[i].factor);
 		ss_text_add_string(out, "}");
 		is_first = false;
 	}
@@ -61,25 +61,26 @@ void ss_check_bencher(const struct ss_check_shown *shown, struct ss_text *out)
 
 void ss_check_benchmark(const struct ss_check_shown *shown, struct ss_text *out)
 {
-	double spread_ns = 2 * spread_of(&shown->check->after);
+	double spread_ns = 2 * step_mean_spread(&shown->check->after);
 	struct ss_text headline = { 0 };
 	bool is_first = true;
 
 	ss_check_headline(shown->check, &headline);
 	ss_text_add_string(out, "[");
-	for (size_t i = 0; i < SS_COUNT(figures); i++) {
+	for (size_t i = 0; i < SS_COUNT(series_figures); i++) {
 		struct ss_text name = { 0 };
 		double value;
 
-		if (!ss_check_figure(shown, figures[i].column, &value))
+		if (!ss_check_figure(shown, series_figures[i].column, &value))
 			continue;
-		ss_text_addf(&name, "%s: %s", shown->name, figures[i].name);
+		ss_text_addf(&name, "%s: %s", shown->name, series_figures[i].name);
 		ss_text_addf(out, "%s\n {\"name\":", is_first ? "" : ",");
 		ss_render_quoted(out, name.data ? name.data : "");
-		ss_text_addf(out, ",\"unit\":\"%s\",\"value\":%.6f", figures[i].unit,
-			     value * figures[i].factor);
+		ss_text_addf(out, ",\"unit\":\"%s\",\"value\":%.6f", series_figures[i].unit,
+			     value * series_figures[i].factor);
 		if (i == 0)
-			ss_text_addf(out, ",\"range\":\"± %.6f\"", spread_ns * figures[i].factor);
+			ss_text_addf(out, ",\"range\":\"± %.6f\"",
+				     spread_ns * series_figures[i].factor);
 		ss_text_add_string(out, ",\"extra\":");
 		ss_render_quoted(out, headline.data ? headline.data : "");
 		ss_text_add_string(out, "}");

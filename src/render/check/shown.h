@@ -60,7 +60,7 @@ struct ss_check_place {
 	uint32_t line;
 };
 
-/* Of the heaviest evidence that has one; false: none has. */
+/* The line of the heaviest evidence that has one; false: none has. */
 bool ss_check_place(const struct ss_finding *finding, struct ss_check_place *out);
 
 /* Figures of the summary by name; false: not known. */

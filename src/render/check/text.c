@@ -9,7 +9,7 @@
 
 #define NAME_COLUMNS 43
 
-static const char *color_of(const struct ss_check *check)
+static const char *check_verdict_color(const struct ss_check *check)
 {
 	switch (check->verdict) {
 	case SS_VERDICT_REGRESSION:
@@ -25,8 +25,8 @@ static const char *color_of(const struct ss_check *check)
 }
 
 /* A line that is broken at spaces, with its label before the first part. */
-static void add_line(const struct ss_check_shown *shown, const char *label, const char *text,
-		     struct ss_text *out)
+static void check_text_line(const struct ss_check_shown *shown, const char *label, const char *text,
+			    struct ss_text *out)
 {
 	size_t indent = strlen(label), width = shown->width > 40 ? shown->width : 80;
 	size_t column = indent;
@@ -53,27 +53,27 @@ static void add_line(const struct ss_check_shown *shown, const char *label, cons
 	ss_text_add_string(out, "\n");
 }
 
-static void add_sentence(const struct ss_check_shown *shown, const char *label,
-			 void (*write)(const struct ss_check *check, struct ss_text *out),
-			 struct ss_text *out)
+static void check_text_sentence(const struct ss_check_shown *shown, const char *label,
+				void (*write)(const struct ss_check *check, struct ss_text *out),
+				struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
 	write(shown->check, &text);
-	add_line(shown, label, text.data, out);
+	check_text_line(shown, label, text.data, out);
 	ss_text_end(&text, out);
 }
 
-static void add_headline(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_headline(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	if (shown->color)
-		ss_text_add_string(out, color_of(shown->check));
-	add_sentence(shown, "", ss_check_headline, out);
+		ss_text_add_string(out, check_verdict_color(shown->check));
+	check_text_sentence(shown, "", ss_check_headline, out);
 	if (shown->color)
 		ss_text_add_string(out, "\033[0m");
 }
 
-static void add_time(double ns, struct ss_text *out)
+static void check_text_time(double ns, struct ss_text *out)
 {
 	struct ss_text text = { 0 };
 
@@ -84,7 +84,7 @@ static void add_time(double ns, struct ss_text *out)
 }
 
 /* Names of kernels are long: the short form, cut where that is too long. */
-static void add_name(const struct ss_check_change *change, struct ss_text *out)
+static void check_text_change_name(const struct ss_check_change *change, struct ss_text *out)
 {
 	char name[SS_SHORT_NAME_ROOM];
 	size_t length, kept;
@@ -103,7 +103,7 @@ static void add_name(const struct ss_check_change *change, struct ss_text *out)
 	ss_text_fill(out, ' ', NAME_COLUMNS > kept ? NAME_COLUMNS - kept : 0);
 }
 
-static void add_changes(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_changes(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
@@ -114,15 +114,15 @@ static void add_changes(const struct ss_check_shown *shown, struct ss_text *out)
 		const struct ss_check_change *change = &check->changes[i];
 
 		ss_text_addf(out, "  %-10s  ", ss_check_kind_name(change->kind));
-		add_name(change, out);
-		add_time(change->before_ns, out);
+		check_text_change_name(change, out);
+		check_text_time(change->before_ns, out);
 		ss_text_add_string(out, " -> ");
-		add_time(change->after_ns, out);
+		check_text_time(change->after_ns, out);
 		ss_text_add_string(out, "\n");
 	}
 }
 
-static void add_conditions(const struct ss_check_shown *shown, struct ss_text *out)
+static void check_text_conditions(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
@@ -133,7 +133,7 @@ static void add_conditions(const struct ss_check_shown *shown, struct ss_text *o
 
 		ss_text_addf(&text, "%s ", check->conditions[i].text);
 		ss_check_condition(&check->conditions[i], &text);
-		add_line(shown, "  ", text.data, out);
+		check_text_line(shown, "  ", text.data, out);
 		ss_text_end(&text, out);
 	}
 }
@@ -142,12 +142,12 @@ void ss_check_text(const struct ss_check_shown *shown, struct ss_text *out)
 {
 	const struct ss_check *check = shown->check;
 
-	add_headline(shown, out);
-	add_sentence(shown, "Cause: ", ss_check_cause, out);
+	check_text_headline(shown, out);
+	check_text_sentence(shown, "Cause: ", ss_check_cause, out);
 	if (check->has_baseline && check->reason && check->noise.mean.before_ns > 0)
-		add_line(shown, "Why:   ", check->reason, out);
-	add_sentence(shown, "Noise: ", ss_check_noise, out);
-	add_line(shown, "Level: ", check->series_note, out);
-	add_changes(shown, out);
-	add_conditions(shown, out);
+		check_text_line(shown, "Why:   ", check->reason, out);
+	check_text_sentence(shown, "Noise: ", ss_check_noise, out);
+	check_text_line(shown, "Level: ", check->series_note, out);
+	check_text_changes(shown, out);
+	check_text_conditions(shown, out);
 }

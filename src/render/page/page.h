@@ -15,13 +15,16 @@
 void ss_render_page(const char *markdown, const struct ss_render_options *options,
 		    struct ss_text *out);
 
-/* --- line.c: text with styles ------------------------------------------------------------ */
+/* --- text with styles ------------------------------------------------------------ */
 
 /* One byte in a text switches the style of what follows; it takes no column. */
 enum ss_page_style { SS_PAGE_PLAIN = 1, SS_PAGE_BOLD, SS_PAGE_CODE };
 
 /* Adds a line of Markdown as words with such bytes. */
 void ss_page_words(const char *text, size_t length, struct ss_text *out);
+
+/* The end of the line of Markdown at `at`: its line break, or the end of the text. */
+const char *ss_page_line_end(const char *at, const char *end);
 
 /* The columns of a text with styles. */
 size_t ss_page_columns(const char *text, size_t length);

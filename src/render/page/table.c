@@ -12,14 +12,14 @@
 /* A column is not made narrower than this: then the table is wider than the terminal. */
 #define WIDTH_MIN 6
 
-struct row {
+struct page_row {
 	struct ss_text words; /* of all cells */
 	size_t from[COLUMNS_MAX], to[COLUMNS_MAX];
 	size_t count;
 };
 
 /* Cells stand between bars that are not escaped. */
-static void read_row(const char *line, size_t length, struct row *row)
+static void page_row_read(const char *line, size_t length, struct page_row *row)
 {
 	const char *at = line + 1, *end = line + length;
 
@@ -42,7 +42,7 @@ static void read_row(const char *line, size_t length, struct row *row)
 }
 
 /* "|---|---:|" */
-static bool is_rule(const char *line, size_t length)
+static bool page_is_rule_line(const char *line, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (!strchr("|-: ", line[i]))
@@ -50,20 +50,13 @@ static bool is_rule(const char *line, size_t length)
 	return true;
 }
 
-struct table {
+struct page_columns {
 	size_t width[COLUMNS_MAX];
 	bool is_right[COLUMNS_MAX];
 	size_t count;
 };
 
-static const char *line_end(const char *at, const char *end)
-{
-	const char *found = memchr(at, '\n', (size_t)(end - at));
-
-	return found ? found : end;
-}
-
-static void measure(const struct row *row, struct table *table)
+static void page_row_measure(const struct page_row *row, struct page_columns *table)
 {
 	for (size_t i = 0; i < row->count; i++) {
 		size_t width = row->words.data ? ss_page_columns(row->words.data + row->from[i],
@@ -77,8 +70,8 @@ static void measure(const struct row *row, struct table *table)
 		table->count = row->count;
 }
 
-/* The widest columns give up what is too much. */
-static void fit(struct table *table, size_t width)
+/* Makes the widest columns narrower until the table fits. */
+static void page_columns_fit(struct page_columns *table, size_t width)
 {
 	for (;;) {
 		size_t sum = GAP * (table->count - 1), widest = 0;
@@ -94,8 +87,8 @@ static void fit(struct table *table, size_t width)
 }
 
 /* Line by line, until no cell has more. */
-static void add_row(const struct row *row, const struct table *table, bool is_head, bool color,
-		    struct ss_text *out)
+static void page_row_add(const struct page_row *row, const struct page_columns *table, bool is_head,
+			 bool color, struct ss_text *out)
 {
 	const char *at[COLUMNS_MAX], *end[COLUMNS_MAX];
 	char style[COLUMNS_MAX];
@@ -107,7 +100,8 @@ static void add_row(const struct row *row, const struct table *table, bool is_he
 		style[i] = is_head ? SS_PAGE_BOLD : SS_PAGE_PLAIN;
 	}
 	while (has_more) {
-		size_t owed = 0; /* spaces, which the end of a line does not get */
+		/* spaces to write before the next cell: lines do not end in spaces */
+		size_t owed = 0;
 
 		has_more = false;
 		for (size_t i = 0; i < row->count; i++) {
@@ -134,7 +128,7 @@ static void add_row(const struct row *row, const struct table *table, bool is_he
 }
 
 /* Which columns have their figures at the right. */
-static void read_rule(const char *line, size_t length, struct table *table)
+static void page_columns_read_rule(const char *line, size_t length, struct page_columns *table)
 {
 	size_t column = 0;
 
@@ -143,7 +137,7 @@ static void read_rule(const char *line, size_t length, struct table *table)
 			table->is_right[column++] = line[i - 1] == ':';
 }
 
-static void add_rule(const struct table *table, struct ss_text *out)
+static void page_columns_add_rule(const struct page_columns *table, struct ss_text *out)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		ss_text_fill(out, '-', table->width[i]);
@@ -156,32 +150,32 @@ void ss_page_table(const char *text, size_t length, const struct ss_render_optio
 		   struct ss_text *out)
 {
 	const char *end = text + length;
-	struct table table = { 0 };
-	struct row row = { 0 };
+	struct page_columns table = { 0 };
+	struct page_row row = { 0 };
 	bool is_head = true;
 
-	for (const char *at = text; at < end; at = line_end(at, end) + 1) {
-		size_t own = (size_t)(line_end(at, end) - at);
+	for (const char *at = text; at < end; at = ss_page_line_end(at, end) + 1) {
+		size_t own = (size_t)(ss_page_line_end(at, end) - at);
 
-		if (is_rule(at, own)) {
-			read_rule(at, own, &table);
+		if (page_is_rule_line(at, own)) {
+			page_columns_read_rule(at, own, &table);
 			continue;
 		}
-		read_row(at, own, &row);
-		measure(&row, &table);
+		page_row_read(at, own, &row);
+		page_row_measure(&row, &table);
 	}
 	if (table.count)
-		fit(&table, options->width);
-	for (const char *at = text; at < end; at = line_end(at, end) + 1) {
-		size_t own = (size_t)(line_end(at, end) - at);
+		page_columns_fit(&table, options->width);
+	for (const char *at = text; at < end; at = ss_page_line_end(at, end) + 1) {
+		size_t own = (size_t)(ss_page_line_end(at, end) - at);
 
-		if (is_rule(at, own)) {
-			add_rule(&table, out);
+		if (page_is_rule_line(at, own)) {
+			page_columns_add_rule(&table, out);
 			is_head = false;
 			continue;
 		}
-		read_row(at, own, &row);
-		add_row(&row, &table, is_head, options->color, out);
+		page_row_read(at, own, &row);
+		page_row_add(&row, &table, is_head, options->color, out);
 	}
 	ss_text_end(&row.words, out);
 }

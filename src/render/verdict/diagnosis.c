@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - sentences that the verdict uses in both text and Markdown.
+ * diagnosis.c - what the formats of a verdict share.
  */
 #include "render/verdict/diagnosis.h"
 
 #include <inttypes.h>
+
+#include "diagnose/findings_table.h"
 
 #define DOT " \xc2\xb7 "
 
@@ -15,17 +17,18 @@ uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
 								       : diagnosis->finding_count;
 }
 
-static void add_count(uint64_t count, const char *one, const char *many, struct ss_text *out)
+static void verdict_add_count(uint64_t count, const char *one, const char *many,
+			      struct ss_text *out)
 {
 	ss_render_count((int64_t)count, out);
 	ss_text_addf(out, " %s", count == 1 ? one : many);
 }
 
-static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->snapshot_count)
 		return;
-	add_count(diagnosis->snapshot_count, "memory snapshot", "memory snapshots", out);
+	verdict_add_count(diagnosis->snapshot_count, "memory snapshot", "memory snapshots", out);
 	if (diagnosis->cut_snapshots && diagnosis->snapshot_count == 1)
 		ss_text_add_string(out, " (truncated)");
 	else if (diagnosis->cut_snapshots)
@@ -36,29 +39,29 @@ static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (diagnosis->rank_count) {
-		add_count(diagnosis->rank_count, "rank", "ranks", out);
+		verdict_add_count(diagnosis->rank_count, "rank", "ranks", out);
 		ss_text_add_string(out, DOT);
 		if (diagnosis->steps_least != diagnosis->steps_most)
 			ss_text_addf(out, "%u to ", diagnosis->steps_least);
-		add_count(diagnosis->steps_most, "step", "steps", out);
+		verdict_add_count(diagnosis->steps_most, "step", "steps", out);
 		if (diagnosis->device)
 			ss_text_addf(out, DOT "%s", diagnosis->device);
 		ss_text_add_string(out, DOT);
 	}
-	add_snapshots(diagnosis, out);
+	verdict_add_snapshots(diagnosis, out);
 	ss_render_bytes((int64_t)diagnosis->bytes, out);
 	ss_text_addf(out, " in %.2f s\n", diagnosis->seconds);
 }
 
-static double times(int64_t before_ns, int64_t after_ns)
+static double verdict_speedup(int64_t before_ns, int64_t after_ns)
 {
 	return after_ns > 0 ? (double)before_ns / (double)after_ns : 0;
 }
 
-/* A factor that rounds to 1.00 is none. */
-static void add_faster(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* Leaves out a factor that rounds to 1.00. */
+static void verdict_add_faster(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
-	double faster = times(diagnosis->step_ns, diagnosis->fixed_ns);
+	double faster = verdict_speedup(diagnosis->step_ns, diagnosis->fixed_ns);
 
 	if (faster >= 1.005)
 		ss_text_addf(out, ", %.2f\xc3\x97 faster", faster);
@@ -66,7 +69,8 @@ static void add_faster(const struct ss_diagnosis *diagnosis, struct ss_text *out
 		ss_text_add_string(out, ", as long as now");
 }
 
-static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* How long a step would take with the chosen fixes, as one figure or as a range. */
+static void verdict_add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	int64_t scale = ss_render_scale(diagnosis->step_ns);
 
@@ -84,12 +88,12 @@ static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : ")");
 	}
 	if (!diagnosis->is_bounded)
-		add_faster(diagnosis, out);
+		verdict_add_faster(diagnosis, out);
 	ss_text_add_string(out, ".\n");
 }
 
 /* What the fixes save: one figure, or a range where that is wide or the replay gives no more. */
-static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	int64_t step_ns = diagnosis->step_ns, low_ns = step_ns - diagnosis->fixed_low_ns;
 	int64_t high_ns = step_ns - diagnosis->fixed_high_ns, scale = ss_render_scale(step_ns);
@@ -99,29 +103,30 @@ static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 		ss_render_ns_range(low_ns, high_ns, scale, out);
 		ss_text_add_string(out, " per step (");
 		if (low_ns > 0)
-			ss_text_addf(out, "%.2f", times(step_ns, diagnosis->fixed_low_ns));
+			ss_text_addf(out, "%.2f",
+				     verdict_speedup(step_ns, diagnosis->fixed_low_ns));
 		ss_text_addf(out, "%sto %.2f\xc3\x97 faster).\n", low_ns > 0 ? " " : "up ",
-			     times(step_ns, diagnosis->fixed_high_ns));
+			     verdict_speedup(step_ns, diagnosis->fixed_high_ns));
 		return;
 	}
 	ss_render_ns_in(step_ns - diagnosis->fixed_ns, scale, out);
 	ss_text_addf(out, " per step (%.2f\xc3\x97 faster).\n",
-		     times(step_ns, diagnosis->fixed_ns));
+		     verdict_speedup(step_ns, diagnosis->fixed_ns));
 }
 
 /* --- the account --------------------------------------------------------------------- */
 
-struct part {
+struct account_part {
 	const char *name;
 	int64_t part_ns;
 };
 
 #define PARTS_MAX 7
-#define STAGES 3 /* the part behind communication */
+#define STAGES 3 /* index of the part after communication */
 
 /* Parts of the step with their shares; less than half a percent is left out. */
-static void add_parts(const struct part *parts, int64_t step_ns, bool with_times,
-		      struct ss_text *out)
+static void account_add_parts(const struct account_part *parts, int64_t step_ns, bool with_times,
+			      struct ss_text *out)
 {
 	for (size_t i = 0; i <= PARTS_MAX; i++) {
 		double percent = 100 * (double)parts[i].part_ns / (double)step_ns;
@@ -136,8 +141,11 @@ static void add_parts(const struct part *parts, int64_t step_ns, bool with_times
 	ss_text_add_string(out, "\n");
 }
 
-/* Where the line is too long, waiting for stages of a pipeline is communication again. */
-static bool join_stages(struct part *parts)
+/*
+ * Counts waiting for stages of a pipeline as communication, for a shorter line. False: nothing to
+ * join.
+ */
+static bool account_join_stages(struct account_part *parts)
 {
 	if (!parts[STAGES].part_ns)
 		return false;
@@ -146,8 +154,8 @@ static bool join_stages(struct part *parts)
 	return true;
 }
 
-/* The smallest part goes to the others, the last in the list. */
-static bool fold(struct part *parts)
+/* Adds the smallest part to "other", the last of the list. False: none is left. */
+static bool account_fold_smallest(struct account_part *parts)
 {
 	size_t least = PARTS_MAX;
 
@@ -165,7 +173,7 @@ static bool fold(struct part *parts)
 void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
-	struct part parts[PARTS_MAX + 1] = {
+	struct account_part parts[PARTS_MAX + 1] = {
 		{ "explained", account->warnings_ns + account->smaller_ns },
 		{ "compute", account->compute_ns },
 		{ "communication", account->communication_ns - account->stages_ns },
@@ -180,10 +188,11 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width, 
 	while (account->step_ns > 0 && !fits) {
 		struct ss_text line = { 0 };
 
-		add_parts(parts, account->step_ns, with_times, &line);
+		account_add_parts(parts, account->step_ns, with_times, &line);
 		fits = !width || !line.length ||
 		       ss_text_columns(line.data, line.length - 1) <= width ||
-		       (!with_times && !join_stages(parts) && !fold(parts));
+		       (!with_times && !account_join_stages(parts) &&
+			!account_fold_smallest(parts));
 		with_times = false;
 		if (fits && line.data)
 			ss_text_add(out, line.data, line.length);
@@ -208,7 +217,7 @@ void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *o
 /* --- how busy the GPUs are ----------------------------------------------------------- */
 
 /* One digit behind the point where it matters: "0.2 %", "42 %", "99.8 %". */
-static void add_share(double share, struct ss_text *out)
+static void gpu_add_share(double share, struct ss_text *out)
 {
 	double percent = 100 * share;
 	bool is_end = percent < 0.05 || percent >= 99.95;
@@ -220,18 +229,18 @@ static void add_share(double share, struct ss_text *out)
 	ss_text_addf(out, "%.*f %%", !is_end && (percent < 9.95 || percent >= 99) ? 1 : 0, percent);
 }
 
-static void add_use(const char **between, const char *name, double share, struct ss_text *out)
+static void gpu_add_use(const char **between, const char *name, double share, struct ss_text *out)
 {
 	/* less than this is not worth its place on the line */
 	if (share < 0.01)
 		return;
 	ss_text_addf(out, "%s%s ", *between, name);
-	add_share(share, out);
+	gpu_add_share(share, out);
 	*between = ", ";
 }
 
 /* Why no GPU use can be stated. */
-static const char *without_gpu(const struct ss_diagnosis *diagnosis)
+static const char *gpu_use_unknown(const struct ss_diagnosis *diagnosis)
 {
 	if (!diagnosis->rank_count)
 		return "GPU use is unknown: a memory snapshot has no times.\n";
@@ -251,15 +260,15 @@ void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	const char *between = " (";
 
 	if (!gpu->rank_count) {
-		ss_text_add_string(out, without_gpu(diagnosis));
+		ss_text_add_string(out, gpu_use_unknown(diagnosis));
 		return;
 	}
 	ss_text_addf(out, "The GPU%s busy ", gpu->rank_count > 1 ? "s are" : " is");
-	add_share(gpu->busy, out);
+	gpu_add_share(gpu->busy, out);
 	ss_text_add_string(out, " of the step");
 	/* the rest of it is compute */
-	add_use(&between, "communication", gpu->exposed_communication, out);
-	add_use(&between, "copies", gpu->exposed_copies, out);
+	gpu_add_use(&between, "communication", gpu->exposed_communication, out);
+	gpu_add_use(&between, "copies", gpu->exposed_copies, out);
 	ss_text_addf(out, "%s.\n", *between == ',' ? ")" : "");
 }
 
@@ -296,8 +305,8 @@ void ss_diagnosis_next(const struct ss_diagnosis *diagnosis, struct ss_text *out
 	ss_text_end(&words, out);
 }
 
-/* Of the saving, so that it has the unit of the evidence below it. */
-static int64_t scale_of(const struct ss_finding *finding)
+/* The unit of a saving, which is that of the evidence below it. */
+static int64_t finding_time_scale(const struct ss_finding *finding)
 {
 	return finding->in_seconds ? 1000000000 : 1000000;
 }
@@ -307,13 +316,13 @@ void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, const struct ss_fin
 {
 	const struct ss_account *account = &diagnosis->account;
 
-	ss_render_ns_in(account->unexplained_ns, scale_of(finding), out);
+	ss_render_ns_in(account->unexplained_ns, finding_time_scale(finding), out);
 	ss_text_addf(out, " (%.0f %%) unexplained",
 		     100 * (double)account->unexplained_ns / (double)account->step_ns);
 }
 
-/* Of snapshots without a trace. */
-static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* The verdict on snapshots without a trace. */
+static void verdict_add_memory(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	uint32_t count = diagnosis->warning_count;
 
@@ -339,7 +348,7 @@ static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_t
 }
 
 /* Why the GPU is idle: what the unexplained time says, else the largest cause of gaps. */
-static void add_cause(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_add_idle_cause(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	static const char idle[] = "The GPU is idle ";
 	const char *title = NULL;
@@ -353,8 +362,8 @@ static void add_cause(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 		ss_text_addf(out, " of it: %s.", ss_idle_about(diagnosis->gpu.cause));
 }
 
-/* There is nothing to save, as far as the rules know. */
-static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* What to say if no fix would save time: why, or what the time is. */
+static void verdict_add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 
@@ -368,8 +377,8 @@ static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 	} else if (ss_account_is_open(account) && diagnosis->gpu.rank_count) {
 		ss_text_addf(out, " The GPU%s idle ",
 			     diagnosis->gpu.rank_count > 1 ? "s are" : " is");
-		add_share(1 - diagnosis->gpu.busy, out);
-		add_cause(diagnosis, out);
+		gpu_add_share(1 - diagnosis->gpu.busy, out);
+		verdict_add_idle_cause(diagnosis, out);
 		ss_text_add_string(out, " No rule covers it yet; see 'stepscope gaps' below.\n");
 	} else if (ss_account_is_open(account)) {
 		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
@@ -386,7 +395,7 @@ static void add_nothing(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
-		add_memory_verdict(diagnosis, out);
+		verdict_add_memory(diagnosis, out);
 		return;
 	}
 	if (diagnosis->step_ns <= 0) {
@@ -400,28 +409,29 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	ss_diagnosis_spread(diagnosis, out);
 	ss_text_add_string(out, ".");
 	if (diagnosis->is_what_if) {
-		add_what_if(diagnosis, out);
+		verdict_add_what_if(diagnosis, out);
 		return;
 	}
 	if (diagnosis->fixed_ns < diagnosis->step_ns) {
-		add_gain(diagnosis, out);
+		verdict_add_gain(diagnosis, out);
 		return;
 	}
-	add_nothing(diagnosis, out);
+	verdict_add_nothing(diagnosis, out);
 }
 
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out)
 {
-	/* what only a snapshot shows may bring no time */
+	/* a finding that only a snapshot shows may save no time */
 	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
 	ss_text_add_string(out, "saves ");
 	if (diagnosis->is_bounded || ss_is_wide(finding->low_ns, finding->high_ns)) {
-		ss_render_ns_range(finding->low_ns, finding->high_ns, scale_of(finding), out);
+		ss_render_ns_range(finding->low_ns, finding->high_ns, finding_time_scale(finding),
+				   out);
 		return;
 	}
-	ss_render_ns_in(finding->cost_ns, scale_of(finding), out);
+	ss_render_ns_in(finding->cost_ns, finding_time_scale(finding), out);
 	ss_text_addf(out, " (%.*f %%)", 100 * finding->cost_ns < 10 * diagnosis->step_ns ? 1 : 0,
 		     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
@@ -434,8 +444,8 @@ void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_addf(out, " %s", finding->rule->bytes_are);
 }
 
-/* Behind the folders of "folder/file.py(3): function". */
-static const char *without_folders(const char *line)
+/* "folder/file.py(3): function" without the folders. */
+static const char *line_without_folders(const char *line)
 {
 	const char *name = line;
 
@@ -447,7 +457,7 @@ static const char *without_folders(const char *line)
 
 void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out)
 {
-	const char *line = evidence->line, *name = line ? without_folders(line) : "";
+	const char *line = evidence->line, *name = line ? line_without_folders(line) : "";
 	const char *found = line ? strstr(evidence->text, line) : NULL;
 
 	/* a sentence that names the line itself */
@@ -462,27 +472,27 @@ void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struc
 }
 
 /* Adds a clause to the line about the quality of the data. */
-static struct ss_text *clause(struct ss_text *out)
+static struct ss_text *quality_begin_clause(struct ss_text *out)
 {
 	ss_text_add_string(out, out->length ? "; " : "Data quality: ");
 	return out;
 }
 
-/* What is usual: how exact figures are. */
-static void add_exactness(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* How exact the figures are, for --verbose. */
+static void quality_add_exactness(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_diagnosis_trust *trust = &diagnosis->trust;
 
 	if (trust->clock_error_ns > 0) {
-		ss_text_add_string(clause(out), "clocks aligned to \xc2\xb1");
+		ss_text_add_string(quality_begin_clause(out), "clocks aligned to \xc2\xb1");
 		ss_render_ns(trust->clock_error_ns, out);
 	}
 	if (trust->inferred_waits) {
-		ss_render_count((int64_t)trust->inferred_waits, clause(out));
+		ss_render_count((int64_t)trust->inferred_waits, quality_begin_clause(out));
 		ss_text_add_string(out, " stream waits inferred");
 	}
 	if (trust->recorded_waits) {
-		ss_render_count((int64_t)trust->recorded_waits, clause(out));
+		ss_render_count((int64_t)trust->recorded_waits, quality_begin_clause(out));
 		ss_text_add_string(out, " stream waits recorded");
 	}
 }
@@ -496,23 +506,24 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 						    : diagnosis->error_percent;
 
 	if (diagnosis->is_bounded || (options->verbose && error >= 0.05))
-		ss_text_addf(clause(&line), "the replay of the recorded step is off by %.1f %%",
-			     error);
+		ss_text_addf(quality_begin_clause(&line),
+			     "the replay of the recorded step is off by %.1f %%", error);
 	if (diagnosis->is_bounded)
 		ss_text_addf(&line, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
 	if (diagnosis->trust.missing.count)
-		ss_missing_ranks_tell(&diagnosis->trust.missing, clause(&line));
+		ss_missing_ranks_tell(&diagnosis->trust.missing, quality_begin_clause(&line));
 	if (diagnosis->trust.unaligned_ranks)
-		ss_text_addf(clause(&line), "clocks of %u rank%s cannot be compared",
+		ss_text_addf(quality_begin_clause(&line), "clocks of %u rank%s cannot be compared",
 			     diagnosis->trust.unaligned_ranks,
 			     diagnosis->trust.unaligned_ranks == 1 ? "" : "s");
 	if (options->verbose)
-		add_exactness(diagnosis, &line);
+		quality_add_exactness(diagnosis, &line);
 	if (trust->unreadable_files)
-		ss_text_addf(clause(&line), "%" PRIu64 " of %" PRIu64 " files unreadable",
-			     trust->unreadable_files, trust->files);
+		ss_text_addf(quality_begin_clause(&line),
+			     "%" PRIu64 " of %" PRIu64 " files unreadable", trust->unreadable_files,
+			     trust->files);
 	if (trust->lost) {
-		ss_render_count((int64_t)trust->lost, clause(&line));
+		ss_render_count((int64_t)trust->lost, quality_begin_clause(&line));
 		ss_text_add_string(&line, " of ");
 		ss_render_count((int64_t)diagnosis->events, &line);
 		ss_text_add_string(&line, " events skipped");
@@ -520,4 +531,24 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	if (line.length)
 		ss_text_addf(out, "%s\n", line.data);
 	ss_text_end(&line, out);
+}
+
+/* --- formats that have only rows: one finding per row --------------------------------- */
+
+void ss_render_findings(const struct ss_diagnosis *diagnosis,
+			const struct ss_render_options *options,
+			void (*view)(const struct ss_table *table,
+				     const struct ss_render_options *options, struct ss_text *out),
+			struct ss_text *out)
+{
+	struct ss_arena scratch;
+	struct ss_table table;
+
+	ss_arena_init(&scratch, diagnosis->memory);
+	if (ss_diagnosis_table(diagnosis, &scratch, &table))
+		view(&table, options, out);
+	else
+		ss_text_fail(out);
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
 }

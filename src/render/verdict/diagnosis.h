@@ -36,13 +36,13 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /*
- * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; where
- * that is wider than `width` without times, and with the smallest parts as "other". 0: any width.
+ * "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)"; if that
+ * is wider than `width`, without times and with the smallest parts as "other". 0: any width.
  */
 void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, uint32_t width,
 			  struct ss_text *out);
 
-/* How long stages of a pipeline wait for each other, where that is much. */
+/* How long stages of a pipeline wait for each other, if it is long. */
 void ss_diagnosis_stages(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "After these fixes the host limits the step (73 % of the critical path)."; may add nothing. */
@@ -74,7 +74,7 @@ void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out);
 /* Lines of evidence of a finding, or sentences in Markdown; --verbose and JSON have all. */
 #define SS_EVIDENCE_SHOWN 3
 
-/* The sentence with its line of code; `brief`: without the folders of that. */
+/* The sentence with its line of code; `brief`: without the folders of the line. */
 void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struct ss_text *out);
 
 /* Texts of a finding stand below its title. */
@@ -86,13 +86,13 @@ void ss_diagnosis_evidence(const struct ss_evidence *evidence, bool brief, struc
  */
 void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out);
 
-/* more.c: commands that show more, one a line. */
+/* notes.c: commands that show more, one per line. */
 void ss_diagnosis_more(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out);
 
 /*
- * "Data quality: the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us". What
- * is as it should be only with --verbose; may add nothing.
+ * "Data quality: the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us". Normal
+ * values are only in --verbose; may add nothing.
  */
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out);

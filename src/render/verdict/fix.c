@@ -9,14 +9,14 @@
 
 #define FIX_INDENT (SS_FINDING_INDENT + 3)
 
-struct fix {
+struct fix_lines {
 	struct ss_text *out;
 	uint32_t width;
 	bool has_lines;
 };
 
 /* A line of a fix, behind the arrow or below it. */
-static void begin_line(struct fix *fix, size_t in)
+static void fix_begin_line(struct fix_lines *fix, size_t in)
 {
 	ss_text_fill(fix->out, ' ', fix->has_lines ? FIX_INDENT : SS_FINDING_INDENT);
 	ss_text_add_string(fix->out, fix->has_lines ? "" : "-> ");
@@ -24,8 +24,8 @@ static void begin_line(struct fix *fix, size_t in)
 	fix->has_lines = true;
 }
 
-/* A comment, broken at spaces into comments that are as far in. */
-static void add_comment(struct fix *fix, const char *text, size_t length, size_t in)
+/* A comment, broken at spaces into comments of the same indent. */
+static void fix_add_comment(struct fix_lines *fix, const char *text, size_t length, size_t in)
 {
 	size_t room = fix->width > FIX_INDENT + in + 22 ? fix->width - FIX_INDENT - in - 2 : 20;
 
@@ -42,7 +42,7 @@ static void add_comment(struct fix *fix, const char *text, size_t length, size_t
 			cut = space;
 		if (!cut)
 			cut = length;
-		begin_line(fix, in);
+		fix_begin_line(fix, in);
 		ss_text_add_string(fix->out, "# ");
 		ss_text_add(fix->out, text, cut);
 		ss_text_add_string(fix->out, "\n");
@@ -53,8 +53,8 @@ static void add_comment(struct fix *fix, const char *text, size_t length, size_t
 	}
 }
 
-/* Where a comment begins behind code; `length`: nowhere. */
-static size_t comment_of(const char *line, size_t length)
+/* Where a comment after code begins; `length`: nowhere. */
+static size_t fix_find_comment(const char *line, size_t length)
 {
 	for (size_t i = 2; i + 1 < length; i++)
 		if (line[i] == '#' && line[i - 1] == ' ' && line[i - 2] == ' ')
@@ -62,25 +62,26 @@ static size_t comment_of(const char *line, size_t length)
 	return length;
 }
 
-static void add_line(struct fix *fix, const char *line, size_t length)
+/* A line of code; a comment that is too long moves above it. */
+static void fix_add_line(struct fix_lines *fix, const char *line, size_t length)
 {
 	size_t in = strspn(line, " "), code = length;
 
 	if (length + FIX_INDENT > fix->width) {
-		code = line[in] == '#' ? 0 : comment_of(line, length);
-		add_comment(fix, line + code, length - code, in);
+		code = line[in] == '#' ? 0 : fix_find_comment(line, length);
+		fix_add_comment(fix, line + code, length - code, in);
 		while (code > 0 && line[code - 1] == ' ')
 			code--;
 	}
 	if (!code)
 		return;
-	begin_line(fix, 0);
+	fix_begin_line(fix, 0);
 	ss_text_add(fix->out, line, code);
 	ss_text_add_string(fix->out, "\n");
 }
 
 /* Where the comments begin that end the fix; the end: code ends it, or there is none. */
-static const char *last_comments(const char *fix)
+static const char *fix_last_comments(const char *fix)
 {
 	const char *found = fix + strlen(fix);
 	bool has_code = false;
@@ -101,18 +102,18 @@ static const char *last_comments(const char *fix)
 
 void ss_diagnosis_fix(const char *text, uint32_t width, uint32_t most, struct ss_text *out)
 {
-	struct fix fix = { .out = out, .width = width };
+	struct fix_lines fix = { .out = out, .width = width };
 	const char *end = text + strlen(text);
 	uint32_t lines = 1;
 
 	for (const char *at = text; *at; at++)
 		lines += *at == '\n';
 	if (lines > most)
-		end = last_comments(text);
+		end = fix_last_comments(text);
 	for (const char *line = text; line < end;) {
 		size_t length = strcspn(line, "\n");
 
-		add_line(&fix, line, length);
+		fix_add_line(&fix, line, length);
 		line += length + (line[length] == '\n');
 	}
 }

@@ -5,10 +5,10 @@
  */
 #include <inttypes.h>
 
+#include "render/render.h"
 #include "render/verdict/diagnosis.h"
-#include "render/runs.h"
 
-static void add_rank(struct ss_text *out, int64_t rank)
+static void verdict_json_add_rank(struct ss_text *out, int64_t rank)
 {
 	if (rank < 0)
 		ss_text_add_string(out, "null");
@@ -16,21 +16,22 @@ static void add_rank(struct ss_text *out, int64_t rank)
 		ss_text_add_int(out, rank);
 }
 
-static void add_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      struct ss_text *out)
+static void verdict_json_add_ranks(const struct ss_diagnosis *diagnosis,
+				   const struct ss_finding *finding, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"rank\":");
-	add_rank(out, finding->rank == SS_NO_ROW ? -1 : diagnosis->ranks[finding->rank]);
+	verdict_json_add_rank(out,
+			      finding->rank == SS_NO_ROW ? -1 : diagnosis->ranks[finding->rank]);
 	ss_text_add_string(out, ",\"ranks\":[");
 	for (uint32_t i = 0; i < finding->rank_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
-		add_rank(out, diagnosis->ranks[finding->ranks[i]]);
+		verdict_json_add_rank(out, diagnosis->ranks[finding->ranks[i]]);
 	}
 	ss_text_add_string(out, "]");
 }
 
-static void add_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		     struct ss_text *out)
+static void verdict_json_add_cost(const struct ss_diagnosis *diagnosis,
+				  const struct ss_finding *finding, struct ss_text *out)
 {
 	if (!ss_finding_has_cost(finding)) {
 		ss_text_add_string(out, "\"cost_ns\":null,\"cost_low_ns\":null,\"cost_high_ns\":"
@@ -44,8 +45,8 @@ static void add_cost(const struct ss_diagnosis *diagnosis, const struct ss_findi
 	ss_text_add_number(out, 100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
 
-/* Only where a snapshot of memory tells. */
-static void add_bytes(const struct ss_finding *finding, struct ss_text *out)
+/* Only if a memory snapshot shows it. */
+static void verdict_json_add_bytes(const struct ss_finding *finding, struct ss_text *out)
 {
 	if (finding->bytes < 0)
 		return;
@@ -54,7 +55,7 @@ static void add_bytes(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_add_string(out, ",\n   ");
 }
 
-static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
+static void verdict_json_add_evidence(const struct ss_finding *finding, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"evidence\":[");
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
@@ -75,34 +76,34 @@ static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-static void add_finding(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-			struct ss_text *out)
+static void verdict_json_add_finding(const struct ss_diagnosis *diagnosis,
+				     const struct ss_finding *finding, struct ss_text *out)
 {
 	ss_render_text_member(out, "rule", finding->rule->name);
 	ss_text_add_string(out, finding->is_warning ? ",\"level\":\"warning\","
 						    : ",\"level\":\"info\",");
 	ss_render_text_member(out, "title", finding->title);
 	ss_text_add_string(out, ",\n   ");
-	add_ranks(diagnosis, finding, out);
+	verdict_json_add_ranks(diagnosis, finding, out);
 	ss_text_add_string(out, ",\n   ");
-	add_cost(diagnosis, finding, out);
+	verdict_json_add_cost(diagnosis, finding, out);
 	ss_text_add_string(out, ",\n   ");
-	add_bytes(finding, out);
+	verdict_json_add_bytes(finding, out);
 	ss_render_text_member(out, "confidence", ss_confidence_name(finding->confidence));
 	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "reason", finding->reason);
 	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "beyond_evidence", finding->beyond);
 	ss_text_add_string(out, ",\n   ");
-	add_evidence(finding, out);
+	verdict_json_add_evidence(finding, out);
 	ss_text_add_string(out, ",\n   ");
 	ss_render_text_member(out, "fix", finding->fix);
 	ss_text_add_string(out, ",");
 	ss_render_text_member(out, "surer", finding->surer);
 }
 
-static void add_quality(const struct ss_diagnosis *diagnosis,
-			const struct ss_render_options *options, struct ss_text *out)
+static void verdict_json_add_quality(const struct ss_diagnosis *diagnosis,
+				     const struct ss_render_options *options, struct ss_text *out)
 {
 	const struct ss_diagnosis_trust *trust = &diagnosis->trust;
 
@@ -122,8 +123,8 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 	ss_render_trust(&options->trust, out);
 }
 
-/* What is in `of_...` is part of the part of that name; the others sum to the step. */
-static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* `of_X` has the parts of `X`; the others add up to the step. */
+static void verdict_json_add_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_account *account = &diagnosis->account;
 
@@ -149,7 +150,7 @@ static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 }
 
 /* Sentences of the command, without the line's end; null where it says nothing. */
-static void add_lines(struct ss_text *out, const char *key, struct ss_text *lines)
+static void verdict_json_add_lines(struct ss_text *out, const char *key, struct ss_text *lines)
 {
 	if (lines->length && lines->data[lines->length - 1] == '\n')
 		lines->data[--lines->length] = '\0';
@@ -157,7 +158,7 @@ static void add_lines(struct ss_text *out, const char *key, struct ss_text *line
 	ss_text_end(lines, out);
 }
 
-static void add_runs(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_json_add_runs(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	struct ss_text lines = { 0 };
 
@@ -167,11 +168,11 @@ static void add_runs(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	ss_text_add_string(out, ",");
 	ss_job_add_runs(diagnosis->recorded_runs, diagnosis->run_count, diagnosis->chosen_run,
 			&lines);
-	add_lines(out, "runs_text", &lines);
+	verdict_json_add_lines(out, "runs_text", &lines);
 }
 
 /* How much steps differ: null where there are too few. */
-static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_json_add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_spread *spread = &diagnosis->spread;
 	struct ss_text lines = { 0 };
@@ -203,11 +204,11 @@ static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out
 	}
 	ss_text_add_string(out, "],");
 	ss_diagnosis_outliers(diagnosis, &lines);
-	add_lines(out, "outliers_text", &lines);
+	verdict_json_add_lines(out, "outliers_text", &lines);
 	ss_text_add_string(out, "}");
 }
 
-static void add_percent(struct ss_text *out, const char *key, double share)
+static void verdict_json_add_percent(struct ss_text *out, const char *key, double share)
 {
 	ss_text_addf(out, "\"%s\":", key);
 	ss_text_add_number(out, 100 * share);
@@ -215,32 +216,32 @@ static void add_percent(struct ss_text *out, const char *key, double share)
 }
 
 /* How busy the GPUs are; null where there is none in the steps. */
-static void add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_json_add_gpu(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	const struct ss_gpu_use *gpu = &diagnosis->gpu;
 	struct ss_text sentence = { 0 };
 
 	ss_diagnosis_gpu(diagnosis, &sentence);
-	add_lines(out, "gpu_text", &sentence);
+	verdict_json_add_lines(out, "gpu_text", &sentence);
 	ss_text_add_string(out, ",\n");
 	if (!gpu->rank_count) {
 		ss_text_add_string(out, "\"gpu\":null,\n");
 		return;
 	}
 	ss_text_add_string(out, "\"gpu\":{");
-	add_percent(out, "busy_percent", gpu->busy);
-	add_percent(out, "compute_percent", gpu->compute);
-	add_percent(out, "exposed_communication_percent", gpu->exposed_communication);
-	add_percent(out, "exposed_copies_percent", gpu->exposed_copies);
-	add_percent(out, "busy_min_percent", gpu->least);
-	add_percent(out, "busy_max_percent", gpu->most);
-	add_percent(out, "idle_cause_percent", gpu->cause_share);
+	verdict_json_add_percent(out, "busy_percent", gpu->busy);
+	verdict_json_add_percent(out, "compute_percent", gpu->compute);
+	verdict_json_add_percent(out, "exposed_communication_percent", gpu->exposed_communication);
+	verdict_json_add_percent(out, "exposed_copies_percent", gpu->exposed_copies);
+	verdict_json_add_percent(out, "busy_min_percent", gpu->least);
+	verdict_json_add_percent(out, "busy_max_percent", gpu->most);
+	verdict_json_add_percent(out, "idle_cause_percent", gpu->cause_share);
 	ss_render_text_member(out, "idle_cause", ss_idle_name(gpu->cause));
 	ss_text_add_string(out, "},\n");
 }
 
 /* What is known of the step; null without steps, as in a run of snapshots only. */
-static void add_step(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_json_add_step(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	bool known = diagnosis->step_ns > 0;
 
@@ -268,15 +269,15 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n",
 		     diagnosis->is_what_if ? "what-if" : "diagnose");
-	add_step(diagnosis, out);
+	verdict_json_add_step(diagnosis, out);
 	ss_text_add_string(out, ",\n\"warnings\":");
 	ss_render_doubts(&diagnosis->doubts, out);
-	add_runs(diagnosis, out);
+	verdict_json_add_runs(diagnosis, out);
 	ss_text_add_string(out, ",\n");
-	add_spread(diagnosis, out);
+	verdict_json_add_spread(diagnosis, out);
 	ss_text_add_string(out, ",\n");
-	add_account(diagnosis, out);
-	add_gpu(diagnosis, out);
+	verdict_json_add_account(diagnosis, out);
+	verdict_json_add_gpu(diagnosis, out);
 	ss_render_text_member(out, "blind_text", ss_diagnosis_blind(diagnosis));
 	ss_text_add_string(out, ",\n");
 	ss_render_text_member(out, "next", diagnosis->next);
@@ -286,10 +287,10 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		     diagnosis->finding_count);
 	for (uint32_t i = 0; i < rows; i++) {
 		ss_text_add_string(out, i ? ",\n  {" : "\n  {");
-		add_finding(diagnosis, diagnosis->findings[i], out);
+		verdict_json_add_finding(diagnosis, diagnosis->findings[i], out);
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],\n");
-	add_quality(diagnosis, options, out);
+	verdict_json_add_quality(diagnosis, options, out);
 	ss_text_add_string(out, "}\n");
 }

@@ -8,8 +8,8 @@
 #include "render/verdict/diagnosis.h"
 
 /* Of snapshots alone: there are no times. */
-static void add_memory_table(const struct ss_diagnosis *diagnosis, uint32_t rows,
-			     struct ss_text *out)
+static void verdict_markdown_memory(const struct ss_diagnosis *diagnosis, uint32_t rows,
+				    struct ss_text *out)
 {
 	ss_text_add_string(out, "\n| | finding | memory | confidence |\n|---:|---|---:|---|\n");
 	for (uint32_t i = 0; i < rows; i++) {
@@ -23,10 +23,12 @@ static void add_memory_table(const struct ss_diagnosis *diagnosis, uint32_t rows
 	}
 }
 
-static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struct ss_text *out)
+/* One row per finding: saving, ranks and confidence. */
+static void verdict_markdown_table(const struct ss_diagnosis *diagnosis, uint32_t rows,
+				   struct ss_text *out)
 {
 	if (!diagnosis->rank_count) {
-		add_memory_table(diagnosis, rows, out);
+		verdict_markdown_memory(diagnosis, rows, out);
 		return;
 	}
 	ss_text_add_string(out, "\n| | finding | saving per step | ranks | confidence |\n"
@@ -44,8 +46,9 @@ static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struc
 	}
 }
 
-static void add_finding(const struct ss_finding *finding, uint32_t number,
-			const struct ss_render_options *options, struct ss_text *out)
+/* Evidence, fix and confidence of a finding. */
+static void verdict_markdown_finding(const struct ss_finding *finding, uint32_t number,
+				     const struct ss_render_options *options, struct ss_text *out)
 {
 	uint32_t shown = options->verbose ? finding->evidence_count : SS_EVIDENCE_SHOWN;
 
@@ -70,7 +73,7 @@ static void add_finding(const struct ss_finding *finding, uint32_t number,
 }
 
 /* Each line a paragraph of its own. */
-static void add_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+static void verdict_markdown_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	struct ss_text notes = { 0 };
 
@@ -107,12 +110,12 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	if (options->run.is_known)
 		ss_text_add_string(out, "\n");
 	ss_markdown_run(&options->run, out);
-	add_notes(diagnosis, out);
+	verdict_markdown_notes(diagnosis, out);
 	if (rows)
-		add_table(diagnosis, rows, out);
+		verdict_markdown_table(diagnosis, rows, out);
 	for (uint32_t i = 0; i < rows; i++)
 		if (diagnosis->findings[i]->is_warning)
-			add_finding(diagnosis->findings[i], i + 1, options, out);
+			verdict_markdown_finding(diagnosis->findings[i], i + 1, options, out);
 	if (diagnosis->step_ns > 0) {
 		struct ss_text quality = { 0 };
 

@@ -14,7 +14,7 @@
 
 #define INDENT SS_FINDING_INDENT
 
-/* In a verdict that fits a screen: what the others have is behind --verbose. */
+/* Findings that are shown in full, so that a verdict fits a screen; --verbose shows all. */
 #define FINDINGS_WHOLE 4
 #define SMALLER_SHOWN 3
 
@@ -23,21 +23,21 @@
 #define FIX_LINES 3
 #define FIX_LINES_FEW 5
 
-struct writer {
+struct verdict_writer {
 	const struct ss_diagnosis *diagnosis;
 	const struct ss_render_options *options;
 	struct ss_text *out;
 	uint32_t whole; /* findings that are more than a title */
 };
 
-static void style(const struct writer *writer, const char *code)
+static void verdict_add_style(const struct verdict_writer *writer, const char *code)
 {
 	if (writer->options->color)
 		ss_text_add_string(writer->out, code);
 }
 
 /* Whether a line may end at this space: a figure and its unit stay together. */
-static bool is_break(const char *text, size_t at)
+static bool verdict_is_break(const char *text, size_t at)
 {
 	static const char *const units[] = { "%", "ms", "us", "ns", "s", "kB", "MB", "GB", "TB" };
 	const char *next = text + at + 1;
@@ -56,8 +56,8 @@ static bool is_break(const char *text, size_t at)
 }
 
 /* Breaks a text at spaces; lines after the first begin with `indent` spaces. */
-static void add_wrapped(const struct writer *writer, const char *text, size_t indent,
-			size_t first_indent)
+static void verdict_add_wrapped(const struct verdict_writer *writer, const char *text,
+				size_t indent, size_t first_indent)
 {
 	size_t width = writer->options->width > indent + 20 ? writer->options->width - indent : 20;
 	size_t room = width - (first_indent > indent ? first_indent - indent : 0);
@@ -74,7 +74,7 @@ static void add_wrapped(const struct writer *writer, const char *text, size_t in
 		if (cut < length) {
 			size_t space = cut;
 
-			while (space > 0 && !is_break(text, space))
+			while (space > 0 && !verdict_is_break(text, space))
 				space--;
 			cut = space ? space : cut ? cut : length;
 		}
@@ -88,24 +88,25 @@ static void add_wrapped(const struct writer *writer, const char *text, size_t in
 	}
 }
 
-/* The same in a style; the last line ends behind it. */
-static void add_styled(const struct writer *writer, const char *code, const char *text,
-		       size_t indent, size_t first_indent)
+/* The same in a style, which ends before the last line break. */
+static void verdict_add_styled(const struct verdict_writer *writer, const char *code,
+			       const char *text, size_t indent, size_t first_indent)
 {
 	struct ss_text *out = writer->out;
 
 	if (!text)
 		return;
-	style(writer, code);
-	add_wrapped(writer, text, indent, first_indent);
+	verdict_add_style(writer, code);
+	verdict_add_wrapped(writer, text, indent, first_indent);
 	if (!writer->options->color || !out->length)
 		return;
 	out->length--;
 	ss_text_add_string(out, PLAIN "\n");
 }
 
-static void add_title(const struct writer *writer, const struct ss_finding *finding,
-		      uint32_t number)
+/* The title at the left; saving and ranks at the right, or below it if it is long. */
+static void verdict_add_title(const struct verdict_writer *writer, const struct ss_finding *finding,
+			      uint32_t number)
 {
 	struct ss_text right = { 0 };
 	struct ss_text *out = writer->out;
@@ -127,9 +128,9 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 		ss_text_addf(out, "%3u  ", number);
 	else
 		ss_text_add_string(out, "  -  ");
-	style(writer, finding->is_warning ? BOLD : "");
+	verdict_add_style(writer, finding->is_warning ? BOLD : "");
 	ss_text_add_string(out, finding->title);
-	style(writer, finding->is_warning ? PLAIN : "");
+	verdict_add_style(writer, finding->is_warning ? PLAIN : "");
 	if (used + 2 > room) {
 		ss_text_add_string(out, "\n");
 		used = 0;
@@ -137,9 +138,9 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 	}
 	if (width) {
 		ss_text_fill(out, ' ', room > used ? room - used : 1);
-		style(writer, YELLOW);
+		verdict_add_style(writer, YELLOW);
 		ss_text_add(out, right.data, right.length);
-		style(writer, PLAIN);
+		verdict_add_style(writer, PLAIN);
 	}
 	while (!writer->options->color && out->length && out->data[out->length - 1] == ' ')
 		out->data[--out->length] = '\0';
@@ -148,28 +149,31 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 }
 
 /* The lines that a text takes below a title. */
-static uint32_t lines_of(const struct writer *writer, const char *text)
+static uint32_t verdict_count_lines(const struct verdict_writer *writer, const char *text)
 {
 	struct ss_text wrapped = { 0 };
-	struct writer own = { writer->diagnosis, writer->options, &wrapped, 0 };
+	struct verdict_writer own = { writer->diagnosis, writer->options, &wrapped, 0 };
 	uint32_t lines = 0;
 
-	add_wrapped(&own, text, INDENT, INDENT);
+	verdict_add_wrapped(&own, text, INDENT, INDENT);
 	for (size_t i = 0; i < wrapped.length; i++)
 		lines += wrapped.data[i] == '\n';
 	ss_text_end(&wrapped, writer->out);
 	return lines;
 }
 
-static void add_sentence(const struct writer *writer, const char *text)
+static void verdict_add_sentence(const struct verdict_writer *writer, const char *text)
 {
 	ss_text_fill(writer->out, ' ', INDENT);
-	add_wrapped(writer, text, INDENT, INDENT);
+	verdict_add_wrapped(writer, text, INDENT, INDENT);
 }
 
-/* The sentence in as few lines as it can have; how many it took, 0: more than there are. */
-static uint32_t add_short(const struct writer *writer, const struct ss_evidence *evidence,
-			  uint32_t room)
+/*
+ * Adds the sentence in as few lines as possible. Returns its lines; 0: there are fewer, so it was
+ * left out.
+ */
+static uint32_t verdict_add_brief(const struct verdict_writer *writer,
+				  const struct ss_evidence *evidence, uint32_t room)
 {
 	struct ss_text whole = { 0 }, brief = { 0 };
 	const char *text;
@@ -179,23 +183,24 @@ static uint32_t add_short(const struct writer *writer, const struct ss_evidence 
 	ss_diagnosis_evidence(evidence, true, &brief);
 	if (!whole.data || !brief.data)
 		room = 0;
-	lines = room ? lines_of(writer, brief.data) : 0;
-	text = room && lines_of(writer, whole.data) <= lines ? whole.data : brief.data;
+	lines = room ? verdict_count_lines(writer, brief.data) : 0;
+	text = room && verdict_count_lines(writer, whole.data) <= lines ? whole.data : brief.data;
 	if (!lines || lines > room)
 		lines = 0;
 	else
-		add_sentence(writer, text);
+		verdict_add_sentence(writer, text);
 	ss_text_end(&whole, writer->out);
 	ss_text_end(&brief, writer->out);
 	return lines;
 }
 
 /*
- * Sentences of traces, or of snapshots, in at most `room` lines; how many are left. A lighter one
- * does not stand for one that is too long.
+ * Adds evidence of traces, or of snapshots, in at most `room` lines; returns how many are left.
+ * Where heavy evidence is too long, much lighter evidence does not take its place.
  */
-static uint32_t add_some(const struct writer *writer, const struct ss_finding *finding,
-			 bool of_snapshots, uint32_t room)
+static uint32_t verdict_add_some_evidence(const struct verdict_writer *writer,
+					  const struct ss_finding *finding, bool of_snapshots,
+					  uint32_t room)
 {
 	int64_t missing_ns = 0;
 
@@ -206,7 +211,7 @@ static uint32_t add_some(const struct writer *writer, const struct ss_finding *f
 		if (!evidence->snapshot != !of_snapshots ||
 		    (evidence->weight_ns && evidence->weight_ns < missing_ns / 4))
 			continue;
-		lines = add_short(writer, evidence, room);
+		lines = verdict_add_brief(writer, evidence, room);
 		if (!lines && evidence->weight_ns > missing_ns)
 			missing_ns = evidence->weight_ns;
 		room -= lines;
@@ -214,54 +219,61 @@ static uint32_t add_some(const struct writer *writer, const struct ss_finding *f
 	return room;
 }
 
-static void add_all(const struct writer *writer, const struct ss_finding *finding)
+static void verdict_add_all_evidence(const struct verdict_writer *writer,
+				     const struct ss_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_text text = { 0 };
 
 		ss_diagnosis_evidence(&finding->evidence[i], false, &text);
 		if (text.data)
-			add_sentence(writer, text.data);
+			verdict_add_sentence(writer, text.data);
 		ss_text_end(&text, writer->out);
 	}
 }
 
-static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
+/* The heaviest evidence in three lines, or all of it. */
+static void verdict_add_evidence(const struct verdict_writer *writer,
+				 const struct ss_finding *finding)
 {
 	uint32_t of_snapshots = 0, left = SS_EVIDENCE_SHOWN;
 
 	if (writer->options->verbose) {
-		add_all(writer, finding);
+		verdict_add_all_evidence(writer, finding);
 		return;
 	}
 	for (uint32_t i = 0; i < finding->evidence_count; i++)
 		of_snapshots += finding->evidence[i].snapshot != 0;
-	/* a line for the other sort where there are both */
+	/* if there are both sorts, snapshots get at least one line */
 	if (of_snapshots && of_snapshots < finding->evidence_count)
-		left = 1 + add_some(writer, finding, false, left - 1);
+		left = 1 + verdict_add_some_evidence(writer, finding, false, left - 1);
 	else
-		left = add_some(writer, finding, false, left);
-	(void)add_some(writer, finding, true, left);
+		left = verdict_add_some_evidence(writer, finding, false, left);
+	(void)verdict_add_some_evidence(writer, finding, true, left);
 }
 
-/* Whether the text, with more behind it, still is one line. */
-static bool fits(const struct writer *writer, const struct ss_text *text, const char *more)
+/* Whether the text with more after it is still one line. */
+static bool verdict_fits_line(const struct verdict_writer *writer, const struct ss_text *text,
+			      const char *more)
 {
 	return ss_text_columns(text->data, text->length) + ss_text_columns(more, strlen(more)) +
 		       INDENT + 2 <=
 	       writer->options->width;
 }
 
-/* Adds what says more, behind a semicolon; on one line only what fits there. */
-static void add_clause(const struct writer *writer, struct ss_text *text, const char *clause)
+/* Adds a clause after a semicolon; without --verbose only if it fits the line. */
+static void verdict_add_clause(const struct verdict_writer *writer, struct ss_text *text,
+			       const char *clause)
 {
-	if (!clause || !text->data || (!writer->options->verbose && !fits(writer, text, clause)))
+	if (!clause || !text->data ||
+	    (!writer->options->verbose && !verdict_fits_line(writer, text, clause)))
 		return;
 	ss_text_addf(text, "; %s", clause);
 }
 
-/* Of a reason that is too long for the line, the first part that says something. */
-static size_t reason_length(const struct writer *writer, const char *reason, size_t used)
+/* The length of a reason: all of it, or its first clause if it is too long for the line. */
+static size_t verdict_reason_length(const struct verdict_writer *writer, const char *reason,
+				    size_t used)
 {
 	size_t length = strlen(reason), cut;
 
@@ -272,7 +284,9 @@ static size_t reason_length(const struct writer *writer, const char *reason, siz
 	return cut ? cut : length;
 }
 
-static void add_reason(const struct writer *writer, const struct ss_finding *finding)
+/* How certain the finding is, why, and what would make it more certain. */
+static void verdict_add_reason(const struct verdict_writer *writer,
+			       const struct ss_finding *finding)
 {
 	struct ss_text text = { 0 };
 
@@ -280,34 +294,36 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 	if (finding->reason) {
 		ss_text_add_string(&text, ": ");
 		ss_text_add(&text, finding->reason,
-			    reason_length(writer, finding->reason, text.length));
+			    verdict_reason_length(writer, finding->reason, text.length));
 	}
-	add_clause(writer, &text, finding->beyond);
+	verdict_add_clause(writer, &text, finding->beyond);
 	if (finding->confidence != SS_CONFIDENCE_HIGH)
-		add_clause(writer, &text, finding->surer);
+		verdict_add_clause(writer, &text, finding->surer);
 	ss_text_fill(writer->out, ' ', INDENT);
-	add_styled(writer, DIM, text.data, INDENT, INDENT);
+	verdict_add_styled(writer, DIM, text.data, INDENT, INDENT);
 	ss_text_end(&text, writer->out);
 }
 
 /* Title, what shows it, what to do and how sure it is. */
-static void add_finding(const struct writer *writer, const struct ss_finding *finding,
-			uint32_t number)
+static void verdict_add_finding(const struct verdict_writer *writer,
+				const struct ss_finding *finding, uint32_t number)
 {
 	ss_text_add_string(writer->out, "\n");
-	add_title(writer, finding, number);
-	add_evidence(writer, finding);
+	verdict_add_title(writer, finding, number);
+	verdict_add_evidence(writer, finding);
 	ss_diagnosis_fix(finding->fix, writer->options->width,
 			 writer->options->verbose       ? UINT32_MAX
 			 : writer->whole > FINDINGS_FEW ? FIX_LINES
 							: FIX_LINES_FEW,
 			 writer->out);
-	add_reason(writer, finding);
+	verdict_add_reason(writer, finding);
 }
 
 /* Findings that only have a title. */
-static void add_titles(const struct writer *writer, const char *heading, uint32_t rows,
-		       bool (*wants)(const struct writer *writer, uint32_t i), uint32_t most)
+static void verdict_add_titles(const struct verdict_writer *writer, const char *heading,
+			       uint32_t rows,
+			       bool (*wants)(const struct verdict_writer *writer, uint32_t i),
+			       uint32_t most)
 {
 	uint32_t count = 0;
 
@@ -316,27 +332,27 @@ static void add_titles(const struct writer *writer, const char *heading, uint32_
 			continue;
 		if (count == 1)
 			ss_text_addf(writer->out, "\n%s\n", heading);
-		add_title(writer, writer->diagnosis->findings[i], 0);
+		verdict_add_title(writer, writer->diagnosis->findings[i], 0);
 	}
 	if (count > most)
 		ss_text_addf(writer->out, "     and %u more\n", count - most);
 }
 
-static bool is_smaller(const struct writer *writer, uint32_t i)
+static bool verdict_is_smaller(const struct verdict_writer *writer, uint32_t i)
 {
 	return !writer->diagnosis->findings[i]->is_warning &&
 	       !writer->diagnosis->findings[i]->has_no_cost;
 }
 
-/* Warnings stand first; what nothing explains needs a place as well. */
-static bool is_late_warning(const struct writer *writer, uint32_t i)
+/* Warnings are sorted first; those after the first `whole` ones are listed by title only. */
+static bool verdict_is_late_warning(const struct verdict_writer *writer, uint32_t i)
 {
 	return writer->diagnosis->findings[i]->is_warning && i >= writer->whole;
 }
 
 /* How many warnings are shown whole. */
-static uint32_t count_whole(const struct ss_diagnosis *diagnosis,
-			    const struct ss_render_options *options)
+static uint32_t verdict_count_whole(const struct ss_diagnosis *diagnosis,
+				    const struct ss_render_options *options)
 {
 	uint32_t rows = ss_diagnosis_rows(diagnosis, options), warnings = 0, rest = 0;
 
@@ -349,32 +365,35 @@ static uint32_t count_whole(const struct ss_diagnosis *diagnosis,
 	return warnings;
 }
 
-static void add_findings(const struct writer *writer)
+/* Warnings in full, then what nothing explains, then smaller findings by title. */
+static void verdict_add_findings(const struct verdict_writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
 	bool all = writer->options->verbose;
 
 	for (uint32_t i = 0; i < rows; i++)
-		if (writer->diagnosis->findings[i]->is_warning && !is_late_warning(writer, i))
-			add_finding(writer, writer->diagnosis->findings[i], ++number);
-	add_titles(writer, "Further findings (details: --verbose):", rows, is_late_warning,
-		   UINT32_MAX);
+		if (writer->diagnosis->findings[i]->is_warning &&
+		    !verdict_is_late_warning(writer, i))
+			verdict_add_finding(writer, writer->diagnosis->findings[i], ++number);
+	verdict_add_titles(writer, "Further findings (details: --verbose):", rows,
+			   verdict_is_late_warning, UINT32_MAX);
 	/* what nothing explains is as important as what is explained */
 	for (uint32_t i = 0; i < rows; i++)
 		if (writer->diagnosis->findings[i]->has_no_cost)
-			add_finding(writer, writer->diagnosis->findings[i], 0);
+			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);
 	for (uint32_t i = 0; all && i < rows; i++)
-		if (is_smaller(writer, i))
-			add_finding(writer, writer->diagnosis->findings[i], 0);
+		if (verdict_is_smaller(writer, i))
+			verdict_add_finding(writer, writer->diagnosis->findings[i], 0);
 	if (!all)
-		add_titles(writer, "Smaller findings:", rows, is_smaller, SMALLER_SHOWN);
+		verdict_add_titles(writer, "Smaller findings:", rows, verdict_is_smaller,
+				   SMALLER_SHOWN);
 	if (rows < writer->diagnosis->finding_count)
 		ss_text_addf(writer->out, "(%u of %u findings shown; --top 0 shows all)\n", rows,
 			     writer->diagnosis->finding_count);
 }
 
-/* What savings that stand below each other mean. */
-static void add_order(const struct writer *writer)
+/* Explains how savings in a list relate. */
+static void verdict_add_order(const struct verdict_writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), count = 0;
 
@@ -386,20 +405,20 @@ static void add_order(const struct writer *writer)
 				   "Each saving assumes that the fixes above it are in place.\n");
 }
 
-static void add_more(const struct writer *writer)
+static void verdict_add_more(const struct verdict_writer *writer)
 {
-	style(writer, DIM);
+	verdict_add_style(writer, DIM);
 	ss_text_add_string(writer->out, writer->options->verbose
 						? "More:\n"
 						: "More (all evidence and reasons: --verbose):\n");
 	ss_diagnosis_more(writer->diagnosis, writer->options, writer->out);
 	if (writer->options->color && writer->out->length)
 		writer->out->length--;
-	style(writer, PLAIN "\n");
+	verdict_add_style(writer, PLAIN "\n");
 }
 
-/* Each note on lines of its own; what continues a list stands further in. */
-static void add_notes(const struct writer *writer, const char *notes)
+/* Each note on lines of its own; items of a list are indented. */
+static void verdict_add_notes(const struct verdict_writer *writer, const char *notes)
 {
 	while (notes && *notes) {
 		size_t length = strcspn(notes, "\n"), in = strncmp(notes, "--", 2) == 0 ? 2 : 0;
@@ -407,70 +426,72 @@ static void add_notes(const struct writer *writer, const char *notes)
 
 		ss_text_add(&line, notes, length);
 		ss_text_fill(writer->out, ' ', in);
-		add_styled(writer, YELLOW, line.data, in + 2, in);
+		verdict_add_styled(writer, YELLOW, line.data, in + 2, in);
 		ss_text_end(&line, writer->out);
 		notes += length + (notes[length] == '\n');
 	}
 }
 
 /* One line, or nothing. */
-static void add_line(const struct writer *writer, size_t indent,
-		     void (*tell)(const struct ss_diagnosis *diagnosis, struct ss_text *out))
+static void verdict_add_line(const struct verdict_writer *writer, size_t indent,
+			     void (*write)(const struct ss_diagnosis *diagnosis,
+					   struct ss_text *out))
 {
 	struct ss_text line = { 0 };
 
-	tell(writer->diagnosis, &line);
+	write(writer->diagnosis, &line);
 	if (line.data)
-		add_wrapped(writer, line.data, indent, 0);
+		verdict_add_wrapped(writer, line.data, indent, 0);
 	ss_text_end(&line, writer->out);
 }
 
-static void add_account(const struct writer *writer)
+static void verdict_add_account(const struct verdict_writer *writer)
 {
 	struct ss_text line = { 0 };
 
 	ss_diagnosis_account(writer->diagnosis,
 			     writer->options->verbose ? 0 : writer->options->width, &line);
 	if (line.data)
-		add_wrapped(writer, line.data, 0, 0);
+		verdict_add_wrapped(writer, line.data, 0, 0);
 	ss_text_end(&line, writer->out);
 }
 
-static void add_quality(const struct writer *writer)
+static void verdict_add_quality(const struct verdict_writer *writer)
 {
 	struct ss_text line = { 0 };
 
 	if (writer->diagnosis->step_ns > 0)
 		ss_diagnosis_quality(writer->diagnosis, writer->options, &line);
 	if (line.data)
-		add_wrapped(writer, line.data, 2, 0);
+		verdict_add_wrapped(writer, line.data, 2, 0);
 	ss_text_end(&line, writer->out);
 }
 
 void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
-	struct writer writer = { diagnosis, options, out, count_whole(diagnosis, options) };
+	struct verdict_writer writer = { diagnosis, options, out,
+					 verdict_count_whole(diagnosis, options) };
 	struct ss_text verdict = { 0 }, notes = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
 	ss_render_run_line(&options->run, options->width, out);
 	ss_diagnosis_notes(diagnosis, &notes);
-	add_notes(&writer, notes.data);
+	verdict_add_notes(&writer, notes.data);
 	ss_text_end(&notes, out);
 	ss_diagnosis_verdict(diagnosis, &verdict);
-	add_styled(&writer, BOLD, verdict.data, 0, 0);
+	verdict_add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_end(&verdict, out);
-	add_line(&writer, 2, ss_diagnosis_gpu);
-	add_account(&writer);
-	add_line(&writer, 0, ss_diagnosis_stages);
-	add_line(&writer, 0, ss_diagnosis_outliers);
-	add_findings(&writer);
+	verdict_add_line(&writer, 2, ss_diagnosis_gpu);
+	verdict_add_account(&writer);
+	verdict_add_line(&writer, 0, ss_diagnosis_stages);
+	verdict_add_line(&writer, 0, ss_diagnosis_outliers);
+	verdict_add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
-	add_order(&writer);
-	add_line(&writer, 2, ss_diagnosis_next);
-	add_quality(&writer);
-	add_more(&writer);
+	verdict_add_order(&writer);
+	verdict_add_line(&writer, 2, ss_diagnosis_next);
+	verdict_add_quality(&writer);
+	verdict_add_more(&writer);
 }

@@ -65,8 +65,8 @@ static void check_same(struct ss_session *a, struct ss_session *b, const char *w
 	struct ss_text x = { 0 }, y = { 0 };
 
 	/* paths differ in the commands of a verdict */
-	ss_text_release(&a->place);
-	ss_text_release(&b->place);
+	ss_text_release(&a->shell_paths);
+	ss_text_release(&b->shell_paths);
 	run(a, what, group, format, &x);
 	run(b, what, group, format, &y);
 	assert_non_null(x.data);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.c - quotes paths for a shell.
+ * shell.c - quotes paths for a shell.
  */
-#include "api/place.h"
+#include "api/session.h"
 
 #include "base/utf8.h"
 
-/* As many paths of one folder are given one by one; of more, the folder. */
+/* Up to so many paths of one folder are listed; if there are more, the folder is. */
 #define PATHS_MAX 4
 
-static bool is_plain(char letter)
+static bool shell_is_plain(char letter)
 {
 	return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
 	       (letter >= '0' && letter <= '9') || (letter && strchr("_@%+=:,./-", letter)) ||
@@ -17,64 +17,64 @@ static bool is_plain(char letter)
 }
 
 /* $'...' of bash and zsh: for names with bytes that a terminal must not get. */
-static void add_escaped(struct ss_text *place, const char *word)
+static void shell_add_escaped(struct ss_text *out, const char *word)
 {
-	ss_text_add_string(place, "$'");
+	ss_text_add_string(out, "$'");
 	for (; *word; word++) {
 		unsigned byte = (unsigned char)*word;
 
 		if (byte < 0x20 || byte >= 0x7f)
-			ss_text_addf(place, "\\%03o", byte);
+			ss_text_addf(out, "\\%03o", byte);
 		else if (*word == '\'' || *word == '\\')
-			ss_text_addf(place, "\\%c", *word);
+			ss_text_addf(out, "\\%c", *word);
 		else
-			ss_text_add(place, word, 1);
+			ss_text_add(out, word, 1);
 	}
-	ss_text_add_string(place, "'");
+	ss_text_add_string(out, "'");
 }
 
-void ss_place_word(struct ss_text *place, const char *word)
+void ss_place_word(struct ss_text *out, const char *word)
 {
 	bool plain = *word != '\0';
 
-	if (place->length)
-		ss_text_add_string(place, " ");
+	if (out->length)
+		ss_text_add_string(out, " ");
 	if (ss_utf8_check(word, strlen(word))) {
-		add_escaped(place, word);
+		shell_add_escaped(out, word);
 		return;
 	}
 	for (const char *at = word; *at; at++)
-		plain = plain && is_plain(*at);
+		plain = plain && shell_is_plain(*at);
 	if (plain) {
-		ss_text_add_string(place, word);
+		ss_text_add_string(out, word);
 		return;
 	}
-	ss_text_add_string(place, "'");
+	ss_text_add_string(out, "'");
 	for (; *word; word++)
 		if (*word == '\'')
-			ss_text_add_string(place, "'\\''");
+			ss_text_add_string(out, "'\\''");
 		else
-			ss_text_add(place, word, 1);
-	ss_text_add_string(place, "'");
+			ss_text_add(out, word, 1);
+	ss_text_add_string(out, "'");
 }
 
 /* A name like "-x" would be taken for an option; "-" alone is standard input. */
-static void add_path(struct ss_text *place, const char *path)
+static void shell_add_path(struct ss_text *out, const char *path)
 {
 	struct ss_text dotted = { 0 };
 
 	if (path[0] != '-' || !path[1]) {
-		ss_place_word(place, path);
+		ss_place_word(out, path);
 		return;
 	}
 	ss_text_addf(&dotted, "./%s", path);
 	if (dotted.data)
-		ss_place_word(place, dotted.data);
-	ss_text_end(&dotted, place);
+		ss_place_word(out, dotted.data);
+	ss_text_end(&dotted, out);
 }
 
 /* The length of the folder that all paths are directly in; 0: they are not in one. */
-static size_t folder_of(const char *const *paths, size_t count)
+static size_t common_folder(const char *const *paths, size_t count)
 {
 	const char *slash = strrchr(paths[0], '/');
 	size_t length = slash ? (size_t)(slash - paths[0]) : 0;
@@ -86,18 +86,18 @@ static size_t folder_of(const char *const *paths, size_t count)
 	return length;
 }
 
-void ss_place_add(struct ss_text *place, const char *const *paths, size_t count)
+void ss_place_add(struct ss_text *out, const char *const *paths, size_t count)
 {
-	size_t folder = count > PATHS_MAX ? folder_of(paths, count) : 0;
+	size_t folder = count > PATHS_MAX ? common_folder(paths, count) : 0;
 	struct ss_text name = { 0 };
 
 	if (!folder) {
 		for (size_t i = 0; i < count; i++)
-			add_path(place, paths[i]);
+			shell_add_path(out, paths[i]);
 		return;
 	}
 	ss_text_add(&name, paths[0], folder);
 	if (name.data)
-		add_path(place, name.data);
-	ss_text_end(&name, place);
+		shell_add_path(out, name.data);
+	ss_text_end(&name, out);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find_files.h - a door for surfaces: which files of the given paths are traces, packs, digests and
+ * snapshots, and of which rank.
+ *
+ * A surface includes headers of api/ and base/ only. A door includes the headers behind api/ whose
+ * types surfaces need as they are, and says which names that is for.
+ */
+#ifndef SS_API_FIND_FILES_H
+#define SS_API_FIND_FILES_H
+
+#include "load/files/find.h" /* ss_find_files(), struct ss_paths, ss_find_is_pack() ... */
+
+#endif
