@@ -24,7 +24,7 @@ static bool is_set(const char *name)
 
 bool browser_is_near(void)
 {
-	/* over ssh a display is a window far away, and the browser is at its other end */
+	/* over ssh the browser would open on the remote machine, or as a slow remote window */
 	if (!isatty(STDOUT_FILENO) || is_set("SSH_CONNECTION"))
 		return false;
 #ifdef __APPLE__
@@ -34,11 +34,11 @@ bool browser_is_near(void)
 #endif
 }
 
-/* The end of a pipe at whose other end a process waits for the link; -1: there is none. */
+/* Write end of a pipe to the process that waits for the link; -1: none was started. */
 static int opener_input = -1;
 
-/* In the process that waits: becomes the program that opens links. */
-static void open_when_told(int input)
+/* In the child process: waits for the link, then becomes the program that opens it. */
+static void wait_and_open(int input)
 {
 	char opener[] = OPENER, target[256] = "";
 	char *words[] = { opener, target, NULL };
@@ -46,7 +46,7 @@ static void open_when_told(int input)
 	size_t length = 0;
 	ssize_t got;
 
-	/* a group of its own: Ctrl-C here must not end the browser */
+	/* its own process group: Ctrl-C here must not end the browser */
 	setpgid(0, 0);
 	while (length + 1 < sizeof(target) &&
 	       (got = read(input, target + length, sizeof(target) - 1 - length)) > 0)
@@ -70,7 +70,7 @@ void browser_prepare(void)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[1]);
-		open_when_told(ends[0]);
+		wait_and_open(ends[0]);
 	}
 	close(ends[0]);
 	if (pid > 0)
@@ -85,7 +85,7 @@ void browser_open(const char *link)
 
 	if (opener_input < 0)
 		return;
-	/* a link that is too long would open another page */
+	/* do not open a truncated link */
 	if (length < 256 && write(opener_input, link, length) != (ssize_t)length)
 		length = 0;
 	close(opener_input);

@@ -3,8 +3,8 @@
  * command.h - a command of the program.
  *
  * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
- * src/cli/commands/meson.build; its options in src/api/request/options.c, from which parsing
- * and help follow. Every view is a command as well: commands.c makes those from the list of
+ * src/cli/commands/meson.build; declare its options in src/api/request/options.c, which drives
+ * parsing and help. Every view is a command as well: commands.c makes those from the list of
  * views.
  */
 #ifndef SS_CLI_COMMAND_H
@@ -18,22 +18,22 @@
 
 /* The parsed command line. Options are declared in src/api/request/options.c. */
 struct arguments {
-	uint32_t takers;    /* what the command takes options as */
+	uint32_t takers;    /* enum ss_taker: which options the command accepts */
 	const char **paths; /* words that are not options; NULL: out of memory */
 	size_t path_count;
-	const char **values;  /* in the order of ss_options; NULL: not given; "" for flags */
-	const char **options; /* those of requests as "name=value"; NULL ends the list */
+	const char **values;  /* one per entry of ss_options; NULL: not given; "" for flags */
+	const char **options; /* options of requests as "name=value", NULL-terminated */
 	bool help;
 	struct ss_memory memory;
-	struct ss_arena arena; /* of all these */
+	struct ss_arena arena; /* owns all of the above */
 };
 
 struct command {
 	const char *name;
 	const char *summary;
 	const char *usage;  /* what follows the name: "[OPTIONS] PATH..." */
-	uint32_t takers;    /* enum ss_taker: decides which options it has */
-	bool writes_beside; /* without an output it writes next to the inputs */
+	uint32_t takers;    /* enum ss_taker: which options it accepts */
+	bool writes_beside; /* without an output path it writes next to the inputs */
 	bool is_verdict;    /* help lists it first */
 	/* Prints the rest of its help; may be NULL. */
 	void (*print_more)(void);
@@ -46,60 +46,63 @@ struct command {
 extern const struct command *const commands[];
 extern const size_t command_count;
 
-/* Finds a command, or makes one for a view; false if there is none of that name. */
+/* Finds a command, or makes one for a view; false if no command or view has that name. */
 bool command_find(const char *name, struct command *out);
 
-/* The name that was probably meant, or NULL. */
+/* The most similar name, or NULL. */
 const char *command_suggest(const char *name);
 
 /*
- * options.c: parses the words; on failure prints an error to stderr and returns false. Without
- * memory it prints nothing, and out->paths is NULL. Release `out` in any case.
+ * options.c: parses the words. On failure it prints an error to stderr and returns false; if memory
+ * runs out, it prints nothing and out->paths is NULL. Always release `out`.
  */
 bool options_read(const struct command *command, int count, char **words, struct arguments *out);
 void options_release(struct arguments *arguments);
 
-/* The value of an option, or its default; NULL: neither, or the command has no such option. */
+/*
+ * The value of an option, or its default; NULL: no value and no default, or the command does not
+ * accept it.
+ */
 const char *cli_option_text(const struct arguments *arguments, const char *name);
-/* The same for numbers and sizes; `otherwise` if it is not given and has no default. */
+/* The same for numbers and sizes; `otherwise` if the option is not given and has no default. */
 uint64_t cli_option_number(const struct arguments *arguments, const char *name, uint64_t otherwise);
-/* The same for the library, which refuses numbers that do not fit as too large. */
+/* The same as 32 bits: larger values become UINT32_MAX, which the library refuses as too large. */
 uint32_t cli_option_count(const struct arguments *arguments, const char *name);
 bool cli_option_given(const struct arguments *arguments, const char *name);
-/* Whether the word is this option of the program itself: "-h" and "--help" are "help". */
+/* Whether the word is this option of the program itself: "-h" and "--help" match "help". */
 bool cli_option_is(const char *word, const char *name);
 
-/* show.c: loads the paths, runs `what` and prints it. */
+/* show.c: loads the paths, runs the view or report `what` and prints it. */
 int show_run(const char *what, const struct arguments *arguments);
 
-/* For commands that load themselves: if no path is given, prints an error and returns false. */
+/* For commands that load by themselves: prints an error and returns false if no path is given. */
 bool show_check(const char *what, const struct arguments *arguments);
 struct ss_request show_request(const char *what, const struct arguments *arguments);
-/* The loading options; the code that shows progress adds it. */
+/* The loading options, without progress: show_load() adds it. */
 struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count);
-/* Whether there are digests there, and no traces: they are enough for all that is about the job. */
+/* Whether the paths have digests and no traces. Digests are enough for everything about the job. */
 bool show_are_digests(const char *const *paths, size_t path_count);
-/* Loads what `open` asks for, with the progress display of the options. */
+/* Loads what `open` asks for, with the progress display that the options ask for. */
 enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
 			 struct ss_session **out, struct ss_error *err);
-/* Prints to stderr how many files or packs could not be read, if any. */
+/* Prints to stderr how many files or packs could not be read, unless all could. */
 void show_failed(const struct ss_session *session, const char *what);
 
-/* Prints an error of the library with the option names of the command; returns the exit code. */
+/* Prints an error of the library, with options as the user types them; returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
 
-/* command_line.c: the whole command, with the program's name first; returns the exit code. */
+/* command_line.c: runs the whole command line, argv[0] included; returns the exit code. */
 int command_line(int argc, char **argv);
 
 /* progress.c: a bar on a terminal, lines of JSON for programs. */
 struct progress_bar {
 	bool bar, json;
-	int64_t next_ns; /* when to draw again */
+	int64_t next_ns; /* when to redraw */
 	bool drawn;
 };
 
-/* Without Ctrl-C: for a command that handles it itself. */
+/* Without handling Ctrl-C: for commands that do that themselves. */
 void progress_prepare(struct progress_bar *bar, const char *mode);
 void progress_clear(struct progress_bar *bar);
 
@@ -107,10 +110,10 @@ void progress_begin(struct progress_bar *bar, const char *mode);
 bool progress_step(void *context, const struct ss_progress *progress);
 void progress_end(struct progress_bar *bar);
 
-/* browser.c: true if the user at this machine can see a browser. */
+/* browser.c: whether the user sits at this machine and has a browser. */
 bool browser_is_near(void);
 
-/* Prepares to open a link: inside the sandbox no program can be started. */
+/* Call before the sandbox is entered: inside it no program can be started. */
 void browser_prepare(void);
 
 /* Opens the link, if browser_prepare() was called. */

@@ -11,7 +11,7 @@
 #include "cli/help.h"
 #include "cli/stop.h"
 
-/* Where the command writes: what its options say; without -o, beside the paths. */
+/* Collects the paths that the command may write: its output options or, without -o, its inputs. */
 static size_t find_outputs(const struct command *command, const struct arguments *arguments,
 			   const char **out)
 {
@@ -33,7 +33,7 @@ static size_t find_outputs(const struct command *command, const struct arguments
 	return count;
 }
 
-/* Valgrind makes code at run time, inside of this process: behind the filter it could not go on. */
+/* Valgrind generates code at run time inside this process, which the seccomp filter forbids. */
 static bool is_in_valgrind(void)
 {
 	const char *loaded = getenv("LD_PRELOAD");
@@ -42,17 +42,17 @@ static bool is_in_valgrind(void)
 }
 
 /*
- * Gives up what reading files of strangers does not need; false: there is no memory or file for
- * that, and nothing is read without it.
+ * Enters the sandbox before the command reads untrusted files. False: memory or files ran out, so
+ * nothing may be read.
  */
-static bool lock(const struct command *command, const struct arguments *arguments)
+static bool enter_sandbox(const struct command *command, const struct arguments *arguments)
 {
 	static const char turned_off[] = "no-sandbox";
 	const char **outputs = NULL;
 	struct sandbox_needs needs = { 0 };
 	bool is_fine;
 
-	/* who cannot turn it off reads nothing */
+	/* commands without this option read no files */
 	if (!ss_option_find(turned_off, strlen(turned_off), command->takers))
 		return true;
 	if (command->begin)
@@ -92,8 +92,9 @@ static int run_command(const struct command *command, int count, char **words)
 			help_command(command);
 			code = EXIT_FINE;
 		} else {
-			code = lock(command, &arguments) ? command->run(command, &arguments)
-							 : EXIT_FAILED;
+			code = enter_sandbox(command, &arguments)
+				       ? command->run(command, &arguments)
+				       : EXIT_FAILED;
 		}
 	} else if (!arguments.paths) {
 		code = fail_memory(command);
@@ -102,7 +103,7 @@ static int run_command(const struct command *command, int count, char **words)
 	return code;
 }
 
-/* No command has a point or a slash in its name: a file that is missing is reported as such. */
+/* No command name has a dot or a slash: such a word is a path, even if the file does not exist. */
 static bool is_path(const char *word)
 {
 	struct stat info;
@@ -110,7 +111,7 @@ static bool is_path(const char *word)
 	return strcmp(word, "-") == 0 || strpbrk(word, "/.") || stat(word, &info) == 0;
 }
 
-/* A word that is near to a command was meant as one; any other one may be a folder. */
+/* A word that resembles a command is probably a typo; any other word may be a folder. */
 static int refuse_unknown_word(const char *word)
 {
 	const char *meant = command_suggest(word);
@@ -129,6 +130,7 @@ static int refuse_unknown_word(const char *word)
 	return EXIT_FAILED;
 }
 
+/* Decides what the first word is: an option of the program, a command, or the first path. */
 static int dispatch(int argc, char **argv)
 {
 	struct command command;
@@ -143,7 +145,7 @@ static int dispatch(int argc, char **argv)
 	}
 	if (command_find(cli_option_is(argv[1], "version") ? "version" : argv[1], &command))
 		return run_command(&command, argc - 2, argv + 2);
-	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
+	/* not a command: paths or options, as in 'stepscope --top 3 traces/' */
 	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
 		return run_command(&command, argc - 1, argv + 1);
 	return refuse_unknown_word(argv[1]);

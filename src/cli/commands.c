@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.c - the list of all commands, made from src/cli/commands/meson.build, and the
+ * commands.c - the list of all commands, generated from src/cli/commands/meson.build, and the
  * views as commands.
  */
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.c - the scripts for bash, zsh and fish.
+ * completion.c - completion scripts for bash, zsh and fish.
  */
 #include "cli/completion.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* If a word is not a command, it is a path: the options are those of 'diagnose'. */
+/* A word that is not a command is a path: 'diagnose' runs on it, so its options apply. */
 #define OTHERWISE "diagnose"
 
 static const char head[] = "# Completion of stepscope for %s, made by 'stepscope completion %s'.\n";
@@ -47,7 +47,7 @@ static const char bash_end[] =
 	"}\n"
 	"complete -o filenames -F _stepscope stepscope\n";
 
-/* What a value can be: a pattern of `case` with the option's names. */
+/* A branch of the shell's `case`: the values that the option accepts. */
 static void add_bash_value(const struct command *command, const struct ss_option *option,
 			   struct ss_text *out)
 {
@@ -58,7 +58,7 @@ static void add_bash_value(const struct command *command, const struct ss_option
 	if (completion_is_file(option))
 		ss_text_add_string(&values, "@files");
 	else if (!values.length && option->kind != SS_OPTION_FLAG)
-		ss_text_add_string(&values, " "); /* one that nothing is known of */
+		ss_text_add_string(&values, " "); /* any value */
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c|", option->letter);
 	if (values.length)
@@ -109,7 +109,7 @@ static void write_bash(struct ss_text *out)
 
 /* --- zsh --------------------------------------------------------------------------------- */
 
-/* In single quotes; brackets and colons mean something to _arguments. */
+/* Escapes text for single quotes; brackets and colons have a meaning for _arguments. */
 static void add_zsh(struct ss_text *out, const char *text)
 {
 	for (; *text; text++) {

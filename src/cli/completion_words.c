@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion_words.c - the words that commands and options take.
+ * completion_words.c - the words that commands and options accept.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ void completion_words(const struct command *command, struct ss_text *out)
 	}
 }
 
-/* "a|b|c" as words. */
+/* "a|b|c" as separate words. */
 static void add_choices(const struct ss_option *option, struct ss_text *out)
 {
 	char words[SS_ARGUMENT_BYTES];

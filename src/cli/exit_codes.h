@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exit_codes.h - how the command ends. Help, the manual and docs/exit-codes.md are made from
- * the table in exit_codes.c.
+ * exit_codes.h - how the command ends. Help, the manual and docs/exit-codes.md are generated
+ * from the table in exit_codes.c.
  */
 #ifndef SS_CLI_EXIT_CODES_H
 #define SS_CLI_EXIT_CODES_H
@@ -14,7 +14,7 @@ enum exit_code {
 	EXIT_USAGE = 2,
 	EXIT_FOUND = 3,
 	EXIT_INCONCLUSIVE = 4,
-	EXIT_INTERRUPTED = 130, /* as shells have it: 128 and the number of SIGINT */
+	EXIT_INTERRUPTED = 130, /* as in shells: 128 plus the number of SIGINT */
 };
 
 struct exit_meaning {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.c - help of the program, of a command and of a topic, in 80 columns.
+ * help.c - help for the program, for a command and for a topic, in 80 columns.
  */
 #include "cli/help.h"
 
@@ -10,7 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/wrap.h"
 
-#define NAME_COLUMNS 17 /* two spaces, the name of a command and a space */
+#define NAME_COLUMNS 17 /* two spaces, the command's name and a space */
 #define OPTION_COLUMNS 30
 
 static void print_row(const char *name, const char *about)
@@ -65,7 +65,7 @@ static void print_options(uint32_t takers)
 	}
 }
 
-/* Options before a command, as forms of use. */
+/* Options that stand before a command, shown as usage forms. */
 static void print_forms(void)
 {
 	for (size_t i = 0; i < ss_option_count; i++) {
@@ -100,7 +100,7 @@ void help_all(void)
 	       "the exit codes.\n");
 }
 
-/* Words in a row: "Groups: step, device". */
+/* The groups of a view on one line: "Groups: step, device". */
 static void print_groups(const char *name)
 {
 	struct ss_text list = { 0 };

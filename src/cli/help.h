@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.h - help from the declarations: commands, options and topics.
+ * help.h - help made from the declared commands, options and topics.
  */
 #ifndef SS_CLI_HELP_H
 #define SS_CLI_HELP_H
@@ -11,7 +11,7 @@
 void help_all(void);
 void help_command(const struct command *command);
 
-/* An option in words, for help, the manual and completion. */
+/* The texts of an option, for help, the manual and completion. */
 struct help_option {
 	char form[SS_ARGUMENT_BYTES + 64]; /* "-o, --output FILE" */
 	char about[256];                   /* with its default */
@@ -19,7 +19,7 @@ struct help_option {
 
 void help_option(const struct ss_option *option, struct help_option *out);
 
-/* A variable of the environment. */
+/* An environment variable. */
 struct help_variable {
 	const char *name, *about;
 };
@@ -27,7 +27,7 @@ struct help_variable {
 /* NULL past the end. */
 const struct help_variable *help_variable_at(size_t index);
 
-/* What 'stepscope help' explains beside commands. */
+/* A topic that 'stepscope help' explains besides commands. */
 struct help_topic {
 	const char *name, *summary;
 	void (*print)(void);

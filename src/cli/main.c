@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - the program: nothing but the command line, which the Python module has, too.
+ * main.c - the program: calls the command line, which the Python module calls as well.
  */
 #include "cli/command.h"
 

@@ -10,8 +10,9 @@
 
 /* --- values ------------------------------------------------------------------------------ */
 
-/* NULL: other commands have it, this one does not. */
-static const struct ss_option *declared(const struct arguments *arguments, const char *name)
+/* The declared option; NULL: this command does not accept it. */
+static const struct ss_option *find_declared_option(const struct arguments *arguments,
+						    const char *name)
 {
 	assert(ss_option_find(name, strlen(name), UINT32_MAX));
 	return ss_option_find(name, strlen(name), arguments->takers);
@@ -19,7 +20,7 @@ static const struct ss_option *declared(const struct arguments *arguments, const
 
 const char *cli_option_text(const struct arguments *arguments, const char *name)
 {
-	const struct ss_option *option = declared(arguments, name);
+	const struct ss_option *option = find_declared_option(arguments, name);
 	const char *text = option ? arguments->values[option - ss_options] : NULL;
 
 	return text || !option ? text : option->otherwise;
@@ -27,7 +28,7 @@ const char *cli_option_text(const struct arguments *arguments, const char *name)
 
 uint64_t cli_option_number(const struct arguments *arguments, const char *name, uint64_t otherwise)
 {
-	const struct ss_option *option = declared(arguments, name);
+	const struct ss_option *option = find_declared_option(arguments, name);
 	const char *text = cli_option_text(arguments, name);
 	uint64_t number;
 
@@ -46,14 +47,14 @@ uint32_t cli_option_count(const struct arguments *arguments, const char *name)
 
 bool cli_option_given(const struct arguments *arguments, const char *name)
 {
-	const struct ss_option *option = declared(arguments, name);
+	const struct ss_option *option = find_declared_option(arguments, name);
 
 	return option && arguments->values[option - ss_options];
 }
 
 /* --- reading ----------------------------------------------------------------------------- */
 
-/* "a" and "b" with something between them. */
+/* Joins two values with a separator. */
 static char *join_values(struct ss_arena *arena, const char *a, char between, const char *b)
 {
 	size_t length = strlen(a), more = strlen(b);
@@ -67,7 +68,7 @@ static char *join_values(struct ss_arena *arena, const char *a, char between, co
 	return text;
 }
 
-/* Several values of a list are joined; of others the last one counts. False: no memory. */
+/* Values of a list option are joined; of other options the last value counts. False: no memory. */
 static bool store_option_value(struct arguments *out, const struct ss_option *option,
 			       const char *text)
 {
@@ -108,7 +109,7 @@ static bool refuse_argument(const struct command *command, const char *what, con
 	return false;
 }
 
-/* One that other commands have, or none at all: then the one that was probably meant. */
+/* Refuses an option of other commands, or an unknown one with the most similar name. */
 static bool refuse_option(const struct command *command, const char *word, size_t length)
 {
 	struct ss_guess guess;
@@ -136,7 +137,7 @@ static bool refuse_option(const struct command *command, const char *word, size_
 	return false;
 }
 
-/* A flag, or what it is short for. */
+/* Stores a flag, or the option and value that it is short for. */
 static bool store_flag(const struct command *command, const struct ss_option *option,
 		       struct arguments *out)
 {
@@ -148,7 +149,7 @@ static bool store_flag(const struct command *command, const struct ss_option *op
 				  option->means + length + 1);
 }
 
-/* Reads one option, in the form --name value or --name=value; *at moves on. */
+/* Reads one option in the form --name value or --name=value; advances *at. */
 static bool read_option(const struct command *command, int count, char **words, int *at,
 			struct arguments *out)
 {
@@ -178,7 +179,7 @@ static bool read_option(const struct command *command, int count, char **words, 
 	return false;
 }
 
-/* Those of requests, as the library takes them; false: no memory. */
+/* Lists the options of requests in the library's form; false: no memory. */
 static bool list_options(struct arguments *out)
 {
 	size_t count = 0;
@@ -194,6 +195,7 @@ static bool list_options(struct arguments *out)
 	return true;
 }
 
+/* Splits the words into options and paths; after "--" all are paths. */
 static bool read_command_words(const struct command *command, int count, char **words,
 			       struct arguments *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.c - output files that appear only when complete, and never replace an input.
+ * output.c - output files that appear only when complete and never replace an input.
  */
 #include "cli/output.h"
 
@@ -30,7 +30,7 @@ static bool stat_output(const char *path, struct stat *out)
 	return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, out) : stat(path, out)) == 0;
 }
 
-/* Fails when one of these paths, or a file in these folders, is the file. */
+/* Fails if one of these paths, or a file in one of these folders, is the given file. */
 static enum ss_status refuse_same(const char *const *paths, size_t count, const char *path,
 				  const struct stat *file, struct ss_arena *arena,
 				  struct ss_error *err)
@@ -66,7 +66,7 @@ static enum ss_status refuse_input(const char *path, const struct output_inputs 
 	struct ss_arena arena;
 	struct stat info;
 
-	/* what is not there is no input; devices and pipes can be read and written at once */
+	/* a missing file is no input; devices and pipes can be read and written at the same time */
 	if (!inputs)
 		return SS_OK;
 	if (stat(path, &info) != 0)
@@ -110,7 +110,7 @@ int output_open(const char *what, const char *path, const struct output_inputs *
 		status = stop_open(name, &out->file, &out->err);
 	if (status != SS_OK)
 		return show_fail(what, &out->err);
-	/* messages about the output must not get into it: if unsure, print none */
+	/* messages must not end up in the output itself: print none if that is not certain */
 	out->tells = fstat(out->file.fd, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
 				     !is_same_file(&written, &shown)
 			     ? stdout
@@ -167,7 +167,7 @@ int output_finish(const char *what, struct output *output)
 	return output_fail(what, output, &output->err);
 }
 
-/* The check sum of the file, as it lies there. */
+/* Computes the checksum of the file as it is on disk. */
 static enum ss_status read_again(struct output *output, uint64_t *out, struct ss_error *err)
 {
 	FILE *file = fopen(output->file.temporary, "rb");

@@ -14,14 +14,14 @@
 #include "base/system/new_file.h"
 #include "cli/command.h"
 
-/* Writers give some texts a word at a time. */
+/* Some writers deliver one word at a time. */
 #define OUTPUT_BUFFER 65536
 
 struct output {
 	const char *path; /* as the user gave it */
 	struct ss_new_file file;
-	FILE *tells;            /* for messages: stderr if the output itself is on stdout */
-	struct ss_error err;    /* why a write failed; empty text: none failed */
+	FILE *tells;            /* for messages: stderr if the output goes to stdout */
+	struct ss_error err;    /* why a write failed; empty text: no failure */
 	struct ss_checksum sum; /* of what was written */
 	size_t used;
 	char buffer[OUTPUT_BUFFER];
@@ -31,7 +31,7 @@ struct output {
 struct output_inputs {
 	const char *const *paths;
 	size_t path_count;
-	const char *more[2]; /* other ones; may be NULL */
+	const char *more[2]; /* further inputs; may be NULL */
 };
 
 /* Whether both paths lead to the same existing file or folder. */
@@ -41,59 +41,63 @@ bool output_is_same(const char *a, const char *b);
 int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs);
 
 /*
- * Prints errors to stderr and returns the exit code. Call it before anything is loaded: loading
- * takes long, and a bad path should be reported at once. An output that is one of the inputs,
- * under any name, is refused.
+ * Prints errors to stderr and returns the exit code. Call it before loading, so that a bad path is
+ * reported at once. Refuses an output that is one of the inputs, under any name.
  */
 int output_open(const char *what, const char *path, const struct output_inputs *inputs,
 		struct output *out);
 
-/* Where messages about an output go: not to the output itself. NULL: the output is a file. */
+/*
+ * The stream for messages about the output at `path`, so that they do not end up in it. NULL: the
+ * output lies beside the inputs.
+ */
 FILE *output_tells(const char *path);
 
-/* The `write` of the library's calls; `context` is a struct output. */
+/* The write callback for the library; `context` is a struct output. */
 bool output_write(void *context, const char *bytes, size_t length);
 
 /*
- * Syncs it to disk. output->file.temporary can be read then; it is empty if there is no file to
- * read. On failure nothing is left.
+ * Syncs the file to disk. Afterwards output->file.temporary can be read; it is empty if the output
+ * is not a regular file. On failure no file is left.
  */
 int output_finish(const char *what, struct output *output);
 
-/* After output_finish(): reads it again and compares it with what was written. */
+/* After output_finish(): reads the file again and compares it with what was written. */
 int output_compare(const char *what, struct output *output);
 
-/* output_finish(), and gives it its name. */
+/* Calls output_finish() and renames the file to its final name. */
 int output_close(const char *what, struct output *output);
 
-/* Warns that files are truncated, so the output lacks events. */
+/* Warns that input files are truncated, so that the output lacks events. */
 void output_tell_cut(FILE *to, uint32_t cut);
 
-/* Removes the output, prints why and returns the exit code; a disk error comes first. */
+/*
+ * Removes the output, prints the error and returns the exit code; a write error takes precedence.
+ */
 int output_fail(const char *what, struct output *output, const struct ss_error *err);
 
 /* Removes the output. */
 void output_drop(struct output *output);
 
-/* show.c: what a command prints goes to standard output, or to the file of --output. */
+/* show.c: where a command prints: to standard output, or to the file of --output. */
 struct shown {
 	bool to_file;
 	struct output output;
 };
 
 /*
- * Call it before anything is loaded: opens the file, if there is one, as output_open() does;
- * returns the exit code.
+ * Opens the file of --output, if given, as output_open() does. Call it before loading. Returns the
+ * exit code.
  */
 int show_begin(const char *what, const struct arguments *arguments,
 	       const struct output_inputs *inputs, struct shown *out);
-/* Writes what the library returned, or prints its error, and returns the exit code. */
+/* Writes the library's output, or prints its error; returns the exit code. */
 int show_end(const char *what, enum ss_status status, struct shown *shown, struct ss_text *out,
 	     const struct ss_error *err);
 
 #define BYTES_WORDS 32
 
-/* "831 bytes", "6.3 kB", "33.2 MB": a small file does not have "0.0 MB". */
+/* "831 bytes", "6.3 kB", "33.2 MB": small files are never "0.0 MB". */
 void cli_bytes_in_words(uint64_t bytes, char out[BYTES_WORDS]);
 
 #define COUNT_WORDS 32

@@ -2,8 +2,7 @@
 /*
  * progress.c - shows the progress of a long load or answer, and stops a load on Ctrl-C.
  *
- * The bar is drawn on stderr, only on a terminal and only after a moment: a short
- * load shows nothing.
+ * The bar appears on stderr, only on a terminal and only after a delay: a short load shows nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redaction.c - keys for pseudonyms, and the summary of what was replaced.
+ * redaction.c - keys for pseudonyms, and the summary of replaced names.
  */
 #include "cli/redaction.h"
 
@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/wrap.h"
 
-/* A key is written as hexadecimal digits, on one line. */
+/* A key is one line of hexadecimal digits. */
 #define KEY_DIGITS (2 * SS_REDACTOR_KEY_BYTES)
 
 static int fail_key(const char *what, const char *path, const char *why)
@@ -45,7 +45,7 @@ static int key_hex_digit(char byte)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* At most `room` bytes, up to the end of a line; errno is 0 unless that failed. */
+/* Reads up to the end of the line, at most `room` bytes; errno is 0 unless reading failed. */
 static size_t key_read_line(int file, char *line, size_t room)
 {
 	size_t length = 0;
@@ -74,7 +74,7 @@ static bool parse_key(const char *line, size_t length, unsigned char key[SS_REDA
 	return length == KEY_DIGITS;
 }
 
-/* A file that is empty gets a new key; of a write that failed nothing is left. */
+/* Writes a new key into an empty file; leaves nothing behind if the write fails. */
 static int key_fill_file(const char *what, const char *path, int file,
 			 unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
@@ -93,8 +93,9 @@ static int key_fill_file(const char *what, const char *path, int file,
 }
 
 /*
- * Only its owner may read a new one: who has the key can try which text is behind a pseudonym.
- * Ranks may be redacted side by side with one key: the first one makes it, the others wait for it.
+ * A new key file is readable only by its owner: with the key one can test which text is behind a
+ * pseudonym. Several ranks may be redacted at the same time with one key: the first process creates
+ * it, the others wait.
  */
 static int key_read_file(const char *what, const char *path,
 			 unsigned char key[SS_REDACTOR_KEY_BYTES])
@@ -123,7 +124,7 @@ static int key_read_file(const char *what, const char *path,
 	return code;
 }
 
-/* Whether the path is the output, or lies in the folder that it is or will be. */
+/* Whether the path is the output, or lies in the output folder, which may not exist yet. */
 static bool is_path_within(const char *path, const char *output)
 {
 	char folders[2][SS_PATH_BYTES];
@@ -145,7 +146,7 @@ static bool is_path_within(const char *path, const char *output)
 	return false;
 }
 
-/* What tells originals is not to be passed on, nor to replace a trace. */
+/* Key and list reveal the originals: refuses them inside the output, and in place of an input. */
 static int check_private(const char *what, const char *option, const char *path,
 			 const struct output_inputs *inputs, const char *output)
 {
@@ -160,6 +161,7 @@ static int check_private(const char *what, const char *option, const char *path,
 	return EXIT_USAGE;
 }
 
+/* Checks the paths of the key and the list before anything is read. */
 static int check_all(const char *what, const struct redaction *redaction,
 		     const struct output_inputs *inputs, const char *output)
 {
@@ -175,7 +177,7 @@ static int check_all(const char *what, const struct redaction *redaction,
 		fprintf(stderr, "stepscope %s: --key and --list name the same file\n", what);
 		return EXIT_USAGE;
 	}
-	/* it is written at the end, but a bad path must fail at once */
+	/* written at the end, but a bad path must fail at once */
 	if (!ss_folder_of(redaction->list, folder) || access(folder, W_OK) != 0) {
 		fprintf(stderr, "stepscope %s: cannot write the list '%s': %s\n", what,
 			redaction->list, strerror(errno));
@@ -186,7 +188,7 @@ static int check_all(const char *what, const struct redaction *redaction,
 
 struct redaction redaction_of(const struct arguments *arguments)
 {
-	/* the command 'redact' does nothing else */
+	/* the command 'redact' always redacts */
 	return (struct redaction){ .is_on = arguments->takers & SS_TAKER_REDACT ||
 					    cli_option_given(arguments, "redact"),
 				   .keep = cli_option_text(arguments, "keep"),
@@ -233,7 +235,7 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 
 	if (code != EXIT_FINE)
 		return code;
-	/* as the key: for nobody else */
+	/* like the key: readable only by its owner */
 	if (is_new && output.file.temporary[0] && fchmod(output.file.fd, 0600) != 0)
 		(void)ss_fail(&err, SS_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
 	else if (ss_redactor_list(redactor, &list, &err) == SS_OK)
@@ -246,7 +248,7 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 	return code;
 }
 
-/* What was replaced, or could be. */
+/* Prints what was replaced or, without redaction, what private names the output has. */
 static int print_redaction(const char *what, const struct redaction *redaction,
 			   struct ss_redactor *redactor, FILE *to)
 {

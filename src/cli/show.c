@@ -11,9 +11,9 @@
 #include "api/find_files.h"
 #include "cli/output.h"
 
-/* --- the words of the command ------------------------------------------------------------ */
+/* --- options in messages ------------------------------------------------------------------ */
 
-/* The length of the name of an option of the command, up to a quote; 0: it is none. */
+/* The length of the option name at the start of the text, up to a quote; 0: not an option. */
 static size_t option_length(const char *text, uint32_t takers)
 {
 	size_t length = strcspn(text, "'");
@@ -21,14 +21,14 @@ static size_t option_length(const char *text, uint32_t takers)
 	return text[length] && ss_option_find(text, length, takers) ? length : 0;
 }
 
-static bool path_begins_with(const char *text, const char *part)
+static bool message_begins_with(const char *text, const char *part)
 {
 	return strncmp(text, part, strlen(part)) == 0;
 }
 
 /*
- * The library speaks of "option 'rank'", and begins a sentence about an option with its name:
- * what is typed is --rank.
+ * The library writes "option 'rank'", or begins a sentence with the option's name; prints it as the
+ * user types it: --rank.
  */
 static void print_words(const char *text, uint32_t takers)
 {
@@ -36,15 +36,16 @@ static void print_words(const char *text, uint32_t takers)
 	size_t length = *text == '\'' ? option_length(text + 1, takers) : 0;
 	const char *rest = text + length + 2;
 
-	if (length && (path_begins_with(rest, " takes ") || path_begins_with(rest, " applies ") ||
-		       path_begins_with(rest, " does not apply "))) {
+	if (length &&
+	    (message_begins_with(rest, " takes ") || message_begins_with(rest, " applies ") ||
+	     message_begins_with(rest, " does not apply "))) {
 		fprintf(stderr, "--%.*s", (int)length, text + 1);
 		text = rest;
 	}
 	for (; *text; text++) {
 		const char *name = text + sizeof(word) - 1;
 
-		length = path_begins_with(text, word) ? option_length(name, takers) : 0;
+		length = message_begins_with(text, word) ? option_length(name, takers) : 0;
 		if (!length) {
 			fputc(*text, stderr);
 			continue;
@@ -109,7 +110,7 @@ int show_end(const char *what, enum ss_status status, struct shown *shown, struc
 
 /* --- requests ---------------------------------------------------------------------------- */
 
-/* Whether a person reads it as it comes: nothing between us and the terminal. */
+/* Whether a person sees the output directly: it goes to a terminal and not to a file. */
 static bool is_on_terminal(const struct arguments *arguments)
 {
 	const char *file = cli_option_text(arguments, "output");
@@ -129,13 +130,13 @@ static bool has_color(const struct arguments *arguments)
 	       !(term && strcmp(term, "dumb") == 0);
 }
 
-/* Narrower terminals get lines of this width: no table fits. */
+/* Narrower terminals get lines of this width, because no table fits. */
 #define WIDTH_MIN 40
 #define WIDTH_MAX 10000
 
 /*
- * Who exports COLUMNS wants that width, in a pipe to a pager as well as here: it comes before the
- * terminal, as in git and Python.
+ * COLUMNS takes precedence over the terminal's width, also in a pipe to a pager, as in git and
+ * Python.
  */
 static uint32_t width_of(const struct arguments *arguments)
 {
@@ -154,7 +155,7 @@ static uint32_t width_of(const struct arguments *arguments)
 	return 80;
 }
 
-/* Rows of a table that a terminal shows by default; a pager or a file gets all rows. */
+/* Default number of table rows on a terminal; a pager or a file gets all rows. */
 #define TERMINAL_ROWS 30
 
 static uint32_t rows_of(const struct arguments *arguments)
@@ -195,7 +196,7 @@ bool show_check(const char *what, const struct arguments *arguments)
 	return false;
 }
 
-/* What a view or report is; verdicts are not in the list. */
+/* Describes a view or report; verdicts are not in the list. */
 static struct ss_offer offer_of(const char *what)
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
@@ -208,7 +209,7 @@ static struct ss_offer offer_of(const char *what)
 	};
 }
 
-/* Verdicts are about memory, too; views of traces leave snapshots alone. */
+/* Verdicts cover memory, too; views of traces ignore snapshots. */
 static bool takes_snapshots(const char *what)
 {
 	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;

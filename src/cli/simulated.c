@@ -18,7 +18,7 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The simulator plants no more. */
+/* The simulator plants no more faults than this. */
 #define PLANTED_MAX SS_SIM_CAUSES_MAX
 
 struct planted_list {
@@ -67,8 +67,8 @@ static void print_simulated(const struct ss_simulation *simulation, const struct
 }
 
 /*
- * The bar shows ranks where it shows bytes for files. It is asked for the first time before
- * there is anything that must not be left behind.
+ * Progress in ranks instead of bytes. The first call comes before any file exists, so that stopping
+ * then leaves nothing behind.
  */
 static bool simulation_on_step(void *context, uint32_t done, uint32_t count)
 {

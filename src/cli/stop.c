@@ -3,8 +3,8 @@
  * stop.c - what happens before a signal ends the program.
  *
  * The first INT during a load asks it to stop, the second one ends the program. The handler itself
- * removes a file that is not complete: unlink() is allowed there, and there is nothing to wait
- * for. A folder is cleared by the code that fills it, which checks often whether it should stop.
+ * removes an incomplete file: unlink() is async-signal-safe. The code that fills a folder also
+ * clears it, and checks often whether to stop.
  */
 #include "cli/stop.h"
 
@@ -15,11 +15,11 @@
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* of the handler, and of all threads that read */
-static atomic_int stopped; /* the signal that asked; 0: none */
+/* shared by the handler and all threads that read */
+static atomic_int stopped; /* the signal that requested a stop; 0: none */
 static atomic_int is_reading, is_filling, has_file;
 static char unfinished[SS_PATH_BYTES];
-static const char *volatile made; /* a folder; one that is not empty stays */
+static const char *volatile made; /* a folder; kept if it is not empty */
 
 static void end_by(int signal)
 {
@@ -44,14 +44,14 @@ static void stop_on_signal(int signal)
 	end_by(signal);
 }
 
-/* Those that whoever started us has turned off (nohup) stay so. */
-static void stop_watch_sessions(size_t count)
+/* Signals that the parent process ignores (nohup) stay ignored. */
+static void stop_watch_signals(size_t count)
 {
 	struct sigaction action, before;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = stop_on_signal;
-	/* a read that was begun goes on: progress asks whether to stop */
+	/* a read in progress continues: the progress callback checks whether to stop */
 	action.sa_flags = SA_RESTART;
 	for (size_t i = 0; i < count; i++)
 		if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -60,8 +60,8 @@ static void stop_watch_sessions(size_t count)
 
 static void watch_all(void)
 {
-	stop_watch_sessions(sizeof(ends) / sizeof(ends[0]));
-	/* a write beyond the shell's limit is to fail as one to a full disk does */
+	stop_watch_signals(sizeof(ends) / sizeof(ends[0]));
+	/* a write beyond the shell's file size limit fails like one to a full disk */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -69,7 +69,7 @@ void stop_reading(bool is_begin)
 {
 	is_reading = is_begin;
 	if (is_begin)
-		stop_watch_sessions(1);
+		stop_watch_signals(1);
 }
 
 void stop_filling(bool is_begin)

@@ -7,29 +7,31 @@
 
 #include "base/system/new_file.h"
 
-/* While this holds, the first Ctrl-C only asks to stop. */
+/* Between begin and end, the first Ctrl-C only requests a stop. */
 void stop_reading(bool is_begin);
 
-/* While this holds, every signal only asks to stop: a folder must be removed first. */
+/* Between begin and end, every signal only requests a stop: a folder must be cleaned up first. */
 void stop_filling(bool is_begin);
 
-/* Whether a signal asked to stop. */
+/* Whether a signal has requested a stop. Safe on any thread. */
 bool stop_asked(void);
 
-/* What asked to stop was done with: the next one counts. */
+/* Clears the request, after it was served: the next signal counts again. */
 void stop_forget(void);
 
-/* ss_new_file_open(); INT, TERM and HUP remove the file from now on. One at a time. */
+/* ss_new_file_open(); from now on INT, TERM and HUP remove the file. One file at a time. */
 SS_MUST_USE
 enum ss_status stop_open(const char *path, struct ss_new_file *out, struct ss_error *err);
 
-/* It was closed or dropped. */
+/* The file was closed or dropped: signals no longer remove it. */
 void stop_closed(void);
 
-/* A folder that was created for the output: removed if it is empty. NULL: none was created. */
+/*
+ * Registers a folder that was created for the output: signals remove it if it is empty. NULL: none.
+ */
 void stop_made(const char *folder);
 
-/* Ends the program by the TERM or HUP that asked to stop, so that its sender sees it. */
+/* Ends the program with the TERM or HUP that requested a stop, so that the sender sees it. */
 void stop_end(void);
 
 #endif

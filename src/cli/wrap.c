@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.c - breaks text between words.
+ * wrap.c - wraps text between words.
  */
 #include "cli/wrap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.h - text of the command itself (help, messages) in lines of at most 80 columns.
+ * wrap.h - wraps the command's own text (help, messages) at 80 columns.
  */
 #ifndef SS_CLI_WRAP_H
 #define SS_CLI_WRAP_H
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Prints the text and a newline. It begins in column `column`, where the cursor is; further lines
- * begin in column `indent`. A word that is longer than a line stays whole.
+ * Prints the text and a newline. The cursor is in column `column`; further lines begin in column
+ * `indent`. A word longer than a line is not split.
  */
 void wrap_print(FILE *to, size_t column, size_t indent, const char *text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c - the values of a column as a buffer of Python: numpy.frombuffer() takes it as it is.
+ * buffer.c - the values of a column as a Python buffer, which numpy.frombuffer() reads in place.
  */
 #include "python/module.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - stepscope._core: its types, its exceptions, and what needs no session.
+ * module.c - stepscope._core: its types, its exceptions, and functions without a session.
  */
 #include "python/module.h"
 
@@ -76,7 +76,7 @@ void request_release(struct request *request)
 
 /* --- functions -------------------------------------------------------------------------- */
 
-/* (name, summary, whether it is a report, whether it is of all ranks), all or of snapshots. */
+/* A list of (name, summary, is a report, covers all ranks): all views, or those of snapshots. */
 static PyObject *list_offers(bool (*at)(size_t index, struct ss_offer *out))
 {
 	struct ss_offer offer = { .size = sizeof(offer) };
@@ -109,7 +109,7 @@ static PyObject *snapshot_offers(PyObject *self, PyObject *unused)
 	return list_offers(ss_snapshots_offer_at);
 }
 
-/* (name, value, summary) of the options of a view. */
+/* (name, value, summary) of each option of a view. */
 static PyObject *py_view_options(PyObject *self, PyObject *arguments)
 {
 	struct ss_option_offer option = { .size = sizeof(option) };
@@ -156,7 +156,7 @@ static PyObject *py_explain(PyObject *self, PyObject *arguments)
 	return out;
 }
 
-/* A simulated job, for those who have no trace at hand: (folder, preset, seed). */
+/* Writes a simulated job, for users without a trace: (folder, preset, seed). */
 static PyObject *py_simulate(PyObject *self, PyObject *arguments)
 {
 	struct ss_simulation simulation = { .size = sizeof(simulation) };
@@ -174,8 +174,8 @@ static PyObject *py_simulate(PyObject *self, PyObject *arguments)
 	return PyLong_FromUnsignedLong(simulated.ranks);
 }
 
-/* The viewer's page as gzip; None where the build has none. */
-static PyObject *viewer(PyObject *self, PyObject *unused)
+/* The viewer's page as gzip; None if the build has none. */
+static PyObject *py_viewer(PyObject *self, PyObject *unused)
 {
 	(void)self;
 	(void)unused;
@@ -184,8 +184,11 @@ static PyObject *viewer(PyObject *self, PyObject *unused)
 	return PyBytes_FromStringAndSize((const char *)ss_page.bytes, (Py_ssize_t)ss_page.length);
 }
 
-/* Runs the command; its exit code. The process must end after it: a sandbox stays around it. */
-static PyObject *command(PyObject *self, PyObject *arguments)
+/*
+ * Runs the command and returns its exit code. The process must end afterwards, because it stays in
+ * the sandbox.
+ */
+static PyObject *py_command(PyObject *self, PyObject *arguments)
 {
 	PyObject *words;
 	char **argv;
@@ -217,14 +220,14 @@ static PyMethodDef functions[] = {
 	{ "options_of", py_view_options, METH_VARARGS, "The options of a view." },
 	{ "explain", py_explain, METH_VARARGS, "The page of a rule, or the list of all." },
 	{ "simulate", py_simulate, METH_VARARGS, "Writes the traces of a simulated job." },
-	{ "viewer", viewer, METH_NOARGS, "The page of the viewer, compressed." },
-	{ "command", command, METH_VARARGS, "Runs the command line." },
+	{ "viewer", py_viewer, METH_NOARGS, "The page of the viewer, compressed." },
+	{ "command", py_command, METH_VARARGS, "Runs the command line." },
 	{ NULL, NULL, 0, NULL },
 };
 
 /* --- the module ------------------------------------------------------------------------- */
 
-/* Each is an error of stepscope, and also what Python calls such an error, where it does. */
+/* Each is a stepscope error and, if there is one, also the matching built-in exception. */
 static int add_errors(PyObject *module, struct module *state)
 {
 	const struct {

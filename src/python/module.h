@@ -2,8 +2,8 @@
 /*
  * module.h - the C part of the Python module: sessions, tables, and how a call waits.
  *
- * Only Python's limited API of 3.11 is used: one build runs with 3.11 and every later version.
- * What users see is written in Python (stepscope/): here is what Python cannot do.
+ * It uses only the limited API of Python 3.11, so one build runs with 3.11 and every later version.
+ * The user's interface is written in Python (stepscope/); the C part is what Python cannot do.
  */
 #ifndef SS_PYTHON_MODULE_H
 #define SS_PYTHON_MODULE_H
@@ -17,7 +17,7 @@
 #include "python/share.h"
 #include "stepscope_arrow.h"
 
-/* One kind of exception for each way in which a call can fail. */
+/* One exception type per kind of failure. */
 enum {
 	ERROR_BASE,
 	ERROR_FILE,
@@ -34,7 +34,7 @@ struct module {
 	PyObject *errors[ERROR_COUNT];
 };
 
-/* A request as the Python part hands it over; the texts are lent by the arguments. */
+/* A request from the Python part; the arguments own the texts. */
 struct request {
 	struct ss_request request;
 	const char **options;
@@ -44,7 +44,7 @@ struct request {
 bool request_read(PyObject *arguments, struct request *out);
 void request_release(struct request *request);
 
-/* Sets the exception of a status; NULL, to be returned. */
+/* Sets the exception for a status; returns NULL. */
 PyObject *py_module_fail(const struct module *module, enum ss_status status,
 			 const struct ss_error *err);
 
@@ -57,10 +57,10 @@ struct ss_gate;
 struct session {
 	PyObject_HEAD struct ss_session *session; /* NULL: closed */
 	struct ss_gate *gate;
-	bool is_busy; /* a thread is at work with it; behind the gate */
+	bool is_busy; /* a thread is using it; guarded by the gate */
 };
 
-/* What a thread is to do with one or two sessions. */
+/* Work for a thread, on one or two sessions. */
 struct py_work {
 	struct session *sessions[2];
 	enum ss_status (*run)(struct py_work *work);
@@ -70,9 +70,9 @@ struct py_work {
 };
 
 /*
- * work.c: runs it on another thread, without Python's lock, as soon as the sessions are free, and
- * waits. Signals are handled meanwhile: an exception of theirs (KeyboardInterrupt) stops the
- * work. False: an exception is set.
+ * work.c: runs the work on another thread, without the GIL, once the sessions are free, and waits.
+ * Meanwhile it handles signals: if a handler raises (KeyboardInterrupt), the work is stopped.
+ * False: an exception is set.
  */
 bool py_work_run(const struct module *module, struct py_work *work);
 
@@ -80,12 +80,12 @@ extern PyType_Spec session_spec;
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* Takes the stream, also when it fails. */
+/* Takes ownership of the stream, even on failure. */
 PyObject *py_table_new(const struct module *module, struct ArrowArrayStream *stream);
 
 extern PyType_Spec table_spec;
 
-/* Bytes of a table without a copy; keeps the table. `format` is one of Python's struct. */
+/* Bytes of a table without a copy; keeps the table alive. `format` is one of Python's struct. */
 PyObject *py_buffer_new(const struct module *module, PyObject *owner, const void *bytes,
 			Py_ssize_t count, Py_ssize_t item, const char *format);
 

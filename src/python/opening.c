@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opening.c - opens a session as Python asks for it.
+ * opening.c - opens a session with the arguments of Python.
  */
 #include "python/opening.h"
 
-/* Texts of a sequence, lent by it; NULL: an exception is set. */
+/* Texts of a sequence, which owns them; NULL: an exception is set. */
 static const char **lend_texts(PyObject *sequence, size_t *count)
 {
 	Py_ssize_t length = PySequence_Size(sequence);
@@ -55,7 +55,7 @@ void opening_release(struct opening *opening)
 	PyMem_Free((void *)(uintptr_t)opening->paths);
 }
 
-/* On a thread of the library: Python's lock is taken for the call. */
+/* Called on a thread of the library, so it takes the GIL for the call. */
 static bool opening_on_progress(void *context, const struct ss_progress *progress)
 {
 	struct opening *opening = context;
@@ -98,7 +98,7 @@ bool opening_run(const struct module *module, struct opening *opening, struct se
 	is_open = py_work_run(module, &work);
 	if (!opening->problem[0])
 		return is_open;
-	PyErr_Clear(); /* that it was stopped: the callback says why */
+	PyErr_Clear(); /* "stopped": the callback's exception says why */
 	PyErr_Restore(opening->problem[0], opening->problem[1], opening->problem[2]);
 	return false;
 }

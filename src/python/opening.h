@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opening.h - opens a session as Python asks for it.
+ * opening.h - opens a session with the arguments of Python.
  */
 #ifndef SS_PYTHON_OPENING_H
 #define SS_PYTHON_OPENING_H
@@ -11,7 +11,7 @@ struct opening {
 	struct ss_open_options options;
 	const char **paths;
 	PyObject *progress;   /* called with (words, share); borrowed; NULL: none */
-	PyObject *problem[3]; /* the exception that it raised */
+	PyObject *problem[3]; /* the exception that the callback raised */
 };
 
 /* (paths, threads, memory_limit, run, reduce, progress); false: an exception is set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - a session: opened, asked, closed.
+ * session.c - the session type: open, request, close.
  */
 #include "base/system/thread.h"
 #include "base/text.h"
@@ -13,7 +13,7 @@ static struct session *as_session(PyObject *object)
 	return (struct session *)object;
 }
 
-/* --- its life --------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------- */
 
 static void py_session_dealloc(PyObject *object)
 {
@@ -82,9 +82,9 @@ static PyObject *cancel(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* --- what it is asked ------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------- */
 
-/* One question: a text or a stream comes back. */
+/* One request, answered with a text or a stream. */
 struct question {
 	struct request request;
 	struct ss_text text;
@@ -154,7 +154,7 @@ static PyObject *table(PyObject *self, PyObject *arguments)
 	return answer_table(py_module_of_type(Py_TYPE(self)), &work, arguments);
 }
 
-/* Takes the first argument, another session or None, off the others; NULL: an exception is set. */
+/* Splits off the first argument, another session or None; NULL: an exception is set. */
 static PyObject *take_other(const struct module *module, PyObject *arguments, struct session **out)
 {
 	PyObject *first = PyTuple_Size(arguments) ? PyTuple_GetItem(arguments, 0) : NULL;
@@ -303,7 +303,7 @@ static enum ss_status report_bytes(struct py_work *work)
 	return with_runs(work, call_report);
 }
 
-/* (session or None, the viewer's page, most bytes): the page with the traces in it. */
+/* (session or None, the viewer's page, maximum size): the page with the traces in it. */
 static PyObject *py_session_report(PyObject *self, PyObject *arguments)
 {
 	const struct module *module = py_module_of_type(Py_TYPE(self));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - counts who reads a batch, and lends it without a copy.
+ * share.c - lends a batch to many readers without a copy, with a reference count.
  */
 #include "python/share.h"
 
@@ -12,7 +12,7 @@
 struct shared {
 	atomic_uint readers;
 	struct ArrowSchema schema;
-	struct ArrowArray array; /* without release: there are no rows */
+	struct ArrowArray array; /* no release: there are no rows */
 };
 
 static struct shared *share_keep(struct shared *shared)
@@ -60,7 +60,7 @@ const struct ArrowArray *shared_array(const struct shared *shared)
 
 /* --- lending ---------------------------------------------------------------------------- */
 
-/* What a lent array owns: its place among the readers, and the arrays below it. */
+/* What a lent array owns: a reference to the batch, and the arrays below it. */
 struct lent_array {
 	struct shared *shared;
 	struct ArrowArray **children;
@@ -82,7 +82,7 @@ static void release_lent(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* An array with nothing below it yet, which can be released. */
+/* A releasable array without children yet. */
 static struct lent_array *begin_lent(struct shared *shared, const struct ArrowArray *from,
 				     struct ArrowArray *out)
 {
@@ -104,7 +104,7 @@ static struct lent_array *begin_lent(struct shared *shared, const struct ArrowAr
 	return NULL;
 }
 
-/* The tree is as deep as a table is: the batch, its columns, their texts. */
+/* Recursive, at most as deep as a table: the batch, its columns, their dictionaries. */
 static bool lend_column(struct shared *shared, const struct ArrowArray *from,
 			struct ArrowArray *out)
 {

@@ -2,8 +2,8 @@
 /*
  * share.h - one batch of Arrow for many readers.
  *
- * A stream can be read once. A table of Python is read as often as its user likes: each reader
- * gets a stream of its own over the same buffers, which live until the last of them is released.
+ * A stream can be read only once, but a Python table any number of times: each reader gets its own
+ * stream over the same buffers, which live until the last reader releases them.
  */
 #ifndef SS_PYTHON_SHARE_H
 #define SS_PYTHON_SHARE_H
@@ -14,15 +14,15 @@
 
 struct shared;
 
-/* Takes the stream, also when this fails: NULL is no memory. */
+/* Takes ownership of the stream, even on failure; NULL: no memory. */
 struct shared *shared_take(struct ArrowArrayStream *stream);
 void shared_drop(struct shared *shared);
 
 const struct ArrowSchema *shared_schema(const struct shared *shared);
-/* NULL: there are no rows. */
+/* NULL: no rows. */
 const struct ArrowArray *shared_array(const struct shared *shared);
 
-/* Another stream; false: no memory. Any thread may read and release it. */
+/* Makes another stream; false: no memory. Any thread may read and release it. */
 bool shared_stream(struct shared *shared, struct ArrowArrayStream *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sql.c - SQL on a session, by DuckDB: the rows of the last statement as a table.
+ * sql.c - SQL on a session with DuckDB: returns the rows of the last statement as a table.
  */
 #include "sql/sql.h"
 
@@ -9,14 +9,14 @@
 #include "python/sql.h"
 
 struct queries {
-	const char *library; /* of DuckDB; NULL: where the system keeps libraries */
+	const char *library; /* path of DuckDB; NULL: the system's libraries */
 	const char *text;
 	Py_ssize_t length;
 	int allow_files;
 	unsigned threads;
 	unsigned long long memory_limit;
 	struct ss_session *session;
-	struct ArrowArrayStream stream; /* of the last statement with rows */
+	struct ArrowArrayStream stream; /* of the last statement that has rows */
 };
 
 static bool py_sql_is_stopped(void *context)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - a table: its columns as buffers and as values, and all of it as an Arrow stream.
+ * table.c - the table type: columns as buffers or values, and the whole table as an Arrow stream.
  */
 #include <string.h>
 
@@ -64,7 +64,7 @@ static PyObject *arrow_stream(PyObject *self, PyObject *arguments, PyObject *key
 	struct ArrowArrayStream *stream;
 	PyObject *requested = NULL, *capsule;
 
-	/* a wish that may be left alone: readers cast what they get */
+	/* the requested schema is optional: readers cast what they get */
 	if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O", names, &requested))
 		return NULL;
 	stream = ss_arrow_alloc(1, sizeof(*stream));
@@ -107,9 +107,9 @@ static PyObject *arrow_schema(PyObject *self, PyObject *unused)
 	return capsule;
 }
 
-/* --- what the columns are --------------------------------------------------------------- */
+/* --- schema ----------------------------------------------------------------------------- */
 
-/* Pairs as Arrow writes them: their number, then lengths and bytes. */
+/* Key-value pairs in Arrow's format: their number, then lengths and bytes. */
 static PyObject *read_metadata(const char *bytes)
 {
 	PyObject *out = PyDict_New();
@@ -148,7 +148,7 @@ static PyObject *metadata(PyObject *self, PyObject *unused)
 }
 
 /* (name, format, metadata) of each column. */
-static PyObject *fields(PyObject *self, PyObject *unused)
+static PyObject *py_table_fields(PyObject *self, PyObject *unused)
 {
 	const struct ArrowSchema *schema = shared_schema(shared_of(self));
 	PyObject *out = PyList_New((Py_ssize_t)schema->n_children);
@@ -170,7 +170,7 @@ static PyObject *fields(PyObject *self, PyObject *unused)
 	return out;
 }
 
-/* --- what is in them -------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------- */
 
 static PyObject *texts_of(const struct ArrowArray *texts)
 {
@@ -206,7 +206,9 @@ static bool py_table_is_known(const struct ArrowArray *array, int64_t row)
 	return !known || (known[row / 8] >> (row % 8) & 1);
 }
 
-/* (values, known, texts): known is None where all values are, texts where it is no text. */
+/*
+ * (values, validity, texts): validity is None if all values are valid, texts is None for numbers.
+ */
 static PyObject *py_table_column(PyObject *self, PyObject *arguments)
 {
 	const struct module *module = py_module_of_type(Py_TYPE(self));
@@ -275,8 +277,8 @@ static PyObject *list_values(const struct ArrowArray *array, char format, Py_ssi
 	return out;
 }
 
-/* The values of a column from one row to before another, as objects. */
-static PyObject *values(PyObject *self, PyObject *arguments)
+/* The values of a column in rows [from, to), as Python objects. */
+static PyObject *py_table_values(PyObject *self, PyObject *arguments)
 {
 	const struct ArrowArray *batch = shared_array(shared_of(self));
 	Py_ssize_t index, from, to;
@@ -299,10 +301,11 @@ static PyMethodDef methods[] = {
 	  METH_VARARGS | METH_KEYWORDS, "The table as an Arrow C stream, without a copy." },
 	{ "__arrow_c_schema__", arrow_schema, METH_NOARGS, "The columns as an Arrow C schema." },
 	{ "metadata", metadata, METH_NOARGS, "What stands around the rows, by key." },
-	{ "fields", fields, METH_NOARGS, "Name, format and metadata of each column." },
+	{ "fields", py_table_fields, METH_NOARGS, "Name, format and metadata of each column." },
 	{ "column", py_table_column, METH_VARARGS,
 	  "A column as buffers: values, validity bits, texts." },
-	{ "values", values, METH_VARARGS, "Values of a column as objects, from a row to another." },
+	{ "values", py_table_values, METH_VARARGS,
+	  "Values of a column as objects, from a row to another." },
 	{ NULL, NULL, 0, NULL },
 };
 

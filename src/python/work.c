@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.c - runs a call of the library beside Python.
+ * work.c - runs a call of the library on its own thread.
  *
- * The call gets a thread of its own. The thread of Python waits without Python's lock, so that
- * other threads go on, and takes it a few times per second to handle signals.
+ * The Python thread waits without the GIL, so that other Python threads continue, and takes it a
+ * few times per second to handle signals.
  */
 #include "base/system/thread.h"
 #include "python/module.h"
@@ -17,7 +17,7 @@ struct work_turn {
 	bool is_stopped; /* an exception is set */
 };
 
-/* Handles signals, with Python's lock; false: one of them raised. */
+/* Handles signals, with the GIL; false: a handler raised. */
 static bool check_signals(void)
 {
 	PyGILState_STATE state = PyGILState_Ensure();
@@ -27,7 +27,7 @@ static bool check_signals(void)
 	return is_fine;
 }
 
-/* Waits until the session is free and takes it; false: a signal raised. */
+/* Waits until the session is free and takes it; false: a signal handler raised. */
 static bool session_take(struct session *session)
 {
 	bool is_fine = true;
@@ -72,7 +72,7 @@ static void wait_for(struct work_turn *turn)
 		ss_gate_unlock(turn->gate);
 		if (!turn->is_stopped && !check_signals())
 			turn->is_stopped = true;
-		/* asked at every look: a call that had not begun yet did not notice */
+		/* repeated at every check: a call that had not begun yet did not notice */
 		if (turn->is_stopped)
 			work_cancel(turn->work);
 		ss_gate_lock(turn->gate);
@@ -100,15 +100,15 @@ static void refused(void *context)
 	(void)context;
 }
 
-/* With the sessions taken, without Python's lock. */
+/* The sessions are taken, the GIL is released. */
 static void turn_run(struct work_turn *turn)
 {
-	/* without a thread the call runs here, and signals wait until it ends */
+	/* without a second thread the call runs here, and signals wait until it ends */
 	if (ss_thread_run_all(2, turn_run_thread, refused, turn) != 0)
 		turn->work->status = turn->work->run(turn->work);
 }
 
-/* In the order of their addresses, so that two threads cannot wait for each other. */
+/* Takes the sessions in the order of their addresses, so that two threads cannot deadlock. */
 static bool take_all(struct py_work *work, struct session **taken)
 {
 	struct session *first = work->sessions[0], *second = work->sessions[1];
@@ -166,7 +166,7 @@ bool py_work_run(const struct module *module, struct py_work *work)
 		PyErr_SetString(PyExc_ValueError, "this job is closed");
 		return false;
 	}
-	if (PyErr_Occurred()) /* of a progress callback */
+	if (PyErr_Occurred()) /* from a progress callback */
 		return false;
 	if (work->status == SS_OK)
 		return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - the system calls that reading traces needs, and no others.
+ * filter.c - a seccomp filter that allows only the system calls that reading traces needs.
  *
- * Calls that are not in the list return "not implemented", so that the C library falls back to
- * an older call if there is one, and everything else fails with a message.
+ * All other calls fail with ENOSYS, so that the C library falls back to an older call if there is
+ * one, and everything else fails with an error message.
  */
 #include "sandbox/sandbox.h"
 
@@ -16,11 +16,14 @@
 
 #include "base/memory.h"
 
-/* More than the library takes for our list, and less than the allocator gives back when freed. */
+/*
+ * More than libseccomp needs for our list, and less than the allocator returns to the system on
+ * free.
+ */
 #define FILTER_BYTES ((size_t)120 * 1024)
 
 static const int reading[] = {
-	/* files; Landlock says where they may be written */
+	/* files; Landlock restricts where they may be written */
 	SCMP_SYS(read),
 	SCMP_SYS(readv),
 	SCMP_SYS(pread64),
@@ -93,7 +96,7 @@ static const int reading[] = {
 	SCMP_SYS(getpid),
 	SCMP_SYS(gettid),
 	SCMP_SYS(tgkill),
-	/* signals, time, and who and what we are */
+	/* signals, time, and properties of the process and the system */
 	SCMP_SYS(rt_sigaction),
 	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn),
@@ -124,7 +127,7 @@ static const int reading[] = {
 	SCMP_SYS(ioctl),
 };
 
-/* Connections come in; none goes out. */
+/* Accepts incoming connections; outgoing ones stay forbidden. */
 static const int listening[] = {
 	SCMP_SYS(socket),     SCMP_SYS(bind),         SCMP_SYS(listen),        SCMP_SYS(accept),
 	SCMP_SYS(accept4),    SCMP_SYS(getsockname),  SCMP_SYS(getpeername),   SCMP_SYS(setsockopt),
@@ -134,19 +137,22 @@ static const int listening[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
 };
 
-/* These return 0 or, as the library does, an errno below 0. */
+/* These return 0 or, like libseccomp, a negative errno. */
 static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count)
 {
 	int result = 0;
 
 	for (size_t i = 0; i < count && result == 0; i++)
-		/* below 0: a call that this machine does not have */
+		/* negative: this architecture does not have the call */
 		if (calls[i] >= 0)
 			result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
 	return result;
 }
 
-/* Threads, not processes; memory that is written is never run. clone3 hides its flags. */
+/*
+ * Allows threads but not processes, and memory that is not executable. clone3 stays forbidden,
+ * because a filter cannot see its flags.
+ */
 static int allow_some(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
@@ -161,8 +167,8 @@ static int allow_some(scmp_filter_ctx filter)
 }
 
 /*
- * Whether there is memory for what follows: libseccomp 2.5 runs in circles or frees twice when it
- * is refused some while it makes the program of the filter.
+ * Whether enough memory is left: libseccomp 2.5 loops forever or frees twice if an allocation fails
+ * while it generates the filter program.
  */
 static bool filter_has_memory(void)
 {
@@ -179,7 +185,7 @@ static int filter_load(scmp_filter_ctx filter, bool listens)
 {
 	int result;
 
-	/* a tree instead of a list: reading makes many calls */
+	/* a binary tree instead of a list, because reading makes many calls */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	result = allow_all(filter, reading, sizeof(reading) / sizeof(reading[0]));
 	if (result == 0 && listens)
@@ -189,7 +195,7 @@ static int filter_load(scmp_filter_ctx filter, bool listens)
 	return result == 0 ? seccomp_load(filter) : result;
 }
 
-/* Asked for a filter at no address, a kernel that has filters finds no address. */
+/* Probes with a NULL filter: a kernel with seccomp filters answers EFAULT. */
 bool filter_is_there(void)
 {
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) != 0 && errno == EFAULT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_none.c - builds without libseccomp.
+ * filter_none.c - replaces filter.c in builds without libseccomp.
  */
 #include "sandbox/sandbox.h"
 

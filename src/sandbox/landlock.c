@@ -2,8 +2,8 @@
 /*
  * landlock.c - allows writes only to the output, no new programs, and TCP only for the server.
  *
- * The numbers are those of the kernel's interface, which grows by versions (ABI). The headers of a
- * distribution can be older than its kernel, so the numbers are repeated here.
+ * The constants are copied from the kernel's interface, which has versions (ABI), because the
+ * headers of a distribution can be older than its kernel.
  */
 #include "sandbox/sandbox.h"
 
@@ -83,18 +83,20 @@ static struct ruleset handled_by(int abi)
 	return rules;
 }
 
-/* A path that does not exist or is not ours: the kernel reports it when we write there. */
-static bool is_no_place(void)
+/*
+ * Whether errno means that the path does not exist or is not accessible: writing there reports it.
+ */
+static bool is_unreachable(void)
 {
 	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES ||
 	       errno == ENAMETOOLONG;
 }
 
-/* False: it could not be found out, and errno says why. */
+/* False: the state of the path is unknown; errno says why. */
 static bool landlock_stat(const char *path, struct stat *out, bool *exists)
 {
 	*exists = stat(path, out) == 0;
-	return *exists || is_no_place();
+	return *exists || is_unreachable();
 }
 
 static bool allow(int set, const char *path, uint64_t allowed)
@@ -104,7 +106,7 @@ static bool allow(int set, const char *path, uint64_t allowed)
 	int reason;
 
 	if (rule.folder < 0)
-		return is_no_place();
+		return is_unreachable();
 	is_added = syscall(SYS_landlock_add_rule, set, RULE_PATH, &rule, 0) == 0;
 	reason = errno;
 	close(rule.folder);
@@ -112,8 +114,8 @@ static bool allow(int set, const char *path, uint64_t allowed)
 	return is_added || reason != ENOMEM;
 }
 
-/* Cuts the last part off; "name" alone is in ".". */
-static void to_folder(char *path)
+/* Removes the last component; the parent of "name" is ".". */
+static void cut_to_folder(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -126,8 +128,9 @@ static void to_folder(char *path)
 }
 
 /*
- * A folder is written in. Any other output is written as it is, or replaced by a new file beside
- * it, there and where it links to; of one to be made, the folders above it may be missing, too.
+ * Allows writing one output. Of a folder: everything in it. Of a file: the file itself, and its
+ * folder and that of its link target, where a new file may replace it. If folders of a new file are
+ * missing, the nearest existing one.
  */
 static bool allow_output(int set, const char *output, uint64_t of_folder, uint64_t of_file)
 {
@@ -146,21 +149,21 @@ static bool allow_output(int set, const char *output, uint64_t of_folder, uint64
 		if (!allow(set, path, of_file))
 			return false;
 		if (realpath(output, path)) {
-			to_folder(path);
+			cut_to_folder(path);
 			if (!allow(set, path, of_folder))
 				return false;
 		}
 		memcpy(path, output, strlen(output) + 1);
 	}
 	do {
-		to_folder(path);
+		cut_to_folder(path);
 		if (!landlock_stat(path, &info, &exists))
 			return false;
 	} while (!exists && strcmp(path, ".") != 0 && strcmp(path, "/") != 0);
 	return allow(set, path, of_folder);
 }
 
-/* Of what the kernel says when it does not close: a lack of resources can be reported. */
+/* Tells a lack of resources, which is reported, from a kernel without Landlock. */
 static enum sandbox_state landlock_state(bool is_closed)
 {
 	if (is_closed)

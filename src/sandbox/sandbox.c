@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - enters the sandbox: privileges first, which the other two parts require.
+ * sandbox.c - enters the sandbox: first no_new_privs, which Landlock and seccomp require.
  */
 #include "sandbox/sandbox.h"
 
@@ -18,7 +18,7 @@ enum sandbox_state sandbox_enter(const struct sandbox_needs *needs)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return SANDBOX_ABSENT;
-	/* Landlock's own calls are not in the filter's list: it comes last */
+	/* the filter comes last, because its list has none of Landlock's calls */
 	files = landlock_enter(needs);
 	if (files == SANDBOX_FAILED)
 		return files;

@@ -14,16 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the process still needs. Files can be read everywhere: links lead out of folders. */
+/* What the process still needs. It may read files everywhere, because links lead out of folders. */
 struct sandbox_needs {
-	const char *const *outputs; /* files or folders that it writes, also those to be made */
+	const char *const *outputs; /* files or folders that it writes; they may not exist yet */
 	size_t output_count;
 	/*
-	 * Files move from one folder of the outputs to another. Landlock allows that from ABI 2 on
-	 * (Linux 5.19) and forbids it before, so older kernels have the filter alone then.
+	 * Whether files move between folders of the outputs. Landlock allows that since ABI 2
+	 * (Linux 5.19) and forbids it before, so older kernels use only the filter then.
 	 */
 	bool moves;
-	bool listens; /* TCP on `port`; 0: any */
+	bool listens; /* TCP on `port`; 0: any port */
 	uint16_t port;
 };
 
@@ -36,12 +36,12 @@ struct sandbox_offer {
 struct sandbox_offer sandbox_offer(void);
 
 enum sandbox_state {
-	SANDBOX_CLOSED, /* at least one lock is */
-	SANDBOX_ABSENT, /* there is none here */
-	SANDBOX_FAILED, /* there is one, and no memory or file to close it: errno says what */
+	SANDBOX_CLOSED, /* at least one lock is in place */
+	SANDBOX_ABSENT, /* this system has no lock */
+	SANDBOX_FAILED, /* a lock exists, but memory or files ran out; see errno */
 };
 
-/* Locks what can be locked. */
+/* Applies all locks that this system has. */
 enum sandbox_state sandbox_enter(const struct sandbox_needs *needs);
 
 /* The two locks that need more than one call. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox_none.c - for systems other than Linux, and for sanitized builds, which need too many
- * system calls for a list.
+ * sandbox_none.c - replaces the sandbox on systems other than Linux, and in sanitized builds, which
+ * need too many system calls for a list.
  */
 #include "sandbox/sandbox.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - checks the headers of a request, cheapest checks first.
+ * guard.c - checks the headers of a request, the cheapest checks first.
  */
 #include "serve/guard.h"
 
@@ -56,7 +56,7 @@ static bool is_digits(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* Whether the name before the port, `length` long, is one that cannot point elsewhere tomorrow. */
+/* Whether the name before the port is one of ours, which no DNS server can redirect. */
 static bool is_own_name(const struct ss_guard *guard, const char *host, size_t length)
 {
 	static const char *const loopback[] = { "127.0.0.1", "localhost", "[::1]" };
@@ -70,7 +70,7 @@ static bool is_own_name(const struct ss_guard *guard, const char *host, size_t l
 	if (*guard->name && length == strlen(guard->name) &&
 	    strncasecmp(host, guard->name, length) == 0)
 		return true;
-	/* a number is no name: nobody can make it point to another machine */
+	/* an IP address is not a name: DNS cannot point it to another machine */
 	if (!guard->any_address || !length)
 		return false;
 	if (host[0] == '[')
@@ -80,8 +80,8 @@ static bool is_own_name(const struct ss_guard *guard, const char *host, size_t l
 }
 
 /*
- * The port may be any: a tunnel begins at a port that its user chose. What a page of another
- * port could do is held off by its Origin, which must be the same as Host.
+ * Any port is accepted: a tunnel begins at a port that its user chose. Pages of other ports are
+ * refused by their Origin, which must match Host.
  */
 static bool is_own_host(const struct ss_guard *guard, const char *host)
 {
@@ -94,7 +94,7 @@ static bool is_own_host(const struct ss_guard *guard, const char *host)
 	return is_own_name(guard, host, length);
 }
 
-/* Whether a page of another place asks. */
+/* Whether the request comes from a page of another site. */
 static bool is_foreign(const struct ss_head *head, bool for_page)
 {
 	bool walks_in = for_page && head->mode && strcmp(head->mode, "navigate") == 0;
@@ -102,12 +102,12 @@ static bool is_foreign(const struct ss_head *head, bool for_page)
 	if (head->origin && (!header_begins_with(head->origin, "http://") ||
 			     strcasecmp(head->origin + 7, head->host) != 0))
 		return true;
-	/* a link to the page may stand anywhere: it holds nothing of the traces */
+	/* any site may link to the page, as it contains nothing of the traces */
 	return head->site && !walks_in && strcmp(head->site, "same-origin") != 0 &&
 	       strcmp(head->site, "none") != 0;
 }
 
-/* Takes the same time wherever the two differ. */
+/* Compares in constant time. */
 static bool is_token(const struct ss_guard *guard, const char *text)
 {
 	unsigned differs = 0;
@@ -128,8 +128,8 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
 }
 
 /*
- * The route of a request; false: there is none of that name. It must be written plainly: that
- * a route is `apart` decides who answers, so both must read the same name.
+ * Finds the route of a request; false: no such route. The name must not be percent-encoded: whether
+ * a route is `apart` decides which worker answers, so guard and worker must read the same name.
  */
 static bool guard_find_route(const struct ss_guard *guard, const char *request, bool *apart)
 {
@@ -144,7 +144,7 @@ static bool guard_find_route(const struct ss_guard *guard, const char *request, 
 	return false;
 }
 
-/* The resource that the target names. */
+/* Finds the resource that the target names. */
 static struct ss_guard_verdict find_resource(const struct ss_guard *guard, const char *target)
 {
 	struct ss_guard_verdict verdict = { .status = 200 };
@@ -212,7 +212,7 @@ struct ss_guard_verdict ss_guard_check(const struct ss_guard *guard, const struc
 	return verdict;
 }
 
-/* Whether a list with commas has the word; weights ("gzip;q=0") are looked at for 0 alone. */
+/* Whether a comma-separated list has the word; of weights only "q=0" matters. */
 static bool list_takes(const char *list, const char *word)
 {
 	while (*list) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - binds the port. The HTTP library could do it, but would not say why it failed.
+ * listen.c - binds the port. libmicrohttpd could do it, but would not say why it failed.
  */
 #include "serve/listen.h"
 
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Connections that wait to be taken: as many as are served at once. */
+/* Pending connections: as many as are served at once. */
 #define BACKLOG 256
 
 /* An address of either family. */
@@ -65,7 +65,7 @@ static bool bind_to(struct ss_listener *listener, union address *address)
 	socklen_t length = listener->is_ipv6 ? sizeof(address->v6) : sizeof(address->v4);
 	int one = 1;
 
-	/* connections of a server that just ended must not keep its port */
+	/* connections of a server that just ended must not block its port */
 	if (setsockopt(listener->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
 	    fcntl(listener->socket, F_SETFD, FD_CLOEXEC) != 0 ||
 	    fcntl(listener->socket, F_SETFL, O_NONBLOCK) != 0 ||

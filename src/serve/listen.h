@@ -12,15 +12,15 @@ struct ss_listener {
 	int socket;
 	uint16_t port;
 	bool is_ipv6, is_loopback, is_any;
-	char address[64]; /* as a link has it: "127.0.0.1", "[::1]" */
+	char address[64]; /* as it stands in a link: "127.0.0.1", "[::1]" */
 };
 
-/* `host`: an address, or "localhost"; `port` 0: any free one. */
+/* `host`: an address, or "localhost"; `port` 0: any free port. */
 SS_MUST_USE
 enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *out,
 			 struct ss_error *err);
 
-/* 128 bits that nobody can guess, in hexadecimal. */
+/* 128 random bits in hexadecimal. */
 SS_MUST_USE
 enum ss_status ss_token_make(char token[SS_TOKEN_LENGTH + 1], struct ss_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.c - the bytes of the page; page.inc is made by tools/embed.py.
+ * page.c - the bytes of the page; tools/embed.py generates page.inc.
  */
 #include "serve/page.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - the viewer, as tools/embed.py put it into the program.
+ * page.h - the viewer, which tools/embed.py embeds into the program.
  */
 #ifndef SS_SERVE_PAGE_H
 #define SS_SERVE_PAGE_H
@@ -11,7 +11,7 @@ struct ss_page {
 	const unsigned char *bytes; /* gzip */
 	size_t length;              /* 0: this build has no viewer */
 	size_t plain_length;
-	const char *policy; /* Content-Security-Policy, with the hashes of what stands in it */
+	const char *policy; /* Content-Security-Policy, with the hashes of its scripts and styles */
 	const char *tag;    /* ETag */
 };
 

@@ -21,8 +21,8 @@ struct ss_own_routes; /* api/viewer/route.h */
 struct ss_server_options {
 	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
 	const char *machine; /* host name to accept in Host headers; NULL: only loopback */
-	uint16_t port;       /* 0: any free one */
-	/* Routes of the command, for all runs that are opened; lent, may be NULL. */
+	uint16_t port;       /* 0: any free port */
+	/* Routes of the command, for all open runs; borrowed, may be NULL. */
 	const struct ss_own_routes *own;
 };
 
@@ -38,31 +38,33 @@ uint16_t ss_server_port(const struct ss_server *server);
 /* "http://127.0.0.1:8080/#token=..."; the fragment stays in the browser. */
 const char *ss_server_link(const struct ss_server *server);
 
-/* True when only this machine reaches it. */
+/* Whether only this machine can reach it. */
 bool ss_server_is_loopback(const struct ss_server *server);
 
 /* Updates the progress that the page shows for run `run` of `runs`. */
 void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 			const struct ss_progress *progress);
 
-/* Updates the progress of a route that takes long; ss_progress_function, context: the server. */
+/* Updates the progress of a slow answer; an ss_progress_function whose context is the server. */
 bool ss_server_work(void *server, const struct ss_progress *progress);
 
 /*
- * Serves answers about these runs from now on: `sessions` are all that were added to `runs`. Makes
- * first what several routes share, so that no two workers do it at once.
+ * Serves answers about these runs from now on; `sessions` are all that were added to `runs`. First
+ * computes what several routes share, so that no two workers do it at once.
  */
 SS_MUST_USE
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
 			      struct ss_session *const *sessions, uint32_t count,
 			      struct ss_error *err);
 
-/* Runs body(context) beside the workers; they end when it returns. Fails without threads. */
+/*
+ * Runs body(context) beside the workers, which end when it returns. Fails if no thread can start.
+ */
 SS_MUST_USE
 enum ss_status ss_server_run(struct ss_server *server, void (*body)(void *context), void *context,
 			     struct ss_error *err);
 
-/* Ends connections that take too long; to be called every second or so. */
+/* Ends connections that take too long; call it about once per second. */
 void ss_server_sweep(struct ss_server *server);
 
 /* Ends all connections. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - HTTP by libmicrohttpd.
+ * server.c - HTTP by libmicrohttpd (here: MHD).
  *
- * One thread of the library talks to the network. It serves the page and the state by itself and
- * suspends a connection whose answer a worker makes (work.h), who resumes it.
+ * One thread of MHD talks to the network. It serves the page and the state by itself. For other
+ * requests it suspends the connection until a worker (work.h) has the answer and resumes it.
  */
 #include "serve/serve.h"
 
@@ -26,19 +26,19 @@
 #include "serve/state.h"
 #include "serve/work.h"
 
-/* A browser holds 6 connections to a server; some people and scripts at once. */
+/* A browser opens 6 connections per server; enough for several people and scripts at once. */
 #define CONNECTIONS_MAX 256
 
-/* Of one address, where others can reach the server at all. */
+/* Per address, if other machines can reach the server at all. */
 #define CONNECTIONS_OF_ADDRESS 64
 
-/* For head and answer's head of one connection: the guard's limits and room for its sentence. */
+/* Memory of one connection for both heads: the guard's limits plus the sentence of a refusal. */
 #define CONNECTION_BYTES 65536
 
-/* A request is typed by no one: who needs longer for it holds the place of others. */
+/* Programs send requests, not people: a slower client blocks a connection that others need. */
 #define REQUEST_SECONDS 30
 
-/* An answer goes through a tunnel of 100 kB/s, too. */
+/* Long enough for a large answer through a tunnel of 100 kB/s. */
 #define ANSWER_SECONDS 300
 
 static const char no_viewer[] =
@@ -48,10 +48,10 @@ static const char no_viewer[] =
 	"Build the page in <code>ui/</code> (<code>npm ci &amp;&amp; npm run "
 	"build</code>), then build stepscope again.</p></html>\n";
 
-/* One connection, for ss_server_sweep(). */
+/* An open connection, for ss_server_sweep(). */
 struct connection_slot {
 	int socket;
-	bool is_used, is_answered; /* answered: a request is there, its answer is not gone yet */
+	bool is_used, is_answered; /* answered: the request is complete, its answer not yet sent */
 	time_t since;
 };
 
@@ -63,19 +63,19 @@ struct ss_server {
 	struct ss_listener listener;
 	struct ss_state state;
 	struct ss_workers workers;
-	struct ss_gate *gate; /* of the slots */
+	struct ss_gate *gate; /* guards the slots */
 	struct connection_slot slots[CONNECTIONS_MAX];
 	char link[160];
 };
 
 /* One request and its answer. */
 struct exchange {
-	struct ss_server_task task; /* first: a task is found in its exchange */
+	struct ss_server_task task; /* first member: a task's address is that of its exchange */
 	struct ss_server *server;
 	struct MHD_Connection *connection;
 	struct ss_guard_verdict verdict;
 	bool is_read, has_page, is_answered;
-	size_t bytes; /* of this and the target */
+	size_t bytes; /* of this struct and the target */
 	char target[];
 };
 
@@ -93,8 +93,8 @@ static bool response_add_header(struct MHD_Response *response, const char *name,
 }
 
 /*
- * Heads of all answers: nothing is kept, guessed, framed or shared with other sites. An answer that
- * lacks one for want of memory is not sent.
+ * Headers of all answers: no caching, sniffing, framing or sharing with other sites. An answer that
+ * lacks one of them, because memory ran out, is not sent.
  */
 static bool response_add_headers(struct MHD_Response *response, const char *media_type,
 				 const char *policy, const char *cache)
@@ -116,14 +116,14 @@ static void release_text(void *context)
 	ss_text_release(&text);
 }
 
-/* Sends the text, which the library then owns. */
+/* Sends the text, which MHD then owns. */
 static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t status,
 				 const char *media_type, bool is_gzip, struct ss_text *body)
 {
 	struct MHD_Response *response;
 	enum MHD_Result result = MHD_NO;
 
-	/* an answer without bytes has no memory that could be freed */
+	/* MHD does not free an empty body */
 	response = body->data ? MHD_create_response_from_buffer_with_free_callback_cls(body->length,
 										       body->data,
 										       release_text,
@@ -154,7 +154,7 @@ static enum MHD_Result send_problem(struct MHD_Connection *connection, uint32_t 
 	struct ss_text body = { 0 };
 	size_t length = strlen(sentence);
 
-	/* sentences quote the request, which may hold any bytes */
+	/* sentences quote the request, which may contain any bytes */
 	assert(length < sizeof(repaired) / 3);
 	repaired[ss_utf8_repair(sentence, length, repaired)] = '\0';
 	ss_text_add_string(&body, "{\"error\":");
@@ -204,7 +204,7 @@ static enum MHD_Result send_state(struct exchange *exchange)
 	return send_text(exchange->connection, MHD_HTTP_OK, "application/json", false, &body);
 }
 
-/* Called by a worker. The thread of the connection then calls server_on_request() again. */
+/* Called by a worker. MHD then calls server_on_request() again, on its own thread. */
 static void exchange_finish_task(struct ss_server_task *task)
 {
 	struct exchange *exchange = (struct exchange *)(void *)task;
@@ -256,7 +256,7 @@ static void connection_mark(struct MHD_Connection *connection, struct ss_server 
 	ss_gate_unlock(server->gate);
 }
 
-/* Looks at the head; true: the request was refused at once, *result says how that went. */
+/* Checks the head; true: the request was refused at once, and *result is MHD's result. */
 static bool exchange_read_head(struct exchange *exchange, const char *method,
 			       enum MHD_Result *result)
 {
@@ -268,7 +268,7 @@ static bool exchange_read_head(struct exchange *exchange, const char *method,
 	exchange->verdict = ss_guard_check(&exchange->server->guard, &head);
 	exchange->task.takes_gzip = ss_head_takes_gzip(&head);
 	exchange->has_page = ss_page.length && ss_head_has_tag(&head, ss_page.tag);
-	/* said before the body comes: it is not read, and the connection ends */
+	/* refused before the body arrives: it is not read, and the connection ends */
 	if (!head.has_body)
 		return false;
 	*result = send_problem(exchange->connection, exchange->verdict.status,
@@ -276,7 +276,7 @@ static bool exchange_read_head(struct exchange *exchange, const char *method,
 	return true;
 }
 
-/* The library calls this when the head is there, when all is there, and after each resume. */
+/* MHD calls this when the head has arrived, when the request is complete, and after each resume. */
 static enum MHD_Result server_on_request(void *context, struct MHD_Connection *connection,
 					 const char *url, const char *method, const char *version,
 					 const char *data, size_t *data_bytes, void **state)
@@ -307,7 +307,7 @@ static enum MHD_Result server_on_request(void *context, struct MHD_Connection *c
 							       : exchange_queue_task(exchange);
 }
 
-/* The target as it was sent: the library decodes it later on, which is ss_ask()'s work. */
+/* Keeps the target as it was sent: MHD decodes it later, but decoding is the work of ss_ask(). */
 static void *server_on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
 	struct ss_server *server = context;
@@ -339,7 +339,7 @@ static void server_on_end(void *context, struct MHD_Connection *connection, void
 	*state = NULL;
 }
 
-/* Tells of connections that come and go. */
+/* MHD calls this when a connection opens or closes. */
 static void note_connection(void *context, struct MHD_Connection *connection, void **state,
 			    enum MHD_ConnectionNotificationCode code)
 {
@@ -375,7 +375,7 @@ void ss_server_sweep(struct ss_server *server)
 		struct connection_slot *slot = &server->slots[i];
 		time_t limit = slot->is_answered ? ANSWER_SECONDS : REQUEST_SECONDS;
 
-		/* the library sees the end of the connection, and closes it */
+		/* MHD notices the end of the connection and closes it */
 		if (slot->is_used && moment - slot->since > limit)
 			shutdown(slot->socket, SHUT_RDWR);
 	}
@@ -386,14 +386,14 @@ static bool make_page(struct ss_server *server)
 {
 	union {
 		const void *constant;
-		void *lent; /* the library does not write there, but takes no const */
+		void *lent; /* MHD does not write there, but takes no const */
 	} bytes = { .constant = ss_page.length ? (const void *)ss_page.bytes : no_viewer };
 	size_t length = ss_page.length ? ss_page.length : sizeof(no_viewer) - 1;
 
 	server->page = MHD_create_response_from_buffer(length, bytes.lent, MHD_RESPMEM_PERSISTENT);
 	if (!server->page)
 		return false;
-	/* no-cache: kept, but asked for by its tag each time */
+	/* no-cache: the browser keeps the page, but validates its tag each time */
 	return response_add_headers(server->page, "text/html; charset=utf-8", ss_page.policy,
 				    "no-cache") &&
 	       response_add_header(server->page, "Vary", "Accept-Encoding") &&
@@ -405,8 +405,8 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 {
 	unsigned per_address = server->listener.is_loopback ? 0 : CONNECTIONS_OF_ADDRESS;
 	/*
-	 * Not epoll: with that, libmicrohttpd 0.9.75 sleeps until the next timeout when exactly 128
-	 * or 256 connections have news at once. Of this few connections poll() takes no longer.
+	 * Not epoll: with it, libmicrohttpd 0.9.75 sleeps until the next timeout if exactly 128 or
+	 * 256 connections have events at once. For so few connections poll() is as fast.
 	 */
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
 
@@ -424,7 +424,7 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
 	if (server->daemon)
 		return SS_OK;
-	/* the library leaves what the system said, not always */
+	/* MHD leaves errno set, but not always */
 	return ss_fail(err, SS_ERR_IO, "cannot start the HTTP server: %s",
 		       errno ? strerror(errno) : "not enough memory or threads");
 }
@@ -516,7 +516,9 @@ enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *ru
 		char request[32];
 
 		ss_session_watch(sessions[i], ss_server_work, server);
-		/* of all that routes share, the timeline alone is made when it is first needed */
+		/*
+		 * computes what the routes share, except the timeline, which is made on first use
+		 */
 		snprintf(request, sizeof(request), "job?run=%" PRIu32, i);
 		status = ss_ask(runs, request, &unused, err);
 		ss_text_release(&unused.body);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server_none.c - the twin of server.c for builds without libmicrohttpd.
+ * server_none.c - replaces server.c in builds without libmicrohttpd.
  */
 #include "serve/serve.h"
 
@@ -14,7 +14,7 @@ enum ss_status ss_server_start(const struct ss_server_options *options, struct s
 		       "Debian) and build stepscope again");
 }
 
-/* None of these is reached: nothing starts. */
+/* None of these is called, because no server starts. */
 
 uint16_t ss_server_port(const struct ss_server *server)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.c - written by the thread that loads, read by the one that talks to the network.
+ * state.c - the loading thread writes the state, the network thread reads it.
  */
 #include "serve/state.h"
 
@@ -45,7 +45,7 @@ void ss_state_work(struct ss_state *state, const struct ss_progress *progress)
 	if (state->is_ready) {
 		state->work = progress ? *progress : (struct ss_progress){ 0 };
 	} else if (progress) {
-		/* all files are read: how much of the whole is left is not known */
+		/* all files are read: nobody knows how much work is left */
 		state->progress.doing = progress->doing;
 		state->progress.share = -1;
 		state->path[0] = '\0';
@@ -103,7 +103,7 @@ static void write_progress(const struct ss_state *state, struct ss_text *out)
 	const struct ss_progress *progress = &state->progress;
 	char path[3 * sizeof(state->path) + 1];
 
-	/* file systems take any bytes for a name, JSON does not */
+	/* file names may contain any bytes, JSON strings may not */
 	path[ss_utf8_repair(state->path, strlen(state->path), path)] = '\0';
 	ss_text_addf(out, ",\"run\":%" PRIu32 ",", state->run);
 	write_doing(out, progress);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - the progress of the load, and later of a long answer, for the page.
+ * state.h - the progress of the load, and later of a slow answer, for the page.
  */
 #ifndef SS_SERVE_STATE_H
 #define SS_SERVE_STATE_H
@@ -13,8 +13,8 @@ struct ss_state {
 	bool is_ready;
 	uint32_t run, runs;
 	struct ss_progress progress;
-	struct ss_progress work; /* of the answer at work; no `doing`: there is none */
-	char path[1024];         /* of the file at work, cut where it is longer */
+	struct ss_progress work; /* of the answer in progress; no `doing`: none */
+	char path[1024];         /* of the file being read, truncated if longer */
 };
 
 /* False without memory. */
@@ -24,7 +24,9 @@ void ss_state_release(struct ss_state *state);
 
 void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
 		   const struct ss_progress *progress);
-/* An answer takes its time; NULL: it is there. Before all is ready: what follows the reading. */
+/*
+ * Progress of a slow answer; NULL: it is done. While loading: of the work after the files are read.
+ */
 void ss_state_work(struct ss_state *state, const struct ss_progress *progress);
 void ss_state_ready(struct ss_state *state, uint32_t runs);
 bool ss_state_is_ready(struct ss_state *state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.c - the two queues and what is done with a task.
+ * work.c - the two queues, and how a task is answered.
  */
 #include "serve/work.h"
 
@@ -24,7 +24,7 @@ static enum ss_status gzip_keep_bytes(void *context, const char *bytes, size_t l
 	return ss_text_failed(text) ? ss_fail_memory(err, "the answer") : SS_OK;
 }
 
-/* Compresses the answer; it stays as it is where that fails or does not pay. */
+/* Compresses the answer; leaves it as it is if that fails or does not make it smaller. */
 static void task_compress_answer(struct ss_server_task *task)
 {
 	struct ss_text *body = &task->answer.body, packed = { 0 };
@@ -101,13 +101,13 @@ bool ss_workers_add(struct ss_workers *workers, struct ss_server_task *task)
 	return is_open;
 }
 
-/* The next task, waited for; NULL: it is over. */
+/* Waits for the next task; NULL: the server is stopping. */
 static struct ss_server_task *queue_take_task(struct ss_task_queue *queue)
 {
 	struct ss_server_task *task = NULL;
 
 	ss_gate_lock(queue->gate);
-	/* a worker that comes when all is over must not wait */
+	/* a worker that starts after the end must not wait */
 	queue->is_open = !queue->is_over;
 	while (queue->is_open && !queue->first)
 		ss_gate_wait(queue->gate);

@@ -29,7 +29,7 @@ const struct ss_view ss_account_view = {
 
 static const struct {
 	const char *name;
-	size_t at; /* in struct ss_account */
+	size_t at; /* offset in struct ss_account */
 } parts[] = {
 	{ "warnings", offsetof(struct ss_account, warnings_ns) },
 	{ "smaller", offsetof(struct ss_account, smaller_ns) },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.c - runs statements, and puts their rows into tables of ours.
+ * answer.c - runs statements, and puts their rows into stepscope tables.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "sql/cells.h"
 
-/* While other threads have all tasks: short for a person, long for a processor. */
+/* Pause while other threads have all tasks: short for a person, long for a processor. */
 #define NAP_NS 200000
 
 static void nap(void)
@@ -41,7 +41,7 @@ static enum ss_status sql_answer_prepare(struct ss_sql_answer *answer, const cha
 	return SS_OK;
 }
 
-/* Works on the query, and asks in between whether to stop. */
+/* Executes the query in small tasks, and checks between them whether to stop. */
 static enum ss_status sql_answer_work(struct ss_sql_answer *answer, struct ss_error *err)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -88,8 +88,9 @@ static void drop_result(struct ss_sql_answer *answer)
 	answer->has_result = false;
 }
 
-/* Dates, lists and other types that our columns do not have: DuckDB makes texts of them. */
-static bool wrap(const struct ss_sql_answer *answer, const char *query, struct ss_text *out)
+/* Casts dates, lists and other types that our columns lack to text, by a query around the query. */
+static bool sql_cast_columns(const struct ss_sql_answer *answer, const char *query,
+			     struct ss_text *out)
 {
 	uint32_t count = answer->view.column_count;
 
@@ -130,9 +131,10 @@ static enum ss_status sql_answer_run(struct ss_sql_answer *answer, const char *q
 	SS_TRY(ss_sql_read_columns(answer, err));
 	if (reads_all(answer))
 		return SS_OK;
-	status = wrap(answer, query, &wrapped) ? SS_OK : ss_fail_memory(err, "the query");
+	status = sql_cast_columns(answer, query, &wrapped) ? SS_OK
+							   : ss_fail_memory(err, "the query");
 	drop_result(answer);
-	answer->sql->query = NULL; /* what follows was not written so */
+	answer->sql->query = NULL; /* the wrapped query is not what the user wrote */
 	if (status == SS_OK)
 		status = sql_answer_execute(answer, wrapped.data, err);
 	if (status == SS_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells.c - columns of a result: their units by their names, their cells by their types.
+ * cells.c - columns of a result: units by the columns' names, cells by their types.
  */
 #include "sql/cells.h"
 
@@ -18,7 +18,7 @@ static bool column_name_ends_with(const char *text, size_t length, const char *e
 	return length > own && memcmp(text + length - own, end, own) == 0;
 }
 
-/* "sum(dur_ns)" is of the unit of "dur_ns"; "count(dur_ns)" is not. */
+/* "sum(dur_ns)" has the unit of "dur_ns"; "count(dur_ns)" has not. */
 static size_t strip_call(const char **name)
 {
 	static const char *const keeps[] = { "sum(",       "min(",       "max(",
@@ -37,7 +37,7 @@ static size_t strip_call(const char **name)
 	return length;
 }
 
-/* The type that our tables give a column of that name. */
+/* The type that one of our tables declares for a column with that name. */
 static bool find_declared(const char *name, size_t length, enum ss_column_type *out)
 {
 	const struct ss_view *table;
@@ -195,7 +195,7 @@ static double decimal_at(const struct ss_sql_source *source, const void *cells, 
 	return number / pow(10, source->scale);
 }
 
-/* Texts of ours have no zero bytes: what is no letter becomes a question mark. */
+/* Our texts have no zero bytes: each becomes a question mark. */
 static void sql_cell_add_text(struct ss_sql_answer *answer, const char *text, uint32_t length)
 {
 	char *copy;

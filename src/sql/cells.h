@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells.h - from DuckDB's vectors to cells of our tables.
+ * cells.h - converts DuckDB's vectors to cells of our tables.
  */
 #ifndef SS_SQL_CELLS_H
 #define SS_SQL_CELLS_H
@@ -9,17 +9,17 @@
 
 /* How a column of a result is read. */
 struct ss_sql_source {
-	int type; /* enum duck_type; of decimals and ENUMs the type inside */
+	int type; /* enum duck_type; of decimals and ENUMs the physical type */
 	bool is_decimal, is_enum;
-	uint8_t scale; /* of decimals: digits behind the point */
-	char **texts;  /* of ENUMs: DuckDB's, each when it is first seen */
+	uint8_t scale; /* of decimals: digits after the point */
+	char **texts;  /* of ENUMs: allocated by DuckDB, each on first use */
 	uint32_t text_count;
 	duck_handle logical;
-	const void *cells; /* of the chunk that is read */
+	const void *cells; /* of the current chunk */
 	const uint64_t *known;
 };
 
-/* False: of a type that our columns do not have. */
+/* Whether our columns have such a type. */
 bool ss_sql_source_is_read(const struct ss_sql_source *source);
 
 /* Fills the view and the sources of the answer from its result. */

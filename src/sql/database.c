@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.c - opens a database in memory that has our tables and nothing else.
+ * database.c - opens an in-memory database that has only our tables.
  */
 #include "sql/database.h"
 
@@ -11,10 +11,10 @@
 #include "api/renderers.h"
 #include "base/text.h"
 
-/* DuckDB does not start with less. */
+/* DuckDB does not start with less memory. */
 #define MEMORY_LEAST ((uint64_t)32 << 20)
 
-/* What is left of the limit when the session is loaded. */
+/* Gives DuckDB what the session leaves of the memory limit. */
 static enum ss_status limit_memory(const struct ss_sql *sql, duck_handle config,
 				   struct ss_error *err)
 {
@@ -42,7 +42,7 @@ static enum ss_status configure(const struct ss_sql *sql, duck_handle config, st
 
 	snprintf(text, sizeof(text), "%u", threads);
 	engine->set_config(config, "threads", text);
-	/* nothing is fetched from the network, nothing is put on the disk */
+	/* no downloads, no files on disk */
 	engine->set_config(config, "autoinstall_known_extensions", "false");
 	engine->set_config(config, "autoload_known_extensions", "false");
 	engine->set_config(config, "temp_directory", "");
@@ -82,7 +82,7 @@ static enum ss_status run_plain(struct ss_sql *sql, const char *text, struct ss_
 	return status;
 }
 
-/* From here on queries reach nothing but the tables, and the output if there is one. */
+/* Locks the database: queries reach only the tables, and the output or folder of the options. */
 static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 {
 	if (options->allow_files)
@@ -101,7 +101,7 @@ static void add_locks(const struct ss_sql_options *options, struct ss_text *out)
 				"set lock_configuration = true;");
 }
 
-/* A view of each function, so that plain names, SHOW TABLES and DESCRIBE work. */
+/* Adds a view for each table function, so that plain names, SHOW TABLES and DESCRIBE work. */
 static enum ss_status database_add_views(struct ss_sql *sql, struct ss_error *err)
 {
 	const struct ss_view *table;
@@ -118,7 +118,7 @@ static enum ss_status database_add_views(struct ss_sql *sql, struct ss_error *er
 		ss_sql_table_name(table, name);
 		ss_text_addf(&views, "create view %s as from %s();", name, name);
 	}
-	/* ENUM types have few values, whose numbers lead to their groups without a hash */
+	/* ENUM types have few values: up to 2^16 groups are found by index instead of a hash */
 	ss_text_add_string(&views, "set perfect_ht_threshold = 16;");
 	add_locks(&sql->options, &views);
 	status = ss_text_failed(&views) ? ss_fail_memory(err, "DuckDB's tables")

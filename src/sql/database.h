@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.h - the contents of a struct ss_sql, for the files of this folder.
+ * database.h - the contents of struct ss_sql, for the files of this folder.
  */
 #ifndef SS_SQL_DATABASE_H
 #define SS_SQL_DATABASE_H
@@ -10,34 +10,34 @@
 #include "sql/raw.h"
 #include "sql/sql.h"
 
-/* A table that was computed for a query, and is kept for the next. */
+/* A table that was computed for a query, cached for the next. */
 struct ss_made {
-	char *request;           /* what it was made of */
-	struct ArrowArray array; /* without release: there are no rows */
+	char *request;           /* key: the table and its parameters */
+	struct ArrowArray array; /* no release: there are no rows */
 	struct ss_made *next;
 };
 
 struct ss_sql {
-	struct ss_session *session; /* NULL: there are no tables */
+	struct ss_session *session; /* NULL: no tables */
 	struct ss_memory *memory;   /* the session's, or its own */
 	struct ss_memory own_memory;
 	struct ss_sql_options options;
 	duck_handle database, connection;
 	struct ss_arena arena;
 	struct ss_domains domains;
-	struct ss_gate *gate; /* of `made` and of the session: scans begin on any thread */
+	struct ss_gate *gate; /* guards `made` and the session, because scans begin on any thread */
 	struct ss_made *made;
-	struct ss_error own; /* why a scan failed, where DuckDB passes on its text alone */
-	const char *query;   /* the statement at work, as it was written; NULL: none */
+	struct ss_error own; /* why a scan failed, as DuckDB passes on only its text */
+	const char *query;   /* the current statement, as it was written; NULL: none */
 	int64_t problem_at;  /* what ss_sql_problem_at() returns */
 };
 
 /* Parameters of table functions. */
 enum ss_parameter {
 	SS_PARAMETER_RANK,
-	SS_PARAMETER_FROM, /* raw tables */
+	SS_PARAMETER_FROM, /* of raw tables */
 	SS_PARAMETER_TO,
-	SS_PARAMETER_GROUP, /* views: those that are options of the view */
+	SS_PARAMETER_GROUP, /* of views: those that the view has as options */
 	SS_PARAMETER_STEP,
 	SS_PARAMETER_DEVICE,
 	SS_PARAMETER_STREAM,
@@ -46,15 +46,15 @@ enum ss_parameter {
 };
 
 struct ss_sql_arguments {
-	char *texts[SS_PARAMETER_COUNT]; /* of DuckDB; NULL: not given */
+	char *texts[SS_PARAMETER_COUNT]; /* allocated by DuckDB; NULL: not given */
 };
 
 /* tables.c */
 const char *ss_parameter_name(enum ss_parameter parameter);
-const char *ss_parameter_option(enum ss_parameter parameter); /* of requests */
+const char *ss_parameter_option(enum ss_parameter parameter); /* the name in requests */
 bool ss_parameter_applies(enum ss_parameter parameter, const struct ss_view *table);
 
-/* made.c: computes the table, or finds it; lent until the database is closed. */
+/* made.c: finds the table in the cache, or computes it; borrowed until the database is closed. */
 SS_MUST_USE
 enum ss_status ss_sql_make(struct ss_sql *sql, const struct ss_view *table,
 			   const struct ss_sql_arguments *arguments, const struct ss_made **out,
@@ -65,7 +65,7 @@ void ss_sql_release_made(struct ss_sql *sql);
 SS_MUST_USE
 bool ss_sql_register(struct ss_sql *sql, const struct ss_view *table);
 
-/* problem.c: DuckDB's message in our words, with its own sentence. */
+/* problem.c: translates DuckDB's message to our words, followed by its own sentence. */
 enum ss_status ss_sql_fail(struct ss_sql *sql, const char *message, struct ss_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * domains.c - collects the texts of all files, sorts them, and makes types of them.
+ * domains.c - collects and sorts the texts of all files, and registers them as ENUM types.
  */
 #include "sql/domains.h"
 
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts that a file has under its numbers from 0 on. */
+/* Where the texts of a domain come from: a file's texts are numbered from 0. */
 struct source {
 	uint32_t (*count)(const struct ss_trace *trace);
-	/* `room` is for texts that are made here */
+	/* `room` is a buffer for texts that are generated */
 	const char *(*text)(const struct ss_trace *trace, uint32_t number, char room[24]);
 };
 
@@ -101,7 +101,7 @@ static const struct source sources[SS_DOMAIN_COUNT] = {
 	[SS_DOMAIN_TIDS] = { track_count, tid_text },
 };
 
-/* A text with the number that it was given when it was first seen. */
+/* A text with its number in order of first appearance. */
 struct domain_text {
 	const char *text;
 	uint32_t id;
@@ -114,7 +114,7 @@ static int domain_compare_texts(const void *a, const void *b)
 	return strcmp(left->text, right->text);
 }
 
-/* All files' texts, each once; maps lead to their ids for now. */
+/* Collects the texts of all files without duplicates; for now the maps hold these numbers. */
 static bool domain_collect(const struct source *source, const struct ss_job *job,
 			   struct ss_arena *arena, struct ss_strings *texts, struct ss_domain *out)
 {
@@ -142,9 +142,9 @@ static bool domain_collect(const struct source *source, const struct ss_job *job
 	return true;
 }
 
-/* Names in order, and the place of each id. */
-static bool sort(const struct ss_strings *texts, struct ss_arena *arena, const char **names,
-		 uint32_t *places)
+/* Sorts the texts, and finds the rank of each number. */
+static bool domain_sort_texts(const struct ss_strings *texts, struct ss_arena *arena,
+			      const char **names, uint32_t *places)
 {
 	struct domain_text *order = SS_ARENA_NEW(arena, struct domain_text, texts->count);
 
@@ -167,7 +167,7 @@ static bool make_type(const struct source *source, const struct ss_job *job,
 	const char **names = SS_ARENA_NEW(scratch, const char *, texts->count);
 	uint32_t *places = SS_ARENA_NEW(scratch, uint32_t, texts->count);
 
-	if (!names || !places || !sort(texts, scratch, names, places))
+	if (!names || !places || !domain_sort_texts(texts, scratch, names, places))
 		return false;
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_trace *trace = job->files[i].subject.trace;

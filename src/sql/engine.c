@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.c - finds DuckDB's library and the functions in it.
+ * engine.c - finds DuckDB's library and its functions.
  */
 #include "sql/engine.h"
 
@@ -13,7 +13,7 @@
 
 static const char file_name[] = "libduckdb.so";
 
-/* Commands that work without the rights of an administrator. */
+/* Commands that need no administrator rights. */
 #define HOW_TO_GET                                                                   \
 	"get it with 'npm install @duckdb/node-bindings-linux-x64' (linux-arm64 on " \
 	"Arm) and set STEPSCOPE_DUCKDB to node_modules/@duckdb/node-bindings-linux-x64"
@@ -47,7 +47,7 @@ static void *open_any(const char *path, const char *folder)
 	return library ? library : dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* DuckDB calls our functions with handles that only its own functions can open. */
+/* Global, because DuckDB calls our functions with nothing but its own handles. */
 static struct ss_engine loaded;
 
 const struct ss_engine *ss_engine(void)
@@ -59,7 +59,7 @@ static enum ss_status engine_find_functions(struct ss_engine *engine, struct ss_
 {
 	void *found;
 
-	/* POSIX promises that a function fits into a void pointer; ISO C does not */
+	/* POSIX guarantees that a function pointer fits into a void pointer; ISO C does not */
 #define FIND(returns, name, parameters)                                                            \
 	found = dlsym(engine->library, "duckdb_" #name);                                           \
 	if (!found)                                                                                \

@@ -2,9 +2,9 @@
 /*
  * engine.h - the functions of DuckDB that stepscope calls, loaded at run time.
  *
- * Only functions that DuckDB's C interface has declared stable since 1.2.0 are in the list, so
- * that every newer library works, too. The declarations are repeated here because the library
- * comes without a header where users get it.
+ * The list has only functions that DuckDB's C interface declares stable since 1.2.0, so that every
+ * newer library works, too. The declarations are repeated here because the packages that users
+ * install have no header.
  */
 #ifndef SS_SQL_ENGINE_H
 #define SS_SQL_ENGINE_H
@@ -17,7 +17,7 @@ typedef void duck_bind(duck_handle info);
 typedef void duck_init(duck_handle info);
 typedef void duck_scan(duck_handle info, duck_handle chunk);
 
-/* A result is passed by value; only DuckDB looks into it. */
+/* Passed by value; only DuckDB reads it. */
 struct duck_result {
 	uint64_t column_count, row_count, rows_changed;
 	void *columns;
@@ -25,7 +25,7 @@ struct duck_result {
 	void *internal;
 };
 
-/* A text in a vector: short ones lie in place. */
+/* A text in a vector: short texts are stored inline. */
 union duck_text {
 	uint32_t length;
 	struct {
@@ -72,12 +72,12 @@ enum duck_pending {
 	DUCK_PENDING_WAITING, /* other threads have all tasks */
 };
 
-/* What a statement returns. */
+/* What a statement produces. */
 enum duck_returns {
 	DUCK_RETURNS_ROWS = 3,
 };
 
-/* Return type, name without "duckdb_", parameters. */
+/* F(return type, name without "duckdb_", parameters). */
 #define DUCK_FUNCTIONS(F)                                                                          \
 	F(const char *, library_version, (void))                                                   \
 	F(void, free, (void *block))                                                               \
@@ -167,14 +167,14 @@ struct ss_engine {
 };
 
 /*
- * Loads the library: from `path` (a file, or a folder that has it) if it is given; otherwise from
- * `folder`, which may be NULL, and then from where the system keeps libraries. The sentence of the
- * error says how to get one. A process loads it once; later calls find it.
+ * Loads the library: from `path` (a file, or a folder that has it) if given; otherwise from
+ * `folder`, which may be NULL, or from the system's libraries. The error explains how to install
+ * it. A process loads it once; later calls return at once.
  */
 SS_MUST_USE
 enum ss_status ss_engine_load(const char *path, const char *folder, struct ss_error *err);
 
-/* The functions; not before it is loaded. */
+/* The functions; load the engine first. */
 const struct ss_engine *ss_engine(void);
 
 #endif

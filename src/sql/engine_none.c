@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine_none.c - the twin for static commands, which cannot load libraries.
+ * engine_none.c - replaces engine.c in static builds, which cannot load libraries.
  */
 #include "sql/engine.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made.c - tables that are computed: views, findings, the account. They arrive as Arrow.
+ * made.c - computes tables (views, findings, the account) as Arrow, and caches them.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "sql/account.h"
 #include "sql/database.h"
 
-/* What tells two tables apart. */
+/* Builds the cache key: the table's name and its parameters. */
 static bool made_describe_request(const struct ss_view *table,
 				  const struct ss_sql_arguments *arguments, struct ss_text *out)
 {
@@ -48,7 +48,7 @@ static enum ss_status make_account(struct ss_sql *sql, const char *rank,
 	return status;
 }
 
-/* "name=value" of all that are options of the view. */
+/* Computes a view; parameters that are options of the view are passed as "name=value". */
 static enum ss_status made_view(struct ss_sql *sql, const char *what,
 				const struct ss_sql_arguments *arguments,
 				struct ArrowArrayStream *out, struct ss_error *err)
@@ -87,7 +87,7 @@ static enum ss_status made_make(struct ss_sql *sql, const struct ss_view *table,
 
 	*out = (struct ArrowArrayStream){ 0 };
 	ss_session_start(sql->session);
-	/* minima and maxima across ranks have columns of their own */
+	/* rank=all would have other columns: minimum and maximum across ranks */
 	if (rank && strcmp(rank, "all") == 0)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "'rank' is a number in SQL; without it a table "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.c - what went wrong with a query: a few words of ours, then DuckDB's own sentence.
+ * problem.c - translates errors of a query: a few words of ours, then DuckDB's own sentence.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const struct kind kinds[] = {
 	{ "INTERRUPT Error", SS_ERR_STOPPED, "stopped" },
 };
 
-/* One line: what DuckDB says before it shows the query. */
+/* Copies the first line: what DuckDB says before it quotes the query. */
 static void problem_first_line(const char *message, char *out, size_t room)
 {
 	const char *end = strstr(message, "\n\nLINE ");
@@ -40,14 +40,14 @@ static void problem_first_line(const char *message, char *out, size_t room)
 		if (letter != ' ' || (used && out[used - 1] != ' '))
 			out[used++] = letter;
 	}
-	/* a character is not cut in its middle */
+	/* do not cut a UTF-8 character */
 	while (used && *message && message != end && (out[used - 1] & 0xc0) == 0x80)
 		used--;
 	out[used] = '\0';
 }
 
-/* "Table with name slcies does not exist!": which one of ours was meant. */
-static enum ss_status no_table(const char *message, struct ss_error *err)
+/* "Table with name slcies does not exist!": suggests the most similar table. */
+static enum ss_status problem_suggest_table(const char *message, struct ss_error *err)
 {
 	static const char begin[] = "Table with name ", after[] = " does not exist";
 	const char *name = strstr(message, begin), *end;
@@ -66,7 +66,7 @@ static enum ss_status no_table(const char *message, struct ss_error *err)
 		       "no table called '%s'; the query '.tables' lists all of them", typed);
 }
 
-/* The rest of a text behind this number of characters. */
+/* The text after this number of characters. */
 static const char *skip_characters(const char *text, size_t characters)
 {
 	while (*text && characters--)
@@ -76,7 +76,7 @@ static const char *skip_characters(const char *text, size_t characters)
 	return text;
 }
 
-/* The line of that number, from 1; NULL: there are fewer. */
+/* The line with that number, counted from 1; NULL: fewer lines. */
 static const char *find_line(const char *text, size_t number)
 {
 	while (text && number > 1) {
@@ -88,8 +88,8 @@ static const char *find_line(const char *text, size_t number)
 }
 
 /*
- * DuckDB shows the line with a mark below: "LINE 2: from slcies\n             ^". It cuts long
- * lines at both ends, so that the piece is looked for in the line.
+ * DuckDB quotes the line and marks the position below it: "LINE 2: from slcies\n             ^". It
+ * shortens long lines at both ends, so the quoted piece is searched in the line.
  */
 static int64_t problem_find_place(const char *query, const char *message)
 {
@@ -137,7 +137,7 @@ enum ss_status ss_sql_fail(struct ss_sql *sql, const char *message, struct ss_er
 		return ss_fail(err, code, "%s", line);
 	}
 	if (strncmp(message, "Catalog Error", 13) == 0)
-		SS_TRY(no_table(message, err));
+		SS_TRY(problem_suggest_table(message, err));
 	problem_first_line(message, line, sizeof(line));
 	for (size_t i = 0; i < SS_COUNT(kinds); i++)
 		if (strncmp(message, kinds[i].begins, strlen(kinds[i].begins)) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * raw.c - cells of raw columns: copied, or numbered as the ENUM types have them.
+ * raw.c - fills cells of raw columns: copies numbers, and maps ids to those of ENUM types.
  */
 #include "sql/raw.h"
 
@@ -32,7 +32,7 @@ void ss_raw_copy(const struct ss_raw_part *part, const int64_t *column, struct s
 		cells[i] = column[part->picked[i]];
 }
 
-/* One loop for each width of cells and each kind of ids: they are the innermost of all queries. */
+/* One loop per cell width and id type: these are the innermost loops of all queries. */
 #define MAP(cell, id)                                                      \
 	do {                                                               \
 		cell *cells = out->cells;                                  \

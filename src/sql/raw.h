@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * raw.h - a table of raw columns: rows of the traces, read where they are.
+ * raw.h - a table of raw columns: rows of the traces, read in place.
  *
  * To add one: src/sql/raw/X.c, which ends with a struct ss_raw_table, and X in src/sql/meson.build.
  * Its columns are declared once, in a list of RAW_COLUMN lines.
@@ -11,21 +11,21 @@
 #include "api/views_list.h"
 #include "sql/domains.h"
 
-/* Rows of one file that go into one chunk. */
+/* Rows of one file for one chunk. */
 struct ss_raw_part {
 	const struct ss_trace *trace;
 	const struct ss_domains *domains;
 	uint32_t file;
 	int64_t rank;
 	uint32_t from, count;
-	const uint32_t *picked; /* the rows; NULL: those from `from` on */
+	const uint32_t *picked; /* row numbers; NULL: consecutive rows from `from` on */
 };
 
 /* Where the cells of a column go. */
 struct ss_raw_out {
 	duck_handle vector;
 	void *cells;
-	uint64_t *known; /* NULL: all are, so far */
+	uint64_t *known; /* validity bits; NULL: all valid so far */
 };
 
 typedef void ss_raw_fill(const struct ss_raw_part *part, struct ss_raw_out *out);
@@ -35,27 +35,28 @@ struct ss_raw_column {
 	enum ss_domain_id domain; /* NONE: a number; texts without a domain are VARCHAR */
 };
 
-/* Whether the row exists and overlaps the time from `from_ns` up to `to_ns`. */
+/* Whether the row exists and overlaps the time range [from_ns, to_ns). */
 typedef bool ss_raw_overlaps(const struct ss_trace *trace, uint32_t row, int64_t from_ns,
 			     int64_t to_ns);
 
-/* The first row after `row`, which begins too late, that may begin before `to_ns`. */
+/* `row` begins too late: the first row after it that may begin before `to_ns`. */
 typedef uint32_t ss_raw_after(const struct ss_trace *trace, uint32_t row);
 
 struct ss_raw_table {
 	const struct ss_view *view; /* name, summary, columns */
 	const struct ss_raw_column *columns;
-	uint32_t (*count)(const struct ss_trace *trace); /* rows of a file, also those left out */
-	bool is_sparse;                                  /* some of them do not exist */
+	uint32_t (*count)(
+		const struct ss_trace *trace); /* rows of a file, those left out included */
+	bool is_sparse;                        /* some rows do not exist */
 	ss_raw_overlaps *overlaps;
-	const int64_t *(*starts)(const struct ss_trace *trace); /* NULL: rows are in no order */
-	ss_raw_after *after;                                    /* with `starts` */
+	const int64_t *(*starts)(const struct ss_trace *trace); /* NULL: rows have no order */
+	ss_raw_after *after;                                    /* needed with `starts` */
 };
 
 extern const struct ss_raw_table *const ss_raw_tables[];
 extern const size_t ss_raw_table_count;
 
-/* NULL: the view is not a table of raw columns. */
+/* NULL: not a table of raw columns. */
 const struct ss_raw_table *ss_raw_table_of(const struct ss_view *view);
 
 static inline uint32_t ss_raw_row(const struct ss_raw_part *part, uint32_t i)
@@ -63,25 +64,25 @@ static inline uint32_t ss_raw_row(const struct ss_raw_part *part, uint32_t i)
 	return part->picked ? part->picked[i] : part->from + i;
 }
 
-/* The cell is not known. */
+/* Sets the cell to NULL. */
 void ss_raw_null(struct ss_raw_out *out, uint32_t i);
 void ss_raw_text(struct ss_raw_out *out, uint32_t i, const char *text);
 
-/* A column of the trace, as it is. */
+/* Copies a column of the trace. */
 void ss_raw_copy(const struct ss_raw_part *part, const int64_t *column, struct ss_raw_out *out);
-/* A column of ids, as their numbers in a domain; `column` NULL: rows are the ids. */
+/* Maps a column of ids to numbers of a domain; `column` NULL: the row number is the id. */
 void ss_raw_map(const struct ss_raw_part *part, enum ss_domain_id domain, const uint32_t *column,
 		struct ss_raw_out *out);
 void ss_raw_map_bytes(const struct ss_raw_part *part, enum ss_domain_id domain,
 		      const uint8_t *column, struct ss_raw_out *out);
-/* Rows that other rows name: SS_NO_ROW is null. */
+/* Row numbers of other rows: SS_NO_ROW becomes NULL. */
 void ss_raw_rows(const struct ss_raw_part *part, const uint32_t *column, struct ss_raw_out *out);
-/* Rows of slices: those of a track are in the order of time. */
+/* Start times of slices: in order within a track. */
 const int64_t *ss_raw_slice_starts(const struct ss_trace *trace);
 uint32_t ss_raw_slice_after(const struct ss_trace *trace, uint32_t row);
 /* The rank of the file. */
 void ss_raw_rank(const struct ss_raw_part *part, struct ss_raw_out *out);
-/* One number of the domain, by an id of the file. */
+/* Stores one number of the domain, given an id of the file. */
 void ss_raw_put(const struct ss_raw_part *part, enum ss_domain_id domain, struct ss_raw_out *out,
 		uint32_t i, uint32_t id);
 

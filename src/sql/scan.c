@@ -2,9 +2,9 @@
 /*
  * scan.c - table functions: DuckDB asks for chunks of the columns that a query uses.
  *
- * The rows of all files are cut into morsels; each thread takes the next one that is left, and
- * fills chunks from it. A table that was computed has one morsel list of its own. DuckDB's C
- * interface does not hand over filters, so the time and rank of raw tables are parameters.
+ * The rows of all files are divided into morsels; each thread takes the next one and fills chunks
+ * from it. Computed tables have morsels as well. DuckDB's C interface does not pass filters, so the
+ * time range and rank of raw tables are parameters.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,22 +15,22 @@
 #include "base/text.h"
 #include "sql/database.h"
 
-/* As many rows as DuckDB gives a thread at a time of its own tables. */
+/* As many rows as DuckDB gives a thread at a time for its own tables. */
 #define MORSEL_ROWS 122880u
 
-/* What a function was registered for. */
+/* What a table function was registered for. */
 struct entry {
 	struct ss_sql *sql;
 	const struct ss_view *table;
-	const struct ss_raw_table *raw; /* NULL: the table is computed */
+	const struct ss_raw_table *raw; /* NULL: a computed table */
 };
 
 struct scan_binding {
 	struct entry entry;
 	struct ss_sql_arguments arguments;
-	int64_t rank; /* SS_EVERY_RANK */
+	int64_t rank; /* a rank, or SS_EVERY_RANK */
 	int64_t from_ns, to_ns;
-	bool picks; /* rows are looked at one by one */
+	bool picks; /* rows are tested one by one */
 };
 
 struct morsel {
@@ -39,21 +39,21 @@ struct morsel {
 
 struct scan {
 	const struct scan_binding *bound;
-	const struct ss_made *made; /* NULL: raw */
+	const struct ss_made *made; /* NULL: a raw table */
 	_Atomic uint32_t next;
 	struct morsel *morsels;
 	uint32_t morsel_count;
-	uint32_t *columns; /* that are wanted, in the order of the chunk */
+	uint32_t *columns; /* requested columns, in the order of the chunk */
 	uint32_t column_count;
 };
 
-/* Of one thread. */
+/* State of one thread. */
 struct local {
 	struct morsel left;
 	uint32_t *picked;
 };
 
-/* DuckDB puts words of its own around an error; ours is kept as it is. */
+/* Keeps our error, because DuckDB adds words of its own to it. */
 static void scan_keep_error(struct ss_sql *sql, const struct ss_error *err)
 {
 	ss_gate_lock(sql->gate);
@@ -92,7 +92,7 @@ static void read_arguments(duck_handle info, struct scan_binding *bound)
 	}
 }
 
-/* Digits with a sign, of a parameter that DuckDB has made a number. */
+/* Reads digits with a sign; DuckDB has already checked that the parameter is a number. */
 static int64_t scan_parameter_number(const char *text, int64_t otherwise)
 {
 	uint64_t number = 0;
@@ -200,7 +200,7 @@ static void release_scan(void *data)
 	ss_arrow_free(scan);
 }
 
-/* Morsels of `rows` rows; with a list they are stored there. */
+/* Divides `rows` rows into morsels, stored in `out` unless it is NULL; returns their number. */
 static uint32_t scan_cut_morsels(uint32_t file, uint64_t rows, struct morsel *out)
 {
 	uint32_t count = 0;
@@ -215,7 +215,7 @@ static uint32_t scan_cut_morsels(uint32_t file, uint64_t rows, struct morsel *ou
 	return count;
 }
 
-static uint32_t cut_all(const struct scan *scan, struct morsel *out)
+static uint32_t scan_cut_files(const struct scan *scan, struct morsel *out)
 {
 	const struct ss_job *job = &scan->bound->entry.sql->session->job;
 	uint32_t count = 0;
@@ -236,21 +236,21 @@ static uint32_t cut_all(const struct scan *scan, struct morsel *out)
 	return count;
 }
 
-static bool make_lists(duck_handle info, struct scan *scan)
+static bool scan_make_lists(duck_handle info, struct scan *scan)
 {
 	const struct ss_engine *engine = ss_engine();
 
 	scan->column_count = (uint32_t)engine->init_get_column_count(info);
 	scan->columns = ss_arrow_alloc(scan->column_count, sizeof(*scan->columns));
-	scan->morsel_count = cut_all(scan, NULL);
+	scan->morsel_count = scan_cut_files(scan, NULL);
 	scan->morsels = ss_arrow_alloc(scan->morsel_count, sizeof(*scan->morsels));
 	if (!scan->columns || !scan->morsels)
 		return false;
-	cut_all(scan, scan->morsels);
+	scan_cut_files(scan, scan->morsels);
 	for (uint32_t i = 0; i < scan->column_count; i++) {
 		uint64_t column = engine->init_get_column_index(info, i);
 
-		/* of a count alone DuckDB wants no column of ours */
+		/* for count(*) alone DuckDB requests no column of ours */
 		scan->columns[i] = column < scan->bound->entry.table->column_count
 					   ? (uint32_t)column
 					   : UINT32_MAX;
@@ -258,7 +258,7 @@ static bool make_lists(duck_handle info, struct scan *scan)
 	return true;
 }
 
-static void init(duck_handle info)
+static void scan_begin(duck_handle info)
 {
 	const struct ss_engine *engine = ss_engine();
 	const struct scan_binding *bound = engine->init_get_bind_data(info);
@@ -273,7 +273,7 @@ static void init(duck_handle info)
 			  ss_sql_make(bound->entry.sql, bound->entry.table, &bound->arguments,
 				      &scan->made, &err) == SS_OK;
 	}
-	if (is_fine && make_lists(info, scan)) {
+	if (is_fine && scan_make_lists(info, scan)) {
 		engine->init_set_max_threads(info, scan->morsel_count ? scan->morsel_count : 1);
 		return;
 	}
@@ -304,7 +304,7 @@ static void init_local(duck_handle info)
 
 /* --- chunks -------------------------------------------------------------------------------- */
 
-/* Takes the next morsel; false: none is left. */
+/* Takes the next morsel; false: none left. */
 static bool scan_take_morsel(struct scan *scan, struct local *local)
 {
 	uint32_t number = atomic_fetch_add(&scan->next, 1);
@@ -315,9 +315,9 @@ static bool scan_take_morsel(struct scan *scan, struct local *local)
 	return true;
 }
 
-/* The next row of the morsel that may count: what begins too late is followed by more of that. */
-static uint32_t next_row(const struct scan_binding *bound, const struct ss_trace *trace,
-			 const struct morsel *left)
+/* The next row of the morsel that may match: skips rows that begin too late all at once. */
+static uint32_t scan_next_row(const struct scan_binding *bound, const struct ss_trace *trace,
+			      const struct morsel *left)
 {
 	const struct ss_raw_table *raw = bound->entry.raw;
 	uint32_t after;
@@ -328,20 +328,22 @@ static uint32_t next_row(const struct scan_binding *bound, const struct ss_trace
 	return after < left->to ? after : left->to;
 }
 
-/* The next rows of the morsel that count, at most `room`; sets what is left of it. */
-static uint32_t pick(const struct scan_binding *bound, const struct ss_trace *trace,
-		     struct local *local, uint32_t room)
+/* Picks the next matching rows of the morsel, at most `room`, and advances it. */
+static uint32_t scan_pick_rows(const struct scan_binding *bound, const struct ss_trace *trace,
+			       struct local *local, uint32_t room)
 {
 	struct morsel *left = &local->left;
 	uint32_t count = 0;
 
-	for (; left->from < left->to && count < room; left->from = next_row(bound, trace, left))
+	for (; left->from < left->to && count < room;
+	     left->from = scan_next_row(bound, trace, left))
 		if (bound->entry.raw->overlaps(trace, left->from, bound->from_ns, bound->to_ns))
 			local->picked[count++] = left->from;
 	return count;
 }
 
-static void fill_raw(const struct scan *scan, struct local *local, duck_handle chunk, uint32_t room)
+static void scan_fill_raw(const struct scan *scan, struct local *local, duck_handle chunk,
+			  uint32_t room)
 {
 	const struct ss_engine *engine = ss_engine();
 	const struct scan_binding *bound = scan->bound;
@@ -354,7 +356,7 @@ static void fill_raw(const struct scan *scan, struct local *local, duck_handle c
 				    .from = local->left.from };
 
 	if (bound->picks) {
-		part.count = pick(bound, file->trace, local, room);
+		part.count = scan_pick_rows(bound, file->trace, local, room);
 		part.picked = local->picked;
 	} else {
 		part.count = local->left.to - local->left.from < room
@@ -373,7 +375,7 @@ static void fill_raw(const struct scan *scan, struct local *local, duck_handle c
 	engine->data_chunk_set_size(chunk, part.count);
 }
 
-/* Bits of Arrow are those of DuckDB; rows begin at a multiple of 64. */
+/* Arrow and DuckDB use the same bits; rows begin at a multiple of 64. */
 static void scan_fill_validity(const uint8_t *known, uint32_t from, uint32_t count,
 			       duck_handle vector)
 {
@@ -406,8 +408,8 @@ static void fill_texts(const struct ArrowArray *column, uint32_t from, uint32_t 
 	}
 }
 
-static void fill_made(const struct scan *scan, struct local *local, duck_handle chunk,
-		      uint32_t room)
+static void scan_fill_made(const struct scan *scan, struct local *local, duck_handle chunk,
+			   uint32_t room)
 {
 	const struct ss_engine *engine = ss_engine();
 	uint32_t from = local->left.from, left = local->left.to - from;
@@ -431,7 +433,7 @@ static void fill_made(const struct scan *scan, struct local *local, duck_handle 
 	engine->data_chunk_set_size(chunk, count);
 }
 
-/* A chunk without rows is the end, so that morsels without any are passed over. */
+/* Fills one chunk. An empty chunk means the end, so morsels without matching rows are skipped. */
 static void scan_chunk(duck_handle info, duck_handle chunk)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -445,9 +447,9 @@ static void scan_chunk(duck_handle info, duck_handle chunk)
 			return;
 		}
 		if (scan->made)
-			fill_made(scan, local, chunk, room);
+			scan_fill_made(scan, local, chunk, room);
 		else
-			fill_raw(scan, local, chunk, room);
+			scan_fill_raw(scan, local, chunk, room);
 	} while (!engine->data_chunk_get_size(chunk));
 }
 
@@ -488,7 +490,7 @@ bool ss_sql_register(struct ss_sql *sql, const struct ss_view *table)
 	add_parameters(function, table);
 	engine->table_function_set_extra_info(function, entry, NULL);
 	engine->table_function_set_bind(function, scan_bind);
-	engine->table_function_set_init(function, init);
+	engine->table_function_set_init(function, scan_begin);
 	engine->table_function_set_local_init(function, init_local);
 	engine->table_function_set_function(function, scan_chunk);
 	engine->table_function_supports_projection_pushdown(function, true);

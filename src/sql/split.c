@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * split.c - where a statement ends: at a semicolon that is not in quotes or in a comment.
+ * split.c - finds the end of a statement: a semicolon outside of quotes and comments.
  */
 #include <string.h>
 
@@ -12,7 +12,9 @@ static bool sql_is_name_char(char letter)
 	       (letter >= '0' && letter <= '9') || letter == '_' || (unsigned char)letter >= 0x80;
 }
 
-/* Behind the closing quote; doubled ones are two texts side by side, which comes to the same. */
+/*
+ * The position after the closing quote. A doubled quote reads as two adjacent texts, which is fine.
+ */
 static size_t skip_quoted(const char *text, size_t length, size_t at, bool has_escapes)
 {
 	char quote = text[at++];
@@ -23,7 +25,7 @@ static size_t skip_quoted(const char *text, size_t length, size_t at, bool has_e
 	return at < length ? at + 1 : SIZE_MAX;
 }
 
-/* $$ ... $$ and $tag$ ... $tag$; a dollar that begins neither is a parameter. */
+/* $$ ... $$ and $tag$ ... $tag$; any other dollar sign begins a parameter. */
 static size_t skip_dollars(const char *text, size_t length, size_t at)
 {
 	size_t tag = at + 1;
@@ -39,7 +41,7 @@ static size_t skip_dollars(const char *text, size_t length, size_t at)
 	return SIZE_MAX;
 }
 
-/* Comments in C's style stand in each other. */
+/* Block comments can be nested. */
 static size_t skip_comment(const char *text, size_t length, size_t at)
 {
 	size_t depth = 0;
@@ -64,7 +66,10 @@ static size_t sql_skip_line(const char *text, size_t length, size_t at)
 	return end ? (size_t)(end - text) : length;
 }
 
-/* Behind whatever begins here; SIZE_MAX: it does not end. Sets *is_word for what is no comment. */
+/*
+ * The position after the token at `at`; SIZE_MAX: it has no end. Sets *is_word unless it is a
+ * comment.
+ */
 static size_t sql_skip_token(const char *text, size_t length, size_t at, bool *is_word)
 {
 	bool has_next = at + 1 < length;
@@ -101,7 +106,7 @@ bool ss_sql_split(struct ss_sql_text *rest, struct ss_sql_text *statement, bool 
 			*is_ended = true;
 			if (is_word)
 				return true;
-			/* nothing before it: go on behind it */
+			/* an empty statement: continue after it */
 			text = rest->text;
 			length = rest->length;
 			at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - the list of tables: raw columns, findings, the account, and every view.
+ * tables.c - the list of tables: raw columns, findings, the account, and all views.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ void ss_sql_table_name(const struct ss_view *table, char out[SS_SQL_NAME_BYTES])
 	size_t length = strlen(table->name);
 
 	assert(length < SS_SQL_NAME_BYTES);
-	/* the verdict's own name is that of its command */
+	/* the table is named after its content, not after the command */
 	if (table == &ss_findings_view) {
 		memcpy(out, "findings", sizeof("findings"));
 		return;
@@ -94,7 +94,7 @@ const char *ss_parameter_name(enum ss_parameter parameter)
 	return names[parameter];
 }
 
-/* GROUP is a word of SQL. */
+/* In SQL the parameter has another name, because GROUP is a keyword. */
 const char *ss_parameter_option(enum ss_parameter parameter)
 {
 	return parameter == SS_PARAMETER_GROUP ? "group" : names[parameter];

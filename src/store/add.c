@@ -21,10 +21,10 @@ struct adding {
 	const struct ss_stored_run *run;
 	struct ss_stored_added *out;
 	struct ss_run_store_work work;
-	bool has_clock; /* the date does not depend on when it is added */
+	bool has_clock; /* the date does not depend on when the run is added */
 };
 
-/* --- is it there? --------------------------------------------------------------------- */
+/* --- is the run in the store? ---------------------------------------------------------- */
 
 /* Whether a compact file of that day has the run. */
 static enum ss_status ask_compact(struct adding *adding, const char *date, const char *name,
@@ -56,7 +56,7 @@ static enum ss_status ask_compact(struct adding *adding, const char *date, const
 	return status;
 }
 
-/* Whether the run is among the files of a day. */
+/* Whether any file of the day has the run. */
 static enum ss_status ask_day(struct adding *adding, const char *date, bool *has,
 			      struct ss_error *err)
 {
@@ -79,7 +79,7 @@ static enum ss_status ask_day(struct adding *adding, const char *date, bool *has
 	return status;
 }
 
-/* A run without a clock may lie on any day: *date becomes the one that has it. */
+/* A run without a clock may be stored under any day: *date becomes that day. */
 static enum ss_status adding_find_run(struct adding *adding, bool *has, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
@@ -105,7 +105,7 @@ static enum ss_status adding_find_run(struct adding *adding, bool *has, struct s
 
 /* --- its tables ----------------------------------------------------------------------- */
 
-/* A text of SQL, or NULL. Bytes that are not UTF-8 cannot stand in Parquet. */
+/* Appends an SQL string, or NULL. Parquet allows only UTF-8. */
 static void add_literal_or_null(struct ss_text *out, const char *text)
 {
 	struct ss_text sound = { 0 };
@@ -142,7 +142,7 @@ static void add_labels(const struct ss_stored_run *run, struct ss_text *out)
 	ss_text_add_string(out, "]) as map(varchar, varchar))");
 }
 
-/* What the tables know of the run beside its traces. */
+/* Creates the table this_run: what the store records besides the traces. */
 static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, struct ss_error *err)
 {
 	const struct ss_stored_run *run = adding->run;
@@ -171,8 +171,8 @@ static enum ss_status make_this_run(struct adding *adding, struct ss_sql *sql, s
 	return status;
 }
 
-/* The views call collectives as the traces do; classes need their kinds. */
-static enum ss_status make_kinds(struct ss_sql *sql, struct ss_error *err)
+/* Creates collective_kind(): the traces name collectives in many ways, the tables store kinds. */
+static enum ss_status make_collective_kinds(struct ss_sql *sql, struct ss_error *err)
 {
 	struct ss_text text = { 0 };
 	enum ss_collective kind;
@@ -227,7 +227,7 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 	enum ss_status status = ss_sql_open(adding->session, &options, &sql, err);
 
 	if (status == SS_OK)
-		status = make_kinds(sql, err);
+		status = make_collective_kinds(sql, err);
 	if (status == SS_OK)
 		status = make_this_run(adding, sql, err);
 	for (size_t i = 0; status == SS_OK && i < ss_stored_table_count; i++)
@@ -236,7 +236,7 @@ static enum ss_status write_tables(struct adding *adding, struct ss_error *err)
 	return status;
 }
 
-/* --- their names ---------------------------------------------------------------------- */
+/* --- placing the files ----------------------------------------------------------------- */
 
 static enum ss_status adding_fail_to_place(const char *path, struct ss_error *err)
 {
@@ -264,7 +264,10 @@ static enum ss_status place_table(struct adding *adding, const char *table, stru
 	return ss_sync_folder(folder, err);
 }
 
-/* Another process may have added the run in the meantime, and a third made it compact. */
+/*
+ * Renames the files into place, unless another process has added the run in the meantime, and a
+ * third one may have compacted it.
+ */
 static enum ss_status adding_place_files(struct adding *adding, struct ss_error *err)
 {
 	enum ss_status status;
@@ -278,7 +281,7 @@ static enum ss_status adding_place_files(struct adding *adding, struct ss_error 
 	return status;
 }
 
-/* The day the run started; the day it is added where no time is recorded. */
+/* The day on which the run started, or today if no time is recorded. */
 static void find_date(struct adding *adding)
 {
 	struct ss_identity identity;
@@ -293,7 +296,7 @@ static void find_date(struct adding *adding)
 		memcpy(adding->out->date, "1970-01-01", SS_DATE_BYTES);
 }
 
-/* A file that was cut before its first event is a trace, and says nothing of a run. */
+/* Refuses a file that was truncated before its first event: it is a trace, but describes no run. */
 static enum ss_status adding_check_events(const struct ss_session *session, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < session->job.file_count; i++)
@@ -318,7 +321,7 @@ enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *s
 	SS_TRY(ss_session_need(session, err));
 	ss_run_id_of(session, out->run_id);
 	find_date(&adding);
-	/* nobody compacts while it looks */
+	/* nobody compacts during this check */
 	SS_TRY(ss_run_store_lock(store, false, err));
 	status = adding_find_run(&adding, &out->was_there, err);
 	ss_run_store_unlock(store);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.c - earlier runs of a store, as a check compares with them.
+ * baseline.c - reads earlier runs of a store as the baseline of a check.
  */
 #include "store/baseline.h"
 
@@ -14,7 +14,7 @@ struct baseline_reading {
 	const struct ss_stored_baseline *wanted;
 	struct ss_sql *sql;
 	struct ss_check_run *runs;
-	const char **ids; /* of the runs, in their order */
+	const char **ids; /* run ids, parallel to the list of runs */
 	uint32_t count;
 	struct ss_arena *arena;
 };
@@ -30,7 +30,7 @@ static void baseline_add_table(struct ss_text *query, const struct ss_run_store 
 		     table);
 }
 
-/* Columns of their own are labels, too: "job=pretrain". */
+/* Some labels have their own columns: "job=pretrain". */
 static void baseline_add_label(struct ss_text *query, const struct ss_stored_label *label)
 {
 	bool is_column = strcmp(label->key, "job") == 0 || strcmp(label->key, "commit") == 0;
@@ -48,7 +48,7 @@ static void baseline_add_label(struct ss_text *query, const struct ss_stored_lab
 	ss_text_add_string(query, is_column ? "'" : "')");
 }
 
-/* The newest runs that are meant become a table. */
+/* Creates a table with the newest runs that match. */
 static enum ss_status baseline_choose_runs(struct baseline_reading *reading,
 					   const struct ss_run_store *store, struct ss_error *err)
 {
@@ -96,7 +96,7 @@ static enum ss_status baseline_query(struct baseline_reading *reading, const cha
 	return status;
 }
 
-/* The same with the rows of a table of the store, of the chosen runs. */
+/* The same for the rows of a table of the store that belong to the chosen runs. */
 static enum ss_status ask_table(struct baseline_reading *reading, const struct ss_run_store *store,
 				const char *columns, const char *table, const char *end,
 				bool (*take)(struct baseline_reading *reading,
@@ -117,7 +117,7 @@ static enum ss_status ask_table(struct baseline_reading *reading, const struct s
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* NULL where it is not recorded, and without memory. */
+/* NULL if not recorded, or without memory. */
 static const char *baseline_text_cell(struct baseline_reading *reading,
 				      const struct ss_table *table, uint32_t row, uint32_t column)
 {
@@ -126,7 +126,7 @@ static const char *baseline_text_cell(struct baseline_reading *reading,
 	return cell.is_null ? NULL : ss_arena_copy(reading->arena, cell.value.text, cell.length);
 }
 
-/* The run that a row is of; rows come in any order. */
+/* The run of a row; rows come in any order. */
 static struct ss_check_run *baseline_run_of_row(struct baseline_reading *reading,
 						const struct ss_table *table, uint32_t row)
 {
@@ -154,7 +154,7 @@ static bool take_run(struct baseline_reading *reading, const struct ss_table *ta
 	return run->path;
 }
 
-/* Lists grow by doubling: what was there is copied. */
+/* Grows a list by doubling; the arena keeps the old copy. */
 static void *baseline_grow_list(struct ss_arena *arena, const void *items, uint32_t count,
 				size_t item_bytes)
 {
@@ -271,7 +271,7 @@ enum ss_status ss_run_store_baseline(struct ss_run_store *store,
 	reading.ids = SS_ARENA_NEW(arena, const char *, SS_CHECK_RUNS_MAX);
 	if (!reading.ids)
 		return ss_fail_memory(err, "the baseline");
-	/* nothing is replaced while it is read */
+	/* no file is replaced during the reads */
 	SS_TRY(ss_run_store_lock(store, false, err));
 	status = ss_run_store_query_open(store, NULL, &reading.sql, err);
 	if (status == SS_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.h - earlier runs of a store, as a check compares with them.
+ * baseline.h - reads earlier runs of a store as the baseline of a check.
  */
 #ifndef SS_STORE_BASELINE_H
 #define SS_STORE_BASELINE_H
@@ -11,14 +11,14 @@
 struct ss_stored_baseline {
 	const struct ss_stored_label *labels; /* all must match; "job" and "commit" are columns */
 	size_t label_count;
-	const char *except; /* id of the run that is checked; NULL: none */
-	bool has_moment;    /* runs that started later are no baseline: */
+	const char *except; /* id of the run being checked; NULL: none */
+	bool has_moment;    /* excludes runs that started after this moment: */
 	int64_t moment_ns;  /* since 1970 */
 };
 
 /*
- * The newest runs that match, at most SS_CHECK_RUNS_MAX, by time. DuckDB is loaded. What they keep
- * is in the arena.
+ * Reads the newest runs that match, at most SS_CHECK_RUNS_MAX, in order of time. Load DuckDB first.
+ * The arena owns what the runs refer to.
  */
 SS_MUST_USE
 enum ss_status ss_run_store_baseline(struct ss_run_store *store,

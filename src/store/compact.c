@@ -3,11 +3,11 @@
  * compact.c - makes one file per table and day.
  *
  * For each table of a day, DuckDB writes the rows of all its files into one file, in a folder with
- * a temporary name. Files that arrived in the meantime are linked into that folder, and then it
- * changes places with the folder of the day, in one step of the file system. So a reader finds
- * either the old files or the new one; what a killed process leaves is a folder that no reader
- * looks at. `runs` is the last table: as long as a run has a file of its own there, nothing of it
- * is taken for the rest of a run that was never completed.
+ * a temporary name. Files that arrived in the meantime are linked into that folder; then it is
+ * exchanged with the folder of the day, in one atomic step. So a reader finds either the old files
+ * or the new one, and a killed process leaves only a folder that no reader opens. `runs` is
+ * compacted last: while a run has its own file there, its other files are not mistaken for those
+ * of a run that was never completed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,14 +41,14 @@ static int compacting_compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names are sorted. */
+/* Whether the sorted names have the name. */
 static bool has_name(const struct ss_run_store_names *names, const char *name)
 {
 	return bsearch(&name, names->items, names->count, sizeof(*names->items),
 		       compacting_compare_names);
 }
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- listing the files ----------------------------------------------------------------- */
 
 static enum ss_status read_day(const struct compacting *compacting, const char *table,
 			       struct ss_run_store_names *out, struct ss_error *err)
@@ -69,8 +69,8 @@ static enum ss_status read_day(const struct compacting *compacting, const char *
 }
 
 /*
- * Takes the files of runs that never were complete out of the list and off the disk: whoever
- * wrote them is gone, since nobody else has the lock.
+ * Removes files of runs that were never completed, from the list and from disk: their writer is
+ * gone, because nobody else holds the lock.
  */
 static enum ss_status remove_orphans(const struct compacting *compacting, const char *table,
 				     const struct ss_run_store_names *runs,
@@ -97,7 +97,7 @@ static enum ss_status remove_orphans(const struct compacting *compacting, const 
 	return SS_OK;
 }
 
-/* --- the new file --------------------------------------------------------------------- */
+/* --- writing the new file -------------------------------------------------------------- */
 
 static void compacting_add_files(const struct compacting *compacting, const char *table,
 				 const struct ss_run_store_names *names, struct ss_text *out)
@@ -145,7 +145,7 @@ static enum ss_status write_rows(const struct compacting *compacting, const char
 	return status;
 }
 
-/* --- in place of the old ones --------------------------------------------------------- */
+/* --- replacing the old files ----------------------------------------------------------- */
 
 static enum ss_status compacting_fail_to_place(const char *path, struct ss_error *err)
 {
@@ -158,7 +158,7 @@ static enum ss_status compacting_fail_to_place(const char *path, struct ss_error
 	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
-/* Files of the day that the new one does not replace: runs that were added in the meantime. */
+/* Links files that the new one does not replace: runs that were added in the meantime. */
 static enum ss_status link_others(const char *day, const char *folder,
 				  const struct ss_run_store_names *replaced, struct ss_error *err)
 {
@@ -214,7 +214,7 @@ static enum ss_status compacting_exchange_day(const struct compacting *compactin
 	return status;
 }
 
-/* The bytes of the files that are replaced. */
+/* Counts the bytes of the replaced files. */
 static void count_old(const struct compacting *compacting, const char *folder,
 		      const struct ss_run_store_names *names)
 {
@@ -241,18 +241,18 @@ static enum ss_status compact_table(struct compacting *compacting, const char *t
 		return compacting_fail_to_place(folder, err);
 	SS_TRY(write_rows(compacting, table, names, folder, err));
 	SS_TRY(compacting_exchange_day(compacting, table, names, folder, err));
-	/* it has the old files now */
+	/* after the exchange it has the old files */
 	count_old(compacting, folder, names);
 	if (!ss_run_store_remove(folder))
 		return compacting_fail_to_place(folder, err);
 	return SS_OK;
 }
 
-/* --- all of them ---------------------------------------------------------------------- */
+/* --- all tables and days --------------------------------------------------------------- */
 
 #define TABLES_MAX 16
 
-/* The files of all tables at one moment; `runs` is the last. */
+/* Lists the files of all tables at one moment; `runs` is the last table. */
 static enum ss_status read_tables(const struct compacting *compacting,
 				  struct ss_run_store_names names[TABLES_MAX], struct ss_error *err)
 {
@@ -285,7 +285,7 @@ static enum ss_status compact_day(struct compacting *compacting, struct ss_error
 	return status;
 }
 
-/* The days of any table, since a killed process may have written to some of them. */
+/* Compacts the days of any table, because a killed process may have written to only some tables. */
 static enum ss_status compact_days(struct compacting *compacting, struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];

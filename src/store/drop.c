@@ -2,9 +2,9 @@
 /*
  * drop.c - removes the runs of old days.
  *
- * A file with the date says that this goes on. If the process is killed, the next one that takes
- * the lock finishes: otherwise a run of such a day that is added again would find the rest of its
- * first rows there.
+ * A file with the date records the operation. If the process is killed, the next one that takes
+ * the lock completes it: otherwise a run of such a day that is added again would find some of its
+ * old files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static enum ss_status fail_to_drop(const char *path, struct ss_error *err)
 	return ss_fail(err, SS_ERR_IO, "cannot remove '%.200s': %s", path, strerror(errno));
 }
 
-/* Counts the files of a day before it goes. */
+/* Counts the files of a day before it is removed. */
 static enum ss_status count_day_files(const char *folder, struct ss_store_change *out,
 				      struct ss_error *err)
 {
@@ -51,7 +51,7 @@ static enum ss_status count_day_files(const char *folder, struct ss_store_change
 	return status;
 }
 
-/* Takes a day out of sight, then removes it. */
+/* Renames the folder of a day, so that no reader sees it, then removes it. */
 static enum ss_status drop_day(struct ss_run_store *store, const char *table, const char *day,
 			       struct ss_store_change *out, struct ss_error *err)
 {
@@ -87,7 +87,10 @@ static enum ss_status drop_days(struct ss_run_store *store, const char *table, c
 	return status == SS_OK ? ss_sync_folder(path, err) : status;
 }
 
-/* `runs` is the last of the list and goes first: what is not in it is not there. */
+/*
+ * `runs` is the last table of the list and is dropped first: a run that is not in it does not
+ * exist.
+ */
 static enum ss_status drop_all(struct ss_run_store *store, const char *before,
 			       struct ss_store_change *out, struct ss_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet.c - the queries about all runs of a store.
+ * fleet.c - queries on all runs of a store.
  */
 #include "store/fleet.h"
 
@@ -10,25 +10,25 @@
 #include "base/text.h"
 #include "store/folder.h"
 
-/* When a run started, to the second; UTC. */
+/* Start of a run, to the second; UTC. */
 #define STARTED "strftime(coalesce(started, added), '%Y-%m-%d %H:%M:%S') as started"
 
-/* Of a run: GPU seconds of its recorded steps. */
+/* GPU seconds of a run's recorded steps. */
 #define SECONDS "(ranks::double * steps * step_mean_ns / 1e9)"
 
-/* Of a finding of a run: GPU seconds that it costs in those steps. */
+/* GPU seconds that a finding costs in those steps. */
 #define LOST "(ranks::double * steps * f.found_ns / 1e9)"
 
-/* Findings that cost time; each assumes that those above it are fixed, so that they add up. */
+/* Findings that cost time; each assumes that those above it are fixed, so they add up. */
 #define FOUND "(select run_id, rule, title, lost_ns as found_ns from findings where lost_ns > 0) f"
 
-/* The value of the label, or a word for runs without it. */
+/* The value of the label, or a placeholder for runs without it. */
 #define VALUE "if({label} = '', 'all runs', coalesce(map_extract(labels, {label})[1], '(none)'))"
 
 /*
- * A rank is late in a run if its lateness of the mean step is 3 % of that step, from which on the
- * rule straggler warns, and 4 times that of the median rank: ranks of a healthy job are late by
- * turns, and none of them stands out.
+ * A rank is late in a run if it is late by 3 % of the mean step, where the rule straggler begins to
+ * warn, and by 4 times the median rank's lateness: in a healthy job the ranks are late by turns,
+ * and none stands out.
  */
 #define LATE "late_ns >= 0.03 * step_ns and late_ns >= 4 * usual_ns"
 
@@ -106,7 +106,7 @@ static void fleet_add_literal(struct ss_text *out, const char *text)
 	ss_text_add_string(out, "'");
 }
 
-/* Of rules: a title of a finding names its rank. */
+/* The titles of the rules, because the title of a finding names its rank. */
 static void fleet_add_rule_titles(struct ss_text *out)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
@@ -118,7 +118,7 @@ static void fleet_add_rule_titles(struct ss_text *out)
 	ss_text_add_string(out, "}");
 }
 
-/* "*" in the name of the store would stand for others. */
+/* Appends a glob pattern, in which characters such as "*" in the store's path are escaped. */
 static void add_pattern(struct ss_text *out, const char *path)
 {
 	for (; *path; path++)
@@ -136,7 +136,9 @@ static void fleet_add_table(struct ss_text *out, const struct ss_run_store *stor
 		     name);
 }
 
-/* The tables that the query reads, before it; "with" of its own becomes part of theirs. */
+/*
+ * Writes the query after definitions of the tables that it reads; merges its own "with" into them.
+ */
 static void write_query(const struct ss_run_store *store, const struct ss_fleet_query *query,
 			const char *label, const char *run, struct ss_text *out)
 {
@@ -179,7 +181,7 @@ enum ss_status ss_fleet_ask(const struct ss_run_store *store, struct ss_sql *sql
 
 	*out = (struct ss_sql_answer){ .sql = sql };
 	write_query(store, query, label, run, &text);
-	/* compacting replaces files: a query that began before looks once more */
+	/* if files were compacted away after the query began, try once more */
 	for (int i = 0; i < 2; i++) {
 		if (ss_text_failed(&text)) {
 			status = ss_fail_memory(err, "the query");

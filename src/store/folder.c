@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.c - opens stores; their paths, locks and temporary folders.
+ * folder.c - opens stores; manages their paths, locks and temporary folders.
  */
 #include "store/folder.h"
 
@@ -44,7 +44,7 @@ enum ss_status ss_run_store_path(const struct ss_run_store *store, char out[SS_P
 
 /* --- opening ------------------------------------------------------------------------ */
 
-/* Only a folder that has nothing else becomes a store. */
+/* Only an empty folder can become a store. */
 static enum ss_status check_empty(const char *path, struct ss_error *err)
 {
 	struct ss_run_store_names names;
@@ -79,7 +79,7 @@ static enum ss_status store_folder_describe(const struct ss_run_store *store, st
 	return ss_new_file_close(&file, err);
 }
 
-/* The number after "layout"; 0: there is none. */
+/* The number after "layout"; 0: none. */
 static unsigned long layout_of(const char *text)
 {
 	static const char key[] = "\"layout\"";
@@ -110,7 +110,7 @@ static enum ss_status check_layout(const struct ss_run_store *store, const char 
 	return SS_OK;
 }
 
-/* Two that begin a store at once write the same description; the second replaces the first. */
+/* Opens the description; read-only if the user may not write to the store. */
 static int open_description(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -126,7 +126,7 @@ static enum ss_status store_folder_find(const char *path, bool creates, struct s
 		return fail_system("create the folder", path, err);
 	if (!realpath(path, out->path))
 		return fail_system("open", path, err);
-	/* there must be room for the names of files */
+	/* leave space for file names */
 	if (strlen(out->path) > sizeof(out->path) / 2)
 		return ss_fail(err, SS_ERR_USAGE, "the path of the store is too long");
 	if (ss_utf8_check(out->path, strlen(out->path)) & SS_UTF8_BAD_BYTES)
@@ -184,7 +184,7 @@ enum ss_status ss_run_store_lock(struct ss_run_store *store, bool is_alone, stru
 
 	if (status != SS_OK || !ss_run_store_is_dropping(store))
 		return status;
-	/* a folder of another day may come back under a date that is to go: first finish that */
+	/* an interrupted drop must be completed first, or its dates could come back */
 	status = is_alone ? SS_OK : take_lock(store, LOCK_EX, err);
 	if (status == SS_OK)
 		status = ss_run_store_finish_drop(store, err);
@@ -204,7 +204,7 @@ enum ss_status ss_run_store_work_begin(struct ss_run_store *store, struct ss_run
 	enum ss_status status;
 
 	*out = (struct ss_run_store_work){ .fd = -1 };
-	/* who removes what was left behind waits until this one has its lock */
+	/* whoever removes leftovers waits until this folder is locked */
 	SS_TRY(ss_run_store_lock(store, false, err));
 	status = ss_new_folder(store->path, out->path, err);
 	if (status == SS_OK)
@@ -252,7 +252,7 @@ bool ss_run_store_remove(const char *path)
 	return (rmdir(path) == 0 || errno == ENOENT) && is_fine;
 }
 
-/* Temporary folders whose owner is gone. */
+/* Removes temporary folders whose owner is gone. */
 static enum ss_status remove_left(struct ss_run_store *store, struct ss_error *err)
 {
 	static const char begin[] = ".stepscope.";

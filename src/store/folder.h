@@ -14,19 +14,19 @@ __attribute__((format(printf, 4, 5))) enum ss_status ss_run_store_path(
 	const struct ss_run_store *store, char out[SS_PATH_BYTES], struct ss_error *err,
 	const char *format, ...);
 
-/* Waits for the lock: shared by all that add files, or alone to replace files. */
+/* Waits for the lock: shared to add files, exclusive to replace files. */
 SS_MUST_USE
 enum ss_status ss_run_store_lock(struct ss_run_store *store, bool is_alone, struct ss_error *err);
 void ss_run_store_unlock(struct ss_run_store *store);
 
 /*
- * Keeps others from compacting or dropping until it is closed, and removes what killed processes
- * left. Fails if another process has it.
+ * Takes the maintenance lock, so that no other process compacts or drops until it is closed, and
+ * removes leftovers of killed processes. Fails if another process holds it.
  */
 SS_MUST_USE
 enum ss_status ss_run_store_upkeep(struct ss_run_store *store, int *lock, struct ss_error *err);
 
-/* drop.c: goes on with what a killed process began to drop; under the lock, alone. */
+/* drop.c: completes what a killed process began to drop; needs the exclusive lock. */
 SS_MUST_USE
 enum ss_status ss_run_store_finish_drop(struct ss_run_store *store, struct ss_error *err);
 bool ss_run_store_is_dropping(const struct ss_run_store *store);
@@ -34,19 +34,19 @@ bool ss_run_store_is_dropping(const struct ss_run_store *store);
 /* A folder with a temporary name that only its owner uses. */
 struct ss_run_store_work {
 	char path[SS_PATH_BYTES];
-	int fd; /* holds a lock on it, so that nobody takes it for left behind */
+	int fd; /* holds a lock, so that nobody takes the folder for a leftover */
 };
 
 SS_MUST_USE
 enum ss_status ss_run_store_work_begin(struct ss_run_store *store, struct ss_run_store_work *out,
 				       struct ss_error *err);
-/* Removes it and what it has. */
+/* Removes the folder and its contents. */
 void ss_run_store_work_end(struct ss_run_store_work *work);
 
-/* Removes a folder with its files and folders. False: errno says why; what is not there is fine. */
+/* Removes a folder recursively. False: errno says why; a missing folder is no error. */
 bool ss_run_store_remove(const char *path);
 
-/* Names in a folder, in no order; a folder that is missing has none. */
+/* Names in a folder, in no order; none if the folder is missing. */
 struct ss_run_store_names {
 	struct ss_arena arena;
 	struct ss_memory memory;
@@ -59,7 +59,7 @@ enum ss_status ss_run_store_names_read(const char *folder, struct ss_run_store_n
 				       struct ss_error *err);
 void ss_run_store_names_release(struct ss_run_store_names *names);
 
-/* "date=2026-11-17": the date in it, or NULL. */
+/* The date in "date=2026-11-17", or NULL. */
 const char *ss_run_store_date_of(const char *name);
 bool ss_run_store_is_date(const char *text);
 
@@ -67,11 +67,11 @@ bool ss_run_store_is_date(const char *text);
 bool ss_run_store_is_compact(const char *name);
 bool ss_run_store_is_run(const char *name);
 
-/* Brings a file that somebody else wrote to the disk, and tells its size. */
+/* Syncs a file that DuckDB wrote to disk, and returns its size. */
 SS_MUST_USE
 enum ss_status ss_run_store_sync(const char *path, uint64_t *bytes, struct ss_error *err);
 
-/* DuckDB without tables, for queries on the files of the store. */
+/* Opens DuckDB without tables, for queries on the files of the store. */
 SS_MUST_USE
 enum ss_status ss_run_store_query_open(const struct ss_run_store *store,
 				       const struct ss_stored_run *run, struct ss_sql **out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list.c - what a store has: one row per day.
+ * list.c - lists the contents of a store: one row per day.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ struct day {
 	uint64_t runs, files, bytes;
 };
 
-/* Runs of one file of `runs` that has many. */
+/* Counts the runs in one compact file of `runs`. */
 static enum ss_status count_compact(const struct ss_run_store *store, const char *path,
 				    uint64_t *runs, struct ss_error *err)
 {
@@ -187,7 +187,7 @@ enum ss_status ss_run_store_list(struct ss_run_store *store, struct ss_table *ou
 	enum ss_status status;
 
 	SS_TRY(ss_run_store_path(store, path, err, "runs"));
-	/* nothing is replaced while it is counted */
+	/* no file is replaced while they are counted */
 	SS_TRY(ss_run_store_lock(store, false, err));
 	status = ss_run_store_names_read(path, &names, err);
 	if (status == SS_OK)

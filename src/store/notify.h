@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.h - lets the system tell that something in folders has changed.
+ * notify.h - waits for changes in folders, as the system reports them.
  */
 #ifndef SS_STORE_NOTIFY_H
 #define SS_STORE_NOTIFY_H
 
 #include <stdbool.h>
 
-/* A number for the next calls; -1: this system does not tell. */
+/* A handle for the next calls; -1: this system does not report changes. */
 int ss_notify_open(void);
 
-/* A folder to tell about; one that is known already is fine. */
+/* Adds a folder to watch; a known one is fine. */
 void ss_notify_add(int notify, const char *folder);
 
-/* Waits for a change, or until the time is over, or for a signal. True: something changed. */
+/* Waits for a change, a timeout or a signal. True: something changed. */
 bool ss_notify_wait(int notify, int wait_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify_inotify.c - changes in folders, as Linux tells them.
+ * notify_inotify.c - waits for changes in folders with inotify.
  */
 #include <poll.h>
 #include <sys/inotify.h>
@@ -12,7 +12,7 @@
 	(IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | \
 	 IN_ATTRIB)
 
-/* Many changes in a row are looked at once. */
+/* Waits this long for further changes, to handle many of them at once. */
 #define GATHER_MS 100
 
 int ss_notify_open(void)

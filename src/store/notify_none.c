@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify_none.c - for systems that do not tell: whoever waits looks again.
+ * notify_none.c - for systems without inotify: waits, and the caller scans again.
  */
 #include <poll.h>
 

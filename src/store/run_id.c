@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_id.c - an id of a run that depends on its events alone.
+ * run_id.c - the id of a run, which depends only on its events.
  *
- * Events and files are summed up, so their order does not matter: a later version that sorts rows
- * in another way gives the same id. Two runs of one program differ in the clock of their first
- * event, if in nothing else.
+ * Hashes of events and files are added up, so their order does not matter: a later version that
+ * sorts rows differently computes the same id. Two runs of one program differ at least in the time
+ * of their first event.
  */
 #include <inttypes.h>
 #include <stdio.h>

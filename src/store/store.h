@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - a store: a folder of Parquet files with what was found in many runs.
+ * store.h - a store: a folder of Parquet files with the findings of many runs.
  *
  *     STORE/stepscope.json                        the version of the layout
  *     STORE/TABLE/date=2026-11-17/RUN.parquet     one file per run and table
  *     STORE/TABLE/date=2026-11-17/compact-HASH.parquet   many runs in one file
  *
  * Files appear complete, by rename. The file of the table `runs` is the last one of a run: a run
- * is there when it is in `runs`. Names that begin with a point are not part of the tables.
+ * exists once it is in `runs`. Names that begin with a dot are not part of the tables.
  *
- * Who writes. Adding a run holds a shared lock on stepscope.json while its files get their names;
- * what replaces files holds it alone for the moment in which it does so. So any number of
- * processes may add runs, and readers need no lock. A process that is killed leaves a folder with
- * a temporary name, which the next one that compacts or drops removes: the lock of its owner is
- * gone.
+ * Locks: adding a run holds a shared lock on stepscope.json while its files are renamed; replacing
+ * files takes it exclusively for a moment. So any number of processes may add runs, and readers
+ * need no lock. A killed process leaves a folder with a temporary name, which is no longer locked;
+ * the next process that compacts or drops removes it.
  */
 #ifndef SS_STORE_STORE_H
 #define SS_STORE_STORE_H
@@ -32,15 +31,15 @@ struct ss_run_store {
 };
 
 /*
- * Opens the store; with `creates` makes the folder and its description if they are missing.
- * Refuses folders that have other files, and layouts of newer versions.
+ * Opens the store; with `creates` it creates the folder and its description if missing. Refuses
+ * folders with other files, and layouts of newer versions.
  */
 SS_MUST_USE
 enum ss_status ss_run_store_open(const char *path, bool creates, struct ss_run_store *out,
 				 struct ss_error *err);
 void ss_run_store_close(struct ss_run_store *store);
 
-/* Texts that the user gives to a run; NULL: none. All are UTF-8. */
+/* Texts that the user attaches to a run; NULL: none. All are UTF-8. */
 struct ss_stored_label {
 	const char *key, *value;
 };
@@ -49,8 +48,8 @@ struct ss_stored_run {
 	const char *job, *commit, *source;
 	const struct ss_stored_label *labels;
 	size_t label_count;
-	uint32_t threads;            /* of DuckDB; 0: one per core */
-	uint64_t memory_limit_bytes; /* of the session and DuckDB; 0: no limit */
+	uint32_t threads;            /* for DuckDB; 0: one per core */
+	uint64_t memory_limit_bytes; /* for the session and DuckDB together; 0: no limit */
 	bool (*is_stopped)(void *context);
 	void *context;
 };
@@ -62,7 +61,7 @@ struct ss_stored_added {
 	uint64_t bytes; /* of its files */
 };
 
-/* Judges the session's run and adds it; the same run again changes nothing. DuckDB is loaded. */
+/* Diagnoses the session's run and adds it; adding it again changes nothing. Load DuckDB first. */
 SS_MUST_USE
 enum ss_status ss_run_store_add(struct ss_run_store *store, struct ss_session *session,
 				const struct ss_stored_run *run, struct ss_stored_added *out,
@@ -75,8 +74,8 @@ struct ss_store_change {
 };
 
 /*
- * compact.c: makes one file per table and day. Readers see the rows of a run once at every moment,
- * also if this is killed: the folder of a day is exchanged with a new one in one step.
+ * compact.c: makes one file per table and day. Readers see each run's rows exactly once at any
+ * time, even if the process is killed: the folder of a day is exchanged atomically.
  */
 SS_MUST_USE
 enum ss_status ss_run_store_compact(struct ss_run_store *store, const struct ss_stored_run *run,
@@ -98,7 +97,7 @@ extern const struct ss_view ss_store_columns_view;
 void ss_run_store_columns(struct ss_table *out);
 
 /*
- * run_id.c: from the names and times of all events, so it does not depend on paths, compression,
+ * run_id.c: a hash of the names and times of all events. It does not depend on paths, compression,
  * or whether a trace is packed.
  */
 void ss_run_id_of(const struct ss_session *session, char out[SS_RUN_ID_BYTES]);

@@ -18,7 +18,7 @@ const struct ss_stored_table *const ss_stored_tables[] = {
 
 const size_t ss_stored_table_count = SS_COUNT(ss_stored_tables);
 
-/* One column per part, so that they can be summed without another table. */
+/* One column per part of the account, so that they can be summed without a join. */
 static void table_add_account(const char *type, struct ss_text *out)
 {
 	const char *part;

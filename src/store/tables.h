@@ -2,9 +2,9 @@
 /*
  * tables.h - the tables of a store: which columns they have, and how a run fills them.
  *
- * A table is a query on the tables of SQL (src/sql), column by column, so a store has the figures
- * of the views and nothing of its own. To add one: src/store/tables/X.c, and X in
- * src/store/meson.build. New columns go to the end: files of older runs read as NULL there.
+ * A table is a query on the SQL tables (src/sql), declared column by column, so a store has exactly
+ * the figures of the views. To add one: src/store/tables/X.c, and X in src/store/meson.build. New
+ * columns go to the end: in files of older runs they read as NULL.
  */
 #ifndef SS_STORE_TABLES_H
 #define SS_STORE_TABLES_H
@@ -20,18 +20,18 @@ struct ss_stored_column {
 };
 
 /*
- * Expressions may use this_run: one row with run_id, job, commit, labels, source, damaged_files,
- * rank_steps (of all ranks, at least 1); and collective_kind(name).
+ * Expressions may use this_run, one row with run_id, job, commit, labels, source, damaged_files and
+ * rank_steps (over all ranks, at least 1), and collective_kind(name).
  */
 struct ss_stored_table {
 	const char *name;
 	const char *summary;
 	const struct ss_stored_column *columns;
 	uint32_t column_count;
-	const char *from; /* what follows the columns in the query */
+	const char *from; /* what follows the select list in the query */
 };
 
-/* In the order in which they are written: `runs`, which says that a run is whole, is the last. */
+/* In the order of writing: `runs`, which marks a run as complete, is the last. */
 extern const struct ss_stored_table *const ss_stored_tables[];
 extern const size_t ss_stored_table_count;
 

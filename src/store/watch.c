@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - which runs are whole, and which were dealt with.
+ * watch.c - finds out which runs are complete, and which were handled.
  */
 #include "store/watch.h"
 
@@ -20,7 +20,7 @@
 /* A line of the list: a signature as 16 hexadecimal digits. */
 #define LINE_BYTES 17
 
-/* How often to look where nothing says that something changed, and at least otherwise. */
+/* Time between scans without notifications, and the longest time between scans with them. */
 #define LOOK_AGAIN_NS ((int64_t)1000000000)
 #define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
 
@@ -32,9 +32,9 @@ static int64_t watcher_clock_s(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* --- what was done -------------------------------------------------------------------- */
+/* --- the list of handled runs ---------------------------------------------------------- */
 
-/* Lines that were cut when a process was killed name nothing, and are read over. */
+/* Skips lines that are incomplete because a process was killed. */
 static enum ss_status watcher_read_list(struct ss_watcher *watcher, struct ss_error *err)
 {
 	FILE *file = fdopen(dup(watcher->list), "rb");
@@ -104,7 +104,7 @@ void ss_watcher_close(struct ss_watcher *watcher)
 		close(watcher->list);
 }
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- runs in the folder ---------------------------------------------------------------- */
 
 static uint64_t sign(const struct ss_watched_file *files, uint32_t count)
 {
@@ -118,7 +118,7 @@ static uint64_t sign(const struct ss_watched_file *files, uint32_t count)
 	return hash;
 }
 
-/* How many files from this one on are of one run. */
+/* The number of files, from this one on, that belong to the same run. */
 static uint32_t count_files(const struct ss_watcher *watcher, uint32_t first)
 {
 	uint32_t count = 1;

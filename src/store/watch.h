@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.h - finds runs that arrive in a folder, and tells when they are whole.
+ * watch.h - finds runs that arrive in a folder, and reports them when they are complete.
  *
- * Which files are one run: those of one folder whose names tell a rank ("rank3.json.gz"), and
- * files of folders beside each other that are called after a rank ("rank_3/trace.json"). Every
- * other trace is a run of its own. A run is whole when nothing of it has changed for some time.
+ * One run consists of the files of one folder whose names contain a rank ("rank3.json.gz"), or of
+ * the files of sibling folders that are named after ranks ("rank_3/trace.json"). Every other trace
+ * is its own run. A run is complete when none of its files has changed for some time.
  *
- * What was done is remembered by paths, sizes and times, in a file of the store: after a restart
- * nothing is read again. Should that file be lost, the ids of runs still keep them from being
- * added twice.
+ * A file of the store records handled runs by paths, sizes and times: after a restart nothing is
+ * read again. If that file is lost, the run ids still prevent duplicates.
  */
 #ifndef SS_STORE_WATCH_H
 #define SS_STORE_WATCH_H
@@ -16,28 +15,28 @@
 #include "base/intern.h"
 #include "store/store.h"
 
-/* A file that was found. Texts are lent until the next scan. */
+/* A file that was found. Texts are borrowed until the next scan. */
 struct ss_watched_file {
 	const char *path;
-	const char *run; /* its folder, or its own path if it is a run of its own */
+	const char *run; /* its folder, or its own path if it is its own run */
 	uint64_t bytes;
 	int64_t changed_ns;
 };
 
-/* What is known of a run, by the number of its key. */
+/* What is known about a run, by the number of its key. */
 struct ss_watched_state {
-	uint64_t signature; /* of the paths, sizes and times of its files */
-	int64_t since_ns;   /* when that was seen first */
-	uint64_t handled;   /* signature that was dealt with, for better or worse */
-	int64_t not_before; /* it is to be asked again then; 0: no */
+	uint64_t signature; /* hash of the paths, sizes and times of its files */
+	int64_t since_ns;   /* when this signature was first seen */
+	uint64_t handled;   /* the signature that was handled, with or without success */
+	int64_t not_before; /* when to report the run again; 0: never */
 };
 
 struct ss_watcher {
 	char folder[SS_PATH_BYTES];
-	char store[SS_PATH_BYTES]; /* not looked into */
+	char store[SS_PATH_BYTES]; /* not scanned */
 	int64_t settle_ns;
-	int notify; /* of inotify; -1: the folder is looked through every second */
-	int list;   /* the file of what was done */
+	int notify; /* of inotify; -1: scan every second */
+	int list;   /* the file with the handled runs */
 	struct ss_memory memory;
 	struct ss_arena arena; /* of the last scan */
 	struct ss_watched_file *files;
@@ -48,7 +47,7 @@ struct ss_watcher {
 	struct ss_records done; /* signatures */
 };
 
-/* A run that is whole. */
+/* A complete run. */
 struct ss_arrived {
 	const char *run; /* its folder or file */
 	const struct ss_watched_file *files;
@@ -62,26 +61,26 @@ enum ss_status ss_watcher_open(const char *folder, const struct ss_run_store *st
 			       int64_t settle_ns, struct ss_watcher *out, struct ss_error *err);
 void ss_watcher_close(struct ss_watcher *watcher);
 
-/* Looks at all files. */
+/* Scans all files. */
 SS_MUST_USE
 enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err);
 
-/* The next run that is whole and was not dealt with; false: none. *waiting: some are not whole. */
+/* The next complete run that was not handled; false: none. *waiting: some runs are incomplete. */
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting);
 
-/* It was dealt with; `is_done`: also remember that for the next start. */
+/* Marks the run as handled; `is_done`: also records that in the store. */
 SS_MUST_USE
 enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 				  bool is_done, struct ss_error *err);
 
-/* Asks for it again after this time, changed or not. */
+/* Reports the run again after this time, changed or not. */
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns);
 
-/* Waits until something changes, or it is time to look again; returns early at a signal. */
+/* Waits until something changes or the next scan is due; returns early at a signal. */
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting);
 
-/* watch_scan.c: fills `files`, in the order of runs and names. */
+/* watch_scan.c: fills `files`, sorted by run and name. */
 SS_MUST_USE
 enum ss_status ss_watcher_find(struct ss_watcher *watcher, struct ss_error *err);
 

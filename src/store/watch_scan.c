@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch_scan.c - the traces below a folder, and which of them are one run.
+ * watch_scan.c - finds the traces below a folder, and groups them into runs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "store/notify.h"
 #include "store/watch.h"
 
-/* Folders in folders; links to folders are not followed. */
+/* Depth of nested folders; links to folders are not followed. */
 #define DEPTH_MAX 32
 
 /* The folder of the ranks: "a/b" of "a/b/rank0.json" and of "a/b/rank_0/trace.json". */
@@ -42,7 +42,7 @@ static enum ss_status watched_add_file(struct ss_watcher *watcher, const char *p
 		return ss_fail_memory(err, "the list of files");
 	file = &watcher->files[watcher->file_count];
 	file->path = ss_arena_copy(&watcher->arena, path, strlen(path));
-	/* what lies above the watched folder does not tell a rank */
+	/* folders above the watched one do not name a rank */
 	file->run = file->path ? watched_run_folder(&watcher->arena, file->path) : NULL;
 	if (file->run && strlen(file->run) < strlen(watcher->folder))
 		file->run = watcher->folder;
@@ -55,8 +55,8 @@ static enum ss_status watched_add_file(struct ss_watcher *watcher, const char *p
 	return SS_OK;
 }
 
-static enum ss_status look_into(struct ss_watcher *watcher, const char *folder, int depth,
-				struct ss_error *err);
+static enum ss_status watch_scan_folder(struct ss_watcher *watcher, const char *folder, int depth,
+					struct ss_error *err);
 
 static enum ss_status watched_look_at_file(struct ss_watcher *watcher, const char *path,
 					   const char *name, int depth, struct ss_error *err)
@@ -66,16 +66,16 @@ static enum ss_status watched_look_at_file(struct ss_watcher *watcher, const cha
 	if (lstat(path, &info) != 0)
 		return SS_OK;
 	if (S_ISDIR(info.st_mode))
-		return depth < DEPTH_MAX ? look_into(watcher, path, depth + 1, err) : SS_OK;
+		return depth < DEPTH_MAX ? watch_scan_folder(watcher, path, depth + 1, err) : SS_OK;
 	if (!ss_find_is_trace(name) || ss_find_is_snapshot(name) || stat(path, &info) != 0 ||
 	    !S_ISREG(info.st_mode))
 		return SS_OK;
 	return watched_add_file(watcher, path, &info, err);
 }
 
-/* A folder that cannot be read now may be readable later: it is left out. */
-static enum ss_status look_into(struct ss_watcher *watcher, const char *folder, int depth,
-				struct ss_error *err)
+/* Skips a folder that cannot be read: it may be readable later. */
+static enum ss_status watch_scan_folder(struct ss_watcher *watcher, const char *folder, int depth,
+					struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 	const struct dirent *entry;
@@ -112,7 +112,7 @@ enum ss_status ss_watcher_find(struct ss_watcher *watcher, struct ss_error *err)
 	ss_arena_release(&watcher->arena);
 	ss_arena_init(&watcher->arena, &watcher->memory);
 	watcher->file_count = 0;
-	SS_TRY(look_into(watcher, watcher->folder, 0, err));
+	SS_TRY(watch_scan_folder(watcher, watcher->folder, 0, err));
 	if (watcher->file_count)
 		qsort(watcher->files, watcher->file_count, sizeof(*watcher->files),
 		      watched_run_compare);

@@ -3,11 +3,11 @@
  * main.c - the library as a WebAssembly module, for a worker of a page and for Node.
  *
  * Addresses and lengths are 32-bit numbers, texts are UTF-8 and end with a NUL. The page
- * opens runs, file after file, and asks what the viewer asks (docs/formats/viewer.md):
+ * opens runs, file by file, and sends the viewer's requests (docs/formats/viewer.md):
  *
  *     exports._initialize()                     once, before anything else
  *     handle = exports.ss_wasm_new()
- *     exports.ss_wasm_begin(handle)             a run; of two the second is compared with
+ *     exports.ss_wasm_begin(handle)             a run; the second is compared with the first
  *     exports.ss_wasm_add(handle, name, bytes)  for each file; pulls it through read()
  *     exports.ss_wasm_end(handle)
  *     result = exports.ss_wasm_ask(handle, target)
@@ -17,16 +17,15 @@
  * memory, which detaches views that JavaScript has on it: make them anew after each call.
  * gzip and zstd are not built in; the browser and Node decompress by themselves.
  *
- * The module has no state but what its handles hold. It imports from "stepscope"
+ * The module has no state besides its handles. It imports from "stepscope"
  *
- *     read(buffer, room)    fills the buffer from the file that is being added; how much, 0: end
+ *     read(buffer, room)    reads from the file that is being added; returns the length, 0: end
  *     progress(done, total, events)   of that file; 0 stops
- *     work(doing, done, count, share) while an answer takes its time: what it does, how many of
- *                                     the number of pieces done, the share of the whole
+ *     work(doing, done, count, share) during a slow answer: the current work, how many of its
+ *                                     parts are done, and the share of the whole
  *
- * and of WASI clock_time_get, which times the load, fd_write, which says which assertion
- * failed, and calls for files, of which there are none: a page can answer all of them with
- * EBADF.
+ * and from WASI: clock_time_get, which times the load, fd_write, which prints a failed assertion,
+ * and file calls, which a page can answer with EBADF, because there are no files.
  */
 #include <string.h>
 
@@ -34,17 +33,17 @@
 #include "base/text.h"
 #include "stepscope.h"
 
-/* Names the module's export; the linker keeps it although no C calls it. */
+/* Exports a function; the linker keeps it although no C code calls it. */
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
 #define WASM_IMPORT(name) __attribute__((import_module("stepscope"), import_name(#name)))
 
-/* Under the 4 GB that addresses can name: stack, code and what JavaScript puts there. */
+/* Below the 4 GB that 32 bits can address: stack, code and data of JavaScript need the rest. */
 #define MEMORY_LIMIT (UINT64_C(3840) << 20)
 
-/* The run that is looked at, and the one that it is compared with. */
+/* The run that the viewer shows, and the one to compare with. */
 #define RUNS_MAX 2
 
-/* Ranks of the demo, at most. */
+/* Maximum number of ranks of the demo. */
 #define DEMO_RANKS 16
 
 WASM_IMPORT(read) size_t page_read(char *buffer, size_t room);
@@ -58,15 +57,15 @@ struct handle {
 	uint32_t run_count;
 	struct ss_session *opening; /* the run that files are added to; NULL: none */
 	struct ss_answer answer;    /* of the last request */
-	struct ss_error error;      /* of the last call; empty when it went well */
+	struct ss_error error;      /* of the last call; empty if it succeeded */
 };
 
-/* Memory for the caller to fill; 0 when there is none. */
+/* Memory for the caller to fill; 0: no memory. */
 WASM_EXPORT(ss_wasm_alloc) void *ss_wasm_alloc(size_t bytes)
 {
 	struct ss_memory outside;
 
-	/* what the page holds belongs to no session's account */
+	/* memory that the page owns counts for no session */
 	ss_memory_init(&outside, 0);
 	return ss_memory_resize(&outside, NULL, 0, bytes ? bytes : 1);
 }
@@ -95,7 +94,7 @@ static int wasm_fail(struct handle *handle)
 	return 0;
 }
 
-/* Makes the list anew: sessions come and go. */
+/* Rebuilds the list of runs after a session was added or closed. */
 static bool wasm_list_runs(struct handle *handle)
 {
 	enum ss_status status;
@@ -115,7 +114,7 @@ WASM_EXPORT(ss_wasm_begin) int ss_wasm_begin(struct handle *handle)
 	handle->error = (struct ss_error){ 0 };
 	wasm_fail(handle);
 	if (handle->run_count == RUNS_MAX) {
-		/* the run that is compared with gives way to the next one */
+		/* a further run replaces the one to compare with */
 		ss_session_close(handle->sessions[--handle->run_count]);
 		if (!wasm_list_runs(handle))
 			return 0;
@@ -161,8 +160,8 @@ static int wasm_add_input(struct handle *handle, const struct ss_input *input)
 }
 
 /*
- * Adds a file to the run that was begun; `name` stands for its path. A file that cannot
- * be read does not fail: it stands in the view "files". When it fails the run is gone.
+ * Adds a file to the current run; `name` stands for its path. A file that cannot be read is not a
+ * failure: the view "files" reports it. If this fails, the run is closed.
  */
 WASM_EXPORT(ss_wasm_add)
 int ss_wasm_add(struct handle *handle, const char *name, double total_bytes)
@@ -175,7 +174,7 @@ int ss_wasm_add(struct handle *handle, const char *name, double total_bytes)
 	return wasm_add_input(handle, &input);
 }
 
-/* Ends the run that was begun; fails when no file of it could be read. */
+/* Ends the current run; fails if none of its files could be read. */
 WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
 {
 	handle->error = (struct ss_error){ 0 };
@@ -193,7 +192,7 @@ WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
 
 struct demo {
 	struct ss_text traces[DEMO_RANKS];
-	uint32_t rank; /* at work */
+	uint32_t rank; /* in progress */
 };
 
 static bool begin_rank(void *context, uint32_t rank)
@@ -230,7 +229,7 @@ static int wasm_add_ranks(struct handle *handle, struct ss_text *traces)
 	return went_well;
 }
 
-/* Simulates the demo's job and adds it to the run that was begun. */
+/* Simulates the demo's job and adds it to the current run. */
 WASM_EXPORT(ss_wasm_demo) int ss_wasm_demo(struct handle *handle)
 {
 	struct demo demo = { 0 };
@@ -253,8 +252,8 @@ WASM_EXPORT(ss_wasm_demo) int ss_wasm_demo(struct handle *handle)
 /* --- answers ----------------------------------------------------------------------------- */
 
 /*
- * Answers a request. Returns the address of two numbers, the address and the length of the
- * answer, which stay until the next one; 0 when it failed.
+ * Answers a request. Returns the address of two numbers, the address and the length of the answer,
+ * valid until the next request; 0 on failure.
  */
 WASM_EXPORT(ss_wasm_ask)
 const struct ss_text *ss_wasm_ask(struct handle *handle, const char *target)
@@ -267,19 +266,19 @@ const struct ss_text *ss_wasm_ask(struct handle *handle, const char *target)
 	return &handle->answer.body;
 }
 
-/* What the last answer is: "application/json". */
+/* Media type of the last answer: "application/json". */
 WASM_EXPORT(ss_wasm_type) const char *ss_wasm_type(const struct handle *handle)
 {
 	return handle->answer.media_type ? handle->answer.media_type : "";
 }
 
-/* Why the last call on the handle failed; empty when it did not. */
+/* Why the last call on the handle failed; empty if it did not. */
 WASM_EXPORT(ss_wasm_error) const char *ss_wasm_error(const struct handle *handle)
 {
 	return handle ? handle->error.text : "out of memory";
 }
 
-/* Its enum ss_status: SS_ERR_LIMIT says that a page is too small for it. */
+/* enum ss_status of the last call: SS_ERR_LIMIT means that the job is too large for a page. */
 WASM_EXPORT(ss_wasm_status) int ss_wasm_status(const struct handle *handle)
 {
 	return handle ? (int)handle->error.code : (int)SS_ERR_LIMIT;

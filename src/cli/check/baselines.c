@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baselines.c - loads the runs of a baseline: files, folders, folders of several runs.
+ * baselines.c - loads the runs of a baseline from files, folders, or folders with several runs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #include "cli/check/baselines.h"
 
-/* A run of a folder that has several. */
+/* Where a run of a folder with several runs lies. */
 struct baseline_place {
-	char *path;   /* its own folder, or the folder of all */
-	char run[16]; /* number for --run; "": the folder has no other */
+	char *path;   /* its own folder, or the folder of all runs */
+	char run[16]; /* number for --run; "": the only run of the folder */
 	bool is_complete;
 };
 
@@ -34,7 +34,7 @@ static enum ss_status baseline_open(const struct arguments *arguments, const cha
 	return SS_OK;
 }
 
-/* Whether no other run has files in that folder or below it. */
+/* Whether no other run has files in or below that folder. */
 static bool run_is_alone_in_folder(const struct ss_job *job, uint32_t run, const char *folder)
 {
 	size_t length = strlen(folder);
@@ -46,7 +46,7 @@ static bool run_is_alone_in_folder(const struct ss_job *job, uint32_t run, const
 	return true;
 }
 
-/* The newest runs of the folder; a run with a folder of its own is loaded from there. */
+/* Lists the newest runs of the folder; a run with its own folder is loaded from there. */
 static bool baseline_list_newest(const struct ss_job *job, const char *path, struct ss_arena *arena,
 				 struct places *out)
 {
@@ -73,6 +73,7 @@ static bool baseline_list_newest(const struct ss_job *job, const char *path, str
 	return true;
 }
 
+/* Loads and measures the runs; incomplete ones only if all are incomplete. */
 static enum ss_status baseline_add_newest(const struct arguments *arguments,
 					  struct ss_checking *checking, const struct places *places,
 					  struct ss_error *err)
@@ -124,7 +125,7 @@ enum ss_status cli_baselines_add(const struct arguments *arguments,
 
 	if (text && cli_stored_baseline_is(text))
 		return cli_stored_baseline_add(text, session, checking, err);
-	/* a path may have commas */
+	/* a path may contain commas */
 	if (text && stat(text, &info) == 0)
 		return baseline_add_path(arguments, checking, text, err);
 	for (; text && *text; text += *text == ',') {

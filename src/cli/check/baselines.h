@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baselines.h - the runs that a check compares with.
+ * baselines.h - the runs that a check compares against.
  */
 #ifndef SS_CLI_CHECK_BASELINES_H
 #define SS_CLI_CHECK_BASELINES_H
@@ -13,15 +13,15 @@
  */
 void cli_stored_baseline_begin(const struct arguments *arguments);
 
-/* stored.c: whether the text is STORE or STORE:key=value. */
+/* stored.c: whether the text is STORE or STORE:key=value... */
 bool cli_stored_baseline_is(const char *text);
 
-/* stored.c: adds the earlier runs of the store; `session` is the run that is checked. */
+/* stored.c: adds the earlier runs of the store; `session` is the run to be checked. */
 SS_MUST_USE
 enum ss_status cli_stored_baseline_add(const char *text, const struct ss_session *session,
 				       struct ss_checking *checking, struct ss_error *err);
 
-/* baselines.c: loads and measures what --against names, one run after the other. */
+/* baselines.c: loads and measures the runs that --against names, one after the other. */
 SS_MUST_USE
 enum ss_status cli_baselines_add(const struct arguments *arguments,
 				 const struct ss_session *session, struct ss_checking *checking,

@@ -14,7 +14,7 @@
 
 static struct ss_error engine_problem;
 
-/* The length of the path before the labels: colons may be part of it. 0: it is no store. */
+/* The length of the path before the labels, since paths may contain colons; 0: not a store. */
 static size_t store_length(const char *text)
 {
 	size_t length = strlen(text);
@@ -49,7 +49,7 @@ void cli_stored_baseline_begin(const struct arguments *arguments)
 		cli_engine_prepare(&engine_problem);
 }
 
-/* ":team=x:model=y"; the texts are cut apart. */
+/* Reads ":team=x:model=y"; splits the text in place. */
 static enum ss_status baseline_read_labels(char *text, struct ss_stored_label *labels,
 					   size_t *count, struct ss_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - command: answers a request of the viewer, for scripts and tests.
+ * ask.c - command: answers a request of the viewer; for scripts and tests.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - command: whether a run is slower than its baseline, for CI systems.
+ * check.c - command: tells whether a run is slower than its baseline; for CI systems.
  */
 #include "cli/check/baselines.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that are written beside the output; in the order of `outputs` below. */
+/* Files written besides the output; in the order of `outputs` below. */
 static const struct {
 	const char *option;
 	void (*render)(const struct ss_check_shown *shown, struct ss_text *out);
@@ -19,14 +19,14 @@ static const struct {
 	{ "benchmark", ss_check_benchmark },
 };
 
-/* All that is open while the runs are loaded. */
+/* Everything that is open while the runs are loaded. */
 struct written {
 	struct shown shown; /* standard output, or the file of --output */
 	struct output files[SS_COUNT(files)];
 	bool is_open[SS_COUNT(files)];
 };
 
-/* The summary of the step, opened before the sandbox is entered; NULL: there is none. */
+/* GitHub's summary of the job step, opened before the sandbox is entered; NULL: not requested. */
 static FILE *step_summary;
 
 static void check_allow(const struct arguments *arguments, struct sandbox_needs *needs)
@@ -103,8 +103,8 @@ static int write_file(const char *what, struct output *output,
 	return code;
 }
 
-/* Annotations go to standard output, where GitHub reads them. */
-static int tell_github(const char *what, const struct ss_check_shown *shown)
+/* Prints annotations to standard output, where GitHub reads them. */
+static int check_write_github(const char *what, const struct ss_check_shown *shown)
 {
 	struct ss_text text = { 0 };
 	bool is_fine = true;
@@ -142,7 +142,7 @@ static int check_write_reports(const struct command *command, const struct argum
 		code = code == EXIT_FINE ? own : code;
 	}
 	if (cli_option_given(arguments, "github")) {
-		own = tell_github(command->name, shown);
+		own = check_write_github(command->name, shown);
 		code = code == EXIT_FINE ? own : code;
 	}
 	return code;
@@ -150,6 +150,7 @@ static int check_write_reports(const struct command *command, const struct argum
 
 /* --- the run ---------------------------------------------------------------------------- */
 
+/* Loads the run and its baselines, and compares them. */
 static enum ss_status check_judge(const struct arguments *arguments, struct ss_checking *checking,
 				  double threshold, struct ss_session **session,
 				  struct ss_error *err)
@@ -160,7 +161,7 @@ static enum ss_status check_judge(const struct arguments *arguments, struct ss_c
 	struct progress_bar bar;
 	enum ss_status status;
 
-	/* the id of a run is made of its events */
+	/* a run's id is a hash of its events */
 	open.reduce = !checking->needs_traces && !(against && cli_stored_baseline_is(against));
 	open.diagnose = true;
 	open.snapshots = true;

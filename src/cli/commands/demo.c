@@ -30,7 +30,7 @@ static int demo_run(const struct command *command, const struct arguments *argum
 		return code;
 	printf("\nWhat stepscope finds in its traces:\n\n");
 	fflush(stdout);
-	traces.takers = SS_TAKER_DIAGNOSE; /* its -o is the folder of the traces */
+	traces.takers = SS_TAKER_DIAGNOSE; /* demo's -o is the folder for the traces */
 	traces.paths = &folder;
 	traces.path_count = 1;
 	code = show_run("diagnose", &traces);

@@ -10,7 +10,9 @@
 
 #define RUN_BYTES 256
 
-/* "--run 1,3" is run 1 of the first and run 3 of the second; one alone is of both. */
+/*
+ * "--run 1,3" selects run 1 of the first path and run 3 of the second; one number applies to both.
+ */
 static const char *run_of_side(const char *runs, uint32_t side, char name[RUN_BYTES])
 {
 	const char *comma = runs ? strchr(runs, ',') : NULL;
@@ -23,7 +25,7 @@ static const char *run_of_side(const char *runs, uint32_t side, char name[RUN_BY
 	return name;
 }
 
-/* Any view may be asked for: the traces are kept. */
+/* Keeps the traces, because any view may be requested. */
 static enum ss_status open_side(const struct arguments *arguments, uint32_t side,
 				struct ss_session **out, struct ss_error *err)
 {
@@ -56,7 +58,7 @@ static int diff_run(const struct command *command, const struct arguments *argum
 				"one folder and two of its runs (--run 1,2)\n");
 		return EXIT_USAGE;
 	}
-	/* report a wrong name before anything is loaded */
+	/* report a wrong name before loading */
 	if (request.what && ss_find_named(request.what, &view, &err) != SS_OK)
 		return show_fail(command->name, &err);
 	code = show_begin(command->name, arguments,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.c - command: what a job needs of each rank, as small files that any machine can join.
+ * digest.c - command: reduces each rank's trace to a small file; any machine can analyze the job
+ * from these files.
  *
- * Runs beside the files, under any launcher: each process takes every N-th file of the sorted list.
+ * Runs where the traces are, under any launcher: each process takes every N-th file of the sorted
+ * list.
  */
 #define _DEFAULT_SOURCE /* realpath() */
 
@@ -26,17 +28,17 @@
 #include "cli/output.h"
 #include "cli/stop.h"
 
-/* What the files of one run share. */
+/* State shared by the files of one run. */
 struct digesting {
 	const char *what;
 	const struct arguments *arguments;
 	const char *folder;
-	struct ss_strings *names; /* of digests, of all shares: no two files may have one */
+	struct ss_strings *names; /* of the digests of all shares: each name must be unique */
 	struct output *output;
 	struct ss_memory *memory;
 	struct digest_share share;
 	uint32_t threads;
-	struct stat place; /* of the folder */
+	struct stat place; /* identifies the folder */
 	struct digest_tally tally;
 };
 
@@ -49,15 +51,15 @@ static int digest_fail_file(const struct digesting *digesting, const char *path,
 /* --- one file ------------------------------------------------------------------------ */
 
 /*
- * A file that is read beside others. Its digest is made in memory: digests are small, and each is
- * written as soon as all before it are, in the order of the files.
+ * A file that is read in parallel with others. Its digest is built in memory, because digests are
+ * small, and written in the order of the files: as soon as all earlier ones are written.
  */
 struct ready {
 	const struct digesting *digesting;
 	const struct ss_path *path;
 	char output[SS_PATH_BYTES], *origin;
 	uint32_t threads;
-	bool is_first; /* of those that are read at once: it shows how far it is */
+	bool is_first; /* of those read in parallel: this one reports progress */
 	bool is_made;
 	enum ss_status opened, status;
 	struct ss_error err;
@@ -67,13 +69,14 @@ struct ready {
 	struct ss_text problem, digest;
 };
 
-static bool go_on(void *context, const struct ss_progress *progress)
+static bool digest_may_continue(void *context, const struct ss_progress *progress)
 {
 	(void)context;
 	(void)progress;
 	return !stop_asked();
 }
 
+/* Loads one trace. Only the first of a batch shows progress and handles Ctrl-C. */
 static enum ss_status digest_open_trace(const struct ready *ready, struct ss_session **out,
 					struct ss_error *err)
 {
@@ -85,7 +88,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 	open.reduce = true;
 	open.diagnose = true;
 	open.threads = ready->threads;
-	open.progress = ready->is_first ? progress_step : go_on;
+	open.progress = ready->is_first ? progress_step : digest_may_continue;
 	open.progress_context = &bar;
 	SS_TRY(ss_session_begin(&open, out, err));
 	(*out)->job.keeper = &ss_digest_keeper;
@@ -94,7 +97,7 @@ static enum ss_status digest_open_trace(const struct ready *ready, struct ss_ses
 	status = ss_session_add(*out, &open, err);
 	if (ready->is_first) {
 		progress_end(&bar);
-		stop_reading(true); /* others may still be read */
+		stop_reading(true); /* other threads may still be reading */
 	}
 	return status;
 }
@@ -107,6 +110,7 @@ static bool keep_bytes(void *context, const char *bytes, size_t length)
 	return !ss_text_failed(digest);
 }
 
+/* On any thread: fills `ready` with the digest of its file, or with the error. */
 static void digest_make_one(struct ready *ready)
 {
 	struct ss_sink sink = { keep_bytes, &ready->digest };
@@ -147,15 +151,20 @@ static void digest_print_one(struct digesting *digesting, const struct ready *re
 	digesting->tally.digest_bytes += ready->digest.length;
 }
 
-/* Other JSON lies beside traces; what is called after a rank should have been one. */
-static bool is_other(const struct ready *ready)
+/*
+ * Other JSON files may lie beside traces. A file named after a rank should be a trace, so its
+ * failure is reported.
+ */
+static bool digest_is_foreign_file(const struct ready *ready)
 {
 	return ready->path->from_folder &&
 	       (ready->status == SS_ERR_MISSING ||
 		(ready->has_problem && ss_find_rank_in_name(ready->path->path) < 0));
 }
 
-/* *is_full: the folder takes no more, so neither would it take the next one. */
+/*
+ * Sets *is_full if the folder cannot take this digest, so that it would refuse the next one, too.
+ */
 static int write_digest(struct digesting *digesting, struct ready *ready, bool *is_full)
 {
 	const struct output_inputs own = { .paths = &ready->path->path, .path_count = 1 };
@@ -163,7 +172,7 @@ static int write_digest(struct digesting *digesting, struct ready *ready, bool *
 
 	if (ready->opened != SS_OK)
 		return show_fail(digesting->what, &ready->err);
-	if (is_other(ready)) {
+	if (digest_is_foreign_file(ready)) {
 		digesting->tally.other++;
 		return EXIT_FINE;
 	}
@@ -180,7 +189,7 @@ static int write_digest(struct digesting *digesting, struct ready *ready, bool *
 	return code;
 }
 
-/* Whether it can be one, damaged or not: nothing else that has such a name is replaced. */
+/* Whether the file can be a digest, damaged or not: no other file is ever replaced. */
 static bool is_digest(const char *path)
 {
 	char begin[SS_DIGEST_MAGIC_BYTES] = { 0 };
@@ -193,7 +202,7 @@ static bool is_digest(const char *path)
 			memcmp(begin, SS_DIGEST_MAGIC, sizeof(begin)) == 0);
 }
 
-/* Whether the digest is to be written; *code says what is wrong if not. */
+/* Whether the digest must be written; if not, *code is the exit code. */
 static bool digest_is_wanted(struct digesting *digesting, const char *origin, const char *output,
 			     int *code)
 {
@@ -223,7 +232,7 @@ static bool digest_is_wanted(struct digesting *digesting, const char *origin, co
 	return *code == EXIT_FINE;
 }
 
-/* Whether the file is to be digested: then it is `ready`; else *code says what is wrong. */
+/* Fills `ready` if the file must be digested; if not, returns false and sets *code. */
 static bool digest_prepare_file(struct digesting *digesting, const struct ss_path *path,
 				struct ready *ready, int *code)
 {
@@ -243,11 +252,11 @@ static bool digest_prepare_file(struct digesting *digesting, const struct ss_pat
 	return false;
 }
 
-/* --- several at once ------------------------------------------------------------------ */
+/* --- several files in parallel --------------------------------------------------------- */
 
 /*
- * Files that each thread takes the next of. Large ones are read alone, with all threads: a
- * compressed file takes several times its bytes in memory (88.8 MB of gzip took 436 MB).
+ * Threads take files from a batch, one after the other. Large files are read alone, with all
+ * threads: a compressed file needs several times its size in memory (88.8 MB of gzip took 436 MB).
  */
 #define BATCH_BYTES ((uint64_t)64 << 20)
 #define BATCH_FILES 256 /* threads start and wait for each other once per batch */
@@ -257,11 +266,11 @@ struct digest_batch {
 	struct ready *items;
 	uint32_t count, capacity, threads;
 	_Atomic uint32_t next;
-	uint64_t bytes; /* of their files */
+	uint64_t bytes; /* of the batch's files */
 	struct ss_gate *gate;
-	/* what it guards, with is_made of each: */
+	/* guards the following, and is_made of each file: */
 	uint32_t written;
-	bool is_stopped; /* one of them says so */
+	bool is_stopped; /* a signal stopped one of them; reported only once */
 	_Atomic bool is_full;
 	int code;
 };
@@ -273,7 +282,7 @@ static void digest_release_ready(struct ready *ready)
 	free(ready->origin);
 }
 
-/* Writes what is ready and has nothing before it that is not. The gate is locked. */
+/* Writes the digests that are made and whose predecessors are all written. Needs the lock. */
 static void digest_write_ready(struct digest_batch *batch)
 {
 	while (batch->written < batch->count && batch->items[batch->written].is_made) {
@@ -303,7 +312,7 @@ static void make_some(void *context, uint32_t index)
 	while (!batch->is_full && !stop_asked() &&
 	       (next = atomic_fetch_add(&batch->next, 1)) < batch->count) {
 		digest_make_one(&batch->items[next]);
-		/* at once: a node that dies loses only what it is reading */
+		/* write at once: if the node dies, only the files in progress are lost */
 		ss_gate_lock(batch->gate);
 		batch->items[next].is_made = true;
 		digest_write_ready(batch);
@@ -311,7 +320,7 @@ static void make_some(void *context, uint32_t index)
 	}
 }
 
-/* Digests what is in the batch; returns the code of the last one that failed. */
+/* Digests the files of the batch; returns the exit code of the last one that failed. */
 static int digest_flush_batch(struct digest_batch *batch)
 {
 	uint32_t workers;
@@ -343,7 +352,7 @@ static uint64_t file_size(const char *path)
 	return stat(path, &info) == 0 && info.st_size > 0 ? (uint64_t)info.st_size : 0;
 }
 
-/* Adds a file that is ready, and digests the batch when it is full. */
+/* Adds a prepared file, and digests the batch when it is full. */
 static int add_ready(struct digest_batch *batch, const struct ready *ready)
 {
 	uint64_t bytes = file_size(ready->path->path);
@@ -361,7 +370,7 @@ static int add_ready(struct digest_batch *batch, const struct ready *ready)
 	return code;
 }
 
-/* A limit of memory is for each file that is read: then it is one at a time. */
+/* With a memory limit files are read one at a time, because the limit applies to each file. */
 static bool open_batch(struct digest_batch *batch, struct digesting *digesting,
 		       struct ss_arena *arena)
 {
@@ -371,7 +380,7 @@ static bool open_batch(struct digest_batch *batch, struct digesting *digesting,
 	batch->digesting = digesting;
 	batch->threads = threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
 	digesting->threads = batch->threads;
-	/* else each line is printed as soon as its file is done */
+	/* otherwise each line is printed as soon as its file is done */
 	batch->capacity = threads > 1 && !cli_option_given(digesting->arguments, "memory-limit")
 				  ? BATCH_FILES
 				  : 1;
@@ -382,14 +391,14 @@ static bool open_batch(struct digest_batch *batch, struct digesting *digesting,
 
 /* --- all files ----------------------------------------------------------------------- */
 
-/* Snapshots are read beside digests, and digests are digests already. */
+/* Snapshots are read beside digests, and digests need no conversion. */
 static bool digest_is_input(const struct ss_path *path)
 {
 	return !ss_find_is_digest(path->path) &&
 	       (!path->from_folder || !ss_find_is_snapshot(path->path));
 }
 
-/* A digest that lies where digests are written: an earlier run wrote it. */
+/* Whether the digest lies in the output folder: an earlier run wrote it. */
 static bool digest_is_earlier_output(const struct digesting *digesting, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -402,7 +411,7 @@ static bool digest_is_earlier_output(const struct digesting *digesting, const ch
 	       info.st_ino == digesting->place.st_ino;
 }
 
-/* Counts the files; fails, before any of them is read, where two would get one name. */
+/* Counts the files; fails before reading any if two of them would get the same name. */
 static int check_names(struct digesting *digesting, const struct ss_paths *paths, uint32_t *count)
 {
 	char name[SS_PATH_BYTES];
@@ -435,7 +444,7 @@ static int check_names(struct digesting *digesting, const struct ss_paths *paths
 	return EXIT_FINE;
 }
 
-/* One that cannot be read does not stop the others. */
+/* A file that cannot be read does not stop the others. */
 static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 		      struct digest_batch *batch)
 {
@@ -454,7 +463,7 @@ static int digest_all(struct digesting *digesting, const struct ss_paths *paths,
 	}
 	own = digest_flush_batch(batch);
 	if (digesting->tally.handled < digesting->tally.inputs && own == EXIT_FINE)
-		return EXIT_FAILED; /* a signal asked to stop between two files */
+		return EXIT_FAILED; /* a signal requested a stop between two files */
 	return own != EXIT_FINE ? own : code;
 }
 
@@ -512,7 +521,7 @@ static int digest(struct digesting *digesting, struct ss_memory *memory)
 	return code;
 }
 
-/* Creates it unless it is there. Fails before anything is read if it cannot be written. */
+/* Creates the folder if it is missing. Fails before anything is read if it is not writable. */
 static bool open_folder(struct digesting *digesting, bool *made)
 {
 	const char *verb = "create";
@@ -561,7 +570,7 @@ static int digest_run(const struct command *command, const struct arguments *arg
 	stop_made(made ? digesting.folder : NULL);
 	ss_memory_init(&memory, 0);
 	code = digest(&digesting, &memory);
-	/* another process of the launcher may use it */
+	/* another process of the launcher may use the folder */
 	if (made && !digesting.tally.written && digesting.share.count == 1)
 		rmdir(digesting.folder);
 	return code;

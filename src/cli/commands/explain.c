@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "view_pages.inc"
 
-/* NULL: there is none. */
+/* The page with that name; NULL: none. */
 static const char *page_of(const char *name)
 {
 	for (size_t i = 0; i < SS_COUNT(pages); i++)
@@ -32,7 +32,7 @@ static void add_page(const struct ss_request *request, const char *page, struct 
 		ss_text_add_string(out, page);
 }
 
-/* A name can be that of a rule and of a view: then both are explained. */
+/* A rule and a view can have the same name: then both are explained. */
 static enum ss_status explain_render(const struct ss_request *request, struct ss_text *out,
 				     struct ss_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manual.c - command: prints the manual page, made from the declarations.
+ * manual.c - command: prints the manual page, made from the declared commands and options.
  *
- * One page has all commands and all options, each option with the commands that take it. It uses
- * the macros of man(7), which every man program reads.
+ * One page has all commands and all options, each option with the commands that accept it. It uses
+ * the macros of man(7), which every man program supports.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 
-/* Lines of the source are not longer than this. */
+/* Longest line of the source. */
 #define LINE_BYTES 64
 
-/* Text in which roff sees no requests of its own. */
+/* Escapes text, so that roff sees no requests in it. */
 static void manual_add_text(const char *text, struct ss_text *out)
 {
 	size_t column = 0;
@@ -38,7 +38,7 @@ static void manual_add_text(const char *text, struct ss_text *out)
 	}
 }
 
-/* An entry: its name in bold, then what it is. */
+/* An entry: its name in bold, then its description. */
 static void manual_add_entry(const char *name, const char *more, const char *about,
 			     struct ss_text *out)
 {
@@ -90,7 +90,7 @@ static void list_name(const char *name, struct ss_text *list)
 	ss_text_addf(list, "%s%s", list->length ? ", " : "", name);
 }
 
-/* "diff, all views but tracks": views are many. */
+/* Lists who accepts an option: "diff, all views but tracks" instead of naming every view. */
 static void add_takers(const struct ss_option *option, struct ss_text *out)
 {
 	struct ss_text taking = { 0 }, without = { 0 };

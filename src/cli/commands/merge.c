@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - command: merges the traces of all ranks into one with one clock, for Perfetto.
+ * merge.c - command: merges the traces of all ranks into one trace with one clock, for Perfetto.
  */
 #include <stdio.h>
 #include <string.h>

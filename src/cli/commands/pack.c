@@ -18,13 +18,13 @@
 #define PATH_BYTES 4096
 #define ENDING ".stepscope"
 
-/* What the files of one run share. */
+/* State shared by the files of one run. */
 struct pack_command {
 	const char *what;
 	const struct arguments *arguments;
-	const char *folder; /* that they go to; NULL: beside each file */
+	const char *folder; /* output folder; NULL: beside each file */
 	struct redaction redaction;
-	struct ss_strings *names;    /* of packs that this run wrote: no two files may have one */
+	struct ss_strings *names;    /* of the packs of this run: each name must be unique */
 	struct output_inputs inputs; /* the files that are packed */
 	struct output *output;
 	struct ss_redactor *redactor;
@@ -32,7 +32,7 @@ struct pack_command {
 	uint64_t json_bytes, pack_bytes;
 };
 
-/* How much of the name stands before its ending. */
+/* The length of the name without its extension. */
 static size_t pack_stem_length(const char *name)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
@@ -47,7 +47,7 @@ static size_t pack_stem_length(const char *name)
 	return length;
 }
 
-/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
+/* "a/rank0.json.gz" becomes "a/rank0.stepscope", or "FOLDER/rank0.stepscope". */
 static bool name_of_pack(const struct pack_command *packing, const char *path, char out[PATH_BYTES])
 {
 	const char *folder = packing->folder, *slash = strrchr(path, '/');
@@ -84,7 +84,7 @@ static enum ss_status pack_open_trace(const struct pack_command *packing, const 
 	return show_load(packing->arguments, &open, out, err);
 }
 
-/* No times: a pack unpacks what is asked for, so what it saves depends on that. */
+/* Prints sizes but no times: a pack decompresses only what is requested, so its speedup varies. */
 static void pack_print_sizes(struct pack_command *packing, const char *path,
 			     const struct ss_file *file, uint64_t bytes)
 {
@@ -100,8 +100,8 @@ static void pack_print_sizes(struct pack_command *packing, const char *path,
 }
 
 /*
- * Opens the pack before it gets its name, and compares it with the trace: what cannot be read
- * back must not stand where the trace was.
+ * Opens the pack before it gets its final name and compares it with the trace: a pack that cannot
+ * be read back must never replace anything.
  */
 static enum ss_status read_back(const struct pack_command *packing, const char *path,
 				const struct ss_session *session, struct ss_error *err)
@@ -160,7 +160,7 @@ static int write_pack(struct pack_command *packing, struct ss_session *session, 
 	return code;
 }
 
-/* --force replaces packs, and nothing else that has such a name. */
+/* Whether the file is a pack: --force replaces packs only. */
 static bool is_pack(const char *path)
 {
 	char begin[SS_PACK_MAGIC_BYTES];
@@ -193,6 +193,7 @@ static int check_output(struct pack_command *packing, const char *file, const ch
 	return EXIT_FINE;
 }
 
+/* Packs one file; skips what is not a trace if the user gave only its folder. */
 static int pack_one(struct pack_command *packing, const struct ss_path *path)
 {
 	struct ss_session *session = NULL;
@@ -215,7 +216,7 @@ static int pack_one(struct pack_command *packing, const struct ss_path *path)
 	if (code != EXIT_FINE)
 		return code;
 	status = pack_open_trace(packing, path->path, packing->redactor, &session, &err);
-	/* other JSON lies beside traces; what is called after a rank should have been one */
+	/* other JSON files may lie beside traces; a file named after a rank should be a trace */
 	if (path->from_folder && (status == SS_ERR_MISSING ||
 				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
 		packing->other++;
@@ -244,7 +245,7 @@ static void tell_all(const struct pack_command *packing)
 		       packing->other == 1 ? " that is not a trace" : "s that are not traces");
 }
 
-/* The packs that lie beside the files are not read. */
+/* Lists the files to be packed, without packs that lie beside them. */
 static bool list_inputs(struct pack_command *packing, const struct ss_paths *paths,
 			struct ss_arena *arena)
 {
@@ -268,7 +269,7 @@ static int pack_all(struct pack_command *packing, const struct arguments *argume
 		code = show_fail(packing->what, &err);
 	else if (!list_inputs(packing, &paths, arena))
 		code = pack_fail_file(packing, "the list of files", "does not fit into memory");
-	/* one that cannot be packed does not stop the others */
+	/* a file that cannot be packed does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
 		int own = pack_one(packing, &paths.items[i]);
 
@@ -301,7 +302,7 @@ static int pack_files(struct pack_command *packing, const struct arguments *argu
 	return code;
 }
 
-/* Into a folder that is made, and goes again when nothing is written to it. */
+/* Packs into a folder, which is created if needed and removed again if nothing was written. */
 static int pack_into(struct pack_command *packing, const struct arguments *arguments)
 {
 	const char *folder = packing->folder;

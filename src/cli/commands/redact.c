@@ -15,13 +15,13 @@
 
 #define PATH_BYTES 4096
 
-/* What the files of one run share. */
+/* State shared by the files of one run. */
 struct redacting {
 	const char *what;
 	const struct arguments *arguments;
 	const char *output, *format;
 	struct ss_redactor *redactor;
-	struct ss_strings *names; /* of files that this run wrote: no two may have one */
+	struct ss_strings *names; /* of the files of this run: each name must be unique */
 	struct output_inputs inputs;
 	bool to_file; /* -o is the copy itself, not a folder */
 	uint32_t written, other;
@@ -40,7 +40,7 @@ static bool redact_ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* The path below the folder that was named; of a file that was named: its name. */
+/* The path relative to the folder that the user gave; for a single file: its name. */
 static const char *path_below(const struct redacting *redacting, const struct ss_path *path)
 {
 	const char *slash = strrchr(path->path, '/');
@@ -59,7 +59,7 @@ static const char *path_below(const struct redacting *redacting, const struct ss
 	return slash ? slash + 1 : path->path;
 }
 
-/* Makes the folders that the path lies in. */
+/* Creates the parent folders of the path. */
 static bool redact_make_folders(char *path)
 {
 	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
@@ -74,7 +74,7 @@ static bool redact_make_folders(char *path)
 	return true;
 }
 
-/* Where the copy goes in the folder; names of files are redacted, too, and zstd becomes gzip. */
+/* The path of the copy in the folder. File names are redacted, too, and zstd becomes gzip. */
 static int name_copy(struct redacting *redacting, const struct ss_path *path, char out[PATH_BYTES])
 {
 	const char *below = path_below(redacting, path);
@@ -170,7 +170,7 @@ static bool is_folder(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Into a folder that is made, and goes again when nothing is written to it. */
+/* Writes into a folder, which is created if needed and removed again if nothing was written. */
 static int redact_into(struct redacting *redacting, const struct ss_paths *paths)
 {
 	const char *folder = redacting->output;
@@ -183,7 +183,7 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 		return EXIT_FAILED;
 	}
 	stop_made(made ? folder : NULL);
-	/* one that cannot be redacted does not stop the others */
+	/* a file that cannot be redacted does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths->count; i++) {
 		int own = redact_one(redacting, &paths->items[i]);
 
@@ -195,7 +195,7 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 	return code;
 }
 
-/* Copies among the traces would be taken for ranks of theirs. */
+/* Copies among the traces would be mistaken for further ranks. */
 static int refuse_folder(const struct redacting *redacting)
 {
 	const struct arguments *arguments = redacting->arguments;

@@ -8,7 +8,7 @@
 #include "cli/redaction.h"
 #include "serve/page.h"
 
-/* Reads all of the source, unpacked; true when it is whole. */
+/* Reads the whole source, decompressed; false: it failed or is truncated. */
 static bool report_read_file(struct ss_source *source, struct ss_text *out, struct ss_error *err)
 {
 	char block[16384];
@@ -26,7 +26,7 @@ static bool report_read_file(struct ss_source *source, struct ss_text *out, stru
 	return source->flaw == SS_SOURCE_WHOLE;
 }
 
-/* The page that is built in, which is compressed, or the one of a file. */
+/* The built-in page, which is compressed, or the page from a file. */
 static int find_page(const char *what, const char *path, struct ss_text *out)
 {
 	struct ss_source *source = NULL;
@@ -63,7 +63,7 @@ static enum ss_status report_open_run(const struct arguments *arguments,
 
 	open.snapshots = true;
 	open.redactor = redactor;
-	/* --run is about the first: the one to compare with is another path */
+	/* --run applies to the first path, not to the one to compare with */
 	if (compare)
 		open.run = NULL;
 	return show_load(arguments, &open, out, err);

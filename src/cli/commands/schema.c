@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema.c - command: the JSON Schema of an output, or the list of all.
+ * schema.c - command: prints the JSON Schema of an output, or lists all schemas.
  */
 #include <stdio.h>
 

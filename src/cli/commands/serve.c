@@ -14,7 +14,7 @@
 #include "cli/served/fleet.h"
 #include "serve/serve.h"
 
-/* What the body of the server works with. */
+/* State of the server's main thread. */
 struct serve_visit {
 	const char *name; /* of the command */
 	const struct arguments *arguments;
@@ -24,8 +24,8 @@ struct serve_visit {
 	struct progress_bar bar;
 	uint32_t run, run_count;
 	bool wants_browser, is_greeted;
-	bool is_mute;    /* the link could not be written */
-	sigset_t before; /* what was held back before the server's threads began */
+	bool is_mute;    /* the link could not be printed */
+	sigset_t before; /* signals that were blocked before the server's threads started */
 	int code;
 };
 
@@ -46,7 +46,7 @@ static void serve_on_signal(int signal)
 	stopped = 1;
 }
 
-/* Holds Ctrl-C and SIGTERM back; *before: what was held back until then. */
+/* Blocks Ctrl-C and SIGTERM; *before: the signals that were blocked until then. */
 static void block_signals(sigset_t *before)
 {
 	sigset_t ends;
@@ -57,7 +57,7 @@ static void block_signals(sigset_t *before)
 	sigprocmask(SIG_BLOCK, &ends, before);
 }
 
-/* Ctrl-C and SIGTERM end the server in order, a second one at once. */
+/* Ctrl-C and SIGTERM end the server cleanly; a second one ends it at once. */
 static void watch_signals(void)
 {
 	struct sigaction action;
@@ -70,7 +70,7 @@ static void watch_signals(void)
 	action.sa_flags = 0;
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
-	/* the one who opens the browser is not waited for */
+	/* nobody waits for the child that opens the browser */
 	sigaction(SIGCHLD, &action, NULL);
 }
 
@@ -92,7 +92,7 @@ static void print_link(struct serve_visit *visit)
 	}
 	printf("Press Ctrl-C to stop.\n");
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		/* nobody can reach it: only the link has the token */
+		/* nobody could reach the server: only the link has the token */
 		fprintf(stderr, "stepscope %s: cannot write the link: %s\n", visit->name,
 			strerror(errno));
 		clearerr(stdout);
@@ -106,8 +106,8 @@ static void print_link(struct serve_visit *visit)
 			"can read these traces; the connection is not encrypted\n");
 }
 
-/* Once something could be read: a page of a path that does not exist would be dead at once. */
-static void greet(struct serve_visit *visit)
+/* Prints the link once loading has begun: if the path does not exist, no page opens in vain. */
+static void serve_show_link(struct serve_visit *visit)
 {
 	if (visit->is_greeted)
 		return;
@@ -122,7 +122,7 @@ static bool serve_on_progress(void *context, const struct ss_progress *progress)
 	struct serve_visit *visit = context;
 
 	ss_server_progress(visit->server, visit->run, visit->run_count, progress);
-	greet(visit);
+	serve_show_link(visit);
 	return progress_step(&visit->bar, progress) && !stopped;
 }
 
@@ -138,7 +138,7 @@ static enum ss_status serve_load_run(struct serve_visit *visit, const char *cons
 	open.reduce = open.diagnose = show_are_digests(paths, count);
 	open.progress = serve_on_progress;
 	open.progress_context = visit;
-	/* --run is about the first: the one to compare with is another path */
+	/* --run applies to the first path, not to the one to compare with */
 	if (visit->run)
 		open.run = NULL;
 	status = ss_session_open(&open, session, err);
@@ -173,7 +173,7 @@ static enum ss_status serve_load_runs(struct serve_visit *visit, struct ss_error
 			       : status;
 }
 
-/* Waits for Ctrl-C, beside the server's own threads. */
+/* Waits for Ctrl-C while the server's threads work. */
 static void wait_for_end(struct serve_visit *visit)
 {
 	sigset_t before;
@@ -197,7 +197,7 @@ static void body(void *context)
 	sigprocmask(SIG_SETMASK, &visit->before, NULL);
 	status = serve_load_runs(visit, &err);
 	if (status == SS_OK) {
-		greet(visit);
+		serve_show_link(visit);
 		wait_for_end(visit);
 	} else if (status == SS_ERR_STOPPED) {
 		visit->code = EXIT_INTERRUPTED;
@@ -213,7 +213,7 @@ static uint16_t port_of(const struct arguments *arguments)
 	return (uint16_t)cli_option_count(arguments, "port");
 }
 
-/* What this server offers beside the routes of the library. */
+/* The routes of this server besides those of the library. */
 static enum ss_status begin_routes(const char *store, const struct ss_open_options *open,
 				   struct ss_error *err)
 {
@@ -236,7 +236,7 @@ static int serve(struct serve_visit *visit)
 	if (gethostname(machine, sizeof(machine) - 1) == 0)
 		options.machine = machine;
 	watch_signals();
-	/* the server's threads never take a signal: it must wake the one that waits for it */
+	/* the server's threads must not receive signals: the thread that waits has to wake up */
 	block_signals(&visit->before);
 	status = begin_routes(store, &open, &err);
 	if (status == SS_OK)
@@ -293,7 +293,7 @@ static int serve_run(const struct command *command, const struct arguments *argu
 			command->name);
 		return EXIT_USAGE;
 	}
-	/* told now: it is read last, when the page is open already */
+	/* reported now, because it is read last, when the page is already open */
 	if (compare && strcmp(compare, "-") != 0 && access(compare, F_OK) != 0) {
 		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, compare,
 			strerror(errno));

@@ -21,7 +21,7 @@ static int sim_list(const struct arguments *arguments, const char *what)
 			&err);
 }
 
-/* The library reports counts that do not fit as out of range. */
+/* Counts that do not fit become UINT32_MAX, which the library reports as out of range. */
 static bool sim_fill_options(const struct arguments *arguments, struct ss_simulation *out)
 {
 	bool has_offset = cli_option_given(arguments, "clock-offset-ms");
@@ -64,8 +64,8 @@ static bool sim_fill_options(const struct arguments *arguments, struct ss_simula
 	return true;
 }
 
-/* A name that is not there: says so, with the one that was probably meant. */
-static bool knows(const char *name)
+/* Whether the preset exists; if not, prints an error with the most similar name. */
+static bool sim_check_preset(const char *name)
 {
 	struct ss_guess guess = ss_guess_begin(name);
 	struct ss_sim_preset preset, best;
@@ -115,7 +115,7 @@ static int sim_run(const struct command *command, const struct arguments *argume
 			command->name);
 		return EXIT_USAGE;
 	}
-	if ((preset && !knows(preset)) || !sim_fill_options(arguments, &simulation))
+	if ((preset && !sim_check_preset(preset)) || !sim_fill_options(arguments, &simulation))
 		return EXIT_USAGE;
 	return simulated_write(command->name, &simulation, cli_option_text(arguments, "progress"));
 }

@@ -34,7 +34,7 @@ static void list_views(void)
 	}
 }
 
-/* A word that is no file can only be meant as a view. */
+/* A word that is not a file can only be a view. */
 static bool is_file(const char *word)
 {
 	struct stat info;
@@ -42,7 +42,7 @@ static bool is_file(const char *word)
 	return strcmp(word, "-") == 0 || strchr(word, '/') || stat(word, &info) == 0;
 }
 
-/* `diff BEFORE AFTER` reads like a sentence; elsewhere the file comes first. */
+/* Finds the view among the words: last, or first as in `diff BEFORE AFTER`; NULL: none. */
 static const char *snapshot_split_words(const struct arguments *arguments, struct arguments *files)
 {
 	size_t last = arguments->path_count - 1;
@@ -61,7 +61,7 @@ static const char *snapshot_split_words(const struct arguments *arguments, struc
 	return arguments->path_count == 2 ? "diff" : NULL;
 }
 
-/* Two files are compared; each is a session of its own, as each may be a folder. */
+/* Compares two files; each gets its own session, as each may be a folder. */
 static enum ss_status open_sides(const struct arguments *files, struct ss_session **sides,
 				 struct ss_error *err)
 {

@@ -12,17 +12,17 @@
 #include "cli/sql/query.h"
 #include "cli/stop.h"
 
-/* Queries are written by people, or by programs that people write. */
+/* Queries are text that people write, or their programs. */
 #define QUERIES_BYTES_MAX ((size_t)16 << 20)
 
-/* The words of the command line. */
+/* The command line split into its parts. */
 struct sql_words {
 	size_t path_count;
 	const char *query; /* NULL: from a file, from standard input, or at a prompt */
 	const char *file;  /* "-": standard input; NULL: none */
 };
 
-/* The engine is loaded before the sandbox is entered: why it could not be. */
+/* Why the engine could not be loaded, before the sandbox was entered; reported later. */
 static struct ss_error engine_problem;
 
 static bool sql_path_exists(const char *path)
@@ -32,7 +32,7 @@ static bool sql_path_exists(const char *path)
 	return stat(path, &info) == 0;
 }
 
-/* A list and the table that it is about may be two words. */
+/* A list such as .schema and its table may be two words. */
 static bool take_list(const struct arguments *arguments, struct sql_words *words)
 {
 	static char list[256];
@@ -112,7 +112,7 @@ static enum ss_status read_queries(const char *path, struct ss_text *out, struct
 	return status;
 }
 
-/* The queries of the command line or of a file; without any, the prompt asks for them. */
+/* Runs the queries of the command line or of a file; without any, starts the prompt. */
 static enum ss_status sql_run_queries(struct query *query, const struct sql_words *words,
 				      struct ss_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - command: keeps what was found in many runs in a folder of Parquet.
+ * store.c - command: keeps the findings of many runs in a folder of Parquet files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 #include "cli/stop.h"
 #include "cli/store/runs.h"
 
-/* What can be done with a store. */
+/* A subcommand of `store`. */
 struct action {
 	const char *name;
-	const char *options;            /* of its own, with spaces around each */
-	size_t words_least, words_most; /* with its name */
+	const char *options;            /* options that only it accepts, each between spaces */
+	size_t words_least, words_most; /* including its name */
 	const char *words;              /* what follows its name */
 	int (*run)(const char *what, const struct arguments *arguments);
 };
@@ -182,7 +182,7 @@ static const struct action *find_action(const struct arguments *arguments)
 	return NULL;
 }
 
-/* Options of other actions are refused as those of other commands are. */
+/* Refuses options of other subcommands, as the parser refuses those of other commands. */
 static bool takes_options(const struct command *command, const struct action *action,
 			  const struct arguments *arguments)
 {
@@ -202,7 +202,7 @@ static bool takes_options(const struct command *command, const struct action *ac
 	return true;
 }
 
-/* The engine is loaded before the sandbox is entered, which allows writing to the store alone. */
+/* Loads the engine before the sandbox is entered, which allows writing only to the store. */
 static void store_allow(const struct arguments *arguments, struct sandbox_needs *needs)
 {
 	if (!find_action(arguments) || arguments->path_count < 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - command: the version, what this build has, and which sandbox the machine offers.
+ * version.c - command: prints the version, the features of this build, and the sandbox of this
+ * machine.
  */
 #include <stdio.h>
 
@@ -8,7 +9,7 @@
 
 #include "about.inc"
 
-/* The sentence for people; what each lock is, docs/commands/serve.md says. */
+/* The sentence for people; docs/commands/serve.md explains the locks. */
 static const char *sandbox_sentence(struct sandbox_offer offer)
 {
 	if (offer.has_filter && offer.landlock_abi)

@@ -11,7 +11,7 @@
 #include "cli/store/runs.h"
 #include "store/watch.h"
 
-/* A run that lacks ranks is added after this many times the settle time. */
+/* A run with missing ranks is added after this many times the settle time. */
 #define PATIENCE 6
 
 static struct ss_error engine_problem;
@@ -24,7 +24,9 @@ static void watch_allow(const struct arguments *arguments, struct sandbox_needs 
 	cli_engine_prepare(&engine_problem);
 }
 
-/* Adds what arrived; one that cannot be added is named, and does not stop the others. */
+/*
+ * Adds the runs that arrived; a run that cannot be added is reported and does not stop the others.
+ */
 static enum ss_status watch_add_arrived(struct store_runs *runs, struct ss_watcher *watcher,
 					const struct ss_arrived *arrived, struct ss_error *err)
 {
@@ -86,7 +88,7 @@ static int watch_run(const struct command *command, const struct arguments *argu
 	}
 	if (engine_problem.code != SS_OK)
 		return show_fail(command->name, &engine_problem);
-	/* signals end it between two steps: that is how it is meant to end */
+	/* a signal ends it between two steps, which is the normal way to stop it */
 	stop_filling(true);
 	code = cli_store_runs_open(command->name, arguments, cli_option_text(arguments, "store"),
 				   &runs);

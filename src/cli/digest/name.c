@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * name.c - how the digest of a trace is called.
+ * name.c - the file name of a trace's digest.
  */
 #include "cli/digest/name.h"
 
@@ -9,7 +9,7 @@
 
 #define ENDING ".digest"
 
-/* How much of the path stands before its ending. */
+/* The length of the path without its extension. */
 static size_t digest_stem_length(const char *path)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json", ".stepscope" };
@@ -24,7 +24,7 @@ static size_t digest_stem_length(const char *path)
 	return length;
 }
 
-/* The path from the folder that was given on, else the name alone. */
+/* The path relative to the folder that the user gave; otherwise only the name. */
 static const char *within(const struct arguments *arguments, const struct ss_path *path)
 {
 	const char *slash = strrchr(path->path, '/');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - reads --share, and what launchers leave in the environment.
+ * share.c - reads --share, and the environment variables of launchers.
  */
 #include "cli/digest/share.h"
 
@@ -12,9 +12,9 @@
 #include "base/system/thread.h"
 
 /*
- * What launchers tell each of their processes, the innermost first: mpirun starts its processes
- * from one of Slurm. Only steps of Slurm have SLURM_STEP_NUM_TASKS: a batch script is task 0, too,
- * and has all files to do.
+ * Variables that launchers set for each process, the innermost launcher first: mpirun may run
+ * inside a Slurm task. Only Slurm job steps have SLURM_STEP_NUM_TASKS: a batch script is task 0 as
+ * well, but has to handle all files.
  */
 static const struct {
 	const char *number, *count, *first;
@@ -49,7 +49,7 @@ static bool read_variable(const char *name, uint32_t *out)
 	return text && read_count(text, '\0', out, &rest);
 }
 
-/* The number of a node in "4(x2),3": 4 of nodes 0 and 1, 3 of node 2. 0: not said. */
+/* The entry for a node in "4(x2),3": 4 for nodes 0 and 1, 3 for node 2. 0: not given. */
 static uint32_t in_list(const char *list, uint32_t node)
 {
 	while (list && *list) {
@@ -106,8 +106,8 @@ bool share_read(const char *text, struct digest_share *out)
 }
 
 /*
- * Not all launchers bind their processes to cores of their own: without it each of 8 processes
- * would start a thread, and hold a file in memory, for every core of the machine.
+ * Not all launchers bind processes to separate cores: otherwise each of 8 processes would start a
+ * thread, and keep a file in memory, for every core of the machine.
  */
 uint32_t share_threads(const struct digest_share *share)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - which files a process of a launcher takes: every N-th of the sorted list.
+ * share.h - the share of a process started by a launcher: every N-th file of the sorted list.
  */
 #ifndef SS_CLI_DIGEST_SHARE_H
 #define SS_CLI_DIGEST_SHARE_H
@@ -10,14 +10,14 @@
 
 struct digest_share {
 	uint32_t number, count;
-	uint32_t beside; /* processes of the launcher on this machine, with this one; at least 1 */
-	const char *by;  /* the variable that says so; NULL: the option, or nobody */
+	uint32_t beside; /* the launcher's processes on this machine, with this one; at least 1 */
+	const char *by;  /* the variable that it was read from; NULL: the option, or no launcher */
 };
 
-/* `text` is the option "I/N"; NULL: what the launcher says. False: it is none. */
+/* `text` is the option "I/N"; NULL: use the launcher's variables. False: not a valid share. */
 bool share_read(const char *text, struct digest_share *out);
 
-/* How many threads are this process's part of the machine. */
+/* The number of threads for this process, so that all processes together use the machine once. */
 uint32_t share_threads(const struct digest_share *share);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.c - the lines at the end of `digest`.
+ * tally.c - the summary that `digest` prints at its end.
  */
 #include "cli/digest/tally.h"
 
@@ -9,7 +9,7 @@
 #include "api/find_files.h"
 #include "cli/output.h"
 
-#define SHOWN_PATHS 3 /* in a command to paste: as many as a line has room for */
+#define SHOWN_PATHS 3 /* in a command to paste: as many as fit on a line */
 
 void cli_tally_refuse(struct digest_refusal *refusal, const char *path)
 {

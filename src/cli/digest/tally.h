@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - what became of the files of one run of `digest`, and the lines that say so.
+ * tally.h - counts what happened to the files of one run of `digest`, and prints the summary.
  */
 #ifndef SS_CLI_DIGEST_TALLY_H
 #define SS_CLI_DIGEST_TALLY_H
@@ -9,25 +9,25 @@
 #include "cli/command.h"
 #include "cli/digest/share.h"
 
-/* Digests that are left as they are: one line for all of them. */
+/* Digests that were not replaced: one line reports all of them. */
 struct digest_refusal {
 	uint32_t count;
 	char first[SS_PATH_BYTES];
 };
 
 struct digest_tally {
-	uint32_t inputs;  /* of this share */
-	uint32_t handled; /* of these, whatever became of them */
+	uint32_t inputs;  /* in this share */
+	uint32_t handled; /* of these, with any result */
 	uint32_t written, current, broken, other;
-	uint32_t digests; /* given instead of traces, and not of the folder that is written */
-	uint32_t swept;   /* unfinished files of killed processes that are gone */
+	uint32_t digests; /* given as inputs, outside of the output folder */
+	uint32_t swept;   /* unfinished files of killed processes that were removed */
 	struct digest_refusal existing, foreign;
 	uint64_t trace_bytes, digest_bytes;
 };
 
 void cli_tally_refuse(struct digest_refusal *refusal, const char *path);
 
-/* Prints all lines at the end of a run. */
+/* Prints the summary of a run. */
 void cli_tally_print(const struct digest_tally *tally, const char *what,
 		     const struct arguments *arguments, const struct digest_share *share,
 		     uint32_t threads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet.c - route: a question about all runs of the store (store/fleet.h), and where the step of a
- * job changed for good.
+ * fleet.c - route: a query on all runs of the store (store/fleet.h), and the change points of a
+ * job's step time.
  */
 #include "cli/served/fleet.h"
 
@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "store/fleet.h"
 
-/* Changes that are worth a mark; 'stepscope check' judges by the same. */
+/* Smallest change that gets a mark; 'stepscope check' uses the same threshold. */
 #define CHANGE_SHARE 0.03
 
 /* Columns of the query "series". */
@@ -32,7 +32,7 @@ static void fleet_add_number(struct ss_text *out, const char *name, double value
 	ss_text_addf(out, ",\"%s\":%.0f", name, value);
 }
 
-/* The change points of one job, whose rows are `from` to before `to`. */
+/* Adds the change points of one job, whose rows are `from` up to but not including `to`. */
 static bool fleet_add_change_points(const struct ss_table *table, uint32_t from, uint32_t to,
 				    struct ss_text *out, const char **comma)
 {
@@ -104,7 +104,7 @@ static enum ss_status fleet_answer_query(struct fleet *fleet, const struct ss_fl
 	return status;
 }
 
-/* What is wrong is an answer: a store may be empty, or DuckDB missing. */
+/* Errors are answers: the store may be empty, or DuckDB missing. */
 static enum ss_status fleet_route_run(const struct ss_asked *asked, struct ss_answer *out,
 				      struct ss_error *err)
 {

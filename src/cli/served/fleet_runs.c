@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet_runs.c - routes: opens a run of the store, and answers requests about open ones.
+ * fleet_runs.c - routes: opens a run of the store, and answers requests about open runs.
  *
- * The store says where the traces of a run are; a request names the run alone, and never a file.
+ * The store knows where the traces of a run are; a request names only the run, never a file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void cli_fleet_run_close(struct fleet_run *run)
 	*run = (struct fleet_run){ 0 };
 }
 
-/* The open run of that id, which stays open until it is given back; NULL: it is not open. */
+/* The open run with that id, which stays open until it is released; NULL: not open. */
 static struct fleet_run *fleet_run_take(struct fleet *fleet, const char *id)
 {
 	struct fleet_run *found = NULL;
@@ -46,10 +46,10 @@ static void fleet_run_give_back(struct fleet *fleet, struct fleet_run *run)
 }
 
 /*
- * A place for a run; closes the one that was used least recently. Only the worker that calls this
- * opens runs, and the other one uses at most one, so that there is a place.
+ * A free slot for a run, made by closing the least recently used one if needed. Only the worker
+ * that calls this opens runs, and the other worker uses at most one, so there always is a slot.
  */
-static struct fleet_run *free_place(struct fleet *fleet)
+static struct fleet_run *fleet_free_slot(struct fleet *fleet)
 {
 	struct fleet_run *oldest = NULL, closing = { 0 };
 
@@ -63,12 +63,12 @@ static struct fleet_run *free_place(struct fleet *fleet)
 	closing = *oldest;
 	*oldest = (struct fleet_run){ 0 };
 	ss_gate_unlock(fleet->gate);
-	/* the routes of a run know the place, not the copy; nobody asks them any more */
+	/* routes keep pointers to the slot, not to this copy; nobody calls them any more */
 	cli_fleet_run_close(&closing);
 	return oldest;
 }
 
-/* Where the store says that the traces are. */
+/* Asks the store where the traces of the run are. */
 static enum ss_status find_source(struct fleet *fleet, const char *id, struct ss_text *out,
 				  struct ss_error *err)
 {
@@ -99,7 +99,7 @@ static bool fleet_run_on_progress(void *context, const struct ss_progress *progr
 {
 	struct fleet *fleet = context;
 
-	/* how far the file is counts as the work of the answer */
+	/* loading the file counts as work on the answer */
 	return ss_server_work(fleet->server, progress) && !fleet->is_over();
 }
 
@@ -123,7 +123,7 @@ static enum ss_status fleet_run_load(struct fleet *fleet, const char *path, stru
 	if (!served_begin(&out->served, open.threads, open.memory_limit_bytes, fleet->is_over))
 		return ss_fail_memory(err, "the run");
 	out->runs->own = &out->served.own;
-	/* what several routes share is made by one */
+	/* compute here what several routes share, so that no two workers do it at once */
 	status = ss_ask(out->runs, "job", &unused, err);
 	ss_text_release(&unused.body);
 	return status;
@@ -146,7 +146,7 @@ static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct
 				 "'%.200s'",
 				 path.length ? path.data : "nothing");
 	if (status == SS_OK) {
-		place = free_place(fleet);
+		place = fleet_free_slot(fleet);
 		status = fleet_run_load(fleet, path.data, place, err);
 		ss_gate_lock(fleet->gate);
 		if (status == SS_OK)
@@ -190,7 +190,7 @@ static bool fleet_run_is_apart(const struct fleet_run *run, const char *request)
 	return false;
 }
 
-/* Each kind has its worker: a route of one must not run on that of the other. */
+/* Each kind has its own worker: a route must not run on the worker of the other kind. */
 static enum ss_status fleet_run_ask(const struct ss_asked *asked, bool apart, struct ss_answer *out,
 				    struct ss_error *err)
 {

@@ -15,13 +15,16 @@
 
 /* SQL of the page. */
 struct served_sql {
-	struct ss_error problem; /* why there is no DuckDB */
+	struct ss_error problem; /* why DuckDB is not available */
 	struct ss_sql_options options;
 	struct ss_sql *sqls[SS_RUNS_MAX]; /* opened by the first query on the run */
-	/* numbers of the page: of the query at work, and of the last one to be stopped; 0: none */
+	/*
+	 * numbers that the page gives to queries: the running one, and the last one to stop; 0:
+	 * none
+	 */
 	struct ss_gate *gate;
 	int64_t running, stopped;
-	int64_t end_ns; /* it may work until then */
+	int64_t end_ns; /* deadline of the running query */
 	bool (*is_over)(void);
 };
 
@@ -30,10 +33,12 @@ struct served {
 	struct served_sql sql;
 };
 
-/* Loads DuckDB. Where it is missing, the page says how to get it. */
+/* Loads DuckDB. If it is missing, the page explains how to get it. */
 void served_prepare(struct served *served);
 
-/* False without memory; to be ended all the same. `is_over`: whether the server is to end. */
+/*
+ * False without memory; call served_end() all the same. `is_over`: whether the server is stopping.
+ */
 SS_MUST_USE
 bool served_begin(struct served *served, uint32_t threads, uint64_t memory_limit_bytes,
 		  bool (*is_over)(void));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sql.c - routes: a query of the page, and its end before it is done.
+ * sql.c - routes: runs a query of the page, and stops it.
  *
- * A query runs on the same worker as views, because it reads what they read; the timeline is
- * answered beside it. A mistake in a query is an answer, not a failure of the request.
+ * A query runs on the same worker as views, because it reads the same data; the other worker
+ * answers for the timeline meanwhile. An error in a query is an answer, not a failed request.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,16 +15,16 @@
 #include "cli/served/served.h"
 #include "cli/sql/query.h"
 
-/* Rows that the page gets; a CSV has all of them. */
+/* Rows for the page; a CSV has all rows. */
 #define ROWS_MAX 10000
 
-/* Other tabs wait meanwhile; the command has all the time. */
+/* Time limit, because other tabs wait meanwhile; the command `sql` has none. */
 #define QUERY_SECONDS 60
 
-/* For the number of rows, if there are more than the page gets. */
+/* Time limit for counting the rows, if there are more than the page gets. */
 #define COUNT_SECONDS 2
 
-/* Rows of a CSV that are rendered at a time, and its size: what a browser saves. */
+/* CSV rows that are rendered at a time, and the largest CSV for a browser to save. */
 #define CSV_ROWS 32768
 #define CSV_BYTES_MAX ((size_t)256 << 20)
 
@@ -96,7 +96,7 @@ void served_end(struct served *served)
 		ss_gate_close(desk->gate);
 }
 
-/* The database of the run that is asked about. */
+/* Finds or opens the database of the requested run. */
 static enum ss_status sql_route_open_database(const struct ss_asked *asked, struct ss_sql **out,
 					      struct ss_error *err)
 {
@@ -120,7 +120,7 @@ struct running {
 	const char *query; /* all statements */
 	int64_t begin_ns;
 	bool is_csv;
-	int64_t at;        /* of a problem, in the query; -1: not known */
+	int64_t at;        /* position of an error in the query; -1: not known */
 	int64_t row_count; /* of the last statement with rows; -1: not counted */
 	bool has_rows;
 	struct ss_text table;
@@ -168,7 +168,7 @@ static enum ss_status render_rows(struct running *running, struct ss_sql_answer 
 	return SS_OK;
 }
 
-/* How many rows there are, if it takes no time; what fails here is not worth a word. */
+/* Counts the rows within the time limit; a failure here is not worth reporting. */
 static void sql_route_count_rows(struct running *running, const struct ss_sql_text *statement)
 {
 	struct served_sql *desk = desk_of(running->asked);
@@ -228,7 +228,7 @@ static enum ss_status sql_route_run_statements(struct running *running, struct s
 	return SS_OK;
 }
 
-/* Why it failed, for people. */
+/* Adds the error to the answer, in words for people. */
 static void add_error(const struct running *running, enum ss_status status,
 		      const struct ss_error *problem, struct ss_text *out)
 {
@@ -316,10 +316,10 @@ static enum ss_status run_stop(const struct ss_asked *asked, struct ss_answer *o
 
 	SS_TRY(ss_asked_needed(asked, "id", 1, INT64_MAX, &id, err));
 	ss_gate_lock(desk->gate);
-	desk->stopped = id; /* also of one that waits for its turn */
+	desk->stopped = id; /* also stops a query that is still queued */
 	is_running = desk->running == id;
 	ss_gate_unlock(desk->gate);
-	/* it may be computing a view */
+	/* the query may be computing a view */
 	if (is_running)
 		ss_session_cancel(asked->session);
 	ss_text_add_string(&out->body, "{}\n");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sql_schema.c - route: the tables of SQL with their columns, and example queries.
+ * sql_schema.c - route: the SQL tables with their columns, and example queries.
  */
 #include "api/renderers.h"
 #include "base/text.h"
 #include "cli/served/served.h"
 
-/* docs/sql.md has them; tools/questions.py takes them out. */
+/* tools/questions.py takes them from docs/sql.md. */
 static const struct {
 	const char *title, *query;
 } questions[] = {

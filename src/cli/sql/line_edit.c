@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_edit.c - lines by libedit.
+ * line_edit.c - reads lines with libedit.
  */
 #include "cli/sql/line.h"
 
@@ -16,11 +16,12 @@
 #define REMEMBERED 1000
 #define SHOWN_MAX 100
 
-/* How soon a signal is noticed that another thread took: it does not interrupt the wait. */
+/* How soon a signal is noticed if another thread received it, as it does not interrupt the wait. */
 #define NOTICE_MS 100
 
-/* Ctrl-D. libedit shows the prompt before it takes the terminal out of line mode: a Ctrl-D that is
- * faster ends a line there, and is then read as a zero.
+/*
+ * Ctrl-D. libedit prints the prompt before it takes the terminal out of line mode: a Ctrl-D that
+ * arrives in between ends a line there, and reads as a zero byte.
  */
 #define KEY_END '\004'
 
@@ -46,7 +47,7 @@ void cli_line_clear(void)
 	is_interrupted = 1;
 }
 
-/* Waits for a key; false: Ctrl-C came instead. */
+/* Waits for a key; false: Ctrl-C was pressed. */
 static bool wait_for_key(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -57,7 +58,7 @@ static bool wait_for_key(void)
 	return false;
 }
 
-/* Ctrl-C ends the line where it is, and it is thrown away. */
+/* Ctrl-C ends the line, which is discarded. */
 static int read_letter(EditLine *edit, wchar_t *out)
 {
 	mbstate_t state = { 0 };
@@ -82,7 +83,7 @@ static int read_letter(EditLine *edit, wchar_t *out)
 			byte = KEY_END;
 		used = mbrtowc(out, &byte, 1, &state);
 		if (used == (size_t)-2)
-			continue; /* a part of a letter */
+			continue; /* part of a multibyte character */
 		if (used == (size_t)-1)
 			*out = L'?';
 		return 1;
@@ -95,14 +96,14 @@ static bool line_edit_is_word_char(char letter)
 	       (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
 }
 
-/* The letters that all candidates share, and how many candidates there are. */
+/* The length that all candidates have in common, and the number of candidates. */
 static size_t shared_length(const struct line_word *word, size_t *count)
 {
 	char kept[64];
 	const char *first = line.complete(line.context, word, 0), *other;
 	size_t shared;
 
-	/* the next one may take its place */
+	/* the next candidate may reuse its memory */
 	snprintf(kept, sizeof(kept), "%s", first ? first : "");
 	shared = strlen(kept);
 	for (*count = first ? 1 : 0; first; (*count)++) {

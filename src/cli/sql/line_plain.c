@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_plain.c - lines as the terminal delivers them.
+ * line_plain.c - reads lines as the terminal delivers them.
  */
 #include "cli/sql/line.h"
 

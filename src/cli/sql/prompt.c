@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prompt.c - asks for queries at the terminal.
+ * prompt.c - reads queries from the terminal and runs them.
  *
- * The history is opened before the sandbox is entered: behind it no file can be created. Ctrl-C
+ * The history is opened before the sandbox is entered: inside it no file can be created. Ctrl-C
  * clears the line or stops the query; Ctrl-D leaves.
  */
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "cli/sql/query.h"
 #include "cli/stop.h"
 
-/* What is read of the history at most: its end. */
+/* Only the end of a longer history is read. */
 #define HISTORY_BYTES ((off_t)256 * 1024)
 
 static int history_file = -1;
@@ -32,7 +32,7 @@ static const char *const words[] = {
 
 /* --- history ------------------------------------------------------------------------------- */
 
-/* Makes the folders of the path; they may be there. */
+/* Creates the folders of the path, if they are missing. */
 static void history_make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -89,7 +89,7 @@ static void remember(const char *line)
 		return;
 	cli_line_remember(line);
 	ss_text_addf(&text, "%s\n", line);
-	/* without it the prompt works as well */
+	/* the prompt works without a history as well */
 	if (history_file >= 0 && text.length && write(history_file, text.data, text.length) < 0)
 		history_file = -1;
 	ss_text_release(&text);
@@ -97,7 +97,7 @@ static void remember(const char *line)
 
 /* --- completion ---------------------------------------------------------------------------- */
 
-/* What was typed of the statement so far, and the room for a table's name. */
+/* The statement typed so far, and a buffer for a table's name. */
 struct typed {
 	struct ss_text statement;
 	char name[SS_SQL_NAME_BYTES];
@@ -108,7 +108,7 @@ static bool word_begins_with(const char *word, const char *start, size_t length)
 	return strncmp(word, start, length) == 0;
 }
 
-/* Whether an earlier table has a column of that name. */
+/* Whether an earlier table has a column with the same name. */
 static bool is_repeated(size_t table, uint32_t column)
 {
 	const char *name = ss_sql_table_at(table)->columns[column].name;
@@ -123,7 +123,7 @@ static bool is_repeated(size_t table, uint32_t column)
 	return false;
 }
 
-/* Whether only a table can come here: after FROM and JOIN, and after .schema. */
+/* Whether only a table name can follow: after FROM, JOIN and .schema. */
 static bool is_table(const struct line_word *word)
 {
 	static const char *const before[] = { "from", "join", ".schema", "describe" };
@@ -141,7 +141,7 @@ static bool is_table(const struct line_word *word)
 	return false;
 }
 
-/* Tables, then columns of all tables, each name once, then words of SQL. */
+/* Candidates: tables, then columns of all tables without duplicates, then SQL keywords. */
 static const char *prompt_complete(void *context, const struct line_word *word, size_t index)
 {
 	struct typed *typed = context;
@@ -173,7 +173,7 @@ static void prompt_on_interrupt(int signal)
 	cli_line_clear();
 }
 
-/* A line; Ctrl-C interrupts the read instead of the program. */
+/* Reads a line; Ctrl-C interrupts the read instead of the program. */
 static enum line_state prompt_read_line(const char *prompt, struct ss_text *out)
 {
 	struct sigaction action, before;
@@ -192,7 +192,7 @@ static void prompt_run_statement(struct query *query, const char *text, size_t l
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	stop_forget(); /* what came before the query was not meant for it */
+	stop_forget(); /* a signal from before the query was not meant for it */
 	status = cli_query_run(query, &(struct ss_sql_text){ text, length }, &err);
 	fflush(stdout);
 	if (status != SS_OK)
@@ -200,7 +200,7 @@ static void prompt_run_statement(struct query *query, const char *text, size_t l
 	stop_forget();
 }
 
-/* Runs what is complete; keeps the rest, which goes on in the next line. */
+/* Runs the complete statements; keeps the rest, which continues on the next line. */
 static void run_complete(struct query *query, struct ss_text *statement)
 {
 	struct ss_sql_text rest = { statement->data, statement->length }, part;
@@ -214,7 +214,7 @@ static void run_complete(struct query *query, struct ss_text *statement)
 		statement->length = rest.length;
 		rest = (struct ss_sql_text){ statement->data, statement->length };
 	}
-	statement->length = 0; /* nothing but space and comments */
+	statement->length = 0; /* only spaces and comments */
 }
 
 static bool is_farewell(const char *line)
@@ -223,7 +223,7 @@ static bool is_farewell(const char *line)
 	       strcmp(line, ".exit") == 0 || strcmp(line, ".quit") == 0;
 }
 
-/* Takes a line; false: it says goodbye. */
+/* Handles one line; false: it asks to leave. */
 static bool prompt_add_line(struct query *query, struct ss_text *statement,
 			    const struct ss_text *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - statement after statement: run, fetch, render, write.
+ * query.c - runs statements one after the other, and renders and writes their rows.
  */
 #include "cli/sql/query.h"
 
@@ -10,7 +10,7 @@
 #include "api/request/query.h"
 #include "base/text.h"
 
-/* Rows that are rendered at a time by formats that can go on. */
+/* Rows that are rendered at a time in formats that can be continued. */
 #define ROWS_AT_ONCE 32768
 
 enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
@@ -32,7 +32,7 @@ bool cli_query_is_list(const char *text, size_t length)
 	return length > 1 && *text == '.' && text[1] >= 'a' && text[1] <= 'z';
 }
 
-/* What cannot be written to standard output is reported when the program ends. */
+/* A failed write to standard output is reported when the program ends. */
 static enum ss_status write_text(struct query *query, struct ss_text *text, struct ss_error *err)
 {
 	bool is_written = true;
@@ -47,7 +47,7 @@ static enum ss_status write_text(struct query *query, struct ss_text *text, stru
 	return is_written ? SS_OK : ss_fail(err, SS_ERR_IO, "%s", query->shown->output.err.text);
 }
 
-/* Text has room for some columns, other formats for any number. */
+/* The text format has a limit of columns, other formats have none. */
 static enum ss_status check_columns(const struct query *query, const struct ss_sql_answer *answer,
 				    struct ss_error *err)
 {
@@ -107,8 +107,8 @@ static enum ss_status run_list(struct query *query, const struct ss_sql_text *te
 	return status;
 }
 
-/* Lines with a list stand alone; everything else ends with a semicolon. */
-static bool next(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_list)
+/* A list such as .tables is a line of its own; everything else ends with a semicolon. */
+static bool query_next_statement(struct ss_sql_text *rest, struct ss_sql_text *out, bool *is_list)
 {
 	const char *end;
 	bool is_ended;
@@ -129,7 +129,7 @@ enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text
 	struct ss_sql_text rest = *text, part;
 	bool is_list;
 
-	while (!ferror(stdout) && next(&rest, &part, &is_list)) {
+	while (!ferror(stdout) && query_next_statement(&rest, &part, &is_list)) {
 		if (!is_list && !query->sql)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "expected a trace file or a folder of "

@@ -15,37 +15,37 @@ struct query {
 	struct ss_session *session; /* NULL: only lists of tables can be printed */
 	struct ss_sql *sql;
 	struct shown *shown; /* where the rows go */
-	bool is_parquet;     /* written by the engine itself */
+	bool is_parquet;     /* the engine writes the file itself */
 };
 
-/* How the arguments want the rows; fails where there is no such format. */
+/* Reads format and output from the arguments; fails if there is no such format. */
 SS_MUST_USE
 enum ss_status cli_query_prepare(const struct arguments *arguments, struct query *out,
 				 struct ss_error *err);
 
-/* Runs all statements of the text; the first that fails is the last. */
+/* Runs all statements of the text; stops at the first error. */
 SS_MUST_USE
 enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text,
 			     struct ss_error *err);
 
-/* Whether the text is ".tables", ".schema" or another list, which needs no trace. */
+/* Whether the text is a list command such as ".tables" or ".schema", which needs no trace. */
 bool cli_query_is_list(const char *text, size_t length);
 
-/* tables_list.c: renders the list that the text asks for. */
+/* tables_list.c: renders the list that the text requests. */
 SS_MUST_USE
 enum ss_status cli_query_list(const struct query *query, const char *text, size_t length,
 			      struct ss_text *out, struct ss_error *err);
 
 /*
- * engine.c: loads DuckDB from STEPSCOPE_DUCKDB, beside the program, or the system. Call it before
- * the sandbox is entered; the problem, if there is one, is for the run to report.
+ * engine.c: loads DuckDB from STEPSCOPE_DUCKDB, from the program's folder, or from the system. Call
+ * it before the sandbox is entered; the caller reports the problem later, if there is one.
  */
 void cli_engine_prepare(struct ss_error *problem);
 
 /* prompt.c: reads queries from the terminal until Ctrl-D; returns the exit code. */
 int prompt_run(struct query *query);
 
-/* prompt.c: call it before the sandbox is entered: opens the history. */
+/* prompt.c: opens the history. Call it before the sandbox is entered. */
 void prompt_prepare(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables_list.c - lists for users of SQL: the tables, and the columns of one or of all.
+ * tables_list.c - lists for users of SQL: all tables, or the columns of one table or of all.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void tables_list_add_columns(const struct ss_view *table, struct ss_table
 	}
 }
 
-/* Columns of the table of that name; "": of all. */
+/* Lists the columns of the table with that name; "": of all tables. */
 static enum ss_status list_columns(const char *wanted, struct ss_table *out, struct ss_error *err)
 {
 	const struct ss_view *table;
@@ -139,7 +139,7 @@ enum ss_status cli_query_list(const struct query *query, const char *text, size_
 	length = length < sizeof(copy) ? length : sizeof(copy) - 1;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	/* words, without the semicolon that people add by habit */
+	/* the words, without the semicolon that people add by habit */
 	text = copy + strspn(copy, " \t\r\n");
 	at = strcspn(text, " \t\r\n;");
 	snprintf(word, sizeof(word), "%.*s", (int)at, text);

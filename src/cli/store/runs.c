@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - loads a run, judges it and adds it to a store.
+ * runs.c - loads a run, diagnoses it and adds it to a store.
  */
 #define _DEFAULT_SOURCE /* realpath() */
 
@@ -20,7 +20,7 @@ static bool store_runs_is_stopped(void *context)
 	return stop_asked();
 }
 
-/* Cuts the texts of the option apart; a later label with the same key counts. */
+/* Splits the option's labels in place; if a key occurs twice, the later label counts. */
 static bool store_runs_read_labels(struct store_runs *runs)
 {
 	const char *given = cli_option_text(runs->arguments, "label");
@@ -135,7 +135,7 @@ int cli_store_runs_add(struct store_runs *runs, const char *path)
 	return status == SS_OK ? EXIT_FINE : show_fail(runs->what, &err);
 }
 
-/* One of the runs that the files are of; *count says how many there are. */
+/* Adds one of the runs that the files contain; *count is the number of these runs. */
 static enum ss_status store_runs_add_run(struct store_runs *runs, const char *name,
 					 struct ss_open_options *open, bool takes_partial,
 					 uint32_t *count, struct ss_error *err)
@@ -181,7 +181,7 @@ enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const cha
 		if (status == SS_OK)
 			added++;
 	}
-	/* a signal that comes after the last one has stopped nothing */
+	/* a signal after the last run has not stopped anything */
 	if (added == count)
 		return STORE_RUNS_ADDED;
 	if (stop_asked())

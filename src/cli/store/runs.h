@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - adds runs to a store, for the commands that do.
+ * runs.h - adds runs to a store; shared by the commands `store` and `watch`.
  */
 #ifndef SS_CLI_STORE_RUNS_H
 #define SS_CLI_STORE_RUNS_H
@@ -18,23 +18,23 @@ struct store_runs {
 	struct ss_stored_added last;
 };
 
-/* Opens the store, or makes it, and reads the labels; prints errors and returns the exit code. */
+/* Opens or creates the store and reads the labels; prints errors and returns the exit code. */
 int cli_store_runs_open(const char *what, const struct arguments *arguments, const char *store,
 			struct store_runs *out);
 
-/* Loads, judges and adds what is at the path as one run; returns the exit code. */
+/* Loads, diagnoses and adds the traces at the path as one run; returns the exit code. */
 int cli_store_runs_add(struct store_runs *runs, const char *path);
 
 enum store_runs_result {
-	STORE_RUNS_ADDED, /* or they were there */
+	STORE_RUNS_ADDED, /* or they were in the store already */
 	STORE_RUNS_FAILED,
 	STORE_RUNS_NOT_WHOLE, /* ranks are missing */
 	STORE_RUNS_STOPPED,   /* by a signal */
 };
 
 /*
- * The same for all runs that the files are of; `name` is shown, and becomes their source. Runs
- * that lack ranks only with `takes_partial`.
+ * The same for all runs that the files contain; `name` is shown and becomes their source. Adds runs
+ * with missing ranks only with `takes_partial`.
  */
 enum store_runs_result cli_store_runs_add_all(struct store_runs *runs, const char *name,
 					      const char *const *paths, size_t path_count,

@@ -15,7 +15,7 @@ static void fill_bytes(const struct ss_raw_part *part, struct ss_raw_out *out)
 	ss_raw_copy(part, part->trace->allocations.bytes, out);
 }
 
-/* Below 0: not recorded. */
+/* Copies a column whose negative values mean "not recorded". */
 static void memory_events_fill_known(const struct ss_raw_part *part, const int64_t *column,
 				     int64_t unknown, struct ss_raw_out *out)
 {
@@ -81,8 +81,8 @@ static const int64_t *memory_events_starts(const struct ss_trace *trace)
 	return trace->allocations.start_ns;
 }
 
-/* All are in the order of time. */
-static uint32_t after(const struct ss_trace *trace, uint32_t row)
+/* All rows are in order of time, so no later row can match. */
+static uint32_t memory_events_after(const struct ss_trace *trace, uint32_t row)
 {
 	(void)row;
 	return trace->allocations.count;
@@ -103,4 +103,4 @@ static uint32_t after(const struct ss_trace *trace, uint32_t row)
 
 SS_RAW_TABLE(memory_events, COLUMNS, "Every allocation and free of the profiler, in order of time",
 	     .count = memory_events_count, .overlaps = memory_events_overlap,
-	     .starts = memory_events_starts, .after = after);
+	     .starts = memory_events_starts, .after = memory_events_after);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings.c - table: what was found in each run, the most expensive first.
+ * findings.c - table: the findings of each run, the most expensive first.
  */
 #include "store/tables.h"
 
-/* as stacks name lines: "train.py(55): log_loss" */
+/* a source line as in stacks: "train.py(55): log_loss" */
 #define PLACE "'^(.*)\\(([0-9]+)\\)(: .*)?$'"
 
 static const struct ss_stored_column columns[] = {

@@ -13,7 +13,7 @@ static const struct ss_stored_column columns[] = {
 	  "time per step and rank" },
 };
 
-/* 100 have more than 99 % of the time of almost every run. */
+/* 100 kernels have more than 99 % of the kernel time of almost every run. */
 const struct ss_stored_table ss_stored_table_kernels = {
 	.name = "kernels",
 	.summary = "The 100 kernels of a run that take the most time",
