@@ -20,7 +20,7 @@
 #include "mutate.h"
 #include "sample_snapshots.h"
 #include "serve/guard.h"
-#include "serve/work.h"
+#include "serve/server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -4,7 +4,7 @@
  *
  * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
  * src/cli/commands/meson.build; declare its options in src/api/request/options.c, which drives
- * parsing and help. Every view is a command as well: commands.c makes those from the list of
+ * parsing and help. Every view is a command as well: command_line.c makes those from the list of
  * views.
  */
 #ifndef SS_CLI_COMMAND_H
@@ -12,9 +12,18 @@
 
 #include "api/request/options.h"
 #include "base/memory.h"
-#include "cli/exit_codes.h"
 #include "sandbox/sandbox.h"
 #include "stepscope.h"
+
+/* How the command ends. */
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_FOUND = 3,
+	EXIT_INCONCLUSIVE = 4,
+	EXIT_INTERRUPTED = 130, /* as in shells: 128 plus the number of SIGINT */
+};
 
 /* The parsed command line. Options are declared in src/api/request/options.c. */
 struct arguments {
@@ -118,5 +127,8 @@ void browser_prepare(void);
 
 /* Opens the link, if browser_prepare() was called. */
 void browser_open(const char *link);
+
+/* simulated.c: writes a simulated job and prints its faults; returns the exit code. */
+int simulated_write(const char *what, const struct ss_simulation *simulation, const char *progress);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command_line.c - finds the command, runs it, and checks that its output was written.
+ * command_line.c - the list of all commands, with the views as commands; finds the command, runs
+ * it, and checks that its output was written.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +9,67 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/request/find.h"
+#include "base/guess.h"
+#include "cli/command.h"
 #include "cli/help.h"
 #include "cli/stop.h"
+
+/* --- the list of commands ------------------------------------------------------------------ */
+
+#define SS_COMMAND(name) extern const struct command command_##name;
+#include "commands.inc"
+#undef SS_COMMAND
+
+#define SS_COMMAND(name) &command_##name,
+const struct command *const commands[] = {
+#include "commands.inc"
+};
+#undef SS_COMMAND
+
+const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+static int run_view(const struct command *command, const struct arguments *arguments)
+{
+	return show_run(command->name, arguments);
+}
+
+bool command_find(const char *name, struct command *out)
+{
+	struct ss_offer offer = { .size = sizeof(offer) };
+
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i]->name, name) == 0) {
+			*out = *commands[i];
+			return true;
+		}
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		if (strcmp(offer.name, name) == 0) {
+			*out = (struct command){
+				.name = offer.name,
+				.summary = offer.summary,
+				.usage = "[OPTIONS] PATH...",
+				.takers = ss_takers_of(offer.name),
+				.run = run_view,
+			};
+			return true;
+		}
+	return false;
+}
+
+const char *command_suggest(const char *name)
+{
+	struct ss_guess guess = ss_guess_begin(name);
+	struct ss_offer offer = { .size = sizeof(offer) };
+
+	for (size_t i = 0; i < command_count; i++)
+		ss_guess_add(&guess, commands[i]->name);
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		ss_guess_add(&guess, offer.name);
+	return guess.best;
+}
+
+/* --- running a command --------------------------------------------------------------------- */
 
 /* Collects the paths that the command may write: its output options or, without -o, its inputs. */
 static size_t find_outputs(const struct command *command, const struct arguments *arguments,

@@ -2,7 +2,7 @@
 /*
  * exit_codes.c - what each exit code means.
  */
-#include "cli/exit_codes.h"
+#include "cli/help.h"
 
 const struct exit_meaning exit_meanings[] = {
 	{ EXIT_FINE, "fine",

@@ -7,8 +7,36 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/exit_codes.h"
-#include "cli/wrap.h"
+#include "base/text.h"
+
+/* --- text in 80 columns -------------------------------------------------------------------- */
+
+#define COLUMNS 80
+
+void wrap_print(FILE *to, size_t column, size_t indent, const char *text)
+{
+	bool is_first = true;
+
+	for (;;) {
+		size_t length = strcspn(text, " "), width = ss_text_columns(text, length);
+
+		if (!is_first && column + 1 + width > COLUMNS) {
+			fprintf(to, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!is_first) {
+			fputc(' ', to);
+			column++;
+		}
+		fwrite(text, 1, length, to);
+		column += width;
+		is_first = false;
+		text += length;
+		if (!*text)
+			break;
+		text++;
+	}
+	fputc('\n', to);
+}
 
 #define NAME_COLUMNS 17 /* two spaces, the command's name and a space */
 #define OPTION_COLUMNS 30

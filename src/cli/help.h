@@ -5,6 +5,8 @@
 #ifndef SS_CLI_HELP_H
 #define SS_CLI_HELP_H
 
+#include <stdio.h>
+
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -18,6 +20,15 @@ struct help_option {
 };
 
 void help_option(const struct ss_option *option, struct help_option *out);
+
+/* exit_codes.c: an exit code. The manual and docs/exit-codes.md are made from this table, too. */
+struct exit_meaning {
+	enum exit_code code;
+	const char *name, *about;
+};
+
+extern const struct exit_meaning exit_meanings[];
+extern const size_t exit_meaning_count;
 
 /* An environment variable. */
 struct help_variable {
@@ -35,5 +46,11 @@ struct help_topic {
 
 /* NULL past the end. */
 const struct help_topic *help_topic_at(size_t index);
+
+/*
+ * Prints the text and a newline. The cursor is in column `column`; further lines begin in column
+ * `indent`. A word longer than a line is not split.
+ */
+void wrap_print(FILE *to, size_t column, size_t indent, const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/wrap.h"
+#include "cli/help.h"
 
 /* A key is one line of hexadecimal digits. */
 #define KEY_DIGITS (2 * SS_REDACTOR_KEY_BYTES)

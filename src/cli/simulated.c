@@ -7,7 +7,7 @@
 
 #include "api/simulator.h"
 #include "cli/output.h"
-#include "cli/simulated.h"
+#include "cli/command.h"
 #include "cli/stop.h"
 
 static double seconds_now(void)

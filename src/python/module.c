@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "serve/page.h"
+#include "serve/serve.h"
 
 struct module *py_module_of_type(PyTypeObject *type)
 {

@@ -85,10 +85,12 @@ PyObject *py_table_new(const struct module *module, struct ArrowArrayStream *str
 
 extern PyType_Spec table_spec;
 
-/* Bytes of a table without a copy; keeps the table alive. `format` is one of Python's struct. */
-PyObject *py_buffer_new(const struct module *module, PyObject *owner, const void *bytes,
-			Py_ssize_t count, Py_ssize_t item, const char *format);
-
 extern PyType_Spec buffer_spec;
+
+/*
+ * (statements, path of DuckDB or None, may read files, threads, memory limit): a table, or None if
+ * there are no rows.
+ */
+PyObject *py_session_sql(PyObject *self, PyObject *arguments);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "api/renderers.h"
 #include "api/session.h"
-#include "python/sql.h"
+#include "python/module.h"
 
 struct queries {
 	const char *library; /* path of DuckDB; NULL: the system's libraries */

@@ -44,9 +44,7 @@ enum sandbox_state {
 /* Applies all locks that this system has. */
 enum sandbox_state sandbox_enter(const struct sandbox_needs *needs);
 
-/* The two locks that need more than one call. */
-enum sandbox_state landlock_enter(const struct sandbox_needs *needs);
-int landlock_abi(void);
+/* filter.c: the seccomp filter. */
 enum sandbox_state filter_enter(bool listens);
 bool filter_is_there(void);
 

@@ -2,7 +2,7 @@
 /*
  * listen.c - binds the port. libmicrohttpd could do it, but would not say why it failed.
  */
-#include "serve/listen.h"
+#include "serve/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * page.c - the bytes of the page; tools/embed.py generates page.inc.
  */
-#include "serve/page.h"
+#include "serve/serve.h"
 
 #include "page.inc"
 

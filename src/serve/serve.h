@@ -13,6 +13,8 @@
 #ifndef SS_SERVE_SERVE_H
 #define SS_SERVE_SERVE_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 #include "stepscope.h"
 
@@ -69,5 +71,17 @@ void ss_server_sweep(struct ss_server *server);
 
 /* Ends all connections. */
 void ss_server_close(struct ss_server *server);
+
+/* --- page.c: the viewer, which tools/embed.py embeds into the program ---------------------- */
+
+struct ss_page {
+	const unsigned char *bytes; /* gzip */
+	size_t length;              /* 0: this build has no viewer */
+	size_t plain_length;
+	const char *policy; /* Content-Security-Policy, with the hashes of its scripts and styles */
+	const char *tag;    /* ETag */
+};
+
+extern const struct ss_page ss_page;
 
 #endif

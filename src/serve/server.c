@@ -21,10 +21,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "serve/guard.h"
-#include "serve/listen.h"
-#include "serve/page.h"
-#include "serve/state.h"
-#include "serve/work.h"
+#include "serve/server.h"
 
 /* A browser opens 6 connections per server; enough for several people and scripts at once. */
 #define CONNECTIONS_MAX 256

@@ -2,7 +2,7 @@
 /*
  * state.c - the loading thread writes the state, the network thread reads it.
  */
-#include "serve/state.h"
+#include "serve/server.h"
 
 #include <inttypes.h>
 #include <string.h>

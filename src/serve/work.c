@@ -2,7 +2,7 @@
 /*
  * work.c - the two queues, and how a task is answered.
  */
-#include "serve/work.h"
+#include "serve/server.h"
 
 #include <string.h>
 

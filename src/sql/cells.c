@@ -2,7 +2,7 @@
 /*
  * cells.c - columns of a result: units by the columns' names, cells by their types.
  */
-#include "sql/cells.h"
+#include "sql/database.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * domains.c - collects and sorts the texts of all files, and registers them as ENUM types.
  */
-#include "sql/domains.h"
+#include "sql/raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>

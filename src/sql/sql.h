@@ -52,7 +52,7 @@ enum ss_status ss_sql_open(struct ss_session *session, const struct ss_sql_optio
 void ss_sql_close(struct ss_sql *sql);
 
 /*
- * split.c: removes the next statement, without its semicolon, from the text; false: none left.
+ * Removes the next statement, without its semicolon, from the text; false: none left.
  * *is_ended says whether it had a semicolon, so that a prompt knows whether to wait for more.
  */
 bool ss_sql_split(struct ss_sql_text *rest, struct ss_sql_text *statement, bool *is_ended);
@@ -111,5 +111,12 @@ const char *ss_sql_column_type(const struct ss_view *table, uint32_t column);
 
 /* The names of a table's parameters, as in slices(rank := 0), by index; NULL past the end. */
 const char *ss_sql_parameter_at(const struct ss_view *table, size_t index);
+
+/*
+ * made.c: the account of the mean step as a table: one row per part; all parts add up to it. The
+ * names of the parts by index; NULL past the end.
+ */
+extern const struct ss_view ss_account_view;
+const char *ss_sql_account_part_at(size_t index);
 
 #endif

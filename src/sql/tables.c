@@ -6,7 +6,6 @@
 
 #include "api/views_list.h"
 #include "base/guess.h"
-#include "sql/account.h"
 #include "sql/database.h"
 
 #define SS_RAW(name) extern const struct ss_raw_table ss_raw_##name;

@@ -2,7 +2,7 @@
 /*
  * baseline.c - reads earlier runs of a store as the baseline of a check.
  */
-#include "store/baseline.h"
+#include "store/store.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * fleet.c - queries on all runs of a store.
  */
-#include "store/fleet.h"
+#include "store/store.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "sql/account.h"
+#include "sql/sql.h"
 #include "store/folder.h"
 #include "store/tables.h"
 

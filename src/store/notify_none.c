@@ -4,7 +4,7 @@
  */
 #include <poll.h>
 
-#include "store/notify.h"
+#include "store/watch.h"
 
 int ss_notify_open(void)
 {

@@ -17,8 +17,10 @@
 #ifndef SS_STORE_STORE_H
 #define SS_STORE_STORE_H
 
+#include "api/check/checking.h"
 #include "api/views_list.h"
 #include "base/system/new_file.h"
+#include "sql/sql.h"
 #include "stepscope.h"
 
 #define SS_RUN_STORE_LAYOUT 1
@@ -97,9 +99,65 @@ extern const struct ss_view ss_store_columns_view;
 void ss_run_store_columns(struct ss_table *out);
 
 /*
- * run_id.c: a hash of the names and times of all events. It does not depend on paths, compression,
+ * add.c: a hash of the names and times of all events. It does not depend on paths, compression,
  * or whether a trace is packed.
  */
 void ss_run_id_of(const struct ss_session *session, char out[SS_RUN_ID_BYTES]);
+
+/* --- baseline.c: earlier runs as the baseline of a check ----------------------------------- */
+
+struct ss_stored_baseline {
+	const struct ss_stored_label *labels; /* all must match; "job" and "commit" are columns */
+	size_t label_count;
+	const char *except; /* id of the run being checked; NULL: none */
+	bool has_moment;    /* excludes runs that started after this moment: */
+	int64_t moment_ns;  /* since 1970 */
+};
+
+/*
+ * Reads the newest runs that match, at most SS_CHECK_RUNS_MAX, in order of time. Load DuckDB first.
+ * The arena owns what the runs refer to.
+ */
+SS_MUST_USE
+enum ss_status ss_run_store_baseline(struct ss_run_store *store,
+				     const struct ss_stored_baseline *wanted,
+				     struct ss_check_run *runs, uint32_t *count,
+				     struct ss_arena *arena, struct ss_error *err);
+
+/* --- fleet.c: a fixed set of queries on all runs ------------------------------------------- */
+
+/*
+ * GPU time covers the recorded steps only: ranks x steps x the mean step, or what a finding costs
+ * per step and rank. Jobs train longer than they record, but nothing is extrapolated.
+ */
+
+/* Lists and series have at most this many runs, the newest. */
+#define SS_FLEET_NEWEST "10000"
+
+struct ss_fleet_query {
+	const char *name;
+	const char *summary;
+	/*
+	 * reads the tables runs, findings, rank_steps; {label}, {run} and {titles} are substituted
+	 */
+	const char *text;
+};
+
+/* NULL: no query with that name. */
+const struct ss_fleet_query *ss_fleet_query_find(const char *name);
+
+/*
+ * Runs the query up to its first rows; always end the answer. `label`: key of the label to group
+ * by; `run`: id of a run; NULL: none. A store without runs is SS_ERR_MISSING.
+ */
+SS_MUST_USE
+enum ss_status ss_fleet_ask(const struct ss_run_store *store, struct ss_sql *sql,
+			    const struct ss_fleet_query *query, const char *label, const char *run,
+			    struct ss_sql_answer *out, struct ss_error *err);
+
+/* Opens DuckDB for these queries: it can read only the files of the store. */
+SS_MUST_USE
+enum ss_status ss_fleet_open(const struct ss_run_store *store, const struct ss_stored_run *run,
+			     struct ss_sql **out, struct ss_error *err);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "store/tables.h"
 
-#include "sql/account.h"
+#include "sql/sql.h"
 
 #define SS_STORED_TABLE(name) extern const struct ss_stored_table ss_stored_table_##name;
 #include "store_tables.inc"

@@ -12,6 +12,8 @@
 #ifndef SS_STORE_WATCH_H
 #define SS_STORE_WATCH_H
 
+#include <stdbool.h>
+
 #include "base/intern.h"
 #include "store/store.h"
 
@@ -80,8 +82,15 @@ void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *ar
 /* Waits until something changes or the next scan is due; returns early at a signal. */
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting);
 
-/* watch_scan.c: fills `files`, sorted by run and name. */
-SS_MUST_USE
-enum ss_status ss_watcher_find(struct ss_watcher *watcher, struct ss_error *err);
+/* --- notify_*.c: waits for changes in folders ---------------------------------------------- */
+
+/* A handle for the next calls; -1: this system does not report changes. */
+int ss_notify_open(void);
+
+/* Adds a folder to watch; a known one is fine. */
+void ss_notify_add(int notify, const char *folder);
+
+/* Waits for a change, a timeout or a signal. True: something changed. */
+bool ss_notify_wait(int notify, int wait_ms);
 
 #endif

@@ -7,8 +7,7 @@
 #include <stdatomic.h>
 
 #include "read/codec.h"
-#include "serve/state.h"
-#include "serve/work.h"
+#include "serve/server.h"
 
 #define TASKS 64
 

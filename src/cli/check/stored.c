@@ -8,7 +8,7 @@
 
 #include "cli/check/baselines.h"
 #include "cli/sql/query.h"
-#include "store/baseline.h"
+#include "store/store.h"
 
 #define LABELS_MAX 16
 

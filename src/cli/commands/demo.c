@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/simulated.h"
+#include "cli/command.h"
 
 static int demo_run(const struct command *command, const struct arguments *arguments)
 {

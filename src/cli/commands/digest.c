@@ -22,9 +22,7 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "base/system/new_file.h"
-#include "cli/digest/name.h"
-#include "cli/digest/share.h"
-#include "cli/digest/tally.h"
+#include "cli/digest/digest.h"
 #include "cli/output.h"
 #include "cli/stop.h"
 

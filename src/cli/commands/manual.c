@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/completion.h"
-#include "cli/exit_codes.h"
 #include "cli/help.h"
 
 /* Longest line of the source. */

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
-#include "serve/page.h"
+#include "serve/serve.h"
 
 /* Reads the whole source, decompressed; false: it failed or is truncated. */
 static bool report_read_file(struct ss_source *source, struct ss_text *out, struct ss_error *err)

@@ -9,7 +9,7 @@
 #include "api/simulator.h"
 #include "base/guess.h"
 #include "cli/output.h"
-#include "cli/simulated.h"
+#include "cli/command.h"
 
 static int sim_list(const struct arguments *arguments, const char *what)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - reads --share, and the environment variables of launchers.
+ * share.c - reads --share and the environment variables of launchers, and names digests.
  */
-#include "cli/digest/share.h"
+#include "cli/digest/digest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,4 +125,56 @@ uint32_t share_threads(const struct digest_share *share)
 	if (cores > own)
 		cores = own;
 	return cores ? cores : 1;
+}
+
+/* --- names of digests ---------------------------------------------------------------------- */
+
+#define ENDING ".digest"
+
+/* The length of the path without its extension. */
+static size_t digest_stem_length(const char *path)
+{
+	static const char *const endings[] = { ".json.gz", ".json.zst", ".json", ".stepscope" };
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t end = strlen(endings[i]);
+
+		if (length > end && strcmp(path + length - end, endings[i]) == 0)
+			return length - end;
+	}
+	return length;
+}
+
+/* The path relative to the folder that the user gave; otherwise only the name. */
+static const char *within(const struct arguments *arguments, const struct ss_path *path)
+{
+	const char *slash = strrchr(path->path, '/');
+
+	for (size_t i = 0; path->from_folder && i < arguments->path_count; i++) {
+		size_t length = strlen(arguments->paths[i]);
+
+		while (length && arguments->paths[i][length - 1] == '/')
+			length--;
+		if (strncmp(path->path, arguments->paths[i], length) == 0 &&
+		    path->path[length] == '/')
+			return path->path + length + strspn(path->path + length, "/");
+	}
+	return slash ? slash + 1 : path->path;
+}
+
+bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		     char out[SS_PATH_BYTES])
+{
+	const char *name = within(arguments, path);
+	size_t folder = strlen(to) + 1;
+	int printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
+			       (int)digest_stem_length(name), name);
+
+	if (printed < 0 || printed >= SS_PATH_BYTES)
+		return false;
+	for (char *at = out + folder; *at; at++)
+		if (*at == '/')
+			*at = '-';
+	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * tally.c - the summary that `digest` prints at its end.
  */
-#include "cli/digest/tally.h"
+#include "cli/digest/digest.h"
 
 #include <stdio.h>
 

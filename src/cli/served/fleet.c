@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet.c - route: a query on all runs of the store (store/fleet.h), and the change points of a
+ * fleet.c - route: a query on all runs of the store (store/store.h), and the change points of a
  * job's step time.
  */
 #include "cli/served/fleet.h"
@@ -12,7 +12,7 @@
 #include "api/check/checking.h"
 #include "api/renderers.h"
 #include "base/text.h"
-#include "store/fleet.h"
+#include "store/store.h"
 
 /* Smallest change that gets a mark; 'stepscope check' uses the same threshold. */
 #define CHANGE_SHARE 0.03

@@ -11,7 +11,7 @@
 #include "api/renderers.h"
 #include "base/text.h"
 #include "cli/served/fleet.h"
-#include "store/fleet.h"
+#include "store/store.h"
 
 void cli_fleet_run_close(struct fleet_run *run)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - runs statements one after the other, and renders and writes their rows.
+ * query.c - runs statements one after the other, renders and writes their rows, and finds DuckDB.
  */
 #include "cli/sql/query.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/renderers.h"
 #include "api/request/query.h"
+#include "base/system/new_file.h"
 #include "base/text.h"
 
 /* Rows that are rendered at a time in formats that can be continued. */
@@ -138,4 +141,20 @@ enum ss_status cli_query_run(struct query *query, const struct ss_sql_text *text
 			       : query_run_statement(query, &part, err));
 	}
 	return SS_OK;
+}
+
+/* --- where DuckDB is ----------------------------------------------------------------------- */
+
+void cli_engine_prepare(struct ss_error *problem)
+{
+	char folder[SS_PATH_BYTES];
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	if (ss_engine_load(getenv("STEPSCOPE_DUCKDB"), slash ? folder : NULL, problem) == SS_OK)
+		problem->code = SS_OK;
 }

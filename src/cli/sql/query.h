@@ -37,7 +37,7 @@ enum ss_status cli_query_list(const struct query *query, const char *text, size_
 			      struct ss_text *out, struct ss_error *err);
 
 /*
- * engine.c: loads DuckDB from STEPSCOPE_DUCKDB, from the program's folder, or from the system. Call
+ * Loads DuckDB from STEPSCOPE_DUCKDB, from the program's folder, or from the system. Call
  * it before the sandbox is entered; the caller reports the problem later, if there is one.
  */
 void cli_engine_prepare(struct ss_error *problem);

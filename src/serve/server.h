@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - two workers answer requests: one for routes that are `apart`, one for the others.
+ * server.h - the parts of the server that know no HTTP: workers, state, and the socket.
  *
+ * Two workers answer requests: one for routes that are `apart`, one for the others.
  * ss_ask() allows one request of each kind at a time. One worker per kind keeps that rule without
  * locks, and the network thread never waits: the timeline gets its tiles while the other worker
  * replays a what-if.
  */
-#ifndef SS_SERVE_WORK_H
-#define SS_SERVE_WORK_H
+#ifndef SS_SERVE_SERVER_H
+#define SS_SERVE_SERVER_H
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/system/thread.h"
+#include "serve/guard.h"
 #include "stepscope.h"
 
 #define SS_WORKERS 2
@@ -71,5 +74,51 @@ enum ss_status ss_workers_run(struct ss_workers *workers, void (*body)(void *con
 
 /* Answers one task; called by the workers and by tests. */
 void ss_server_task_answer(const struct ss_runs *runs, struct ss_server_task *task);
+
+/* --- state.c: the progress of the load, and later of a slow answer, for the page ----------- */
+
+struct ss_state {
+	struct ss_gate *gate;
+	bool is_ready;
+	uint32_t run, runs;
+	struct ss_progress progress;
+	struct ss_progress work; /* of the answer in progress; no `doing`: none */
+	char path[1024];         /* of the file being read, truncated if longer */
+};
+
+/* False without memory. */
+SS_MUST_USE
+bool ss_state_init(struct ss_state *state);
+void ss_state_release(struct ss_state *state);
+
+void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
+		   const struct ss_progress *progress);
+/*
+ * Progress of a slow answer; NULL: it is done. While loading: of the work after the files are read.
+ */
+void ss_state_work(struct ss_state *state, const struct ss_progress *progress);
+void ss_state_ready(struct ss_state *state, uint32_t runs);
+bool ss_state_is_ready(struct ss_state *state);
+
+/* {"schema":"stepscope.state/1","state":"loading",...} */
+void ss_state_write(struct ss_state *state, struct ss_text *out);
+
+/* --- listen.c: the listening socket, and the token that requests must have ----------------- */
+
+struct ss_listener {
+	int socket;
+	uint16_t port;
+	bool is_ipv6, is_loopback, is_any;
+	char address[64]; /* as it stands in a link: "127.0.0.1", "[::1]" */
+};
+
+/* `host`: an address, or "localhost"; `port` 0: any free port. */
+SS_MUST_USE
+enum ss_status ss_listen(const char *host, uint16_t port, struct ss_listener *out,
+			 struct ss_error *err);
+
+/* 128 random bits in hexadecimal. */
+SS_MUST_USE
+enum ss_status ss_token_make(char token[SS_TOKEN_LENGTH + 1], struct ss_error *err);
 
 #endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * digest.h - parts of the command `digest`: which files a process takes, how their digests are
+ * named, and the summary of a run.
+ */
+#ifndef SS_CLI_DIGEST_DIGEST_H
+#define SS_CLI_DIGEST_DIGEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/find_files.h"
+#include "base/system/new_file.h"
+#include "cli/command.h"
+
+/* --- share.c: which files a process takes, and the names of their digests ------------------ */
+
+struct digest_share {
+	uint32_t number, count;
+	uint32_t beside; /* the launcher's processes on this machine, with this one; at least 1 */
+	const char *by;  /* the variable that it was read from; NULL: the option, or no launcher */
+};
+
+/* `text` is the option "I/N"; NULL: use the launcher's variables. False: not a valid share. */
+bool share_read(const char *text, struct digest_share *out);
+
+/* The number of threads for this process, so that all processes together use the machine once. */
+uint32_t share_threads(const struct digest_share *share);
+
+/* "JOB/node1/rank0.json.gz" of the folder JOB becomes "TO/node1-rank0.digest". False: too long. */
+bool cli_digest_name(const char *to, const struct arguments *arguments, const struct ss_path *path,
+		     char out[SS_PATH_BYTES]);
+
+/* --- tally.c: what happened to the files --------------------------------------------------- */
+
+/* Digests that were not replaced: one line reports all of them. */
+struct digest_refusal {
+	uint32_t count;
+	char first[SS_PATH_BYTES];
+};
+
+struct digest_tally {
+	uint32_t inputs;  /* in this share */
+	uint32_t handled; /* of these, with any result */
+	uint32_t written, current, broken, other;
+	uint32_t digests; /* given as inputs, outside of the output folder */
+	uint32_t swept;   /* unfinished files of killed processes that were removed */
+	struct digest_refusal existing, foreign;
+	uint64_t trace_bytes, digest_bytes;
+};
+
+void cli_tally_refuse(struct digest_refusal *refusal, const char *path);
+
+/* Prints the summary of a run. */
+void cli_tally_print(const struct digest_tally *tally, const char *what,
+		     const struct arguments *arguments, const struct digest_share *share,
+		     uint32_t threads);
+
+/* Prints why there is nothing to do. */
+void cli_tally_print_nothing(const struct digest_tally *tally, const char *what,
+			     const struct arguments *arguments);
+
+#endif
