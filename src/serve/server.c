@@ -171,6 +171,7 @@ static enum MHD_Result send_answer(struct exchange *exchange)
 			 &task->answer.body);
 }
 
+/* Sends the page, or 304 if the browser has it. The page exists only compressed. */
 static enum MHD_Result send_page(struct exchange *exchange)
 {
 	struct MHD_Response *empty;

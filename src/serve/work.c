@@ -119,6 +119,7 @@ static struct ss_server_task *queue_take_task(struct ss_task_queue *queue)
 	return task;
 }
 
+/* Closes the queue, wakes its worker, and finishes the tasks that nobody will answer. */
 static void queue_stop(struct ss_workers *workers, struct ss_task_queue *queue)
 {
 	struct ss_server_task *left;

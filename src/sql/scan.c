@@ -164,6 +164,7 @@ static uint64_t scan_count_rows(const struct scan_binding *bound)
 	return rows;
 }
 
+/* DuckDB calls this to plan a query: reads the parameters and declares the columns. */
 static void scan_bind(duck_handle info)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -236,6 +237,7 @@ static uint32_t scan_cut_files(const struct scan *scan, struct morsel *out)
 	return count;
 }
 
+/* Lists the requested columns and the morsels; false: no memory. */
 static bool scan_make_lists(duck_handle info, struct scan *scan)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -258,6 +260,7 @@ static bool scan_make_lists(duck_handle info, struct scan *scan)
 	return true;
 }
 
+/* DuckDB calls this once per scan: computes the table if needed, and prepares the morsels. */
 static void scan_begin(duck_handle info)
 {
 	const struct ss_engine *engine = ss_engine();
@@ -342,6 +345,7 @@ static uint32_t scan_pick_rows(const struct scan_binding *bound, const struct ss
 	return count;
 }
 
+/* Fills a chunk with the next rows of the morsel, read from the columns of the trace. */
 static void scan_fill_raw(const struct scan *scan, struct local *local, duck_handle chunk,
 			  uint32_t room)
 {
@@ -408,6 +412,7 @@ static void fill_texts(const struct ArrowArray *column, uint32_t from, uint32_t 
 	}
 }
 
+/* Copies the next rows of the morsel from the Arrow columns of a computed table. */
 static void scan_fill_made(const struct scan *scan, struct local *local, duck_handle chunk,
 			   uint32_t room)
 {

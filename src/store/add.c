@@ -23,6 +23,7 @@
 
 /* --- the id of a run ----------------------------------------------------------------------- */
 
+/* Adds up the hashes of the slices, so that their order does not matter. */
 static uint64_t hash_trace(const struct ss_trace *trace, int64_t rank)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -282,6 +283,7 @@ static enum ss_status adding_fail_to_place(const char *path, struct ss_error *er
 	return ss_fail(err, SS_ERR_IO, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
+/* Renames the file of one table from the temporary folder to its final place. */
 static enum ss_status place_table(struct adding *adding, const char *table, struct ss_error *err)
 {
 	char from[SS_PATH_BYTES], folder[SS_PATH_BYTES], to[SS_PATH_BYTES];

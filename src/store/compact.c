@@ -179,7 +179,7 @@ static enum ss_status link_others(const char *day, const char *folder,
 	return status;
 }
 
-static bool change_places(const char *a, const char *b)
+static bool exchange_folders(const char *a, const char *b)
 {
 #ifdef SYS_renameat2
 	return syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0;
@@ -191,6 +191,7 @@ static bool change_places(const char *a, const char *b)
 #endif
 }
 
+/* Exchanges the new folder and that of the day, under the exclusive lock. */
 static enum ss_status compacting_exchange_day(const struct compacting *compacting,
 					      const char *table,
 					      const struct ss_run_store_names *names,
@@ -206,7 +207,7 @@ static enum ss_status compacting_exchange_day(const struct compacting *compactin
 	status = link_others(day, folder, names, err);
 	if (status == SS_OK)
 		status = ss_sync_folder(folder, err);
-	if (status == SS_OK && !change_places(folder, day))
+	if (status == SS_OK && !exchange_folders(folder, day))
 		status = compacting_fail_to_place(day, err);
 	if (status == SS_OK)
 		status = ss_sync_folder(parent, err);

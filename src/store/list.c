@@ -120,6 +120,7 @@ static enum ss_status count_compact(const struct ss_run_store *store, const char
 	return status;
 }
 
+/* Adds the files of one table and day; those of `runs` also tell the number of runs. */
 static enum ss_status count_table(const struct ss_run_store *store, const char *table,
 				  const char *date, struct day *out, struct ss_error *err)
 {

@@ -135,7 +135,7 @@ static enum ss_status watcher_find_files(struct ss_watcher *watcher, struct ss_e
 #define LOOK_AGAIN_NS ((int64_t)1000000000)
 #define LOOK_LEAST_NS (60 * LOOK_AGAIN_NS)
 
-static int64_t watcher_clock_s(void)
+static int64_t watcher_clock_ns(void)
 {
 	struct timespec time;
 
@@ -217,7 +217,7 @@ void ss_watcher_close(struct ss_watcher *watcher)
 
 /* --- runs in the folder ---------------------------------------------------------------- */
 
-static uint64_t sign(const struct ss_watched_file *files, uint32_t count)
+static uint64_t watched_files_signature(const struct ss_watched_file *files, uint32_t count)
 {
 	uint64_t hash = SS_HASH_SEED;
 
@@ -240,13 +240,14 @@ static uint32_t count_files(const struct ss_watcher *watcher, uint32_t first)
 	return count;
 }
 
-static enum ss_status watcher_note_added(struct ss_watcher *watcher, uint32_t first, uint32_t count,
-					 struct ss_error *err)
+/* Notes the state of one run: if its files have changed, its quiet time begins anew. */
+static enum ss_status watcher_note_run(struct ss_watcher *watcher, uint32_t first, uint32_t count,
+				       struct ss_error *err)
 {
 	const struct ss_watched_file *files = &watcher->files[first];
 	uint32_t known = watcher->keys.count;
 	uint32_t key = ss_strings_add(&watcher->keys, files->run, strlen(files->run));
-	uint64_t signature = sign(files, count);
+	uint64_t signature = watched_files_signature(files, count);
 	struct ss_watched_state *state;
 
 	if (key == SS_NO_ID ||
@@ -259,7 +260,7 @@ static enum ss_status watcher_note_added(struct ss_watcher *watcher, uint32_t fi
 	if (key != known && state->signature == signature)
 		return SS_OK;
 	state->signature = signature;
-	state->since_ns = watcher_clock_s();
+	state->since_ns = watcher_clock_ns();
 	state->not_before = 0;
 	return SS_OK;
 }
@@ -269,14 +270,14 @@ enum ss_status ss_watcher_scan(struct ss_watcher *watcher, struct ss_error *err)
 	SS_TRY(watcher_find_files(watcher, err));
 	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
 		count = count_files(watcher, i);
-		SS_TRY(watcher_note_added(watcher, i, count, err));
+		SS_TRY(watcher_note_run(watcher, i, count, err));
 	}
 	return SS_OK;
 }
 
 bool ss_watcher_next(struct ss_watcher *watcher, struct ss_arrived *out, bool *waiting)
 {
-	int64_t time = watcher_clock_s();
+	int64_t time = watcher_clock_ns();
 
 	*waiting = false;
 	for (uint32_t i = 0, count; i < watcher->file_count; i += count) {
@@ -321,7 +322,7 @@ enum ss_status ss_watcher_handled(struct ss_watcher *watcher, const struct ss_ar
 void ss_watcher_postpone(struct ss_watcher *watcher, const struct ss_arrived *arrived,
 			 int64_t wait_ns)
 {
-	watcher->states[arrived->key].not_before = watcher_clock_s() + wait_ns;
+	watcher->states[arrived->key].not_before = watcher_clock_ns() + wait_ns;
 }
 
 void ss_watcher_wait(struct ss_watcher *watcher, bool waiting)

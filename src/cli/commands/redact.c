@@ -120,6 +120,7 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 	return EXIT_FINE;
 }
 
+/* Copies one file; of a truncated file it copies what could be read, with a warning. */
 static int redact_one(struct redacting *redacting, const struct ss_path *path)
 {
 	struct ss_error err = { 0 };

@@ -188,7 +188,8 @@ static void wait_for_end(struct serve_visit *visit)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static void body(void *context)
+/* Runs beside the server's threads: loads the runs, shows the link, and waits for the end. */
+static void serve_body(void *context)
 {
 	struct serve_visit *visit = context;
 	struct ss_error err = { 0 };
@@ -222,7 +223,8 @@ static enum ss_status begin_routes(const char *store, const struct ss_open_optio
 	return store ? cli_fleet_begin(&fleet, store, &served, open, serve_is_stopped, err) : SS_OK;
 }
 
-static int serve(struct serve_visit *visit)
+/* Starts the server before anything is loaded, so that the page can show progress. */
+static int serve_start(struct serve_visit *visit)
 {
 	char machine[256] = "";
 	const char *store = cli_option_text(visit->arguments, "store");
@@ -243,7 +245,7 @@ static int serve(struct serve_visit *visit)
 		status = ss_server_start(&options, &visit->server, &err);
 	fleet.server = visit->server;
 	if (status == SS_OK) {
-		status = ss_server_run(visit->server, body, visit, &err);
+		status = ss_server_run(visit->server, serve_body, visit, &err);
 		ss_server_close(visit->server);
 	}
 	if (status != SS_OK)
@@ -300,7 +302,7 @@ static int serve_run(const struct command *command, const struct arguments *argu
 		return EXIT_FAILED;
 	}
 	progress_prepare(&visit.bar, cli_option_text(arguments, "progress"));
-	return serve(&visit);
+	return serve_start(&visit);
 }
 
 const struct command command_serve = {

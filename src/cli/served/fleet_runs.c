@@ -129,6 +129,7 @@ static enum ss_status fleet_run_load(struct fleet *fleet, const char *path, stru
 	return status;
 }
 
+/* Opens the run unless it is open; fails if its traces are not on this machine. */
 static enum ss_status fleet_run_open(struct fleet *fleet, const char *id, struct ss_error *err)
 {
 	struct fleet_run *place = fleet_run_take(fleet, id);

@@ -127,6 +127,7 @@ static void show_all(const struct line_word *word)
 	fputc('\n', stdout);
 }
 
+/* Tab: inserts what all candidates share; if that is nothing, lists them. */
 static unsigned char line_edit_complete(EditLine *edit, int key)
 {
 	const LineInfo *info = el_line(edit);
