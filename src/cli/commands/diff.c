@@ -39,7 +39,7 @@ static enum ss_status open_side(const struct arguments *arguments, uint32_t side
 	return SS_OK;
 }
 
-static int diff_run(const struct command *command, const struct arguments *arguments)
+static int diff_sides_run(const struct command *command, const struct arguments *arguments)
 {
 	const char *run = cli_option_text(arguments, "run");
 	struct ss_request request = show_request(cli_option_text(arguments, "view"), arguments);
@@ -87,5 +87,5 @@ const struct command command_diff = {
 	.usage = "[--view NAME] [OPTIONS] A B",
 	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.is_verdict = true,
-	.run = diff_run,
+	.run = diff_sides_run,
 };
