@@ -18,7 +18,7 @@
 
 #define NO_GROUP UINT32_MAX
 
-struct finder {
+struct arrival_finder {
 	struct ss_digest *digest;
 	const struct ss_trace *trace;
 	struct ss_arena *scratch;
@@ -45,14 +45,14 @@ enum { TRACK_ALL_TO_ALL = 1, TRACK_PAIRS = 2 };
 
 /* --- who with whom --------------------------------------------------------------- */
 
-static uint32_t add_text(struct finder *finder, uint32_t id)
+static uint32_t arrivals_copy_text(struct arrival_finder *finder, uint32_t id)
 {
 	const struct ss_string *text = &finder->trace->texts.items[id];
 
 	return ss_strings_add(&finder->digest->texts, text->text, text->length);
 }
 
-static uint64_t ranks_of(const struct finder *finder, uint32_t id)
+static uint64_t hash_group_ranks(const struct arrival_finder *finder, uint32_t id)
 {
 	const struct ss_string *text = &finder->trace->texts.items[id];
 
@@ -60,7 +60,7 @@ static uint64_t ranks_of(const struct finder *finder, uint32_t id)
 }
 
 /* The group's number in the digest; NO_GROUP without memory. */
-static uint32_t add_group(struct finder *finder, struct ss_rank_group group)
+static uint32_t arrivals_add_group(struct arrival_finder *finder, struct ss_rank_group group)
 {
 	struct ss_digest *digest = finder->digest;
 	struct group_key key = { group.ranks, group.name };
@@ -83,17 +83,17 @@ static uint32_t add_group(struct finder *finder, struct ss_rank_group group)
  * of its own. Where nothing on the stream has them, to the job's only group, or to
  * one without a name.
  */
-static bool group_rest(struct finder *finder)
+static bool group_unlabeled_arrivals(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 	const struct ss_trace_info *info = &finder->trace->info;
-	struct ss_rank_group rest = { .ranks = ranks_of(finder, 0), .size = -1 };
+	struct ss_rank_group rest = { .ranks = hash_group_ranks(finder, 0), .size = -1 };
 	uint32_t number = NO_GROUP;
 
 	if (info->group_rows == 1) {
-		rest.name = add_text(finder, info->groups[0].name);
-		rest.description = add_text(finder, info->groups[0].description);
-		rest.ranks = ranks_of(finder, info->groups[0].ranks);
+		rest.name = arrivals_copy_text(finder, info->groups[0].name);
+		rest.description = arrivals_copy_text(finder, info->groups[0].description);
+		rest.ranks = hash_group_ranks(finder, info->groups[0].ranks);
 		rest.size = info->groups[0].size;
 	}
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
@@ -104,7 +104,7 @@ static bool group_rest(struct finder *finder)
 		if (arrival->group != NO_GROUP)
 			continue;
 		if (number == NO_GROUP)
-			number = add_group(finder, rest);
+			number = arrivals_add_group(finder, rest);
 		if (number == NO_GROUP)
 			return false;
 		arrival->group = number;
@@ -115,7 +115,7 @@ static bool group_rest(struct finder *finder)
 /* --- one collective ---------------------------------------------------------------- */
 
 /* The name of the range or operator that launched it: kernels of all-to-alls say SendRecv. */
-static enum ss_collective kind_by_launch(const struct ss_trace *trace, uint32_t row)
+static enum ss_collective collective_kind_by_launch(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row < trace->device_from ? row : trace->slices.link[row];
 
@@ -133,23 +133,23 @@ static enum ss_collective kind_by_launch(const struct ss_trace *trace, uint32_t 
 	return SS_COLLECTIVE_OTHER;
 }
 
-static enum ss_collective kind_of(const struct ss_trace *trace, uint32_t row,
-				  const struct ss_comm_args *args)
+static enum ss_collective arrival_kind(const struct ss_trace *trace, uint32_t row,
+				       const struct ss_comm_args *args)
 {
 	enum ss_collective kind = SS_COLLECTIVE_OTHER;
 
 	if (args)
 		kind = ss_collective_of(ss_strings_text(&trace->texts, args->collective));
 	if (kind == SS_COLLECTIVE_OTHER)
-		kind = kind_by_launch(trace, row);
+		kind = collective_kind_by_launch(trace, row);
 	if (kind == SS_COLLECTIVE_OTHER)
 		kind = ss_collective_of(ss_strings_text(&trace->names, trace->slices.name[row]));
 	return kind;
 }
 
 /* Type and sizes; members of an all-to-all or around a root may have different ones. */
-static uint64_t shape_of(const struct ss_trace *trace, const struct ss_comm_args *args,
-			 enum ss_collective kind)
+static uint64_t arrival_shape_hash(const struct ss_trace *trace, const struct ss_comm_args *args,
+				   enum ss_collective kind)
 {
 	const struct ss_string *dtype = &trace->texts.items[args->dtype];
 	uint64_t hash = ss_hash_bytes(dtype->text, dtype->length);
@@ -163,7 +163,7 @@ static uint64_t shape_of(const struct ss_trace *trace, const struct ss_comm_args
 }
 
 /* The kernel's name up to its arguments: NCCL runs the same one on all members. */
-static uint64_t kernel_of(const struct ss_trace *trace, uint32_t row)
+static uint64_t arrival_kernel_hash(const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
 
@@ -171,7 +171,7 @@ static uint64_t kernel_of(const struct ss_trace *trace, uint32_t row)
 }
 
 /* The host's range holds launches; what has lost its launch may have run after it. */
-static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
+static uint32_t arrival_step_at(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
 {
 	const struct ss_step *items = trace->steps.items;
 	uint32_t low = 0, high = trace->steps.count;
@@ -184,7 +184,7 @@ static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on
 }
 
 /* The rank at a place of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
-static int64_t rank_at(const char *ranks, int64_t place)
+static int64_t group_rank_at(const char *ranks, int64_t place)
 {
 	char *end;
 
@@ -205,29 +205,30 @@ static int64_t rank_at(const char *ranks, int64_t place)
  * Who a send or receive is with, by its rank in the job; -1: not known. Files have its place
  * in the group; where that would be the rank itself, they have its rank.
  */
-static int64_t partner_of(const struct finder *finder, const struct ss_comm_args *args)
+static int64_t send_partner(const struct arrival_finder *finder, const struct ss_comm_args *args)
 {
 	int64_t other = args->dst_rank >= 0 ? args->dst_rank : args->src_rank, partner;
 
 	if (finder->digest->rank < 0 || other < 0 ||
 	    (args->src_rank >= 0 && args->dst_rank >= 0 && args->src_rank != args->dst_rank))
 		return -1;
-	partner = rank_at(ss_strings_text(&finder->trace->texts, args->group_ranks), other);
+	partner = group_rank_at(ss_strings_text(&finder->trace->texts, args->group_ranks), other);
 	return partner == finder->digest->rank ? other : partner;
 }
 
 /* The group of a collective; of a send or receive in a larger group the two of them. */
-static uint32_t find_group(struct finder *finder, const struct ss_comm_args *args,
-			   enum ss_collective kind, bool *is_pair)
+static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct ss_comm_args *args,
+				    enum ss_collective kind, bool *is_pair)
 {
-	struct ss_rank_group group = { add_text(finder, args->group_name),
-				       add_text(finder, args->group_description),
-				       ranks_of(finder, args->group_ranks), args->group_size };
+	struct ss_rank_group group = { arrivals_copy_text(finder, args->group_name),
+				       arrivals_copy_text(finder, args->group_description),
+				       hash_group_ranks(finder, args->group_ranks),
+				       args->group_size };
 	int64_t own = finder->digest->rank, partner = -1;
 	char pair[48];
 
 	if (kind >= SS_COLLECTIVE_SEND_RECV && args->group_size > 2)
-		partner = partner_of(finder, args);
+		partner = send_partner(finder, args);
 	*is_pair = partner >= 0 && partner != own;
 	if (*is_pair) {
 		int length = snprintf(pair, sizeof(pair), "[%lld, %lld]",
@@ -237,19 +238,19 @@ static uint32_t find_group(struct finder *finder, const struct ss_comm_args *arg
 		group.ranks = ss_hash_bytes(pair, (size_t)length);
 		group.size = 2;
 	}
-	return add_group(finder, group);
+	return arrivals_add_group(finder, group);
 }
 
-static uint32_t group_of(struct finder *finder, uint32_t args, enum ss_collective kind,
-			 bool *is_pair)
+static uint32_t arrivals_group_of_args(struct arrival_finder *finder, uint32_t args,
+				       enum ss_collective kind, bool *is_pair)
 {
 	bool in_pairs = kind >= SS_COLLECTIVE_SEND_RECV;
 	struct known_group *known = &finder->known[2 * (size_t)args + in_pairs];
 	uint32_t number;
 
 	if (!known->number) {
-		number = find_group(finder, ss_records_at(&finder->trace->comm_args, args), kind,
-				    &known->is_pair);
+		number = arrivals_find_group(finder, ss_records_at(&finder->trace->comm_args, args),
+					     kind, &known->is_pair);
 		if (number == NO_GROUP)
 			return NO_GROUP;
 		known->number = number + 1;
@@ -258,7 +259,7 @@ static uint32_t group_of(struct finder *finder, uint32_t args, enum ss_collectiv
 	return known->number - 1;
 }
 
-static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
+static bool add_arrival(struct arrival_finder *finder, uint32_t row, uint32_t track)
 {
 	struct ss_digest *digest = finder->digest;
 	const struct ss_trace *trace = finder->trace;
@@ -274,21 +275,22 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 		.release_ns = INT64_MIN,
 		.sequence = comm ? comm->sequence : -1,
 		.bytes = args ? ss_message_bytes(trace, args) : -1,
-		.kind = kind_of(trace, row, args),
+		.kind = arrival_kind(trace, row, args),
 		.group = NO_GROUP,
 		.track = track,
 		.row = row,
 	};
 
-	arrival.step = step_of(trace,
-			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch],
-			       true);
+	arrival.step = arrival_step_at(trace,
+				       launch == SS_NO_ROW ? start_ns
+							   : trace->slices.start_ns[launch],
+				       true);
 	if (launch == SS_NO_ROW && arrival.step == UINT32_MAX)
-		arrival.step = step_of(trace, start_ns, false);
-	arrival.kernel = kernel_of(trace, row);
-	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
+		arrival.step = arrival_step_at(trace, start_ns, false);
+	arrival.kernel = arrival_kernel_hash(trace, row);
+	arrival.shape = args ? arrival_shape_hash(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {
-		arrival.group = group_of(finder, comm->args, arrival.kind, &is_pair);
+		arrival.group = arrivals_group_of_args(finder, comm->args, arrival.kind, &is_pair);
 		if (arrival.group == NO_GROUP)
 			return false;
 		if (!is_pair)
@@ -302,7 +304,7 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	return true;
 }
 
-static bool add_device_arrivals(struct finder *finder)
+static bool add_device_arrivals(struct arrival_finder *finder)
 {
 	const struct ss_trace *trace = finder->trace;
 
@@ -320,7 +322,7 @@ static bool add_device_arrivals(struct finder *finder)
 }
 
 /* gloo works on threads of its own, any of which takes the next one: one track for all. */
-static bool add_host_arrivals(struct finder *finder)
+static bool add_host_arrivals(struct arrival_finder *finder)
 {
 	const struct ss_trace *trace = finder->trace;
 
@@ -337,7 +339,7 @@ static bool add_host_arrivals(struct finder *finder)
  * A SendRecv whose launch was not recorded is what the others of its stream are: a
  * communicator that makes all-to-alls seldom makes anything else with that kernel.
  */
-static void name_orphans(struct ss_digest *digest, struct finder *finder)
+static void infer_orphan_kinds(struct ss_digest *digest, struct arrival_finder *finder)
 {
 	for (uint32_t i = 0; i < digest->arrival_count; i++)
 		if (digest->arrivals[i].kind == SS_COLLECTIVE_ALL_TO_ALL)
@@ -354,7 +356,7 @@ static void name_orphans(struct ss_digest *digest, struct finder *finder)
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int arrival_compare_start(const void *a, const void *b)
 {
 	const struct ss_arrival *x = a, *y = b;
 
@@ -372,7 +374,7 @@ static int by_start(const void *a, const void *b)
 /* --- what was done between ----------------------------------------------------------- */
 
 /* What each moment was spent on: sets that do not overlap, in the order of enum ss_own. */
-static bool find_work(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
+static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;
 	struct ss_device_cover own;
@@ -402,7 +404,7 @@ static bool find_work(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 }
 
 /* When the one before on the same stream was over. */
-static bool find_release(struct finder *finder)
+static bool find_releases(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 	int64_t *released_ns = SS_ARENA_NEW(finder->scratch, int64_t,
@@ -424,7 +426,8 @@ static bool find_release(struct finder *finder)
 }
 
 /* How much of the set lies before a moment; sums[i]: before its i-th interval. */
-static int64_t length_before(const struct ss_cover *set, const int64_t *sums, int64_t moment_ns)
+static int64_t cover_length_before(const struct ss_cover *set, const int64_t *sums,
+				   int64_t moment_ns)
 {
 	uint32_t low = 0, high = set->count;
 	int64_t end_ns;
@@ -438,7 +441,7 @@ static int64_t length_before(const struct ss_cover *set, const int64_t *sums, in
 }
 
 /* Fills a part of own_ns: streams lie side by side, so each arrival looks for itself. */
-static bool share_work(struct finder *finder, const struct ss_cover *set, int part)
+static bool share_own_part(struct arrival_finder *finder, const struct ss_cover *set, int part)
 {
 	struct ss_digest *digest = finder->digest;
 	int64_t *sums = SS_ARENA_NEW(finder->scratch, int64_t, (size_t)set->count + 1);
@@ -452,18 +455,21 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 
 		if (part == SS_OWN_COMPUTE)
 			arrival->hidden_ns =
-				length_before(set, sums, arrival->end_ns - digest->start_ns) -
-				length_before(set, sums, arrival->start_ns - digest->start_ns);
+				cover_length_before(set, sums, arrival->end_ns - digest->start_ns) -
+				cover_length_before(set, sums,
+						    arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
 			finder->own_ns[(size_t)i * SS_OWN_PARTS + part] =
-				length_before(set, sums, arrival->start_ns - digest->start_ns) -
-				length_before(set, sums, arrival->release_ns - digest->start_ns);
+				cover_length_before(set, sums,
+						    arrival->start_ns - digest->start_ns) -
+				cover_length_before(set, sums,
+						    arrival->release_ns - digest->start_ns);
 	}
 	return true;
 }
 
 /* Short gaps and what lies outside of steps: idle, without a cause. */
-static bool add_unknown(struct finder *finder)
+static bool add_unknown_idle(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 
@@ -483,28 +489,29 @@ static bool add_unknown(struct finder *finder)
 	return true;
 }
 
-static bool find(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
+static bool collect_arrivals(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;
 	bool whole = digest->device >= 0 ? add_device_arrivals(finder) : add_host_arrivals(finder);
 
 	if (!whole || !digest->arrival_count)
 		return whole;
-	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals), by_start);
-	name_orphans(digest, finder);
+	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals),
+	      arrival_compare_start);
+	infer_orphan_kinds(digest, finder);
 	finder->own_ns = SS_ARENA_NEW(finder->scratch, int64_t,
 				      (size_t)digest->arrival_count * SS_OWN_PARTS);
-	whole = finder->own_ns && group_rest(finder) && find_work(finder, sets) &&
-		find_release(finder);
+	whole = finder->own_ns && group_unlabeled_arrivals(finder) &&
+		find_own_covers(finder, sets) && find_releases(finder);
 	for (int part = 0; whole && part < SS_OWN_PARTS; part++)
-		whole = share_work(finder, &sets[part], part);
-	return whole && add_unknown(finder);
+		whole = share_own_part(finder, &sets[part], part);
+	return whole && add_unknown_idle(finder);
 }
 
 bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
 		      struct ss_arena *scratch)
 {
-	struct finder finder = { .digest = digest, .trace = trace, .scratch = scratch };
+	struct arrival_finder finder = { .digest = digest, .trace = trace, .scratch = scratch };
 	struct ss_cover sets[SS_OWN_PARTS];
 	bool whole;
 
@@ -518,7 +525,7 @@ bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
 		finder.track_groups[i] = NO_GROUP;
 	for (int i = 0; i < SS_OWN_PARTS; i++)
 		ss_cover_init(&sets[i], digest->memory);
-	whole = whole && find(&finder, sets);
+	whole = whole && collect_arrivals(&finder, sets);
 	for (int i = 0; i < SS_OWN_PARTS; i++)
 		ss_cover_release(&sets[i]);
 	ss_records_release(&finder.groups);

@@ -13,7 +13,7 @@
 static const struct {
 	const char *word;
 	enum ss_collective kind;
-} words[] = {
+} collective_words[] = {
 	/* what holds another word comes before it */
 	{ "reducescatter", SS_COLLECTIVE_REDUCE_SCATTER },
 	{ "allreduce", SS_COLLECTIVE_ALL_REDUCE },
@@ -30,7 +30,7 @@ static const struct {
 	{ "recv", SS_COLLECTIVE_RECV },
 };
 
-static const char *const names[] = {
+static const char *const collective_names[] = {
 	[SS_COLLECTIVE_OTHER] = "other",
 	[SS_COLLECTIVE_ALL_REDUCE] = "all-reduce",
 	[SS_COLLECTIVE_ALL_GATHER] = "all-gather",
@@ -56,23 +56,23 @@ enum ss_collective ss_collective_of(const char *name)
 		if (*name != '_')
 			plain[length++] = ss_lower(*name);
 	plain[length] = '\0';
-	for (size_t i = 0; i < SS_COUNT(words); i++)
-		if (strstr(plain, words[i].word))
-			return words[i].kind;
+	for (size_t i = 0; i < SS_COUNT(collective_words); i++)
+		if (strstr(plain, collective_words[i].word))
+			return collective_words[i].kind;
 	return SS_COLLECTIVE_OTHER;
 }
 
 const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
 {
-	if (index >= SS_COUNT(words))
+	if (index >= SS_COUNT(collective_words))
 		return NULL;
-	*kind = words[index].kind;
-	return words[index].word;
+	*kind = collective_words[index].kind;
+	return collective_words[index].word;
 }
 
 const char *ss_collective_name(enum ss_collective kind)
 {
-	return names[kind];
+	return collective_names[kind];
 }
 
 double ss_collective_factor(enum ss_collective kind, double members)

@@ -6,7 +6,7 @@
 #include "ranks/join.h"
 
 /* Which of the recordings of its rank it is: those of different times never meet. */
-static uint32_t cycle_of(const struct ss_joined *joined, uint32_t r)
+static uint32_t recording_cycle(const struct ss_joined *joined, uint32_t r)
 {
 	const struct ss_digest *own = &joined->ranks[r];
 	uint32_t before = 0;
@@ -21,11 +21,11 @@ static uint32_t cycle_of(const struct ss_joined *joined, uint32_t r)
 }
 
 /* The job's number of each rank's groups: the same name and ranks are the same group. */
-static bool number_groups(struct ss_joined *joined, struct ss_strings *keys)
+static bool number_rank_groups(struct ss_joined *joined, struct ss_strings *keys)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
-		uint32_t cycle = cycle_of(joined, r);
+		uint32_t cycle = recording_cycle(joined, r);
 
 		joined->rank_groups[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
 						      (size_t)rank->group_count + 1);
@@ -72,7 +72,7 @@ bool ss_joined_find_groups(struct ss_joined *joined)
 
 	joined->rank_groups = SS_ARENA_NEW(&joined->arena, uint32_t *,
 					   (size_t)joined->rank_count + 1);
-	whole = whole && joined->rank_groups && number_groups(joined, &keys);
+	whole = whole && joined->rank_groups && number_rank_groups(joined, &keys);
 	joined->group_count = whole ? keys.count - 1 : 0;
 	ss_strings_release(&keys);
 	if (!whole)

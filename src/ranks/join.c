@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Kind and whether waits mean something; all members say the same, the first is asked. */
-static void describe(struct ss_joined *joined, struct ss_meeting *meeting)
+static void describe_collective(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	const struct ss_arrival *first = ss_joined_arrival(joined,
 							   &joined->members[meeting->first]);
@@ -44,7 +44,7 @@ static void describe(struct ss_joined *joined, struct ss_meeting *meeting)
 	}
 }
 
-static void place(struct ss_joined *joined, struct ss_meeting *meeting)
+static void place_collective(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	meeting->start_ns = INT64_MAX;
 	meeting->end_ns = INT64_MIN;
@@ -59,7 +59,7 @@ static void place(struct ss_joined *joined, struct ss_meeting *meeting)
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int collective_compare_time(const void *a, const void *b)
 {
 	const struct ss_meeting *x = a, *y = b;
 
@@ -69,12 +69,13 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Meetings in the order of time; who came knows the new numbers. */
-static void arrange(struct ss_joined *joined)
+static void sort_collectives(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		place(joined, &joined->meetings[i]);
+		place_collective(joined, &joined->meetings[i]);
 	if (joined->meeting_count)
-		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings), by_time);
+		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings),
+		      collective_compare_time);
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		for (uint32_t k = 0; k < joined->meetings[i].count; k++) {
 			const struct ss_member *member =
@@ -105,10 +106,10 @@ enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, 
 	ss_arena_init(&joined->arena, memory);
 	whole = ss_joined_match(joined);
 	for (uint32_t i = 0; whole && i < joined->meeting_count; i++)
-		describe(joined, &joined->meetings[i]);
+		describe_collective(joined, &joined->meetings[i]);
 	whole = whole && ss_joined_set_clocks(joined);
 	if (whole) {
-		arrange(joined);
+		sort_collectives(joined);
 		return SS_OK;
 	}
 	ss_joined_release(joined);

@@ -8,8 +8,8 @@
 #include "base/hash/hash.h"
 
 /* Operators of one track; false: no memory. */
-static bool add_track(struct ss_cover_pile *pile, const struct ss_trace *trace,
-		      const struct ss_track *track, struct ss_memory *memory)
+static bool add_track_operators(struct ss_cover_pile *pile, const struct ss_trace *trace,
+				const struct ss_track *track, struct ss_memory *memory)
 {
 	struct ss_cover own;
 	bool whole;
@@ -28,7 +28,7 @@ static bool add_track(struct ss_cover_pile *pile, const struct ss_trace *trace,
 }
 
 /* Name and sizes of each operator, whatever their order. */
-static void hash_work(struct ss_digest *digest, const struct ss_trace *trace)
+static void hash_operators(struct ss_digest *digest, const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -62,7 +62,8 @@ bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace, struc
 	ss_cover_init(&loose, digest->memory);
 	for (uint32_t i = 0; whole && i < trace->track_count; i++)
 		if (trace->tracks[i].class != SS_TRACK_DEVICE)
-			whole = add_track(&pile, trace, &trace->tracks[i], digest->memory);
+			whole = add_track_operators(&pile, trace, &trace->tracks[i],
+						    digest->memory);
 	ss_cover_pile_finish(&pile, &operators);
 	if (whole) {
 		ss_cover_unite(&loose, &steps);
@@ -80,7 +81,7 @@ bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace, struc
 		digest->steps[i].input_ns = sums[steps.count + i];
 	}
 	if (whole)
-		hash_work(digest, trace);
+		hash_operators(digest, trace);
 	ss_roles_release(&roles);
 	ss_cover_release(&operators);
 	ss_cover_release(&loose);

@@ -29,14 +29,14 @@ struct matcher {
 /* --- meetings ----------------------------------------------------------------------- */
 
 /* Who came to a meeting, before it is stored. */
-struct seat {
+struct participant {
 	uint32_t meeting; /* any number: those with the same one are together */
 	struct ss_member member;
 };
 
-static int by_meeting(const void *a, const void *b)
+static int participant_compare(const void *a, const void *b)
 {
-	const struct seat *x = a, *y = b;
+	const struct participant *x = a, *y = b;
 
 	if (x->meeting != y->meeting)
 		return x->meeting < y->meeting ? -1 : 1;
@@ -45,8 +45,8 @@ static int by_meeting(const void *a, const void *b)
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
 }
 
-static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct seat *seats,
-			  uint32_t count)
+static bool store_collective(struct ss_joined *joined, uint32_t group,
+			     const struct participant *participants, uint32_t count)
 {
 	uint32_t number = joined->meeting_count;
 
@@ -61,24 +61,27 @@ static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct
 							.count = count };
 	joined->meeting_count++;
 	for (uint32_t i = 0; i < count; i++) {
-		joined->members[joined->member_count++] = seats[i].member;
-		joined->meeting_of[seats[i].member.rank][seats[i].member.arrival] = number;
+		joined->members[joined->member_count++] = participants[i].member;
+		joined->meeting_of[participants[i].member.rank][participants[i].member.arrival] =
+			number;
 	}
 	return true;
 }
 
 /* Meetings of one are none; of a rank that comes twice only the first counts. */
-static bool store_meetings(struct ss_joined *joined, uint32_t group, struct seat *seats,
-			   uint32_t count)
+static bool store_collectives(struct ss_joined *joined, uint32_t group,
+			      struct participant *participants, uint32_t count)
 {
-	qsort(seats, count, sizeof(*seats), by_meeting);
+	qsort(participants, count, sizeof(*participants), participant_compare);
 	for (uint32_t from = 0, to; from < count; from = to) {
 		uint32_t kept = from + 1;
 
-		for (to = from + 1; to < count && seats[to].meeting == seats[from].meeting; to++)
-			if (seats[to].member.rank != seats[kept - 1].member.rank)
-				seats[kept++] = seats[to];
-		if (kept - from > 1 && !store_meeting(joined, group, seats + from, kept - from))
+		for (to = from + 1;
+		     to < count && participants[to].meeting == participants[from].meeting; to++)
+			if (participants[to].member.rank != participants[kept - 1].member.rank)
+				participants[kept++] = participants[to];
+		if (kept - from > 1 &&
+		    !store_collective(joined, group, participants + from, kept - from))
 			return false;
 	}
 	return true;
@@ -98,7 +101,7 @@ struct departure {
 	int64_t end_ns;
 };
 
-static int by_departure(const void *a, const void *b)
+static int departure_compare(const void *a, const void *b)
 {
 	const struct departure *x = a, *y = b;
 
@@ -125,7 +128,7 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 		all[i] = (struct departure){ joined->rank_groups[r][rank->arrivals[i].group], i,
 					     rank->arrivals[i].end_ns };
 	if (all)
-		qsort(all, count, sizeof(*all), by_departure);
+		qsort(all, count, sizeof(*all), departure_compare);
 	for (uint32_t i = 0; all && matcher->orders[r] && i < count; i++)
 		matcher->orders[r][i] = all[i].arrival;
 	ss_arena_release(&scratch);
@@ -133,7 +136,7 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 }
 
 /* The first place in the rank's order whose group is not before this one. */
-static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32_t r)
+static uint32_t first_of_group(const struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	const struct ss_digest *rank = &matcher->joined->ranks[r];
 	const uint32_t *groups = matcher->joined->rank_groups[r];
@@ -144,11 +147,12 @@ static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32
 }
 
 /* What is left of a rank in the group, by end. */
-static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint32_t r)
+static struct ss_visits unmatched_visits(struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	struct ss_joined *joined = matcher->joined;
 	struct ss_visits visits = { .arrivals = joined->ranks[r].arrivals };
-	uint32_t from = group_from(matcher, group, r), to = group_from(matcher, group + 1, r);
+	uint32_t from = first_of_group(matcher, group, r),
+		 to = first_of_group(matcher, group + 1, r);
 	uint32_t *order = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)(to - from) + 1);
 
 	matcher->failed |= !order;
@@ -165,15 +169,15 @@ static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint3
 
 /* --- by number ------------------------------------------------------------------------ */
 
-struct numbered {
+struct numbered_arrival {
 	int64_t sequence;
 	uint64_t kernel;
 	struct ss_member member;
 };
 
-static int by_number(const void *a, const void *b)
+static int numbered_arrival_compare(const void *a, const void *b)
 {
-	const struct numbered *x = a, *y = b;
+	const struct numbered_arrival *x = a, *y = b;
 
 	if (x->sequence != y->sequence)
 		return x->sequence < y->sequence ? -1 : 1;
@@ -184,7 +188,7 @@ static int by_number(const void *a, const void *b)
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
 }
 
-static bool is_numbered(const struct ss_visits *visits, uint32_t count)
+static bool are_all_numbered(const struct ss_visits *visits, uint32_t count)
 {
 	for (uint32_t m = 0; m < count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++)
@@ -198,14 +202,14 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 	struct ss_joined *joined = matcher->joined;
 	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t total = 0, count = 0, meeting = 0;
-	struct numbered *all;
-	struct seat *seats;
+	struct numbered_arrival *all;
+	struct participant *participants;
 
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		total += visits[m].count;
-	all = SS_ARENA_NEW(matcher->scratch, struct numbered, (size_t)total + 1);
-	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
-	if (!all || !seats)
+	all = SS_ARENA_NEW(matcher->scratch, struct numbered_arrival, (size_t)total + 1);
+	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
+	if (!all || !participants)
 		return false;
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++) {
@@ -213,26 +217,26 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 			const struct ss_arrival *arrival = &visits[m].arrivals[at];
 
 			/* sends and all-to-alls run the same kernel, and are counted apart */
-			all[count++] = (struct numbered){
+			all[count++] = (struct numbered_arrival){
 				arrival->sequence,
 				arrival->kernel ^ (arrival->kind >= SS_COLLECTIVE_SEND_RECV),
 				{ members[m], at }
 			};
 		}
-	qsort(all, count, sizeof(*all), by_number);
+	qsort(all, count, sizeof(*all), numbered_arrival_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i &&
 		    (all[i].sequence != all[i - 1].sequence || all[i].kernel != all[i - 1].kernel))
 			meeting++;
-		seats[i] = (struct seat){ meeting, all[i].member };
+		participants[i] = (struct participant){ meeting, all[i].member };
 	}
-	return store_meetings(joined, group, seats, count);
+	return store_collectives(joined, group, participants, count);
 }
 
 /* --- by shift --------------------------------------------------------------------------- */
 
 /* A rank of the base's component with the clock of `other`: itself, or one of its host. */
-static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, uint32_t other)
+static uint32_t rank_with_known_shift(const struct matcher *matcher, uint32_t base, uint32_t other)
 {
 	const struct ss_classes *ranks = &matcher->joined->host_ranks;
 	uint32_t host = matcher->joined->hosts[other];
@@ -260,7 +264,7 @@ static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base,
 static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint32_t other,
 			      struct ss_shift out[LIKELY_MAX])
 {
-	uint32_t known = known_neighbour(matcher, base, other), count = 0;
+	uint32_t known = rank_with_known_shift(matcher, base, other), count = 0;
 	uint32_t host = matcher->joined->hosts[other];
 
 	if (known != SS_NO_ROW) {
@@ -279,8 +283,8 @@ static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint
 }
 
 /* Two recordings that were laid over each other are in one component from then on. */
-static void join(struct matcher *matcher, uint32_t base, uint32_t other,
-		 const struct ss_shift *shift)
+static void join_components(struct matcher *matcher, uint32_t base, uint32_t other,
+			    const struct ss_shift *shift)
 {
 	uint32_t from = matcher->components[other], into;
 	struct ss_shift moved, back;
@@ -322,16 +326,16 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 /* Fewer do not tell how ragged they are. */
 #define RAGGED_PAIRS_MIN 4
 
-static int64_t apart(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *shift, uint32_t at, uint32_t i)
+static int64_t end_distance(const struct ss_visits *base, const struct ss_visits *other,
+			    const struct ss_shift *shift, uint32_t at, uint32_t i)
 {
 	return llabs(base->arrivals[base->order[at]].end_ns -
 		     ss_shift_apply(shift, other->arrivals[other->order[i]].end_ns));
 }
 
-static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
-			const struct ss_visits *other, const struct ss_shift *shift,
-			uint32_t *partner)
+static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *base,
+			      const struct ss_visits *other, const struct ss_shift *shift,
+			      uint32_t *partner)
 {
 	int64_t *apart_ns = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)other->count + 1);
 	int64_t limit_ns = RAGGED_NS, usual_ns;
@@ -340,7 +344,7 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 	matcher->failed |= !apart_ns;
 	for (uint32_t i = 0; apart_ns && i < other->count; i++)
 		if (partner[i] != SS_NO_ROW)
-			apart_ns[count++] = apart(base, other, shift, partner[i], i);
+			apart_ns[count++] = end_distance(base, other, shift, partner[i], i);
 	if (!count)
 		return;
 	usual_ns = ss_value_at(apart_ns, count, count / 2);
@@ -348,7 +352,8 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
 							       : INT64_MAX;
 	for (uint32_t i = 0; i < other->count; i++)
-		if (partner[i] != SS_NO_ROW && apart(base, other, shift, partner[i], i) > limit_ns)
+		if (partner[i] != SS_NO_ROW &&
+		    end_distance(base, other, shift, partner[i], i) > limit_ns)
 			partner[i] = SS_NO_ROW;
 }
 
@@ -356,9 +361,9 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
  * Equal recordings of ranks whose clocks are known go by order, if that keeps causality:
  * what runs on the host ends too raggedly for anything else. All others go by their ends.
  */
-static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
-		 const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
-		 uint32_t *partner)
+static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
+			const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
+			uint32_t *partner)
 {
 	uint32_t *back = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)base->count + 1);
 	struct ss_shift likely[LIKELY_MAX] = { 0 };
@@ -384,28 +389,28 @@ static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t
 					   shift, &matcher->failed)))
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
-	drop_ragged(matcher, base, other, shift, partner);
+	drop_ragged_pairs(matcher, base, other, shift, partner);
 	return !matcher->failed;
 }
 
 /* Lays one member over the base; its seats are those of the base's visits. */
-static uint32_t seat_member(struct matcher *matcher, const struct ss_visits *base,
-			    uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
-			    struct seat *seats)
+static uint32_t match_member(struct matcher *matcher, const struct ss_visits *base,
+			     uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
+			     struct participant *participants)
 {
 	uint32_t *partner = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)other->count + 1);
 	struct ss_shift shift;
 	uint32_t count = 0;
 
 	matcher->failed |= !partner;
-	if (!partner || !pair(matcher, base, base_rank, other, other_rank, &shift, partner))
+	if (!partner || !pair_visits(matcher, base, base_rank, other, other_rank, &shift, partner))
 		return 0;
 	for (uint32_t i = 0; i < other->count; i++)
 		if (partner[i] != SS_NO_ROW)
-			seats[count++] = (struct seat){ partner[i],
-							{ other_rank, other->order[i] } };
+			participants[count++] =
+				(struct participant){ partner[i], { other_rank, other->order[i] } };
 	if (count)
-		join(matcher, base_rank, other_rank, &shift);
+		join_components(matcher, base_rank, other_rank, &shift);
 	return count;
 }
 
@@ -418,7 +423,7 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	struct ss_joined *joined = matcher->joined;
 	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t base = 0, total = 0, count = 0;
-	struct seat *seats;
+	struct participant *participants;
 
 	for (uint32_t m = 0; m < joined->groups[group].count; m++) {
 		total += visits[m].count;
@@ -427,18 +432,19 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	}
 	if (visits[base].count == total)
 		return SS_NO_ROW;
-	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
-	if (!seats) {
+	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
+	if (!participants) {
 		matcher->failed = true;
 		return SS_NO_ROW;
 	}
 	for (uint32_t i = 0; i < visits[base].count; i++)
-		seats[count++] = (struct seat){ i, { members[base], visits[base].order[i] } };
+		participants[count++] =
+			(struct participant){ i, { members[base], visits[base].order[i] } };
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		if (m != base && visits[m].count)
-			count += seat_member(matcher, &visits[base], members[base], &visits[m],
-					     members[m], seats + count);
-	matcher->failed = matcher->failed || !store_meetings(joined, group, seats, count);
+			count += match_member(matcher, &visits[base], members[base], &visits[m],
+					      members[m], participants + count);
+	matcher->failed = matcher->failed || !store_collectives(joined, group, participants, count);
 	return matcher->failed ? SS_NO_ROW : base;
 }
 
@@ -456,12 +462,12 @@ static void match_group(struct matcher *matcher, uint32_t group)
 	matcher->failed |= !visits;
 	for (uint32_t round = 0; round < ROUNDS_MAX && !matcher->failed; round++) {
 		for (uint32_t m = 0; m < count; m++)
-			visits[m] = visits_of(matcher, group, members[m]);
+			visits[m] = unmatched_visits(matcher, group, members[m]);
 		if (matcher->failed)
 			return;
 		for (uint32_t i = 0; i < round; i++)
 			visits[bases[i]].count = 0;
-		if (!round && is_numbered(visits, count)) {
+		if (!round && are_all_numbered(visits, count)) {
 			matcher->failed = !match_by_number(matcher, group, visits);
 			return;
 		}
@@ -471,15 +477,15 @@ static void match_group(struct matcher *matcher, uint32_t group)
 	}
 }
 
-struct turn {
+struct group_turn {
 	uint32_t members, group;
 	uint64_t symmetric; /* calls that all leave together */
 };
 
 /* Those that tell the clocks first, of them the large ones: they connect most ranks. */
-static int by_turn(const void *a, const void *b)
+static int group_turn_compare(const void *a, const void *b)
 {
-	const struct turn *x = a, *y = b;
+	const struct group_turn *x = a, *y = b;
 
 	if (!x->symmetric != !y->symmetric)
 		return x->symmetric ? -1 : 1;
@@ -491,7 +497,7 @@ static int by_turn(const void *a, const void *b)
 }
 
 /* How many calls of each group leave together: these tell the clocks, sends do not. */
-static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
+static void count_symmetric_calls(const struct ss_joined *joined, struct group_turn *turns)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
@@ -505,15 +511,15 @@ static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
 static bool match_groups(struct matcher *matcher)
 {
 	struct ss_joined *joined = matcher->joined;
-	struct turn *turns = SS_ARENA_NEW(&joined->arena, struct turn,
-					  (size_t)joined->group_count + 1);
+	struct group_turn *turns = SS_ARENA_NEW(&joined->arena, struct group_turn,
+						(size_t)joined->group_count + 1);
 
 	if (!turns)
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
-		turns[i] = (struct turn){ .members = joined->groups[i].count, .group = i };
-	count_symmetric(joined, turns);
-	qsort(turns, joined->group_count, sizeof(*turns), by_turn);
+		turns[i] = (struct group_turn){ .members = joined->groups[i].count, .group = i };
+	count_symmetric_calls(joined, turns);
+	qsort(turns, joined->group_count, sizeof(*turns), group_turn_compare);
 	for (uint32_t i = 0; i < joined->group_count && !matcher->failed; i++) {
 		struct ss_arena scratch;
 

@@ -50,7 +50,7 @@ void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_tex
 			     missing->count > NAMED_MAX ? " and more" : "");
 }
 
-static void note_missing(const struct ss_joined *joined, struct ss_table *out)
+static void note_missing_ranks(const struct ss_joined *joined, struct ss_table *out)
 {
 	struct ss_missing_ranks missing = ss_missing_ranks(joined);
 	struct ss_text text = { 0 };
@@ -64,7 +64,7 @@ static void note_missing(const struct ss_joined *joined, struct ss_table *out)
 	ss_text_release(&text);
 }
 
-static void note_twice(const struct ss_joined *joined, struct ss_table *out)
+static void note_duplicate_ranks(const struct ss_joined *joined, struct ss_table *out)
 {
 	uint32_t count = 0;
 	int64_t first = -1;
@@ -95,7 +95,7 @@ static void note_twice(const struct ss_joined *joined, struct ss_table *out)
 			      joined->copies, (long long)joined->copied_rank);
 }
 
-static void note_mixed(const struct ss_joined *joined, struct ss_table *out)
+static void note_mixed_jobs(const struct ss_joined *joined, struct ss_table *out)
 {
 	int64_t world = -1;
 
@@ -167,9 +167,9 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 
 void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)
 {
-	note_missing(joined, out);
-	note_twice(joined, out);
-	note_mixed(joined, out);
+	note_missing_ranks(joined, out);
+	note_duplicate_ranks(joined, out);
+	note_mixed_jobs(joined, out);
 	note_clocks(joined, out);
 	note_packs(joined, out);
 }

@@ -31,7 +31,7 @@
 /* Of batches that were waited for: one alone may be a pause, or workers that start. */
 #define PAIRS_MIN 2
 
-struct batch {
+struct loader_batch {
 	uint32_t task;     /* the return of its __next__ */
 	bool is_waited;    /* for the workers */
 	int64_t number;    /* of all */
@@ -50,14 +50,14 @@ bool ss_build_is_batch(const struct ss_build *build, uint32_t row)
 	       strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "MultiProcessing");
 }
 
-static int by_length(const void *a, const void *b)
+static int batch_period_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static void find_waited(struct batch *batches, uint32_t count)
+static void find_waited_batches(struct loader_batch *batches, uint32_t count)
 {
 	int64_t mean_ns;
 
@@ -70,9 +70,10 @@ static void find_waited(struct batch *batches, uint32_t count)
 }
 
 /* The usual time for a batch, by those that were waited for; 0: not known. */
-static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *periods)
+static int64_t usual_batch_period(const struct loader_batch *batches, uint32_t count,
+				  int64_t *periods)
 {
-	const struct batch *first = NULL, *last = NULL;
+	const struct loader_batch *first = NULL, *last = NULL;
 	uint32_t pairs = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -87,7 +88,7 @@ static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *pe
 	}
 	if (pairs < PAIRS_MIN || last->number - first->number > (int64_t)pairs * WAITED_OF)
 		return 0;
-	qsort(periods, pairs, sizeof(*periods), by_length);
+	qsort(periods, pairs, sizeof(*periods), batch_period_compare);
 	return periods[(pairs - 1) / 2];
 }
 
@@ -96,19 +97,20 @@ static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *pe
  * ahead, and paused, too: those count as the others. Workers in step with each other deliver
  * several at once and then nothing for long: `due` is what is left of that.
  */
-static void connect(struct ss_build *build, const struct batch *batches, uint32_t count)
+static void connect_batches(struct ss_build *build, const struct loader_batch *batches,
+			    uint32_t count)
 {
 	int64_t *periods = SS_ARENA_NEW(&build->scratch, int64_t, (size_t)count + 1);
-	const struct batch *last = NULL;
+	const struct loader_batch *last = NULL;
 	int64_t usual_ns, due_ns = 0;
 
 	if (!periods) {
 		build->failed = true;
 		return;
 	}
-	usual_ns = usual_of(batches, count, periods);
+	usual_ns = usual_batch_period(batches, count, periods);
 	for (uint32_t i = 0; i < count && usual_ns; i++) {
-		const struct batch *own = &batches[i];
+		const struct loader_batch *own = &batches[i];
 
 		if (last) {
 			int64_t lag_ns = own->return_ns - last->return_ns;
@@ -130,7 +132,7 @@ void ss_build_batches(struct ss_build *build)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	const struct ss_track *track;
-	struct batch *batches;
+	struct loader_batch *batches;
 	uint32_t count = 0, room = 0, end;
 	int64_t number = 0;
 
@@ -140,7 +142,7 @@ void ss_build_batches(struct ss_build *build)
 	end = track->first_row + track->row_count;
 	for (uint32_t row = track->first_row; row < end; row++)
 		room += ss_build_is_batch(build, row);
-	batches = SS_ARENA_NEW(&build->scratch, struct batch, (size_t)room + 1);
+	batches = SS_ARENA_NEW(&build->scratch, struct loader_batch, (size_t)room + 1);
 	if (!batches) {
 		build->failed = true;
 		return;
@@ -150,10 +152,10 @@ void ss_build_batches(struct ss_build *build)
 			continue;
 		number++;
 		if (build->call_task[row] != SS_NO_TASK)
-			batches[count++] = (struct batch){ build->call_task[row], false, number,
-							   slices->dur_ns[row],
-							   ss_slice_end(slices, row) };
+			batches[count++] = (struct loader_batch){ build->call_task[row], false,
+								  number, slices->dur_ns[row],
+								  ss_slice_end(slices, row) };
 	}
-	find_waited(batches, count);
-	connect(build, batches, count);
+	find_waited_batches(batches, count);
+	connect_batches(build, batches, count);
 }

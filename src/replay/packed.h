@@ -225,7 +225,7 @@ static inline bool ss_packed_edge(const uint8_t **at, uint32_t task, struct ss_e
 {
 	const uint8_t *bytes = *at + 1;
 	uint8_t head = **at;
-	uint16_t near;
+	uint16_t distance;
 	int16_t lag;
 
 	out->from = task - 1;
@@ -241,11 +241,11 @@ static inline bool ss_packed_edge(const uint8_t **at, uint32_t task, struct ss_e
 		bytes += sizeof(lag);
 		break;
 	case SS_PACKED_NEAR:
-		memcpy(&near, bytes, sizeof(near));
-		memcpy(&lag, bytes + sizeof(near), sizeof(lag));
-		out->from = task - near;
+		memcpy(&distance, bytes, sizeof(distance));
+		memcpy(&lag, bytes + sizeof(distance), sizeof(lag));
+		out->from = task - distance;
 		out->lag_ns = lag;
-		bytes += sizeof(near) + sizeof(lag);
+		bytes += sizeof(distance) + sizeof(lag);
 		break;
 	case SS_PACKED_FAR:
 		memcpy(&out->from, bytes, sizeof(out->from));

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static enum ss_task_kind kind_of_call(uint32_t flags, bool launches)
+static enum ss_task_kind call_point_kind(uint32_t flags, bool launches)
 {
 	if (flags & SS_NAME_SYNC_CALL)
 		return SS_TASK_CALL;
@@ -18,13 +18,13 @@ static enum ss_task_kind kind_of_call(uint32_t flags, bool launches)
 	return SS_NO_POINT;
 }
 
-static enum ss_task_kind kind_of(const struct ss_build *build, uint32_t row)
+static enum ss_task_kind row_point_kind(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_trace *trace = build->trace;
 	uint32_t flags = ss_slice_flags(trace, row);
 
 	if (ss_kind_is_call(trace->slices.kind[row]))
-		return kind_of_call(flags, build->calls[row] & SS_CALL_LAUNCHES);
+		return call_point_kind(flags, build->calls[row] & SS_CALL_LAUNCHES);
 	if (flags & SS_NAME_DATALOADER)
 		return SS_TASK_INPUT;
 	if (flags & SS_NAME_GC)
@@ -46,7 +46,7 @@ bool ss_points_find(struct ss_points *out, struct ss_build *build)
 	uint32_t points = 0, tops = 0, track = 0;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		points += kind_of(build, row) != SS_NO_POINT;
+		points += row_point_kind(build, row) != SS_NO_POINT;
 		tops += trace->slices.parent[row] == SS_NO_ROW;
 	}
 	out->items = SS_ARENA_NEW(scratch, struct ss_point, (size_t)points + 1);
@@ -56,7 +56,7 @@ bool ss_points_find(struct ss_points *out, struct ss_build *build)
 	if (!out->items || !out->tops || !out->from || !out->top_from)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		enum ss_task_kind kind = kind_of(build, row);
+		enum ss_task_kind kind = row_point_kind(build, row);
 
 		for (; track < trace->slices.track[row]; track++) {
 			out->from[track + 1] = out->count;

@@ -42,12 +42,12 @@ int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t m
 }
 
 /* The function of autograd that a row is part of, or SS_NO_ROW. */
-static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t autograd_function_of(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_outward(trace, row, SS_NAME_BACKWARD);
 }
 
-static bool is_named(const struct ss_trace *trace, uint32_t row, const char *part)
+static bool row_name_contains(const struct ss_trace *trace, uint32_t row, const char *part)
 {
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), part) != NULL;
 }
@@ -56,7 +56,7 @@ static bool is_named(const struct ss_trace *trace, uint32_t row, const char *par
 static uint32_t copy_back_of(const struct ss_trace *trace, uint32_t row)
 {
 	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX; tries++) {
-		if (is_named(trace, row, COPY_BACK))
+		if (row_name_contains(trace, row, COPY_BACK))
 			return row;
 		row = trace->slices.parent[row];
 	}
@@ -64,7 +64,7 @@ static uint32_t copy_back_of(const struct ss_trace *trace, uint32_t row)
 }
 
 /* Whether the row is over at the moment, and is part of one that copies a bucket back. */
-static bool copied_back(const struct ss_trace *trace, uint32_t row, int64_t moment_ns)
+static bool has_copied_back(const struct ss_trace *trace, uint32_t row, int64_t moment_ns)
 {
 	row = copy_back_of(trace, row);
 	return row != SS_NO_ROW && ss_slice_end(&trace->slices, row) <= moment_ns;
@@ -76,19 +76,20 @@ bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t
 	uint32_t next = ss_silence_end(trace, track, moment_ns), function;
 
 	if (next == own->first_row || next == own->first_row + own->row_count ||
-	    function_of(trace, next) != SS_NO_ROW)
+	    autograd_function_of(trace, next) != SS_NO_ROW)
 		return false;
-	if (copied_back(trace, next - 1, moment_ns))
+	if (has_copied_back(trace, next - 1, moment_ns))
 		return true;
-	function = function_of(trace, next - 1);
-	return function != SS_NO_ROW && is_named(trace, function, ACCUMULATE) &&
+	function = autograd_function_of(trace, next - 1);
+	return function != SS_NO_ROW && row_name_contains(trace, function, ACCUMULATE) &&
 	       ss_slice_end(&trace->slices, function) <= moment_ns;
 }
 
 /* Autograd, or DDP that copies a bucket back: backward is not over. */
-static bool is_of_backward(const struct ss_trace *trace, uint32_t row)
+static bool is_in_backward(const struct ss_trace *trace, uint32_t row)
 {
-	return function_of(trace, row) != SS_NO_ROW || copy_back_of(trace, row) != SS_NO_ROW;
+	return autograd_function_of(trace, row) != SS_NO_ROW ||
+	       copy_back_of(trace, row) != SS_NO_ROW;
 }
 
 bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
@@ -112,7 +113,7 @@ bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_
 			}
 		}
 		/* between two buckets it waits for the next one, which may go on for long */
-		if (found && !is_of_backward(trace, row))
+		if (found && !is_in_backward(trace, row))
 			return true;
 	}
 	return false;

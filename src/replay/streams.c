@@ -36,7 +36,7 @@ struct streams {
 	int64_t latency_ns, gap_ns;
 };
 
-static enum ss_task_kind kind_of(enum ss_kind kind)
+static enum ss_task_kind device_task_kind(enum ss_kind kind)
 {
 	switch (kind) {
 	case SS_KIND_MEMCPY:
@@ -49,7 +49,7 @@ static enum ss_task_kind kind_of(enum ss_kind kind)
 }
 
 /* The task of the call that launched a device row. */
-static uint32_t launch_of(const struct ss_build *build, uint32_t row)
+static uint32_t launch_task_of(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	uint32_t call = slices->link[row], tries = 0;
@@ -60,7 +60,7 @@ static uint32_t launch_of(const struct ss_build *build, uint32_t row)
 }
 
 /* What has no launch belongs to the step that it ran in. */
-static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
+static uint16_t step_of_device_work(const struct ss_graph *graph, int64_t moment_ns)
 {
 	uint32_t low = 0, high = graph->step_count;
 
@@ -70,7 +70,7 @@ static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
 	return (uint16_t)low;
 }
 
-static bool add_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
+static bool add_graph_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
 {
 	if (graph->comm_count == graph->comm_capacity &&
 	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
@@ -81,17 +81,17 @@ static bool add_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
 }
 
 /* Adds the tasks of a device row; of a collective two. */
-static void add_row(struct ss_build *build, uint32_t row)
+static void add_device_row(struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	struct ss_graph *graph = build->graph;
-	uint32_t launch = launch_of(build, row);
+	uint32_t launch = launch_task_of(build, row);
 	struct ss_task task = {
 		.start_ns = slices->start_ns[row],
 		.own_ns = slices->dur_ns[row],
 		.row = row,
 		.track = slices->track[row],
-		.kind = (uint8_t)kind_of(slices->kind[row]),
+		.kind = (uint8_t)device_task_kind(slices->kind[row]),
 		.phase = SS_PHASE_OTHER,
 	};
 
@@ -99,7 +99,7 @@ static void add_row(struct ss_build *build, uint32_t row)
 		task.step = graph->tasks[launch].step;
 		task.phase = graph->tasks[launch].phase;
 	} else {
-		task.step = step_at(graph, task.start_ns);
+		task.step = step_of_device_work(graph, task.start_ns);
 	}
 	if (slices->kind[row] == SS_KIND_COMM_KERNEL) {
 		struct ss_task arrive = task;
@@ -108,7 +108,7 @@ static void add_row(struct ss_build *build, uint32_t row)
 		arrive.kind = SS_TASK_ARRIVE;
 		arrive.own_ns = 0;
 		at = ss_build_task(build, arrive);
-		if (at == SS_NO_TASK || !add_comm(graph, row, at))
+		if (at == SS_NO_TASK || !add_graph_comm(graph, row, at))
 			build->failed = true;
 		task.kind = SS_TASK_TRANSFER;
 	}
@@ -116,7 +116,7 @@ static void add_row(struct ss_build *build, uint32_t row)
 }
 
 /* The task of a device row that its start depends on: of a collective the arrival. */
-static uint32_t start_task(const struct ss_build *build, uint32_t row)
+static uint32_t row_start_task(const struct ss_build *build, uint32_t row)
 {
 	uint32_t task = build->device_task[row - build->trace->device_from];
 
@@ -126,10 +126,11 @@ static uint32_t start_task(const struct ss_build *build, uint32_t row)
 /* --- what is usual here --------------------------------------------------------------- */
 
 /* A start behind an idle stream (else: behind work, launched before that ended), or -1. */
-static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t before, bool idle)
+static int64_t latency_sample(const struct ss_build *build, uint32_t row, uint32_t before,
+			      bool idle)
 {
 	const struct ss_slices *slices = &build->trace->slices;
-	uint32_t launch = launch_of(build, row);
+	uint32_t launch = launch_task_of(build, row);
 	int64_t launch_ns, end_ns;
 
 	if (launch == SS_NO_TASK)
@@ -142,7 +143,7 @@ static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t be
 }
 
 /* Collects them; returns how many there are. */
-static size_t find_samples(const struct streams *streams, bool idle)
+static size_t find_latency_samples(const struct streams *streams, bool idle)
 {
 	const struct ss_trace *trace = streams->trace;
 	size_t count = 0;
@@ -156,7 +157,7 @@ static size_t find_samples(const struct streams *streams, bool idle)
 
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
-		sample_ns = sample_of(streams->build, row, before, idle);
+		sample_ns = latency_sample(streams->build, row, before, idle);
 		if (sample_ns >= 0)
 			streams->samples[count++] = sample_ns;
 	}
@@ -164,7 +165,7 @@ static size_t find_samples(const struct streams *streams, bool idle)
 }
 
 /* The median of the samples up to this; they change places. */
-static int64_t usual_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
+static int64_t median_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
 {
 	size_t below = 0;
 
@@ -183,22 +184,22 @@ static int64_t usual_below(int64_t *samples, size_t count, int64_t most_ns, int6
  * below the median half of the samples have waited, as on the last stage of a pipeline: then
  * those near the shorter ones tell it.
  */
-static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
+static int64_t usual_latency(const struct streams *streams, bool idle, int64_t otherwise_ns)
 {
 	int64_t *samples = streams->samples;
-	size_t count = find_samples(streams, idle);
-	int64_t usual_ns = usual_below(samples, count, INT64_MAX, otherwise_ns);
-	int64_t short_ns = usual_below(samples, count, usual_ns, otherwise_ns);
+	size_t count = find_latency_samples(streams, idle);
+	int64_t usual_ns = median_below(samples, count, INT64_MAX, otherwise_ns);
+	int64_t short_ns = median_below(samples, count, usual_ns, otherwise_ns);
 
 	if (usual_ns > LATENCY_MIN_NS && usual_ns / LATENCY_TIMES > short_ns)
-		usual_ns = usual_below(samples, count,
-				       short_ns * LATENCY_TIMES > LATENCY_MIN_NS
-					       ? short_ns * LATENCY_TIMES
-					       : LATENCY_MIN_NS,
-				       otherwise_ns);
+		usual_ns = median_below(samples, count,
+					short_ns * LATENCY_TIMES > LATENCY_MIN_NS
+						? short_ns * LATENCY_TIMES
+						: LATENCY_MIN_NS,
+					otherwise_ns);
 	return usual_ns <= LATENCY_MAX_NS
 		       ? usual_ns
-		       : usual_below(samples, count, LATENCY_MAX_NS, otherwise_ns);
+		       : median_below(samples, count, LATENCY_MAX_NS, otherwise_ns);
 }
 
 /* --- edges ----------------------------------------------------------------------------- */
@@ -207,7 +208,7 @@ static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise
  * A copy from pageable memory starts when the host has put the first piece where the
  * device can read it: until then the call works.
  */
-static void stage(const struct streams *streams, uint32_t launch, int64_t start_ns)
+static void stage_copy_call(const struct streams *streams, uint32_t launch, int64_t start_ns)
 {
 	struct ss_task *call = &streams->build->graph->tasks[launch];
 
@@ -220,8 +221,8 @@ static void stage(const struct streams *streams, uint32_t launch, int64_t start_
  * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
  * What ran on a stream before its first work is not recorded: that starts as late as it did.
  */
-static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch, int64_t start_ns,
-				  int64_t since_work_ns, int64_t limit_ns)
+static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t launch,
+				       int64_t start_ns, int64_t since_work_ns, int64_t limit_ns)
 {
 	const struct ss_task *call = &streams->build->graph->tasks[launch];
 	int64_t since_ns = start_ns - call->start_ns, since_end_ns = start_ns - ss_task_end(call);
@@ -236,18 +237,18 @@ static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch
 		edge.from_start = false;
 		edge.lag_ns = since_end_ns;
 	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
-		stage(streams, launch, start_ns);
+		stage_copy_call(streams, launch, start_ns);
 		edge.from_start = false;
 		edge.lag_ns = 0;
 	}
 	return edge;
 }
 
-static void add_edges(const struct streams *streams, uint32_t row, uint32_t before)
+static void add_device_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
 	const struct ss_task *tasks = build->graph->tasks;
-	uint32_t task = start_task(build, row), launch = launch_of(build, row);
+	uint32_t task = row_start_task(build, row), launch = launch_task_of(build, row);
 	int64_t start_ns = tasks[task].start_ns, limit_ns = LATENCY_TIMES * streams->latency_ns;
 	int64_t since_launch_ns = INT64_MAX, since_work_ns = INT64_MAX;
 
@@ -261,7 +262,7 @@ static void add_edges(const struct streams *streams, uint32_t row, uint32_t befo
 		if (before == SS_NO_TASK && since_launch_ns > limit_ns)
 			build->first_edge[tasks[task].track] = build->edge_count;
 		ss_build_edge(build, task,
-			      launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
+			      make_launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
 	}
 	if (before != SS_NO_TASK) {
 		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
@@ -293,13 +294,13 @@ void ss_build_streams(struct ss_build *build)
 	memset(build->first_edge, 0xff, trace->track_count * sizeof(*build->first_edge));
 	for (uint32_t row = trace->device_from; row < trace->device_to && !build->failed; row++)
 		if (ss_kind_on_device(trace->slices.kind[row]))
-			add_row(build, row);
+			add_device_row(build, row);
 	if (build->failed)
 		return;
 	/* where nothing tells: what CUDA needs on common machines */
-	streams.latency_ns = usual(&streams, true, 6000);
+	streams.latency_ns = usual_latency(&streams, true, 6000);
 	build->latency_ns = streams.latency_ns;
-	streams.gap_ns = usual(&streams, false, 1000);
+	streams.gap_ns = usual_latency(&streams, false, 1000);
 	if (streams.gap_ns > GAP_MAX_NS)
 		streams.gap_ns = GAP_MAX_NS;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
@@ -308,7 +309,7 @@ void ss_build_streams(struct ss_build *build)
 		if (before != SS_NO_TASK &&
 		    build->graph->tasks[before].track != trace->slices.track[row])
 			before = SS_NO_TASK;
-		add_edges(&streams, row, before);
+		add_device_edges(&streams, row, before);
 		before = build->device_task[row - trace->device_from];
 	}
 }

@@ -14,17 +14,17 @@
 #define REGULAR_PERCENT 80
 #define STEPS_MIN 3
 
-bool ss_excess_of_host(const struct ss_rank_loads *shares, uint32_t rank, struct ss_excess *excess)
+bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct ss_excess *excess)
 {
 	double own_all = 0, usual_all = 0;
 
-	*excess = (struct ss_excess){ .of_steps = shares->graphs[rank].step_count };
+	*excess = (struct ss_excess){ .of_steps = loads->graphs[rank].step_count };
 	for (uint32_t step = 0; step < excess->of_steps; step++) {
 		double own = 0, usual = 0;
 
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-			own += ss_load_of(shares, rank, step, phase, SS_LOAD_HOST)->ns;
-			usual += ss_rank_loads_usual(shares, rank, step, phase, SS_LOAD_HOST).ns;
+			own += ss_load_of(loads, rank, step, phase, SS_LOAD_HOST)->ns;
+			usual += ss_rank_loads_usual(loads, rank, step, phase, SS_LOAD_HOST).ns;
 		}
 		excess->steps += own > usual * SLOWER;
 		own_all += own;

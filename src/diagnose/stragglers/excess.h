@@ -18,6 +18,6 @@ struct ss_excess {
 };
 
 /* False: it is not slower. */
-bool ss_excess_of_host(const struct ss_rank_loads *shares, uint32_t rank, struct ss_excess *excess);
+bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct ss_excess *excess);
 
 #endif

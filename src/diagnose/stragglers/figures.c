@@ -13,7 +13,7 @@
 /* --- of a rank ------------------------------------------------------------------------- */
 
 /* Time per step that a rank spent on a part, communication left out. */
-static int64_t part_of(const struct ss_digest *rank, int part)
+static int64_t rank_part_time(const struct ss_digest *rank, int part)
 {
 	int64_t sum_ns = 0;
 
@@ -37,7 +37,7 @@ static int64_t part_of(const struct ss_digest *rank, int part)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-static int64_t exposed_of(const struct ss_digest *rank)
+static int64_t rank_exposed_time(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -47,7 +47,7 @@ static int64_t exposed_of(const struct ss_digest *rank)
 }
 
 /* What its host takes for a step when it waits for nobody. */
-static int64_t pace_of(const struct ss_digest *rank)
+static int64_t rank_host_pace(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -60,14 +60,14 @@ static int64_t pace_of(const struct ss_digest *rank)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-static int64_t figure_of(const struct ss_digest *rank, uint32_t figure)
+static int64_t rank_figure(const struct ss_digest *rank, uint32_t figure)
 {
 	if (figure < SS_FIGURE_EXPOSED)
-		return part_of(rank, (int)figure);
+		return rank_part_time(rank, (int)figure);
 	if (figure == SS_FIGURE_EXPOSED)
-		return exposed_of(rank);
+		return rank_exposed_time(rank);
 	if (figure == SS_FIGURE_PACE)
-		return pace_of(rank);
+		return rank_host_pace(rank);
 	if (!rank->step_count)
 		return 0;
 	if (figure == SS_FIGURE_TYPICAL)
@@ -79,14 +79,14 @@ static int64_t figure_of(const struct ss_digest *rank, uint32_t figure)
 
 /* --- of all ranks ---------------------------------------------------------------------- */
 
-static void fill(struct ss_judge *judge, uint32_t figure)
+static void fill_figure(struct ss_judge *judge, uint32_t figure)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *own = judge->figures + (size_t)figure * joined->rank_count;
 	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		own[r] = figure_of(&joined->ranks[r], figure);
+		own[r] = rank_figure(&joined->ranks[r], figure);
 		if (joined->ranks[r].step_count)
 			judge->values[count++] = own[r];
 	}
@@ -94,7 +94,7 @@ static void fill(struct ss_judge *judge, uint32_t figure)
 }
 
 /* The two ranks that are latest in a step, and the median. */
-static void look_at_step(struct ss_judge *judge, uint32_t s)
+static void find_latest_in_step(struct ss_judge *judge, uint32_t s)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	struct ss_judge_late *late = &judge->late[s];
@@ -134,9 +134,9 @@ bool ss_judge_measure(struct ss_judge *judge)
 	if (!judge->figures || !judge->late || !judge->steps)
 		return false;
 	for (uint32_t figure = 0; figure < SS_FIGURES; figure++)
-		fill(judge, figure);
+		fill_figure(judge, figure);
 	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
-		look_at_step(judge, s);
+		find_latest_in_step(judge, s);
 	return true;
 }
 
@@ -157,7 +157,7 @@ int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figur
 /* --- of all ranks in a step ------------------------------------------------------------ */
 
 /* Fills what is known of the step of this number, when it is first asked for. */
-static struct ss_judge_steps *steps_of(struct ss_judge *judge, uint32_t number)
+static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t number)
 {
 	const struct ss_joined *joined = judge->joined;
 	struct ss_judge_steps *steps =
@@ -185,7 +185,7 @@ static struct ss_judge_steps *steps_of(struct ss_judge *judge, uint32_t number)
 bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
 {
 	const struct ss_rank_step *step = ss_judge_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *compute = &steps_of(judge, number)->compute;
+	const struct ss_middle *compute = &figures_of_step(judge, number)->compute;
 	int64_t own_ns = step ? step->compute_ns : -1;
 	bool is_in = own_ns >= 0;
 	int64_t usual_ns = is_in ? ss_middle_without(compute, own_ns) : ss_middle_median(compute);
@@ -196,7 +196,7 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number)
 {
 	const struct ss_rank_step *own = ss_judge_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *loose = &steps_of(judge, number)->loose;
+	const struct ss_middle *loose = &figures_of_step(judge, number)->loose;
 
 	return own && loose->count > 1 ? own->loose_ns - ss_middle_without(loose, own->loose_ns)
 				       : 0;

@@ -20,8 +20,8 @@ int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
 }
 
 /* Who begins the step of this number first, of the ranks that clocks can be compared with. */
-static const struct ss_judge_steps *find_first(struct ss_judge *judge, uint32_t number,
-					       uint32_t component)
+static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, uint32_t number,
+						       uint32_t component)
 {
 	const struct ss_joined *joined = judge->joined;
 	struct ss_judge_steps *steps = &judge->steps[number];
@@ -58,8 +58,8 @@ int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r)
 	uint32_t steps = 0;
 
 	for (uint32_t i = 0; i < own->step_count; i++) {
-		const struct ss_judge_steps *all = find_first(judge, own->steps[i].number,
-							      joined->clocks[r].component);
+		const struct ss_judge_steps *all = find_first_starter(judge, own->steps[i].number,
+								      joined->clocks[r].component);
 		int64_t first_ns = all->first == r ? all->second_ns : all->first_ns;
 
 		if (first_ns != INT64_MAX)

@@ -14,7 +14,7 @@
  */
 #define ENOUGH 0.5
 
-static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
+static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[rule];
@@ -31,7 +31,7 @@ static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uin
 	return graph->step_count ? sum / graph->step_count : 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int amount_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -52,10 +52,10 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			common->amounts[(size_t)rule * ranks + rank] = sorted[rank] =
-				amount_of(judgement, rule, rank);
+				claimed_amount(judgement, rule, rank);
 		if (ranks < 2)
 			continue;
-		qsort(sorted, ranks, sizeof(*sorted), by_value);
+		qsort(sorted, ranks, sizeof(*sorted), amount_compare);
 		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
 								       sorted[ranks / 2] };
 	}

@@ -17,7 +17,7 @@
 /* What is left of work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
-static enum ss_load_of kind_of(enum ss_task_kind kind)
+static enum ss_load_of load_kind_of_task(enum ss_task_kind kind)
 {
 	switch (kind) {
 	case SS_TASK_KERNEL:
@@ -40,23 +40,23 @@ static enum ss_load_of kind_of(enum ss_task_kind kind)
 	}
 }
 
-static size_t place(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-		    uint32_t phase, enum ss_load_of kind)
+static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+			 uint32_t phase, enum ss_load_of kind)
 {
-	return (((size_t)rank * shares->step_count + step) * SS_PHASE_COUNT + phase) *
+	return (((size_t)rank * loads->step_count + step) * SS_PHASE_COUNT + phase) *
 		       SS_LOAD_KINDS +
 	       kind;
 }
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+const struct ss_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
 				 uint32_t phase, enum ss_load_of kind)
 {
-	return &shares->items[place(shares, rank, step, phase, kind)];
+	return &loads->items[load_index(loads, rank, step, phase, kind)];
 }
 
 /* --- pieces ---------------------------------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
+static int moment_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -64,7 +64,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* How many of the sorted moments lie before this one. */
-static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
+static uint32_t count_moments_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
 {
 	uint32_t low = 0, high = count;
 
@@ -73,9 +73,9 @@ static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t mom
 }
 
 /* Of each task: to how many collectives of its step the rank had come before. */
-static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_arena *arena)
+static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct ss_arena *arena)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
 	struct ss_packed_starts starts;
@@ -85,77 +85,78 @@ static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_a
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->comm_count; i++)
 		arrivals[i] = ss_packed_starts_get(&starts, graph->comms[i].task);
-	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
+	qsort(arrivals, graph->comm_count, sizeof(*arrivals), moment_compare);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step, before;
 
 		if (step >= graph->step_count)
 			continue;
 		/* what begins when the rank has come is behind it */
-		before = count_before(arrivals, graph->comm_count,
-				      ss_packed_starts_get(&starts, i) + 1) -
-			 count_before(arrivals, graph->comm_count, graph->steps[step].start_ns);
+		before = count_moments_before(arrivals, graph->comm_count,
+					      ss_packed_starts_get(&starts, i) + 1) -
+			 count_moments_before(arrivals, graph->comm_count,
+					      graph->steps[step].start_ns);
 		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
 	}
-	shares->pieces[rank] = pieces;
+	loads->pieces[rank] = pieces;
 	return true;
 }
 
-static uint32_t piece_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t task)
+static uint32_t load_piece_of_task(const struct ss_rank_loads *loads, uint32_t rank, uint32_t task)
 {
-	return shares->pieces[rank] ? shares->pieces[rank][task]
-				    : shares->graphs[rank].kinds[task] >> 4U;
+	return loads->pieces[rank] ? loads->pieces[rank][task]
+				   : loads->graphs[rank].kinds[task] >> 4U;
 }
 
-static void add_rank(struct ss_rank_loads *shares, uint32_t rank)
+static void add_rank_loads(struct ss_rank_loads *loads, uint32_t rank)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		enum ss_task_kind task = ss_packed_kind(graph, i);
-		enum ss_load_of kind = kind_of(task);
+		enum ss_load_of kind = load_kind_of_task(task);
 		uint32_t step = ss_packed_run(graph, i)->step;
-		struct ss_load *share;
+		struct ss_load *load;
 
 		if (kind == SS_LOAD_KINDS || step >= graph->step_count)
 			continue;
-		share = &shares->items[place(shares, rank, step, piece_of(shares, rank, i), kind)];
-		share->ns += (double)ss_packed_own(graph, i);
-		share->count += kind < SS_LOAD_HOST || task == SS_TASK_LAUNCH;
+		load = &loads->items[load_index(loads, rank, step,
+						load_piece_of_task(loads, rank, i), kind)];
+		load->ns += (double)ss_packed_own(graph, i);
+		load->count += kind < SS_LOAD_HOST || task == SS_TASK_LAUNCH;
 	}
 }
 
-bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena)
 {
-	*shares = (struct ss_rank_loads){ .arena = arena,
-					  .graphs = judgement->graphs,
-					  .rank_count = judgement->rank_count };
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (shares->graphs[i].step_count > shares->step_count)
-			shares->step_count = shares->graphs[i].step_count;
-	shares->items = SS_ARENA_NEW(arena, struct ss_load,
-				     place(shares, shares->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
-	shares->values = SS_ARENA_NEW(arena, int64_t, (size_t)shares->rank_count + 1);
-	shares->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
-				       place(shares, 1, 0, 0, SS_LOAD_DEVICE) + 1);
-	shares->factors = SS_ARENA_NEW(arena, double,
-				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
-	shares->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)shares->rank_count + 1);
-	if (!shares->items || !shares->values || !shares->classes || !shares->factors ||
-	    !shares->pieces)
+	*loads = (struct ss_rank_loads){ .arena = arena,
+					 .graphs = judgement->graphs,
+					 .rank_count = judgement->rank_count };
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (loads->graphs[i].step_count > loads->step_count)
+			loads->step_count = loads->graphs[i].step_count;
+	loads->items = SS_ARENA_NEW(arena, struct ss_load,
+				    load_index(loads, loads->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
+	loads->values = SS_ARENA_NEW(arena, int64_t, (size_t)loads->rank_count + 1);
+	loads->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
+				      load_index(loads, 1, 0, 0, SS_LOAD_DEVICE) + 1);
+	loads->factors = SS_ARENA_NEW(arena, double,
+				      (size_t)loads->step_count *SS_PHASE_COUNT * 2 + 1);
+	loads->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)loads->rank_count + 1);
+	if (!loads->items || !loads->values || !loads->classes || !loads->factors || !loads->pieces)
 		return false;
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (judgement->joined->ranks[i].device < 0 && !find_pieces(shares, i, arena))
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (judgement->joined->ranks[i].device < 0 && !find_load_pieces(loads, i, arena))
 			return false;
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		add_rank(shares, i);
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		add_rank_loads(loads, i);
 	return true;
 }
 
 /* --- what is usual --------------------------------------------------------------------- */
 
-static bool is_alike(const struct ss_load *a, const struct ss_load *b)
+static bool has_similar_count(const struct ss_load *a, const struct ss_load *b)
 {
 	double most = a->count > b->count ? a->count : b->count;
 
@@ -164,7 +165,7 @@ static bool is_alike(const struct ss_load *a, const struct ss_load *b)
 }
 
 /* Times are not below 0: in the order of their bits. */
-static int64_t bits_of(double time)
+static int64_t time_to_bits(double time)
 {
 	int64_t bits;
 
@@ -172,7 +173,7 @@ static int64_t bits_of(double time)
 	return bits;
 }
 
-static double time_of(int64_t bits)
+static double bits_to_time(int64_t bits)
 {
 	double time;
 
@@ -181,40 +182,42 @@ static double time_of(int64_t bits)
 }
 
 /* What a rank has, compared with one that has `count` tasks. */
-static double value_of(const struct ss_load_class *class, const struct ss_load *share)
+static double load_in_class(const struct ss_load_class *class, const struct ss_load *load)
 {
-	return class->is_scaled && share->count && class->count
-		       ? share->ns * class->count / share->count
-		       : share->ns;
+	return class->is_scaled && load->count && class->count
+		       ? load->ns * class->count / load->count
+		       : load->ns;
 }
 
 /*
  * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
  * another number of them, hosts are compared by what a launch takes, devices by all that ran.
  */
-static struct ss_load_class compare(const struct ss_rank_loads *shares, const struct ss_load *own,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind)
+static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
+					    const struct ss_load *own, uint32_t step,
+					    uint32_t phase, enum ss_load_of kind)
 {
 	struct ss_load_class class = { .count = own->count };
 	uint32_t alike = 0, all = 0;
 	struct ss_middle middle;
 	bool among_peers;
 
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (step < shares->graphs[i].step_count) {
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (step < loads->graphs[i].step_count) {
 			all++;
-			alike += is_alike(own, ss_load_of(shares, i, step, phase, kind));
+			alike += has_similar_count(own, ss_load_of(loads, i, step, phase, kind));
 		}
 	/* without the rank itself, which is like itself */
 	among_peers = (alike - 1) * 2 >= all - 1 || alike - 1 >= 3;
 	class.is_scaled = !among_peers && kind == SS_LOAD_HOST;
-	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		const struct ss_load *share = ss_load_of(shares, i, step, phase, kind);
-		double value = value_of(&class, share);
+	for (uint32_t i = 0; i < loads->rank_count; i++) {
+		const struct ss_load *load = ss_load_of(loads, i, step, phase, kind);
+		double value = load_in_class(&class, load);
 
-		if (step >= shares->graphs[i].step_count || (among_peers && !is_alike(own, share)))
+		if (step >= loads->graphs[i].step_count ||
+		    (among_peers && !has_similar_count(own, load)))
 			continue;
-		shares->values[class.ranks++] = bits_of(value);
+		loads->values[class.ranks++] = time_to_bits(value);
 		class.sum += value;
 		if (value > class.most) {
 			class.second = class.most;
@@ -223,25 +226,26 @@ static struct ss_load_class compare(const struct ss_rank_loads *shares, const st
 			class.second = value;
 		}
 	}
-	middle = ss_middle_of(shares->values, class.ranks);
-	class.low = time_of(middle.low);
-	class.high = time_of(middle.high);
+	middle = ss_middle_of(loads->values, class.ranks);
+	class.low = bits_to_time(middle.low);
+	class.high = bits_to_time(middle.high);
 	return class;
 }
 
 /* The same, as it was the last time; without memory it is found anew each time. */
-static struct ss_load_class class_of(const struct ss_rank_loads *shares, const struct ss_load *own,
-				     uint32_t step, uint32_t phase, enum ss_load_of kind)
+static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
+					  const struct ss_load *own, uint32_t step, uint32_t phase,
+					  enum ss_load_of kind)
 {
-	struct ss_load_class **first = &shares->classes[place(shares, 0, step, phase, kind)];
+	struct ss_load_class **first = &loads->classes[load_index(loads, 0, step, phase, kind)];
 	struct ss_load_class class, *kept;
 
 	for (const struct ss_load_class *known = *first; known; known = known->next)
 		if (known->count == own->count)
 			return *known;
-	class = compare(shares, own, step, phase, kind);
+	class = make_load_class(loads, own, step, phase, kind);
 	class.next = *first;
-	kept = SS_ARENA_NEW(shares->arena, struct ss_load_class, 1);
+	kept = SS_ARENA_NEW(loads->arena, struct ss_load_class, 1);
 	if (kept) {
 		*kept = class;
 		*first = kept;
@@ -249,13 +253,13 @@ static struct ss_load_class class_of(const struct ss_rank_loads *shares, const s
 	return class;
 }
 
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind)
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+				    uint32_t phase, enum ss_load_of kind)
 {
-	const struct ss_load *own = ss_load_of(shares, rank, step, phase, kind);
-	struct ss_load_class class = class_of(shares, own, step, phase, kind);
+	const struct ss_load *own = ss_load_of(loads, rank, step, phase, kind);
+	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
 	struct ss_usual usual = { own->ns, own->ns, own->ns };
-	double value = value_of(&class, own);
+	double value = load_in_class(&class, own);
 
 	if (class.ranks < 2)
 		return usual;
@@ -267,44 +271,46 @@ struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t
 
 /* --- claims ------------------------------------------------------------------------------ */
 
-static double least(double a, double b)
+static double smaller_number(double a, double b)
 {
 	return a < b ? a : b;
 }
 
 /* Whether the rank has enough more to do in a step than the others. */
-static bool has_more(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-		     enum ss_load_of kind)
+static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+			  enum ss_load_of kind)
 {
 	double own = 0, usual = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-		own += ss_load_of(shares, rank, step, phase, kind)->ns;
-		usual += ss_rank_loads_usual(shares, rank, step, phase, kind).ns;
+		own += ss_load_of(loads, rank, step, phase, kind)->ns;
+		usual += ss_rank_loads_usual(loads, rank, step, phase, kind).ns;
 	}
-	return own > usual * (1 + shares->least_more);
+	return own > usual * (1 + loads->least_more);
 }
 
 /* What stays of each step and phase, expected and at most. */
-static void set_factors(struct ss_rank_loads *shares, uint32_t rank, enum ss_load_of kind,
-			double ratio)
+static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss_load_of kind,
+			     double ratio)
 {
-	for (uint32_t step = 0; step < shares->graphs[rank].step_count; step++) {
-		bool counts = shares->least_more <= 0 || has_more(shares, rank, step, kind);
+	for (uint32_t step = 0; step < loads->graphs[rank].step_count; step++) {
+		bool counts = loads->least_more <= 0 || has_more_load(loads, rank, step, kind);
 
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
 			double *factor =
-				&shares->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
-			double own = ss_load_of(shares, rank, step, phase, kind)->ns;
+				&loads->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
+			double own = ss_load_of(loads, rank, step, phase, kind)->ns;
 			struct ss_usual usual;
 
 			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
 			if (ratio > 0 || !counts || own <= 0)
 				continue;
-			usual = ss_rank_loads_usual(shares, rank, step, phase, kind);
-			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
-			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
-			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
+			usual = ss_rank_loads_usual(loads, rank, step, phase, kind);
+			factor[0] = smaller_number(1, (loads->balances ? usual.mean_ns : usual.ns) /
+							      own);
+			factor[1] = loads->spreads ? usual.mean_ns / own : usual.most_ns / own;
+			factor[1] = factor[1] < factor[0] ? factor[0]
+							  : smaller_number(1, factor[1]);
 		}
 	}
 }
@@ -313,38 +319,39 @@ static void set_factors(struct ss_rank_loads *shares, uint32_t rank, enum ss_loa
  * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
  * are this finding's; the claims of those rules are gone.
  */
-static void seize(const struct ss_rank_loads *shares, struct ss_judgement *judgement, uint32_t rank,
-		  uint32_t task, double factor)
+static void seize_task(const struct ss_rank_loads *loads, struct ss_judgement *judgement,
+		       uint32_t rank, uint32_t task, double factor)
 {
 	struct ss_rank_findings *exam = judgement->exams[rank];
 	uint8_t owner = exam->owner[task];
 
 	if (!owner || (owner != judgement->number + 1 &&
-		       !ss_prevalence_has(shares->common, owner - 1U, rank, factor)))
+		       !ss_prevalence_has(loads->common, owner - 1U, rank, factor)))
 		exam->owner[task] = (uint8_t)(judgement->number + 1);
 }
 
-int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
+int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,
 			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
 			    double ratio)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 	int64_t sum_ns = 0;
 
-	set_factors(shares, rank, kind, ratio);
+	set_load_factors(loads, rank, kind, ratio);
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step;
 		const double *factor;
 
-		if (step >= graph->step_count || kind_of(ss_packed_kind(graph, i)) != kind)
+		if (step >= graph->step_count ||
+		    load_kind_of_task(ss_packed_kind(graph, i)) != kind)
 			continue;
-		factor = &shares->factors[((size_t)step * SS_PHASE_COUNT +
-					   piece_of(shares, rank, i)) *
-					  2];
+		factor = &loads->factors[((size_t)step * SS_PHASE_COUNT +
+					  load_piece_of_task(loads, rank, i)) *
+					 2];
 		if (factor[0] >= 1)
 			continue;
-		if (shares->common)
-			seize(shares, judgement, rank, i, factor[0]);
+		if (loads->common)
+			seize_task(loads, judgement, rank, i, factor[0]);
 		/* a scale of 0 means that there is none */
 		if (ss_judge_scale(judgement, finding, rank, i,
 				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,

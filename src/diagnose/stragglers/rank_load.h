@@ -57,24 +57,24 @@ struct ss_rank_loads {
 };
 
 SS_MUST_USE
-bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena);
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+const struct ss_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
 				 uint32_t phase, enum ss_load_of kind);
 
 /* What other ranks have there: the median, the maximum and the mean. */
 struct ss_usual {
 	double ns, most_ns, mean_ns;
 };
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind);
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+				    uint32_t phase, enum ss_load_of kind);
 
 /*
  * Scales the tasks of the rank by `ratio`, or, if that is 0, so that each phase of each step
  * takes as long as on the others, whatever other fixes leave of them. Returns the saving in ns.
  */
-int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
+int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,
 			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
 			    double ratio);
 

@@ -19,7 +19,7 @@ int64_t ss_judge_median(int64_t *values, uint32_t count)
 	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
 }
 
-struct comparison {
+struct kernel_comparison {
 	double usual_ns; /* its calls at the usual duration */
 	double own_ns;
 	double more_ns;    /* what it called more often, or others do not call */
@@ -29,7 +29,7 @@ struct comparison {
 };
 
 static void compare_kernel(const struct ss_judge_kernel *usual, const struct ss_digest *rank,
-			   const struct ss_rank_kernel *kernel, struct comparison *out)
+			   const struct ss_rank_kernel *kernel, struct kernel_comparison *out)
 {
 	double mean = usual->mean_ns, own = (double)kernel->total_ns;
 	double own_calls = (double)kernel->calls / rank->step_count;
@@ -49,25 +49,25 @@ static void compare_kernel(const struct ss_judge_kernel *usual, const struct ss_
 }
 
 /* Which share of the kernels' time is longer by about the same factor as all together. */
-static double alike_share(const struct comparison *comparison)
+static double similar_kernel_share(const struct kernel_comparison *comparison)
 {
-	double ratio = comparison->own_ns / comparison->usual_ns, near = 0, all = 0;
+	double ratio = comparison->own_ns / comparison->usual_ns, similar = 0, all = 0;
 
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		double away = comparison->ratios[i] / ratio - 1;
 
 		all += comparison->weights[i];
 		if (away < ALIKE_PERCENT / 100.0 && away > -ALIKE_PERCENT / 100.0)
-			near += comparison->weights[i];
+			similar += comparison->weights[i];
 	}
-	return all > 0 ? near / all : 0;
+	return all > 0 ? similar / all : 0;
 }
 
 /* Slower or more: a throttled device takes the same factor longer for everything. */
 enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
-	struct comparison comparison = { 0 };
+	struct kernel_comparison comparison = { 0 };
 
 	if (!judge->kernels && !ss_judge_find_kernels(judge)) {
 		judge->failed = true;
@@ -84,12 +84,12 @@ enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *
 		return SS_LATE_WORK;
 	if (*ratio < 1 + SLOWER_PERCENT / 100.0)
 		return SS_LATE_WORK;
-	return alike_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
-								     : SS_LATE_WORK;
+	return similar_kernel_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
+									      : SS_LATE_WORK;
 }
 
 /* What it spends more time on than the median of the others. */
-static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
+static void find_part_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
 {
 	for (uint32_t part = 0; part < SS_OWN_PARTS; part++) {
 		excess_ns[part] = ss_judge_own(judge, r, part) - ss_judge_others(judge, r, part);
@@ -99,7 +99,7 @@ static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS
 }
 
 /* The phase with the most time beyond the median rank's. */
-static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
+static void find_excess_phase(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *own = &judge->joined->ranks[out->rank];
 	double best = 0;
@@ -122,7 +122,7 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 }
 
 /* Its device was idle in slices of one length, which are more than half of it. */
-static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
+static bool is_device_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];
 
@@ -136,7 +136,7 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
 
-	find_excess(judge, out->rank, excess_ns);
+	find_part_excess(judge, out->rank, excess_ns);
 	out->cause = SS_LATE_UNKNOWN;
 	out->idle_cause = SS_IDLE_UNKNOWN;
 	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
@@ -163,12 +163,12 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
 	if (out->cause_percent < CAUSE_PERCENT)
 		out->cause = SS_LATE_UNKNOWN;
-	if (out->cause == SS_LATE_HOST && is_shared(judge, out))
+	if (out->cause == SS_LATE_HOST && is_device_shared(judge, out))
 		out->cause = SS_LATE_SHARED;
 	if (out->cause != SS_LATE_WORK)
 		return;
 	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
-	find_phase(judge, out);
+	find_excess_phase(judge, out);
 }

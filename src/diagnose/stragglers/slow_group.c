@@ -32,7 +32,7 @@
  * no names of hosts are recorded, members with different devices are on one: on two they would
  * have the same ones.
  */
-static bool is_one_host(const struct ss_joined *joined, const struct ss_group *group)
+static bool is_on_one_host(const struct ss_joined *joined, const struct ss_group *group)
 {
 	const uint32_t *members = &joined->group_members[group->first];
 	uint64_t devices = 0;
@@ -53,7 +53,7 @@ static bool is_one_host(const struct ss_joined *joined, const struct ss_group *g
 	return true;
 }
 
-struct flow {
+struct group_flow {
 	double bytes;       /* that each link carries */
 	double transfer_ns; /* of the same */
 	double all_ns;      /* of all messages of the group */
@@ -61,11 +61,11 @@ struct flow {
 };
 
 /* Adds each meeting to the flow of its group. */
-static void measure_flows(const struct ss_joined *joined, struct flow *flows)
+static void measure_group_flows(const struct ss_joined *joined, struct group_flow *flows)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {
 		const struct ss_meeting *meeting = &joined->meetings[i];
-		struct flow *flow = &flows[meeting->group];
+		struct group_flow *flow = &flows[meeting->group];
 
 		if (!meeting->is_symmetric || meeting->step == SS_NO_ROW ||
 		    meeting->count != joined->groups[meeting->group].count)
@@ -80,8 +80,8 @@ static void measure_flows(const struct ss_joined *joined, struct flow *flows)
 	}
 }
 
-static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group,
-		  const struct flow *flow)
+static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *joined,
+			     uint32_t group, const struct group_flow *flow)
 {
 	const struct ss_group *members = &joined->groups[group];
 	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
@@ -113,13 +113,14 @@ static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uin
 bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
 			struct ss_arena *arena)
 {
-	struct flow *flows = SS_ARENA_NEW(arena, struct flow, (size_t)joined->group_count + 1);
+	struct group_flow *flows = SS_ARENA_NEW(arena, struct group_flow,
+						(size_t)joined->group_count + 1);
 
 	if (!flows)
 		return false;
-	measure_flows(joined, flows);
+	measure_group_flows(joined, flows);
 	for (uint32_t i = 0; i < joined->group_count; i++)
-		if (is_one_host(joined, &joined->groups[i]))
-			judge(link, joined, i, &flows[i]);
+		if (is_on_one_host(joined, &joined->groups[i]))
+			judge_group_flow(link, joined, i, &flows[i]);
 	return true;
 }

@@ -30,7 +30,7 @@
 #define SLOW_STEP_PERCENT 1
 
 /* Marks the ranks that send or receive in their steps; false: there are none. */
-static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
+static bool mark_pipeline_stages(const struct ss_joined *joined, uint8_t *is_stage)
 {
 	bool found = false;
 
@@ -48,7 +48,7 @@ static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
 }
 
 /* How much longer than the rank the median of the others waits for communication. */
-static int64_t waited_more(const struct ss_judge *judge, uint32_t r)
+static int64_t others_wait_more_by(const struct ss_judge *judge, uint32_t r)
 {
 	return ss_judge_others(judge, r, SS_FIGURE_EXPOSED) -
 	       ss_judge_own(judge, r, SS_FIGURE_EXPOSED);
@@ -58,7 +58,7 @@ static int64_t waited_more(const struct ss_judge *judge, uint32_t r)
  * How many times as long as the median of the others it computes. Kernels of one name can be
  * larger on a stage: without the whole they say nothing.
  */
-static double times_of(const struct ss_judge *judge, uint32_t r)
+static double compute_ratio(const struct ss_judge *judge, uint32_t r)
 {
 	int64_t usual_ns = ss_judge_others(judge, r, SS_OWN_COMPUTE);
 
@@ -80,10 +80,10 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	for (uint32_t i = 0; i < rank->step_count; i++)
 		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
 						     EXCESS_STEP_PERCENT);
-	more_ns = waited_more(judge, r);
+	more_ns = others_wait_more_by(judge, r);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
 		return false;
-	times = times_of(judge, r);
+	times = compute_ratio(judge, r);
 	ss_judge_cause(judge, out);
 	if (out->kernel_ratio > times * ALIKE)
 		out->kernel_ratio = times;
@@ -122,7 +122,7 @@ bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)
 	*worst = (struct ss_straggler){ .rank = SS_NO_ROW };
 	if (!is_stage)
 		return false;
-	if (!find_stages(joined, is_stage))
+	if (!mark_pipeline_stages(joined, is_stage))
 		return true;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (is_stage[r] && judge_stage(judge, r, &own) && own.gain_ns > worst->gain_ns)

@@ -16,7 +16,7 @@
 #define COUNT_MIN 6
 #define SHARE_PERCENT 60
 
-static int by_length(const void *a, const void *b)
+static int gap_length_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -24,7 +24,7 @@ static int by_length(const void *a, const void *b)
 }
 
 /* Work was there, or the host could not know that it had not run yet. */
-static bool is_unexplained(const struct ss_rank_gap *gap)
+static bool is_unexplained_gap(const struct ss_rank_gap *gap)
 {
 	return gap->cause == SS_IDLE_DEPENDENCY || gap->cause == SS_IDLE_SYNC;
 }
@@ -39,13 +39,13 @@ struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t 
 		const struct ss_rank_gap *gap = &rank->gaps[i];
 		int64_t length_ns = gap->end_ns - gap->start_ns;
 
-		if (!is_unexplained(gap) || length_ns < SLICE_NS_MIN)
+		if (!is_unexplained_gap(gap) || length_ns < SLICE_NS_MIN)
 			continue;
 		scratch[count++] = length_ns;
 		queued += gap->cause == SS_IDLE_DEPENDENCY;
 		all_ns = ss_ns_sum(all_ns, length_ns);
 	}
-	qsort(scratch, count, sizeof(*scratch), by_length);
+	qsort(scratch, count, sizeof(*scratch), gap_length_compare);
 	for (uint32_t to = 0; to < count; to++) {
 		while (scratch[to] - scratch[from] > scratch[from] / 100 * ALIKE_PERCENT)
 			from++;

@@ -6,7 +6,7 @@
 #include "diagnose/stragglers/judge.h"
 
 /* The job's number of the names of each rank's kernels; returns how many kernels all have. */
-static bool number_names(struct ss_judge *judge, struct ss_strings *names, size_t *total)
+static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names, size_t *total)
 {
 	const struct ss_joined *joined = judge->joined;
 
@@ -31,8 +31,8 @@ static bool number_names(struct ss_judge *judge, struct ss_strings *names, size_
 }
 
 /* What the ranks with this kernel say; few of them do not say what is usual. */
-static struct ss_judge_kernel usual_of(struct ss_judge *judge, int64_t *means, int64_t *calls,
-				       uint32_t count)
+static struct ss_judge_kernel usual_kernel(struct ss_judge *judge, int64_t *means, int64_t *calls,
+					   uint32_t count)
 {
 	struct ss_judge_kernel usual = { 0 };
 
@@ -43,7 +43,7 @@ static struct ss_judge_kernel usual_of(struct ss_judge *judge, int64_t *means, i
 	return usual;
 }
 
-static bool find_usual(struct ss_judge *judge, uint32_t name_count, size_t total)
+static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size_t total)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *means = SS_ARENA_NEW(judge->arena, int64_t, 2 * total + 1);
@@ -73,7 +73,7 @@ static bool find_usual(struct ss_judge *judge, uint32_t name_count, size_t total
 			values[i] = means[by_name.items[from + i]];
 			call_values[i] = calls[by_name.items[from + i]];
 		}
-		judge->kernels[name] = usual_of(judge, values, call_values, ranks);
+		judge->kernels[name] = usual_kernel(judge, values, call_values, ranks);
 	}
 	return true;
 }
@@ -86,12 +86,12 @@ bool ss_judge_find_kernels(struct ss_judge *judge)
 
 	judge->kernel_names = SS_ARENA_NEW(judge->arena, uint32_t *,
 					   (size_t)judge->joined->rank_count + 1);
-	whole = whole && judge->kernel_names && number_names(judge, &names, &total) &&
+	whole = whole && judge->kernel_names && number_kernel_names(judge, &names, &total) &&
 		total < UINT32_MAX;
 	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_judge_kernel,
 					      (size_t)names.count + 1)
 			       : NULL;
-	whole = judge->kernels && find_usual(judge, names.count, total);
+	whole = judge->kernels && find_usual_kernels(judge, names.count, total);
 	ss_strings_release(&names);
 	return whole;
 }
