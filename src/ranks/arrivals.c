@@ -3,7 +3,7 @@
  * arrivals.c - collects the communication kernels of a rank (or ranges on the host if
  * there are none), and what the rank did between them.
  */
-#include "ranks/arrivals.h"
+#include "ranks/digest_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
 #include "base/search.h"
-#include "ranks/own_parts.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX

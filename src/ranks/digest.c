@@ -12,10 +12,7 @@
 #include "analyze/time/roles.h"
 #include "base/median.h"
 #include "base/search.h"
-#include "ranks/arrivals.h"
-#include "ranks/blocked_host.h"
-#include "ranks/loose.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest_parts.h"
 
 /* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
 #define GAP_NS_MIN 20000

@@ -93,12 +93,30 @@ static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined 
 	return &joined->ranks[member->rank].arrivals[member->arrival];
 }
 
-/* groups.c: fills groups with their members, and hosts. */
+/* join.c: fills groups with their members, and hosts. */
 SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
 SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
 /* match.c: fills groups, meetings and members. */
 SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
 /* clock_offsets.c: fills clocks from the meetings. */
 SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
+
+/*
+ * notes.c: what a reader of any table about the job must know: ranks that are missing or occur
+ * twice, files of different jobs, clocks that cannot be compared.
+ */
+
+/* Ranks that the world has and no file is of. */
+struct ss_missing_ranks {
+	int64_t count, world; /* of the job, as its files say */
+	char list[128];       /* the first of them */
+};
+
+struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined);
+
+/* "rank 3 of 8 is missing" */
+void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_text *out);
+
+void ss_joined_note(const struct ss_joined *joined, struct ss_table *out);
 
 #endif

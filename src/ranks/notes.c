@@ -2,7 +2,7 @@
 /*
  * notes.c - the sentences, each only if it applies.
  */
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 #include <stdio.h>
 

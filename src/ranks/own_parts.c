@@ -2,7 +2,7 @@
 /*
  * own_parts.c - packs the parts of arrivals, and unpacks them.
  */
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 #include <string.h>
 

@@ -68,6 +68,9 @@ struct ss_build {
 uint32_t ss_build_task(struct ss_build *build, struct ss_task task);
 void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge);
 
+/* The row is a collective, whose arrival is this task. */
+void ss_build_comm(struct ss_build *build, uint32_t row, uint32_t task);
+
 /* The measured step in whose range on the host the moment lies, or SS_NO_STEP. */
 uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns);
 
@@ -92,5 +95,53 @@ void ss_build_batches(struct ss_build *build);  /* batches.c */
 void ss_build_streams(struct ss_build *build);  /* streams.c */
 void ss_build_recorded(struct ss_build *build); /* recorded.c */
 void ss_build_waits(struct ss_build *build);    /* waits.c */
+
+/* --- thread_rows.c: rows of threads ------------------------------------------------------ */
+
+/*
+ * Points are rows with a meaning of their own: runtime calls, DataLoader ranges, compiling,
+ * garbage collection, collectives of jobs without devices.
+ */
+#define SS_NO_POINT SS_TASK_KINDS
+
+struct ss_point {
+	uint32_t row;
+	enum ss_task_kind kind;
+};
+
+/* Lives in the scratch memory of the build. Zeroed: empty. */
+struct ss_points {
+	struct ss_point *items; /* in the order of rows */
+	uint32_t count;
+	uint32_t *from; /* per track: its first point; the next track's is the end */
+	uint32_t *tops; /* rows that nothing is around, in the order of rows */
+	uint32_t top_count;
+	uint32_t *top_from; /* per track */
+};
+
+/* False: no memory. */
+SS_MUST_USE
+bool ss_points_find(struct ss_points *out, struct ss_build *build);
+
+/* The first row of the track that starts after the moment, or the track's end. */
+uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+
+/* When the track last began or ended something before the moment; INT64_MIN: never. */
+int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+
+/*
+ * Whether DDP's reducer waits for all-reduces at the moment: the last gradient was made, or
+ * a bucket was copied back, and autograd does not go on. On a busy machine a thread that may
+ * go on does so tens of milliseconds later: the time says nothing then, this does.
+ */
+bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+
+/*
+ * The moment in [from, to] at which the thread goes on after DDP let it wait, at the end of
+ * backward, for `least_ns` of that time or longer. False: it does not, or backward is not over
+ * before `to`.
+ */
+bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+			    int64_t to_ns, int64_t least_ns, int64_t *resume_ns);
 
 #endif

@@ -97,7 +97,7 @@ static const struct ss_replay_member *last_arrived_member(const struct ss_replay
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
-		if (member->is_met && (!last || at_ns > last_ns)) {
+		if (member->is_awaited && (!last || at_ns > last_ns)) {
 			last = member;
 			last_ns = at_ns;
 		}

@@ -87,6 +87,19 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
 }
 
+void ss_build_comm(struct ss_build *build, uint32_t row, uint32_t task)
+{
+	struct ss_graph *graph = build->graph;
+
+	if (task == SS_NO_TASK ||
+	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
+			       (size_t)graph->comm_count + 1, sizeof(*graph->comms))) {
+		build->failed = true;
+		return;
+	}
+	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, task };
+}
+
 /* Whether only what ran on its stream before the file began explains the start. */
 static bool is_late_first_work(const struct ss_build *build, uint32_t task)
 {

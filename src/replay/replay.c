@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - joins the graphs of the ranks and runs them.
+ * replay.c - runs the graphs of all ranks, with and without edits.
  */
 #include "replay/replay.h"
 
@@ -8,152 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "replay/run/order.h"
-
-static void *replay_array(struct ss_replay *replay, size_t count, size_t size, bool *whole)
-{
-	void *items = ss_memory_zeroed(replay->memory, (count + 1) * size);
-
-	*whole &= items != NULL;
-	return items;
-}
-
-static void replay_free(struct ss_replay *replay, void *items, size_t count, size_t size)
-{
-	ss_memory_free(replay->memory, items, (count + 1) * size);
-}
-
-/* --- meetings --------------------------------------------------------------------------- */
-
-/* Takes the members of a meeting that have tasks; those of one member are no meeting. */
-static void replay_add_collective(struct ss_replay *replay, const struct ss_joined *joined,
-				  const struct ss_meeting *meeting)
-{
-	struct ss_replay_meeting own = { replay->member_count, 0 };
-
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
-		uint32_t task = ss_packed_comm_of(&replay->ranks[member->rank],
-						  ss_joined_arrival(joined, member)->row);
-
-		if (task == SS_NO_TASK ||
-		    joined->clocks[member->rank].component !=
-			    joined->clocks[joined->members[meeting->first].rank].component)
-			continue;
-		replay->members[own.first + own.count++] =
-			(struct ss_replay_member){ .rank = member->rank,
-						   .task = task,
-						   .meeting = replay->meeting_count,
-						   .is_met = true };
-	}
-	if (own.count < 2)
-		return;
-	replay->member_count += own.count;
-	replay->meetings[replay->meeting_count++] = own;
-}
-
-struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
-						 uint32_t task)
-{
-	uint32_t low = replay->transfers_from[rank], end = replay->transfers_from[rank + 1];
-	uint32_t high = end;
-
-	SS_SEARCH(low, high, at, replay->transfers[at].task < task);
-	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
-}
-
-/* When the last arrives, as recorded, and how each goes on from there. */
-static void settle_collective(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
-			      int64_t *ends_ns)
-{
-	struct ss_replay_member *members = &replay->members[meeting->first];
-	int64_t met_ns = INT64_MIN;
-
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		int64_t offset_ns = replay->offset_ns[members[i].rank], at_ns;
-
-		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
-								members[i].task, &at_ns);
-		if (at_ns + offset_ns > met_ns)
-			met_ns = at_ns + offset_ns;
-	}
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		struct ss_replay_member *member = &members[i];
-
-		/* who left before the last came did not wait for it */
-		if (ends_ns[i] < met_ns)
-			continue;
-		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
-				 ends_ns[i] - met_ns);
-		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
-			meeting->first + i + 1;
-	}
-}
-
-static int replay_transfer_compare(const void *a, const void *b)
-{
-	const struct ss_replay_transfer *x = a, *y = b;
-
-	return x->task < y->task ? -1 : x->task > y->task;
-}
-
-/* The transfers of all members; whether they wait is not known yet. */
-static void list_transfers(struct ss_replay *replay)
-{
-	uint32_t *from = replay->transfers_from, count = 0;
-
-	for (uint32_t i = 0; i < replay->member_count; i++)
-		from[replay->members[i].rank]++;
-	for (uint32_t i = 0; i <= replay->rank_count; i++) {
-		count += from[i];
-		from[i] = count;
-	}
-	for (uint32_t i = 0; i < replay->member_count; i++)
-		replay->transfers[--from[replay->members[i].rank]].task = replay->members[i].task +
-									  1;
-	for (uint32_t i = 0; i < replay->rank_count; i++)
-		qsort(&replay->transfers[from[i]], from[i + 1] - from[i],
-		      sizeof(*replay->transfers), replay_transfer_compare);
-}
-
-static bool settle_transfers(struct ss_replay *replay)
-{
-	bool whole = true;
-	int64_t *ends_ns = replay_array(replay, replay->member_count, sizeof(*ends_ns), &whole);
-
-	if (!whole)
-		return false;
-	list_transfers(replay);
-	for (uint32_t i = 0; i < replay->meeting_count; i++)
-		settle_collective(replay, &replay->meetings[i], ends_ns);
-	replay_free(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
-	replay->is_settled = true;
-	return true;
-}
-
-/* The graphs are lent: they are as they were again. */
-static void unsettle_transfers(struct ss_replay *replay)
-{
-	for (uint32_t i = 0; i < replay->left_out_count; i++) {
-		const struct ss_replay_left_out *left_out = &replay->left_out[i];
-
-		if (left_out->member)
-			ss_replay_transfer_of(replay, left_out->rank, left_out->at)->member =
-				left_out->member;
-		else
-			replay->ranks[left_out->rank].edges[left_out->at] = left_out->head;
-	}
-	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
-		const struct ss_replay_member *member = &replay->members[i];
-		struct ss_packed *graph = &replay->ranks[member->rank];
-		int64_t end_ns, arrived_ns;
-
-		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
-			continue;
-		end_ns = ss_packed_transfer_end(graph, member->task, &arrived_ns);
-		ss_packed_settle(graph, member->task + 1, end_ns - arrived_ns);
-	}
-}
+#include "replay/replay_parts.h"
 
 void ss_replay_release(struct ss_replay *replay)
 {
@@ -161,50 +16,31 @@ void ss_replay_release(struct ss_replay *replay)
 
 	if (!replay->memory)
 		return;
-	unsettle_transfers(replay);
-	replay_free(replay, replay->first, replay->rank_count, sizeof(*replay->first));
-	replay_free(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
-	replay_free(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
-	replay_free(replay, replay->members, replay->member_room, sizeof(*replay->members));
-	replay_free(replay, replay->transfers, replay->member_count, sizeof(*replay->transfers));
-	replay_free(replay, replay->transfers_from, replay->rank_count,
-		    sizeof(*replay->transfers_from));
+	ss_replay_unsettle(replay);
+	ss_replay_free_array(replay, replay->first, replay->rank_count, sizeof(*replay->first));
+	ss_replay_free_array(replay, replay->offset_ns, replay->rank_count,
+			     sizeof(*replay->offset_ns));
+	ss_replay_free_array(replay, replay->meetings, replay->collective_capacity,
+			     sizeof(*replay->meetings));
+	ss_replay_free_array(replay, replay->members, replay->member_capacity,
+			     sizeof(*replay->members));
+	ss_replay_free_array(replay, replay->transfers, replay->member_count,
+			     sizeof(*replay->transfers));
+	ss_replay_free_array(replay, replay->transfers_from, replay->rank_count,
+			     sizeof(*replay->transfers_from));
 	ss_memory_free(replay->memory, replay->left_out,
 		       replay->left_out_capacity * sizeof(*replay->left_out));
 	ss_memory_free(replay->memory, replay->order,
 		       replay->stretch_capacity * sizeof(*replay->order));
 	ss_moments_release(&replay->starts);
-	replay_free(replay, replay->met_ns, replay->meeting_count, sizeof(*replay->met_ns));
-	replay_free(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
-	replay_free(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
-	replay_free(replay, replay->flags, tasks, sizeof(*replay->flags));
-	replay_free(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
+	ss_replay_free_array(replay, replay->complete_ns, replay->meeting_count,
+			     sizeof(*replay->complete_ns));
+	ss_replay_free_array(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	ss_replay_free_array(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
+	ss_replay_free_array(replay, replay->flags, tasks, sizeof(*replay->flags));
+	ss_replay_free_array(replay, replay->is_edited, replay->rank_count,
+			     sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
-}
-
-static bool replay_join_ranks(struct ss_replay *replay, const struct ss_joined *joined)
-{
-	bool whole = true;
-
-	replay->meeting_room = joined ? joined->meeting_count : 0;
-	replay->member_room = joined ? joined->member_count : 0;
-	replay->meetings = replay_array(replay, replay->meeting_room, sizeof(*replay->meetings),
-					&whole);
-	replay->members = replay_array(replay, replay->member_room, sizeof(*replay->members),
-				       &whole);
-	if (!whole)
-		return false;
-	replay->is_together = joined && replay->rank_count > 1;
-	for (uint32_t i = 0; joined && i < replay->rank_count; i++) {
-		replay->offset_ns[i] = ss_joined_align(joined, i, joined->ranks[i].start_ns);
-		replay->is_together &= joined->clocks[i].component != SS_NO_ROW &&
-				       joined->clocks[i].component == joined->clocks[0].component &&
-				       replay->ranks[i].step_count == replay->ranks[0].step_count &&
-				       replay->ranks[i].step_count > 0;
-	}
-	for (uint32_t i = 0; joined && i < joined->meeting_count; i++)
-		replay_add_collective(replay, joined, &joined->meetings[i]);
-	return true;
 }
 
 /* --- a run --------------------------------------------------------------------------------- */
@@ -212,7 +48,7 @@ static bool replay_join_ranks(struct ss_replay *replay, const struct ss_joined *
 /* When the others let a transfer start. */
 static int64_t transfer_start(const struct ss_replay *replay, uint32_t member)
 {
-	return replay->met_ns[replay->members[member].meeting];
+	return replay->complete_ns[replay->members[member].meeting];
 }
 
 /* When its edges let a task start; `at` goes to those of the next one. */
@@ -256,9 +92,9 @@ static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_
 			at_ns = task_start_by_edges(replay, first, task, flags[task], &at);
 		}
 		if (waits && !(flags[task] & SS_REPLAY_RELEASED)) {
-			int64_t met_ns = transfer_start(replay, stretch->task);
+			int64_t complete_ns = transfer_start(replay, stretch->task);
 
-			at_ns = met_ns > at_ns ? met_ns : at_ns;
+			at_ns = complete_ns > at_ns ? complete_ns : at_ns;
 		}
 		waits = false;
 		if (at_ns == INT64_MIN)
@@ -279,7 +115,7 @@ static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
-		if (member->is_met && at_ns > start_ns)
+		if (member->is_awaited && at_ns > start_ns)
 			start_ns = at_ns;
 	}
 	return start_ns;
@@ -296,7 +132,7 @@ static void replay_run_all(struct ss_replay *replay)
 			continue;
 		}
 		for (uint32_t k = stretch->task; k < stretch->task + stretch->count; k++)
-			replay->met_ns[k] = collective_start(replay, k);
+			replay->complete_ns[k] = collective_start(replay, k);
 	}
 }
 
@@ -558,10 +394,10 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	*replay = (struct ss_replay){
 		.memory = memory, .ranks = ranks, .rank_count = rank_count, .joined = joined
 	};
-	replay->first = replay_array(replay, rank_count, sizeof(*replay->first), &whole);
-	replay->offset_ns = replay_array(replay, rank_count, sizeof(*replay->offset_ns), &whole);
+	replay->first = ss_replay_array(replay, rank_count, sizeof(*replay->first), &whole);
+	replay->offset_ns = ss_replay_array(replay, rank_count, sizeof(*replay->offset_ns), &whole);
 	if (whole)
-		whole = replay_join_ranks(replay, joined);
+		whole = ss_replay_join(replay, joined);
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
 		/* blocks of moments have one rank each */
@@ -575,18 +411,19 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 		replay->first[rank_count] = (uint32_t)count;
 		replay->task_count = (uint32_t)count + replay->meeting_count;
 	}
-	replay->transfers = replay_array(replay, replay->member_count, sizeof(*replay->transfers),
-					 &whole);
-	replay->transfers_from = replay_array(replay, rank_count, sizeof(*replay->transfers_from),
-					      &whole);
+	replay->transfers = ss_replay_array(replay, replay->member_count,
+					    sizeof(*replay->transfers), &whole);
+	replay->transfers_from = ss_replay_array(replay, rank_count,
+						 sizeof(*replay->transfers_from), &whole);
 	whole &= ss_moments_init(&replay->starts, replay->task_count, memory);
-	replay->met_ns = replay_array(replay, replay->meeting_count, sizeof(*replay->met_ns),
-				      &whole);
-	replay->own_ns = replay_array(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
-	replay->longs = replay_array(replay, replay->long_count, sizeof(*replay->longs), &whole);
-	replay->flags = replay_array(replay, replay->task_count, sizeof(*replay->flags), &whole);
-	replay->is_edited = replay_array(replay, rank_count, sizeof(*replay->is_edited), &whole);
-	whole = whole && settle_transfers(replay);
+	replay->complete_ns = ss_replay_array(replay, replay->meeting_count,
+					      sizeof(*replay->complete_ns), &whole);
+	replay->own_ns = ss_replay_array(replay, replay->task_count, sizeof(*replay->own_ns),
+					 &whole);
+	replay->longs = ss_replay_array(replay, replay->long_count, sizeof(*replay->longs), &whole);
+	replay->flags = ss_replay_array(replay, replay->task_count, sizeof(*replay->flags), &whole);
+	replay->is_edited = ss_replay_array(replay, rank_count, sizeof(*replay->is_edited), &whole);
+	whole = whole && ss_replay_settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");

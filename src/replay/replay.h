@@ -13,7 +13,7 @@
 
 #include "ranks/join.h"
 #include "replay/edits.h"
-#include "replay/run/moments.h"
+#include "replay/moments.h"
 #include "replay/packed.h"
 
 /* A collective of the job: begins when its last member arrives. */
@@ -24,7 +24,7 @@ struct ss_replay_meeting {
 struct ss_replay_member {
 	uint32_t rank, task; /* the arrival; the transfer is the next task */
 	uint32_t meeting;
-	bool is_met; /* somebody waits for it */
+	bool is_awaited; /* somebody waits for it */
 };
 
 /* A transfer that waits for its meeting. */
@@ -65,8 +65,8 @@ struct ss_replay {
 	struct ss_replay_meeting *meetings;
 	struct ss_replay_member *members;
 	uint32_t meeting_count, member_count;
-	uint32_t meeting_room,
-		member_room; /* for those of the job, whether they have tasks or not */
+	/* as many as the job has, whether they have tasks or not */
+	uint32_t collective_capacity, member_capacity;
 	struct ss_replay_transfer *transfers; /* rank after rank, by task */
 	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
 	struct ss_replay_stretch *order; /* all tasks, each behind all that it waits for */
@@ -78,7 +78,7 @@ struct ss_replay {
 	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
 	struct ss_moments starts;
-	int64_t *met_ns;              /* per meeting */
+	int64_t *complete_ns;         /* per meeting */
 	uint32_t *own_ns;             /* UINT32_MAX: in longs */
 	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
 	uint32_t long_count;

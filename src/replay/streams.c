@@ -70,16 +70,6 @@ static uint16_t step_of_device_work(const struct ss_graph *graph, int64_t moment
 	return (uint16_t)low;
 }
 
-static bool add_graph_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
-{
-	if (graph->comm_count == graph->comm_capacity &&
-	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
-			       (size_t)graph->comm_count + 1, sizeof(*graph->comms)))
-		return false;
-	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, task };
-	return true;
-}
-
 /* Adds the tasks of a device row; of a collective two. */
 static void add_device_row(struct ss_build *build, uint32_t row)
 {
@@ -103,13 +93,10 @@ static void add_device_row(struct ss_build *build, uint32_t row)
 	}
 	if (slices->kind[row] == SS_KIND_COMM_KERNEL) {
 		struct ss_task arrive = task;
-		uint32_t at;
 
 		arrive.kind = SS_TASK_ARRIVE;
 		arrive.own_ns = 0;
-		at = ss_build_task(build, arrive);
-		if (at == SS_NO_TASK || !add_graph_comm(graph, row, at))
-			build->failed = true;
+		ss_build_comm(build, row, ss_build_task(build, arrive));
 		task.kind = SS_TASK_TRANSFER;
 	}
 	build->device_task[row - build->trace->device_from] = ss_build_task(build, task);

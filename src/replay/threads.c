@@ -2,7 +2,7 @@
 /*
  * threads.c - threads as chains of tasks, and which thread hands over to which.
  *
- * The time between the rows with a meaning of their own (points.h) is work. The thread
+ * The time between the rows with a meaning of their own (points in build.h) is work. The thread
  * that runs the steps is the main thread. Others work in bursts: autograd begins when the
  * main thread calls backward, and the main thread does nothing until autograd is done. So
  * a burst begins where the main thread is, and the main thread continues where the burst
@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "replay/points.h"
-#include "replay/silence.h"
+#include "replay/build.h"
 
 /* Ranges in ranges that stand for something: deeper ones belong to those around them. */
 #define DEPTH_MAX 16
@@ -178,16 +177,10 @@ static void emit_call_tasks(struct thread_walk *walk, const struct ss_point *poi
 /* A collective on a thread. */
 static void emit_collective_tasks(struct thread_walk *walk, uint32_t row, int64_t end_ns)
 {
-	struct ss_graph *graph = walk->threads->build->graph;
 	uint32_t arrive = emit_task(walk, SS_TASK_ARRIVE, row, walk->now_ns);
 
 	emit_task(walk, SS_TASK_TRANSFER, row, end_ns);
-	if (!ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
-			       (size_t)graph->comm_count + 1, sizeof(*graph->comms))) {
-		walk->threads->build->failed = true;
-		return;
-	}
-	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, arrive };
+	ss_build_comm(walk->threads->build, row, arrive);
 }
 
 static void walk_point(struct thread_walk *walk, const struct ss_point *point)

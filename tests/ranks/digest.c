@@ -8,7 +8,7 @@
 
 #include "analyze/facts.h"
 #include "base/hash/hash.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 #include "support/make/events.h"
 
 #define COMM(name, id, stream, ts, dur, args)  \

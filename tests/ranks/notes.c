@@ -2,7 +2,7 @@
 /*
  * What a reader of tables about a job must know: the sentences, and silence.
  */
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 #include "support/support.h"
 

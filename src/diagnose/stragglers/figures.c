@@ -8,7 +8,13 @@
 #include <stddef.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "diagnose/stragglers/judge.h"
+
+int64_t ss_judge_median(int64_t *values, uint32_t count)
+{
+	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
+}
 
 /* --- of a rank ------------------------------------------------------------------------- */
 
@@ -130,7 +136,7 @@ bool ss_judge_measure(struct ss_judge *judge)
 	judge->late = SS_ARENA_NEW(judge->arena, struct ss_judge_late,
 				   (size_t)judge->lateness.step_count + 1);
 	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_judge_steps, steps);
-	judge->step_room = (uint32_t)steps;
+	judge->step_capacity = (uint32_t)steps;
 	if (!judge->figures || !judge->late || !judge->steps)
 		return false;
 	for (uint32_t figure = 0; figure < SS_FIGURES; figure++)
@@ -156,19 +162,29 @@ int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figur
 
 /* --- of all ranks in a step ------------------------------------------------------------ */
 
+/* The step of this number; NULL: the rank has none. */
+static const struct ss_rank_step *find_rank_step(const struct ss_digest *rank, uint32_t number)
+{
+	uint32_t low = 0, high = rank->step_count;
+
+	SS_SEARCH(low, high, at, rank->steps[at].number < number);
+	return low < rank->step_count && rank->steps[low].number == number ? &rank->steps[low]
+									   : NULL;
+}
+
 /* Fills what is known of the step of this number, when it is first asked for. */
 static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t number)
 {
 	const struct ss_joined *joined = judge->joined;
 	struct ss_judge_steps *steps =
-		&judge->steps[number < judge->step_room ? number : judge->step_room - 1];
+		&judge->steps[number < judge->step_capacity ? number : judge->step_capacity - 1];
 	int64_t *loose_ns = judge->values + joined->rank_count + 1;
 	uint32_t computed = 0, count = 0;
 
 	if (steps->is_known)
 		return steps;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		const struct ss_rank_step *step = ss_judge_step(&joined->ranks[r], number);
+		const struct ss_rank_step *step = find_rank_step(&joined->ranks[r], number);
 
 		if (!step)
 			continue;
@@ -184,7 +200,7 @@ static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t n
 
 bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
 {
-	const struct ss_rank_step *step = ss_judge_step(&judge->joined->ranks[r], number);
+	const struct ss_rank_step *step = find_rank_step(&judge->joined->ranks[r], number);
 	const struct ss_middle *compute = &figures_of_step(judge, number)->compute;
 	int64_t own_ns = step ? step->compute_ns : -1;
 	bool is_in = own_ns >= 0;
@@ -195,9 +211,66 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 
 int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number)
 {
-	const struct ss_rank_step *own = ss_judge_step(&judge->joined->ranks[r], number);
+	const struct ss_rank_step *own = find_rank_step(&judge->joined->ranks[r], number);
 	const struct ss_middle *loose = &figures_of_step(judge, number)->loose;
 
 	return own && loose->count > 1 ? own->loose_ns - ss_middle_without(loose, own->loose_ns)
 				       : 0;
+}
+
+/* --- hosts ------------------------------------------------------------------------------- */
+
+int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
+{
+	return ss_judge_own(judge, r, SS_FIGURE_PACE) - ss_judge_others(judge, r, SS_FIGURE_PACE);
+}
+
+/* Who begins the step of this number first, of the ranks that clocks can be compared with. */
+static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, uint32_t number,
+						       uint32_t component)
+{
+	const struct ss_joined *joined = judge->joined;
+	struct ss_judge_steps *steps = &judge->steps[number];
+
+	if (steps->has_first && steps->component == component)
+		return steps;
+	steps->has_first = true;
+	steps->component = component;
+	steps->first = SS_NO_ROW;
+	steps->first_ns = steps->second_ns = INT64_MAX;
+	for (uint32_t k = 0; k < joined->rank_count; k++) {
+		const struct ss_rank_step *step = joined->clocks[k].component != component
+							  ? NULL
+							  : find_rank_step(&joined->ranks[k],
+									   number);
+		int64_t start_ns = step ? ss_joined_align(joined, k, step->host_start_ns)
+					: INT64_MAX;
+
+		if (start_ns < steps->first_ns) {
+			steps->second_ns = steps->first_ns;
+			steps->first_ns = start_ns;
+			steps->first = k;
+		} else if (start_ns < steps->second_ns) {
+			steps->second_ns = start_ns;
+		}
+	}
+	return steps;
+}
+
+int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[r];
+	uint32_t steps = 0;
+
+	for (uint32_t i = 0; i < own->step_count; i++) {
+		const struct ss_judge_steps *all = find_first_starter(judge, own->steps[i].number,
+								      joined->clocks[r].component);
+		int64_t first_ns = all->first == r ? all->second_ns : all->first_ns;
+
+		if (first_ns != INT64_MAX)
+			judge->step_values[steps++] =
+				ss_joined_align(joined, r, own->steps[i].host_start_ns) - first_ns;
+	}
+	return ss_judge_median(judge->step_values, steps);
 }

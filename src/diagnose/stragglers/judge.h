@@ -55,7 +55,7 @@ struct ss_judge {
 	struct ss_middle middles[SS_FIGURES]; /* of the ranks that have steps */
 	struct ss_judge_late *late;           /* per step of the lateness */
 	struct ss_judge_steps *steps;         /* by number */
-	uint32_t step_room;
+	uint32_t step_capacity;
 	uint32_t *works;     /* per rank without device: which work it has; NULL: not asked yet */
 	uint32_t *as_many;   /* per work: how many ranks with steps have the same, or one alike */
 	uint32_t with_steps; /* ranks that have */
@@ -73,9 +73,6 @@ int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figur
 
 /* The lower of the two in the middle, 0 of none; changes their order. */
 int64_t ss_judge_median(int64_t *values, uint32_t count);
-
-/* The rank's step of this number, or NULL. */
-const struct ss_rank_step *ss_judge_step(const struct ss_digest *rank, uint32_t number);
 
 /*
  * How much longer a rank's host takes for a step than the median of the others', without what
@@ -119,9 +116,6 @@ bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst);
  * whether it comes late or not. False: it is not so, or it is a stage of a pipeline.
  */
 bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out);
-
-/* Fills kernels and their names; false: no memory. */
-SS_MUST_USE bool ss_judge_find_kernels(struct ss_judge *judge);
 
 /* Whether its kernels are all slower by the same factor, or more; and the factor. */
 enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 static int step_number_compare(const void *a, const void *b)
 {

@@ -17,7 +17,7 @@
 /* What is left of work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
-static enum ss_load_of load_kind_of_task(enum ss_task_kind kind)
+static enum ss_load_kind load_kind_of_task(enum ss_task_kind kind)
 {
 	switch (kind) {
 	case SS_TASK_KERNEL:
@@ -41,7 +41,7 @@ static enum ss_load_of load_kind_of_task(enum ss_task_kind kind)
 }
 
 static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-			 uint32_t phase, enum ss_load_of kind)
+			 uint32_t phase, enum ss_load_kind kind)
 {
 	return (((size_t)rank * loads->step_count + step) * SS_PHASE_COUNT + phase) *
 		       SS_LOAD_KINDS +
@@ -49,7 +49,7 @@ static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint3
 }
 
 const struct ss_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				 uint32_t phase, enum ss_load_of kind)
+				 uint32_t phase, enum ss_load_kind kind)
 {
 	return &loads->items[load_index(loads, rank, step, phase, kind)];
 }
@@ -114,7 +114,7 @@ static void add_rank_loads(struct ss_rank_loads *loads, uint32_t rank)
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		enum ss_task_kind task = ss_packed_kind(graph, i);
-		enum ss_load_of kind = load_kind_of_task(task);
+		enum ss_load_kind kind = load_kind_of_task(task);
 		uint32_t step = ss_packed_run(graph, i)->step;
 		struct ss_load *load;
 
@@ -195,7 +195,7 @@ static double load_in_class(const struct ss_load_class *class, const struct ss_l
  */
 static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 					    const struct ss_load *own, uint32_t step,
-					    uint32_t phase, enum ss_load_of kind)
+					    uint32_t phase, enum ss_load_kind kind)
 {
 	struct ss_load_class class = { .count = own->count };
 	uint32_t alike = 0, all = 0;
@@ -235,7 +235,7 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 /* The same, as it was the last time; without memory it is found anew each time. */
 static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
 					  const struct ss_load *own, uint32_t step, uint32_t phase,
-					  enum ss_load_of kind)
+					  enum ss_load_kind kind)
 {
 	struct ss_load_class **first = &loads->classes[load_index(loads, 0, step, phase, kind)];
 	struct ss_load_class class, *kept;
@@ -254,7 +254,7 @@ static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
 }
 
 struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				    uint32_t phase, enum ss_load_of kind)
+				    uint32_t phase, enum ss_load_kind kind)
 {
 	const struct ss_load *own = ss_load_of(loads, rank, step, phase, kind);
 	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
@@ -269,6 +269,77 @@ struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t 
 	return usual;
 }
 
+/* --- what other ranks have, too ---------------------------------------------------------- */
+
+/*
+ * Of what a rank would have at the speed of the others. What all ranks have is alike within some
+ * ten percent; what only a slow rank has is absent on the others, or a remainder.
+ */
+#define ENOUGH 0.5
+
+static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
+{
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[rule];
+	const struct ss_packed *graph = &judgement->graphs[rank];
+	double sum = 0;
+
+	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
+		const struct ss_claim *claim = &exam->claims[i];
+
+		sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
+		/* the return of a wait takes no time: how many there are tells */
+		sum += claim->releases;
+	}
+	return graph->step_count ? sum / graph->step_count : 0;
+}
+
+static int amount_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena)
+{
+	uint32_t ranks = judgement->rank_count;
+	double *sorted = SS_ARENA_NEW(arena, double, (size_t)ranks + 1);
+
+	*common = (struct ss_prevalence){ .rank_count = ranks };
+	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count *ranks + 1);
+	common->middles = SS_ARENA_NEW(arena, struct ss_prevalence_middle, ss_rule_count + 1);
+	if (!common->amounts || !common->middles || !sorted)
+		return false;
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			common->amounts[(size_t)rule * ranks + rank] = sorted[rank] =
+				claimed_amount(judgement, rule, rank);
+		if (ranks < 2)
+			continue;
+		qsort(sorted, ranks, sizeof(*sorted), amount_compare);
+		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
+								       sorted[ranks / 2] };
+	}
+	return true;
+}
+
+/*
+ * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
+ * is the share that would remain if the rank were as fast as they are.
+ */
+static bool others_have_claim(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+			      double factor)
+{
+	double own = common->amounts[(size_t)rule * common->rank_count + rank];
+	const struct ss_prevalence_middle *middle = &common->middles[rule];
+
+	if (common->rank_count < 2 || own <= 0)
+		return false;
+	return (own <= middle->low ? middle->high : middle->low) >= ENOUGH * factor * own;
+}
+
 /* --- claims ------------------------------------------------------------------------------ */
 
 static double smaller_number(double a, double b)
@@ -278,7 +349,7 @@ static double smaller_number(double a, double b)
 
 /* Whether the rank has enough more to do in a step than the others. */
 static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-			  enum ss_load_of kind)
+			  enum ss_load_kind kind)
 {
 	double own = 0, usual = 0;
 
@@ -290,7 +361,7 @@ static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint
 }
 
 /* What stays of each step and phase, expected and at most. */
-static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss_load_of kind,
+static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss_load_kind kind,
 			     double ratio)
 {
 	for (uint32_t step = 0; step < loads->graphs[rank].step_count; step++) {
@@ -326,12 +397,12 @@ static void seize_task(const struct ss_rank_loads *loads, struct ss_judgement *j
 	uint8_t owner = exam->owner[task];
 
 	if (!owner || (owner != judgement->number + 1 &&
-		       !ss_prevalence_has(loads->common, owner - 1U, rank, factor)))
+		       !others_have_claim(loads->common, owner - 1U, rank, factor)))
 		exam->owner[task] = (uint8_t)(judgement->number + 1);
 }
 
 int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,
-			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
+			    struct ss_finding *finding, uint32_t rank, enum ss_load_kind kind,
 			    double ratio)
 {
 	const struct ss_packed *graph = &loads->graphs[rank];

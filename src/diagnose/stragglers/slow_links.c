@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/stragglers/slow_group.h"
-
 /* Groups of one job differ by less when all links are well. */
 #define SLOW_PERCENT 125
 

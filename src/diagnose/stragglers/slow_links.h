@@ -28,4 +28,30 @@ SS_MUST_USE
 bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
 		       struct ss_arena *arena);
 
+/*
+ * slow_group.c: a job with one group whose transfers are all slow. There is no other group to
+ * compare with, so the reference is what devices of this kind reach. The trace does not show which
+ * member has the slow link, or whether all have.
+ */
+
+/* Fills the link when it is so: all members may be it. False: no memory. */
+SS_MUST_USE
+bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
+			struct ss_arena *arena);
+
+/*
+ * The bandwidth that collectives reach between the devices of one host, by device name: the order
+ * of magnitude of the bus bandwidth that all_reduce_perf reaches with large messages. Round
+ * figures, the same as those of the simulator's devices, so simulated jobs do not test them. If a
+ * switch connects the devices, it does not depend on the number of ranks; without one, few ranks
+ * have few links between them.
+ */
+struct ss_bus_rate {
+	double usual; /* GB/s */
+	double least; /* of so few ranks, on the worst pair of sockets that boards have */
+};
+
+/* `usual` is 0: the device is not in the table, or has no links of its own (PCIe). */
+struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks);
+
 #endif

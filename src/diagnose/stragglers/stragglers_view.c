@@ -189,7 +189,7 @@ static void stragglers_note_latest(const struct ss_joined *joined,
 static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t group,
 				     struct ss_table *out, struct ss_error *err)
 {
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 
 	(void)group;
 	if (!ss_verdict_find(&verdict, joined, out->arena))

@@ -385,7 +385,7 @@ static int straggler_compare_cost(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool prepare_judge(struct ss_judge *judge, struct ss_verdict *verdict)
+static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0, most_steps = 0, most_gaps = 0;
@@ -445,7 +445,7 @@ static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
 }
 
 /* Stages of a pipeline compute different things: those have rules of their own. */
-static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_verdict *verdict)
+static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	bool *is_named;
@@ -470,14 +470,14 @@ static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_verdict *
 	return true;
 }
 
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
 		     struct ss_arena *arena)
 {
 	struct ss_judge judge = { .joined = joined, .arena = arena };
 	struct ss_straggler rotating;
 	bool persistent = false;
 
-	*verdict = (struct ss_verdict){ 0 };
+	*verdict = (struct ss_straggler_verdict){ 0 };
 	if (!prepare_judge(&judge, verdict))
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;

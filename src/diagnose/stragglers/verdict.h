@@ -7,7 +7,17 @@
 
 #include "diagnose/stragglers/late.h"
 #include "diagnose/stragglers/slow_links.h"
-#include "diagnose/stragglers/time_slices.h"
+
+/*
+ * A device that another process uses as well: launched work does not start, nothing of this
+ * process runs, and this lasts equally long each time. The device is shared in time slices, and
+ * the other process is not in the file.
+ */
+struct ss_time_slices {
+	uint32_t count;   /* gaps of the same length; 0: there are none */
+	int64_t slice_ns; /* their length: the median */
+	int64_t sum_ns;   /* of all of them */
+};
 
 enum ss_pattern {
 	SS_PATTERN_PERSISTENT, /* in nearly all steps */
@@ -57,7 +67,7 @@ struct ss_straggler {
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };
 
-struct ss_verdict {
+struct ss_straggler_verdict {
 	struct ss_straggler *items; /* the worst first */
 	uint32_t count;
 	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
@@ -71,9 +81,12 @@ struct ss_verdict {
 };
 
 SS_MUST_USE
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
 		     struct ss_arena *arena);
 
 const char *ss_pattern_name(enum ss_pattern pattern);
+
+/* `scratch` has room for one value a gap of the rank. */
+struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t *scratch);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "diagnose/stragglers/bus_rates.h"
-#include "diagnose/stragglers/slow_group.h"
+#include "diagnose/stragglers/slow_links.h"
 
 /* Four collectives of each rank in a step; the bus carries 2 (n - 1) / n of the bytes. */
 struct group {

@@ -160,7 +160,7 @@ static void make_job(struct support_ranks *out, const struct job *job)
 	support_ranks_join(out);
 }
 
-static void check_first(const struct job *job, const struct ss_verdict *verdict)
+static void check_first(const struct job *job, const struct ss_straggler_verdict *verdict)
 {
 	const struct ss_straggler *first = &verdict->items[0];
 
@@ -182,7 +182,7 @@ static void test_jobs(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(jobs); i++) {
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -226,7 +226,7 @@ static void test_hosts(void **state)
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(hosts); i++) {
 		struct job job = { hosts[i].what, 4, "11111", NULL, 1000, hosts[i].why, 0, NOBODY };
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -262,7 +262,7 @@ static void test_figures(void **state)
 	static const struct job slow = { "", 4, "2-2-2-2222", NULL, 1200, 'k', 0, NOBODY };
 	static const struct job input = { "", 4, "1111", NULL, 1000, 'i', 0, NOBODY };
 	const struct ss_straggler *item;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 
@@ -298,7 +298,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(scripts); i++) {
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -314,7 +314,7 @@ static void test_nothing(void **state)
 /* Figures at the edge of what fits. */
 static void test_extremes(void **state)
 {
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 
@@ -356,7 +356,7 @@ static void test_extremes(void **state)
 static void test_many_kernels(void **state)
 {
 	static const struct job job = { "", 3, "11111", NULL, 1000, 'k', 0, NOBODY };
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 

@@ -7,8 +7,8 @@
  * where a track is silent for long, the others of a block may be further away than 2 s: then the
  * block has 8 bytes for each.
  */
-#ifndef SS_REPLAY_RUN_MOMENTS_H
-#define SS_REPLAY_RUN_MOMENTS_H
+#ifndef SS_REPLAY_MOMENTS_H
+#define SS_REPLAY_MOMENTS_H
 
 #include "base/memory.h"
 

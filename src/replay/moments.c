@@ -2,7 +2,7 @@
 /*
  * moments.c - opens blocks of moments, and widens those that need it.
  */
-#include "replay/run/moments.h"
+#include "replay/moments.h"
 
 /* The first moment of a block stands in the middle of what fits. */
 #define MIDDLE_NS ((int64_t)1 << 31)

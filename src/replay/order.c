@@ -3,7 +3,7 @@
  * order.c - depth first from each task to what it waits for; a task is placed when all
  * of that is placed.
  */
-#include "replay/run/order.h"
+#include "replay/replay_parts.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ static void leave_out_edge(struct task_sorter *sorter, const struct order_visit 
 	replay->broken++;
 	if (visit->place.rank == replay->rank_count) {
 		replay->members[replay->meetings[visit->place.task].first + visit->next - 1]
-			.is_met = false;
+			.is_awaited = false;
 		return;
 	}
 	if (!ss_memory_reserve(replay->memory, (void **)&replay->left_out,

@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "diagnose/stragglers/time_slices.h"
+#include "diagnose/stragglers/verdict.h"
 
 #define GAPS_MAX 16
 
