@@ -28,15 +28,15 @@ struct arrival_finder {
 	int64_t *own_ns;           /* SS_OWN_PARTS per arrival */
 };
 
-/* What two groups differ in. */
+/* Groups with the same key are the same group. */
 struct group_key {
 	uint64_t ranks;
 	uint64_t name;
 };
 
-/* The group of what has these arguments. Lists of ranks are long: each is read once. */
+/* The group for one record of arguments. Lists of ranks are long: each is read once. */
 struct known_group {
-	uint32_t number; /* in the digest, + 1; 0: not asked for yet */
+	uint32_t number; /* in the digest, + 1; 0: not looked up yet */
 	bool is_pair;
 };
 
@@ -78,9 +78,9 @@ static uint32_t arrivals_add_group(struct arrival_finder *finder, struct ss_rank
 }
 
 /*
- * What has no arguments belongs to the group of its stream: a communicator has one
- * of its own. Where nothing on the stream has them, to the job's only group, or to
- * one without a name.
+ * An arrival without arguments belongs to the group of its stream: each communicator has its own
+ * stream. If nothing on the stream has arguments, it belongs to the job's only group, or to a group
+ * without a name.
  */
 static bool group_unlabeled_arrivals(struct arrival_finder *finder)
 {
@@ -113,7 +113,9 @@ static bool group_unlabeled_arrivals(struct arrival_finder *finder)
 
 /* --- one collective ---------------------------------------------------------------- */
 
-/* The name of the range or operator that launched it: kernels of all-to-alls say SendRecv. */
+/*
+ * The kind by the range or operator that launched it: kernels of all-to-alls are called SendRecv.
+ */
 static enum ss_collective collective_kind_by_launch(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row < trace->device_from ? row : trace->slices.link[row];
@@ -146,7 +148,7 @@ static enum ss_collective arrival_kind(const struct ss_trace *trace, uint32_t ro
 	return kind;
 }
 
-/* Type and sizes; members of an all-to-all or around a root may have different ones. */
+/* Hash of type and sizes; members of an all-to-all or around a root may have different sizes. */
 static uint64_t arrival_shape_hash(const struct ss_trace *trace, const struct ss_comm_args *args,
 				   enum ss_collective kind)
 {
@@ -161,7 +163,7 @@ static uint64_t arrival_shape_hash(const struct ss_trace *trace, const struct ss
 	return hash | 1;
 }
 
-/* The kernel's name up to its arguments: NCCL runs the same one on all members. */
+/* Hash of the kernel's name without its arguments: NCCL runs the same kernel on all members. */
 static uint64_t arrival_kernel_hash(const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
@@ -169,7 +171,10 @@ static uint64_t arrival_kernel_hash(const struct ss_trace *trace, uint32_t row)
 	return ss_hash_bytes(name, strcspn(name, "("));
 }
 
-/* The host's range holds launches; what has lost its launch may have run after it. */
+/*
+ * The counted step at a moment, or UINT32_MAX: by the host's ranges, which contain the launches,
+ * or, for work without a launch, by the ranges on the device.
+ */
 static uint32_t arrival_step_at(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
 {
 	const struct ss_step *items = trace->steps.items;
@@ -182,7 +187,7 @@ static uint32_t arrival_step_at(const struct ss_trace *trace, int64_t moment_ns,
 	return low;
 }
 
-/* The rank at a place of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
+/* The rank at an index of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
 static int64_t group_rank_at(const char *ranks, int64_t place)
 {
 	char *end;
@@ -201,8 +206,8 @@ static int64_t group_rank_at(const char *ranks, int64_t place)
 }
 
 /*
- * Who a send or receive is with, by its rank in the job; -1: not known. Files have its place
- * in the group; where that would be the rank itself, they have its rank.
+ * The partner of a send or receive, as its rank in the job; -1: not known. Files record its index
+ * in the group; if that would be the rank itself, they recorded the partner's rank.
  */
 static int64_t send_partner(const struct arrival_finder *finder, const struct ss_comm_args *args)
 {
@@ -215,7 +220,7 @@ static int64_t send_partner(const struct arrival_finder *finder, const struct ss
 	return partner == finder->digest->rank ? other : partner;
 }
 
-/* The group of a collective; of a send or receive in a larger group the two of them. */
+/* The group of a collective; for a send or receive in a larger group, the pair of ranks. */
 static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct ss_comm_args *args,
 				    enum ss_collective kind, bool *is_pair)
 {
@@ -240,6 +245,7 @@ static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct 
 	return arrivals_add_group(finder, group);
 }
 
+/* The same, looked up once per record of arguments. */
 static uint32_t arrivals_group_of_args(struct arrival_finder *finder, uint32_t args,
 				       enum ss_collective kind, bool *is_pair)
 {
@@ -258,6 +264,7 @@ static uint32_t arrivals_group_of_args(struct arrival_finder *finder, uint32_t a
 	return known->number - 1;
 }
 
+/* Adds a row as an arrival: its kind, step, hashes and group. False: no memory. */
 static bool add_arrival(struct arrival_finder *finder, uint32_t row, uint32_t track)
 {
 	struct ss_digest *digest = finder->digest;
@@ -320,7 +327,7 @@ static bool add_device_arrivals(struct arrival_finder *finder)
 	return true;
 }
 
-/* gloo works on threads of its own, any of which takes the next one: one track for all. */
+/* gloo has threads of its own, and any of them may run the next collective: one track for all. */
 static bool add_host_arrivals(struct arrival_finder *finder)
 {
 	const struct ss_trace *trace = finder->trace;
@@ -335,8 +342,8 @@ static bool add_host_arrivals(struct arrival_finder *finder)
 }
 
 /*
- * A SendRecv whose launch was not recorded is what the others of its stream are: a
- * communicator that makes all-to-alls seldom makes anything else with that kernel.
+ * A SendRecv kernel without a recorded launch is an all-to-all if the others on its stream are: a
+ * communicator that runs all-to-alls seldom uses that kernel for anything else.
  */
 static void infer_orphan_kinds(struct ss_digest *digest, struct arrival_finder *finder)
 {
@@ -372,7 +379,7 @@ static int arrival_compare_start(const void *a, const void *b)
 
 /* --- what was done between ----------------------------------------------------------- */
 
-/* What each moment was spent on: sets that do not overlap, in the order of enum ss_own. */
+/* Fills disjoint sets, in the order of enum ss_own: what each moment was spent on. */
 static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;
@@ -402,7 +409,7 @@ static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[
 	return whole;
 }
 
-/* When the one before on the same stream was over. */
+/* Sets release_ns: the end of the previous collective on the same stream. */
 static bool find_releases(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
@@ -424,7 +431,7 @@ static bool find_releases(struct arrival_finder *finder)
 	return true;
 }
 
-/* How much of the set lies before a moment; sums[i]: before its i-th interval. */
+/* The length of the set before a moment; sums[i] is the length before its i-th interval. */
 static int64_t cover_length_before(const struct ss_cover *set, const int64_t *sums,
 				   int64_t moment_ns)
 {
@@ -439,7 +446,7 @@ static int64_t cover_length_before(const struct ss_cover *set, const int64_t *su
 	       set->items[low - 1].start_ns;
 }
 
-/* Fills a part of own_ns: streams lie side by side, so each arrival looks for itself. */
+/* Fills one part of own_ns. Streams run side by side, so each arrival is looked up by itself. */
 static bool share_own_part(struct arrival_finder *finder, const struct ss_cover *set, int part)
 {
 	struct ss_digest *digest = finder->digest;
@@ -467,7 +474,7 @@ static bool share_own_part(struct arrival_finder *finder, const struct ss_cover 
 	return true;
 }
 
-/* Short gaps and what lies outside of steps: idle, without a cause. */
+/* Counts what is left (short gaps, time outside of steps) as idle without a known cause. */
 static bool add_unknown_idle(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
@@ -488,6 +495,7 @@ static bool add_unknown_idle(struct arrival_finder *finder)
 	return true;
 }
 
+/* Collects the arrivals, then groups, kinds and what the rank did before each. False: no memory. */
 static bool collect_arrivals(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;

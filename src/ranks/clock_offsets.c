@@ -14,10 +14,10 @@
 #include "base/search.h"
 #include "ranks/join.h"
 
-/* Ends converge in two or three sweeps; groups that hang together by a thread need more. */
+/* Ends converge in two or three rounds; groups that only one rank connects need more. */
 #define SWEEPS 8
 
-/* A rank whose collectives are further off than its host's does not share that clock. */
+/* A rank that is further off than this from its host's clock does not share it. */
 #define SAME_CLOCK_NS 200000
 
 /* Fewer anchors, or a shorter time, do not show a drift. */
@@ -60,7 +60,7 @@ static bool is_anchor(const struct ss_joined *joined, uint32_t number)
 
 /* --- a first guess ---------------------------------------------------------------- */
 
-/* The median difference of the ends of two ranks in the meetings that both came to. */
+/* By the median difference of the ends in the collectives of both ranks. False: they share none. */
 static bool guess_offset_from(struct clock_solver *solver, uint32_t known, uint32_t r)
 {
 	struct ss_joined *joined = solver->joined;
@@ -90,7 +90,10 @@ static bool guess_offset_from(struct clock_solver *solver, uint32_t known, uint3
 	return true;
 }
 
-/* Those who met a rank whose clock is known, and are not known yet. Each meeting is asked once. */
+/*
+ * Guesses the offsets of all ranks that share a collective with a known one. Each collective is
+ * visited once. Returns the new end of the queue.
+ */
 static uint32_t guess_offsets_around(struct clock_solver *solver, uint32_t known, uint32_t to)
 {
 	struct ss_joined *joined = solver->joined;
@@ -116,7 +119,10 @@ static uint32_t guess_offsets_around(struct clock_solver *solver, uint32_t known
 	return to;
 }
 
-/* From rank to rank through what they met in; each island is a component: returns how many. */
+/*
+ * Goes from rank to rank through their collectives: connected ranks are a component. Returns how
+ * many there are; a rank without a collective counts as one.
+ */
 static uint32_t guess_offsets(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
@@ -135,7 +141,7 @@ static uint32_t guess_offsets(struct clock_solver *solver)
 		for (uint32_t from = 0; from < to; from++)
 			to = guess_offsets_around(solver, solver->queue[from], to);
 		islands++;
-		/* who met nobody cannot be compared */
+		/* a rank that shares no collective cannot be compared */
 		if (to == 1 && joined->rank_count > 1)
 			joined->clocks[root].component = SS_NO_ROW;
 		else
@@ -145,9 +151,9 @@ static uint32_t guess_offsets(struct clock_solver *solver)
 }
 
 /*
- * Stages of a pipeline meet in sends and receives alone. Both ends leave such a pair almost
- * together, but the sender may leave before: they count only where nothing better connects
- * the ranks.
+ * Only sends and receives connect the stages of a pipeline. Both ends leave such a pair almost
+ * together, but the sender may leave earlier: pairs count only if nothing better connects the
+ * ranks.
  */
 static void guess_all_offsets(struct clock_solver *solver)
 {
@@ -159,6 +165,7 @@ static void guess_all_offsets(struct clock_solver *solver)
 
 /* --- sweeps ------------------------------------------------------------------------- */
 
+/* The end of each anchor on the common clock: the median of its members. */
 static void find_collective_ends(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
@@ -180,8 +187,8 @@ static void find_collective_ends(struct clock_solver *solver)
 }
 
 /*
- * What a rank is off in its meetings, behind `count` others; moments: when, in its time. Returns
- * how many there are then.
+ * Appends to `values` how far a rank is off in each of its collectives, and to `moments` when, in
+ * its own time. Returns the new count.
  */
 static uint32_t add_clock_differences(struct clock_solver *solver, uint32_t r, uint32_t count)
 {
@@ -200,7 +207,7 @@ static uint32_t add_clock_differences(struct clock_solver *solver, uint32_t r, u
 	return count;
 }
 
-/* The same of all ranks of a clock. */
+/* The same for all ranks that share a clock. */
 static uint32_t node_differences(struct clock_solver *solver, uint32_t node)
 {
 	const struct ss_classes *ranks = &solver->node_ranks;
@@ -222,11 +229,11 @@ static void move_clock(struct clock_solver *solver, uint32_t node, int64_t by_ns
 	}
 }
 
-/* The rank's clock against another one: what comes out is that one's own time. */
+/* Makes a clock relative to `first`: aligned times are then times of that clock. */
 static void rebase_clock(struct ss_clock *clock, const struct ss_clock *first)
 {
 	int64_t offset_ns = ss_moment_add(clock->offset_ns, -first->offset_ns);
-	/* how long after the first one's middle its own middle is */
+	/* from the middle of the first clock to its own */
 	int64_t after_ns = ss_moment_add(clock->middle_ns - first->middle_ns, offset_ns);
 
 	clock->offset_ns = ss_moment_add(offset_ns, -ss_drift_after(after_ns, first->drift_ppb));
@@ -234,7 +241,7 @@ static void rebase_clock(struct ss_clock *clock, const struct ss_clock *first)
 	clock->error_ns = ss_ns_sum(clock->error_ns, first->error_ns);
 }
 
-/* The first rank of each component keeps its time. */
+/* Makes the clock of the first rank of each component the reference. */
 static void rebase_components(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
@@ -251,12 +258,13 @@ static void rebase_components(struct clock_solver *solver)
 			solver->firsts[clock->component] = *clock;
 		}
 		rebase_clock(clock, &solver->firsts[clock->component]);
-		/* the same clock as the first one's: nothing to be wrong about */
+		/* it shares the clock of the first rank: no error */
 		if (solver->node_of[r] == solver->node_of[solver->queue[clock->component]])
 			clock->error_ns = 0;
 	}
 }
 
+/* Finds ends from offsets and offsets from ends in turn, until nothing moves. */
 static void fit_offsets(struct clock_solver *solver)
 {
 	for (int round = 0; round < SWEEPS; round++) {
@@ -277,14 +285,14 @@ static void fit_offsets(struct clock_solver *solver)
 
 /* --- who shares a clock ---------------------------------------------------------------- */
 
-/* On the host collectives end too raggedly to tell the clocks of one machine apart. */
+/* Collectives on the host end too raggedly to show different clocks on one machine. */
 static bool has_own_clock(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
 {
 	return joined->ranks[r].device >= 0 &&
 	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
 }
 
-/* The first rank before this one with its host and component; SS_NO_ROW: there is none. */
+/* The first rank with the same host and component, before this one; SS_NO_ROW: none. */
 static uint32_t first_rank_on_host(const struct ss_joined *joined, uint32_t r)
 {
 	const struct ss_classes *ranks = &joined->host_ranks;
@@ -302,7 +310,10 @@ static uint32_t first_rank_on_host(const struct ss_joined *joined, uint32_t r)
 	return SS_NO_ROW;
 }
 
-/* Ranks of one host and component; without its name or its clock each is on its own. */
+/*
+ * Ranks of one host and component share a clock. Without a host name or a wall clock, a rank has
+ * its own.
+ */
 static bool share_clocks(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
@@ -391,6 +402,7 @@ static int64_t estimate_drift(struct clock_solver *solver, const struct drift_po
 	return (int64_t)(change * 1e9 / (double)span_ns);
 }
 
+/* Sets the drift of a clock, and the moment at which its offset is exact. */
 static void find_clock_drift(struct clock_solver *solver, uint32_t node, struct drift_point *points)
 {
 	struct ss_joined *joined = solver->joined;
@@ -421,7 +433,7 @@ static int64_t integer_root(uint32_t square)
 	return guess > 1 ? guess : 1;
 }
 
-/* One collective that ended exactly together is worth no less than the clock's own digits. */
+/* No offset is more exact than the resolution of the clocks. */
 #define ERROR_NS_MIN 1000
 
 static int64_t scale_time(int64_t time_ns, double factor)
@@ -431,6 +443,7 @@ static int64_t scale_time(int64_t time_ns, double factor)
 	return value < (double)(SS_MOMENT_MAX / 2) ? (int64_t)value : SS_MOMENT_MAX / 2;
 }
 
+/* How well the clock of a rank fits its collectives, and how exact its offset is. */
 static void measure_residuals(struct clock_solver *solver, uint32_t r)
 {
 	struct ss_joined *joined = solver->joined;
@@ -450,6 +463,7 @@ static void measure_residuals(struct clock_solver *solver, uint32_t r)
 							     3.7 / (double)integer_root(count)));
 }
 
+/* Marks collectives that a member left before the last arrived, by more than the clocks' error. */
 static void check_causality(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective_kind.c - names to kinds. Writers spell them with and without underscores
- * and put words around them, so a name is compared without its underscores and the
- * first word that it holds decides.
+ * collective_kind.c - finds the kind of a collective by its name. Writers spell names with and
+ * without underscores and put words around them, so underscores are ignored, and the first known
+ * word in the name decides.
  */
 #include "ranks/collective_kind.h"
 
@@ -14,7 +14,7 @@ static const struct {
 	const char *word;
 	enum ss_collective kind;
 } collective_words[] = {
-	/* what holds another word comes before it */
+	/* a word that contains another one comes before it */
 	{ "reducescatter", SS_COLLECTIVE_REDUCE_SCATTER },
 	{ "allreduce", SS_COLLECTIVE_ALL_REDUCE },
 	{ "crossdevicereduce", SS_COLLECTIVE_ALL_REDUCE },
@@ -51,7 +51,7 @@ enum ss_collective ss_collective_of(const char *name)
 	char plain[128];
 	size_t length = 0;
 
-	/* arguments of a kernel say nothing of its kind */
+	/* arguments of a kernel say nothing about its kind */
 	for (; *name && *name != '(' && length + 1 < sizeof(plain); name++)
 		if (*name != '_')
 			plain[length++] = ss_lower(*name);

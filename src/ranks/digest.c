@@ -14,7 +14,7 @@
 #include "base/search.h"
 #include "ranks/digest_parts.h"
 
-/* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
+/* Shorter gaps are normal between kernels; thousands of them say nothing about other ranks. */
 #define GAP_NS_MIN 20000
 
 static uint32_t digest_copy_text(struct ss_digest *digest, const struct ss_strings *from,
@@ -36,7 +36,7 @@ static int device_load_compare(const void *a, const void *b)
 	return x->device < y->device ? -1 : x->device > y->device;
 }
 
-/* The device that counts: the one with the most time. -1: none worked. */
+/* Chooses the device with the most busy time; -1: none worked. False: no memory. */
 static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *trace,
 			       struct ss_arena *scratch)
 {
@@ -74,6 +74,7 @@ static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *
 	return true;
 }
 
+/* Rank, host, device and clock. False: no memory. */
 static bool digest_describe_rank(struct ss_digest *digest, const struct ss_subject *subject,
 				 struct ss_arena *scratch)
 {
@@ -83,7 +84,7 @@ static bool digest_describe_rank(struct ss_digest *digest, const struct ss_subje
 	if (trace->info.base_time_ns > 0)
 		digest->base_ns = trace->info.base_time_ns;
 	zero_ns = ss_moment_add(zero_ns, digest->base_ns);
-	/* all that follows lies behind it, and must fit, too */
+	/* all other moments are later, and must fit, too */
 	if (zero_ns > SS_MOMENT_MAX - trace->span_ns)
 		zero_ns = trace->span_ns > SS_MOMENT_MAX ? -SS_MOMENT_MAX : 0;
 	digest->rank = subject->rank;
@@ -109,6 +110,7 @@ struct gap_reader {
 	const struct ss_trace *trace;
 };
 
+/* Adds a gap to the idle time of its step; long ones are also listed. */
 static bool digest_add_gap(void *context, const struct ss_gap *gap)
 {
 	const struct gap_reader *reader = context;
@@ -159,7 +161,7 @@ static bool digest_add_steps(struct ss_digest *digest, const struct ss_trace *tr
 	return true;
 }
 
-/* Adds to a figure of each step what the set has in it. */
+/* Adds to a field of each step how much of the set lies in it. */
 static bool add_cover_share(struct ss_digest *digest, const struct ss_cover *set,
 			    const struct ss_cover *steps, size_t offset, struct ss_arena *scratch)
 {
@@ -175,7 +177,7 @@ static bool add_cover_share(struct ss_digest *digest, const struct ss_cover *set
 
 #define FIELD(name) offsetof(struct ss_rank_step, name)
 
-/* On a rank without device the host's operators compute, its ranges communicate. */
+/* Without a device, operators of the host are compute, and its ranges are communication. */
 static bool digest_find_covers(struct ss_digest *digest, const struct ss_trace *trace,
 			       struct ss_device_cover *sets)
 {
@@ -197,6 +199,7 @@ static bool digest_find_covers(struct ss_digest *digest, const struct ss_trace *
 	return whole;
 }
 
+/* Fills compute, communication, exposed and held time of each step. False: no memory. */
 static bool digest_measure_steps(struct ss_digest *digest, const struct ss_trace *trace,
 				 struct ss_arena *scratch)
 {
@@ -215,7 +218,7 @@ static bool digest_measure_steps(struct ss_digest *digest, const struct ss_trace
 	for (uint32_t i = 0; i < digest->step_count; i++)
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
-	/* what is left of it without the host's long calls; the rest is what those took of it */
+	/* first what is exposed outside of the host's long calls, then the rest */
 	whole = whole && ss_blocked_host_subtract(&sets.comm, trace, digest->memory) &&
 		add_cover_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
 	for (uint32_t i = 0; whole && i < digest->step_count; i++)
@@ -245,7 +248,7 @@ static int rank_kernel_compare_name(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* The names that were counted, as a list of the digest. */
+/* Adds the names that have calls to a list of the digest, sorted by name. */
 static bool digest_add_kernels(struct ss_digest *digest, const struct ss_trace *trace,
 			       const struct ss_rank_kernel *tallies, struct ss_rank_kernel **items,
 			       uint32_t *count, uint32_t *capacity)
@@ -277,7 +280,7 @@ struct kernel_counting {
 	const struct ss_places *places; /* NULL where no modules are recorded */
 };
 
-/* `by`: the host row that launched it. */
+/* Counts for the module of the host row that launched it (`by`). */
 static void count_module_call(struct kernel_counting *counting, uint32_t by, int64_t time_ns)
 {
 	const struct ss_places *places = counting->places;
@@ -305,8 +308,8 @@ static void count_kernel_call(struct kernel_counting *counting, uint32_t row, en
 }
 
 /*
- * What the operators take when they have a core: a scheduler that takes it away stretches some
- * calls by milliseconds and leaves the lower quartile of each name as it is.
+ * How long operators take when they have a core. A scheduler that takes it away makes some calls
+ * milliseconds longer, but does not move the lower quartile of each name.
  */
 static bool find_typical_op_time(struct kernel_counting *counting, const struct ss_ops *ops,
 				 struct ss_arena *scratch)
@@ -359,6 +362,7 @@ static enum ss_status count_operators(struct kernel_counting *counting, struct s
 		       : ss_fail_memory(err, "the operators of a rank");
 }
 
+/* Counts kernels of counted steps by name; compute kernels also by phase and module. */
 static void count_device_kernels(struct kernel_counting *counting)
 {
 	const struct ss_trace *trace = counting->trace;
@@ -477,7 +481,7 @@ static enum ss_status digest_fill(struct ss_digest *digest, const struct ss_subj
 		       : ss_fail_memory(err, "the collectives of a rank");
 }
 
-/* There is one for each rank, and nothing is added to it any more. */
+/* Frees spare capacity: a job keeps one digest per rank, and nothing is added to it any more. */
 static bool digest_fit_memory(struct ss_digest *digest)
 {
 	struct ss_memory *memory = digest->memory;

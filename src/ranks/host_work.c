@@ -9,7 +9,7 @@
 
 /* --- blocked in calls -------------------------------------------------------------------- */
 
-/* A launch takes 5 to 10 us, some 30 on a busy host: what takes longer was waiting. */
+/* A launch takes 5 to 10 us, some 30 on a busy host: a longer call was waiting. */
 #define STUCK_NS_MIN 50000
 
 bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
@@ -66,7 +66,7 @@ static bool add_track_operators(struct ss_cover_pile *pile, const struct ss_trac
 	return whole;
 }
 
-/* Name and sizes of each operator, whatever their order. */
+/* Sums a hash of name and sizes over all operators: their order does not matter. */
 static void hash_operators(struct ss_digest *digest, const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;

@@ -12,7 +12,7 @@
 
 /* --- groups and hosts -------------------------------------------------------------------- */
 
-/* Which of the recordings of its rank it is: those of different times never meet. */
+/* Number of this recording among those of its rank: recordings of different times share nothing. */
 static uint32_t recording_cycle(const struct ss_joined *joined, uint32_t r)
 {
 	const struct ss_digest *own = &joined->ranks[r];
@@ -27,7 +27,7 @@ static uint32_t recording_cycle(const struct ss_joined *joined, uint32_t r)
 	return before;
 }
 
-/* The job's number of each rank's groups: the same name and ranks are the same group. */
+/* Numbers the groups of the job: groups with the same name and ranks are one. */
 static bool number_rank_groups(struct ss_joined *joined, struct ss_strings *keys)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
@@ -129,7 +129,7 @@ bool ss_joined_find_hosts(struct ss_joined *joined)
 
 /* --- collectives ------------------------------------------------------------------------- */
 
-/* Kind and whether waits mean something; all members say the same, the first is asked. */
+/* Fills kind, transfer time, waits and the last rank. All members have the kind of the first. */
 static void describe_collective(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	const struct ss_arrival *first = ss_joined_arrival(joined,
@@ -189,7 +189,7 @@ static int collective_compare_time(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Meetings in the order of time; who came knows the new numbers. */
+/* Sorts the collectives by time, and gives the arrivals their new numbers. */
 static void sort_collectives(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++)

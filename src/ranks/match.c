@@ -28,9 +28,9 @@ struct matcher {
 
 /* --- meetings ----------------------------------------------------------------------- */
 
-/* Who came to a meeting, before it is stored. */
+/* A member of a collective that is not stored yet. */
 struct participant {
-	uint32_t meeting; /* any number: those with the same one are together */
+	uint32_t meeting; /* any number: participants with the same one belong together */
 	struct ss_member member;
 };
 
@@ -68,7 +68,7 @@ static bool store_collective(struct ss_joined *joined, uint32_t group,
 	return true;
 }
 
-/* Meetings of one are none; of a rank that comes twice only the first counts. */
+/* Stores collectives of at least two members; if a rank occurs twice, its first arrival counts. */
 static bool store_collectives(struct ss_joined *joined, uint32_t group,
 			      struct participant *participants, uint32_t count)
 {
@@ -89,7 +89,7 @@ static bool store_collectives(struct ss_joined *joined, uint32_t group,
 
 /* --- who is left ---------------------------------------------------------------------- */
 
-/* Point-to-point in a group of more than two: it is not told who with whom. */
+/* Not sends and receives in a group of more than two: their partners are not recorded. */
 static bool can_match(const struct ss_joined *joined, uint32_t group,
 		      const struct ss_arrival *arrival)
 {
@@ -112,7 +112,7 @@ static int departure_compare(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-/* Fills the rank's order once: looking for each group's arrivals in all would be quadratic. */
+/* Sorts the rank's arrivals by group once: a search for each group would be quadratic. */
 static bool order_arrivals(struct matcher *matcher, uint32_t r)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -135,7 +135,7 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 	return all && matcher->orders[r];
 }
 
-/* The first place in the rank's order whose group is not before this one. */
+/* The first index in the rank's order with this group or a later one. */
 static uint32_t first_of_group(const struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	const struct ss_digest *rank = &matcher->joined->ranks[r];
@@ -146,7 +146,7 @@ static uint32_t first_of_group(const struct matcher *matcher, uint32_t group, ui
 	return low;
 }
 
-/* What is left of a rank in the group, by end. */
+/* The unmatched arrivals of a rank in the group, by end. */
 static struct ss_visits unmatched_visits(struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -197,6 +197,7 @@ static bool are_all_numbered(const struct ss_visits *visits, uint32_t count)
 	return true;
 }
 
+/* Arrivals with the same sequence number and kernel are one collective. False: no memory. */
 static bool match_by_number(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -216,7 +217,7 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 			uint32_t at = visits[m].order[i];
 			const struct ss_arrival *arrival = &visits[m].arrivals[at];
 
-			/* sends and all-to-alls run the same kernel, and are counted apart */
+			/* sends and all-to-alls run the same kernel, and are numbered separately */
 			all[count++] = (struct numbered_arrival){
 				arrival->sequence,
 				arrival->kernel ^ (arrival->kind >= SS_COLLECTIVE_SEND_RECV),
@@ -260,7 +261,7 @@ static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base,
 
 #define LIKELY_MAX 2
 
-/* What the shift between two ranks may be, as far as anything is known; how many there are. */
+/* Likely shifts between two ranks, from what is known so far; returns how many. */
 static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint32_t other,
 			      struct ss_shift out[LIKELY_MAX])
 {
@@ -271,18 +272,18 @@ static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint
 		out[0] = known_shift(matcher, base, known);
 		return 1;
 	}
-	/* without names of hosts: that of the rank before it, they are seldom scattered */
+	/* without host names: the shift of the rank before it, which is mostly on the same host */
 	if (!host && other && matcher->components[base] != SS_NO_ROW &&
 	    matcher->components[other - 1] == matcher->components[base])
 		out[count++] = known_shift(matcher, base, other - 1);
-	/* ranks of one host share its clock; without names they may be of one */
+	/* ranks of one host share its clock; without names they may be on one */
 	if (!host || host == matcher->joined->hosts[base])
 		out[count++] =
 			(struct ss_shift){ .middle_ns = matcher->joined->ranks[other].start_ns };
 	return count;
 }
 
-/* Two recordings that were laid over each other are in one component from then on. */
+/* Two ranks whose recordings are aligned are in one component from now on. */
 static void join_components(struct matcher *matcher, uint32_t base, uint32_t other,
 			    const struct ss_shift *shift)
 {
@@ -308,7 +309,7 @@ static void join_components(struct matcher *matcher, uint32_t base, uint32_t oth
 		matcher->last[into] = other;
 		return;
 	}
-	/* those of the other's component go through it */
+	/* the ranks of the other's component are shifted through it */
 	back = ss_shift_turned(&matcher->shifts[other]);
 	moved = ss_shift_then(&back, &moved);
 	for (uint32_t r = matcher->firsts[from]; r != SS_NO_ROW; r = matcher->next[r]) {
@@ -319,11 +320,11 @@ static void join_components(struct matcher *matcher, uint32_t base, uint32_t oth
 	matcher->last[into] = matcher->last[from];
 }
 
-/* A pair whose ends are so much further apart than the others' is none. */
+/* A pair whose ends are this much further apart than usual is not a pair. */
 #define RAGGED_NS 1000000
 #define RAGGED_TIMES 10
 
-/* Fewer do not tell how ragged they are. */
+/* With fewer pairs, the usual distance is not known. */
 #define RAGGED_PAIRS_MIN 4
 
 static int64_t end_distance(const struct ss_visits *base, const struct ss_visits *other,
@@ -333,6 +334,7 @@ static int64_t end_distance(const struct ss_visits *base, const struct ss_visits
 		     ss_shift_apply(shift, other->arrivals[other->order[i]].end_ns));
 }
 
+/* Drops pairs whose ends are much further apart than usual. */
 static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *base,
 			      const struct ss_visits *other, const struct ss_shift *shift,
 			      uint32_t *partner)
@@ -358,8 +360,8 @@ static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *b
 }
 
 /*
- * Equal recordings of ranks whose clocks are known go by order, if that keeps causality:
- * what runs on the host ends too raggedly for anything else. All others go by their ends.
+ * Pairs equal recordings in order if likely shifts are known and causality is kept: collectives on
+ * the host end too raggedly for anything else. All others are paired by their ends.
  */
 static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
 			const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
@@ -378,12 +380,12 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 		if (!ss_visits_pair_in_order(base, other, &likely[i], partner, matcher->scratch,
 					     &matcher->failed))
 			continue;
-		/* that they overlap does not say how far the clocks are apart */
+		/* an overlap does not show how far apart the clocks are */
 		matcher->failed |= !together &&
 				   !ss_visits_fit(base, other, partner, matcher->scratch, shift);
 		return !matcher->failed;
 	}
-	/* what is left over says less than what was found before */
+	/* the rest shows less about the shift than what was matched before */
 	if (matcher->failed ||
 	    (!together && !ss_visits_shift(base, other, likely, count, matcher->joined->memory,
 					   shift, &matcher->failed)))
@@ -393,7 +395,7 @@ static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, u
 	return !matcher->failed;
 }
 
-/* Lays one member over the base; its seats are those of the base's visits. */
+/* Pairs one member with the base; a pair has the number of the base's visit. */
 static uint32_t match_member(struct matcher *matcher, const struct ss_visits *base,
 			     uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
 			     struct participant *participants)
@@ -415,8 +417,8 @@ static uint32_t match_member(struct matcher *matcher, const struct ss_visits *ba
 }
 
 /*
- * One round: everybody over the member with the most visits, which has met all that it
- * can then. Returns that member, or SS_NO_ROW: nothing more to find.
+ * One round: pairs all members with the one that has the most visits, which is done then. Returns
+ * that member, or SS_NO_ROW: nothing more to find.
  */
 static uint32_t match_round(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
@@ -448,9 +450,10 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	return matcher->failed ? SS_NO_ROW : base;
 }
 
-/* Lost events leave a few over; each round finds those that its base has. */
+/* Lost events leave a few unmatched; each round finds those that its base has. */
 #define ROUNDS_MAX 4
 
+/* Matches one group: by number if all arrivals have one, else in rounds. */
 static void match_group(struct matcher *matcher, uint32_t group)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -479,10 +482,10 @@ static void match_group(struct matcher *matcher, uint32_t group)
 
 struct group_turn {
 	uint32_t members, group;
-	uint64_t symmetric; /* calls that all leave together */
+	uint64_t symmetric; /* calls that all members leave together */
 };
 
-/* Those that tell the clocks first, of them the large ones: they connect most ranks. */
+/* Groups that show the clocks come first, large ones before small ones: they connect most ranks. */
 static int group_turn_compare(const void *a, const void *b)
 {
 	const struct group_turn *x = a, *y = b;
@@ -496,7 +499,7 @@ static int group_turn_compare(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* How many calls of each group leave together: these tell the clocks, sends do not. */
+/* Counts the symmetric calls of each group: these show the clocks, sends do not. */
 static void count_symmetric_calls(const struct ss_joined *joined, struct group_turn *turns)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++)

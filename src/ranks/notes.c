@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.c - the sentences, each only if it applies.
+ * notes.c - notes below the tables of a job, each only if it applies.
  */
 #include "ranks/join.h"
 
@@ -23,11 +23,11 @@ struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined)
 	for (uint32_t r = 0; r <= joined->rank_count && next < missing.world; r++) {
 		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : missing.world;
 
-		/* ranks without a number stand at the end, and look like missing ones */
+		/* a rank without a number may be any of the missing ones */
 		if (rank < 0)
 			return (struct ss_missing_ranks){ .world = missing.world };
 		rank = rank < missing.world ? rank : missing.world;
-		/* a file can say any number: those beyond the named ones are not gone through */
+		/* a file can claim any size: only the named ones are listed one by one */
 		for (int64_t i = next; i < rank && missing.count + i - next < NAMED_MAX; i++) {
 			snprintf(number, sizeof(number), "%lld", (long long)i);
 			ss_text_list(missing.list, sizeof(missing.list), number);

@@ -8,10 +8,10 @@
 
 #include "trace/digest/fields.h"
 
-/* The most that one arrival takes: which parts there are, and all of them. */
+/* The most bytes of one arrival: which parts there are, and all of them. */
 #define BYTES_MAX (2 + SS_OWN_PARTS * 10)
 
-/* As digest files have them: sums must fit. */
+/* Clamped as in digest files, so that sums fit. */
 static uint64_t bound_own_time(int64_t own_ns)
 {
 	struct ss_range_ends ends = ss_range_ends(SS_RANGE_SPAN);

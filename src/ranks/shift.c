@@ -19,7 +19,7 @@
 #define VOTERS_MAX 48
 #define VOTERS_MIN 12
 
-/* Differences that are looked at; the number of voters is cut to stay below. */
+/* Differences that are compared; the number of voters is limited to stay below. */
 #define VOTES_MAX 200000
 #define VOTES_LIMIT 4000000u
 
@@ -34,7 +34,7 @@
 
 static bool is_same_operation(const struct ss_arrival *a, const struct ss_arrival *b)
 {
-	/* of a point-to-point pair one sends and one receives */
+	/* in a point-to-point pair one rank sends and one receives */
 	bool pair = a->kind >= SS_COLLECTIVE_SEND_RECV && b->kind >= SS_COLLECTIVE_SEND_RECV;
 
 	return a->kernel == b->kernel && (a->kind == b->kind || pair) &&
@@ -46,7 +46,7 @@ static const struct ss_arrival *visit_at(const struct ss_visits *visits, uint32_
 	return &visits->arrivals[visits->order[at]];
 }
 
-/* At most what fits: differences of moments fit, differences of those need not. */
+/* Clamped: differences of moments fit in int64_t, differences of those may not. */
 static int64_t moment_distance(int64_t a, int64_t b)
 {
 	uint64_t apart = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
@@ -63,10 +63,10 @@ static uint32_t first_visit_from(const struct ss_visits *visits, int64_t moment_
 	return low;
 }
 
-/* How many neighbours of another kind are passed over in each direction. */
+/* How many neighbours of another kind are skipped in each direction. */
 #define LOOK_MAX 32
 
-/* The one that ends nearest to the moment and is alike, or SS_NO_ROW. */
+/* The visit of the same operation that ends nearest to the moment, or SS_NO_ROW. */
 static uint32_t nearest_visit(const struct ss_visits *visits, const struct ss_arrival *to,
 			      int64_t end_ns)
 {
@@ -170,7 +170,7 @@ uint32_t ss_visits_pair_in_order(const struct ss_visits *base, const struct ss_v
 	for (uint32_t i = 0; !*failed && i < base->count; i++) {
 		if (a[i].what != b[i].what)
 			return 0;
-		/* the root of a broadcast leaves before the others come */
+		/* the root of a broadcast may leave before the others arrive */
 		if (ss_collective_is_symmetric(visit_at(base, a[i].place)->kind) &&
 		    !visits_overlap(visit_at(base, a[i].place), visit_at(other, b[i].place), shift))
 			return 0;
@@ -206,7 +206,7 @@ struct shift_ballot {
 	const struct ss_visits *base, *other;
 	struct shift_vote *votes;
 	uint32_t count, capacity;
-	int64_t window_ns; /* shifts so near are the same one */
+	int64_t window_ns; /* shifts within this distance are the same one */
 	struct shift_candidate best[TRIED_MAX];
 	uint32_t best_count;
 };
@@ -247,11 +247,12 @@ static bool is_better_candidate(const struct shift_candidate *a, const struct sh
 	return moment_distance(a->shift_ns, 0) < moment_distance(b->shift_ns, 0);
 }
 
+/* Keeps the best TRIED_MAX candidates. */
 static void keep_candidate(struct shift_ballot *ballot, struct shift_candidate candidate)
 {
 	uint32_t at;
 
-	/* windows next to each other are one candidate: its best form stays */
+	/* windows next to each other are one candidate: the best one is kept */
 	for (uint32_t i = 0; i < ballot->best_count; i++)
 		if (moment_distance(ballot->best[i].shift_ns, candidate.shift_ns) <=
 		    ballot->window_ns) {
@@ -306,7 +307,7 @@ static int64_t median_difference(int64_t *values, uint32_t count)
 	return ss_value_at(values, count, count / 2);
 }
 
-/* Differences of the pairs from..to of those there are, in the order of time. */
+/* Collects the differences of the pairs from..to, in the order of time; returns how many. */
 static uint32_t pair_differences(const struct ss_visits *base, const struct ss_visits *other,
 				 const struct shift_trial *trial, uint32_t from, uint32_t to)
 {
@@ -365,7 +366,7 @@ bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
 	if (!trial.partner || !trial.differences)
 		return false;
 	for (uint32_t i = 0; i < other->count; i++) {
-		/* around a root ends say nothing */
+		/* ends of collectives with a root say nothing */
 		bool counts = partner[i] != SS_NO_ROW &&
 			      ss_collective_is_symmetric(visit_at(other, i)->kind);
 
@@ -377,7 +378,7 @@ bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
 	return true;
 }
 
-/* A pair that ends together counts fully, one that is so far apart half. */
+/* A pair that ends together counts fully, one that is this far apart counts half. */
 #define HALF_NS 10000
 
 /* How good a shift is. */
@@ -386,7 +387,7 @@ struct shift_worth {
 	int64_t points; /* pairs, each the less the further its ends are apart */
 };
 
-/* Pairs with the shift, and fits it. */
+/* Pairs the visits with the shift and fits it to the pairs, twice. */
 static struct shift_worth try_shift(const struct ss_visits *base, const struct ss_visits *other,
 				    struct shift_trial *trial, struct ss_shift *shift)
 {
@@ -410,7 +411,7 @@ static struct shift_worth try_shift(const struct ss_visits *base, const struct s
 	return worth;
 }
 
-/* The likely one explains nearly all that can be explained, and exactly: no need to look on. */
+/* Whether a likely shift explains nearly all pairs exactly: then no other is tried. */
 static bool explains_enough(const struct ss_visits *base, const struct ss_visits *other,
 			    const struct shift_worth *worth)
 {
@@ -420,8 +421,8 @@ static bool explains_enough(const struct ss_visits *base, const struct ss_visits
 }
 
 /*
- * The one with the most points. Collectives that follow each other closely fit as well
- * when they are laid over their neighbours, but not all of them.
+ * Takes the candidate with the most points. Collectives in close succession also fit when they are
+ * shifted onto their neighbours, but not all of them.
  */
 static bool try_candidates(struct shift_ballot *ballot, struct shift_trial *trial,
 			   int64_t best_points, struct ss_shift *out)

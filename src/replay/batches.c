@@ -13,22 +13,23 @@
 #include "replay/build.h"
 
 /*
- * Taking a batch that is ready was measured to cost 0.1 to 0.3 ms, and 1 to 2 ms where it is large:
- * 1 % of a step. What takes longer, and a twentieth of the time between two batches, waited.
+ * Taking a batch that is ready takes 0.1 to 0.3 ms, and 1 to 2 ms if it is large (measured): 1 % of
+ * a step. A __next__ that takes longer, and a twentieth of the time between two batches, waited.
  */
 #define WAITED_NS 500000
 #define WAITED_PART 20
 
-/* Batches that come at once, in usual times between two: few workers are what is waited for. */
+/* How far workers can be behind by delivering several batches at once, in usual periods. */
 #define AHEAD 3
 
 /*
- * Of the batches, as a divisor: workers that are too few deliver as many at once as they are, and
- * one of those is waited for. Where fewer are, it is the training thread that sets the pace.
+ * At least one in this many batches is waited for: too few workers deliver as many batches at once
+ * as they are, and the loop waits for one of them. If it waits less often, the training thread sets
+ * the pace.
  */
 #define WAITED_OF 4
 
-/* Of batches that were waited for: one alone may be a pause, or workers that start. */
+/* Pairs of batches that were waited for: one alone may be a pause, or workers that start. */
 #define PAIRS_MIN 2
 
 struct loader_batch {
@@ -93,9 +94,9 @@ static int64_t usual_batch_period(const struct loader_batch *batches, uint32_t c
 }
 
 /*
- * In some pairs the thread paused for so long that the workers had made all that they may make
- * ahead, and paused, too: those count as the others. Workers in step with each other deliver
- * several at once and then nothing for long: `due` is what is left of that.
+ * In some pairs the thread paused for so long that the workers had filled their queue and paused,
+ * too: those count as the usual period. Workers in step with each other deliver several batches at
+ * once and then nothing for long: `due` is what they still owe.
  */
 static void connect_batches(struct ss_build *build, const struct loader_batch *batches,
 			    uint32_t count)

@@ -9,7 +9,7 @@
 
 #include "base/search.h"
 
-/* Takes the members of a meeting that have tasks; those of one member are no meeting. */
+/* Adds a collective with the members that have tasks, if there are at least two. */
 static void replay_add_collective(struct ss_replay *replay, const struct ss_joined *joined,
 				  const struct ss_meeting *meeting)
 {
@@ -46,7 +46,7 @@ struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay,
 	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
 }
 
-/* When the last arrives, as recorded, and how each goes on from there. */
+/* Finds when the last member arrived, as recorded, and how long the others took from then on. */
 static void settle_collective(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
 			      int64_t *ends_ns)
 {
@@ -64,7 +64,7 @@ static void settle_collective(struct ss_replay *replay, const struct ss_replay_m
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		struct ss_replay_member *member = &members[i];
 
-		/* who left before the last came did not wait for it */
+		/* a member that left before the last arrived did not wait for it */
 		if (ends_ns[i] < complete_ns)
 			continue;
 		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
@@ -115,7 +115,7 @@ bool ss_replay_settle(struct ss_replay *replay)
 	return true;
 }
 
-/* The graphs are lent: they are as they were again. */
+/* The graphs are lent: makes them as they were before. */
 void ss_replay_unsettle(struct ss_replay *replay)
 {
 	for (uint32_t i = 0; i < replay->left_out_count; i++) {

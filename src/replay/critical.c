@@ -59,7 +59,7 @@ struct critical_walk {
 	bool failed;
 };
 
-/* The path back to the moment belongs to the part. */
+/* Adds the path from now back to the moment, as a piece of this part. */
 static void walk_back_to(struct critical_walk *walk, int64_t moment_ns, enum ss_critical_part part)
 {
 	struct ss_critical *path = walk->path;
@@ -85,7 +85,7 @@ static int64_t first_step_start(const struct ss_replay *replay, uint32_t rank)
 	return replay->ranks[rank].steps[0].start_ns + replay->offset_ns[rank];
 }
 
-/* Who came last to a meeting. */
+/* The member that arrived last at a collective. */
 static const struct ss_replay_member *last_arrived_member(const struct ss_replay *replay,
 							  uint32_t index)
 {
@@ -199,7 +199,7 @@ enum ss_status ss_critical_find(struct ss_critical *path, const struct ss_replay
 	if (!find_last_task(&walk))
 		return SS_OK;
 	walk.until_ns = first_step_start(replay, walk.rank);
-	/* a task is passed once: each step back goes to one that stands before it in the order */
+	/* each task is passed once: each step back goes to one that is earlier in the order */
 	for (uint32_t i = 0; i < replay->task_count && walk_one_back(&walk); i++)
 		;
 	/* what the first task waited for is not recorded */

@@ -26,9 +26,9 @@ static const struct ss_column columns[] = {
 enum path_group { GROUP_PART, GROUP_NAME, GROUP_RANK, GROUP_PIECE };
 
 struct path_row {
-	uint32_t rank; /* index; SS_NO_ROW: several */
+	uint32_t rank; /* index of the rank; SS_NO_ROW: several */
 	enum ss_critical_part part;
-	const char *name; /* NULL: not told */
+	const char *name; /* NULL: no name */
 	int64_t total_ns, longest_ns;
 	uint32_t longest_rank;
 	int64_t pieces;
@@ -38,7 +38,7 @@ struct path_key {
 	uint32_t rank, part, name, unused;
 };
 
-/* Something for each name of each rank: names can be long, and stand in many pieces. */
+/* An index of the names of all ranks: names can be long, and occur in many pieces. */
 struct path_names {
 	uint32_t *first; /* per rank: where its names begin */
 	struct ss_arena scratch;
@@ -100,6 +100,7 @@ static uint32_t piece_name_id(struct path_sums *sums, const struct ss_critical_p
 	return *known - 1;
 }
 
+/* Adds a piece to the row of its part, name or rank. */
 static void path_add_piece(struct path_sums *sums, const struct ss_critical_piece *piece,
 			   enum path_group group)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edits.c - keeps edits as stretches that differ in their tasks and times only.
+ * edits.c - stores edits as stretches that differ only in their tasks and times.
  */
 #include "replay/edits.h"
 
@@ -59,7 +59,7 @@ static void put_edit_number(struct ss_edits_chunk *chunk, uint64_t value)
 	chunk->bytes[chunk->used++] = (uint8_t)value;
 }
 
-/* Most fixes edit little: chunks are as large as the one before and half of it, up to this. */
+/* Most fixes edit little: each chunk is half as large again as the previous one, up to this. */
 #define ROOM_MIN 128
 #define ROOM_MAX 65536
 

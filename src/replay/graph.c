@@ -39,7 +39,7 @@ void ss_graph_release(struct ss_graph *graph)
 	*graph = (struct ss_graph){ 0 };
 }
 
-/* Most names are those of many slices: each is added once. */
+/* Most names occur in many slices: each is added once. */
 static uint32_t graph_name_of_row(struct ss_build *build, uint32_t row)
 {
 	uint32_t name = build->trace->slices.name[row];
@@ -154,7 +154,7 @@ static void graph_find_steps(struct ss_build *build)
 			       ? ss_memory_resize(graph->memory, NULL, 0,
 						  steps->kept_count * sizeof(*graph->steps))
 			       : NULL;
-	/* it says how much there is to free, also when what follows fails */
+	/* set first: it says how much to free if what follows fails */
 	graph->step_count = graph->steps ? steps->kept_count : 0;
 	if (!build->step_items || (steps->kept_count && !graph->steps)) {
 		build->failed = true;
@@ -170,7 +170,7 @@ static void graph_find_steps(struct ss_build *build)
 }
 
 /*
- * Calls that started something, whatever their names are, and copy calls that returned only
+ * Marks calls that started device work, whatever their names are, and copy calls that returned only
  * when the copy was done, or half of it (waits.c of analyze says why half).
  */
 static void graph_find_calls(struct ss_build *build)
@@ -242,7 +242,7 @@ void ss_graph_find_delays(struct ss_graph *graph)
 	}
 }
 
-/* When device work could start by its launch and its stream; other edges are not there yet. */
+/* Finds when device work could start by its launch and its stream; other edges follow later. */
 static void find_start_bounds(struct ss_build *build)
 {
 	const struct ss_graph *graph = build->graph;
@@ -270,6 +270,7 @@ static void find_start_bounds(struct ss_build *build)
 	}
 }
 
+/* Threads, batches and streams first, then what they wait for. False: no memory. */
 static bool build_graph(struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
@@ -310,7 +311,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	bool whole;
 
 	*graph = (struct ss_graph){ .memory = memory, .main = SS_NO_ROW };
-	/* sums of moments must fit; a trace of decades is none, but can have a digest */
+	/* sums of moments must fit; a trace of decades gets no graph, but can have a digest */
 	if (subject->trace->span_ns > SPAN_MAX_NS)
 		return ss_strings_init(&graph->names, memory)
 			       ? SS_OK
@@ -319,7 +320,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
 		build_graph(&build);
-	/* while edges are sorted they are there twice: all that is not needed goes before */
+	/* sorting needs the edges twice: frees everything else before */
 	ss_records_release(&build.pairs);
 	ss_arena_release(&build.scratch);
 	whole = whole && graph_sort_edges(&build) && ss_strings_fit(&graph->names);

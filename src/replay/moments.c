@@ -4,7 +4,7 @@
  */
 #include "replay/moments.h"
 
-/* The first moment of a block stands in the middle of what fits. */
+/* The first moment of a block is in the middle of its range. */
 #define MIDDLE_NS ((int64_t)1 << 31)
 
 static size_t moments_block_count(uint32_t count)
@@ -42,7 +42,7 @@ void ss_moments_clear(struct ss_moments *moments)
 	moments->wide_count = 0;
 }
 
-/* Room for one more; what is set so far moves there. */
+/* Makes a block wide; what is set so far moves there. */
 static bool open_wide_block(struct ss_moments *moments, struct ss_moments_block *block,
 			    uint32_t first)
 {

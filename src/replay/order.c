@@ -25,7 +25,7 @@ struct order_visit {
 
 struct task_sorter {
 	struct ss_replay *replay;
-	/* lent by the replay, which needs this room when the order is known: */
+	/* lent by the replay, which needs this memory only when the order is known: */
 	uint8_t *states;
 	uint32_t *edges_at; /* per task: its first edge */
 	struct order_visit *stack;
@@ -140,7 +140,7 @@ static void leave_out_edge(struct task_sorter *sorter, const struct order_visit 
 	replay->left_out[replay->left_out_count++] = left_out;
 }
 
-/* Behind everything that is in the order; with the tasks before it where it follows them. */
+/* Appends a task to the order: to the last stretch if it follows its tasks. */
 static void append_to_order(struct task_sorter *sorter, struct task_place place)
 {
 	struct ss_replay *replay = sorter->replay;
@@ -173,6 +173,7 @@ static void append_to_order(struct task_sorter *sorter, struct task_place place)
 	};
 }
 
+/* Places a task after everything that it waits for, depth first. */
 static void place_with_awaited(struct task_sorter *sorter, struct task_place from)
 {
 	push_place(sorter, from);
@@ -202,7 +203,7 @@ static void place_with_awaited(struct task_sorter *sorter, struct task_place fro
 	}
 }
 
-/* Whether all that a task waits for is placed; a transfer is asked for its meeting later. */
+/* Whether all that a task waits for is placed; never of a transfer, which may wait for others. */
 static bool is_place_ready(const struct task_sorter *sorter, struct task_place place)
 {
 	const struct ss_replay *replay = sorter->replay;
@@ -237,6 +238,7 @@ static void place_next(struct task_sorter *sorter, struct task_place from)
 	append_to_order(sorter, from);
 }
 
+/* Finds where the edges of each task begin, in bytes. */
 static void find_first_edges(struct task_sorter *sorter)
 {
 	const struct ss_replay *replay = sorter->replay;

@@ -8,7 +8,7 @@
 
 /* --- numbers of few bytes ---------------------------------------------------------------- */
 
-/* Differences, of either sign: 7 bits a byte. Returns the bytes; NULL: only counts. */
+/* Writes a signed difference, 7 bits per byte. Returns the bytes; NULL: only counts. */
 static uint32_t put_packed_difference(uint8_t *out, int64_t difference)
 {
 	uint64_t value = (uint64_t)difference << 1 ^ (difference < 0 ? UINT64_MAX : 0);
@@ -98,7 +98,7 @@ static int64_t packed_moment(const struct ss_task *task)
 	return task->kind == SS_TASK_TRANSFER ? ss_task_end(task) : task->start_ns;
 }
 
-/* Whether 4 bytes have room for its own time, and for all that a replay makes of it. */
+/* Whether its own time, or what a replay makes of it, needs more than 4 bytes. */
 static bool is_long_task(const struct ss_graph *graph, uint32_t task)
 {
 	const struct ss_task *own = &graph->tasks[task];
@@ -118,7 +118,7 @@ static bool starts_new_run(const struct ss_graph *graph, uint32_t task)
 	return !task || own->track != own[-1].track || own->step != own[-1].step;
 }
 
-/* How far it is behind what the task before it says: its end. */
+/* How far its moment is behind the end of the task before it. */
 static int64_t moment_difference(const struct ss_task *task)
 {
 	const struct ss_task *before = task - 1;
@@ -262,7 +262,7 @@ static void fill_packed(struct ss_packed *packed, const struct ss_graph *graph)
 	packed->runs[at.run] = (struct ss_packed_run){ UINT32_MAX, SS_NO_ROW, SS_NO_STEP };
 }
 
-/* What belongs to a graph as such goes from one to the other. */
+/* Moves names, steps and collectives from the graph. */
 static void packed_take_rest(struct ss_packed *packed, struct ss_graph *graph)
 {
 	packed->names = graph->names;

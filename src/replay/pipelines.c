@@ -3,7 +3,7 @@
  * pipelines.c - finds the stages of pipelines, and measures what they do.
  *
  * The number of micro-batches follows from how often stages change from forward to backward, or
- * from how often the first stage meets its neighbour.
+ * from how often the first stage exchanges data with its neighbour.
  */
 #include "replay/pipelines.h"
 
@@ -70,7 +70,7 @@ static void find_pipeline_stages(struct pipeline_search *search)
 	}
 }
 
-/* Ranks that belong together get one number, and stand together. */
+/* Numbers the pipelines, and lists their ranks together. */
 static void group_stages(struct pipeline_search *search)
 {
 	struct ss_pipelines *out = search->out;
@@ -82,7 +82,7 @@ static void group_stages(struct pipeline_search *search)
 		out->of[r] = SS_NO_ROW;
 		if (!search->pairs[r])
 			continue;
-		/* the root is the least of its ranks: it came first */
+		/* the root is the lowest of its ranks: it came first */
 		if (root == r)
 			out->items[out->count++] = (struct ss_pipeline){ 0 };
 		out->of[r] = root == r ? out->count - 1 : out->of[root];
@@ -152,10 +152,10 @@ static void add_pipeline_stage(const struct pipeline_search *search, uint32_t ra
 }
 
 /*
- * In a 1F1B schedule the last stage goes from forward to backward once a micro-batch. Where
- * stages go back but once (GPipe), the first one meets its neighbour once a micro-batch and
- * direction. Where phases are not recorded what comes back is taken to be exchanged for what
- * goes out: p - 1 times more often than there are micro-batches.
+ * In a 1F1B schedule the last stage goes from forward to backward once per micro-batch. If stages
+ * go back only once (GPipe), the first one exchanges data with its neighbour once per micro-batch
+ * and direction. Without recorded phases, what comes back is assumed to be exchanged for what goes
+ * out: p - 1 times more often than there are micro-batches.
  */
 static double count_micro_batches(const struct ss_pipeline *own)
 {
@@ -166,6 +166,7 @@ static double count_micro_batches(const struct ss_pipeline *own)
 	return own->turns > 0 ? own->pairs / 2 : own->pairs - behind;
 }
 
+/* Fills steps, span, work and micro-batches of a pipeline. False: no memory. */
 static bool measure_pipeline(const struct pipeline_search *search, struct ss_pipeline *own)
 {
 	const uint32_t *ranks = &search->out->ranks[own->first];

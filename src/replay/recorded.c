@@ -14,7 +14,7 @@
 #include "base/search.h"
 #include "replay/build.h"
 
-/* The device goes on so long after an event; a longer recorded gap has another reason. */
+/* The device goes on this long after an event; a longer recorded gap has another reason. */
 #define EVENT_LAG_NS 1000
 
 /* Clocks of streams agree, but rows are rounded to microseconds in old files. */
@@ -31,7 +31,7 @@ struct stream_work {
 	uint32_t task;
 };
 
-/* A call that is looked for by its correlation. */
+/* A call that is searched by its correlation. */
 struct wanted_call {
 	uint32_t id, row;
 };
@@ -218,8 +218,8 @@ static enum wait_kind wait_kind_of(const char *name)
 }
 
 /*
- * The last work that an event stands for. Old files do not tell by which call it was recorded:
- * the wait itself is taken then, and `is_sure` is false.
+ * The last work that an event stands for. Old files do not say which call recorded it: then the
+ * wait itself is used, and `is_sure` is false.
  */
 static uint32_t work_of_event(const struct recorded *recorded, const struct ss_sync_row *sync,
 			      int64_t pid, int64_t call_ns, bool *is_sure)
@@ -234,6 +234,7 @@ static uint32_t work_of_event(const struct recorded *recorded, const struct ss_s
 				*is_sure ? recorded->trace->slices.start_ns[call] : call_ns);
 }
 
+/* Work on one stream waits for an event of another one. */
 static void add_event_edge(struct recorded *recorded, uint32_t from, uint32_t to, bool is_sure)
 {
 	struct ss_build *build = recorded->build;
@@ -262,6 +263,7 @@ static void add_event_edge(struct recorded *recorded, uint32_t from, uint32_t to
 	ss_build_hold(build, to, edge);
 }
 
+/* Turns one recorded wait into an edge, or into what its call waits for. */
 static void add_recorded_wait(struct recorded *recorded, const struct ss_sync_row *sync)
 {
 	const struct ss_trace *trace = recorded->trace;

@@ -45,7 +45,7 @@ void ss_replay_release(struct ss_replay *replay)
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-/* When the others let a transfer start. */
+/* When the other members let a transfer start. */
 static int64_t transfer_start(const struct ss_replay *replay, uint32_t member)
 {
 	return replay->complete_ns[replay->members[member].meeting];
@@ -73,6 +73,9 @@ static inline int64_t task_start_by_edges(const struct ss_replay *replay, uint32
 	return at_ns;
 }
 
+/*
+ * Starts the tasks of a stretch one after the other, each when its edges and its collective allow.
+ */
 static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
 {
 	const struct ss_packed *graph = &replay->ranks[stretch->rank];
@@ -169,7 +172,7 @@ static void reset_all_edits(struct ss_replay *replay)
 			reset_rank_edits(replay, i);
 }
 
-/* What never changes. */
+/* The flags that edits do not change. */
 static uint8_t task_replay_flags(const struct ss_packed *graph, uint32_t task)
 {
 	if (!ss_replay_counts(graph, task))
@@ -230,9 +233,9 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
 }
 
 /*
- * Ranks that run together are as fast as each other. How far apart they begin is recorded, how
- * far apart they end follows from the edits: so the time from the last that begins to the last
- * that ends counts. Others are measured each for itself.
+ * Ranks that run together have the same speed. How far apart they begin is recorded, how far apart
+ * they end follows from the edits: so the time from the last begin to the last end counts. Other
+ * ranks are measured one by one.
  */
 static int64_t replay_mean_step(struct ss_replay *replay)
 {
@@ -290,7 +293,7 @@ static void set_task_time(struct ss_replay *replay, uint32_t number, int64_t own
 		replay->own_ns[number] = (uint32_t)own_ns;
 }
 
-/* Parts of tasks that go, each on its own. */
+/* Applies edits that remove a part of a task, in addition to what others remove. */
 static void apply_subtractions(struct ss_replay *replay, const struct ss_edits *const *fixes,
 			       uint32_t fix_count)
 {
@@ -309,7 +312,7 @@ static void apply_subtractions(struct ss_replay *replay, const struct ss_edits *
 		}
 }
 
-/* What makes everything faster, whatever else was done to it. */
+/* Applies edits that scale what is left of a task. */
 static void apply_scales(struct ss_replay *replay, const struct ss_edits *const *fixes,
 			 uint32_t fix_count)
 {
@@ -327,9 +330,9 @@ static void apply_scales(struct ss_replay *replay, const struct ss_edits *const 
 }
 
 /*
- * The mean step of a run, by the measure of the recorded one. Tasks may cover less of the steps
- * than that (most of a step without any event), or more: ranks that run apart, for which what was
- * saved is a share; or ranks that end apart, as far as they still do so.
+ * The mean step of a run on the scale of the recorded one. Tasks may cover less of the steps than
+ * that (most of a step has no event), or more: for ranks that run apart the saving is a share; for
+ * ranks that end apart, the excess counts as far as they still end apart.
  */
 static int64_t scale_to_recorded_step(const struct ss_replay *replay, int64_t run_ns)
 {

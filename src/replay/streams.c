@@ -15,14 +15,16 @@
 #include "replay/build.h"
 #include "trace/outward.h"
 
-/* A launch reaches an idle stream in 5 to 20 us; beyond this multiple of the median, something
- * else held it. */
+/*
+ * A launch reaches an idle stream in 5 to 20 us; beyond this multiple of the median, something else
+ * delayed it.
+ */
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
 
 /*
- * The slowest usual ones are near this. Where most launches take longer, most streams wait for
- * events when they are launched on, and only the shorter ones tell the latency.
+ * The slowest usual latencies are near this. If most launches take longer, most streams wait for
+ * events, and only the shorter ones show the latency.
  */
 #define LATENCY_MAX_NS 100000
 
@@ -59,7 +61,7 @@ static uint32_t launch_task_of(const struct ss_build *build, uint32_t row)
 	return call < build->trace->device_from ? build->call_task[call] : SS_NO_TASK;
 }
 
-/* What has no launch belongs to the step that it ran in. */
+/* Work without a launch belongs to the step that it ran in. */
 static uint16_t step_of_device_work(const struct ss_graph *graph, int64_t moment_ns)
 {
 	uint32_t low = 0, high = graph->step_count;
@@ -112,7 +114,10 @@ static uint32_t row_start_task(const struct ss_build *build, uint32_t row)
 
 /* --- what is usual here --------------------------------------------------------------- */
 
-/* A start behind an idle stream (else: behind work, launched before that ended), or -1. */
+/*
+ * From launch to start on an idle stream, else from the end of the work before to the start of
+ * queued work; -1: neither.
+ */
 static int64_t latency_sample(const struct ss_build *build, uint32_t row, uint32_t before,
 			      bool idle)
 {
@@ -129,7 +134,7 @@ static int64_t latency_sample(const struct ss_build *build, uint32_t row, uint32
 	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
 }
 
-/* Collects them; returns how many there are. */
+/* Collects the samples; returns how many there are. */
 static size_t find_latency_samples(const struct streams *streams, bool idle)
 {
 	const struct ss_trace *trace = streams->trace;
@@ -151,7 +156,7 @@ static size_t find_latency_samples(const struct streams *streams, bool idle)
 	return count;
 }
 
-/* The median of the samples up to this; they change places. */
+/* The median of the samples up to `most_ns`; changes their order. */
 static int64_t median_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
 {
 	size_t below = 0;
@@ -167,9 +172,9 @@ static int64_t median_below(int64_t *samples, size_t count, int64_t most_ns, int
 }
 
 /*
- * Waits for other streams only make it longer. Where the middle of the shorter half is far
- * below the median half of the samples have waited, as on the last stage of a pipeline: then
- * those near the shorter ones tell it.
+ * Waits for other streams only make samples longer. If the median of the shorter half is far below
+ * the median, half of the samples waited, as on the last stage of a pipeline: then only those near
+ * the shorter ones count.
  */
 static int64_t usual_latency(const struct streams *streams, bool idle, int64_t otherwise_ns)
 {
@@ -231,6 +236,7 @@ static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t l
 	return edge;
 }
 
+/* Adds the edges from the launch and from the work before, with the lags that explain the start. */
 static void add_device_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
@@ -284,7 +290,7 @@ void ss_build_streams(struct ss_build *build)
 			add_device_row(build, row);
 	if (build->failed)
 		return;
-	/* where nothing tells: what CUDA needs on common machines */
+	/* without samples: what CUDA needs on common machines */
 	streams.latency_ns = usual_latency(&streams, true, 6000);
 	build->latency_ns = streams.latency_ns;
 	streams.gap_ns = usual_latency(&streams, false, 1000);

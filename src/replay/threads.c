@@ -15,10 +15,10 @@
 #include "base/search.h"
 #include "replay/build.h"
 
-/* Ranges in ranges that stand for something: deeper ones belong to those around them. */
+/* Nested ranges with a meaning of their own; deeper ones belong to those around them. */
 #define DEPTH_MAX 16
 
-/* What a thread may still do while it hands over, and already does when it takes back. */
+/* How long a thread may still run when it hands over, or already runs when it takes back. */
 #define HANDOVER_NS 20000
 
 /* How soon the main thread goes on after a collective it waited for (seen: 30 to 250 us)... */
@@ -137,6 +137,7 @@ static uint32_t row_of_next_work(const struct thread_walk *walk)
 	return row != SS_NO_ROW && slices->parent[row] != SS_NO_ROW ? slices->parent[row] : row;
 }
 
+/* Emits the thread's work up to the moment, cut at ranges, steps and starts of bursts. */
 static void emit_work_until(struct thread_walk *walk, int64_t until_ns)
 {
 	struct ss_build *build = walk->threads->build;
@@ -189,7 +190,7 @@ static void walk_point(struct thread_walk *walk, const struct ss_point *point)
 	int64_t start_ns = slices->start_ns[point->row], end_ns = ss_slice_end(slices, point->row);
 
 	if (end_ns <= walk->now_ns && start_ns < walk->now_ns) {
-		/* in a call: what it launched was launched by that */
+		/* inside a call: that call launched its work */
 		walk->threads->build->call_task[point->row] = walk->last;
 		return;
 	}
@@ -263,6 +264,7 @@ static void add_burst(struct threads *threads, struct thread_burst burst)
 		threads->bursts[threads->burst_count++] = burst;
 }
 
+/* A burst ends when the main thread goes on, or with each collective. */
 static void find_bursts(struct threads *threads, uint32_t track)
 {
 	const struct ss_slices *slices = &threads->trace->slices;
@@ -277,7 +279,7 @@ static void find_bursts(struct threads *threads, uint32_t track)
 		int64_t start_ns = slices->start_ns[threads->points.tops[i]];
 		int64_t end_ns = ss_slice_end(slices, threads->points.tops[i]);
 
-		/* who waits for several collectives waits for each of them */
+		/* a thread that waits for several collectives waits for each of them */
 		if (any && (burst.is_comm || main_goes_on(threads, burst.end_ns, start_ns))) {
 			add_burst(threads, burst);
 			any = false;
@@ -330,8 +332,9 @@ static int split_compare(const void *a, const void *b)
 }
 
 /*
- * The library lets go who waits before it writes down the end of a collective; on a busy machine
- * that takes a while. Then the end is when the main thread goes on after it did nothing for long.
+ * The library releases the waiting thread before it records the end of a collective; on a busy
+ * machine that takes a while. Then the collective ends when the main thread goes on after a long
+ * silence.
  */
 static void end_burst_early(const struct threads *threads, struct thread_burst *burst)
 {
@@ -353,7 +356,7 @@ static void end_burst_early(const struct threads *threads, struct thread_burst *
 	}
 	/*
 	 * DDP ends backward when all its collectives have ended: then the thread of this one lost
-	 * its core before it could write down the end.
+	 * its core before it could record the end.
 	 */
 	since_ns = burst->end_ns - CORELESS_NS;
 	if (since_ns < burst->start_ns)
@@ -381,7 +384,7 @@ static int64_t main_waits_since(const struct threads *threads, const struct thre
 		return INT64_MAX;
 	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
 	since_ns = ss_silence_since(threads->trace, threads->build->main, burst->end_ns);
-	/* what it had asked for may begin later: the thread waits for that, too */
+	/* a collective that it queued may begin later: the thread waits for that, too */
 	if (burst->end_ns - since_ns >= HANDOVER_NS &&
 	    ss_silence_of_reducer(threads->trace, threads->build->main, burst->end_ns))
 		return since_ns;
@@ -445,7 +448,7 @@ static bool find_thread_joins(struct threads *threads)
 	return true;
 }
 
-/* The end of what is recorded of a thread. */
+/* When the recording of a thread ends. */
 static int64_t thread_end(const struct threads *threads, uint32_t track)
 {
 	int64_t end_ns = INT64_MIN;
@@ -460,6 +463,7 @@ static int64_t thread_end(const struct threads *threads, uint32_t track)
 	return end_ns;
 }
 
+/* The main thread, with a join wherever it waited for bursts. */
 static void walk_main_thread(struct threads *threads)
 {
 	uint32_t track = threads->build->main, at = threads->points.from[track];
@@ -491,9 +495,9 @@ static uint32_t main_task_before(const struct threads *threads, uint32_t from, i
 }
 
 /*
- * How a burst begins. A collective that begins when the one before it on its thread ends, or
- * soon after that while the main thread waits, stood in the queue: it had been asked for when
- * the main thread did its last.
+ * Connects the begin of a burst with the main thread. A collective that begins when the one before
+ * it on its thread ends, or soon after while the main thread waits, was queued: the main thread had
+ * launched it with its last work.
  */
 static void add_burst_begin(struct threads *threads, const struct thread_burst *burst,
 			    uint32_t main_from)
@@ -517,7 +521,7 @@ static void add_burst_begin(struct threads *threads, const struct thread_burst *
 			      (struct ss_edge){ from, SS_EDGE_HANDOVER, false, lag_ns });
 }
 
-/* Who waits for several collectives goes on with the last: those that end before hold nobody. */
+/* A thread that waits for several collectives goes on after the last: earlier ones delay nobody. */
 static int64_t resume_lag(const struct threads *threads, const struct thread_burst *burst)
 {
 	const struct ss_task *last = &threads->build->graph->tasks[burst->last];

@@ -2,17 +2,17 @@
 /*
  * waits.c - threads that wait for the device, streams that wait for each other.
  *
- * All calls are visited in order of time, tracking the last work that was launched on each
- * stream. A call that waits ends when one of these ends. Usually the stream it waits for
- * is not recorded (recorded.c handles those that are): it is the one whose end explains
- * the end of the call, or the one that the thread launched on last.
+ * All calls are visited in order of time, tracking the last work that was launched on each stream.
+ * A call that waits ends when one of these ends. Usually the stream it waits for is not recorded
+ * (recorded.c handles those that are): it is the one whose end explains the end of the call, or the
+ * one that the thread launched on last.
  *
- * Waits between streams are not recorded either, unless the user asked for it. A
- * collective waits for what its thread launched before it, on that stream: PyTorch puts an
- * event there. Other calls that make a stream wait are between a collective and the work
- * that needs its result: that work waits for the collective that was launched last and was
- * done when the work began. Work that starts later than its launch and its stream explain,
- * right after the end of work on another stream, waited for that work.
+ * Waits between streams are not recorded either, unless the user asked for it. A collective waits
+ * for what its thread launched before it, on that stream: PyTorch puts an event there. Other calls
+ * that make a stream wait are between a collective and the work that needs its result: that work
+ * waits for the collective that was launched last and was done when the work began. Work that
+ * starts later than its launch and its stream explain, right after the end of work on another
+ * stream, waited for that work.
  */
 #include <string.h>
 
@@ -24,23 +24,23 @@
 #define RETURN_NS 50000
 #define RETURN_PART 32
 
-/* So long nothing is done between calls without a reason: many times what a return takes. */
+/* A thread that does nothing between calls for this long waits: many times what a return takes. */
 #define RELEASE_NS 1000000
 
-/* The last blocks of a kernel leave room for others so long before its end. */
+/* The last blocks of a kernel leave room for other kernels this long before its end. */
 #define TAIL_NS 10000
 
 /* CPU time of a call that has nothing to wait for: 2 to 6 us on common machines. */
 #define CALL_NS 5000
 
-/* Places of the launch queue are 1,024; a launch waits for one that was so long before it. */
+/* The launch queue has 1,024 places; a launch waits for work at least this many launches before. */
 #define QUEUE_MIN 200
 
-/* Streams, and rows on them, that are looked at for one wait. */
+/* Streams, and rows on them, that are searched for one wait. */
 #define STREAMS_MAX 64
 #define ROWS_MAX 64
 
-/* Streams of collectives that work may wait for: one a process group of the rank. */
+/* Streams of collectives that work may wait for: one per process group of the rank. */
 #define COMMS_MAX 16
 
 struct comm_tracks {
@@ -48,7 +48,7 @@ struct comm_tracks {
 	uint32_t count;
 };
 
-struct wait_finder {
+struct waiting {
 	struct ss_build *build;
 	struct ss_graph *graph;
 	uint32_t *calls; /* tasks of threads that are calls or returns, by start */
@@ -63,26 +63,26 @@ struct wait_finder {
 	uint32_t *compute;    /* per track of a thread: last work that is no collective */
 	uint32_t *kernel;     /* per track of a thread: last kernel that is no collective */
 	uint32_t *number;     /* per device task: how many were launched before */
-	uint32_t *wait_calls; /* per stream: calls that let its next work wait for collectives */
+	uint32_t *wait_calls; /* per stream: calls that make its next work wait for collectives */
 	uint32_t *wait_called_at; /* per stream: tasks launched before the last of them */
 	uint32_t launched;        /* so far */
 	uint8_t *is_wait_call;    /* per task of a thread: such a call */
 	struct comm_tracks comms; /* of collectives, in the order of their first */
 };
 
-static int64_t end_of_task(const struct wait_finder *waits, uint32_t task)
+static int64_t end_of_task(const struct waiting *waits, uint32_t task)
 {
 	return ss_task_end(&waits->graph->tasks[task]);
 }
 
 /* The arrival of a collective, the task itself for other work. */
-static uint32_t starting_task(const struct wait_finder *waits, uint32_t task)
+static uint32_t starting_task(const struct waiting *waits, uint32_t task)
 {
 	return waits->graph->tasks[task].kind == SS_TASK_TRANSFER ? task - 1 : task;
 }
 
 /* The first of the work by end that ends after the moment. */
-static uint32_t first_ending_after(const struct wait_finder *waits, int64_t moment_ns)
+static uint32_t first_ending_after(const struct waiting *waits, int64_t moment_ns)
 {
 	uint32_t low = 0, high = waits->device_count;
 
@@ -97,8 +97,8 @@ static int64_t return_limit_ns(int64_t wait_ns)
 
 /* --- a thread waits ---------------------------------------------------------------------- */
 
-/* Of the work that is last on its stream, the one that ends last, no later than the moment. */
-static uint32_t latest_work_before(const struct wait_finder *waits, int64_t moment_ns)
+/* Of the last work of each stream, the one that ends last, but not after the moment. */
+static uint32_t latest_work_before(const struct waiting *waits, int64_t moment_ns)
 {
 	uint32_t best = SS_NO_TASK, count = waits->recent_count;
 
@@ -112,7 +112,7 @@ static uint32_t latest_work_before(const struct wait_finder *waits, int64_t mome
 	return best;
 }
 
-static void shorten_call(struct wait_finder *waits, uint32_t call)
+static void shorten_call(struct waiting *waits, uint32_t call)
 {
 	struct ss_task *task = &waits->graph->tasks[call];
 
@@ -126,7 +126,7 @@ static void shorten_call(struct wait_finder *waits, uint32_t call)
  * What a call waits for by what was recorded, or SS_NO_TASK. Work that ended later than the
  * call cannot be it.
  */
-static uint32_t recorded_wait_for(const struct wait_finder *waits, const struct ss_task *call,
+static uint32_t recorded_wait_for(const struct waiting *waits, const struct ss_task *call,
 				  int64_t end_ns)
 {
 	uint32_t from = waits->build->wait_for && call->row < waits->build->trace->device_from
@@ -139,8 +139,8 @@ static uint32_t recorded_wait_for(const struct wait_finder *waits, const struct 
 	return from;
 }
 
-/* A call that waits for all streams: where others end earlier now, each may be the last. */
-static void add_edges_from_all(struct wait_finder *waits, uint32_t task, uint32_t latest_task)
+/* A call waits for all streams: with edits, any of them may be the last. */
+static void add_edges_from_all(struct waiting *waits, uint32_t task, uint32_t latest_task)
 {
 	uint32_t count = waits->recent_count;
 
@@ -154,7 +154,7 @@ static void add_edges_from_all(struct wait_finder *waits, uint32_t task, uint32_
 	}
 }
 
-static bool call_waits_for_all(const struct wait_finder *waits, const struct ss_task *call)
+static bool call_waits_for_all(const struct waiting *waits, const struct ss_task *call)
 {
 	const struct ss_trace *trace = waits->build->trace;
 
@@ -168,7 +168,7 @@ static bool call_waits_for_all(const struct wait_finder *waits, const struct ss_
 }
 
 /* The return of a call that may have waited; `call` is the task before it. */
-static void explain_host_wait(struct wait_finder *waits, uint32_t task)
+static void explain_host_wait(struct waiting *waits, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	uint32_t call = task - 1, from = waits->first[call];
@@ -187,7 +187,7 @@ static void explain_host_wait(struct wait_finder *waits, uint32_t task)
 	edge.lag_ns = end_ns - end_of_task(waits, from);
 	if (!is_copy && (edge.lag_ns > return_limit_ns(end_ns - start_ns) ||
 			 end_of_task(waits, from) <= start_ns)) {
-		/* it had nothing to wait for: what it took is its own */
+		/* it had nothing to wait for: the time is its own */
 		if (tasks[call].kind != SS_TASK_CALL)
 			return;
 		edge.lag_ns = 0;
@@ -200,10 +200,10 @@ static void explain_host_wait(struct wait_finder *waits, uint32_t task)
 }
 
 /*
- * Before the allocator gives memory back to the driver it waits for events of the device, which
- * not every version records: the thread does nothing until the work before is done.
+ * Before the allocator returns memory to the driver, it waits for events of the device, which not
+ * every version records: the thread does nothing until earlier work is done.
  */
-static void explain_release(struct wait_finder *waits, uint32_t task)
+static void explain_release(struct waiting *waits, uint32_t task)
 {
 	struct ss_task *work = &waits->graph->tasks[task - 1];
 	int64_t start_ns = waits->graph->tasks[task].start_ns;
@@ -225,7 +225,7 @@ static void explain_release(struct wait_finder *waits, uint32_t task)
 }
 
 /* A long launch: it waited for work to start that was launched long before. */
-static void explain_queue(struct wait_finder *waits, uint32_t task)
+static void explain_queue(struct waiting *waits, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	uint32_t own = waits->first[task - 1], low;
@@ -253,7 +253,7 @@ static void explain_queue(struct wait_finder *waits, uint32_t task)
 
 /* --- a stream waits ------------------------------------------------------------------------ */
 
-static bool is_pair_recorded(const struct wait_finder *waits, uint32_t from, uint32_t to)
+static bool is_pair_recorded(const struct waiting *waits, uint32_t from, uint32_t to)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	struct ss_build_pair pair = { tasks[from].track, tasks[to].track };
@@ -262,8 +262,8 @@ static bool is_pair_recorded(const struct wait_finder *waits, uint32_t from, uin
 	       ss_records_find(&waits->build->pairs, &pair) != SS_NO_ID;
 }
 
-/* An edge between streams that nothing was recorded of; at most a usual lag is kept. */
-static void add_inferred_edge(struct wait_finder *waits, uint32_t from, uint32_t task)
+/* An edge between streams that is not recorded; its lag is at most the usual one. */
+static void add_inferred_edge(struct waiting *waits, uint32_t from, uint32_t task)
 {
 	if (!is_pair_recorded(waits, from, task))
 		ss_build_hold(waits->build, starting_task(waits, task),
@@ -272,7 +272,7 @@ static void add_inferred_edge(struct wait_finder *waits, uint32_t from, uint32_t
 }
 
 /* The collective waits for what its thread launched before. */
-static void explain_collective(struct wait_finder *waits, uint32_t task, uint32_t thread)
+static void explain_collective(struct waiting *waits, uint32_t task, uint32_t thread)
 {
 	uint32_t from = waits->compute[thread], to = starting_task(waits, task);
 	const struct ss_task *tasks = waits->graph->tasks;
@@ -283,9 +283,12 @@ static void explain_collective(struct wait_finder *waits, uint32_t task, uint32_
 	add_inferred_edge(waits, from, task);
 }
 
-/* The last collective of a stream that was launched before `number` others and had ended then. */
-static uint32_t last_done_collective(const struct wait_finder *waits, uint32_t track,
-				     uint32_t number, int64_t moment_ns)
+/*
+ * The last collective of a stream that was launched before launch `number` and ended before the
+ * moment.
+ */
+static uint32_t last_done_collective(const struct waiting *waits, uint32_t track, uint32_t number,
+				     int64_t moment_ns)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	uint32_t at = waits->last[track];
@@ -300,10 +303,10 @@ static uint32_t last_done_collective(const struct wait_finder *waits, uint32_t t
 }
 
 /*
- * Work behind calls that let its stream wait: for as many streams of collectives as there were
- * calls, those that were launched on last.
+ * Work after calls that make its stream wait: it waits for as many streams of collectives as there
+ * were calls, those that were launched on last.
  */
-static void explain_held_work(struct wait_finder *waits, uint32_t task)
+static void explain_held_work(struct waiting *waits, uint32_t task)
 {
 	const struct ss_task *own = &waits->graph->tasks[task];
 	uint32_t calls = waits->wait_calls[own->track], count = 0, done[COMMS_MAX];
@@ -328,8 +331,8 @@ static void explain_held_work(struct wait_finder *waits, uint32_t task)
 		add_inferred_edge(waits, done[i], task);
 }
 
-/* Work that lost its launch was launched before what started behind it. */
-static bool can_delay(const struct wait_finder *waits, uint32_t from, uint32_t task)
+/* Work without a recorded launch was launched before what started after it. */
+static bool can_delay(const struct waiting *waits, uint32_t from, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	const struct ss_track *tracks = waits->build->trace->tracks;
@@ -342,10 +345,10 @@ static bool can_delay(const struct wait_finder *waits, uint32_t from, uint32_t t
 }
 
 /*
- * Work of another stream of the device that ended right before the start of this, or was
- * in its last microseconds: a kernel that fills the device gives room when it runs out.
+ * Work of another stream of the device that ended right before this started, or was in its last
+ * microseconds: a kernel that fills the device leaves room when it ends.
  */
-static uint32_t find_delaying_work(const struct wait_finder *waits, uint32_t task)
+static uint32_t find_delaying_work(const struct waiting *waits, uint32_t task)
 {
 	int64_t start_ns = waits->graph->tasks[starting_task(waits, task)].start_ns;
 	uint32_t after = first_ending_after(waits, start_ns);
@@ -369,7 +372,7 @@ static uint32_t find_delaying_work(const struct wait_finder *waits, uint32_t tas
 	return SS_NO_TASK;
 }
 
-static void explain_late_starts(struct wait_finder *waits)
+static void explain_late_starts(struct waiting *waits)
 {
 	const struct ss_graph *graph = waits->graph;
 
@@ -391,7 +394,7 @@ static void explain_late_starts(struct wait_finder *waits)
 
 /* --- in the order of time -------------------------------------------------------------------- */
 
-static void note_comm_stream(struct wait_finder *waits, uint32_t track)
+static void note_comm_stream(struct waiting *waits, uint32_t track)
 {
 	for (uint32_t i = 0; i < waits->comms.count; i++)
 		if (waits->comms.items[i] == track)
@@ -400,7 +403,7 @@ static void note_comm_stream(struct wait_finder *waits, uint32_t track)
 		waits->comms.items[waits->comms.count++] = track;
 }
 
-static void note_launch(struct wait_finder *waits, uint32_t device, uint32_t thread)
+static void note_launch(struct waiting *waits, uint32_t device, uint32_t thread)
 {
 	const struct ss_task *task = &waits->graph->tasks[device];
 	uint32_t track = task->track;
@@ -421,8 +424,8 @@ static void note_launch(struct wait_finder *waits, uint32_t device, uint32_t thr
 		explain_held_work(waits, device);
 }
 
-/* A call that lets the stream wait that the thread computes on. */
-static void note_stream_wait(struct wait_finder *waits, uint32_t thread)
+/* A call makes the stream wait that the thread computes on. */
+static void note_stream_wait(struct waiting *waits, uint32_t thread)
 {
 	uint32_t track = waits->kernel[thread] == SS_NO_TASK
 				 ? SS_NO_ROW
@@ -434,7 +437,8 @@ static void note_stream_wait(struct wait_finder *waits, uint32_t thread)
 	waits->wait_called_at[track] = waits->launched;
 }
 
-static void visit_calls(struct wait_finder *waits)
+/* Visits all calls in the order of time: what they launch, and what they wait for. */
+static void visit_calls(struct waiting *waits)
 {
 	for (uint32_t i = 0; i < waits->call_count && !waits->build->failed; i++) {
 		uint32_t task = waits->calls[i];
@@ -456,10 +460,10 @@ static void visit_calls(struct wait_finder *waits)
 }
 
 /*
- * Calls that let a stream wait: when their thread launches a collective next it is that one's
- * stream, which waits for the data; else it is the stream that the thread computes on.
+ * Finds calls that make the stream wait that their thread computes on. If the thread launches a
+ * collective next, it is that one's stream, which waits for the data.
  */
-static void find_stream_wait_calls(struct wait_finder *waits, uint8_t *next_is_comm)
+static void find_stream_wait_calls(struct waiting *waits, uint8_t *next_is_comm)
 {
 	const struct ss_trace *trace = waits->build->trace;
 
@@ -497,7 +501,7 @@ static bool is_call_task(enum ss_task_kind kind)
 	       kind == SS_TASK_WAIT;
 }
 
-static uint32_t *new_task_list(struct wait_finder *waits, size_t count)
+static uint32_t *new_task_list(struct waiting *waits, size_t count)
 {
 	uint32_t *items = SS_ARENA_NEW(&waits->build->scratch, uint32_t, count + 1);
 
@@ -508,8 +512,7 @@ static uint32_t *new_task_list(struct wait_finder *waits, size_t count)
 }
 
 /* Tasks from..to in the order of their starts, or ends; returns how many. */
-static uint32_t sort_wait_tasks(struct wait_finder *waits, uint32_t from, uint32_t to,
-				uint32_t *out)
+static uint32_t sort_wait_tasks(struct waiting *waits, uint32_t from, uint32_t to, uint32_t *out)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	bool host = to <= waits->build->host_tasks;
@@ -536,7 +539,7 @@ static uint32_t sort_wait_tasks(struct wait_finder *waits, uint32_t from, uint32
 }
 
 /* Which device tasks each call launched, in the order of their starts. */
-static void find_launched_work(struct wait_finder *waits)
+static void find_launched_work(struct waiting *waits)
 {
 	const struct ss_build *build = waits->build;
 
@@ -553,7 +556,7 @@ static void find_launched_work(struct wait_finder *waits)
 	}
 }
 
-static void allocate_wait_tables(struct wait_finder *waits)
+static void allocate_wait_tables(struct waiting *waits)
 {
 	struct ss_build *build = waits->build;
 	uint32_t tracks = build->trace->track_count, tasks = build->graph->task_count;
@@ -576,7 +579,7 @@ static void allocate_wait_tables(struct wait_finder *waits)
 void ss_build_waits(struct ss_build *build)
 {
 	struct ss_graph *graph = build->graph;
-	struct wait_finder waits = { .build = build, .graph = graph };
+	struct waiting waits = { .build = build, .graph = graph };
 	uint8_t *next_is_comm = SS_ARENA_NEW(&build->scratch, uint8_t,
 					     (size_t)build->trace->track_count + 1);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compared.c - compares ranks once for all rules.
+ * compared.c - compares ranks once for all rules, and says which hosts are slow and how long the
+ * others wait.
  */
 #include "diagnose/stragglers/compared.h"
 
@@ -26,8 +27,8 @@ const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement)
 /* --- slow hosts -------------------------------------------------------------------------- */
 
 /*
- * Hosts of one job differ by less: stages launch other operators, and the first one of each
- * machine has more to write down. Set well above that; what it costs is for the replay to say.
+ * Hosts of one job differ by less: stages launch different operators, and the first rank of each
+ * machine logs more. Well above that; the replay says what it costs.
  */
 #define SLOWER 1.4
 

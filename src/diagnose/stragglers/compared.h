@@ -16,8 +16,8 @@ struct ss_compared {
 };
 
 /*
- * Compared at the first call, and kept as long as one rule after the other asks for it. There must
- * be several ranks. NULL: no memory.
+ * Computed at the first call, and kept as long as consecutive rules ask for it. There must be
+ * several ranks. NULL: no memory.
  */
 const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement);
 
@@ -38,8 +38,8 @@ struct ss_excess {
 bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct ss_excess *excess);
 
 /*
- * What one of the others loses per step, of a loss that is summed over all of them. `who` stands
- * before the sentence: "rank 3: ", or nothing.
+ * Adds as evidence what each of the others loses per step; `lost_ns` is summed over all of them.
+ * `who` stands before the sentence: "rank 3: ", or nothing.
  */
 void ss_tell_waits(struct ss_judgement *judgement, struct ss_finding *finding, const char *who,
 		   int64_t lost_ns);

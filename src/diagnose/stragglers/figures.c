@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.c - what ranks are compared by: each figure of each rank once, and what the others have.
+ * figures.c - what ranks are compared by: each figure of each rank, and what the others have.
  *
- * All ranks are compared with all others. The middle of a figure is found once for the job; what
- * it is without one rank follows from that.
+ * All ranks are compared with all others. The middle of a figure is found once for the job; what it
+ * is without one rank follows from that.
  */
 #include <stddef.h>
 
@@ -18,12 +18,12 @@ int64_t ss_judge_median(int64_t *values, uint32_t count)
 
 /* --- of a rank ------------------------------------------------------------------------- */
 
-/* Time per step that a rank spent on a part, communication left out. */
+/* Time per step that a rank spent on a part, without communication. */
 static int64_t rank_part_time(const struct ss_digest *rank, int part)
 {
 	int64_t sum_ns = 0;
 
-	/* without device: what operators did; who waits in one has no time of its own there */
+	/* without a device: own time of operators, which has no waiting in it */
 	for (int i = 0; rank->device < 0 && part == SS_OWN_COMPUTE && i < SS_PHASE_COUNT; i++)
 		sum_ns = ss_ns_sum(sum_ns, rank->phases[i].total_ns);
 	for (uint32_t i = 0; i < rank->step_count; i++) {
@@ -52,7 +52,7 @@ static int64_t rank_exposed_time(const struct ss_digest *rank)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-/* What its host takes for a step when it waits for nobody. */
+/* How long its host takes for a step when it waits for nobody. */
 static int64_t rank_host_pace(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
@@ -172,7 +172,7 @@ static const struct ss_rank_step *find_rank_step(const struct ss_digest *rank, u
 									   : NULL;
 }
 
-/* Fills what is known of the step of this number, when it is first asked for. */
+/* The ranks in the step with this number; computed at the first call. */
 static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t number)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -225,7 +225,7 @@ int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
 	return ss_judge_own(judge, r, SS_FIGURE_PACE) - ss_judge_others(judge, r, SS_FIGURE_PACE);
 }
 
-/* Who begins the step of this number first, of the ranks that clocks can be compared with. */
+/* Which rank begins the step first, of those whose clocks can be compared; computed once. */
 static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, uint32_t number,
 						       uint32_t component)
 {

@@ -51,7 +51,7 @@ static struct ss_late_step *late_step_at(struct ss_lateness *lateness, uint32_t 
 				(size_t)(found - lateness->numbers)];
 }
 
-/* What members usually did since they were released, part by part. */
+/* What members usually did since the previous collective, part by part. */
 struct usual_parts {
 	int64_t own_ns[SS_OWN_PARTS];
 	int64_t *values; /* of all members, part after part */
@@ -63,6 +63,7 @@ static void member_own_parts(const struct ss_joined *joined, const struct ss_mem
 	ss_digest_own(&joined->ranks[member->rank], ss_joined_arrival(joined, member), own_ns);
 }
 
+/* The median of each part over the members. */
 static void find_usual_parts(const struct ss_joined *joined, const struct ss_meeting *meeting,
 			     struct usual_parts *usual)
 {
@@ -75,13 +76,13 @@ static void find_usual_parts(const struct ss_joined *joined, const struct ss_mee
 		for (int part = 0; part < SS_OWN_PARTS; part++)
 			usual->values[(size_t)part * count + i] = own_ns[part];
 	}
-	/* of two the smaller: the other one is late by the difference */
+	/* of two members the smaller: the other one is late by the difference */
 	for (int part = 0; part < SS_OWN_PARTS; part++)
 		usual->own_ns[part] = ss_value_at(&usual->values[(size_t)part * count], count,
 						  (count - 1) / 2);
 }
 
-/* Shares what the member is late by among what it did more of than usual. */
+/* Divides the lateness of a member among the parts that it spent more time on than usual. */
 static void charge_lateness(const int64_t own_ns[SS_OWN_PARTS], const struct usual_parts *usual,
 			    int64_t late_ns, struct ss_late_step *out)
 {
@@ -109,6 +110,7 @@ static void charge_lateness(const int64_t own_ns[SS_OWN_PARTS], const struct usu
 	late_add_time(&out->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
 }
 
+/* Adds to the step of each member how late it was, and to the last one's what it cost. */
 static void add_collective_lateness(struct ss_lateness *lateness, const struct ss_joined *joined,
 				    const struct ss_meeting *meeting, struct usual_parts *usual)
 {

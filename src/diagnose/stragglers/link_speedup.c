@@ -13,7 +13,7 @@ struct link_collective {
 	enum ss_collective kind;
 	uint32_t members;
 	int64_t bytes;       /* -1: not recorded */
-	int64_t transfer_ns; /* of the member that it is shortest for, after the last has come */
+	int64_t transfer_ns; /* the shortest of its members, after the last has arrived */
 	bool is_slow;        /* the link's rank takes part */
 };
 
@@ -43,6 +43,7 @@ static uint32_t transfer_task(const struct link_claim *links, const struct ss_me
 	return task == SS_NO_TASK ? task : task + 1;
 }
 
+/* Lists all collectives of two or more members that have transfers, with the shortest of them. */
 static void collect_link_collectives(struct link_claim *links)
 {
 	const struct ss_joined *joined = links->judgement->joined;
@@ -103,6 +104,7 @@ static double least_link_factor(const struct link_claim *links, double factor)
 	return ratio > 1 ? 1 / ratio : 1;
 }
 
+/* Scales the transfers of all members, and sums what the link's rank saves. */
 static void claim_link_collective(struct link_claim *links, const struct link_collective *item,
 				  double factor)
 {
@@ -136,7 +138,7 @@ static void claim_link_class(struct link_claim *links, uint32_t from, uint32_t t
 		const struct link_collective *item = &links->items[i];
 		double factor = links->link->ratio > 0 ? 1 / links->link->ratio : 1;
 
-		/* nobody else has any of this size: by the others of its group */
+		/* no other group has one of this size: by the ratio of the link */
 		if (slow > from && item->transfer_ns > 0)
 			factor = (double)links->items[from + (slow - from - 1) / 2].transfer_ns /
 				 (double)item->transfer_ns;

@@ -14,27 +14,27 @@
 #define STEPS_MIN 3
 
 /*
- * Mean to standard error. By chance one of fifteen ranks comes to this in three steps, one of
- * forty in six (Student's t, one side); it must be late in most steps and do more as well.
+ * Mean divided by standard error. By chance one of fifteen ranks reaches this in three steps, one
+ * of forty in six (Student's t, one-sided); it must also be late in most steps and do more.
  */
 #define ERRORS 2.5
 
-/* Mean to deviation where the work is the same: half of the lateness is there in each step. */
+/* Mean divided by deviation if the work is the same: half of the lateness is in each step. */
 #define STEADY 2.0
 
-/* Calls per step that differ by more than this share are other work: a few are made by chance. */
+/* Calls per step that differ by more than this share mean different work: a few are chance. */
 #define CALLS_PERCENT 2
 
 /*
- * What is done outside of operators is other work when it takes this multiple of the time of
- * the others, while operators are as fast as theirs: a busy machine slows down both.
+ * What a rank does outside of operators is different work if it takes this multiple of the others'
+ * time while operators are as fast as theirs: a busy machine slows down both.
  */
 #define LOOSE_TIMES 1.5
 #define OPERATORS_TIMES 1.15
 
 /*
- * A slow core is slow in every call. When typical calls explain less than this part of what all of
- * them take longer, some were held up, by milliseconds each: a scheduler that had other work.
+ * A slow core is slow in every call. If typical calls explain less than this part of the excess,
+ * the scheduler interrupted some calls for milliseconds each.
  */
 #define PACE_PART 0.5
 
@@ -94,7 +94,7 @@ bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
 	late = margin_spread_of(judge, r, lateness_margin);
 	if (spread_beats_noise(&late, same_work))
 		return true;
-	/* the others are held up, more or less: its own work is the same in each step */
+	/* the others are delayed by varying amounts: its own extra work is the same in each step */
 	loose = margin_spread_of(judge, r, loose_margin_in);
 	return !same_work && late.mean > 0 && spread_beats_noise(&loose, true) &&
 	       loose.mean >= late.mean;

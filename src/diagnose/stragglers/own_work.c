@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_work.c - functions of the program that take longer on one rank than on the others.
+ * own_work.c - finds functions of the program that take longer on one rank than on the others.
  */
 #include "diagnose/stragglers/own_work.h"
 
@@ -22,7 +22,7 @@
 #define NAMED_MAX 2
 #define NAMED_PART 10
 
-/* What a name is as a frame, looked at when it is first met. */
+/* What kind of frame a name is; found when it first occurs. */
 enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
 struct function_finder {
@@ -71,6 +71,7 @@ static void add_function_time(void *context, uint32_t row, int64_t from_ns, int6
 	}
 }
 
+/* Sums the time of each function over the steps, and adds the longest as evidence. */
 static enum ss_status find_functions(struct function_finder *finder, struct ss_arena *scratch,
 				     struct ss_error *err)
 {

@@ -14,7 +14,7 @@
 /* Ranks that launch as much as this one, within so much, do the same part of the model. */
 #define ALIKE_PERCENT 10
 
-/* What is left of work that the others do not have at all. */
+/* The factor for work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
 static enum ss_load_kind load_kind_of_task(enum ss_task_kind kind)
@@ -72,7 +72,7 @@ static uint32_t count_moments_before(const int64_t *moments, uint32_t count, int
 	return low;
 }
 
-/* Of each task: to how many collectives of its step the rank had come before. */
+/* The piece of each task: how many collectives of its step the rank had reached before. */
 static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_packed *graph = &loads->graphs[rank];
@@ -91,7 +91,7 @@ static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct 
 
 		if (step >= graph->step_count)
 			continue;
-		/* what begins when the rank has come is behind it */
+		/* what begins when the rank arrives comes after the collective */
 		before = count_moments_before(arrivals, graph->comm_count,
 					      ss_packed_starts_get(&starts, i) + 1) -
 			 count_moments_before(arrivals, graph->comm_count,
@@ -164,7 +164,7 @@ static bool has_similar_count(const struct ss_load *a, const struct ss_load *b)
 	       most * ALIKE_PERCENT;
 }
 
-/* Times are not below 0: in the order of their bits. */
+/* Times are never negative: their bits have the same order. */
 static int64_t time_to_bits(double time)
 {
 	int64_t bits;
@@ -181,7 +181,7 @@ static double bits_to_time(int64_t bits)
 	return time;
 }
 
-/* What a rank has, compared with one that has `count` tasks. */
+/* The load of a rank, as it is compared in the class. */
 static double load_in_class(const struct ss_load_class *class, const struct ss_load *load)
 {
 	return class->is_scaled && load->count && class->count
@@ -232,7 +232,7 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 	return class;
 }
 
-/* The same, as it was the last time; without memory it is found anew each time. */
+/* The same from the cache; without memory it is computed each time. */
 static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
 					  const struct ss_load *own, uint32_t step, uint32_t phase,
 					  enum ss_load_kind kind)
@@ -272,8 +272,8 @@ struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t 
 /* --- what other ranks have, too ---------------------------------------------------------- */
 
 /*
- * Of what a rank would have at the speed of the others. What all ranks have is alike within some
- * ten percent; what only a slow rank has is absent on the others, or a remainder.
+ * Share of what a rank would have at the speed of the others. What all ranks have differs by some
+ * ten percent; what only a slow rank has is absent on the others, or small.
  */
 #define ENOUGH 0.5
 
@@ -288,7 +288,7 @@ static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule
 		const struct ss_claim *claim = &exam->claims[i];
 
 		sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
-		/* the return of a wait takes no time: how many there are tells */
+		/* the return of a wait takes no time: their number counts */
 		sum += claim->releases;
 	}
 	return graph->step_count ? sum / graph->step_count : 0;
@@ -347,7 +347,7 @@ static double smaller_number(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Whether the rank has enough more to do in a step than the others. */
+/* Whether the rank has enough extra work in a step. */
 static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
 			  enum ss_load_kind kind)
 {
@@ -360,7 +360,7 @@ static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint
 	return own > usual * (1 + loads->least_more);
 }
 
-/* What stays of each step and phase, expected and at most. */
+/* The factors of each step and phase that remain: expected, and at most. */
 static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss_load_kind kind,
 			     double ratio)
 {
@@ -387,8 +387,8 @@ static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss
 }
 
 /*
- * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
- * are this finding's; the claims of those rules are gone.
+ * Takes over a task that a rule of one rank claimed on this rank and on no other: that is how a
+ * slow host looks. The claim of that rule is void.
  */
 static void seize_task(const struct ss_rank_loads *loads, struct ss_judgement *judgement,
 		       uint32_t rank, uint32_t task, double factor)

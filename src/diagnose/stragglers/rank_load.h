@@ -42,7 +42,7 @@ enum ss_load_kind {
 	SS_LOAD_DEVICE,
 	SS_LOAD_COPIES,
 	SS_LOAD_HOST,
-	SS_LOAD_CHORES, /* of the host: input, compiling, garbage */
+	SS_LOAD_CHORES, /* of the host: input, compiling, garbage collection */
 	SS_LOAD_MEMORY, /* of the host: allocator calls; more work needs more of them */
 	SS_LOAD_KINDS,
 };
@@ -69,11 +69,11 @@ struct ss_rank_loads {
 	struct ss_load *items;           /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
 	int64_t *values;  /* scratch, one per rank */
-	struct ss_load_class **classes; /* those that were asked for, by step, phase, kind */
+	struct ss_load_class **classes; /* those that are known, by step, phase, kind */
 	struct ss_arena *arena;
 	double *factors; /* scratch: own and low of each step and phase */
 	/* for claims: */
-	double least_more; /* ignore steps that exceed the usual by less than this share */
+	double least_more; /* steps that exceed the usual by less than this share do not count */
 	bool balances;     /* the others take over what one rank loses: the mean remains */
 	bool spreads;      /* the same, in the worst case */
 	/* with it: what only this rank has of the claims of other rules is the finding's */

@@ -9,17 +9,17 @@
 #include "base/median.h"
 #include "diagnose/stragglers/judge.h"
 
-/* Kernels of a slower device are all longer by the same factor, within so much. */
+/* Kernels of a slower device are all longer by the same factor, within this tolerance. */
 #define ALIKE_PERCENT 6
 #define ALIKE_SHARE_PERCENT 75
 #define SLOWER_PERCENT 3
 
-/* What explains most of it is the cause. */
+/* A cause explains at least this share. */
 #define CAUSE_PERCENT 50
 
 /* --- each kernel on the median rank ------------------------------------------------------ */
 
-/* The job's number of the names of each rank's kernels; returns how many kernels all have. */
+/* Numbers the kernel names of the job; `total` is the number of kernels of all ranks. */
 static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names, size_t *total)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -44,7 +44,7 @@ static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names
 	return true;
 }
 
-/* What the ranks with this kernel say; few of them do not say what is usual. */
+/* The usual mean and calls of a kernel; not known if fewer than half of the ranks have it. */
 static struct ss_judge_kernel usual_kernel(struct ss_judge *judge, int64_t *means, int64_t *calls,
 					   uint32_t count)
 {
@@ -57,6 +57,7 @@ static struct ss_judge_kernel usual_kernel(struct ss_judge *judge, int64_t *mean
 	return usual;
 }
 
+/* Fills `kernels`: mean time and calls of each name on the median rank. */
 static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size_t total)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -190,7 +191,7 @@ enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *
 /* They differ by less than this from the shortest: the driver's clock, not the work, ends them. */
 #define SLICE_ALIKE_PERCENT 6
 
-/* This number of one length, in most of that time, is no accident. */
+/* This number of one length, in most of that time, is no coincidence. */
 #define SLICES_MIN 6
 #define SLICES_SHARE_PERCENT 60
 
@@ -201,7 +202,7 @@ static int gap_length_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Work was there, or the host could not know that it had not run yet. */
+/* Work was queued, or the host waited for work that had not run yet. */
 static bool is_unexplained_gap(const struct ss_rank_gap *gap)
 {
 	return gap->cause == SS_IDLE_DEPENDENCY || gap->cause == SS_IDLE_SYNC;
@@ -273,7 +274,7 @@ static void find_excess_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
-/* Its device was idle in slices of one length, which are more than half of it. */
+/* Whether idle slices of one length explain at least half of the excess. */
 static bool is_device_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];

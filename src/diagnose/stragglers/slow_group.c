@@ -56,7 +56,7 @@ struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks)
 /* Hosts have up to 16. */
 #define DEVICES_MAX 64
 
-/* Fewer messages do not tell. */
+/* Fewer messages are not enough. */
 #define MESSAGES_MIN 3
 
 /*
@@ -70,9 +70,9 @@ struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks)
 #define SLOW_LEAST 0.5
 
 /*
- * All on one host: between hosts it is the network that counts, and nobody knows its rate. Where
- * no names of hosts are recorded, members with different devices are on one: on two they would
- * have the same ones.
+ * Whether all members are on one host: between hosts the network counts, and its rate is not known.
+ * Without host names, members with different devices are on one host: on two they would have the
+ * same numbers.
  */
 static bool is_on_one_host(const struct ss_joined *joined, const struct ss_group *group)
 {
@@ -122,6 +122,7 @@ static void measure_group_flows(const struct ss_joined *joined, struct group_flo
 	}
 }
 
+/* Makes the group the slow link if it reaches too little and costs more than those before. */
 static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *joined,
 			     uint32_t group, const struct group_flow *flow)
 {

@@ -53,7 +53,7 @@ struct host_load {
 	uint32_t pauses;
 };
 
-/* Other threads run operators only: where nothing is recorded it is missing. */
+/* Only the main thread: of other threads only operators are recorded. */
 static bool is_main_thread_pause(const struct ss_packed *graph,
 				 const struct launch_stretch *stretch)
 {
@@ -101,7 +101,7 @@ static bool is_device_task(const struct ss_packed *graph, uint32_t task)
 	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
-/* How long something runs or is moved; -1: no memory. */
+/* How long the device computes or moves data; -1: no memory. */
 static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *memory)
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
@@ -140,7 +140,7 @@ static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *m
 
 /* --- ranks ---------------------------------------------------------------------------- */
 
-/* Pauses of most ranks, in every step and too many for a start-up, are no accident. */
+/* Pauses of most ranks, in every step and too many for a start-up, belong to the loop. */
 static void count_host_pauses(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
 			      const struct host_load *loads, uint32_t many)
 {
@@ -197,7 +197,7 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 	return true;
 }
 
-/* Free, or taken by a rule that compares ranks: that has the difference only. */
+/* Not claimed yet, or claimed by a rule that compares ranks: that takes the difference only. */
 static bool is_claimable(const struct ss_judgement *judgement, uint32_t rank, uint32_t task)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
@@ -207,6 +207,7 @@ static bool is_claimable(const struct ss_judgement *judgement, uint32_t rank, ui
 	       exam->parts[owner - 1].claim_from == exam->parts[owner - 1].claim_to;
 }
 
+/* Claims the launches of a stretch and the work between them. */
 static void claim_launch_stretch(struct ss_judgement *judgement, struct ss_finding *finding,
 				 uint32_t rank, const struct launch_stretch *stretch,
 				 const struct ss_host_limits *limits)

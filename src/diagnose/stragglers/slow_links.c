@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups of one job differ by less when all links are well. */
+/* Groups of one job differ by less if no link is slow. */
 #define SLOW_PERCENT 125
 
-/* Fewer collectives do not tell. */
+/* Fewer collectives are not enough. */
 #define COLLECTIVES_MIN 3
 
-/* Pairs of a pipeline: as fast as the fastest third of them. */
+/* Pairs of a pipeline are compared with the fastest third of them. */
 #define PIPE_PART 3
 
 /* Sizes of sends repeat: a step has no more different ones. */
@@ -90,7 +90,7 @@ static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group 
 	return false;
 }
 
-/* Who comes last to a send or receive of two stays as long as the data takes. */
+/* The last of two ranks to arrive at a send or receive stays as long as the transfer takes. */
 static bool is_send_pair(const struct ss_meeting *meeting)
 {
 	return meeting->kind >= SS_COLLECTIVE_SEND_RECV && meeting->count == 2;
@@ -116,7 +116,7 @@ static void collect_transfers(struct slow_link_finder *finder)
 	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), group_transfer_compare);
 }
 
-/* One class: groups against the faster half of them. */
+/* Compares the groups of one class with the faster half of them. */
 static void compare_transfer_class(struct slow_link_finder *finder, uint32_t from, uint32_t to)
 {
 	bool is_pipe = finder->transfers[from].kind >= SS_COLLECTIVE_SEND_RECV;
@@ -138,7 +138,7 @@ static void compare_transfer_class(struct slow_link_finder *finder, uint32_t fro
 	if (count < 2)
 		return;
 	qsort(finder->samples, count, sizeof(*finder->samples), transfer_sample_compare);
-	/* of the pairs of a pipeline a slow rank has two, which may be most of them */
+	/* a slow rank has two pairs of a pipeline, which may be most of them */
 	usual_ns = finder->samples[(count - 1) / (is_pipe ? PIPE_PART : 2)].transfer_ns;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct transfer_sample *sample = &finder->samples[i];
@@ -158,7 +158,7 @@ static void compare_transfer_class(struct slow_link_finder *finder, uint32_t fro
 	}
 }
 
-/* How many slow groups a rank is in, less twice the fast ones of those that were compared. */
+/* How many slow groups a rank is in, minus twice the fast ones; only compared groups count. */
 static int64_t rank_suspicion(const struct slow_link_finder *finder, uint32_t r)
 {
 	const struct ss_joined *joined = finder->joined;
@@ -175,6 +175,7 @@ static int64_t rank_suspicion(const struct slow_link_finder *finder, uint32_t r)
 	return points;
 }
 
+/* The ranks with the most points; too many candidates are none. */
 static void find_suspect_ranks(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	int64_t best = 1;
@@ -192,10 +193,10 @@ static void find_suspect_ranks(const struct slow_link_finder *finder, struct ss_
 		link->count++;
 	}
 	if (link->count > SS_COUNT(link->ranks))
-		link->count = 0; /* anybody: not a link of one */
+		link->count = 0; /* it may be any rank: not the link of one */
 }
 
-/* How long its shortest sends and receives take, by their size. */
+/* How long its shortest sends and receives take, summed over their sizes. */
 static int64_t shortest_pair_time(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
@@ -223,7 +224,7 @@ static int64_t shortest_pair_time(const struct ss_digest *rank)
 	return sum_ns;
 }
 
-/* Ranks that only the same groups connect can be told apart by what they send and receive. */
+/* Candidates that are in the same groups can be told apart by their sends and receives. */
 static void narrow_by_pairs(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	uint32_t worst = 0;

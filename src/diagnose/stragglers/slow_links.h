@@ -13,15 +13,18 @@
 #include "ranks/join.h"
 
 struct ss_slow_link {
-	uint32_t ranks[4]; /* that it may be, all as likely */
+	uint32_t ranks[4]; /* candidates, all equally likely */
 	uint32_t count;    /* 0: no link is slow */
 	double ratio;      /* transfer of the slow groups to that of the others */
 	int64_t cost_ns;   /* what it adds to the transfers of a step */
 	uint32_t groups;   /* slow ones */
-	/* all members of this group + 1 may be it: there is no other to compare with; 0: not so */
+	/*
+	 * number + 1 of the group whose members may all be it: there is no other group to compare
+	 * with; 0: not so
+	 */
 	uint32_t of_group;
 	double reached, usual; /* then: GB/s of the bus, of this group and of such devices */
-	double least_ratio;    /* then: as ratio, where a board has few links */
+	double least_ratio;    /* then: the ratio for boards with few links */
 };
 
 SS_MUST_USE
@@ -48,7 +51,7 @@ bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joine
  */
 struct ss_bus_rate {
 	double usual; /* GB/s */
-	double least; /* of so few ranks, on the worst pair of sockets that boards have */
+	double least; /* for this number of ranks on the worst board */
 };
 
 /* `usual` is 0: the device is not in the table, or has no links of its own (PCIe). */

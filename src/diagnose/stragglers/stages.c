@@ -12,18 +12,18 @@
 /* Of the steps: as regular as a rank that is late in nearly all of them. */
 #define REGULAR_PERCENT 80
 
-/* Stages of one pipeline are cut to differ by less: the first embeds, the last has the head. */
+/* Stages of one pipeline differ by less: the first has the embedding, the last has the head. */
 #define BUSY 1.2
 
-/* Its kernels and all that it computes are longer by the same factor, within so much. */
+/* Its kernels and all that it computes are longer by the same factor, within this tolerance. */
 #define ALIKE 1.06
 
-/* What it computes more, of a step; and how much more the others wait than it does. */
+/* Shares of a step: how much longer it computes, and how much longer the others wait. */
 #define EXCESS_STEP_PERCENT 2
 
 /*
- * Devices of one kind differ by some percent; one that is throttled is slower by more. Steps as
- * for ranks that are late.
+ * Devices of one kind differ by a few percent; a throttled one is slower by more. Steps as for
+ * ranks that are late.
  */
 #define SLOW_DEVICE 1.08
 #define SLOW_STEPS_MIN 3
@@ -55,8 +55,8 @@ static int64_t others_wait_more_by(const struct ss_judge *judge, uint32_t r)
 }
 
 /*
- * How many times as long as the median of the others it computes. Kernels of one name can be
- * larger on a stage: without the whole they say nothing.
+ * Its compute time divided by the median of the others. Kernels of one name can be larger on one
+ * stage, so their ratio alone says nothing.
  */
 static double compute_ratio(const struct ss_judge *judge, uint32_t r)
 {
@@ -65,6 +65,10 @@ static double compute_ratio(const struct ss_judge *judge, uint32_t r)
 	return usual_ns > 0 ? (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / (double)usual_ns : 0;
 }
 
+/*
+ * Whether a stage computes longer in nearly all steps, by the same factor in all kernels, while the
+ * others wait.
+ */
 static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];

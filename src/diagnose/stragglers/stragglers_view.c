@@ -141,7 +141,7 @@ static void stragglers_add_row(const struct ss_joined *joined, const struct ss_s
 	ss_row_end(out);
 }
 
-/* With its unit: a millisecond is too much for small jobs, a second too little for none. */
+/* With its unit: small jobs are late by microseconds. */
 static const char *stragglers_time_text(struct ss_table *out, int64_t time_ns)
 {
 	if (time_ns < 1000000)
@@ -168,7 +168,7 @@ static const char *stragglers_spared_text(enum ss_spared spared)
 	}
 }
 
-/* Nobody is named: who comes nearest to it, and why it is not. */
+/* No rank is reported: which one comes closest, and why it is not. */
 static void stragglers_note_latest(const struct ss_joined *joined,
 				   const struct ss_straggler *latest, struct ss_table *out)
 {

@@ -16,47 +16,47 @@
 /* ...and at least this share of the worst of the step: less is not the first thing to fix. */
 #define WORST_PERCENT 50
 
-/* ...or when it is the last by so much of its lateness: the others may be apart, too. */
+/* ...or when it is the last by this share of its lateness: the others may be late, too. */
 #define LAST_PERCENT 30
 
-/* Less than this share of a step is not worth a word, nor are so few nanoseconds. */
+/* Lateness below this share of a step, or below this time, is ignored. */
 #define STEP_PERCENT_MIN 1
 #define LATE_NS_MIN 50000
 
-/* Of the steps: more is regular, less happens to anybody. */
+/* Of the steps: more is regular, less can happen to any rank. */
 #define PERSISTENT_PERCENT 80
 #define TRANSIENT_PERCENT 40
 
-/* Of fewer steps one cannot tell now and then from by chance. */
+/* With fewer steps, occasional lateness cannot be told from chance. */
 #define IRREGULAR_STEPS_MIN 4
 
-/* Another rank in each of so few steps is no chance when it has this share more to compute. */
+/* In so few steps, a different rank in each is no chance only if it computes this much longer. */
 #define ROTATING_STEPS_MIN 2
 #define ROTATING_FEW_PERCENT 10
 
 /*
- * A job in which somebody is late in most steps loses this share at least, or it is noise; so is a
- * rank without device that is late in some.
+ * Stragglers that rotate, and ranks without a device that are late in some steps, are noise below
+ * this share of a step.
  */
 #define ROTATING_STEP_PERCENT 3
 
-/* Of so few steps only what is large is no chance. */
+/* In so few steps, only large lateness is no chance. */
 #define FEW_STEPS 3
 #define FEW_STEP_PERCENT 10
 
-/* Who has not this much more of anything than the median rank is late by chance. */
+/* A rank that has nothing more than the median rank by this much is late by chance. */
 #define EXCESS_STEP_PERCENT 2
 
-/* Who costs the job less than this share of a step is not worth a word. */
+/* A rank that costs the job less than this share of a step is not reported. */
 #define GAIN_STEP_PERCENT 1
 
-/* A host is the culprit when it is idle by so much more than hosts are in this job anyway. */
+/* A host is the cause if its device is idle this much longer than those of the others. */
 #define HOST_MORE_PERCENT 50
 
-/* A host that begins each step later by so much of its lateness was late before. */
+/* A host that begins each step later by this share of its lateness was late before. */
 #define BEHIND_PERCENT 50
 
-/* A rank with more communication than the others waits for somebody; it holds up nobody. */
+/* A rank with more communication than the others waits for another rank and delays nobody. */
 #define COMM_PERCENT 50
 
 const char *ss_pattern_name(enum ss_pattern pattern)
@@ -114,7 +114,7 @@ static int64_t smaller_time(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* What is exposed on the median rank; without devices nothing is known to be hidden. */
+/* Exposed communication of the median rank; without devices it is not known what is hidden. */
 static int64_t usual_exposed(const struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -125,20 +125,20 @@ static int64_t usual_exposed(const struct ss_judge *judge)
 	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
 }
 
-/* How much more of it than the median of the others waits for communication. */
+/* How much more exposed communication it has than the median of the others. */
 static int64_t excess_exposed(const struct ss_judge *judge, uint32_t r)
 {
 	return ss_judge_own(judge, r, SS_FIGURE_EXPOSED) -
 	       ss_judge_others(judge, r, SS_FIGURE_EXPOSED);
 }
 
-/* Its own communication is longer than the others', by much of what it is late. */
+/* Whether its communication is longer than the others' by much of its lateness. */
 static bool rank_waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	return excess_exposed(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
-/* All ranks are idle for the same reason, this one a little longer: not its own trouble. */
+/* Whether all ranks are idle for the same reason, and this one only a little longer. */
 static bool is_idle_like_others(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	uint32_t part = SS_OWN_IDLE + (uint32_t)straggler->idle_cause;
@@ -149,8 +149,8 @@ static bool is_idle_like_others(const struct ss_judge *judge, const struct ss_st
 }
 
 /*
- * Waiting beside one's own computing costs nothing: no more can be gained than what the
- * others' communication is exposed beyond the rank's own. Without device that is not known.
+ * Waiting that compute hides costs nothing: the gain is at most how much more exposed communication
+ * the others have than this rank. Without a device this is not known.
  */
 static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggler)
 {
@@ -164,7 +164,7 @@ static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggle
 		straggler->gain_ns = most_ns;
 }
 
-/* Its lateness in the collective of each step to which it comes latest; mean. */
+/* Its lateness in its worst collective of each step; mean. */
 static int64_t mean_worst_lateness(const struct ss_lateness *lateness, uint32_t r)
 {
 	int64_t sum_ns = 0;
@@ -175,9 +175,9 @@ static int64_t mean_worst_lateness(const struct ss_lateness *lateness, uint32_t 
 }
 
 /*
- * A host that came late once, and is as fast as the others, stays behind by the same time as
- * long as nobody's host has to wait for it: that costs nobody anything. Where hosts do wait,
- * those of the others are stuck in calls while their devices wait for the late rank.
+ * A host that was late once and is as fast as the others stays behind by the same time, as long as
+ * no host waits for it: that costs nothing. If hosts do wait, those of the others are blocked in
+ * calls while their devices wait for the late rank.
  */
 static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 {
@@ -198,7 +198,7 @@ static bool is_regularly_late(struct ss_judge *judge, uint32_t r)
 	return steps * 100 >= judge->lateness.step_count * PERSISTENT_PERCENT;
 }
 
-/* Who is late in nearly all steps, and how late the others are in each. */
+/* Finds the ranks that are late in nearly all steps, and how late the others are in each. */
 static void find_regularly_late(struct ss_judge *judge)
 {
 	for (uint32_t r = 0; r < judge->lateness.rank_count; r++) {
@@ -214,8 +214,8 @@ static void find_regularly_late(struct ss_judge *judge)
 }
 
 /*
- * Of several ranks that are late in nearly all steps only one is the last: without it alone
- * nothing is gained. They are fixed together, so each counts beyond the last of the others.
+ * If several ranks are late in nearly all steps, fixing only the last gains nothing. They are fixed
+ * together, so each counts by how much it is later than the latest of the other ranks.
  */
 static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 {
@@ -264,7 +264,7 @@ static void measure_lateness(struct ss_judge *judge, uint32_t r, struct ss_strag
 	}
 }
 
-/* In some of few steps, or by little in very few: that happens to anybody. */
+/* In some of few steps, or by little in very few: that can happen to any rank. */
 static bool is_late_by_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	uint32_t steps = judge->lateness.step_count;
@@ -274,7 +274,7 @@ static bool is_late_by_chance(const struct ss_judge *judge, const struct ss_stra
 	       (steps < FEW_STEPS && straggler->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT);
 }
 
-/* Nothing that is done besides computing makes it late: input, compiling, garbage. */
+/* Whether its own pace makes it late, and not input, compiling or garbage collection. */
 static bool is_own_pace_cause(const struct ss_straggler *straggler)
 {
 	return straggler->cause == SS_LATE_KERNELS || straggler->cause == SS_LATE_UNKNOWN ||
@@ -282,6 +282,7 @@ static bool is_own_pace_cause(const struct ss_straggler *straggler)
 						     straggler->idle_cause == SS_IDLE_UNKNOWN));
 }
 
+/* Fills lateness, cause and gain of a rank; returns why it is not reported. */
 static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	bool on_host = judge->joined->ranks[r].device < 0;
@@ -309,7 +310,7 @@ static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct
 	return out->gain_ns < judge->step_ns / 100 * percent ? SS_SPARED_CHEAP : SS_SPARED_NOT;
 }
 
-/* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
+/* No devices, and the same work on all ranks: whoever is late is late by chance. */
 static bool all_have_same_work(struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -321,7 +322,7 @@ static bool all_have_same_work(struct ss_judge *judge)
 	return true;
 }
 
-/* Each step has its own culprit, which has more to compute, and together they cost enough. */
+/* Whether each step has its own late rank, which computes longer, and together they cost enough. */
 static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
@@ -367,7 +368,7 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 	out->late_ns /= out->steps;
 	out->gain_ns = smaller_time(out->gain_ns / lateness->step_count, usual_exposed(judge));
 	out->lost_ns /= lateness->step_count;
-	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	/* no rank is late in more than half of the steps, rounded up */
 	return most * 2 <= lateness->step_count + 1 && most < lateness->step_count &&
 	       lateness->step_count >= ROTATING_STEPS_MIN &&
 	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
@@ -385,6 +386,7 @@ static int straggler_compare_cost(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+/* Finds the lateness, allocates what judging needs, and measures the figures. False: no memory. */
 static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -417,7 +419,7 @@ static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *v
 	return true;
 }
 
-/* Who is late most, by itself, over all steps: reported if no rank is named. */
+/* The latest rank by its own lateness over all steps: noted if no rank is reported. */
 static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
@@ -444,7 +446,10 @@ static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
 	out->late_ns = latest_ns;
 }
 
-/* Stages of a pipeline compute different things: those have rules of their own. */
+/*
+ * Finds ranks with slow devices that are not reported yet. Stages of a pipeline compute different
+ * things and have rules of their own.
+ */
 static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -511,7 +516,7 @@ bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joine
 		};
 	if (!ss_judge_stages(&judge, &verdict->stage))
 		return false;
-	/* somebody whom all wait for is named already */
+	/* a rank that all wait for is reported already */
 	if (verdict->count)
 		verdict->stage.rank = SS_NO_ROW;
 	if (!find_hidden_slow_devices(&judge, verdict) || judge.failed)

@@ -168,7 +168,7 @@ static int collective_class_compare_wait(const void *a, const void *b)
 	return collective_compare_class(&x->first, &y->first);
 }
 
-/* The classes of the meetings, which are sorted by class; returns how many. */
+/* Finds the classes of collectives that are sorted by class; returns how many. */
 static uint32_t find_collective_classes(const struct ss_meeting *const *sorted, uint32_t count,
 					struct collective_class *classes)
 {

@@ -55,7 +55,7 @@ static bool aligned_gaps(const struct ss_joined *joined, uint32_t r, struct ss_a
 	return out->items != NULL;
 }
 
-/* What both have in common; both are in the order of time. */
+/* Reduces `common` to what both have; both are sorted by time. */
 static bool intersect_stretches(struct common_stretches *common, const struct common_stretches *own,
 				struct ss_arena *arena)
 {
@@ -87,6 +87,7 @@ static bool is_compared_rank(const struct ss_joined *joined, uint32_t r)
 	return joined->ranks[r].device >= 0 && joined->clocks[r].component == 0;
 }
 
+/* Intersects the gaps of all ranks that can be compared. False: no memory. */
 static bool find_common_idle(const struct ss_joined *joined, struct ss_arena *arena,
 			     struct common_stretches *common, uint32_t *ranks)
 {
@@ -106,7 +107,7 @@ static bool find_common_idle(const struct ss_joined *joined, struct ss_arena *ar
 	return true;
 }
 
-/* The gap of a rank that holds the moment, or NULL. */
+/* The gap of a rank at the moment, or NULL. */
 static const struct ss_rank_gap *rank_gap_at(const struct ss_joined *joined, uint32_t r,
 					     int64_t moment_ns)
 {
@@ -117,7 +118,7 @@ static const struct ss_rank_gap *rank_gap_at(const struct ss_joined *joined, uin
 	return low < rank->gap_count ? &rank->gaps[low] : NULL;
 }
 
-/* The cause that most ranks have then, and how many. */
+/* The cause that most ranks have at the moment, and how many have it. */
 static uint32_t common_cause_at(const struct ss_joined *joined, int64_t moment_ns, uint32_t *votes)
 {
 	uint32_t counts[SS_IDLE_CAUSES] = { 0 }, best = 0;

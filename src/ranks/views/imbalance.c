@@ -28,13 +28,13 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_PHASE, GROUP_MODULE, GROUP_KERNEL };
 
-/* One thing on one rank. */
+/* A phase, module or kernel on one rank. */
 struct imbalance_load {
 	uint32_t name, rank;
-	int64_t time_ns, calls; /* a step; calls in thousandths */
+	int64_t time_ns, calls; /* per step; calls in thousandths */
 };
 
-/* One thing on all ranks. */
+/* A phase, module or kernel on all ranks. */
 struct imbalance_spread {
 	uint32_t name, ranks, worst;
 	int64_t min_ns, median_ns, max_ns, excess_ns;
@@ -70,7 +70,7 @@ static bool imbalance_add_list(struct imbalance *view, uint32_t r,
 {
 	const struct ss_strings *texts = &view->joined->ranks[r].texts;
 
-	/* communication is as long as the others make it */
+	/* how long communication takes depends on the other ranks */
 	for (uint32_t i = 0; i < count; i++)
 		if (!items[i].comm &&
 		    !imbalance_add_load(view, r, ss_strings_text(texts, items[i].name),
@@ -162,6 +162,7 @@ static void imbalance_add_row(const struct imbalance *view, const struct imbalan
 	ss_row_end(out);
 }
 
+/* One row per name that several ranks have, the largest excess first. False: no memory. */
 static bool imbalance_fill(struct imbalance *view, uint32_t group, struct ss_table *out)
 {
 	struct imbalance_spread *spreads;

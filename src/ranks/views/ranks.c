@@ -56,9 +56,9 @@ const struct ss_rank_part ss_rank_parts[SS_RANK_PARTS] = {
 
 struct rank_sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
-	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
+	int64_t exposed_wait_ns; /* the part of wait_ns in which collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, last_known;
-	int64_t meetings; /* that show who waits; without any, nothing is known of waits */
+	int64_t meetings; /* that are matched; without any, nothing is known about waits */
 };
 
 static void ranks_add_step_sums(const struct ss_rank_step *step, struct rank_sums *sums)
@@ -73,7 +73,7 @@ static void ranks_add_step_sums(const struct ss_rank_step *step, struct rank_sum
 		ss_ns_add(&sums->idle_ns, step->idle_ns[k]);
 }
 
-/* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
+/* The collective of an arrival if all members wait for the last one, else NULL. */
 static const struct ss_meeting *symmetric_collective_at(const struct ss_joined *joined, uint32_t r,
 							uint32_t i)
 {
@@ -107,11 +107,11 @@ static void add_rank_collectives(const struct ss_joined *joined, uint32_t r, str
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
 		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
 
-		/* around a root nobody waits, which is known as well */
+		/* in a collective with a root nobody waits, which is known, too */
 		sums->meetings += joined->meeting_of[r][i] != SS_NO_MEETING;
 		if (!meeting)
 			continue;
-		/* means of a step are of what lies in steps */
+		/* means per step count what lies in steps */
 		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
 			add_rank_waits(meeting, &joined->ranks[r].arrivals[i], sums);
 		count_last_arrival(meeting, r, sums);
@@ -148,11 +148,11 @@ static void ranks_add_row(const struct ss_digest *rank, const struct ss_rank_ste
 	ss_row_end(out);
 }
 
-/* The mean step in parts; what rounding leaves is in the last. */
+/* Splits the mean step into parts that add up to it. */
 static void ranks_find_parts(const struct rank_sums *sums, uint32_t count,
 			     int64_t parts[SS_RANK_PARTS])
 {
-	/* collectives that run side by side wait at once */
+	/* collectives that run side by side wait at the same time */
 	int64_t wait_ns = sums->exposed_wait_ns < sums->exposed_ns ? sums->exposed_wait_ns
 								   : sums->exposed_ns;
 	int64_t left_ns = sums->step_ns / count;
@@ -217,7 +217,7 @@ static int rank_step_compare_number(const void *number, const void *step)
 	return a < b ? -1 : a > b;
 }
 
-/* A row a step: what ranks_add_rank has means of. */
+/* One row per step, with the figures that ranks_add_rank() has means of. */
 static bool ranks_add_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
@@ -248,7 +248,7 @@ static bool ranks_add_steps(const struct ss_joined *joined, uint32_t r, struct s
 	return true;
 }
 
-/* What a rank waited for another one, in collectives of steps. */
+/* How long a rank waited for another one, in collectives of steps. */
 struct rank_wait {
 	int64_t wait_ns, count;
 };
@@ -268,7 +268,10 @@ static void ranks_add_pair(const struct ss_joined *joined, uint32_t r, uint32_t 
 	ss_row_end(out);
 }
 
-/* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
+/*
+ * One row for each rank that this one waited for; `pairs` has one item per rank and one for unknown
+ * ranks.
+ */
 static void ranks_add_pairs(const struct ss_joined *joined, uint32_t r, struct rank_wait *pairs,
 			    struct ss_table *out)
 {
@@ -280,7 +283,7 @@ static void ranks_add_pairs(const struct ss_joined *joined, uint32_t r, struct r
 		const struct ss_arrival *arrival = &rank->arrivals[i];
 		struct rank_wait *pair;
 
-		/* who came last waited for nobody: its own sum stays 0 */
+		/* the last rank to arrive waited for nobody: its own sum stays 0 */
 		if (!meeting || arrival->step == UINT32_MAX)
 			continue;
 		pair = &pairs[meeting->last_rank == SS_NO_ROW ? joined->rank_count
