@@ -432,8 +432,7 @@ static bool find_releases(struct arrival_finder *finder)
 }
 
 /* The length of the set before a moment; sums[i] is the length before its i-th interval. */
-static int64_t cover_length_before(const struct ss_cover *set, const int64_t *sums,
-				   int64_t moment_ns)
+static int64_t own_cover_before(const struct ss_cover *set, const int64_t *sums, int64_t moment_ns)
 {
 	uint32_t low = 0, high = set->count;
 	int64_t end_ns;
@@ -461,15 +460,12 @@ static bool share_own_part(struct arrival_finder *finder, const struct ss_cover 
 
 		if (part == SS_OWN_COMPUTE)
 			arrival->hidden_ns =
-				cover_length_before(set, sums, arrival->end_ns - digest->start_ns) -
-				cover_length_before(set, sums,
-						    arrival->start_ns - digest->start_ns);
+				own_cover_before(set, sums, arrival->end_ns - digest->start_ns) -
+				own_cover_before(set, sums, arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
 			finder->own_ns[(size_t)i * SS_OWN_PARTS + part] =
-				cover_length_before(set, sums,
-						    arrival->start_ns - digest->start_ns) -
-				cover_length_before(set, sums,
-						    arrival->release_ns - digest->start_ns);
+				own_cover_before(set, sums, arrival->start_ns - digest->start_ns) -
+				own_cover_before(set, sums, arrival->release_ns - digest->start_ns);
 	}
 	return true;
 }

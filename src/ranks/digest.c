@@ -270,7 +270,7 @@ static bool digest_add_kernels(struct ss_digest *digest, const struct ss_trace *
 	return true;
 }
 
-struct kernel_counting {
+struct digest_counting {
 	struct ss_digest *digest;
 	const struct ss_trace *trace;
 	struct ss_rank_kernel *tallies; /* per name */
@@ -281,7 +281,7 @@ struct kernel_counting {
 };
 
 /* Counts for the module of the host row that launched it (`by`). */
-static void count_module_call(struct kernel_counting *counting, uint32_t by, int64_t time_ns)
+static void count_module_call(struct digest_counting *counting, uint32_t by, int64_t time_ns)
 {
 	const struct ss_places *places = counting->places;
 	uint32_t module = places && by < places->row_count ? ss_places_module(places, by)
@@ -295,7 +295,7 @@ static void count_module_call(struct kernel_counting *counting, uint32_t by, int
 	tally->total_ns = ss_ns_sum(tally->total_ns, time_ns);
 }
 
-static void count_kernel_call(struct kernel_counting *counting, uint32_t row, enum ss_phase phase,
+static void count_kernel_call(struct digest_counting *counting, uint32_t row, enum ss_phase phase,
 			      int64_t time_ns)
 {
 	struct ss_rank_kernel *tally = &counting->tallies[counting->trace->slices.name[row]];
@@ -311,7 +311,7 @@ static void count_kernel_call(struct kernel_counting *counting, uint32_t row, en
  * How long operators take when they have a core. A scheduler that takes it away makes some calls
  * milliseconds longer, but does not move the lower quartile of each name.
  */
-static bool find_typical_op_time(struct kernel_counting *counting, const struct ss_ops *ops,
+static bool find_typical_op_time(struct digest_counting *counting, const struct ss_ops *ops,
 				 struct ss_arena *scratch)
 {
 	const struct ss_slices *slices = &counting->trace->slices;
@@ -343,7 +343,7 @@ static bool find_typical_op_time(struct kernel_counting *counting, const struct 
 	return true;
 }
 
-static enum ss_status count_operators(struct kernel_counting *counting, struct ss_arena *scratch,
+static enum ss_status count_operators(struct digest_counting *counting, struct ss_arena *scratch,
 				      struct ss_error *err)
 {
 	const struct ss_slices *slices = &counting->trace->slices;
@@ -363,7 +363,7 @@ static enum ss_status count_operators(struct kernel_counting *counting, struct s
 }
 
 /* Counts kernels of counted steps by name; compute kernels also by phase and module. */
-static void count_device_kernels(struct kernel_counting *counting)
+static void count_device_kernels(struct digest_counting *counting)
 {
 	const struct ss_trace *trace = counting->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -401,7 +401,7 @@ static enum ss_status digest_measure_kernels(struct ss_digest *digest,
 					     struct ss_arena *scratch, struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct kernel_counting counting = { .digest = digest,
+	struct digest_counting counting = { .digest = digest,
 					    .trace = trace,
 					    .facts = subject->facts };
 

@@ -101,8 +101,8 @@ static uint32_t piece_name_id(struct path_sums *sums, const struct ss_critical_p
 }
 
 /* Adds a piece to the row of its part, name or rank. */
-static void path_add_piece(struct path_sums *sums, const struct ss_critical_piece *piece,
-			   enum path_group group)
+static void critical_path_add_piece(struct path_sums *sums, const struct ss_critical_piece *piece,
+				    enum path_group group)
 {
 	struct path_key key = { group == GROUP_RANK ? piece->rank : SS_NO_ROW,
 				group == GROUP_RANK ? 0 : (uint32_t)piece->part, 0, 0 };
@@ -210,7 +210,7 @@ static enum ss_status critical_path_sum_up(const struct ss_replay *replay,
 	sums.failed = !count || !sums.known || !ss_strings_init(&sums.names, path->memory) ||
 		      !ss_records_init(&sums.keys, path->memory, sizeof(struct path_key));
 	for (uint32_t i = 0; i < path->count && !sums.failed; i++)
-		path_add_piece(&sums, &path->pieces[i], group);
+		critical_path_add_piece(&sums, &path->pieces[i], group);
 	if (!sums.failed)
 		critical_path_add_rows(&sums, group, out);
 	ss_memory_free(path->memory, sums.rows, sums.row_capacity * sizeof(*sums.rows));

@@ -10,14 +10,14 @@
 enum place_state { STATE_NEW = 0, STATE_OPEN, STATE_PLACED };
 
 /* A task of the job. */
-struct task_place {
+struct order_place {
 	uint32_t rank; /* or the number of ranks: `task` is a meeting */
 	uint32_t task;
 };
 
 /* A task whose edges are being followed. */
 struct order_visit {
-	struct task_place place;
+	struct order_place place;
 	uint32_t next; /* edge, or member, to be followed next */
 	uint32_t last; /* the edge that was followed last */
 	enum { VISIT_EDGES, VISIT_COLLECTIVE, VISIT_DONE } part; /* of a task: what comes next */
@@ -34,12 +34,12 @@ struct task_sorter {
 	bool failed;
 };
 
-static uint32_t place_number(const struct ss_replay *replay, struct task_place place)
+static uint32_t place_number(const struct ss_replay *replay, struct order_place place)
 {
 	return replay->first[place.rank] + place.task;
 }
 
-static void push_place(struct task_sorter *sorter, struct task_place place)
+static void push_place(struct task_sorter *sorter, struct order_place place)
 {
 	if (sorter->depth == sorter->capacity &&
 	    !ss_memory_reserve(sorter->replay->memory, (void **)&sorter->stack, &sorter->capacity,
@@ -58,7 +58,7 @@ static void push_place(struct task_sorter *sorter, struct task_place place)
 
 /* The next thing that a meeting waits for; false: no more. */
 static bool next_awaited_arrival(const struct task_sorter *sorter, struct order_visit *visit,
-				 struct task_place *out)
+				 struct order_place *out)
 {
 	const struct ss_replay_meeting *meeting = &sorter->replay->meetings[visit->place.task];
 	const struct ss_replay_member *member;
@@ -66,12 +66,12 @@ static bool next_awaited_arrival(const struct task_sorter *sorter, struct order_
 	if (visit->next >= meeting->count)
 		return false;
 	member = &sorter->replay->members[meeting->first + visit->next++];
-	*out = (struct task_place){ member->rank, member->task };
+	*out = (struct order_place){ member->rank, member->task };
 	return true;
 }
 
 /* The member + 1 that a transfer is; 0: the task waits for no meeting. */
-static uint32_t transfer_member(const struct ss_replay *replay, struct task_place place)
+static uint32_t transfer_member(const struct ss_replay *replay, struct order_place place)
 {
 	const struct ss_replay_transfer *transfer = NULL;
 
@@ -82,7 +82,7 @@ static uint32_t transfer_member(const struct ss_replay *replay, struct task_plac
 
 /* The next thing that a task waits for; edges first, then its meeting. */
 static bool next_awaited_task(const struct task_sorter *sorter, struct order_visit *visit,
-			      struct task_place *out)
+			      struct order_place *out)
 {
 	struct ss_replay *replay = sorter->replay;
 	const struct ss_packed *graph = &replay->ranks[visit->place.rank];
@@ -95,14 +95,14 @@ static bool next_awaited_task(const struct task_sorter *sorter, struct order_vis
 			visit->part = VISIT_COLLECTIVE;
 		visit->last = visit->next;
 		visit->next = (uint32_t)(at - graph->edges);
-		*out = (struct task_place){ visit->place.rank, edge.from };
+		*out = (struct order_place){ visit->place.rank, edge.from };
 		return true;
 	}
 	member = visit->part == VISIT_DONE ? 0 : transfer_member(replay, visit->place);
 	visit->part = VISIT_DONE;
 	if (!member)
 		return false;
-	*out = (struct task_place){ replay->rank_count, replay->members[member - 1].meeting };
+	*out = (struct order_place){ replay->rank_count, replay->members[member - 1].meeting };
 	return true;
 }
 
@@ -141,7 +141,7 @@ static void leave_out_edge(struct task_sorter *sorter, const struct order_visit 
 }
 
 /* Appends a task to the order: to the last stretch if it follows its tasks. */
-static void append_to_order(struct task_sorter *sorter, struct task_place place)
+static void append_to_order(struct task_sorter *sorter, struct order_place place)
 {
 	struct ss_replay *replay = sorter->replay;
 	struct ss_replay_stretch *last = replay->stretch_count
@@ -174,12 +174,12 @@ static void append_to_order(struct task_sorter *sorter, struct task_place place)
 }
 
 /* Places a task after everything that it waits for, depth first. */
-static void place_with_awaited(struct task_sorter *sorter, struct task_place from)
+static void place_with_awaited(struct task_sorter *sorter, struct order_place from)
 {
 	push_place(sorter, from);
 	while (sorter->depth && !sorter->failed) {
 		struct order_visit *visit = &sorter->stack[sorter->depth - 1];
-		struct task_place to;
+		struct order_place to;
 		bool more = visit->place.rank == sorter->replay->rank_count
 				    ? next_awaited_arrival(sorter, visit, &to)
 				    : next_awaited_task(sorter, visit, &to);
@@ -204,7 +204,7 @@ static void place_with_awaited(struct task_sorter *sorter, struct task_place fro
 }
 
 /* Whether all that a task waits for is placed; never of a transfer, which may wait for others. */
-static bool is_place_ready(const struct task_sorter *sorter, struct task_place place)
+static bool is_place_ready(const struct task_sorter *sorter, struct order_place place)
 {
 	const struct ss_replay *replay = sorter->replay;
 	const struct ss_packed *graph = &replay->ranks[place.rank];
@@ -228,7 +228,7 @@ static bool is_place_ready(const struct task_sorter *sorter, struct task_place p
 }
 
 /* Most tasks wait for earlier ones only, and need no stack. */
-static void place_next(struct task_sorter *sorter, struct task_place from)
+static void place_next(struct task_sorter *sorter, struct order_place from)
 {
 	if (from.rank == sorter->replay->rank_count || !is_place_ready(sorter, from)) {
 		place_with_awaited(sorter, from);
@@ -270,7 +270,7 @@ bool ss_replay_sort(struct ss_replay *replay)
 
 		for (uint32_t i = 0; i < count && !sorter.failed; i++)
 			if (sorter.states[replay->first[rank] + i] == STATE_NEW)
-				place_next(&sorter, (struct task_place){ rank, i });
+				place_next(&sorter, (struct order_place){ rank, i });
 	}
 	ss_memory_fit(replay->memory, (void **)&replay->order, &replay->stretch_capacity,
 		      replay->stretch_count, sizeof(*replay->order));

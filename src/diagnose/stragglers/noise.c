@@ -133,7 +133,7 @@ static bool is_busy_outside_ops(struct ss_judge *judge, uint32_t r)
 }
 
 /* What two ranks are compared by. */
-struct work_key {
+struct rank_work_key {
 	uint64_t work, has_sizes, step_count;
 	int64_t calls[SS_PHASE_COUNT];
 };
@@ -145,14 +145,16 @@ static bool find_work_classes(struct ss_judge *judge)
 	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	uint32_t *counts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	struct ss_records works;
-	bool whole = ss_records_init(&works, joined->memory, sizeof(struct work_key));
+	bool whole = ss_records_init(&works, joined->memory, sizeof(struct rank_work_key));
 
 	judge->as_many = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	judge->works = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	whole = whole && firsts && counts && judge->as_many && judge->works;
 	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
-		struct work_key work = { rank->work, rank->has_sizes, rank->step_count, { 0 } };
+		struct rank_work_key work = {
+			rank->work, rank->has_sizes, rank->step_count, { 0 }
+		};
 		uint32_t known = works.count;
 
 		for (int i = 0; i < SS_PHASE_COUNT; i++)

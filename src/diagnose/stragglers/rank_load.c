@@ -48,8 +48,8 @@ static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint3
 	       kind;
 }
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				 uint32_t phase, enum ss_load_kind kind)
+const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
+				      uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
 	return &loads->items[load_index(loads, rank, step, phase, kind)];
 }
@@ -116,7 +116,7 @@ static void add_rank_loads(struct ss_rank_loads *loads, uint32_t rank)
 		enum ss_task_kind task = ss_packed_kind(graph, i);
 		enum ss_load_kind kind = load_kind_of_task(task);
 		uint32_t step = ss_packed_run(graph, i)->step;
-		struct ss_load *load;
+		struct ss_rank_load *load;
 
 		if (kind == SS_LOAD_KINDS || step >= graph->step_count)
 			continue;
@@ -136,7 +136,7 @@ bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *
 	for (uint32_t i = 0; i < loads->rank_count; i++)
 		if (loads->graphs[i].step_count > loads->step_count)
 			loads->step_count = loads->graphs[i].step_count;
-	loads->items = SS_ARENA_NEW(arena, struct ss_load,
+	loads->items = SS_ARENA_NEW(arena, struct ss_rank_load,
 				    load_index(loads, loads->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
 	loads->values = SS_ARENA_NEW(arena, int64_t, (size_t)loads->rank_count + 1);
 	loads->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
@@ -156,7 +156,7 @@ bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *
 
 /* --- what is usual --------------------------------------------------------------------- */
 
-static bool has_similar_count(const struct ss_load *a, const struct ss_load *b)
+static bool has_similar_count(const struct ss_rank_load *a, const struct ss_rank_load *b)
 {
 	double most = a->count > b->count ? a->count : b->count;
 
@@ -182,7 +182,7 @@ static double bits_to_time(int64_t bits)
 }
 
 /* The load of a rank, as it is compared in the class. */
-static double load_in_class(const struct ss_load_class *class, const struct ss_load *load)
+static double load_in_class(const struct ss_load_class *class, const struct ss_rank_load *load)
 {
 	return class->is_scaled && load->count && class->count
 		       ? load->ns * class->count / load->count
@@ -194,7 +194,7 @@ static double load_in_class(const struct ss_load_class *class, const struct ss_l
  * another number of them, hosts are compared by what a launch takes, devices by all that ran.
  */
 static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
-					    const struct ss_load *own, uint32_t step,
+					    const struct ss_rank_load *own, uint32_t step,
 					    uint32_t phase, enum ss_load_kind kind)
 {
 	struct ss_load_class class = { .count = own->count };
@@ -211,7 +211,7 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 	among_peers = (alike - 1) * 2 >= all - 1 || alike - 1 >= 3;
 	class.is_scaled = !among_peers && kind == SS_LOAD_HOST;
 	for (uint32_t i = 0; i < loads->rank_count; i++) {
-		const struct ss_load *load = ss_load_of(loads, i, step, phase, kind);
+		const struct ss_rank_load *load = ss_load_of(loads, i, step, phase, kind);
 		double value = load_in_class(&class, load);
 
 		if (step >= loads->graphs[i].step_count ||
@@ -234,8 +234,8 @@ static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
 
 /* The same from the cache; without memory it is computed each time. */
 static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
-					  const struct ss_load *own, uint32_t step, uint32_t phase,
-					  enum ss_load_kind kind)
+					  const struct ss_rank_load *own, uint32_t step,
+					  uint32_t phase, enum ss_load_kind kind)
 {
 	struct ss_load_class **first = &loads->classes[load_index(loads, 0, step, phase, kind)];
 	struct ss_load_class class, *kept;
@@ -256,7 +256,7 @@ static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
 struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
 				    uint32_t phase, enum ss_load_kind kind)
 {
-	const struct ss_load *own = ss_load_of(loads, rank, step, phase, kind);
+	const struct ss_rank_load *own = ss_load_of(loads, rank, step, phase, kind);
 	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
 	struct ss_usual usual = { own->ns, own->ns, own->ns };
 	double value = load_in_class(&class, own);

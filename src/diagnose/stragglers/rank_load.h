@@ -47,7 +47,7 @@ enum ss_load_kind {
 	SS_LOAD_KINDS,
 };
 
-struct ss_load {
+struct ss_rank_load {
 	double ns;
 	uint32_t count; /* tasks that are calls, or device work */
 };
@@ -66,7 +66,7 @@ struct ss_load_class {
 struct ss_rank_loads {
 	const struct ss_packed *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
-	struct ss_load *items;           /* by rank, step, phase, kind */
+	struct ss_rank_load *items;      /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
 	int64_t *values;  /* scratch, one per rank */
 	struct ss_load_class **classes; /* those that are known, by step, phase, kind */
@@ -84,8 +84,8 @@ SS_MUST_USE
 bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena);
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
-				 uint32_t phase, enum ss_load_kind kind);
+const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
+				      uint32_t step, uint32_t phase, enum ss_load_kind kind);
 
 /* What other ranks have there: the median, the maximum and the mean. */
 struct ss_usual {

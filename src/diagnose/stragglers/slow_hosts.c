@@ -12,7 +12,7 @@
 /* --- stretches of threads ------------------------------------------------------------- */
 
 /* What a thread does from one launch to the next: tasks from..to, the last is a launch. */
-struct launch_stretch {
+struct host_stretch {
 	uint32_t from, to;
 	int64_t work_ns;
 };
@@ -26,14 +26,14 @@ static bool is_launch_work(const struct ss_packed_task *task, const struct ss_ho
 
 /* The next stretch with work in it; false: there is none. `at` begins as 0. */
 static bool next_launch_stretch(const struct ss_packed *graph, const struct ss_host_limits *limits,
-				struct launch_stretch *stretch, uint32_t *at)
+				struct host_stretch *stretch, uint32_t *at)
 {
-	*stretch = (struct launch_stretch){ .from = *at };
+	*stretch = (struct host_stretch){ .from = *at };
 	for (; *at < graph->task_count && ss_packed_kind(graph, *at) <= SS_TASK_JOIN; ++*at) {
 		const struct ss_packed_task task = ss_packed_task_from(graph, *at, 0);
 
 		if (*at && task.track != ss_packed_run(graph, *at - 1)->track)
-			*stretch = (struct launch_stretch){ .from = *at };
+			*stretch = (struct host_stretch){ .from = *at };
 		if (is_launch_work(&task, limits))
 			stretch->work_ns = ss_ns_sum(stretch->work_ns, task.own_ns);
 		if (task.kind != SS_TASK_LAUNCH)
@@ -43,7 +43,7 @@ static bool next_launch_stretch(const struct ss_packed *graph, const struct ss_h
 			++*at;
 			return true;
 		}
-		*stretch = (struct launch_stretch){ .from = *at + 1 };
+		*stretch = (struct host_stretch){ .from = *at + 1 };
 	}
 	return false;
 }
@@ -54,8 +54,7 @@ struct host_load {
 };
 
 /* Only the main thread: of other threads only operators are recorded. */
-static bool is_main_thread_pause(const struct ss_packed *graph,
-				 const struct launch_stretch *stretch)
+static bool is_main_thread_pause(const struct ss_packed *graph, const struct host_stretch *stretch)
 {
 	return ss_packed_run(graph, stretch->to)->track == graph->main;
 }
@@ -64,7 +63,7 @@ static struct host_load host_load_of(const struct ss_packed *graph,
 				     const struct ss_host_limits *limits)
 {
 	struct host_load load = { 0 };
-	struct launch_stretch stretch;
+	struct host_stretch stretch;
 	uint32_t at = 0;
 
 	while (next_launch_stretch(graph, limits, &stretch, &at)) {
@@ -209,7 +208,7 @@ static bool is_claimable(const struct ss_judgement *judgement, uint32_t rank, ui
 
 /* Claims the launches of a stretch and the work between them. */
 static void claim_launch_stretch(struct ss_judgement *judgement, struct ss_finding *finding,
-				 uint32_t rank, const struct launch_stretch *stretch,
+				 uint32_t rank, const struct host_stretch *stretch,
 				 const struct ss_host_limits *limits)
 {
 	for (uint32_t i = stretch->from; i <= stretch->to; i++) {
@@ -234,7 +233,7 @@ void ss_slow_hosts_claim(const struct ss_slow_hosts *hosts, struct ss_judgement 
 			 const struct ss_host_limits *limits)
 {
 	const struct ss_packed *graph = &judgement->graphs[rank];
-	struct launch_stretch stretch;
+	struct host_stretch stretch;
 	uint32_t at = 0;
 
 	while (next_launch_stretch(graph, limits, &stretch, &at))
