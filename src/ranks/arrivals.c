@@ -42,7 +42,7 @@ struct known_group {
 
 enum { TRACK_ALL_TO_ALL = 1, TRACK_PAIRS = 2 };
 
-/* --- who with whom --------------------------------------------------------------- */
+/* --- groups ---------------------------------------------------------------------- */
 
 static uint32_t arrivals_copy_text(struct arrival_finder *finder, uint32_t id)
 {
@@ -377,7 +377,7 @@ static int arrival_compare_start(const void *a, const void *b)
 	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-/* --- what was done between ----------------------------------------------------------- */
+/* --- what was done between collectives ----------------------------------------------- */
 
 /* Fills disjoint sets, in the order of enum ss_own: what each moment was spent on. */
 static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])

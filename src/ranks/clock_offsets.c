@@ -15,7 +15,7 @@
 #include "ranks/join.h"
 
 /* Ends converge in two or three rounds; groups that only one rank connects need more. */
-#define SWEEPS 8
+#define ROUNDS_MAX 8
 
 /* A rank that is further off than this from its host's clock does not share it. */
 #define SAME_CLOCK_NS 200000
@@ -163,7 +163,7 @@ static void guess_all_offsets(struct clock_solver *solver)
 	guess_offsets(solver);
 }
 
-/* --- sweeps ------------------------------------------------------------------------- */
+/* --- fit ---------------------------------------------------------------------------- */
 
 /* The end of each anchor on the common clock: the median of its members. */
 static void find_collective_ends(struct clock_solver *solver)
@@ -267,7 +267,7 @@ static void rebase_components(struct clock_solver *solver)
 /* Finds ends from offsets and offsets from ends in turn, until nothing moves. */
 static void fit_offsets(struct clock_solver *solver)
 {
-	for (int round = 0; round < SWEEPS; round++) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
 		bool moved = false;
 
 		find_collective_ends(solver);
@@ -283,7 +283,7 @@ static void fit_offsets(struct clock_solver *solver)
 	}
 }
 
-/* --- who shares a clock ---------------------------------------------------------------- */
+/* --- ranks that share a clock ---------------------------------------------------------- */
 
 /* Collectives on the host end too raggedly to show different clocks on one machine. */
 static bool has_own_clock(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
@@ -422,7 +422,7 @@ static void find_clock_drift(struct clock_solver *solver, uint32_t node, struct 
 	}
 }
 
-/* --- what is known of the result ------------------------------------------------------- */
+/* --- errors ---------------------------------------------------------------------------- */
 
 static int64_t integer_root(uint32_t square)
 {

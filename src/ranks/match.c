@@ -26,7 +26,7 @@ struct matcher {
 	bool failed;
 };
 
-/* --- meetings ----------------------------------------------------------------------- */
+/* --- collectives -------------------------------------------------------------------- */
 
 /* A member of a collective that is not stored yet. */
 struct participant {
@@ -87,7 +87,7 @@ static bool store_collectives(struct ss_joined *joined, uint32_t group,
 	return true;
 }
 
-/* --- who is left ---------------------------------------------------------------------- */
+/* --- unmatched arrivals --------------------------------------------------------------- */
 
 /* Not sends and receives in a group of more than two: their partners are not recorded. */
 static bool can_match(const struct ss_joined *joined, uint32_t group,

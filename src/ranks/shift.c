@@ -120,7 +120,7 @@ uint32_t ss_visits_pair(const struct ss_visits *base, const struct ss_visits *ot
 /* --- in order ----------------------------------------------------------------------- */
 
 struct ordinal {
-	uint64_t what;
+	uint64_t operation;
 	uint32_t arrival, place; /* by start; by end */
 };
 
@@ -128,8 +128,8 @@ static int ordinal_compare(const void *a, const void *b)
 {
 	const struct ordinal *x = a, *y = b;
 
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
+	if (x->operation != y->operation)
+		return x->operation < y->operation ? -1 : 1;
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
@@ -168,7 +168,7 @@ uint32_t ss_visits_pair_in_order(const struct ss_visits *base, const struct ss_v
 	b = order_by_kind(other, shapes, scratch);
 	*failed |= !a || !b;
 	for (uint32_t i = 0; !*failed && i < base->count; i++) {
-		if (a[i].what != b[i].what)
+		if (a[i].operation != b[i].operation)
 			return 0;
 		/* the root of a broadcast may leave before the others arrive */
 		if (ss_collective_is_symmetric(visit_at(base, a[i].place)->kind) &&
@@ -295,7 +295,7 @@ static void count_votes(struct shift_ballot *ballot)
 	}
 }
 
-/* --- trying out ----------------------------------------------------------------------- */
+/* --- trying shifts -------------------------------------------------------------------- */
 
 struct shift_trial {
 	uint32_t *partner, *back;

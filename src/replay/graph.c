@@ -211,7 +211,7 @@ static bool graph_sort_edges(struct ss_build *build)
 		graph->tasks[i].edges = at;
 	}
 	graph->tasks[graph->task_count].edges = at;
-	/* from the last one on: those of a task stay in the order in which they came */
+	/* backwards: the edges of a task stay in the order in which they were added */
 	for (uint32_t i = build->edge_count; i-- > 0;) {
 		const struct ss_build_edge *edge = &build->edges[i];
 

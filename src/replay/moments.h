@@ -17,7 +17,7 @@
 
 struct ss_moments_block {
 	int64_t base_ns; /* INT64_MIN: nothing is set, or it is wide */
-	uint32_t wide;   /* number + 1 of its moments in `wide_ns`; 0: they are behind the base */
+	uint32_t wide;   /* number + 1 of its moments in `wide_ns`; 0: they count from the base */
 };
 
 struct ss_moments {

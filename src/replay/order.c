@@ -30,7 +30,7 @@ struct task_sorter {
 	uint32_t *edges_at; /* per task: its first edge */
 	struct order_visit *stack;
 	uint32_t depth, capacity;
-	uint32_t next; /* task behind the last of the order */
+	uint32_t next; /* task after the last of the order */
 	bool failed;
 };
 

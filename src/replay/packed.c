@@ -37,7 +37,7 @@ static inline int64_t read_packed_difference(const uint8_t **at)
 	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
 }
 
-/* How far a row is behind another one; SS_NO_ROW is the one before 0. */
+/* The difference of two rows; SS_NO_ROW is the one before 0. */
 static int64_t row_difference(uint32_t row, uint32_t before)
 {
 	return (int32_t)(row - before);
@@ -118,7 +118,7 @@ static bool starts_new_run(const struct ss_graph *graph, uint32_t task)
 	return !task || own->track != own[-1].track || own->step != own[-1].step;
 }
 
-/* How far its moment is behind the end of the task before it. */
+/* From the end of the task before it to its moment. */
 static int64_t moment_difference(const struct ss_task *task)
 {
 	const struct ss_task *before = task - 1;
@@ -335,7 +335,7 @@ void ss_packed_release(struct ss_packed *packed)
 	*packed = (struct ss_packed){ 0 };
 }
 
-/* --- what is asked for ------------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------------------- */
 
 /* The time of a task in a table; NULL: it has none. */
 static int64_t *find_packed_time(struct ss_packed_time *items, uint32_t item_count, uint32_t task)

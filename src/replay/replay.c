@@ -51,7 +51,7 @@ static int64_t transfer_start(const struct ss_replay *replay, uint32_t member)
 	return replay->complete_ns[replay->members[member].meeting];
 }
 
-/* When its edges let a task start; `at` goes to those of the next one. */
+/* When its edges let a task start; moves `at` to the edges of the next task. */
 static inline int64_t task_start_by_edges(const struct ss_replay *replay, uint32_t first,
 					  uint32_t task, uint8_t flags, const uint8_t **at)
 {

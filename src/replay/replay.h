@@ -24,7 +24,7 @@ struct ss_replay_meeting {
 struct ss_replay_member {
 	uint32_t rank, task; /* the arrival; the transfer is the next task */
 	uint32_t meeting;
-	bool is_awaited; /* somebody waits for it */
+	bool is_awaited; /* the others wait for it */
 };
 
 /* A transfer that waits until its collective is complete. */
@@ -69,7 +69,7 @@ struct ss_replay {
 	uint32_t collective_capacity, member_capacity;
 	struct ss_replay_transfer *transfers; /* rank after rank, by task */
 	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
-	struct ss_replay_stretch *order; /* all tasks, each behind all that it waits for */
+	struct ss_replay_stretch *order; /* all tasks, each after all that it waits for */
 	uint32_t stretch_count, stretch_capacity;
 	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
 	bool is_together; /* clocks can be compared, and all have as many steps */
@@ -123,7 +123,7 @@ static inline int64_t ss_replay_start(const struct ss_replay *replay, uint32_t n
 	return ss_moments_get(&replay->starts, number);
 }
 
-/* The transfer of a rank that waits and is this task; NULL: it is none. */
+/* The waiting transfer that is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
 						 uint32_t task);
 

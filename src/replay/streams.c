@@ -28,7 +28,7 @@
  */
 #define LATENCY_MAX_NS 100000
 
-/* Work that stands in the queue starts 1 to 5 us after the work before it. */
+/* Queued work starts 1 to 5 us after the work before it. */
 #define GAP_MAX_NS 5000
 
 struct streams {

@@ -11,7 +11,7 @@
 #include "base/search.h"
 #include "diagnose/rank_findings.h"
 
-/* Ranks that launch as much as this one, within so much, do the same part of the model. */
+/* Ranks whose number of launches is within this share do the same part of the model. */
 #define ALIKE_PERCENT 10
 
 /* The factor for work that the others do not have at all. */
@@ -423,7 +423,7 @@ int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *ju
 			continue;
 		if (loads->common)
 			seize_task(loads, judgement, rank, i, factor[0]);
-		/* a scale of 0 means that there is none */
+		/* a scale of 0 would mean: not scaled */
 		if (ss_judge_scale(judgement, finding, rank, i,
 				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
 				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))

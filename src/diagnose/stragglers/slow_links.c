@@ -175,7 +175,7 @@ static int64_t rank_suspicion(const struct slow_link_finder *finder, uint32_t r)
 	return points;
 }
 
-/* The ranks with the most points; too many candidates are none. */
+/* The ranks with the most points; if there are too many candidates, none is taken. */
 static void find_suspect_ranks(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	int64_t best = 1;

@@ -30,7 +30,9 @@
 /* With fewer steps, occasional lateness cannot be told from chance. */
 #define IRREGULAR_STEPS_MIN 4
 
-/* In so few steps, a different rank in each is no chance only if it computes this much longer. */
+/*
+ * Even in so few steps, a different late rank in each is no chance if it computes this much longer.
+ */
 #define ROTATING_STEPS_MIN 2
 #define ROTATING_FEW_PERCENT 10
 
@@ -40,7 +42,7 @@
  */
 #define ROTATING_STEP_PERCENT 3
 
-/* In so few steps, only large lateness is no chance. */
+/* In so few steps, lateness below this share of a step may be chance. */
 #define FEW_STEPS 3
 #define FEW_STEP_PERCENT 10
 
@@ -107,7 +109,7 @@ static void mark_late_ranks(struct ss_judge *judge)
 	}
 }
 
-/* --- who ---------------------------------------------------------------------------- */
+/* --- judging ranks ------------------------------------------------------------------ */
 
 static int64_t smaller_time(int64_t a, int64_t b)
 {

@@ -14,7 +14,7 @@ struct group {
 	uint32_t ranks, hosts;
 	int64_t bytes, transfer_us;
 	bool same_devices;
-	uint32_t count; /* what must come out: 0, or 1 of the group */
+	uint32_t count; /* expected: 0, or 1 of the group */
 };
 
 #define MB INT64_C(1000000)
