@@ -16,7 +16,7 @@
 #include "diagnose/known_replays.h"
 #include "diagnose/spread.h"
 #include "load/doubts.h"
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 /* Beyond this error the replay is too inaccurate: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0

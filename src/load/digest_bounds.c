@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 static int64_t bounded(enum ss_field_range range, int64_t value)
 {

@@ -6,7 +6,7 @@
  * trace needs a line here; tests/digest.py finds those that are missing.
  */
 #include "load/digest_files.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 #define FILE_FIELD(member, ...) SS_FIELD(struct ss_job_file, member, __VA_ARGS__)
 #define FILE_ARRAY(member, number, ...) \

@@ -11,7 +11,7 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "load/files/find.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 {

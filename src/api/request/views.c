@@ -3,7 +3,7 @@
  * views.c - runs views on the files of a session, or on all ranks together.
  */
 #include "api/request/query.h"
-#include "ranks/notes.h"
+#include "ranks/join.h"
 #include "table/arrange.h"
 
 /* Runs a view on the chosen part of a file. */

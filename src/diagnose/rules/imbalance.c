@@ -10,7 +10,6 @@
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/stragglers/compared.h"
-#include "diagnose/stragglers/waits.h"
 
 /* A rank has this share more to do in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02
@@ -27,9 +26,9 @@
 struct balance {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct ss_arena arena;
-	enum ss_load_of kind;
+	enum ss_load_kind kind;
 };
 
 /* What a rank has to do in a step more than the others: the most of all ranks. */

@@ -12,11 +12,9 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/stragglers/excess.h"
 #include "diagnose/stragglers/link_speedup.h"
 #include "diagnose/stragglers/own_work.h"
 #include "diagnose/stragglers/compared.h"
-#include "diagnose/stragglers/waits.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3
@@ -58,7 +56,7 @@ struct stragglers {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
 	struct ss_prevalence common;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct ss_arena arena;
 };
 
@@ -475,7 +473,7 @@ static void report_together(struct stragglers *stragglers)
 
 static bool is_named(const struct stragglers *stragglers, uint32_t rank)
 {
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->count; i++)
 		if (verdict->items[i].rank == rank && is_late(&verdict->items[i]))
@@ -489,7 +487,7 @@ static bool is_named(const struct stragglers *stragglers, uint32_t rank)
 /* Devices that are slow while something else hides it: as with hosts. */
 static void report_devices(struct stragglers *stragglers)
 {
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->hidden_count && !stragglers->judgement->failed; i++) {
 		const struct ss_straggler *item = &verdict->hidden[i];
@@ -538,7 +536,7 @@ static void report_hosts(struct stragglers *stragglers)
 static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 	const struct ss_compared *compared = ss_judge_compared(judgement);
 	uint32_t late = 0;
 

@@ -5,7 +5,7 @@
  * rank needs 400 us more for its kernel, or launches it 400 us later, or its kernel and another
  * one: without that a step takes 600 us.
  */
-#include "support/make/meetings.h"
+#include "support/make/collectives.h"
 #include "support/rule_cases.h"
 
 #define MORE(n)                                   \

@@ -1,15 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loose.c - steps without the time of operators, collectives and the DataLoader.
+ * host_work.c - what the threads of a rank do: when they are blocked in calls, and, without a
+ * device, how much of the steps lies outside operators, collectives and the DataLoader.
  */
-#include "ranks/loose.h"
-
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
+#include "ranks/digest_parts.h"
+
+/* --- blocked in calls -------------------------------------------------------------------- */
+
+/* A launch takes 5 to 10 us, some 30 on a busy host: a longer call was waiting. */
+#define STUCK_NS_MIN 50000
+
+bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
+			      struct ss_memory *memory)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover all = { 0 };
+	bool whole;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		struct ss_cover stuck;
+
+		if (track->class == SS_TRACK_DEVICE)
+			continue;
+		ss_cover_init(&stuck, memory);
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++)
+			if (ss_kind_is_call(slices->kind[row]) &&
+			    slices->dur_ns[row] >= STUCK_NS_MIN)
+				ss_cover_add(&stuck, slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		ss_cover_pile_add(&pile, &stuck);
+	}
+	ss_cover_init(&all, memory);
+	ss_cover_pile_finish(&pile, &all);
+	whole = !all.failed;
+	if (whole)
+		ss_cover_subtract(set, &all);
+	ss_cover_release(&all);
+	return whole && !set->failed;
+}
+
+/* --- outside operators ------------------------------------------------------------------- */
 
 /* Operators of one track; false: no memory. */
-static bool add_track(struct ss_cover_pile *pile, const struct ss_trace *trace,
-		      const struct ss_track *track, struct ss_memory *memory)
+static bool add_track_operators(struct ss_cover_pile *pile, const struct ss_trace *trace,
+				const struct ss_track *track, struct ss_memory *memory)
 {
 	struct ss_cover own;
 	bool whole;
@@ -27,8 +66,8 @@ static bool add_track(struct ss_cover_pile *pile, const struct ss_trace *trace,
 	return whole;
 }
 
-/* Name and sizes of each operator, whatever their order. */
-static void hash_work(struct ss_digest *digest, const struct ss_trace *trace)
+/* Sums a hash of name and sizes over all operators: their order does not matter. */
+static void hash_operators(struct ss_digest *digest, const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -62,7 +101,8 @@ bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace, struc
 	ss_cover_init(&loose, digest->memory);
 	for (uint32_t i = 0; whole && i < trace->track_count; i++)
 		if (trace->tracks[i].class != SS_TRACK_DEVICE)
-			whole = add_track(&pile, trace, &trace->tracks[i], digest->memory);
+			whole = add_track_operators(&pile, trace, &trace->tracks[i],
+						    digest->memory);
 	ss_cover_pile_finish(&pile, &operators);
 	if (whole) {
 		ss_cover_unite(&loose, &steps);
@@ -80,7 +120,7 @@ bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace, struc
 		digest->steps[i].input_ns = sums[steps.count + i];
 	}
 	if (whole)
-		hash_work(digest, trace);
+		hash_operators(digest, trace);
 	ss_roles_release(&roles);
 	ss_cover_release(&operators);
 	ss_cover_release(&loose);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranks that meet in collectives: one that comes late holds the other.
+ * Ranks in collectives: one that arrives late delays the other.
  */
 #include "replay/replay.h"
 #include "support/support.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meetings.h - steps of ranks that meet in an all-reduce, for tests of rules that compare ranks.
+ * collectives.h - steps of ranks that meet in an all-reduce, for tests of rules that compare ranks.
  */
-#ifndef SS_TESTS_SUPPORT_MAKE_MEETINGS_H
-#define SS_TESTS_SUPPORT_MAKE_MEETINGS_H
+#ifndef SS_TESTS_SUPPORT_MAKE_COLLECTIVES_H
+#define SS_TESTS_SUPPORT_MAKE_COLLECTIVES_H
 
 #define REDUCE "ncclKernel_AllReduce"
 

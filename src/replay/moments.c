@@ -2,12 +2,12 @@
 /*
  * moments.c - opens blocks of moments, and widens those that need it.
  */
-#include "replay/run/moments.h"
+#include "replay/moments.h"
 
-/* The first moment of a block stands in the middle of what fits. */
+/* The first moment of a block is in the middle of its range. */
 #define MIDDLE_NS ((int64_t)1 << 31)
 
-static size_t block_count(uint32_t count)
+static size_t moments_block_count(uint32_t count)
 {
 	return (size_t)count / SS_MOMENTS_BLOCK + 1;
 }
@@ -17,7 +17,8 @@ bool ss_moments_init(struct ss_moments *moments, uint32_t count, struct ss_memor
 	*moments = (struct ss_moments){ .memory = memory, .count = count };
 	moments->behind_ns = ss_memory_zeroed(memory,
 					      ((size_t)count + 1) * sizeof(*moments->behind_ns));
-	moments->blocks = ss_memory_zeroed(memory, block_count(count) * sizeof(*moments->blocks));
+	moments->blocks = ss_memory_zeroed(memory,
+					   moments_block_count(count) * sizeof(*moments->blocks));
 	return moments->behind_ns && moments->blocks;
 }
 
@@ -28,7 +29,7 @@ void ss_moments_release(struct ss_moments *moments)
 	ss_memory_free(moments->memory, moments->behind_ns,
 		       ((size_t)moments->count + 1) * sizeof(*moments->behind_ns));
 	ss_memory_free(moments->memory, moments->blocks,
-		       block_count(moments->count) * sizeof(*moments->blocks));
+		       moments_block_count(moments->count) * sizeof(*moments->blocks));
 	ss_memory_free(moments->memory, moments->wide_ns,
 		       moments->wide_capacity * sizeof(*moments->wide_ns));
 	*moments = (struct ss_moments){ 0 };
@@ -36,13 +37,14 @@ void ss_moments_release(struct ss_moments *moments)
 
 void ss_moments_clear(struct ss_moments *moments)
 {
-	for (size_t i = 0; i < block_count(moments->count); i++)
+	for (size_t i = 0; i < moments_block_count(moments->count); i++)
 		moments->blocks[i] = (struct ss_moments_block){ .base_ns = INT64_MIN };
 	moments->wide_count = 0;
 }
 
-/* Room for one more; what is set so far moves there. */
-static bool open_wide(struct ss_moments *moments, struct ss_moments_block *block, uint32_t first)
+/* Makes a block wide; what is set so far moves there. */
+static bool open_wide_block(struct ss_moments *moments, struct ss_moments_block *block,
+			    uint32_t first)
 {
 	size_t from = (size_t)moments->wide_count * SS_MOMENTS_BLOCK;
 
@@ -67,7 +69,7 @@ void ss_moments_widen(struct ss_moments *moments, uint32_t number, int64_t ns)
 		moments->behind_ns[number] = (uint32_t)((uint64_t)ns - (uint64_t)block->base_ns);
 		return;
 	}
-	if (!block->wide && !open_wide(moments, block, number - number % SS_MOMENTS_BLOCK)) {
+	if (!block->wide && !open_wide_block(moments, block, number - number % SS_MOMENTS_BLOCK)) {
 		moments->failed = true;
 		return;
 	}

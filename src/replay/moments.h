@@ -7,8 +7,8 @@
  * where a track is silent for long, the others of a block may be further away than 2 s: then the
  * block has 8 bytes for each.
  */
-#ifndef SS_REPLAY_RUN_MOMENTS_H
-#define SS_REPLAY_RUN_MOMENTS_H
+#ifndef SS_REPLAY_MOMENTS_H
+#define SS_REPLAY_MOMENTS_H
 
 #include "base/memory.h"
 
@@ -17,7 +17,7 @@
 
 struct ss_moments_block {
 	int64_t base_ns; /* INT64_MIN: nothing is set, or it is wide */
-	uint32_t wide;   /* number + 1 of its moments in `wide_ns`; 0: they are behind the base */
+	uint32_t wide;   /* number + 1 of its moments in `wide_ns`; 0: they count from the base */
 };
 
 struct ss_moments {

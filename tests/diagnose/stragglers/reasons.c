@@ -4,16 +4,16 @@
  */
 #include "support/support.h"
 
-#include "diagnose/stragglers/time_slices.h"
+#include "diagnose/stragglers/verdict.h"
 
 #define GAPS_MAX 16
 
-/* Lengths in us; the letter behind is the cause: d waits though launched, s sync, l launches. */
+/* Lengths in us; letters are causes: d waits though launched, s sync, l launches. */
 struct gaps {
 	const char *what;
 	int64_t lengths_us[GAPS_MAX];
 	const char *causes;
-	uint32_t count; /* what must come out */
+	uint32_t count; /* expected */
 	int64_t slice_us;
 };
 
