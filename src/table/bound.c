@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "table/view.h"
-
 /* What texts of a row may have on average, and of any table beside it. */
 #define ROW_BYTES 2048
 #define TABLE_BYTES (16 << 20)
@@ -76,20 +74,20 @@ static bool shorten(struct ss_table *table, uint32_t column, size_t most)
 
 bool ss_table_bound(struct ss_table *table)
 {
-	const struct ss_view *view = table->view;
+	const struct ss_table_schema *schema = table->schema;
 	uint64_t bytes = 0;
 	size_t most = SS_TEXT_MAX;
 	bool has_long = false;
 
-	for (uint32_t i = 0; table->row_count && i < view->column_count; i++)
-		if (view->columns[i].type == SS_COLUMN_TEXT)
+	for (uint32_t i = 0; table->row_count && i < schema->column_count; i++)
+		if (schema->columns[i].type == SS_COLUMN_TEXT)
 			bytes += measure(table, i, &has_long);
 	if (bytes > TABLE_BYTES + (uint64_t)ROW_BYTES * table->row_count)
 		most = SHORT_BYTES;
 	else if (!has_long)
 		return true;
-	for (uint32_t i = 0; i < view->column_count; i++)
-		if (view->columns[i].type == SS_COLUMN_TEXT && !shorten(table, i, most))
+	for (uint32_t i = 0; i < schema->column_count; i++)
+		if (schema->columns[i].type == SS_COLUMN_TEXT && !shorten(table, i, most))
 			return false;
 	ss_table_note(table, "Texts longer than %zu bytes are cut off.", most);
 	return true;

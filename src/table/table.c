@@ -10,7 +10,6 @@
 
 #include "base/hash/hash.h"
 #include "table/range.h"
-#include "table/view.h"
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena)
 {
@@ -46,7 +45,7 @@ size_t ss_column_stem(const char *name)
 /* Columns without rows, of the view that the table has by now. */
 static bool make_cells(struct ss_table *table)
 {
-	uint32_t count = table->view->column_count;
+	uint32_t count = table->schema->column_count;
 
 	if (table->cells)
 		return true;
@@ -56,7 +55,7 @@ static bool make_cells(struct ss_table *table)
 		return false;
 	table->cells_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		table->cells[i] = (struct ss_cells){ .is_text = table->view->columns[i].type ==
+		table->cells[i] = (struct ss_cells){ .is_text = table->schema->columns[i].type ==
 								SS_COLUMN_TEXT };
 	return true;
 }
@@ -89,7 +88,7 @@ void ss_row_begin(struct ss_table *table)
 	assert(table->next == 0);
 	if (table->row_count == table->row_capacity && !table->failed && !make_room(table, 1))
 		table->failed = true;
-	if (!table->view->rankless)
+	if (!table->schema->rankless)
 		ss_row_int_known(table, table->rank);
 }
 
@@ -98,7 +97,7 @@ static inline struct ss_cells *next_cells(struct ss_table *table)
 {
 	uint32_t column = table->next++;
 
-	assert(column < table->view->column_count);
+	assert(column < table->schema->column_count);
 	return table->failed ? NULL : &table->cells[column];
 }
 
@@ -118,7 +117,7 @@ void ss_row_part(struct ss_table *table, const char *text, size_t length)
 	struct ss_cells *cells;
 	uint32_t id;
 
-	assert(table->view->columns[table->next].type == SS_COLUMN_TEXT);
+	assert(table->schema->columns[table->next].type == SS_COLUMN_TEXT);
 	if (!length) {
 		ss_row_null(table);
 		return;
@@ -144,8 +143,8 @@ void ss_row_int(struct ss_table *table, int64_t value)
 {
 	struct ss_cells *cells;
 
-	assert(table->view->columns[table->next].type != SS_COLUMN_TEXT);
-	assert(!ss_column_has_fraction(&table->view->columns[table->next]));
+	assert(table->schema->columns[table->next].type != SS_COLUMN_TEXT);
+	assert(!ss_column_has_fraction(&table->schema->columns[table->next]));
 	cells = next_cells(table);
 	if (cells)
 		ss_cells_integers(cells)[table->row_count] = value;
@@ -163,7 +162,7 @@ void ss_row_number(struct ss_table *table, double value)
 {
 	struct ss_cells *cells;
 
-	assert(ss_column_has_fraction(&table->view->columns[table->next]));
+	assert(ss_column_has_fraction(&table->schema->columns[table->next]));
 	if (!isfinite(value)) {
 		ss_row_null(table);
 		return;
@@ -190,7 +189,7 @@ void ss_row_nulls(struct ss_table *table, uint32_t count)
 
 void ss_row_end(struct ss_table *table)
 {
-	assert(table->next == table->view->column_count);
+	assert(table->next == table->schema->column_count);
 	table->next = 0;
 	table->row_count += !table->failed;
 }
@@ -202,7 +201,7 @@ void ss_rows_begin(struct ss_table *table, uint32_t count)
 	assert(table->next == 0 && count);
 	if (!table->failed && !make_room(table, count))
 		table->failed = true;
-	if (table->view->rankless)
+	if (table->schema->rankless)
 		return;
 	ranks = ss_rows_integers(table);
 	for (uint32_t i = 0; ranks && i < count; i++) {
@@ -250,14 +249,14 @@ void ss_rows_null(struct ss_table *table, uint32_t row)
 
 void ss_rows_end(struct ss_table *table, uint32_t count)
 {
-	assert(table->next == table->view->column_count);
+	assert(table->next == table->schema->column_count);
 	table->next = 0;
 	table->row_count += table->failed ? 0 : count;
 }
 
 void ss_row_cell(struct ss_table *table, const struct ss_cell *cell)
 {
-	const struct ss_column *column = &table->view->columns[table->next];
+	const struct ss_column *column = &table->schema->columns[table->next];
 
 	if (cell->is_null)
 		ss_row_null(table);
@@ -331,7 +330,7 @@ bool ss_table_gather(struct ss_table *table, const uint32_t *order)
 static bool same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if ((table->view->columns[i].flags & SS_COLUMN_KEY) &&
+		if ((table->schema->columns[i].flags & SS_COLUMN_KEY) &&
 		    !ss_table_same(table, i, a, b))
 			return false;
 	return true;
@@ -342,7 +341,7 @@ static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
 	uint64_t hash = SS_HASH_SEED;
 
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if (table->view->columns[i].flags & SS_COLUMN_KEY)
+		if (table->schema->columns[i].flags & SS_COLUMN_KEY)
 			hash = ss_hash_mix(hash, ss_table_text_id(table, row, i));
 	return hash * SS_HASH_FACTOR;
 }
@@ -350,7 +349,7 @@ static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
 static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if (table->view->columns[i].type == SS_COLUMN_COUNT &&
+		if (table->schema->columns[i].type == SS_COLUMN_COUNT &&
 		    !ss_table_is_null(table, row, i))
 			ss_cells_integers(&table->cells[i])[into] += ss_table_int(table, row, i);
 }
@@ -359,7 +358,7 @@ static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 static bool clear_rest(struct ss_table *table)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++) {
-		const struct ss_column *column = &table->view->columns[i];
+		const struct ss_column *column = &table->schema->columns[i];
 
 		if (column->type == SS_COLUMN_COUNT ||
 		    (column->flags & (SS_COLUMN_KEY | SS_COLUMN_WRAP)))
@@ -502,5 +501,5 @@ void ss_row_rate(struct ss_table *table, double amount, double per)
 
 const char *ss_table_empty(const struct ss_table *table)
 {
-	return table->empty ? table->empty : table->view->empty;
+	return table->empty ? table->empty : table->schema->empty;
 }

@@ -77,7 +77,24 @@ struct ss_cell {
 	} value;
 };
 
-struct ss_view;
+/*
+ * The fields of a schema. They are a macro because struct ss_view begins with them, so that
+ * a view is one list of `.name = ...`.
+ */
+#define SS_TABLE_SCHEMA                                                   \
+	const char *name;    /* kebab-case: command, JSON schema, page */ \
+	const char *summary; /* one line, without full stop */            \
+	const char *empty;   /* sentence in place of an empty table */    \
+	const struct ss_column *columns;                                  \
+	uint32_t column_count;                                            \
+	bool rankless; /* not about files: the first column is one like the others */
+
+/* What a table knows of its view. */
+struct ss_table_schema {
+	SS_TABLE_SCHEMA
+};
+
+struct ss_view; /* view/view.h; begins with a schema */
 
 #define SS_NOTES_MAX 8
 
@@ -94,7 +111,10 @@ struct ss_note_range {
 #define SS_COPIES_KEPT 16
 
 struct ss_table {
-	const struct ss_view *view;
+	union {
+		const struct ss_view *view;
+		const struct ss_table_schema *schema; /* the beginning of the view */
+	};
 	const char *group;      /* what rows are about; NULL: the view has no choice */
 	struct ss_arena *arena; /* lent: sentences, and texts that views make */
 	struct ss_cells *cells; /* of each column; NULL while there are no rows */

@@ -8,6 +8,8 @@
 #ifndef SS_TABLE_VIEW_H
 #define SS_TABLE_VIEW_H
 
+#include <stddef.h>
+
 #include "table/table.h"
 #include "trace/trace.h"
 
@@ -52,11 +54,12 @@ struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* memory/subject.h */
 
 struct ss_view {
-	const char *name;    /* kebab-case: command, JSON schema, page */
-	const char *summary; /* one line, without full stop */
-	const char *empty;   /* sentence in place of an empty table */
-	const struct ss_column *columns;
-	uint32_t column_count;
+	union { /* first: a table sees no more of its view */
+		struct {
+			SS_TABLE_SCHEMA
+		};
+		struct ss_table_schema schema;
+	};
 	const char *sums; /* columns whose rows add up, names separated by spaces */
 	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
 	const char *wide; /* details that a page has room for, likewise */
@@ -83,7 +86,6 @@ struct ss_view {
 	bool of_device;     /* about GPUs alone: of no use where none was recorded */
 	bool wants_failed;  /* also called for files that could not be read */
 	bool folds;         /* reports for people sum it over the files */
-	bool rankless;      /* not about files: the first column is one like the others */
 	/* One of these: of one file, of the ranks of the job together, or of their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);
@@ -95,6 +97,8 @@ struct ss_view {
 	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
 				       struct ss_table *out, struct ss_error *err);
 };
+
+_Static_assert(offsetof(struct ss_view, schema) == 0, "struct ss_table relies on it");
 
 /* True for views of all ranks together. */
 static inline bool ss_view_of_job(const struct ss_view *view)
