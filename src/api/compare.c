@@ -8,9 +8,9 @@
 #include "api/request/query.h"
 #include "render/arrow.h"
 #include "render/runs.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 #include "table/bound.h"
-#include "table/compare.h"
+#include "view/compare.h"
 
 /* What is compared when nothing is named: where the step goes, then what ran. */
 #define TABLES_MAX 2

@@ -12,7 +12,7 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/time/idle.h"
 #include "ranks/collective_kind.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* Moments lie within half of what fits: their differences fit, too. */
 #define SS_MOMENT_MAX (INT64_MAX / 2)

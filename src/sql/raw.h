@@ -9,7 +9,7 @@
 #define SS_SQL_RAW_H
 
 #include "sql/domains.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* Rows of one file that go into one chunk. */
 struct ss_raw_part {

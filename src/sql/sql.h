@@ -21,7 +21,7 @@
 #define SS_SQL_SQL_H
 
 #include "sql/engine.h"
-#include "table/view.h"
+#include "view/view.h"
 #include "stepscope.h"
 
 struct ss_sql;

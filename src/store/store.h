@@ -19,7 +19,7 @@
 #define SS_STORE_STORE_H
 
 #include "base/system/new_file.h"
-#include "table/view.h"
+#include "view/view.h"
 #include "stepscope.h"
 
 #define SS_RUN_STORE_LAYOUT 1

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

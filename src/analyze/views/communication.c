@@ -17,8 +17,8 @@
 #include "analyze/kernel/short_name.h"
 #include "analyze/time/overlap.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -8,7 +8,7 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/region_steps.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_REGION, GROUP_STEP, GROUP_COMPILE };
 

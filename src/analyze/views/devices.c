@@ -6,7 +6,7 @@
  * device differently from the listed ones: if only one device is listed, its name is
  * shown.
  */
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/sums.h"
 
 static const struct ss_column columns[] = {

@@ -9,7 +9,7 @@
  */
 #include "analyze/kernel/names.h"
 #include "base/search.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

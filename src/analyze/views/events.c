@@ -8,7 +8,7 @@
  */
 #include "analyze/time/moment.h"
 #include "analyze/track_words.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

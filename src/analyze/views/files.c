@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -14,7 +14,7 @@
 #include "analyze/time/cover.h"
 #include "analyze/time/roles.h"
 #include "base/median.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_STEP, GROUP_KIND };
 

@@ -8,8 +8,8 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/module_tree.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 

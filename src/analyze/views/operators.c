@@ -15,8 +15,8 @@
 #include "analyze/host/places.h"
 #include "analyze/time/roles.h"
 #include "analyze/work/work.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -10,8 +10,8 @@
 #include "analyze/time/cover.h"
 #include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 enum { GROUP_ALL, GROUP_STEP };
 

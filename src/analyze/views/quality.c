@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* So much of the writer's own words: two lines of a terminal. */
 #define WARNING_COLUMNS 160

@@ -16,7 +16,7 @@
 #include "analyze/host/repeats.h"
 #include "analyze/kernel/names.h"
 #include "base/text.h"
-#include "table/view.h"
+#include "view/view.h"
 
 #define LONGEST 8
 #define LEAST_CALLS 3

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "analyze/host/stack_tree.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
 

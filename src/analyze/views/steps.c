@@ -2,7 +2,7 @@
 /*
  * steps.c - view: every step: how long it took and how it was found.
  */
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/select.h"
 
 static const struct ss_column columns[] = {

@@ -6,7 +6,7 @@
  * host was late); it was launched in time and the gap is short (launch latency); or it
  * waited for something else. Covers the whole file.
  */
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

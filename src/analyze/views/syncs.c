@@ -15,8 +15,8 @@
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
 #include "analyze/time/waits.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/missing.h"
+#include "view/view.h"
 
 enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
 

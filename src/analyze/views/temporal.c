@@ -5,7 +5,7 @@
  * breakdown and TraceLens' timeline.
  */
 #include "analyze/time/roles.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -13,7 +13,7 @@
 #include "analyze/host/ops.h"
 #include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -4,7 +4,7 @@
  */
 #include "api/request/query.h"
 #include "ranks/notes.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 
 /* Runs a view on a part of a file. */
 static enum ss_status run_part(const struct ss_view *view, const struct ss_choice *choice,

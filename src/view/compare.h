@@ -3,10 +3,10 @@
  * compare.h - merges the tables of one view of two runs: matching rows side by side, with
  * the change.
  */
-#ifndef SS_TABLE_COMPARE_H
-#define SS_TABLE_COMPARE_H
+#ifndef SS_VIEW_COMPARE_H
+#define SS_VIEW_COMPARE_H
 
-#include "table/view.h"
+#include "view/view.h"
 
 /*
  * Joins rows by their texts and ids; where several rows of a run have the same ones the first

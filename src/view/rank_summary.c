@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "table/arrange.h"
-#include "table/rank_summary.h"
-#include "table/totals.h"
+#include "view/arrange.h"
+#include "view/rank_summary.h"
+#include "view/totals.h"
 
 /* Of each figure: least, median, most, and the rank with the most. */
 #define FIGURE_COLUMNS 4

@@ -2,10 +2,10 @@
 /*
  * arrange.h - filters and sorts the rows of a finished table.
  */
-#ifndef SS_TABLE_ARRANGE_H
-#define SS_TABLE_ARRANGE_H
+#ifndef SS_VIEW_ARRANGE_H
+#define SS_VIEW_ARRANGE_H
 
-#include "table/view.h"
+#include "view/view.h"
 
 /*
  * Whether a text has the pattern. With '*' or '?' it is the form of the whole text, without

@@ -2,7 +2,7 @@
 /*
  * Two runs side by side.
  */
-#include "table/compare.h"
+#include "view/compare.h"
 
 #include "support/support.h"
 

@@ -5,8 +5,8 @@
  * To add one: src/analyze/views/X.c, tests/analyze/views/X.c, docs/views/X.md, and X in
  * src/analyze/views/meson.build. Help, JSON, docs and tests follow from the struct.
  */
-#ifndef SS_TABLE_VIEW_H
-#define SS_TABLE_VIEW_H
+#ifndef SS_VIEW_VIEW_H
+#define SS_VIEW_VIEW_H
 
 #include <stddef.h>
 
@@ -106,7 +106,7 @@ static inline bool ss_view_of_job(const struct ss_view *view)
 	return view->run_job || view->run_replay;
 }
 
-/* All views, in the order of the lists of src/analyze, src/job and src/replay. */
+/* All views, in the order of the lists of src/analyze/views, src/ranks/views and src/replay. */
 extern const struct ss_view *const ss_views[];
 extern const size_t ss_view_count;
 

@@ -3,7 +3,7 @@
  * missing.c - the sentences about data that the trace lacks, with the option that records
  * it.
  */
-#include "table/missing.h"
+#include "view/missing.h"
 
 #include <stdio.h>
 

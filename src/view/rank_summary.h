@@ -3,10 +3,10 @@
  * rank_summary.h - merges the tables of several ranks: minimum, median and maximum of each
  * figure, and the rank with the maximum.
  */
-#ifndef SS_TABLE_RANK_SUMMARY_H
-#define SS_TABLE_RANK_SUMMARY_H
+#ifndef SS_VIEW_RANK_SUMMARY_H
+#define SS_VIEW_RANK_SUMMARY_H
 
-#include "table/view.h"
+#include "view/view.h"
 
 /* What a column is: it says what a row is about, it is a figure, or neither. */
 enum ss_column_role { SS_ROLE_NONE, SS_ROLE_KEY, SS_ROLE_FIGURE };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views.c - the list of all views, made from src/analyze/views/meson.build and
- * src/job/views/meson.build.
+ * views.c - the list of all views, made from the meson.build of src/analyze/views,
+ * src/ranks/views and src/replay.
  */
 #include <string.h>
 
-#include "table/view.h"
+#include "view/view.h"
 
 #define SS_VIEW(name) extern const struct ss_view ss_view_##name;
 #include "views.inc"

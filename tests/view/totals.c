@@ -2,8 +2,8 @@
 /*
  * Totals: sums of the columns that a view declares, of all rows and of the ranks.
  */
-#include "table/rank_summary.h"
-#include "table/totals.h"
+#include "view/rank_summary.h"
+#include "view/totals.h"
 
 #include "support/support.h"
 

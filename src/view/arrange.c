@@ -6,8 +6,8 @@
 
 #include "base/find_part.h"
 #include "base/text.h"
-#include "table/arrange.h"
-#include "table/rank_summary.h"
+#include "view/arrange.h"
+#include "view/rank_summary.h"
 
 /* Where each rank has one row there is nothing to cut of a rank. */
 static bool has_rank_of_several(const struct ss_table *table)

@@ -2,7 +2,7 @@
 /*
  * totals.c - the sums of a table's rows, for the columns that the view declares.
  */
-#include "table/totals.h"
+#include "view/totals.h"
 
 /* Columns of the table that add up; NULL: none. */
 static const char *sums_of(const struct ss_table *table)

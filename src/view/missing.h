@@ -3,8 +3,8 @@
  * missing.h - what a view could not know, and how to record it. One sentence each, so that
  * all views use the same words.
  */
-#ifndef SS_TABLE_MISSING_H
-#define SS_TABLE_MISSING_H
+#ifndef SS_VIEW_MISSING_H
+#define SS_VIEW_MISSING_H
 
 #include "table/table.h"
 

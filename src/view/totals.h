@@ -2,10 +2,10 @@
 /*
  * totals.h - the sums of a table: of the columns whose rows add up, as the view declares.
  */
-#ifndef SS_TABLE_TOTALS_H
-#define SS_TABLE_TOTALS_H
+#ifndef SS_VIEW_TOTALS_H
+#define SS_VIEW_TOTALS_H
 
-#include "table/view.h"
+#include "view/view.h"
 
 /*
  * Fills the totals from all rows; null where no row knows the figure. Without rows, or where
