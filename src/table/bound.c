@@ -15,7 +15,7 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-static uint64_t measure(const struct ss_table *table, uint32_t column, bool *has_long)
+static uint64_t bound_text_bytes(const struct ss_table *table, uint32_t column, bool *has_long)
 {
 	const struct ss_cells *cells = &table->cells[column];
 	uint64_t bytes = 0;
@@ -33,8 +33,8 @@ static uint64_t measure(const struct ss_table *table, uint32_t column, bool *has
 }
 
 /* The id in `out` of a text, or of its first bytes, whole letters. */
-static uint32_t add_cut(struct ss_dictionary *out, struct ss_memory *memory, const char *text,
-			size_t length, size_t most)
+static uint32_t bound_add_text(struct ss_dictionary *out, struct ss_memory *memory,
+			       const char *text, size_t length, size_t most)
 {
 	char shorter[SS_TEXT_MAX + sizeof(ELLIPSIS)];
 
@@ -49,7 +49,7 @@ static uint32_t add_cut(struct ss_dictionary *out, struct ss_memory *memory, con
 }
 
 /* Makes the texts of a column anew; false: no memory. */
-static bool shorten(struct ss_table *table, uint32_t column, size_t most)
+static bool bound_column(struct ss_table *table, uint32_t column, size_t most)
 {
 	struct ss_memory *memory = table->arena->memory;
 	struct ss_cells *cells = &table->cells[column];
@@ -58,8 +58,8 @@ static bool shorten(struct ss_table *table, uint32_t column, size_t most)
 	bool whole = ids;
 
 	for (uint32_t i = 0; whole && i < texts->count; i++) {
-		uint32_t id = add_cut(&shorter, memory, ss_dictionary_text(texts, i),
-				      ss_dictionary_length(texts, i), most);
+		uint32_t id = bound_add_text(&shorter, memory, ss_dictionary_text(texts, i),
+					     ss_dictionary_length(texts, i), most);
 
 		ids[i] = (int32_t)id;
 		whole = id != SS_NO_ID;
@@ -81,13 +81,13 @@ bool ss_table_bound(struct ss_table *table)
 
 	for (uint32_t i = 0; table->row_count && i < schema->column_count; i++)
 		if (schema->columns[i].type == SS_COLUMN_TEXT)
-			bytes += measure(table, i, &has_long);
+			bytes += bound_text_bytes(table, i, &has_long);
 	if (bytes > TABLE_BYTES + (uint64_t)ROW_BYTES * table->row_count)
 		most = SHORT_BYTES;
 	else if (!has_long)
 		return true;
 	for (uint32_t i = 0; i < schema->column_count; i++)
-		if (schema->columns[i].type == SS_COLUMN_TEXT && !shorten(table, i, most))
+		if (schema->columns[i].type == SS_COLUMN_TEXT && !bound_column(table, i, most))
 			return false;
 	ss_table_note(table, "Texts longer than %zu bytes are cut off.", most);
 	return true;

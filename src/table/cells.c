@@ -6,23 +6,23 @@
 
 #include <string.h>
 
-static size_t bit_bytes(uint32_t rows)
+static size_t bitmap_bytes(uint32_t rows)
 {
 	return ((size_t)rows + 7) / 8;
 }
 
 /* Makes room for the bits of this many rows and sets the new ones. */
-static bool reserve_bits(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
+static bool bitmap_reserve(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
 {
 	size_t before = bits->room;
 
-	if (!ss_buffer_reserve(memory, bits, bit_bytes(rows)))
+	if (!ss_buffer_reserve(memory, bits, bitmap_bytes(rows)))
 		return false;
 	memset((char *)bits->data + before, 0xff, bits->room - before);
 	return true;
 }
 
-static void set_bit(struct ss_buffer *bits, uint32_t row, bool is_set)
+static void bitmap_set(struct ss_buffer *bits, uint32_t row, bool is_set)
 {
 	uint8_t *byte = (uint8_t *)bits->data + row / 8, bit = (uint8_t)(1u << row % 8);
 
@@ -32,10 +32,10 @@ static void set_bit(struct ss_buffer *bits, uint32_t row, bool is_set)
 bool ss_cells_reserve(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows)
 {
 	return ss_buffer_reserve(memory, &cells->values, rows * ss_cells_width(cells)) &&
-	       (!cells->known.data || reserve_bits(&cells->known, memory, rows));
+	       (!cells->known.data || bitmap_reserve(&cells->known, memory, rows));
 }
 
-static void put_zero(struct ss_cells *cells, uint32_t row)
+static void cells_put_zero(struct ss_cells *cells, uint32_t row)
 {
 	size_t width = ss_cells_width(cells);
 
@@ -44,10 +44,10 @@ static void put_zero(struct ss_cells *cells, uint32_t row)
 
 bool ss_cells_clear(struct ss_cells *cells, struct ss_memory *memory, uint32_t row, uint32_t rows)
 {
-	if (!cells->known.data && !reserve_bits(&cells->known, memory, rows))
+	if (!cells->known.data && !bitmap_reserve(&cells->known, memory, rows))
 		return false;
-	set_bit(&cells->known, row, false);
-	put_zero(cells, row);
+	bitmap_set(&cells->known, row, false);
+	cells_put_zero(cells, row);
 	return true;
 }
 
@@ -58,24 +58,24 @@ void ss_cells_copy(struct ss_cells *cells, uint32_t to, uint32_t from)
 	else
 		ss_cells_integers(cells)[to] = ss_cells_integers(cells)[from];
 	if (cells->known.data)
-		set_bit(&cells->known, to, !ss_cells_is_null(cells, from));
+		bitmap_set(&cells->known, to, !ss_cells_is_null(cells, from));
 }
 
 void ss_cells_shorten(struct ss_cells *cells, uint32_t rows, uint32_t count)
 {
 	for (; cells->known.data && rows < count; rows++)
-		set_bit(&cells->known, rows, true);
+		bitmap_set(&cells->known, rows, true);
 }
 
 /* The bits in another order; those behind them in the last byte are set. */
-static void gather_bits(struct ss_cells *cells, const uint32_t *order, uint32_t count,
-			uint8_t *scratch)
+static void bitmap_gather(struct ss_cells *cells, const uint32_t *order, uint32_t count,
+			  uint8_t *scratch)
 {
-	memset(scratch, 0xff, bit_bytes(count));
+	memset(scratch, 0xff, bitmap_bytes(count));
 	for (uint32_t i = 0; i < count; i++)
 		if (ss_cells_is_null(cells, order[i]))
 			scratch[i / 8] &= (uint8_t) ~(1u << i % 8);
-	memcpy(cells->known.data, scratch, bit_bytes(count));
+	memcpy(cells->known.data, scratch, bitmap_bytes(count));
 }
 
 void ss_cells_gather(struct ss_cells *cells, const uint32_t *order, uint32_t count, void *scratch)
@@ -89,7 +89,7 @@ void ss_cells_gather(struct ss_cells *cells, const uint32_t *order, uint32_t cou
 		words[i] = ss_cells_integers(cells)[order[i]];
 	memcpy(cells->values.data, scratch, count * ss_cells_width(cells));
 	if (cells->known.data)
-		gather_bits(cells, order, count, scratch);
+		bitmap_gather(cells, order, count, scratch);
 }
 
 uint32_t ss_cells_count_nulls(const struct ss_cells *cells, uint32_t count)

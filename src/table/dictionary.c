@@ -15,14 +15,14 @@
 /* Arrow numbers them with 32 bits and a sign. */
 #define TEXTS_MAX ((uint32_t)INT32_MAX)
 
-static bool is_text(const struct ss_dictionary *dictionary, uint32_t id, const char *text,
-		    size_t length)
+static bool dictionary_is_text(const struct ss_dictionary *dictionary, uint32_t id,
+			       const char *text, size_t length)
 {
 	return ss_dictionary_length(dictionary, id) == length &&
 	       memcmp(ss_dictionary_text(dictionary, id), text, length) == 0;
 }
 
-static void put(struct ss_dictionary *dictionary, struct ss_dictionary_slot slot)
+static void dictionary_put_slot(struct ss_dictionary *dictionary, struct ss_dictionary_slot slot)
 {
 	uint32_t mask = dictionary->slot_count - 1, at = slot.hash & mask;
 
@@ -31,7 +31,7 @@ static void put(struct ss_dictionary *dictionary, struct ss_dictionary_slot slot
 	dictionary->slots[at] = slot;
 }
 
-static bool grow_slots(struct ss_dictionary *dictionary, struct ss_memory *memory)
+static bool dictionary_grow_slots(struct ss_dictionary *dictionary, struct ss_memory *memory)
 {
 	struct ss_dictionary_slot *before = dictionary->slots, *slots;
 	uint32_t before_count = dictionary->slot_count;
@@ -48,13 +48,14 @@ static bool grow_slots(struct ss_dictionary *dictionary, struct ss_memory *memor
 	dictionary->slot_count = count;
 	for (uint32_t i = 0; i < before_count; i++)
 		if (before[i].number)
-			put(dictionary, before[i]);
+			dictionary_put_slot(dictionary, before[i]);
 	ss_memory_free(memory, before, before_count * sizeof(*before));
 	return true;
 }
 
 /* Half as much again as there is, and at least so much. */
-static bool grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes, size_t first)
+static bool dictionary_grow_buffer(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes,
+				   size_t first)
 {
 	size_t more = buffer->room + buffer->room / 2;
 
@@ -65,16 +66,17 @@ static bool grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t byte
 	return ss_buffer_reserve(memory, buffer, bytes > more ? bytes : more);
 }
 
-static bool store(struct ss_dictionary *dictionary, struct ss_memory *memory, const char *text,
-		  size_t length)
+static bool dictionary_store(struct ss_dictionary *dictionary, struct ss_memory *memory,
+			     const char *text, size_t length)
 {
 	uint32_t count = dictionary->count;
 	int64_t end = count ? ss_dictionary_offsets(dictionary)[count] : 0, *offsets;
 
 	if (count == TEXTS_MAX ||
-	    !grow(memory, &dictionary->offsets, ((size_t)count + 2) * sizeof(*offsets),
-		  TEXTS_FIRST * sizeof(*offsets)) ||
-	    !grow(memory, &dictionary->bytes, (size_t)end + length, BYTES_FIRST))
+	    !dictionary_grow_buffer(memory, &dictionary->offsets,
+				    ((size_t)count + 2) * sizeof(*offsets),
+				    TEXTS_FIRST * sizeof(*offsets)) ||
+	    !dictionary_grow_buffer(memory, &dictionary->bytes, (size_t)end + length, BYTES_FIRST))
 		return false;
 	memcpy((char *)dictionary->bytes.data + end, text, length);
 	offsets = dictionary->offsets.data;
@@ -90,21 +92,22 @@ uint32_t ss_dictionary_add(struct ss_dictionary *dictionary, struct ss_memory *m
 	uint32_t hash;
 
 	/* rows often have the text of the one before */
-	if (dictionary->count && is_text(dictionary, dictionary->last, text, length))
+	if (dictionary->count && dictionary_is_text(dictionary, dictionary->last, text, length))
 		return dictionary->last;
-	if (!grow_slots(dictionary, memory))
+	if (!dictionary_grow_slots(dictionary, memory))
 		return SS_NO_ID;
 	hash = (uint32_t)(ss_hash_bytes(text, length) >> 32);
 	for (uint32_t mask = dictionary->slot_count - 1, at = hash & mask;
 	     dictionary->slots[at].number; at = (at + 1) & mask) {
 		uint32_t id = dictionary->slots[at].number - 1;
 
-		if (dictionary->slots[at].hash == hash && is_text(dictionary, id, text, length))
+		if (dictionary->slots[at].hash == hash &&
+		    dictionary_is_text(dictionary, id, text, length))
 			return dictionary->last = id;
 	}
-	if (!store(dictionary, memory, text, length))
+	if (!dictionary_store(dictionary, memory, text, length))
 		return SS_NO_ID;
-	put(dictionary, (struct ss_dictionary_slot){ hash, dictionary->count });
+	dictionary_put_slot(dictionary, (struct ss_dictionary_slot){ hash, dictionary->count });
 	return dictionary->last = dictionary->count - 1;
 }
 

@@ -43,7 +43,7 @@ size_t ss_column_stem(const char *name)
 }
 
 /* Columns without rows, of the view that the table has by now. */
-static bool make_cells(struct ss_table *table)
+static bool table_make_cells(struct ss_table *table)
 {
 	uint32_t count = table->schema->column_count;
 
@@ -65,12 +65,12 @@ static bool make_cells(struct ss_table *table)
 #define ROWS_MAX (UINT32_MAX - 1)
 
 /* Room for `count` rows more, and at least for half as many again as there are now. */
-static bool make_room(struct ss_table *table, uint32_t count)
+static bool table_reserve(struct ss_table *table, uint32_t count)
 {
 	uint64_t rows = (uint64_t)table->row_capacity + table->row_capacity / 2;
 	uint64_t wanted = (uint64_t)table->row_count + count;
 
-	if (wanted > ROWS_MAX || !make_cells(table))
+	if (wanted > ROWS_MAX || !table_make_cells(table))
 		return false;
 	if (wanted <= table->row_capacity)
 		return true;
@@ -86,14 +86,14 @@ static bool make_room(struct ss_table *table, uint32_t count)
 void ss_row_begin(struct ss_table *table)
 {
 	assert(table->next == 0);
-	if (table->row_count == table->row_capacity && !table->failed && !make_room(table, 1))
+	if (table->row_count == table->row_capacity && !table->failed && !table_reserve(table, 1))
 		table->failed = true;
 	if (!table->schema->rankless)
 		ss_row_int_known(table, table->rank);
 }
 
 /* The column to be filled; NULL: there is no memory. */
-static inline struct ss_cells *next_cells(struct ss_table *table)
+static inline struct ss_cells *row_next_cells(struct ss_table *table)
 {
 	uint32_t column = table->next++;
 
@@ -102,7 +102,7 @@ static inline struct ss_cells *next_cells(struct ss_table *table)
 }
 
 /* Of a long text a little more than a cell shows, so that it is cut, and no part of a letter. */
-static size_t length_of(const char *text, size_t length)
+static size_t text_length_cut(const char *text, size_t length)
 {
 	if (length <= SS_TEXT_MAX + 4)
 		return length;
@@ -122,11 +122,11 @@ void ss_row_part(struct ss_table *table, const char *text, size_t length)
 		ss_row_null(table);
 		return;
 	}
-	cells = next_cells(table);
+	cells = row_next_cells(table);
 	if (!cells)
 		return;
 	if (length > SS_TEXT_MAX)
-		length = length_of(text, length);
+		length = text_length_cut(text, length);
 	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length);
 	if (id == SS_NO_ID)
 		table->failed = true;
@@ -145,7 +145,7 @@ void ss_row_int(struct ss_table *table, int64_t value)
 
 	assert(table->schema->columns[table->next].type != SS_COLUMN_TEXT);
 	assert(!ss_column_has_fraction(&table->schema->columns[table->next]));
-	cells = next_cells(table);
+	cells = row_next_cells(table);
 	if (cells)
 		ss_cells_integers(cells)[table->row_count] = value;
 }
@@ -167,14 +167,14 @@ void ss_row_number(struct ss_table *table, double value)
 		ss_row_null(table);
 		return;
 	}
-	cells = next_cells(table);
+	cells = row_next_cells(table);
 	if (cells)
 		ss_cells_numbers(cells)[table->row_count] = value;
 }
 
 void ss_row_null(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	if (cells &&
 	    !ss_cells_clear(cells, table->arena->memory, table->row_count, table->row_capacity))
@@ -199,7 +199,7 @@ void ss_rows_begin(struct ss_table *table, uint32_t count)
 	int64_t *ranks;
 
 	assert(table->next == 0 && count);
-	if (!table->failed && !make_room(table, count))
+	if (!table->failed && !table_reserve(table, count))
 		table->failed = true;
 	if (table->schema->rankless)
 		return;
@@ -213,14 +213,14 @@ void ss_rows_begin(struct ss_table *table, uint32_t count)
 
 int64_t *ss_rows_integers(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	return cells ? ss_cells_integers(cells) + table->row_count : NULL;
 }
 
 int32_t *ss_rows_texts(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	return cells ? ss_cells_ids(cells) + table->row_count : NULL;
 }
@@ -233,7 +233,8 @@ int32_t ss_rows_text(struct ss_table *table, const char *text)
 
 	if (!length)
 		return SS_TEXT_NULL;
-	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length_of(text, length));
+	id = ss_dictionary_add(&cells->texts, table->arena->memory, text,
+			       text_length_cut(text, length));
 	table->failed |= id == SS_NO_ID;
 	return id == SS_NO_ID ? SS_TEXT_NULL : (int32_t)id;
 }
@@ -286,7 +287,7 @@ bool ss_table_same(const struct ss_table *table, uint32_t column, uint32_t a, ui
 
 /* --- rows of a finished table ---------------------------------------------------------- */
 
-static void copy_row(struct ss_table *table, uint32_t to, uint32_t from)
+static void table_copy_row(struct ss_table *table, uint32_t to, uint32_t from)
 {
 	for (uint32_t i = 0; to != from && i < table->cells_count; i++)
 		ss_cells_copy(&table->cells[i], to, from);
@@ -307,7 +308,7 @@ void ss_table_filter(struct ss_table *table,
 
 	for (uint32_t i = 0; i < table->row_count; i++)
 		if (keeps(table, i, context))
-			copy_row(table, kept++, i);
+			table_copy_row(table, kept++, i);
 	ss_table_shorten(table, kept);
 }
 
@@ -327,7 +328,7 @@ bool ss_table_gather(struct ss_table *table, const uint32_t *order)
 
 /* --- the sum over files ---------------------------------------------------------------- */
 
-static bool same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
+static bool fold_same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
 		if ((table->schema->columns[i].flags & SS_COLUMN_KEY) &&
@@ -336,7 +337,7 @@ static bool same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
 	return true;
 }
 
-static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
+static uint64_t fold_hash_keys(const struct ss_table *table, uint32_t row)
 {
 	uint64_t hash = SS_HASH_SEED;
 
@@ -346,7 +347,7 @@ static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
 	return hash * SS_HASH_FACTOR;
 }
 
-static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
+static void fold_add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
 		if (table->schema->columns[i].type == SS_COLUMN_COUNT &&
@@ -355,7 +356,7 @@ static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 }
 
 /* What has no meaning for several files. */
-static bool clear_rest(struct ss_table *table)
+static bool fold_clear_rest(struct ss_table *table)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++) {
 		const struct ss_column *column = &table->schema->columns[i];
@@ -382,24 +383,24 @@ bool ss_table_fold(struct ss_table *table)
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < table->row_count; i++) {
-		uint32_t slot = (uint32_t)(hash_keys(table, i) >> 32) & (slot_count - 1);
+		uint32_t slot = (uint32_t)(fold_hash_keys(table, i) >> 32) & (slot_count - 1);
 
-		while (slots[slot] && !same_keys(table, slots[slot] - 1, i))
+		while (slots[slot] && !fold_same_keys(table, slots[slot] - 1, i))
 			slot = (slot + 1) & (slot_count - 1);
 		if (slots[slot]) {
-			add_counts(table, slots[slot] - 1, i);
+			fold_add_counts(table, slots[slot] - 1, i);
 			continue;
 		}
-		copy_row(table, kept, i);
+		table_copy_row(table, kept, i);
 		slots[slot] = ++kept;
 	}
 	ss_table_shorten(table, kept);
-	return clear_rest(table);
+	return fold_clear_rest(table);
 }
 
 /* --- texts ------------------------------------------------------------------------------ */
 
-static const char *print(struct ss_table *table, const char *format, va_list args)
+static const char *table_print_args(struct ss_table *table, const char *format, va_list args)
 {
 	va_list again;
 	char *text;
@@ -442,13 +443,13 @@ const char *ss_table_print(struct ss_table *table, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	text = print(table, format, args);
+	text = table_print_args(table, format, args);
 	va_end(args);
 	return text;
 }
 
 /* Takes a sentence into one that another rank said with other figures; false: it is another. */
-static bool widen(struct ss_table *table, uint32_t note, const char *text)
+static bool note_widen(struct ss_table *table, uint32_t note, const char *text)
 {
 	struct ss_note_range *range = &table->ranges[note];
 	const char *low, *high, *both;
@@ -472,10 +473,10 @@ void ss_table_note(struct ss_table *table, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	text = print(table, format, args);
+	text = table_print_args(table, format, args);
 	va_end(args);
 	for (uint32_t i = 0; i < table->note_count; i++)
-		if (strcmp(table->notes[i], text) == 0 || widen(table, i, text))
+		if (strcmp(table->notes[i], text) == 0 || note_widen(table, i, text))
 			return;
 	if (table->failed || table->note_count == SS_NOTES_MAX)
 		return;

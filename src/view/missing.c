@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *what, *flag;
-} sentences[] = {
+} missing_sentences[] = {
 	[SS_MISSING_LINES] = { "Source lines", "with_stack=True" },
 	[SS_MISSING_MODULES] = { "Modules", "with_stack=True" },
 	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
@@ -20,8 +20,8 @@ static const struct {
 
 void ss_missing_sentence(enum ss_missing what, char *out, size_t room)
 {
-	snprintf(out, room, "%s are not recorded: use profile(%s).", sentences[what].what,
-		 sentences[what].flag);
+	snprintf(out, room, "%s are not recorded: use profile(%s).", missing_sentences[what].what,
+		 missing_sentences[what].flag);
 }
 
 void ss_note_missing(struct ss_table *out, enum ss_missing what)

@@ -5,7 +5,7 @@
 #include "view/totals.h"
 
 /* Columns of the table that add up; NULL: none. */
-static const char *sums_of(const struct ss_table *table)
+static const char *columns_with_sums(const struct ss_table *table)
 {
 	const struct ss_view *view = table->view;
 
@@ -13,7 +13,7 @@ static const char *sums_of(const struct ss_table *table)
 }
 
 /* Adds the row to the sums; what is not known adds nothing. */
-static void add(const struct ss_table *table, struct ss_cell *sums, uint32_t row)
+static void totals_add_row(const struct ss_table *table, struct ss_cell *sums, uint32_t row)
 {
 	const struct ss_view *view = table->view;
 
@@ -35,7 +35,7 @@ static void add(const struct ss_table *table, struct ss_cell *sums, uint32_t row
 	}
 }
 
-static struct ss_cell *no_sums(const struct ss_table *table)
+static struct ss_cell *totals_make_empty(const struct ss_table *table)
 {
 	struct ss_cell *sums = SS_ARENA_NEW(table->arena, struct ss_cell,
 					    table->view->column_count);
@@ -47,24 +47,25 @@ static struct ss_cell *no_sums(const struct ss_table *table)
 
 bool ss_table_add_up(struct ss_table *table)
 {
-	if (!sums_of(table) || !table->row_count)
+	if (!columns_with_sums(table) || !table->row_count)
 		return true;
-	table->totals = no_sums(table);
+	table->totals = totals_make_empty(table);
 	for (uint32_t i = 0; table->totals && i < table->row_count; i++)
-		add(table, table->totals, i);
+		totals_add_row(table, table->totals, i);
 	return table->totals;
 }
 
 bool ss_table_rank_sums(const struct ss_table *table, struct ss_table *out)
 {
 	ss_table_init(out, table->view, table->arena);
-	for (uint32_t from = 0, to; sums_of(table) && from < table->row_count; from = to) {
-		struct ss_cell *sums = no_sums(table);
+	for (uint32_t from = 0, to; columns_with_sums(table) && from < table->row_count;
+	     from = to) {
+		struct ss_cell *sums = totals_make_empty(table);
 
 		if (!sums)
 			return false;
 		for (to = from; to < table->row_count && ss_table_same(table, 0, from, to); to++)
-			add(table, sums, to);
+			totals_add_row(table, sums, to);
 		out->rank = ss_table_is_null(table, from, 0) ? -1 : ss_table_int(table, from, 0);
 		ss_row_begin(out);
 		for (uint32_t i = 1; i < table->view->column_count; i++)
