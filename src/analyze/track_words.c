@@ -4,8 +4,8 @@
  */
 #include "analyze/track_words.h"
 
-static const char *id_text(const struct ss_trace *trace, struct ss_table *table, int64_t number,
-			   uint32_t text)
+static const char *track_id_text(const struct ss_trace *trace, struct ss_table *table,
+				 int64_t number, uint32_t text)
 {
 	if (text)
 		return ss_strings_text(&trace->texts, text);
@@ -15,11 +15,11 @@ static const char *id_text(const struct ss_trace *trace, struct ss_table *table,
 const char *ss_track_pid(const struct ss_trace *trace, const struct ss_track *track,
 			 struct ss_table *table)
 {
-	return id_text(trace, table, track->pid, track->pid_text);
+	return track_id_text(trace, table, track->pid, track->pid_text);
 }
 
 const char *ss_track_tid(const struct ss_trace *trace, const struct ss_track *track,
 			 struct ss_table *table)
 {
-	return id_text(trace, table, track->tid, track->tid_text);
+	return track_id_text(trace, table, track->tid, track->tid_text);
 }

@@ -7,7 +7,7 @@
 #include "analyze/host/ops.h"
 #include "trace/outward.h"
 
-static void *column(struct ss_ops *ops, size_t item_bytes)
+static void *ops_new_column(struct ss_ops *ops, size_t item_bytes)
 {
 	return ss_memory_zeroed(ops->memory, ((size_t)ops->row_count + 1) * item_bytes);
 }
@@ -32,7 +32,7 @@ void ss_ops_release(struct ss_ops *ops)
  * A call that starts with an operator belongs to it, also where the call is the
  * longer one and therefore stands around it.
  */
-static void give_calls(struct ss_ops *ops, uint32_t op)
+static void ops_adopt_calls(struct ss_ops *ops, uint32_t op)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint32_t row = slices->parent[op], tries = 0;
@@ -48,7 +48,7 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 #define OUTSIDE UINT32_MAX
 
 /* The operator around one that may not have ended, by its shorter way if there is one. */
-static uint32_t outwards(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
+static uint32_t ops_outer(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
 {
 	if (further[op] == OUTSIDE)
 		return SS_NO_ROW;
@@ -59,15 +59,15 @@ static uint32_t outwards(const struct ss_ops *ops, const uint32_t *further, uint
  * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
  * order of their starts: what has ended for one is skipped at once by the next.
  */
-static uint32_t living(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
+static uint32_t ops_still_open(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint32_t found = op;
 
 	while (found != SS_NO_ROW && ss_slice_end(slices, found) <= start_ns)
-		found = outwards(ops, further, found);
+		found = ops_outer(ops, further, found);
 	while (op != found) {
-		uint32_t next = outwards(ops, further, op);
+		uint32_t next = ops_outer(ops, further, op);
 
 		further[op] = found == SS_NO_ROW ? OUTSIDE : found + 1;
 		op = next;
@@ -79,19 +79,19 @@ static uint32_t living(struct ss_ops *ops, uint32_t *further, uint32_t op, int64
  * The innermost operator around each row's start. What stands between, a note or
  * a frame, may have outlived the operator that it began in.
  */
-static bool find_owners(struct ss_ops *ops)
+static bool ops_find_owners(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	uint32_t *further = column(ops, sizeof(*further));
+	uint32_t *further = ops_new_column(ops, sizeof(*further));
 
 	for (uint32_t row = 0; further && row < ops->row_count; row++) {
 		uint32_t parent = slices->parent[row], owner = SS_NO_ROW;
 
 		if (parent != SS_NO_ROW)
 			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
-		ops->owner[row] = living(ops, further, owner, slices->start_ns[row]);
+		ops->owner[row] = ops_still_open(ops, further, owner, slices->start_ns[row]);
 		if (slices->kind[row] == SS_KIND_OP)
-			give_calls(ops, row);
+			ops_adopt_calls(ops, row);
 	}
 	ss_memory_free(ops->memory, further, ((size_t)ops->row_count + 1) * sizeof(*further));
 	return further != NULL;
@@ -107,7 +107,7 @@ enum {
  * Marks only children of the same name, then lets everything that belonged to one
  * belong to what it is part of.
  */
-static void merge_only_children(struct ss_ops *ops)
+static void ops_merge_only_children(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint8_t *flags = ops->flags;
@@ -140,7 +140,7 @@ static void merge_only_children(struct ss_ops *ops)
  * their starts, so the end of what is covered so far is all that is needed:
  * total_ns holds it here.
  */
-static void find_self(struct ss_ops *ops)
+static void ops_find_self(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	int64_t *covered_ns = ops->total_ns;
@@ -171,7 +171,7 @@ static void find_self(struct ss_ops *ops)
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
-static bool find_launchers(struct ss_ops *ops)
+static bool ops_find_launchers(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -196,7 +196,7 @@ static bool find_launchers(struct ss_ops *ops)
 	return false;
 }
 
-static void find_device_time(struct ss_ops *ops)
+static void ops_find_device_time(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -221,7 +221,7 @@ static void find_device_time(struct ss_ops *ops)
 	}
 }
 
-static void find_totals(struct ss_ops *ops)
+static void ops_find_totals(struct ss_ops *ops)
 {
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
@@ -239,12 +239,12 @@ enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err)
 	if (ops->total_ns)
 		return SS_OK;
 	if (!ops->self_ns)
-		ops->self_ns = column(ops, sizeof(*ops->self_ns));
-	ops->total_ns = ops->self_ns ? column(ops, sizeof(*ops->total_ns)) : NULL;
+		ops->self_ns = ops_new_column(ops, sizeof(*ops->self_ns));
+	ops->total_ns = ops->self_ns ? ops_new_column(ops, sizeof(*ops->total_ns)) : NULL;
 	if (!ops->total_ns)
 		return ss_fail_memory(err, "the operators");
-	find_self(ops);
-	find_totals(ops);
+	ops_find_self(ops);
+	ops_find_totals(ops);
 	return SS_OK;
 }
 
@@ -252,17 +252,17 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 			   struct ss_memory *memory, struct ss_error *err)
 {
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
-	ops->owner = column(ops, sizeof(*ops->owner));
-	ops->flags = column(ops, sizeof(*ops->flags));
-	if (!ops->owner || !ops->flags || !find_owners(ops)) {
+	ops->owner = ops_new_column(ops, sizeof(*ops->owner));
+	ops->flags = ops_new_column(ops, sizeof(*ops->flags));
+	if (!ops->owner || !ops->flags || !ops_find_owners(ops)) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
-	merge_only_children(ops);
-	if (!find_launchers(ops)) {
+	ops_merge_only_children(ops);
+	if (!ops_find_launchers(ops)) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
-	find_device_time(ops);
+	ops_find_device_time(ops);
 	return SS_OK;
 }

@@ -10,7 +10,8 @@
 #include "analyze/time/moment.h"
 
 /* Moments in which a thread did what the kind says. */
-static bool cover_of(const struct ss_regions *regions, enum ss_compiled kind, struct ss_cover *out)
+static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compiled kind,
+				 struct ss_cover *out)
 {
 	const struct ss_trace *trace = regions->trace;
 	struct ss_cover_pile pile = { 0 };
@@ -37,8 +38,8 @@ static bool cover_of(const struct ss_regions *regions, enum ss_compiled kind, st
 }
 
 /* What of each step's range on the CPU is in moments of the kind. */
-static bool share_steps(const struct ss_regions *regions, enum ss_compiled kind,
-			struct ss_arena *scratch, struct ss_region_step *tallies)
+static bool region_steps_time(const struct ss_regions *regions, enum ss_compiled kind,
+			      struct ss_arena *scratch, struct ss_region_step *tallies)
 {
 	const struct ss_steps *steps = &regions->trace->steps;
 	size_t size = (size_t)steps->count + 1;
@@ -48,7 +49,7 @@ static bool share_steps(const struct ss_regions *regions, enum ss_compiled kind,
 
 	ss_cover_init(&cover, scratch->memory);
 	ranges.items = SS_ARENA_NEW(scratch, struct ss_interval, size);
-	whole = sums && ranges.items && cover_of(regions, kind, &cover);
+	whole = sums && ranges.items && region_cover_of_kind(regions, kind, &cover);
 	if (whole) {
 		for (uint32_t i = 0; i < steps->count; i++)
 			ranges.items[i] = (struct ss_interval){ steps->items[i].host_start_ns,
@@ -64,7 +65,7 @@ static bool share_steps(const struct ss_regions *regions, enum ss_compiled kind,
 	return whole;
 }
 
-static void count_calls(const struct ss_regions *regions, struct ss_region_step *tallies)
+static void region_steps_calls(const struct ss_regions *regions, struct ss_region_step *tallies)
 {
 	const struct ss_trace *trace = regions->trace;
 
@@ -92,7 +93,8 @@ static void count_calls(const struct ss_regions *regions, struct ss_region_step 
  * Host rows that lie between two outermost calls of their thread and step: `next`
  * and `last` hold, per row, the step of the nearest call after and before it.
  */
-static bool find_between(const struct ss_regions *regions, struct ss_arena *scratch, uint8_t **out)
+static bool region_rows_between(const struct ss_regions *regions, struct ss_arena *scratch,
+				uint8_t **out)
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -122,8 +124,8 @@ static bool find_between(const struct ss_regions *regions, struct ss_arena *scra
 	return true;
 }
 
-static void count_launches(const struct ss_regions *regions, const uint8_t *between,
-			   struct ss_region_step *tallies)
+static void region_steps_launches(const struct ss_regions *regions, const uint8_t *between,
+				  struct ss_region_step *tallies)
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -158,12 +160,12 @@ struct ss_region_step *ss_region_steps(const struct ss_regions *regions, struct 
 	bool whole;
 
 	ss_arena_init(&scratch, arena->memory);
-	whole = tallies && find_between(regions, &scratch, &between) &&
-		share_steps(regions, SS_COMPILED_COMPILE, &scratch, tallies) &&
-		share_steps(regions, SS_COMPILED_LOOKUP, &scratch, tallies);
+	whole = tallies && region_rows_between(regions, &scratch, &between) &&
+		region_steps_time(regions, SS_COMPILED_COMPILE, &scratch, tallies) &&
+		region_steps_time(regions, SS_COMPILED_LOOKUP, &scratch, tallies);
 	if (whole) {
-		count_calls(regions, tallies);
-		count_launches(regions, between, tallies);
+		region_steps_calls(regions, tallies);
+		region_steps_launches(regions, between, tallies);
 	}
 	ss_arena_release(&scratch);
 	return whole ? tallies : NULL;

@@ -7,26 +7,26 @@
 
 #include "analyze/host/regions.h"
 
-static bool starts(const struct ss_string *name, const char *text)
+static bool name_starts_with(const struct ss_string *name, const char *text)
 {
 	return strncmp(name->text, text, strlen(text)) == 0;
 }
 
-static enum ss_compiled class_of(const struct ss_string *name, uint32_t flags)
+static enum ss_compiled compiled_kind_of_name(const struct ss_string *name, uint32_t flags)
 {
 	if (flags & SS_NAME_COMPILE) {
-		if (starts(name, "Torch-Compiled Region"))
+		if (name_starts_with(name, "Torch-Compiled Region"))
 			return SS_COMPILED_REGION;
-		return starts(name, "TorchDynamo Cache Lookup") ? SS_COMPILED_LOOKUP
-								: SS_COMPILED_COMPILE;
+		return name_starts_with(name, "TorchDynamo Cache Lookup") ? SS_COMPILED_LOOKUP
+									  : SS_COMPILED_COMPILE;
 	}
-	if (starts(name, "CompiledFunction"))
+	if (name_starts_with(name, "CompiledFunction"))
 		return SS_COMPILED_FUNCTION;
 	return strstr(name->text, "CompiledFxGraph") ? SS_COMPILED_GRAPH : SS_COMPILED_NOT;
 }
 
 /* f4bw... of "## Call CompiledFxGraph f4bw... ##"; SS_NO_ID: no memory. */
-static uint32_t graph_of(struct ss_regions *regions, const struct ss_string *name)
+static uint32_t region_graph_of_name(struct ss_regions *regions, const struct ss_string *name)
 {
 	static const char mark[] = "CompiledFxGraph ";
 	const char *text = strstr(name->text, mark);
@@ -38,18 +38,18 @@ static uint32_t graph_of(struct ss_regions *regions, const struct ss_string *nam
 }
 
 /* *any: there is a name that says something. False: no memory. */
-static bool read_names(struct ss_regions *regions, bool *any)
+static bool regions_read_names(struct ss_regions *regions, bool *any)
 {
 	const struct ss_trace *trace = regions->trace;
 
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const struct ss_string *name = &trace->names.items[i];
 
-		regions->names[i] = (uint8_t)class_of(name, trace->name_flags[i]);
+		regions->names[i] = (uint8_t)compiled_kind_of_name(name, trace->name_flags[i]);
 		*any |= regions->names[i] != SS_COMPILED_NOT;
 		if (regions->names[i] != SS_COMPILED_GRAPH)
 			continue;
-		regions->name_graphs[i] = graph_of(regions, name);
+		regions->name_graphs[i] = region_graph_of_name(regions, name);
 		if (regions->name_graphs[i] == SS_NO_ID)
 			return false;
 	}
@@ -65,13 +65,14 @@ enum ss_compiled ss_region_kind(const struct ss_regions *regions, uint32_t row)
 	return (enum ss_compiled)regions->names[regions->trace->slices.name[row]];
 }
 
-static bool is_call(enum ss_compiled kind)
+static bool is_compiled_call(enum ss_compiled kind)
 {
 	return kind >= SS_COMPILED_REGION && kind <= SS_COMPILED_GRAPH;
 }
 
 /* A call that ends with the one around it at the latest leaves the rest of it to that one. */
-static void add_call(struct ss_regions *regions, uint32_t row, uint32_t around, bool in_graph)
+static void regions_add_call(struct ss_regions *regions, uint32_t row, uint32_t around,
+			     bool in_graph)
 {
 	const struct ss_slices *slices = &regions->trace->slices;
 	struct ss_region_call *call = &regions->calls[regions->call_count];
@@ -89,7 +90,7 @@ static void add_call(struct ss_regions *regions, uint32_t row, uint32_t around, 
 }
 
 /* in_graph: per row, whether a function or graph is around it in its call. */
-static void find_calls(struct ss_regions *regions, uint8_t *in_graph)
+static void regions_find_calls(struct ss_regions *regions, uint8_t *in_graph)
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -104,10 +105,10 @@ static void find_calls(struct ss_regions *regions, uint8_t *in_graph)
 		in_graph[row] = inside;
 		regions->has_compile |= kind == SS_COMPILED_COMPILE;
 		regions->has_lookups |= kind == SS_COMPILED_LOOKUP;
-		if (kind == SS_COMPILED_REGION || (is_call(kind) && around == SS_NO_ROW)) {
-			add_call(regions, row, around, inside);
+		if (kind == SS_COMPILED_REGION || (is_compiled_call(kind) && around == SS_NO_ROW)) {
+			regions_add_call(regions, row, around, inside);
 			in_graph[row] = kind != SS_COMPILED_REGION;
-		} else if (is_call(kind)) {
+		} else if (is_compiled_call(kind)) {
 			in_graph[row] = true;
 		}
 		if (kind == SS_COMPILED_GRAPH && !regions->calls[regions->call[row]].graph)
@@ -126,7 +127,7 @@ struct ss_region_call *ss_region_of_launch(const struct ss_regions *regions, uin
 	return call == SS_NO_ROW ? NULL : &regions->calls[call];
 }
 
-static void count_kernels(struct ss_regions *regions)
+static void regions_count_kernels(struct ss_regions *regions)
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -142,7 +143,7 @@ static void count_kernels(struct ss_regions *regions)
 		call->kernels++;
 		ss_ns_add(&call->device_ns, slices->dur_ns[row]);
 		/* Inductor's own names */
-		if (starts(&trace->names.items[slices->name[row]], "triton_"))
+		if (name_starts_with(&trace->names.items[slices->name[row]], "triton_"))
 			ss_ns_add(&call->triton_ns, slices->dur_ns[row]);
 	}
 }
@@ -173,9 +174,9 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 	regions->call = SS_ARENA_NEW(&regions->arena, uint32_t, rows);
 	in_graph = SS_ARENA_NEW(&regions->arena, uint8_t, rows);
 	if (regions->names && regions->name_graphs && regions->call && in_graph &&
-	    read_names(regions, &any)) {
+	    regions_read_names(regions, &any)) {
 		for (uint32_t row = 0; any && row < trace->device_from; row++)
-			most += is_call(ss_region_kind(regions, row));
+			most += is_compiled_call(ss_region_kind(regions, row));
 		regions->calls = SS_ARENA_NEW(&regions->arena, struct ss_region_call, most);
 	}
 	if (!regions->calls) {
@@ -183,9 +184,9 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 		return ss_fail_memory(err, "the compiled regions");
 	}
 	if (any)
-		find_calls(regions, in_graph);
+		regions_find_calls(regions, in_graph);
 	else /* all bytes of SS_NO_ROW are 0xff */
 		memset(regions->call, 0xff, rows * sizeof(*regions->call));
-	count_kernels(regions);
+	regions_count_kernels(regions);
 	return SS_OK;
 }

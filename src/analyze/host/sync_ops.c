@@ -10,7 +10,7 @@
  * Operators that wait by their nature, with other operators inside. People know
  * these, not what they are made of: aten::_local_scalar_dense is aten::item.
  */
-static const char *const wrappers[] = {
+static const char *const sync_wrapper_names[] = {
 	"aten::item",         "aten::is_nonzero",    "aten::to",
 	"aten::_to_copy",     "aten::nonzero",       "aten::nonzero_numpy",
 	"aten::argwhere",     "aten::masked_select", "aten::equal",
@@ -26,8 +26,9 @@ const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *a
 {
 	uint8_t *wraps = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
 
-	for (size_t i = 0; wraps && i < SS_COUNT(wrappers); i++) {
-		uint32_t id = ss_strings_find(&trace->names, wrappers[i], strlen(wrappers[i]));
+	for (size_t i = 0; wraps && i < SS_COUNT(sync_wrapper_names); i++) {
+		uint32_t id = ss_strings_find(&trace->names, sync_wrapper_names[i],
+					      strlen(sync_wrapper_names[i]));
 
 		if (id != SS_NO_ID)
 			wraps[id] = true;

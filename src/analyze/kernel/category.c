@@ -15,7 +15,7 @@
 /* Longer names (Tensile, CUTLASS, mangled ones) say what they are before this. */
 #define LOOKED_AT 256
 
-struct pattern {
+struct kernel_pattern {
 	bool at_start;
 	const char *text; /* lower case */
 	enum ss_kernel_category category;
@@ -24,7 +24,7 @@ struct pattern {
 #define STARTS true
 #define HAS false
 
-static const struct pattern patterns[] = {
+static const struct kernel_pattern kernel_patterns[] = {
 	/* what compilers make: templates by what they hold, the rest as fused */
 	{ HAS, "flex_attention", SS_KERNEL_ATTENTION },
 	{ STARTS, "triton_tem_fused_bmm", SS_KERNEL_GEMM },
@@ -239,14 +239,15 @@ enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length
 		length = sizeof(name);
 	for (size_t i = 0; i < length; i++)
 		name[i] = ss_lower(short_name[i]);
-	for (size_t i = 0; i < SS_COUNT(patterns); i++) {
-		size_t text_length = strlen(patterns[i].text);
+	for (size_t i = 0; i < SS_COUNT(kernel_patterns); i++) {
+		size_t text_length = strlen(kernel_patterns[i].text);
 
 		if (text_length > length)
 			continue;
-		if (patterns[i].at_start ? memcmp(name, patterns[i].text, text_length) == 0
-					 : ss_text_has(name, length, patterns[i].text, text_length))
-			return patterns[i].category;
+		if (kernel_patterns[i].at_start
+			    ? memcmp(name, kernel_patterns[i].text, text_length) == 0
+			    : ss_text_has(name, length, kernel_patterns[i].text, text_length))
+			return kernel_patterns[i].category;
 	}
 	return SS_KERNEL_OTHER;
 }

@@ -6,8 +6,8 @@
 
 #include "analyze/kernel/short_name.h"
 
-static bool find_name(const struct ss_string *full, struct ss_arena *arena,
-		      struct ss_kernel_name *out)
+static bool kernel_classify_name(const struct ss_string *full, struct ss_arena *arena,
+				 struct ss_kernel_name *out)
 {
 	char name[SS_SHORT_NAME_ROOM];
 	size_t length = ss_short_name(full->text, full->length, name, sizeof(name));
@@ -30,7 +30,8 @@ struct ss_kernel_name *ss_kernel_names(const struct ss_trace *trace, struct ss_a
 		if (!ss_kind_is_kernel(trace->slices.kind[row]))
 			continue;
 		names[id].is_comm |= trace->slices.kind[row] == SS_KIND_COMM_KERNEL;
-		if (!names[id].text && !find_name(&trace->names.items[id], arena, &names[id]))
+		if (!names[id].text &&
+		    !kernel_classify_name(&trace->names.items[id], arena, &names[id]))
 			return NULL;
 	}
 	for (uint32_t id = 0; id < trace->names.count; id++)

@@ -44,7 +44,7 @@ void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
 }
 
 /* Takes over what `made` holds. */
-static void replace(struct ss_cover *cover, struct ss_cover *made)
+static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 {
 	bool failed = cover->failed || made->failed;
 
@@ -54,7 +54,7 @@ static void replace(struct ss_cover *cover, struct ss_cover *made)
 }
 
 /* Room for all that can come of two sets: growing step by step copies what is there. */
-static void make_room(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
+static void cover_reserve(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
 {
 	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,
 					   (size_t)a->count + b->count + 1, sizeof(*made->items));
@@ -69,7 +69,7 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 		cover->failed |= other->failed;
 		return;
 	}
-	make_room(&made, cover, other);
+	cover_reserve(&made, cover, other);
 	while (!made.failed && (i < cover->count || k < other->count)) {
 		const struct ss_interval *next;
 
@@ -81,7 +81,7 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 		ss_cover_add(&made, next->start_ns, next->end_ns);
 	}
 	made.failed |= other->failed;
-	replace(cover, &made);
+	cover_replace(cover, &made);
 }
 
 void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover)
@@ -124,7 +124,7 @@ void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 	struct ss_cover made = { .memory = cover->memory, .failed = other->failed };
 	uint32_t k = 0;
 
-	make_room(&made, cover, other);
+	cover_reserve(&made, cover, other);
 	for (uint32_t i = 0; i < cover->count && !made.failed; i++) {
 		int64_t at_ns = cover->items[i].start_ns, end_ns = cover->items[i].end_ns;
 
@@ -137,7 +137,7 @@ void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 		}
 		ss_cover_append(&made, at_ns, end_ns);
 	}
-	replace(cover, &made);
+	cover_replace(cover, &made);
 }
 
 int64_t ss_cover_length(const struct ss_cover *cover)
@@ -149,7 +149,7 @@ int64_t ss_cover_length(const struct ss_cover *cover)
 	return sum_ns;
 }
 
-static int64_t overlap(const struct ss_interval *a, const struct ss_interval *b)
+static int64_t interval_overlap(const struct ss_interval *a, const struct ss_interval *b)
 {
 	int64_t from_ns = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
 	int64_t to_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
@@ -163,7 +163,7 @@ int64_t ss_cover_length_in(const struct ss_cover *cover, int64_t from_ns, int64_
 	int64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < cover->count && cover->items[i].start_ns < to_ns; i++)
-		sum_ns += overlap(&cover->items[i], &window);
+		sum_ns += interval_overlap(&cover->items[i], &window);
 	return sum_ns;
 }
 
@@ -176,7 +176,7 @@ void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, 
 			k++;
 		for (uint32_t j = k;
 		     j < cover->count && cover->items[j].start_ns < parts->items[i].end_ns; j++)
-			sums[i] += overlap(&cover->items[j], &parts->items[i]);
+			sums[i] += interval_overlap(&cover->items[j], &parts->items[i]);
 	}
 }
 
@@ -189,7 +189,7 @@ int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b)
 		while (k < b->count && b->items[k].end_ns <= a->items[i].start_ns)
 			k++;
 		for (uint32_t j = k; j < b->count && b->items[j].start_ns < a->items[i].end_ns; j++)
-			sum_ns += overlap(&a->items[i], &b->items[j]);
+			sum_ns += interval_overlap(&a->items[i], &b->items[j]);
 	}
 	return sum_ns;
 }

@@ -6,8 +6,8 @@
 #include "analyze/time/roles.h"
 
 /* Is stream x to come before y? Numbers of streams decide between equal starts. */
-static bool is_before(const struct ss_merge *merge, const struct ss_merge_stream *x,
-		      const struct ss_merge_stream *y)
+static bool merge_stream_before(const struct ss_merge *merge, const struct ss_merge_stream *x,
+				const struct ss_merge_stream *y)
 {
 	const int64_t *start_ns = merge->trace->slices.start_ns;
 
@@ -17,7 +17,7 @@ static bool is_before(const struct ss_merge *merge, const struct ss_merge_stream
 }
 
 /* Moves the stream at a place of the heap down to where it belongs. */
-static void sink(struct ss_merge *merge, uint32_t place)
+static void merge_sift_down(struct ss_merge *merge, uint32_t place)
 {
 	struct ss_merge_stream moving = merge->heap[place];
 
@@ -27,9 +27,9 @@ static void sink(struct ss_merge *merge, uint32_t place)
 		if (child >= merge->count)
 			break;
 		if (child + 1 < merge->count &&
-		    is_before(merge, &merge->heap[child + 1], &merge->heap[child]))
+		    merge_stream_before(merge, &merge->heap[child + 1], &merge->heap[child]))
 			child++;
-		if (!is_before(merge, &merge->heap[child], &moving))
+		if (!merge_stream_before(merge, &merge->heap[child], &moving))
 			break;
 		merge->heap[place] = merge->heap[child];
 		place = child;
@@ -59,7 +59,7 @@ bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t
 			};
 	}
 	for (uint32_t i = merge->count / 2; i-- > 0;)
-		sink(merge, i);
+		merge_sift_down(merge, i);
 	return true;
 }
 
@@ -73,6 +73,6 @@ uint32_t ss_merge_next(struct ss_merge *merge)
 	if (merge->heap[0].at == merge->heap[0].end)
 		merge->heap[0] = merge->heap[--merge->count];
 	if (merge->count > 1)
-		sink(merge, 0);
+		merge_sift_down(merge, 0);
 	return row;
 }

@@ -25,7 +25,7 @@ bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *co
 }
 
 /* How much of the cover lies before a moment. */
-static int64_t length_before(const struct ss_cover_index *index, int64_t at_ns)
+static int64_t cover_length_before(const struct ss_cover_index *index, int64_t at_ns)
 {
 	const struct ss_interval *items = index->cover->items;
 	uint32_t low = 0, high = index->cover->count;
@@ -40,7 +40,9 @@ static int64_t length_before(const struct ss_cover_index *index, int64_t at_ns)
 
 int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns)
 {
-	return from_ns < to_ns ? length_before(index, to_ns) - length_before(index, from_ns) : 0;
+	return from_ns < to_ns
+		       ? cover_length_before(index, to_ns) - cover_length_before(index, from_ns)
+		       : 0;
 }
 
 bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,

@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 
-static bool ends_with(const struct ss_string *name, const char *end)
+static bool name_ends_with(const struct ss_string *name, const char *end)
 {
 	size_t length = strlen(end);
 
@@ -17,17 +17,18 @@ static bool ends_with(const struct ss_string *name, const char *end)
 }
 
 /* "enumerate(DataLoader)#...__next__", or any of a DataPipe. */
-static bool is_input(const struct ss_trace *trace, uint32_t row)
+static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
 
 	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
 		return false;
-	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 || ends_with(name, ".__next__");
+	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 ||
+	       name_ends_with(name, ".__next__");
 }
 
 /* SS_ROLE_OTHER for what counts as nothing: frames, steps, the profiler's own rows. */
-static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
+static enum ss_role row_role(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t flags;
 
@@ -54,7 +55,7 @@ static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
 		return SS_ROLE_OTHER;
 	if (flags & SS_NAME_COMM_RANGE)
 		return SS_ROLE_COMM;
-	return is_input(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
+	return is_dataloader_next(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
 }
 
 void ss_roles_release(struct ss_roles *roles)
@@ -80,7 +81,7 @@ bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct 
 		if (trace->tracks[i].class > SS_TRACK_DEVICE)
 			continue;
 		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
-			enum ss_role role = role_of(trace, row);
+			enum ss_role role = row_role(trace, row);
 
 			if (role != SS_ROLE_OTHER)
 				ss_cover_add(&track.covers[role], slices->start_ns[row],
@@ -173,7 +174,7 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 	return whole;
 }
 
-static bool is_before(const struct ss_track *track, int64_t device, bool named)
+static bool track_before_device(const struct ss_track *track, int64_t device, bool named)
 {
 	bool is_named = track->pid_text != 0;
 
@@ -187,34 +188,34 @@ static bool is_before(const struct ss_track *track, int64_t device, bool named)
  * them are the streams of devices that have a name in place of a number: all of those
  * are number 0.
  */
-static uint32_t stream_from(const struct ss_trace *trace, int64_t device, bool named)
+static uint32_t first_stream_from(const struct ss_trace *trace, int64_t device, bool named)
 {
 	uint32_t low = 0, high = trace->track_count;
 
-	SS_SEARCH(low, high, at, is_before(&trace->tracks[at], device, named));
+	SS_SEARCH(low, high, at, track_before_device(&trace->tracks[at], device, named));
 	return low;
 }
 
-static bool is_stream(const struct ss_trace *trace, uint32_t track, bool named)
+static bool track_is_stream(const struct ss_trace *trace, uint32_t track, bool named)
 {
 	return track < trace->track_count && trace->tracks[track].class == SS_TRACK_DEVICE &&
 	       (trace->tracks[track].pid_text != 0) == named;
 }
 
-static uint32_t first_named(const struct ss_trace *trace)
+static uint32_t first_named_stream(const struct ss_trace *trace)
 {
-	uint32_t track = stream_from(trace, 0, true);
+	uint32_t track = first_stream_from(trace, 0, true);
 
-	return is_stream(trace, track, true) ? track : SS_NO_ROW;
+	return track_is_stream(trace, track, true) ? track : SS_NO_ROW;
 }
 
 uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device)
 {
-	uint32_t track = stream_from(trace, device, false);
+	uint32_t track = first_stream_from(trace, device, false);
 
-	if (is_stream(trace, track, false) && trace->tracks[track].pid == device)
+	if (track_is_stream(trace, track, false) && trace->tracks[track].pid == device)
 		return track;
-	return device == 0 ? first_named(trace) : SS_NO_ROW;
+	return device == 0 ? first_named_stream(trace) : SS_NO_ROW;
 }
 
 uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
@@ -222,9 +223,9 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
 	int64_t device = trace->tracks[track].pid;
 	bool named = trace->tracks[track].pid_text != 0;
 
-	if (is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
+	if (track_is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
 		return track + 1;
-	return device == 0 && !named ? first_named(trace) : SS_NO_ROW;
+	return device == 0 && !named ? first_named_stream(trace) : SS_NO_ROW;
 }
 
 /* Idle devices of a machine that only one of is used. */
@@ -242,14 +243,15 @@ bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 	if (after == INT64_MAX)
 		return false;
 	/* a part of a trace has tracks that are empty */
-	for (uint32_t i = stream_from(trace, after + 1, false);
-	     is_stream(trace, i, false) && !found; i++) {
+	for (uint32_t i = first_stream_from(trace, after + 1, false);
+	     track_is_stream(trace, i, false) && !found; i++) {
 		found = trace->tracks[i].row_count;
 		if (found)
 			*out = trace->tracks[i].pid;
 	}
-	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named(trace) : SS_NO_ROW;
-	     is_stream(trace, i, true); i++)
+	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named_stream(trace)
+							     : SS_NO_ROW;
+	     track_is_stream(trace, i, true); i++)
 		if (trace->tracks[i].row_count) {
 			*out = 0;
 			return true;

@@ -8,7 +8,7 @@
 
 #include "analyze/work/peaks.h"
 
-static const struct ss_peaks table[] = {
+static const struct ss_peaks peak_table[] = {
 	/* parts of devices, and those that are slowed down: every vendor sets its own limits */
 	{ .pattern = "MIG" },
 	{ .pattern = "Laptop" },
@@ -73,21 +73,21 @@ static const struct ss_peaks table[] = {
 	{ "MI100", 11.5, 23.1, 46.1, 184.6, 92.3, 0, 184.6, 1229, 0 },
 };
 
-static bool is_word(char c)
+static bool is_device_name_char(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-static bool matches(const char *name, const char *pattern)
+static bool device_name_matches(const char *name, const char *pattern)
 {
 	size_t length = strlen(pattern);
 	bool at_end = pattern[length - 1] == '$';
 
 	length -= at_end;
 	for (const char *at = name; *at; at++) {
-		if (strncmp(at, pattern, length) != 0 || (at > name && is_word(at[-1])))
+		if (strncmp(at, pattern, length) != 0 || (at > name && is_device_name_char(at[-1])))
 			continue;
-		if (at_end ? !at[length] : !is_word(at[length]))
+		if (at_end ? !at[length] : !is_device_name_char(at[length]))
 			return true;
 	}
 	return false;
@@ -95,9 +95,9 @@ static bool matches(const char *name, const char *pattern)
 
 const struct ss_peaks *ss_peaks_find(const char *device_name)
 {
-	for (size_t i = 0; i < SS_COUNT(table); i++)
-		if (matches(device_name, table[i].pattern))
-			return &table[i];
+	for (size_t i = 0; i < SS_COUNT(peak_table); i++)
+		if (device_name_matches(device_name, peak_table[i].pattern))
+			return &peak_table[i];
 	return NULL;
 }
 
