@@ -185,7 +185,8 @@ static bool launch_find_queues(struct ss_launch_counts *counts, struct ss_arena 
 {
 	bool by_step = counts->group == SS_LAUNCH_STEP;
 	uint32_t count = by_step ? counts->steps.count : counts->keys.count, at = 0;
-	struct ss_queue *queues = SS_ARENA_NEW(scratch, struct ss_queue, (size_t)count + 1);
+	struct ss_launch_queue *queues = SS_ARENA_NEW(scratch, struct ss_launch_queue,
+						      (size_t)count + 1);
 
 	if (!queues)
 		return false;

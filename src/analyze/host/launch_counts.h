@@ -32,7 +32,7 @@ struct ss_launch_count {
 	int64_t works, events, device_ns; /* of the calls that started something */
 	int64_t shorter, late;            /* works */
 	int64_t delay_median_ns, delay_max_ns;
-	struct ss_queue queue;
+	struct ss_launch_queue queue;
 };
 
 struct ss_launch_counts {

@@ -30,7 +30,7 @@ struct module_builder {
 };
 
 /* "Linear_3" is a "Linear", and so is "layer1(Linear)". */
-static uint32_t module_class(struct ss_strings *labels, const char *label, size_t length)
+static uint32_t module_label_class(struct ss_strings *labels, const char *label, size_t length)
 {
 	size_t end = length;
 	const char *open;
@@ -66,8 +66,8 @@ static uint32_t module_add_node(struct module_builder *builder, uint32_t parent,
 		builder->failed = true;
 		return SS_NO_ID;
 	}
-	class = module_class(&tree->labels, tree->labels.items[label].text,
-			     tree->labels.items[label].length);
+	class = module_label_class(&tree->labels, tree->labels.items[label].text,
+				   tree->labels.items[label].length);
 	builder->failed |= class == SS_NO_ID;
 	tree->nodes[tree->count++] = (struct ss_module){
 		.parent = parent, .name = label, .class = class, .depth = depth

@@ -31,7 +31,7 @@ bool ss_repeats_add(struct ss_repeats *repeats, uint32_t symbol, bool starts)
 	if (!ss_memory_reserve(repeats->memory, (void **)&repeats->runs, &repeats->capacity,
 			       (size_t)repeats->count + 1, sizeof(*repeats->runs)))
 		return false;
-	repeats->runs[repeats->count] = (struct ss_run){
+	repeats->runs[repeats->count] = (struct ss_repeat_run){
 		.symbol = symbol, .first = repeats->count, .length = 1, .starts = starts
 	};
 	repeats->count++;
@@ -45,8 +45,8 @@ void ss_repeats_release(struct ss_repeats *repeats)
 	*repeats = (struct ss_repeats){ .memory = repeats->memory };
 }
 
-static bool runs_can_join(const struct repair_round *round, const struct ss_run *left,
-			  const struct ss_run *right)
+static bool runs_can_join(const struct repair_round *round, const struct ss_repeat_run *left,
+			  const struct ss_repeat_run *right)
 {
 	return !right->starts && left->length + right->length <= round->longest;
 }
@@ -57,7 +57,7 @@ static bool repeats_count_pairs(const struct ss_repeats *repeats, struct repair_
 	bool is_counted = false;
 
 	for (uint32_t i = 0; i < repeats->count; i++) {
-		const struct ss_run *run = &repeats->runs[i];
+		const struct ss_repeat_run *run = &repeats->runs[i];
 		uint32_t before = i ? round->pair[i - 1] : NO_PAIR, id;
 
 		round->pair[i] = NO_PAIR;
@@ -100,7 +100,7 @@ static uint32_t repeats_join_pairs(struct ss_repeats *repeats, const struct repa
 	uint32_t kept = 0, count = repeats->count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct ss_run run = repeats->runs[i];
+		struct ss_repeat_run run = repeats->runs[i];
 
 		if (repeats_is_best_pair(repeats, round, i)) {
 			uint32_t pair = round->pair[i];

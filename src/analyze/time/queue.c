@@ -162,7 +162,7 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 
 /* The queue had this length from..to: tells the windows from the *at-th on. */
 static void queue_add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t length,
-			      int64_t from_ns, int64_t to_ns, struct ss_queue *queues)
+			      int64_t from_ns, int64_t to_ns, struct ss_launch_queue *queues)
 {
 	for (; *at < windows->count; ++*at) {
 		const struct ss_interval *window = &windows->items[*at];
@@ -170,7 +170,7 @@ static void queue_add_stretch(const struct ss_cover *windows, uint32_t *at, int6
 		int64_t end_ns = to_ns < window->end_ns ? to_ns : window->end_ns;
 
 		if (end_ns > start_ns) {
-			struct ss_queue *queue = &queues[*at];
+			struct ss_launch_queue *queue = &queues[*at];
 
 			queue->area += (double)length * (double)(end_ns - start_ns);
 			if (length > queue->max)
@@ -192,7 +192,7 @@ static uint32_t queue_next(const struct ss_launched *works, const uint32_t *list
 }
 
 void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_queue *queues)
+		 struct ss_launch_queue *queues)
 {
 	uint32_t in = queue_next(works, works->by_from, 0), window = 0;
 	uint32_t out = queue_next(works, works->by_to, 0);
@@ -230,14 +230,14 @@ static int64_t queued_in_window_ns(const struct ss_launched *works, uint32_t num
 }
 
 void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_queue *queues)
+		 struct ss_launch_queue *queues)
 {
 	uint32_t out = 0;
 
 	for (uint32_t in = 0; in < works->count; in++) {
 		uint32_t number = works->by_from[in];
 		int64_t length_ns = queued_in_window_ns(works, number, &window);
-		struct ss_queue *queue;
+		struct ss_launch_queue *queue;
 
 		if (keys[number] == SS_NO_ID || !length_ns)
 			continue;

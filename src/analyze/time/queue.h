@@ -38,7 +38,7 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 void ss_launched_release(struct ss_launched *works);
 
 /* A queue over some time; works that waited no time were never in it. */
-struct ss_queue {
+struct ss_launch_queue {
 	double area;      /* sum of lengths times nanoseconds */
 	int64_t now, max; /* its length */
 	int64_t empty_ns; /* only of ss_queue_in(): how long nothing was in it */
@@ -46,13 +46,13 @@ struct ss_queue {
 
 /* The queue of all works in each of the windows, which come one after the other. */
 void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_queue *queues);
+		 struct ss_launch_queue *queues);
 
 /*
  * The queues of the works of each key in one window; a work of SS_NO_ID is in none.
  * The areas of all sum to that of the whole queue.
  */
 void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_queue *queues);
+		 struct ss_launch_queue *queues);
 
 #endif

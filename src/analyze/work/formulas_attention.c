@@ -110,8 +110,8 @@ static enum ss_dtype attention_dtype(const struct ss_formula *formula, const str
 	return q ? q->dtype : SS_DTYPE_UNKNOWN;
 }
 
-static void attention_forward(const struct ss_formula *formula, const struct ss_operands *in,
-			      bool in_place, struct ss_work *out)
+static void attention_forward_work(const struct ss_formula *formula, const struct ss_operands *in,
+				   bool in_place, struct ss_work *out)
 {
 	struct attention_sizes sizes;
 	double pairs = attention_pair_flops(formula, in, &sizes);
@@ -125,8 +125,8 @@ static void attention_forward(const struct ss_formula *formula, const struct ss_
 }
 
 /* Scores again, their gradient, and those of query, key and value. */
-static void attention_backward(const struct ss_formula *formula, const struct ss_operands *in,
-			       bool in_place, struct ss_work *out)
+static void attention_backward_work(const struct ss_formula *formula, const struct ss_operands *in,
+				    bool in_place, struct ss_work *out)
 {
 	struct attention_sizes sizes;
 	double pairs = attention_pair_flops(formula, in, &sizes);
@@ -147,35 +147,37 @@ static void attention_backward(const struct ss_formula *formula, const struct ss
 
 static const struct ss_formula attention_formulas[] = {
 	/* the numbers of operands differ between versions: counted from the end where they do */
-	ATTENTION("scaled_dot_product_attention", attention_forward, 0, 1, 5, NONE, NONE, NONE,
+	ATTENTION("scaled_dot_product_attention", attention_forward_work, 0, 1, 5, NONE, NONE, NONE,
 		  NONE),
-	ATTENTION("_scaled_dot_product_flash_attention", attention_forward, 0, 1, 4, NONE, NONE,
-		  NONE, NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_for_cpu", attention_forward, 0, 1, 4, NONE,
+	ATTENTION("_scaled_dot_product_flash_attention", attention_forward_work, 0, 1, 4, NONE,
 		  NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_efficient_attention", attention_forward, 0, 1, 6, NONE, NONE,
-		  NONE, NONE),
-	ATTENTION("_scaled_dot_product_cudnn_attention", attention_forward, 0, 1, -3, NONE, NONE,
-		  NONE, NONE),
-	ATTENTION("_scaled_dot_product_fused_attention_overrideable", attention_forward, 0, 1, 5,
+	ATTENTION("_scaled_dot_product_flash_attention_for_cpu", attention_forward_work, 0, 1, 4,
 		  NONE, NONE, NONE, NONE),
-	ATTENTION("_flash_attention_forward", attention_forward, 0, 2, 8, NONE, NONE, 3, NONE),
-	ATTENTION("_efficient_attention_forward", attention_forward, 0, 2, NONE, -5, NONE, 4, -1),
-	ATTENTION("flash_attn::_flash_attn_forward", attention_forward, 0, 2, 5, NONE, 6, NONE,
+	ATTENTION("_scaled_dot_product_efficient_attention", attention_forward_work, 0, 1, 6, NONE,
+		  NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_cudnn_attention", attention_forward_work, 0, 1, -3, NONE,
+		  NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_fused_attention_overrideable", attention_forward_work, 0, 1,
+		  5, NONE, NONE, NONE, NONE),
+	ATTENTION("_flash_attention_forward", attention_forward_work, 0, 2, 8, NONE, NONE, 3, NONE),
+	ATTENTION("_efficient_attention_forward", attention_forward_work, 0, 2, NONE, -5, NONE, 4,
+		  -1),
+	ATTENTION("flash_attn::_flash_attn_forward", attention_forward_work, 0, 2, 5, NONE, 6, NONE,
 		  NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_backward", attention_backward, 1, 1, 11,
+	ATTENTION("_scaled_dot_product_flash_attention_backward", attention_backward_work, 1, 1, 11,
 		  NONE, NONE, 6, NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward, 1, 1,
-		  7, NONE, NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_efficient_attention_backward", attention_backward, 1, 1, 11,
-		  NONE, NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_cudnn_attention_backward", attention_backward, 1, 1, 14,
+	ATTENTION("_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward_work,
+		  1, 1, 7, NONE, NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_efficient_attention_backward", attention_backward_work, 1, 1,
+		  11, NONE, NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_cudnn_attention_backward", attention_backward_work, 1, 1, 14,
 		  NONE, NONE, 9, NONE),
-	ATTENTION("_flash_attention_backward", attention_backward, 1, 2, 11, NONE, NONE, 6, NONE),
-	ATTENTION("_efficient_attention_backward", attention_backward, 1, 2, NONE, 14, NONE, 6,
+	ATTENTION("_flash_attention_backward", attention_backward_work, 1, 2, 11, NONE, NONE, 6,
 		  NONE),
-	ATTENTION("flash_attn::_flash_attn_backward", attention_backward, 1, 2, 11, NONE, 12, NONE,
+	ATTENTION("_efficient_attention_backward", attention_backward_work, 1, 2, NONE, 14, NONE, 6,
 		  NONE),
+	ATTENTION("flash_attn::_flash_attn_backward", attention_backward_work, 1, 2, 11, NONE, 12,
+		  NONE, NONE),
 	/* packed batches, pages of a cache, windows: what they are is all that is known */
 	{ "flash_attn::_flash_attn_varlen_forward", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "flash_attn::_flash_attn_varlen_backward", SS_WORK_ATTENTION, NULL, { 0 }, false },

@@ -76,8 +76,8 @@ static double conv_output_positions(const struct ss_formula *formula, const stru
 	return places;
 }
 
-static void conv_forward(const struct ss_formula *formula, const struct ss_operands *in,
-			 bool transposed, struct ss_work *out)
+static void conv_forward_work(const struct ss_formula *formula, const struct ss_operands *in,
+			      bool transposed, struct ss_work *out)
 {
 	const struct ss_operand *input = ss_operand_tensor(in, 0);
 	const struct ss_operand *weight = ss_operand_tensor(in, 1);
@@ -105,22 +105,22 @@ static void conv_forward(const struct ss_formula *formula, const struct ss_opera
 	ss_work_move(out, (double)input->dims[0] * channels * places, input->dtype);
 }
 
-static void conv_any(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+static void conv_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		      struct ss_work *out)
 {
 	uint32_t at = ss_formula_at(formula, in, TRANSPOSED);
 	bool transposed = false;
 
 	(void)in_place;
 	if (at == SS_OPERANDS_MAX || ss_operand_bool(in, at, &transposed))
-		conv_forward(formula, in, transposed, out);
+		conv_forward_work(formula, in, transposed, out);
 }
 
-static void conv_transposed(const struct ss_formula *formula, const struct ss_operands *in,
-			    bool in_place, struct ss_work *out)
+static void conv_transposed_work(const struct ss_formula *formula, const struct ss_operands *in,
+				 bool in_place, struct ss_work *out)
 {
 	(void)in_place;
-	conv_forward(formula, in, true, out);
+	conv_forward_work(formula, in, true, out);
 }
 
 /* `count` of the gradients of input and weight: each does the forward's work, on the same data. */
@@ -140,8 +140,8 @@ static void conv_gradients(const struct ss_operand *output, const struct ss_oper
 	ss_work_move(out, count * ss_operand_stored(weight), weight->dtype);
 }
 
-static void conv_backward(const struct ss_formula *formula, const struct ss_operands *in,
-			  bool in_place, struct ss_work *out)
+static void conv_backward_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
 {
 	int64_t wanted[3];
 	bool transposed;
@@ -155,8 +155,8 @@ static void conv_backward(const struct ss_formula *formula, const struct ss_oper
 }
 
 /* One gradient, with the operands (input, gradient of the output, weight) of the one around it. */
-static void conv_one_gradient(const struct ss_formula *formula, const struct ss_operands *in,
-			      bool in_place, struct ss_work *out)
+static void conv_gradient_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
 {
 	(void)formula;
 	(void)in_place;
@@ -169,32 +169,32 @@ static void conv_one_gradient(const struct ss_formula *formula, const struct ss_
 	{                                                            \
 		name, SS_WORK_CONV, function, { __VA_ARGS__ }, false \
 	}
-#define GRADIENT(name)                                             \
-	{                                                          \
-		name, SS_WORK_CONV, conv_one_gradient, { 0 }, true \
+#define GRADIENT(name)                                              \
+	{                                                           \
+		name, SS_WORK_CONV, conv_gradient_work, { 0 }, true \
 	}
 
 static const struct ss_formula conv_formulas[] = {
-	CONV("conv1d", conv_any, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("conv2d", conv_any, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("conv3d", conv_any, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("convolution", conv_any, 3, 4, 5, 2, 6, 7, 8),
-	CONV("_convolution", conv_any, 3, 4, 5, 2, 6, 7, 8),
-	CONV("convolution_overrideable", conv_any, 3, 4, 5, 2, 6, 7, 8),
-	CONV("cudnn_convolution", conv_any, 3, 2, 4, NONE, NONE, NONE, NONE),
-	CONV("cudnn_convolution_relu", conv_any, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_convolution", conv_any, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_convolution_relu", conv_any, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_depthwise_convolution", conv_any, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("mkldnn_convolution", conv_any, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("_conv_depthwise2d", conv_any, 4, 5, 6, 3, NONE, NONE, NONE),
-	CONV("conv_depthwise3d", conv_any, 4, 5, 6, 3, NONE, NONE, NONE),
-	CONV("conv_transpose1d", conv_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("conv_transpose2d", conv_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("conv_transpose3d", conv_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("cudnn_convolution_transpose", conv_transposed, 4, 2, 5, NONE, NONE, 3, 6),
-	CONV("miopen_convolution_transpose", conv_transposed, 5, 3, 6, 2, NONE, 4, 7),
-	CONV("convolution_backward", conv_backward, 0),
+	CONV("conv1d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv2d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv3d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("convolution", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("_convolution", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("convolution_overrideable", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("cudnn_convolution", conv_work, 3, 2, 4, NONE, NONE, NONE, NONE),
+	CONV("cudnn_convolution_relu", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution_relu", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_depthwise_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("mkldnn_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("_conv_depthwise2d", conv_work, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_depthwise3d", conv_work, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_transpose1d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose2d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose3d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("cudnn_convolution_transpose", conv_transposed_work, 4, 2, 5, NONE, NONE, 3, 6),
+	CONV("miopen_convolution_transpose", conv_transposed_work, 5, 3, 6, 2, NONE, 4, 7),
+	CONV("convolution_backward", conv_backward_work, 0),
 	GRADIENT("cudnn_convolution_backward_input"),
 	GRADIENT("cudnn_convolution_backward_weight"),
 	GRADIENT("miopen_convolution_backward_input"),
