@@ -95,13 +95,13 @@ static void sglang_read_step(const char *name, struct ss_inference_step *out)
 	out->batch = step_number_after(name, "bs=");
 	if (strncmp(mode, "DECODE", 6) == 0) {
 		out->kind = SS_INFERENCE_DECODE;
-		/* this mode makes one token a request; drafts have modes of their own */
+		/* one token per request in this mode; speculative decoding has its own modes */
 		out->generated_tokens = tokens >= 0 ? tokens : out->batch;
 	} else if (strncmp(mode, "EXTEND", 6) == 0 || strncmp(mode, "PREFILL", 7) == 0) {
 		out->kind = SS_INFERENCE_PREFILL;
 		out->context_tokens = tokens;
 	} else if (strncmp(mode, "MIXED", 5) == 0) {
-		/* of both, and their shares are not told */
+		/* prefill and decode; the name does not say how many tokens of each */
 		out->kind = SS_INFERENCE_MIXED;
 	}
 }
@@ -127,7 +127,7 @@ bool ss_inference_step_read(const char *name, struct ss_inference_step *out)
 
 /* --- ranges ------------------------------------------------------------------- */
 
-/* Ranges of one thread are in the order of time, the outer before the inner. */
+/* By start, the outer range before the inner. */
 static int inference_step_compare(const void *a, const void *b)
 {
 	const struct ss_inference_step *x = a, *y = b;
@@ -139,7 +139,7 @@ static int inference_step_compare(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* What the outer range does not say, the inner may. */
+/* If the outer range does not say its kind, the inner one may. */
 static void step_adopt_inner(struct ss_inference_step *outer, const struct ss_inference_step *inner)
 {
 	struct ss_inference_step whole = *inner;
@@ -151,6 +151,7 @@ static void step_adopt_inner(struct ss_inference_step *outer, const struct ss_in
 	*outer = whole;
 }
 
+/* The outermost ranges of engines; ranges inside them only say what the outer ones do not. */
 static bool engine_ranges_find(const struct ss_trace *trace, struct ss_arena *arena,
 			       struct ss_inference_steps *out)
 {
@@ -189,7 +190,7 @@ static bool engine_ranges_find(const struct ss_trace *trace, struct ss_arena *ar
 	return true;
 }
 
-/* An operator that computes ran in a measured step. */
+/* Whether an operator that computes ran in a measured step. */
 static bool operators_run_in_steps(const struct ss_phases *phases)
 {
 	const struct ss_trace *trace = phases->trace;
@@ -203,7 +204,7 @@ static bool operators_run_in_steps(const struct ss_phases *phases)
 	return false;
 }
 
-/* The profiler's steps, where operators ran and nothing was trained. */
+/* The steps of the profiler, if operators ran in them and nothing was trained. */
 static enum ss_status profiler_steps_find(struct ss_facts *facts, struct ss_inference_steps *out,
 					  struct ss_error *err)
 {
@@ -245,8 +246,8 @@ struct ss_inference_step *ss_inference_step_at(const struct ss_inference_steps *
 }
 
 /*
- * Counts what each step launched, extends ranges of engines by that, and parts each from
- * the one before. The profiler's steps are effective already.
+ * Counts what each step launched, extends the ranges of engines to the end of that work, and
+ * lets each begin no earlier than the one before ends. Steps of the profiler already do.
  */
 static void inference_count_launches(const struct ss_trace *trace,
 				     struct ss_inference_steps *passes)
@@ -290,7 +291,7 @@ static void inference_count_launches(const struct ss_trace *trace,
 	}
 }
 
-/* Moments in which at least one device worked. */
+/* Moments in which at least one device was busy. */
 static bool any_device_busy(const struct ss_trace *trace, struct ss_cover *busy)
 {
 	struct ss_cover_pile pile = { 0 };
@@ -310,7 +311,7 @@ static bool any_device_busy(const struct ss_trace *trace, struct ss_cover *busy)
 	return !busy->failed;
 }
 
-/* Steps and what lies between them, one after the other: gap 0, step 0, gap 1, ... */
+/* Splits the busy time over steps and the gaps between them: gap 0, step 0, gap 1, ... */
 static bool inference_split_busy(const struct ss_cover *busy, struct ss_arena *arena,
 				 struct ss_inference_steps *passes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * track_words.h - what views call a thread or stream.
+ * track_words.h - the ids of threads and streams, as views show them.
  */
 #ifndef SS_ANALYZE_TRACK_WORDS_H
 #define SS_ANALYZE_TRACK_WORDS_H

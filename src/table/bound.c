@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-/* What texts of a row may have on average, and of any table beside it. */
+/* All texts of a table may have this many bytes per row, and this many more. */
 #define ROW_BYTES 2048
 #define TABLE_BYTES (16 << 20)
 
-/* What is left of texts where all of them have more. */
+/* Beyond that, each text is cut to this length. */
 #define SHORT_BYTES 256
 
 #define ELLIPSIS "\xe2\x80\xa6"
@@ -32,7 +32,7 @@ static uint64_t bound_text_bytes(const struct ss_table *table, uint32_t column, 
 	return bytes;
 }
 
-/* The id in `out` of a text, or of its first bytes, whole letters. */
+/* The id in `out` of a text that is cut to `most` bytes, at the end of a character. */
 static uint32_t bound_add_text(struct ss_dictionary *out, struct ss_memory *memory,
 			       const char *text, size_t length, size_t most)
 {
@@ -48,7 +48,7 @@ static uint32_t bound_add_text(struct ss_dictionary *out, struct ss_memory *memo
 	return ss_dictionary_add(out, memory, shorter, length + sizeof(ELLIPSIS) - 1);
 }
 
-/* Makes the texts of a column anew; false: no memory. */
+/* Replaces the dictionary of a column by one with shorter texts; false: no memory. */
 static bool bound_column(struct ss_table *table, uint32_t column, size_t most)
 {
 	struct ss_memory *memory = table->arena->memory;

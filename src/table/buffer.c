@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c - allocates blocks with room for an aligned address.
+ * buffer.c - allocates blocks that contain an aligned address.
  *
  * A block that grows may move; a large one moves by whole pages (see memory.h), so that
  * its aligned address stays at the same place in it and nothing is copied.
@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* What a block has beyond its room. */
+/* What a block has beyond its capacity, to align the address. */
 #define SLACK_BYTES ((size_t)SS_BUFFER_ALIGN - 1)
 
 static size_t buffer_block_bytes(const struct ss_buffer *buffer)
 {
-	return buffer->block ? buffer->room + SLACK_BYTES : 0;
+	return buffer->block ? buffer->capacity + SLACK_BYTES : 0;
 }
 
 /* How far in the block the aligned address is. */
@@ -36,8 +36,8 @@ bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t b
 	if (!moved)
 		return false;
 	moved_shift = align_shift(moved);
-	if (buffer->room && moved_shift != shift)
-		memmove(moved + moved_shift, moved + shift, buffer->room);
+	if (buffer->capacity && moved_shift != shift)
+		memmove(moved + moved_shift, moved + shift, buffer->capacity);
 	*buffer = (struct ss_buffer){ moved + moved_shift, room, moved };
 	return true;
 }

@@ -14,11 +14,11 @@ static size_t bitmap_bytes(uint32_t rows)
 /* Makes room for the bits of this many rows and sets the new ones. */
 static bool bitmap_reserve(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
 {
-	size_t before = bits->room;
+	size_t before = bits->capacity;
 
 	if (!ss_buffer_reserve(memory, bits, bitmap_bytes(rows)))
 		return false;
-	memset((char *)bits->data + before, 0xff, bits->room - before);
+	memset((char *)bits->data + before, 0xff, bits->capacity - before);
 	return true;
 }
 
@@ -67,7 +67,7 @@ void ss_cells_shorten(struct ss_cells *cells, uint32_t rows, uint32_t count)
 		bitmap_set(&cells->known, rows, true);
 }
 
-/* The bits in another order; those behind them in the last byte are set. */
+/* Reorders the bits; those after the last row are set. */
 static void bitmap_gather(struct ss_cells *cells, const uint32_t *order, uint32_t count,
 			  uint8_t *scratch)
 {

@@ -50,7 +50,7 @@ static inline int32_t *ss_cells_ids(const struct ss_cells *cells)
 SS_MUST_USE
 bool ss_cells_reserve(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows);
 
-/* Makes the cell null. `rows` is the room; false at the limit. */
+/* Makes the cell null. `rows` is the capacity; false at the limit. */
 SS_MUST_USE
 bool ss_cells_clear(struct ss_cells *cells, struct ss_memory *memory, uint32_t row, uint32_t rows);
 

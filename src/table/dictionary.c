@@ -12,7 +12,7 @@
 #define TEXTS_FIRST 16u
 #define BYTES_FIRST 256u
 
-/* Arrow numbers them with 32 bits and a sign. */
+/* Arrow numbers them with signed 32-bit integers. */
 #define TEXTS_MAX ((uint32_t)INT32_MAX)
 
 static bool dictionary_is_text(const struct ss_dictionary *dictionary, uint32_t id,
@@ -31,6 +31,7 @@ static void dictionary_put_slot(struct ss_dictionary *dictionary, struct ss_dict
 	dictionary->slots[at] = slot;
 }
 
+/* Doubles the slots when two thirds are used, and puts all texts in anew. */
 static bool dictionary_grow_slots(struct ss_dictionary *dictionary, struct ss_memory *memory)
 {
 	struct ss_dictionary_slot *before = dictionary->slots, *slots;
@@ -53,19 +54,20 @@ static bool dictionary_grow_slots(struct ss_dictionary *dictionary, struct ss_me
 	return true;
 }
 
-/* Half as much again as there is, and at least so much. */
+/* Grows by half, and at least to `bytes` and `first`. */
 static bool dictionary_grow_buffer(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes,
 				   size_t first)
 {
-	size_t more = buffer->room + buffer->room / 2;
+	size_t more = buffer->capacity + buffer->capacity / 2;
 
-	if (bytes <= buffer->room)
+	if (bytes <= buffer->capacity)
 		return true;
 	if (more < first)
 		more = first;
 	return ss_buffer_reserve(memory, buffer, bytes > more ? bytes : more);
 }
 
+/* Appends the bytes of a new text and its end. */
 static bool dictionary_store(struct ss_dictionary *dictionary, struct ss_memory *memory,
 			     const char *text, size_t length)
 {

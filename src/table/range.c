@@ -17,8 +17,8 @@ static bool note_is_word(char c)
 }
 
 /*
- * How long the figure is that begins here: digits with or without decimals, and nothing of a
- * word or a name around them. 0: none.
+ * The length of the figure that begins here: digits, with or without decimals, that are not
+ * part of a word or name. 0: no figure.
  */
 static size_t note_figure_length(const char *text, const char *at)
 {
@@ -44,7 +44,7 @@ static size_t figure_whole_digits(const char *figure, size_t length)
 	return point ? (size_t)(point - figure) : length;
 }
 
-/* Figures have no zeros in front: the longer whole part is the larger. */
+/* Figures have no leading zeros: the one with more digits before the point is larger. */
 static bool figure_is_less(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t a_whole = figure_whole_digits(a, a_length),
@@ -87,6 +87,7 @@ static void note_write(struct note_writer *writer, const char *bytes, size_t len
 
 enum note_form { FORM_LOW, FORM_HIGH, FORM_BOTH };
 
+/* Writes the words once and, for each figure, the lower, the higher, or "low to high". */
 static const char *note_combine(struct ss_arena *arena, const char *a, const char *b,
 				enum note_form form)
 {
@@ -94,7 +95,7 @@ static const char *note_combine(struct ss_arena *arena, const char *a, const cha
 	const char *x = a, *y = b;
 	struct note_writer writer = { 0 };
 
-	/* a figure of one digit grows most */
+	/* the worst case: each figure has one digit and becomes "a to b" */
 	writer.text = ss_arena_alloc(arena, strlen(a) * sizeof(gap) + strlen(b) + 1, 1);
 	if (!writer.text)
 		return NULL;

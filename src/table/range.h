@@ -10,10 +10,10 @@
 /* The same sentence with other figures: "12.5 % of 3 files" and "7 % of 3 files". */
 bool ss_range_alike(const char *a, const char *b);
 
-/* Of each figure the lower or the higher; NULL: no memory. */
+/* The sentence with the lower (or higher) of each pair of figures; NULL: no memory. */
 const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher);
 
-/* "7 to 12.5 % of 3 files"; NULL: no memory. */
+/* The sentence with ranges: "7 to 12.5 % of 3 files"; NULL: no memory. */
 const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high);
 
 #endif

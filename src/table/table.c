@@ -42,7 +42,7 @@ size_t ss_column_stem(const char *name)
 	return length;
 }
 
-/* Columns without rows, of the view that the table has by now. */
+/* Makes empty columns. The view may change until the first row begins. */
 static bool table_make_cells(struct ss_table *table)
 {
 	uint32_t count = table->schema->column_count;
@@ -60,11 +60,11 @@ static bool table_make_cells(struct ss_table *table)
 	return true;
 }
 
-/* Rows that a table has room for at first. */
+/* The first capacity of a table. */
 #define ROWS_FIRST 64
 #define ROWS_MAX (UINT32_MAX - 1)
 
-/* Room for `count` rows more, and at least for half as many again as there are now. */
+/* Reserves memory for `count` more rows; grows by at least half. False: no memory. */
 static bool table_reserve(struct ss_table *table, uint32_t count)
 {
 	uint64_t rows = (uint64_t)table->row_capacity + table->row_capacity / 2;
@@ -92,7 +92,7 @@ void ss_row_begin(struct ss_table *table)
 		ss_row_int_known(table, table->rank);
 }
 
-/* The column to be filled; NULL: there is no memory. */
+/* The next column to be filled; NULL: no memory. */
 static inline struct ss_cells *row_next_cells(struct ss_table *table)
 {
 	uint32_t column = table->next++;
@@ -101,7 +101,7 @@ static inline struct ss_cells *row_next_cells(struct ss_table *table)
 	return table->failed ? NULL : &table->cells[column];
 }
 
-/* Of a long text a little more than a cell shows, so that it is cut, and no part of a letter. */
+/* Keeps a little more of a long text than a cell may show, so that ss_table_bound() cuts it. */
 static size_t text_length_cut(const char *text, size_t length)
 {
 	if (length <= SS_TEXT_MAX + 4)
@@ -355,7 +355,7 @@ static void fold_add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 			ss_cells_integers(&table->cells[i])[into] += ss_table_int(table, row, i);
 }
 
-/* What has no meaning for several files. */
+/* Clears cells that have no meaning for several files. */
 static bool fold_clear_rest(struct ss_table *table)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++) {
@@ -418,7 +418,7 @@ static const char *table_print_args(struct ss_table *table, const char *format, 
 	return text;
 }
 
-/* Of a text, to find its copy by. */
+/* The bytes of a text that its place among the copies depends on. */
 #define PLACE_BYTES 64
 
 const char *ss_table_copy(struct ss_table *table, const char *text)
@@ -448,7 +448,7 @@ const char *ss_table_print(struct ss_table *table, const char *format, ...)
 	return text;
 }
 
-/* Takes a sentence into one that another rank said with other figures; false: it is another. */
+/* Merges a sentence with the same one of another rank into a range; false: they differ. */
 static bool note_widen(struct ss_table *table, uint32_t note, const char *text)
 {
 	struct ss_note_range *range = &table->ranges[note];

@@ -9,7 +9,7 @@
 #include "view/arrange.h"
 #include "view/rank_summary.h"
 
-/* Where each rank has one row there is nothing to cut of a rank. */
+/* If each rank has one row, there is nothing to cut. */
 static bool has_rank_with_rows(const struct ss_table *table)
 {
 	for (uint32_t i = 1; i < table->row_count; i++)
@@ -53,7 +53,7 @@ void ss_table_cut(struct ss_table *table, uint32_t top)
 
 /* --- matching ------------------------------------------------------------------ */
 
-/* Behind one letter: those that are not ASCII have more bytes than one. */
+/* The end of the character that begins here: UTF-8 has up to four bytes. */
 static const char *after_letter(const char *text, const char *end)
 {
 	for (text++; text < end && ((unsigned char)*text & 0xc0) == 0x80;)
@@ -61,7 +61,7 @@ static const char *after_letter(const char *text, const char *end)
 	return text;
 }
 
-/* After a '*' fails, only the last one has to be tried further on. */
+/* On a mismatch, only the last '*' has to take one more character. */
 static bool matches_wildcards(const char *text, const char *end, const char *form)
 {
 	const char *star = NULL, *retry = NULL;
@@ -88,7 +88,7 @@ static bool matches_wildcards(const char *text, const char *end, const char *for
 	return !*form;
 }
 
-/* Longer forms are names that hold stars, as pointers do; a '?' in them is itself. */
+/* Longer patterns are names of C++ functions with pointers: a '?' in them is literal. */
 #define FORM_SHORT_MAX 256
 
 static bool begins_with_part(const char *text, const char *end, const char *part, size_t length)
@@ -96,7 +96,7 @@ static bool begins_with_part(const char *text, const char *end, const char *part
 	return (size_t)(end - text) >= length && ss_find_part(text, length, part, length);
 }
 
-/* The same for long ones, in linear time: what stands between stars is sought one by one. */
+/* The same in linear time: finds the parts between the stars one after the other. */
 static bool matches_long_wildcards(const char *text, const char *end, const char *form)
 {
 	size_t length = strcspn(form, "*");
@@ -268,7 +268,7 @@ static int row_compare_texts(const struct ss_cells *cells, uint32_t a, uint32_t 
 	return sign ? sign : (x_length > y_length) - (x_length < y_length);
 }
 
-/* Whether row b has to stand before row a. */
+/* Whether row b sorts before row a. */
 static bool row_is_before(const struct row_order *order, uint32_t b, uint32_t a)
 {
 	const struct ss_cells *cells = &order->table->cells[order->index];
@@ -311,7 +311,7 @@ static void merge_row_runs(const struct row_order *order, const uint32_t *from, 
 	}
 }
 
-/* The numbers of the rows in their order; they lie in one half or the other of `rows`. */
+/* The row numbers in sorted order: one of the halves of `rows`. */
 static uint32_t *sort_row_numbers(const struct row_order *order, uint32_t *rows)
 {
 	uint32_t count = order->table->row_count;

@@ -17,25 +17,25 @@ struct compared_row {
 	uint64_t hash;
 	uint32_t number; /* in its table */
 	uint32_t run;    /* 0, 1 */
-	uint32_t nth;    /* of the rows of its run that are about the same */
+	uint32_t nth;    /* among the rows of its run with equal keys */
 };
 
 struct row_pair {
-	uint32_t rows[2]; /* of each run; SS_NO_ROW: it is not there */
+	uint32_t rows[2]; /* of each run; SS_NO_ROW: the run has none */
 	uint32_t first;   /* number among the rows of both, to break ties */
 	double weight;    /* size of the change in the main column */
 };
 
 struct run_pair {
-	const struct ss_view *view; /* that both have now */
+	const struct ss_view *view; /* of both tables */
 	const struct ss_table *runs[2];
 	enum ss_column_role *roles;
-	uint32_t main; /* column; UINT32_MAX: there is no figure */
+	uint32_t main; /* column; UINT32_MAX: no figure */
 };
 
 /* --- what the columns are -------------------------------------------------------------- */
 
-/* The rank is not what a row is about, but in views of all ranks. */
+/* In views of one rank, the rank does not say what a row is about. */
 static bool rows_have_rank(const struct ss_view *view)
 {
 	return !view->rankless && !ss_view_of_job(view);
@@ -82,7 +82,7 @@ static bool figure_is_shown(const struct run_pair *versus, uint32_t column)
 		 column_is_null(versus->runs[1], column));
 }
 
-/* The first time that is shown; else the first figure that is. */
+/* The first time that is shown, else the first figure. */
 static uint32_t find_main_figure(const struct run_pair *versus)
 {
 	uint32_t main = UINT32_MAX;
@@ -140,7 +140,7 @@ static struct ss_view *diff_make_view(const struct run_pair *versus, struct ss_t
 	for (uint32_t i = 0; i < from->column_count; i++) {
 		if (versus->roles[i] != SS_ROLE_FIGURE)
 			continue;
-		/* a terminal has no room for more than one beside what rows are about */
+		/* a terminal has space for one figure beside the keys */
 		diff_add_columns(out, &columns[view->column_count], &from->columns[i],
 				 i == versus->main);
 		view->column_count += FIGURE_COLUMNS;
@@ -163,7 +163,7 @@ static int compared_row_by_hash(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Rows that are about the same stand together, the first of both runs, then the second ... */
+/* Rows with equal keys stand together: the first of both runs, then the second ... */
 static int compared_row_by_nth(const void *a, const void *b)
 {
 	const struct compared_row *x = a, *y = b;
@@ -175,6 +175,7 @@ static int compared_row_by_nth(const void *a, const void *b)
 	return x->run < y->run ? -1 : x->run > y->run;
 }
 
+/* All rows of both runs, those to be paired side by side; NULL: no memory. */
 static struct compared_row *compare_sort_rows(const struct run_pair *versus, struct ss_arena *arena,
 					      uint32_t *count)
 {
@@ -239,6 +240,7 @@ static int pair_by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* Pairs the rows, the largest change of the main figure first; NULL: no memory. */
 static struct row_pair *compare_make_pairs(const struct run_pair *versus, struct ss_arena *arena,
 					   uint32_t *count)
 {
@@ -268,7 +270,7 @@ static struct row_pair *compare_make_pairs(const struct run_pair *versus, struct
 
 /* --- cells ----------------------------------------------------------------------------- */
 
-/* Less what fits no longer. */
+/* b - a, saturated. */
 static int64_t difference_saturated(int64_t a, int64_t b)
 {
 	if (a < 0 ? b > INT64_MAX + a : b < INT64_MIN + a)
@@ -317,7 +319,7 @@ static void diff_add_row(const struct run_pair *versus, const struct row_pair *p
 	ss_row_end(out);
 }
 
-/* Sentences of both, each once. */
+/* Adds the notes that `out` does not have yet. */
 static void diff_add_notes(const struct ss_table *from, struct ss_table *out)
 {
 	for (uint32_t i = 0; i < from->note_count; i++) {
@@ -366,7 +368,7 @@ static enum ss_column_role *median_roles(const struct ss_table *table,
 	return out;
 }
 
-/* Several ranks: their medians. */
+/* Of several ranks, the medians are compared. */
 static bool compare_medians(const struct ss_table *a, const struct ss_table *b,
 			    const enum ss_column_role *roles, struct ss_table *out)
 {

@@ -9,14 +9,14 @@
 #include "view/view.h"
 
 /*
- * Joins rows by their texts and ids; where several rows of a run have the same ones the first
- * meets the first. Of several ranks the medians are compared. Each figure X becomes X_a, X_b
- * and X_change (b less a), with the unit last. The main column is the first figure of time:
- * rows stand by the size of its change. What only one run has is null in the other; its change
- * is null, too, but in the main column, where what is not there took no time.
+ * Pairs rows with equal texts and ids; of several equal rows, the first of one run with the
+ * first of the other. Of several ranks, the medians are compared. Each figure X becomes X_a,
+ * X_b and X_change (b - a), with the unit last. Rows are sorted by the size of the change of
+ * the main column, the first time. What only one run has is null in the other, and so is its
+ * change, except in the main column: there, a missing row took no time.
  *
- * `out` is a table of a view that is made here, called "NAME.diff"; it lives as long as the
- * arenas of both. False: no memory.
+ * `out` has a view that is made here, called "NAME.diff". It lives as long as the arenas of
+ * both tables. False: no memory.
  */
 SS_MUST_USE
 bool ss_table_compare(const struct ss_table *a, const struct ss_table *b, struct ss_table *out);

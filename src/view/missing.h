@@ -17,13 +17,13 @@ enum ss_missing {
 	SS_MISSING_OPERATORS,
 };
 
-/* The sentence itself: 128 bytes are enough. */
+/* Writes the sentence; 128 bytes are enough. */
 void ss_missing_sentence(enum ss_missing what, char *out, size_t room);
 
-/* A note below the table. */
+/* Adds it as a note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);
 
-/* How many devices at the end are not in the table: ss_devices_by_step(). */
+/* Adds a note about devices that are not in the table: ss_devices_by_step(). */
 void ss_note_devices(struct ss_table *out, uint32_t left_out);
 
 #endif

@@ -10,13 +10,13 @@
 #include "view/rank_summary.h"
 #include "view/totals.h"
 
-/* Of each figure: least, median, most, and the rank with the most. */
+/* Of each figure: minimum, median, maximum, and the rank with the maximum. */
 #define FIGURE_COLUMNS 4
 
-/* More figures than these are details: a terminal has no room for them. */
+/* Further figures are details: a terminal has no space for them. */
 #define FIGURES_SHOWN 2
 
-/* Every rank has its own device: a number that never changes on a rank names nothing. */
+/* An id that never changes within a rank (its device) does not distinguish rows. */
 static bool column_is_fixed(const struct ss_table *table, uint32_t column)
 {
 	for (uint32_t i = 1; i < table->row_count; i++)
@@ -48,7 +48,7 @@ enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column
 struct rank_summary {
 	const struct ss_table *table;
 	const enum ss_column_role *roles; /* of the columns */
-	bool medians;                     /* nothing else of each figure */
+	bool medians;                     /* only the median of each figure */
 	uint32_t *figures;                /* columns, those that rows are ordered by first */
 	uint32_t figure_count;
 	uint32_t order_count; /* of the figures: those that rows are ordered by */
@@ -62,7 +62,7 @@ static void summary_list_figure(struct rank_summary *across, uint32_t column)
 	across->figures[across->figure_count++] = column;
 }
 
-/* Medians stand where their columns do; a comparison begins with what rows are ordered by. */
+/* Medians keep the order of their columns; a summary begins with the columns of `order`. */
 static bool summary_list_figures(struct rank_summary *across)
 {
 	const struct ss_table *table = across->table;
@@ -93,7 +93,7 @@ static const char *summary_column_name(struct ss_table *out, const char *name, c
 	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
 }
 
-/* A rank has no unit: "total_worst"; where "total_percent" is there too, "total_ns_worst". */
+/* A rank has no unit: "total_worst"; if the view also has total_percent, "total_ns_worst". */
 static const char *summary_worst_name(struct ss_table *out, const struct ss_view *view,
 				      const struct ss_column *from)
 {
@@ -125,7 +125,7 @@ static void summary_add_columns(struct ss_table *out, const struct ss_view *view
 					 "rank with the maximum", detail };
 }
 
-/* Nothing to compare: not known, or 0 everywhere. */
+/* Nothing to compare: null or 0 in all rows. */
 static bool column_is_zero(const struct ss_table *table, uint32_t column)
 {
 	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
@@ -189,8 +189,8 @@ static struct ss_view *summary_make_view(const struct rank_summary *across, stru
 struct summary_row {
 	uint64_t hash;
 	uint32_t number;
-	uint32_t nth;   /* of the rows of its rank that are about the same, from 0 */
-	uint32_t first; /* the first row that is about the same, and the nth of its rank */
+	uint32_t nth;   /* among the rows of its rank with equal keys, from 0 */
+	uint32_t first; /* the first row with equal keys and the same nth */
 };
 
 uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *roles, uint32_t first,
@@ -207,7 +207,7 @@ uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *ro
 		hash = ss_hash_mix(hash, cell.is_null);
 		if (cell.is_null)
 			continue;
-		/* of a number with a fraction its bits */
+		/* the bits of a double, too */
 		hash = ss_hash_mix(hash, table->cells[i].is_text
 						 ? ss_hash_bytes(cell.value.text, cell.length)
 						 : (uint64_t)cell.value.integer);
@@ -244,13 +244,13 @@ static int summary_row_by_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Whether two rows are of one rank; ranks that are not known are different files. */
+/* Whether two rows are of one rank; rows of unknown rank are of different files. */
 static bool rows_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
 {
 	return !ss_table_is_null(table, a, 0) && ss_table_same(table, 0, a, b);
 }
 
-/* The rows, those about the same thing together. Rows of a rank stand together in the table. */
+/* The rows, those with equal keys together; NULL: no memory. */
 static struct summary_row *summary_sort_rows(const struct rank_summary *across)
 {
 	const struct ss_table *table = across->table;
@@ -302,6 +302,7 @@ static void put_cell_of(struct ss_table *out, const struct ss_table *from, uint3
 	ss_row_cell(out, &cell);
 }
 
+/* Minimum, median, maximum and its rank; of several ranks with the maximum, the first. */
 static void summary_put_figure(const struct rank_summary *across, const struct summary_row *rows,
 			       uint32_t count, uint32_t column, struct rank_value *values,
 			       struct ss_table *out)
@@ -342,7 +343,7 @@ static void summary_put_figure(const struct rank_summary *across, const struct s
 		ss_row_int_known(out, ss_table_int(table, values[most].row, 0));
 }
 
-/* Different ranks among rows; those that are not known are different files. */
+/* The number of ranks; rows of unknown rank are of different files. */
 static uint32_t summary_count_ranks(const struct ss_table *table, const struct summary_row *rows,
 				    uint32_t count)
 {
@@ -370,7 +371,7 @@ static void summary_add_row(const struct rank_summary *across, const struct summ
 	ss_row_end(out);
 }
 
-/* Rows by the medians of what the view orders its rows by; the last one weighs least. */
+/* Sorts rows by the medians of the columns of `order`; sorts are stable, the first comes last. */
 static bool summary_order_rows(const struct rank_summary *across, struct ss_table *out)
 {
 	struct ss_error err;
@@ -385,7 +386,7 @@ static bool summary_order_rows(const struct rank_summary *across, struct ss_tabl
 	return true;
 }
 
-/* The totals: of each figure that adds up what the ranks' own sums come to. */
+/* The totals: for each figure that adds up, the summary of the sums of the ranks. */
 static bool summary_add_totals(const struct rank_summary *across, struct rank_value *values,
 			       struct ss_table *out)
 {

@@ -12,7 +12,7 @@ static const char *columns_with_sums(const struct ss_table *table)
 	return view->nested & 1u << ss_view_group(view, table->group) ? NULL : view->sums;
 }
 
-/* Adds the row to the sums; what is not known adds nothing. */
+/* Adds the row to the sums; nulls add nothing. */
 static void totals_add_row(const struct ss_table *table, struct ss_cell *sums, uint32_t row)
 {
 	const struct ss_view *view = table->view;

@@ -19,19 +19,19 @@ struct ss_facts;
 struct ss_subject {
 	const char *path;
 	int64_t rank;                 /* -1: not known */
-	bool rank_by_name;            /* from the file's name, not the file */
-	bool rank_by_order;           /* not even that: its position in the list of files */
+	bool rank_by_name;            /* from the name of the file, not its contents */
+	bool rank_by_order;           /* from its position in the list of files */
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
 	struct ss_facts *facts;       /* of the trace: what views share */
-	uint32_t group;               /* what rows are about: index into the view's groups */
+	uint32_t group;               /* index into the view's groups */
 };
 
 #define SS_GROUPS_MAX 8
 #define SS_ORDER_MAX 3
 
-/* What moments of a view (SS_COLUMN_MOMENT) count from. */
+/* What is time 0 in the moments of a view (SS_COLUMN_MOMENT). */
 enum ss_zero {
 	SS_ZERO_FILE,        /* the first event of the row's file */
 	SS_ZERO_COLLECTIVES, /* the first collective of the job */
@@ -39,7 +39,7 @@ enum ss_zero {
 	SS_ZERO_PATH,        /* the start of the critical path */
 };
 
-/* What the times and counts of a row are of. */
+/* What the times and counts of a row cover. */
 enum ss_basis {
 	SS_BASIS_NONE,  /* steps do not matter */
 	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
@@ -61,39 +61,38 @@ struct ss_view {
 		struct ss_table_schema schema;
 	};
 	const char *sums; /* columns whose rows add up, names separated by spaces */
-	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
-	const char *wide; /* details that a page has room for, likewise */
+	uint32_t nested;  /* groups, a bit each, whose rows contain each other: no sums */
+	const char *wide; /* details that pages show, likewise */
 	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
 	/* --group: what a row can be about, the first by default; NULL ends the list */
 	const char *groups[SS_GROUPS_MAX];
 	/*
-	 * Rows with the most of the first column come first, of equal ones those with the most
-	 * of the next: of one rank and of all. None: rows have an order of their own (time, a
-	 * tree, a scale).
+	 * Rows are sorted by these columns, the largest first, in tables of one rank and of all.
+	 * None: rows have an order of their own (time, a tree, a scale).
 	 */
 	const char *order[SS_ORDER_MAX];
 	uint32_t own_order; /* groups, a bit each, whose rows keep an order of their own anyway */
 	uint32_t events;    /* groups whose rows happened once: ranks have no median of them */
 	enum ss_zero zero;  /* of moments */
 	/*
-	 * --step: true for views that cut time at the ends of the steps themselves; they
-	 * see all rows. The others see what was called or launched in the steps.
+	 * --step: true for views that cut time at the ends of steps themselves: they see all
+	 * rows. Other views see only what was called or launched in the selected steps.
 	 */
 	bool by_moment;
-	/* enum ss_columns: what it reads of a trace; 0: all of it */
+	/* enum ss_columns: the columns of the trace that it reads; 0: all */
 	uint32_t reads;
-	uint32_t reads_all; /* groups, a bit each, that read all of it anyway: by facts */
-	bool of_device;     /* about GPUs alone: of no use where none was recorded */
+	uint32_t reads_all; /* groups, a bit each, that read all columns, through facts */
+	bool of_device;     /* about GPUs only: left out if none was recorded */
 	bool wants_failed;  /* also called for files that could not be read */
-	bool folds;         /* reports for people sum it over the files */
-	/* One of these: of one file, of the ranks of the job together, or of their replay. */
+	bool folds;         /* reports for people sum it over all files */
+	/* One of these: for one file, for all ranks of the job, or for their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);
 	enum ss_status (*run_job)(const struct ss_joined *joined, uint32_t group,
 				  struct ss_table *out, struct ss_error *err);
 	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
 				     struct ss_table *out, struct ss_error *err);
-	/* Of a snapshot of memory, which is no file of a job: see memory/subject.h. */
+	/* For a memory snapshot: see memory/subject.h. */
 	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
 				       struct ss_table *out, struct ss_error *err);
 };
@@ -122,7 +121,7 @@ bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
 /* Whether a list of names, such as `sums`, has the name; NULL is an empty list. */
 bool ss_view_lists(const char *list, const char *name);
 
-/* Columns that views share. */
+/* Columns that several views have. */
 #define SS_COLUMN_FILES                                                                           \
 	{                                                                                         \
 		"files", SS_COLUMN_COUNT, "files that this row covers: 1, more in summed tables", \

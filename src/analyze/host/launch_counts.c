@@ -20,7 +20,7 @@ static const struct ss_launched_work *launch_work(const struct ss_launch_counts 
 	return work ? &counts->works.items[work - 1] : NULL;
 }
 
-/* False: the group is not about this call. */
+/* False: the group does not include this call. */
 static bool launch_read_key(const struct ss_launch_counts *counts, uint32_t row,
 			    struct ss_launch_key *key)
 {
@@ -70,6 +70,7 @@ static struct ss_launch_count *launch_count_of(struct ss_launch_counts *counts,
 	return &counts->items[id];
 }
 
+/* Adds a call, and the work it started, to the count of its key; false: no memory. */
 static bool launch_count_call(struct ss_launch_counts *counts, uint32_t row)
 {
 	int64_t dur_ns = counts->trace->slices.dur_ns[row];
@@ -97,7 +98,7 @@ static bool launch_count_call(struct ss_launch_counts *counts, uint32_t row)
 	return true;
 }
 
-/* By its name, or because it started something. */
+/* By its name, or because it started work. */
 static bool is_launching_call(const struct ss_launch_counts *counts, uint32_t row)
 {
 	const struct ss_trace *trace = counts->trace;
@@ -112,7 +113,7 @@ static bool launch_count_calls(struct ss_launch_counts *counts)
 
 	for (uint32_t row = 0; row < counts->works.row_count && !counts->has_calls; row++)
 		counts->has_calls = is_launching_call(counts, row);
-	/* each step has a row, in their order; not where launches are not recorded */
+	/* each step has a row, in order, unless launches are not recorded */
 	for (uint32_t i = 0; counts->group == SS_LAUNCH_STEP && i < trace->steps.count; i++) {
 		struct ss_launch_key key = { .value = i };
 
@@ -128,7 +129,7 @@ static bool launch_count_calls(struct ss_launch_counts *counts)
 
 /* --- delays and queues ------------------------------------------------------------ */
 
-/* From the end of the call to the start of what it started. */
+/* From the end of the call to the start of its work, at least 0. */
 static int64_t launch_delay_ns(const struct ss_trace *trace, const struct ss_launched_work *work)
 {
 	int64_t delay_ns = trace->slices.start_ns[work->first] -
@@ -137,7 +138,7 @@ static int64_t launch_delay_ns(const struct ss_trace *trace, const struct ss_lau
 	return delay_ns > 0 ? delay_ns : 0;
 }
 
-/* The delays of each key side by side. */
+/* Collects the delays of each key side by side, for their medians. */
 static bool launch_find_delays(struct ss_launch_counts *counts)
 {
 	const struct ss_launched *works = &counts->works;
@@ -181,6 +182,7 @@ int64_t ss_launch_step_ns(const struct ss_launch_counts *counts,
 	return step->end_ns - step->start_ns;
 }
 
+/* Queues by step are those of the steps; by anything else, those of its own work. */
 static bool launch_find_queues(struct ss_launch_counts *counts, struct ss_arena *scratch)
 {
 	bool by_step = counts->group == SS_LAUNCH_STEP;
@@ -194,14 +196,14 @@ static bool launch_find_queues(struct ss_launch_counts *counts, struct ss_arena 
 		ss_queue_in(&counts->works, &counts->steps, queues);
 	else
 		ss_queue_of(&counts->works, counts->work_keys, counts->span, queues);
-	/* steps that take no time are not among the windows */
+	/* steps without duration are not among the windows */
 	for (uint32_t i = 0; i < counts->keys.count; i++)
 		if (!by_step || ss_launch_step_ns(counts, &counts->items[i]) > 0)
 			counts->items[i].queue = queues[at++];
 	return true;
 }
 
-/* The number that writers gave the graph; -1 where they gave none. */
+/* The recorded number of each graph; -1: none. */
 static void launch_find_graphs(struct ss_launch_counts *counts)
 {
 	const struct ss_trace *trace = counts->trace;
@@ -222,6 +224,7 @@ static void launch_find_graphs(struct ss_launch_counts *counts)
 	}
 }
 
+/* Everything that counting needs: steps, pieces of work, and a key for each of them. */
 static enum ss_status launch_counts_prepare(struct ss_launch_counts *counts, struct ss_arena *arena,
 					    struct ss_error *err)
 {

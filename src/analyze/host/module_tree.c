@@ -6,7 +6,7 @@
 
 #include "analyze/host/module_tree.h"
 
-/* What a frame's row has until its node is known, and while it is looked for. */
+/* The node of a frame before it is looked up, and while it is. */
 #define NODE_UNKNOWN (SS_NO_ID - 1)
 #define NODE_SOUGHT (SS_NO_ID - 2)
 
@@ -22,10 +22,10 @@ struct module_builder {
 	struct ss_records keys; /* struct module_key: its id is the node's */
 	uint32_t *node;         /* per host row, SS_NO_ID: outside */
 	uint32_t *above;        /* per host row: the innermost operator around it */
-	uint32_t *chain;        /* modules whose nodes are sought, innermost first */
+	uint32_t *chain;        /* modules whose nodes are looked up, innermost first */
 	uint32_t *name_labels;  /* per name: id of its label + 1 */
 	uint32_t *text_nodes;   /* per text of a hierarchy: its node + 1 */
-	uint8_t *in_op;         /* per host row: an operator stands between it and its module */
+	uint8_t *in_op;         /* per host row: it is inside an operator of its module */
 	bool failed;
 };
 
@@ -45,7 +45,7 @@ static uint32_t module_label_class(struct ss_strings *labels, const char *label,
 	return ss_strings_add(labels, label, length);
 }
 
-/* The node of a module in a module; at the greatest depth the module around it. */
+/* The node of a module in a module; beyond the maximum depth, the parent itself. */
 static uint32_t module_add_node(struct module_builder *builder, uint32_t parent, uint32_t label)
 {
 	struct ss_module_tree *tree = builder->tree;
@@ -99,9 +99,9 @@ static uint32_t module_frame_around(const struct module_builder *builder, uint32
 }
 
 /*
- * Checkpoints compute a forward again when its backward wants it: deep inside of the
- * module, which then seems to be called by one of its own. A module has one name, so
- * the one of that name around is it.
+ * Checkpointing recomputes a forward during backward, so a module seems to be called from
+ * inside itself. Module names are unique: the module of that name around it is the same.
+ * SS_NO_ID: none.
  */
 static uint32_t same_module_around(const struct module_builder *builder, uint32_t frame,
 				   uint32_t node, uint32_t label)
@@ -117,9 +117,9 @@ static uint32_t same_module_around(const struct module_builder *builder, uint32_
 }
 
 /*
- * The node of a module's frame: first those around it. Backward work stands in modules of
- * other threads, so they need not come before it; a file can even send it around in a
- * circle, which is cut.
+ * The node of a module's frame, after those around it. Backward work belongs to modules of
+ * other threads, so they need not come before it. Damaged files can even contain a circle,
+ * which is cut.
  */
 static uint32_t module_frame_node(struct module_builder *builder, uint32_t frame)
 {
@@ -158,7 +158,7 @@ static void module_nodes_of_frames(struct module_builder *builder)
 
 /*
  * The node of "TOP(Net)::forward.SELF(Net)::body.conv1(Conv2d)::forward": modules without
- * the function that runs; SELF is the module again, and a function of no module is none.
+ * their functions. SELF is the same module again; a function outside a module adds no node.
  */
 static uint32_t module_path_node(struct module_builder *builder, uint32_t text)
 {
@@ -187,6 +187,7 @@ static uint32_t module_path_node(struct module_builder *builder, uint32_t text)
 	return node;
 }
 
+/* Gives each row the node of TorchScript's module hierarchy, its own or that of its parent. */
 static void module_nodes_of_paths(struct module_builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
@@ -217,7 +218,7 @@ static struct ss_module *module_of_row(const struct module_builder *builder, uin
 	return node == SS_NO_ID ? &builder->tree->outside : &builder->tree->nodes[node];
 }
 
-/* How much of the inner row lies in the outer one, in which it began. */
+/* The part of the inner row that lies in the outer one, in which it began. */
 static int64_t row_common_ns(const struct ss_slices *slices, uint32_t inner, uint32_t outer)
 {
 	int64_t end_ns = ss_slice_end(slices, inner), limit_ns = ss_slice_end(slices, outer);
@@ -227,7 +228,7 @@ static int64_t row_common_ns(const struct ss_slices *slices, uint32_t inner, uin
 	return end_ns > slices->start_ns[inner] ? end_ns - slices->start_ns[inner] : 0;
 }
 
-/* A frame whose node is that of the frame around it lies beyond the greatest depth. */
+/* A frame with the node of the frame around it is beyond the maximum depth: not counted. */
 static void module_count_frame(struct module_builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
@@ -262,6 +263,7 @@ static void module_count_op(struct module_builder *builder, uint32_t row)
 		row_common_ns(slices, row, above);
 }
 
+/* Parents come before children, so what is around a row is known when it is counted. */
 static void module_count_host(struct module_builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
@@ -285,6 +287,7 @@ static void module_count_host(struct module_builder *builder)
 	}
 }
 
+/* Charges device time to the module of its launch; without a launch, to no module. */
 static void module_count_device(struct module_builder *builder)
 {
 	const struct ss_trace *trace = builder->trace;
@@ -307,6 +310,7 @@ static void module_count_device(struct module_builder *builder)
 	}
 }
 
+/* Children come after their parents: one pass backwards adds up the totals. */
 static void module_tree_sum(struct ss_module_tree *tree)
 {
 	struct ss_module *outside = &tree->outside;

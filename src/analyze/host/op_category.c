@@ -20,11 +20,11 @@ struct op_pattern {
 };
 
 /*
- * First what decides whatever else is in the name, then words that are unlike any
- * other, then exact names.
+ * First patterns that decide regardless of the rest of the name, then distinctive words, then
+ * exact names.
  */
 static const struct op_pattern op_patterns[] = {
-	/* TorchInductor says itself what its kernels are; names of templates follow */
+	/* TorchInductor names the kind of its kernels; templates follow */
 	{ STARTS, SS_OP_ELEMENTWISE, "tritonpoi tritonfor" },
 	{ STARTS, SS_OP_REDUCTION, "tritonred tritonper tritonsplitscan" },
 	{ SPACE, SS_OP_COMMUNICATION, "c10d symmmem deepep" },
@@ -112,7 +112,7 @@ static const struct op_pattern op_patterns[] = {
 	  "conjphysical angle complex cross accumulategrad mulout addrelu rot polar i0" },
 };
 
-/* Room for the plain form; what is longer is cut, names of kernels only. */
+/* Longer plain forms are cut; only names of kernels are that long. */
 #define PLAIN_MAX 256
 
 struct plain_name {
@@ -130,7 +130,7 @@ static void plain_write(char *out, const char *text, size_t length)
 	out[used] = '\0';
 }
 
-/* Cuts "backward" and its number off the end, unless nothing else is there. */
+/* Removes "backward" and its number from the end, unless that is the whole name. */
 static void plain_cut_backward(char *name)
 {
 	static const char mark[] = "backward";
@@ -143,6 +143,7 @@ static void plain_cut_backward(char *name)
 		name[end - (sizeof(mark) - 1)] = '\0';
 }
 
+/* Splits a name at its last "::" and writes both parts in their plain form. */
 static void plain_name_make(struct plain_name *plain, const char *name)
 {
 	static const char engine[] = "autograd::engine::evaluate_function: ";
@@ -252,6 +253,6 @@ const char *ss_op_tensor_eligible(const char *name, enum ss_op_category category
 		return "yes";
 	if (strncmp(name, aten, sizeof(aten) - 1) == 0)
 		return "no";
-	/* functions of the user's own have such nodes, too */
+	/* custom functions have such nodes, too */
 	return is_autograd_node(name) && category != SS_OP_OTHER ? "no" : "unknown";
 }

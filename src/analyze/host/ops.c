@@ -29,8 +29,8 @@ void ss_ops_release(struct ss_ops *ops)
 }
 
 /*
- * A call that starts with an operator belongs to it, also where the call is the
- * longer one and therefore stands around it.
+ * A call that starts together with an operator belongs to it, even if the call is longer and
+ * therefore its parent.
  */
 static void ops_adopt_calls(struct ss_ops *ops, uint32_t op)
 {
@@ -44,10 +44,10 @@ static void ops_adopt_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
-/* Of a shorter way: it ends outside of all operators. Others are the operator's row, plus 1. */
+/* A shortcut that ends outside all operators. Other shortcuts are the row of an operator + 1. */
 #define OUTSIDE UINT32_MAX
 
-/* The operator around one that may not have ended, by its shorter way if there is one. */
+/* The next operator outwards, by the shortcut if there is one. */
 static uint32_t ops_outer(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
 {
 	if (further[op] == OUTSIDE)
@@ -56,8 +56,8 @@ static uint32_t ops_outer(const struct ss_ops *ops, const uint32_t *further, uin
 }
 
 /*
- * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
- * order of their starts: what has ended for one is skipped at once by the next.
+ * The first operator from `op` outwards that has not ended. Rows of a thread are sorted by
+ * start, so what has ended for one row has ended for the next: shortcuts skip it.
  */
 static uint32_t ops_still_open(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
 {
@@ -76,8 +76,8 @@ static uint32_t ops_still_open(struct ss_ops *ops, uint32_t *further, uint32_t o
 }
 
 /*
- * The innermost operator around each row's start. What stands between, a note or
- * a frame, may have outlived the operator that it began in.
+ * Finds the innermost operator around the start of each row. A range or frame in between may
+ * have outlived the operator in which it began.
  */
 static bool ops_find_owners(struct ss_ops *ops)
 {
@@ -104,8 +104,8 @@ enum {
 };
 
 /*
- * Marks only children of the same name, then lets everything that belonged to one
- * belong to what it is part of.
+ * Marks only children with the name of their parent, then moves what belongs to them to the
+ * parent.
  */
 static void ops_merge_only_children(struct ss_ops *ops)
 {
@@ -136,9 +136,8 @@ static void ops_merge_only_children(struct ss_ops *ops)
 }
 
 /*
- * What direct children and calls cover, clipped. Children come in the order of
- * their starts, so the end of what is covered so far is all that is needed:
- * total_ns holds it here.
+ * Subtracts what children and calls cover, clipped to the parent. Children are sorted by
+ * start, so it is enough to know where the covered part ends; total_ns stores that here.
  */
 static void ops_find_self(struct ss_ops *ops)
 {
@@ -171,6 +170,7 @@ static void ops_find_self(struct ss_ops *ops)
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
+/* Only operators that launched work get a device time: most launched none. */
 static bool ops_find_launchers(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
@@ -196,6 +196,7 @@ static bool ops_find_launchers(struct ss_ops *ops)
 	return false;
 }
 
+/* Adds up the device time of each launcher, and marks the operators around it. */
 static void ops_find_device_time(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;

@@ -7,26 +7,26 @@
 
 #include "analyze/host/places.h"
 
-/* What a frame's name says, looked at once; the better one is the line. */
+/* What the name of a frame says; the highest kind gives the line. */
 enum frame_kind { FRAME_NEW = 0, FRAME_NO_LINE, FRAME_FOREIGN, FRAME_OWN };
 
-/* What of a row was moved to its forward operator, and why. */
+/* What was moved from a row to its forward operator, and why. */
 enum { MOVED_LINE = 1, MOVED_MODULE = 2, JOINED = 4 };
 
 struct place_finder {
 	struct ss_places *places;
 	uint8_t *frames;       /* enum frame_kind_of, per name */
 	uint8_t *accumulates;  /* per name: an AccumulateGrad */
-	uint32_t *name_lines;  /* line of a frame, per name; 0: not asked for yet */
+	uint32_t *name_lines;  /* line of a frame, per name; 0: not looked up yet */
 	uint32_t *stack_lines; /* line of a call stack, per text */
 	uint8_t *moved;        /* per row */
 	uint8_t *best;         /* per row: enum frame_kind_of of its line */
 };
 
 /*
- * Files of libraries: torch itself, and what lies where libraries are installed. The
- * profiler cuts the folders of sys.path off, so the standard library is only known by
- * its names; those are the ones that stand between a program and its operators.
+ * Files of libraries: torch itself, and everything in folders where libraries are installed.
+ * The profiler strips the folders of sys.path, so the standard library is only known by its
+ * names; these are the ones found between a program and its operators.
  */
 static const char *const library_folders[] = { "torch/", "site-packages/", "dist-packages/",
 					       "lib/python3" };
@@ -69,7 +69,7 @@ static const char *const library_files[] = {
 	"weakref.py",
 };
 
-/* Paths of Windows have the other stroke. */
+/* A backslash in a path of Windows equals a slash. */
 static bool path_starts_with(const char *text, size_t length, const char *with)
 {
 	for (; *with; text++, with++, length--)
@@ -163,7 +163,7 @@ static enum frame_kind places_frame_kind(struct place_finder *finder, uint32_t n
 	return finder->frames[name];
 }
 
-/* A frame of the user's own replaces any; one of a library only what is none of the user's. */
+/* The innermost frame of the user wins; without one, the innermost frame of a library. */
 static void places_enter_frame(struct place_finder *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->places->trace;
@@ -193,8 +193,8 @@ static void places_enter_op(struct place_finder *finder, uint32_t row)
 }
 
 /*
- * The module around a row: that of what it began in, if that is still open: a range may
- * outlive the module that it began in. Programs do not have more of that than a few.
+ * The module around a row: that of its parent, if it is still open. A range may outlive the
+ * module in which it began; programs nest only a few of those.
  */
 static uint32_t places_module_around(const struct ss_places *places, uint32_t row, uint32_t parent)
 {
@@ -210,7 +210,7 @@ static uint32_t places_module_around(const struct ss_places *places, uint32_t ro
 	return SS_NO_ROW;
 }
 
-/* Whether the file has frames of Python or call stacks: most have neither. */
+/* Whether the file has Python frames or call stacks; most have neither. */
 static bool trace_has_frames(const struct ss_trace *trace)
 {
 	if (trace->device_from && memchr(trace->slices.kind, SS_KIND_PYTHON, trace->device_from))
@@ -224,6 +224,7 @@ static bool trace_has_frames(const struct ss_trace *trace)
 	return false;
 }
 
+/* Parents come before children: a row begins with the place of its parent. */
 static void places_find(struct place_finder *finder)
 {
 	struct ss_places *places = finder->places;
@@ -233,7 +234,7 @@ static void places_find(struct place_finder *finder)
 		uint32_t parent = slices->parent[row];
 		uint32_t module = places_module_around(places, row, parent);
 
-		/* what is 0 already is not written: most files have no lines, and take no memory */
+		/* zeros are not written: untouched pages of these columns take no memory */
 		if (parent != SS_NO_ROW && places->line[parent])
 			places->line[row] = places->line[parent];
 		if (module != SS_NO_ROW)
@@ -249,9 +250,9 @@ static void places_find(struct place_finder *finder)
 }
 
 /*
- * Where backward work begins: what is linked to a forward operator, what has the number
- * of one, and the engine's own operators. The writer's arrows end at the function inside
- * of the engine's operator, which sums gradients around it: it stands there, too.
+ * Finds where backward work begins: operators that are linked to a forward operator or have
+ * its sequence number, and those of the autograd engine. The links end at the function inside
+ * the engine's operator, so the engine's operator gets the same forward operator.
  */
 static void places_find_backward(struct ss_places *places)
 {
@@ -288,7 +289,7 @@ static bool is_accumulate_grad(struct place_finder *finder, uint32_t name)
 	return *known == YES;
 }
 
-/* What a row takes over from the backward work around it. */
+/* A row inherits the place of the backward work around it, unless it has its own. */
 static void places_inherit(struct place_finder *finder, uint32_t row, uint32_t parent)
 {
 	struct ss_places *places = finder->places;
@@ -313,7 +314,7 @@ static void places_inherit(struct place_finder *finder, uint32_t row, uint32_t p
 		places->module_1[row] = places->module_1[parent];
 }
 
-/* Backward work that begins here stands where its forward operator stood. */
+/* Gives backward work that begins here the place of its forward operator. */
 static void places_move_to_forward(struct place_finder *finder, uint32_t row, uint32_t forward,
 				   uint8_t why)
 {
@@ -327,11 +328,12 @@ static void places_move_to_forward(struct place_finder *finder, uint32_t row, ui
 		places->module_1[row] = places->module_1[forward];
 }
 
+/* Moves backward work, and what runs inside it, to the place of its forward operator. */
 static void places_move_backward(struct place_finder *finder)
 {
 	struct ss_places *places = finder->places;
 	const struct ss_slices *slices = &places->trace->slices;
-	uint32_t last = SS_NO_ROW; /* forward operator of the thread's latest backward work */
+	uint32_t last = SS_NO_ROW; /* forward operator of the last backward work on this thread */
 
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];

@@ -9,7 +9,7 @@
 #include "analyze/time/cover.h"
 #include "analyze/time/moment.h"
 
-/* Moments in which a thread did what the kind says. */
+/* Moments in which a thread ran code of this kind. */
 static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compiled kind,
 				 struct ss_cover *out)
 {
@@ -37,7 +37,7 @@ static bool region_cover_of_kind(const struct ss_regions *regions, enum ss_compi
 	return !out->failed;
 }
 
-/* What of each step's range on the CPU is in moments of the kind. */
+/* Sums the time of this kind in the range of each step on the CPU. */
 static bool region_steps_time(const struct ss_regions *regions, enum ss_compiled kind,
 			      struct ss_arena *scratch, struct ss_region_step *tallies)
 {
@@ -65,6 +65,7 @@ static bool region_steps_time(const struct ss_regions *regions, enum ss_compiled
 	return whole;
 }
 
+/* Counts outermost calls, graph breaks and guard checks in the step in which they start. */
 static void region_steps_calls(const struct ss_regions *regions, struct ss_region_step *tallies)
 {
 	const struct ss_trace *trace = regions->trace;
@@ -90,8 +91,8 @@ static void region_steps_calls(const struct ss_regions *regions, struct ss_regio
 }
 
 /*
- * Host rows that lie between two outermost calls of their thread and step: `next`
- * and `last` hold, per row, the step of the nearest call after and before it.
+ * Marks host rows between two outermost calls of their thread and step: the nearest call
+ * before it and the nearest call after it are in the same step.
  */
 static bool region_rows_between(const struct ss_regions *regions, struct ss_arena *scratch,
 				uint8_t **out)
@@ -124,6 +125,7 @@ static bool region_rows_between(const struct ss_regions *regions, struct ss_aren
 	return true;
 }
 
+/* Counts kernels in the step of their launch, compiled and eager ones apart. */
 static void region_steps_launches(const struct ss_regions *regions, const uint8_t *between,
 				  struct ss_region_step *tallies)
 {

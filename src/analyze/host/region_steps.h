@@ -9,8 +9,8 @@
 #include "analyze/host/regions.h"
 
 struct ss_region_step {
-	int64_t calls;  /* that are in no other */
-	int64_t breaks; /* regions in a region, outside of its graph */
+	int64_t calls;  /* outermost ones */
+	int64_t breaks; /* regions inside another region, outside its graph */
 	int64_t lookups;
 	int64_t kernels, device_ns, triton_ns; /* launched in calls */
 	int64_t eager_kernels, eager_ns;       /* outside of them */

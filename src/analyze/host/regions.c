@@ -37,7 +37,7 @@ static uint32_t region_graph_of_name(struct ss_regions *regions, const struct ss
 	return ss_strings_add(&regions->graphs, text, strcspn(text, " "));
 }
 
-/* *any: there is a name that says something. False: no memory. */
+/* Sets *any if the file has compiled code. False: no memory. */
 static bool regions_read_names(struct ss_regions *regions, bool *any)
 {
 	const struct ss_trace *trace = regions->trace;
@@ -70,7 +70,7 @@ static bool is_compiled_call(enum ss_compiled kind)
 	return kind >= SS_COMPILED_REGION && kind <= SS_COMPILED_GRAPH;
 }
 
-/* A call that ends with the one around it at the latest leaves the rest of it to that one. */
+/* Adds a call; its time, clipped to the call around it, is subtracted from that one. */
 static void regions_add_call(struct ss_regions *regions, uint32_t row, uint32_t around,
 			     bool in_graph)
 {
@@ -89,7 +89,7 @@ static void regions_add_call(struct ss_regions *regions, uint32_t row, uint32_t 
 	ss_ns_subtract(&regions->calls[around].host_ns, end_ns - slices->start_ns[row]);
 }
 
-/* in_graph: per row, whether a function or graph is around it in its call. */
+/* in_graph: per row, whether it is inside a function or graph of its call. */
 static void regions_find_calls(struct ss_regions *regions, uint8_t *in_graph)
 {
 	const struct ss_trace *trace = regions->trace;
@@ -127,6 +127,7 @@ struct ss_region_call *ss_region_of_launch(const struct ss_regions *regions, uin
 	return call == SS_NO_ROW ? NULL : &regions->calls[call];
 }
 
+/* Charges each kernel to the compiled call that launched it, or to eager code. */
 static void regions_count_kernels(struct ss_regions *regions)
 {
 	const struct ss_trace *trace = regions->trace;

@@ -29,7 +29,7 @@ struct ss_region_call {
 	uint32_t row;
 	uint32_t around; /* the call that it is in, or SS_NO_ROW */
 	uint32_t graph;  /* its first graph, id into graphs; 0: none */
-	bool is_break;   /* a region in a region, outside of its graph */
+	bool is_break;   /* a region inside another region, outside its graph */
 	int64_t host_ns; /* without the calls inside */
 	int64_t kernels, device_ns, triton_ns;
 };

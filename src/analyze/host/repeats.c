@@ -8,7 +8,7 @@
 
 #include "base/hash/hash.h"
 
-/* Runs of 8 need 3 to 7 rounds; those after them find ever less. */
+/* Runs of 8 need 3 to 7 rounds; further rounds find less and less. */
 #define ROUNDS_MAX 12
 
 #define NO_PAIR UINT32_MAX
@@ -21,7 +21,7 @@ struct symbol_pair {
 struct repair_round {
 	struct ss_records pairs; /* different ones */
 	uint32_t *pair;          /* id of the pair that begins at each run, or NO_PAIR */
-	uint64_t *seen, *joined; /* by pair: how often it was met, and would be joined */
+	uint64_t *seen, *joined; /* per pair: occurrences, and how many of them would be joined */
 	uint32_t longest;
 	uint64_t least;
 };
@@ -51,7 +51,7 @@ static bool runs_can_join(const struct repair_round *round, const struct ss_repe
 	return !right->starts && left->length + right->length <= round->longest;
 }
 
-/* Numbers the pairs and counts them; a a a has the pair a a once. */
+/* Numbers and counts the pairs; "a a a" has the pair "a a" once. */
 static bool repeats_count_pairs(const struct ss_repeats *repeats, struct repair_round *round)
 {
 	bool is_counted = false;
@@ -74,7 +74,7 @@ static bool repeats_count_pairs(const struct ss_repeats *repeats, struct repair_
 	return true;
 }
 
-/* The pair at i is joined: it is frequent, and the one that overlaps it is not more so. */
+/* Whether to join the pair at i: it is frequent, and the next one is not more frequent. */
 static bool repeats_is_best_pair(const struct ss_repeats *repeats, const struct repair_round *round,
 				 uint32_t i)
 {
@@ -93,7 +93,7 @@ static void repeats_count_joined(const struct ss_repeats *repeats, struct repair
 			round->joined[round->pair[i++]]++;
 }
 
-/* Pairs that others left too few of stay apart. Returns how many were joined. */
+/* Joins pairs of which enough are left after overlaps. Returns how many were joined. */
 static uint32_t repeats_join_pairs(struct ss_repeats *repeats, const struct repair_round *round,
 				   uint32_t next_symbol)
 {
@@ -120,7 +120,7 @@ static uint32_t repeats_join_pairs(struct ss_repeats *repeats, const struct repa
 	return count - kept;
 }
 
-/* One round; *joined_count says whether another one is worth it. */
+/* One round; after *joined_count 0, another one is useless. False: no memory. */
 static bool repeats_run_round(struct ss_repeats *repeats, struct repair_round *round,
 			      uint32_t *next_symbol, uint32_t *joined_count)
 {

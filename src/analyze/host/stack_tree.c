@@ -13,12 +13,12 @@ struct stack_key {
 	uint32_t parent, name;
 };
 
-/* What the row of a launch has until its node is known. */
+/* Marks the row of a launch whose node is wanted. */
 #define NODE_WANTED (SS_NO_ID - 1)
 
 /*
- * Taking closed rows out of stacks may look at this number of rows for each row of the file: real
- * files need it once a step.
+ * Removing ended rows from inside stacks may visit this many rows per row of the file; real
+ * files need it once per step.
  */
 #define WORK_PER_ROW 4
 
@@ -26,20 +26,20 @@ struct stack_key {
 struct open_row {
 	uint32_t row, node; /* SS_NO_ID: not looked up yet */
 	int64_t end_ns;
-	int64_t first_end_ns; /* of it and all below it */
+	int64_t first_end_ns; /* the earliest end of it and all rows below it */
 };
 
 struct stack_builder {
 	struct ss_stack_tree *tree;
 	enum ss_stack_value value;
 	struct ss_records keys; /* struct stack_key: its id is the node's */
-	uint32_t *node;         /* per host row; of those that are not wanted SS_NO_ID */
+	uint32_t *node;         /* per host row; SS_NO_ID: not wanted */
 	struct open_row *open;  /* the thread's stack */
 	uint32_t open_count, open_capacity;
-	int64_t now_ns;           /* up to here the thread's time is given to rows */
+	int64_t now_ns;           /* the thread's time is charged up to here */
 	uint64_t work_left;       /* of stack_close_below() */
 	uint32_t *roots;          /* per track: its node + 1 */
-	struct stack_key *stacks; /* per text of a call stack: the latest node around it, its own */
+	struct stack_key *stacks; /* per call stack: its last parent node, its own node + 1 */
 	bool failed;
 };
 
@@ -57,6 +57,7 @@ struct ss_string ss_stack_frame(const struct ss_stack_tree *tree, uint32_t node)
 	return tree->trace->names.items[stack->name];
 }
 
+/* The child of a node with this name, made now if it is new. */
 static uint32_t stack_add_node(struct stack_builder *builder, uint32_t parent, uint32_t name)
 {
 	struct ss_stack_tree *tree = builder->tree;
@@ -78,7 +79,7 @@ static uint32_t stack_add_node(struct stack_builder *builder, uint32_t parent, u
 	return tree->count++;
 }
 
-/* "main (123)", "thread 123" where the thread has no name. */
+/* The root of a thread: "thread 123". */
 static uint32_t stack_thread_node(struct stack_builder *builder, uint32_t index)
 {
 	const struct ss_trace *trace = builder->tree->trace;
@@ -136,7 +137,7 @@ static uint32_t stack_add_call_stack(struct stack_builder *builder, uint32_t nod
 	return node;
 }
 
-/* The call stack of an operator that no operator and no frame stands around, or 0. */
+/* The recorded call stack of an outermost operator without frames around it, or 0. */
 static uint32_t op_call_stack(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -167,7 +168,7 @@ static uint32_t stack_add_row(struct stack_builder *builder, uint32_t node, uint
 	return stack_add_node(builder, node, stack_row_name(builder, row));
 }
 
-/* The node of the row on top: first those below it that are not known yet. */
+/* The node of the top row, after those below it that are not known yet. */
 static uint32_t stack_top_node(struct stack_builder *builder)
 {
 	uint32_t from = builder->open_count, node;
@@ -186,7 +187,7 @@ static uint32_t stack_top_node(struct stack_builder *builder)
 	return node;
 }
 
-/* Gives the row on top the thread's time up to `until`: the stack is the one at its start. */
+/* Charges the thread's time up to `until` to the top row. */
 static void stack_charge_top(struct stack_builder *builder, int64_t until_ns)
 {
 	uint32_t row = builder->open[builder->open_count - 1].row;
@@ -200,9 +201,9 @@ static void stack_charge_top(struct stack_builder *builder, int64_t until_ns)
 }
 
 /*
- * Takes out rows that ended under others that are still open: a step's range begins in
- * the call that ended the last one, and would be inside of all steps before it. Each time
- * costs what lies above; files made to have this everywhere get no more than their share.
+ * Removes rows that have ended below others that are still open: the range of a step begins in
+ * the call that ended the previous step, and would be inside all previous steps. The cost is
+ * the number of rows above; work_left limits it for files that need it everywhere.
  */
 static void stack_close_below(struct stack_builder *builder, int64_t start_ns)
 {
@@ -228,7 +229,7 @@ static void stack_close_below(struct stack_builder *builder, int64_t start_ns)
 	builder->open_count = kept;
 }
 
-/* Closes what has ended by then. */
+/* Closes rows that have ended by then. */
 static void stack_advance(struct stack_builder *builder, int64_t start_ns)
 {
 	while (builder->open_count && builder->open[builder->open_count - 1].end_ns <= start_ns) {
@@ -241,6 +242,7 @@ static void stack_advance(struct stack_builder *builder, int64_t start_ns)
 	stack_close_below(builder, start_ns);
 }
 
+/* Pushes a row on the stack of its thread. A row without duration leaves it at once. */
 static void stack_enter_row(struct stack_builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->tree->trace->slices;
@@ -263,7 +265,7 @@ static void stack_enter_row(struct stack_builder *builder, uint32_t row)
 		builder->open_count--;
 }
 
-/* Rows of a thread in their order: what is open at each row's start is its stack. */
+/* Visits rows by thread and start: what is open at the start of a row is its stack. */
 static void stack_walk_host(struct stack_builder *builder)
 {
 	const struct ss_trace *trace = builder->tree->trace;
@@ -292,6 +294,7 @@ static void stack_mark_launches(struct stack_builder *builder)
 			builder->node[trace->slices.link[row]] = NODE_WANTED;
 }
 
+/* Charges device work to the stack of its launch, with the kernel as the last frame. */
 static void stack_count_device(struct stack_builder *builder)
 {
 	static const char unknown[] = "(launch not recorded)";

@@ -8,7 +8,7 @@
 #include "analyze/host/step_phase.h"
 #include "base/text.h"
 
-/* Beside a phase while rows are walked: a user told it, operators do not change it. */
+/* A flag while rows are walked: a range of the user set the phase, operators do not change it. */
 #define BY_USER 0x80
 
 #define PHASE(value) ((value) & ~BY_USER)
@@ -35,8 +35,8 @@ enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row)
 
 /* What a name means as a range and as an operator. */
 struct name_phases {
-	uint8_t range; /* both with BY_USER where the name is a user's: old writers kept */
-	uint8_t op;    /* ranges as operators */
+	uint8_t range; /* both with BY_USER if the user chose the name: old writers */
+	uint8_t op;    /* recorded ranges as operators */
 };
 
 static bool is_phase_word_char(char c, bool joins)
@@ -54,8 +54,8 @@ static bool is_phase_word(const char *text, size_t length, const char *word)
 }
 
 /*
- * The one phase that is a word of the name, or SS_PHASE_OTHER: a name with two of
- * them ("forward_backward") is around both. `joins`: an underscore is part of a word.
+ * The phase that is a word of the name, or SS_PHASE_OTHER. A name with two of them
+ * ("forward_backward") contains both phases and is neither. `joins`: '_' is part of a word.
  */
 static enum ss_phase phase_in_name(const struct ss_string *name, bool joins)
 {
@@ -78,6 +78,7 @@ static enum ss_phase phase_in_name(const struct ss_string *name, bool joins)
 	return found;
 }
 
+/* PyTorch's own ranges are known by their flags; users' ranges by a word of their names. */
 static struct name_phases name_phases_of(const struct ss_string *name, uint32_t flags)
 {
 	struct name_phases meaning = { SS_PHASE_OTHER, SS_PHASE_FORWARD };
@@ -114,14 +115,14 @@ static bool name_phases_find(const struct ss_trace *trace, struct ss_arena *scra
 
 /* --- rows --------------------------------------------------------------------- */
 
-/* What a thread did, to tell the program's from the autograd engine's. */
+/* What a thread did: distinguishes the main thread from those of the autograd engine. */
 struct phase_thread {
 	int64_t forward_ns, backward_ns; /* outermost operators */
 	uint32_t steps;                  /* ranges of steps */
 	bool works;                      /* has a row with a phase */
 };
 
-/* Calls that ask or wait are no work of a phase by themselves; those that copy are. */
+/* Calls that query or wait do not belong to a phase by themselves; those that copy do. */
 static bool call_is_phase_work(uint32_t flags)
 {
 	const uint32_t idle = SS_NAME_SYNC_CALL | SS_NAME_QUERY_CALL | SS_NAME_MALLOC_CALL;
@@ -145,18 +146,19 @@ static uint8_t row_phase_within(const struct ss_phases *phases, uint32_t row, ui
 	else if (phases->has_ops && ss_kind_is_call(kind) &&
 		 call_is_phase_work(ss_slice_flags(trace, row)))
 		own = SS_PHASE_FORWARD;
-	/* an operator that is cut by the profiler does not reach into the next step */
+	/* an operator that the profiler cut off does not reach into the next step */
 	if (kind == SS_KIND_ANNOTATION && (ss_slice_flags(trace, row) & SS_NAME_STEP))
 		return SS_PHASE_OTHER;
 	if (own == SS_PHASE_OTHER ||
 	    (PHASE(own) == SS_PHASE_FORWARD && PHASE(around) == SS_PHASE_BACKWARD))
 		return around;
-	/* ranges count, the innermost first; operators only where no user has said it */
+	/* the innermost range wins; operators count only outside ranges of the user */
 	if (kind == SS_KIND_ANNOTATION || (own & BY_USER) || around == SS_PHASE_OTHER)
 		return own;
 	return own == SS_PHASE_BACKWARD && !(around & BY_USER) ? own : around;
 }
 
+/* Gives each row its phase, and sums what each thread did: which shows the main one. */
 static void phases_walk_rows(struct ss_phases *phases, const struct name_phases *meanings,
 			     struct phase_thread *threads)
 {
@@ -183,8 +185,8 @@ static void phases_walk_rows(struct ss_phases *phases, const struct name_phases 
 }
 
 /*
- * The thread with the most ranges of steps of those that work, else the one with the
- * most time in operators, without backward: that has threads of its own.
+ * The busy thread with the most step ranges; of equal ones, that with the most operator time
+ * outside backward, which has its own threads.
  */
 static uint32_t phases_main_thread(const struct ss_trace *trace, const struct phase_thread *threads)
 {
@@ -201,7 +203,7 @@ static uint32_t phases_main_thread(const struct ss_trace *trace, const struct ph
 	return best;
 }
 
-/* On a thread of the autograd engine, what is between its functions is backward, too. */
+/* On threads of the autograd engine, forward operators between its functions are backward. */
 static void phases_settle(struct ss_phases *phases, const struct phase_thread *threads)
 {
 	const uint32_t *tracks = phases->trace->slices.track;

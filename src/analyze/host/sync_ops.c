@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Operators that wait by their nature, with other operators inside. People know
- * these, not what they are made of: aten::_local_scalar_dense is aten::item.
+ * Operators that always wait, with other operators inside. Users know these, not the inner
+ * ones: aten::_local_scalar_dense is aten::item.
  */
 static const char *const sync_wrapper_names[] = {
 	"aten::item",         "aten::is_nonzero",    "aten::to",

@@ -9,7 +9,7 @@
 
 #include "analyze/host/ops.h"
 
-/* Per name of the trace: an operator that waits by its nature. NULL: no memory. */
+/* Per name of the trace: whether it is an operator that always waits. NULL: no memory. */
 SS_MUST_USE
 const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
 

@@ -9,11 +9,11 @@
 #include "analyze/host/op_category.h"
 #include "base/search.h"
 
-/* What a name says, looked at when it is first met. */
+/* What a name says; computed when it first appears. */
 enum {
 	NAME_KNOWN = 1 << 7,
-	NAME_COMPUTES = 1 << 0, /* an operator that does more than move and look at memory */
-	NAME_TRAINS = 1 << 1,   /* a function of the training: clipping, scaling of gradients */
+	NAME_COMPUTES = 1 << 0, /* an operator that does more than move or view memory */
+	NAME_TRAINS = 1 << 1,   /* a function of training: gradient clipping or scaling */
 };
 
 bool ss_training_is_heavy(const char *op)
@@ -57,7 +57,7 @@ static uint32_t main_thread_row_before(const struct training_marker *marker, int
 	return low > track->first_row ? low - 1 : SS_NO_ROW;
 }
 
-/* Backward of a device runs on a thread of its own: who called it is training, too. */
+/* Backward runs on its own threads: the row of the main thread that waits for it also trains. */
 static void training_mark_caller(struct training_marker *marker, uint32_t row)
 {
 	const struct ss_trace *trace = marker->training->trace;
@@ -82,6 +82,7 @@ static uint8_t training_flags_of(struct training_marker *marker, uint32_t name)
 	return *flags;
 }
 
+/* Marks a row that trains, what called it, and the forward operator of backward work. */
 static void training_mark_row(struct training_marker *marker, uint32_t row)
 {
 	struct ss_training *training = marker->training;
@@ -112,6 +113,7 @@ static void training_mark_row(struct training_marker *marker, uint32_t row)
 		training->computes[row + 1] = 1;
 }
 
+/* Marks rows, then turns both columns into counts of the rows before each one. */
 static void training_mark_rows(struct training_marker *marker)
 {
 	struct ss_training *training = marker->training;

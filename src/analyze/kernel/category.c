@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-/* Longer names (Tensile, CUTLASS, mangled ones) say what they are before this. */
+/* Longer names (Tensile, CUTLASS, mangled ones) show the category in their first bytes. */
 #define LOOKED_AT 256
 
 struct kernel_pattern {
@@ -25,7 +25,7 @@ struct kernel_pattern {
 #define HAS false
 
 static const struct kernel_pattern kernel_patterns[] = {
-	/* what compilers make: templates by what they hold, the rest as fused */
+	/* compiler output: templates by what they contain, the rest is fused */
 	{ HAS, "flex_attention", SS_KERNEL_ATTENTION },
 	{ STARTS, "triton_tem_fused_bmm", SS_KERNEL_GEMM },
 	{ STARTS, "triton_tem_fused_mm", SS_KERNEL_GEMM },
@@ -85,7 +85,7 @@ static const struct kernel_pattern kernel_patterns[] = {
 	/* PyTorch's own, before the words of their functors */
 	{ STARTS, "reduce_kernel", SS_KERNEL_REDUCTION },
 	{ STARTS, "distribution_", SS_KERNEL_ELEMENTWISE },
-	/* embeddings (some update their weights at once) and indices */
+	/* embeddings (some update their weights in the same kernel) and indices */
 	{ HAS, "rotary", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "embedding", SS_KERNEL_INDEXING },
 	{ HAS, "kvcache", SS_KERNEL_INDEXING },
@@ -198,7 +198,7 @@ static const struct kernel_pattern kernel_patterns[] = {
 	{ HAS, "nll_loss", SS_KERNEL_REDUCTION },
 	{ HAS, "sum_bitmatrix", SS_KERNEL_REDUCTION },
 	{ HAS, "lpnorm", SS_KERNEL_REDUCTION },
-	/* moved, not changed */
+	/* data movement */
 	{ HAS, "copy", SS_KERNEL_COPY }, /* direct_copy_kernel_cuda, CatArrayBatchedCopy ... */
 	{ HAS, "fillfunctor", SS_KERNEL_COPY },
 	{ HAS, "fillbuffer", SS_KERNEL_COPY },
@@ -211,7 +211,7 @@ static const struct kernel_pattern kernel_patterns[] = {
 	{ HAS, "flip", SS_KERNEL_COPY },
 	{ HAS, "reflection_pad", SS_KERNEL_COPY },
 	{ HAS, "replication_pad", SS_KERNEL_COPY },
-	/* each element alone */
+	/* elementwise */
 	{ HAS, "elementwise", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "dropout", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "act_and_mul", SS_KERNEL_ELEMENTWISE },

@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum ss_kernel_category {
-	SS_KERNEL_OTHER = 0, /* the name says nothing that is known */
+	SS_KERNEL_OTHER = 0, /* no pattern matches */
 	SS_KERNEL_GEMM,
 	SS_KERNEL_CONVOLUTION,
 	SS_KERNEL_ATTENTION,
@@ -21,14 +21,14 @@ enum ss_kernel_category {
 	SS_KERNEL_OPTIMIZER,
 	SS_KERNEL_SORT,
 	SS_KERNEL_COMMUNICATION,
-	SS_KERNEL_FUSED, /* made by a compiler of several operators */
+	SS_KERNEL_FUSED, /* several operators, fused by a compiler */
 	SS_KERNEL_CATEGORIES,
 };
 
 /*
- * The category of a short name (short_name.h): it holds what the kernel does and
- * not the types of its parameters, which would mislead. Communication is not found
- * here: the trace knows it by more than the name.
+ * The category of a short name (short_name.h): that says what the kernel does, without the
+ * types of its parameters, which would mislead. Never SS_KERNEL_COMMUNICATION: the trace
+ * decides that, by more than the name.
  */
 enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length);
 

@@ -31,14 +31,14 @@ static const struct {
 	{ "QInt8", "c10::qint8", 1 },
 	{ "QUInt8", "c10::quint8", 1 },
 	{ "QInt32", "c10::qint32", 4 },
-	/* compilers spell these in two ways */
+	/* other spellings of some compilers */
 	{ "Long", "long", 8 },
 	{ "Long", "int64_t", 8 },
 	{ "Short", "short", 2 },
 	{ "Char", "char", 1 },
 };
 
-/* Float8_e4m3fn, Float8_e5m2fnuz, ...: every kind has a byte. */
+/* Float8_e4m3fn, Float8_e5m2fnuz, ...: all have one byte. */
 static bool is_float8(const char *name, size_t length)
 {
 	static const char space[] = "c10::", mark[] = "Float8_";
@@ -84,8 +84,8 @@ static const char *dims_skip_spaces(const char *text)
 }
 
 /*
- * Reads "[2, 3]" and moves behind it; *count becomes the product, 1 of "[]". False:
- * it is something else, a list of tensors for example.
+ * Reads "[2, 3]" and moves past it; *count becomes the product, 1 for "[]". False: it is
+ * something else, such as a list of tensors.
  */
 static bool dims_read_shape(const char **text, int64_t *count)
 {
@@ -113,7 +113,7 @@ static bool dims_read_shape(const char **text, int64_t *count)
 	return true;
 }
 
-/* Reads "\"float\"" and moves behind it. */
+/* Reads "\"float\"" and moves past it. */
 static bool dims_read_type(const char **text, const char **type, size_t *length)
 {
 	const char *at = dims_skip_spaces(*text);
@@ -128,7 +128,7 @@ static bool dims_read_type(const char **text, const char **type, size_t *length)
 	return true;
 }
 
-/* Moves behind a comma; false: the list ends here. */
+/* Moves past a comma; false: the list ends here. */
 static bool dims_next_item(const char **text)
 {
 	*text = dims_skip_spaces(*text);
@@ -156,7 +156,7 @@ static int64_t message_inputs_bytes(const char *dims, const char *types)
 		if (!dims_read_shape(&dims, &count) || !dims_read_type(&types, &type, &length))
 			return -1;
 		bytes = dtype_bytes(type, length);
-		/* options of the call: no tensor, no shape */
+		/* options of the call are not tensors */
 		if (bytes < 0 && count == 1 && (!length || dtype_is_word("Scalar", type, length)))
 			bytes = 0;
 		if (bytes < 0 || __builtin_mul_overflow(count, bytes, &bytes) ||

@@ -18,7 +18,7 @@ static bool mangled_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads "6native"; false where no such name stands. */
+/* Reads a name with its length, such as "6native"; false: there is none. */
 static bool mangled_read_name(struct mangled_cursor *cursor, const char **name, size_t *length)
 {
 	size_t number = 0;
@@ -90,7 +90,7 @@ static bool mangled_first_argument(struct mangled_cursor *cursor, const char **n
 	return false;
 }
 
-/* Names that only start what is given to them. */
+/* Kernels that only run their template argument. */
 static bool mangled_is_wrapper(const char *name, size_t length)
 {
 	static const char *const wrappers[] = { "Kernel", "Kernel2", "kentry", "device_kernel" };

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Further arguments are left out beyond this: a line of a terminal has other columns, too. */
+/* No further arguments beyond this length: a terminal has to show other columns, too. */
 #define WISHED_LENGTH 72
 
 /* Wrappers in wrappers; PyTorch has three at most. */
@@ -42,7 +42,7 @@ struct name_writer {
 	size_t room, length;
 };
 
-/* They pass on what they are given; what begins with enable_ is one, too. */
+/* They only pass a functor on; names that begin with enable_ do, too. */
 static const char *const wrapper_names[] = {
 	"gpu_kernel_impl",
 	"gpu_kernel_impl_nocast",
@@ -66,7 +66,7 @@ static const char *const wrapper_names[] = {
 	"static_kernel",
 };
 
-/* Arguments that say how, not what. */
+/* Arguments that say how the kernel works, not what it computes. */
 static const char *const helper_names[] = {
 	"void",
 	"array",
@@ -107,7 +107,7 @@ static const char *const type_names[] = {
 	"int16_t",        "uint16_t",    "__nv_fp8_e4m3", "__nv_fp8_e5m2",
 };
 
-/* Types that kernels also count with: they tell nothing beside one of the others. */
+/* Types of indexes: they are shown only if there is no other type. */
 static const char *const index_types[] = {
 	"int", "long", "unsigned", "int32_t", "int64_t", "uint32_t", "uint64_t", "size_t",
 };
@@ -161,7 +161,7 @@ static bool is_identifier_char(char c)
 	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The end of the group that opens at i, or of the text when it never closes. */
+/* The end of the group that opens at i, or of the text if it never closes. */
 static size_t span_group_end(struct name_span text, size_t i)
 {
 	size_t depth = 0;
@@ -248,8 +248,8 @@ static size_t path_read_word(struct name_span text, size_t i, struct path_compon
 }
 
 /*
- * Reads the path. What stands before a blank is a return type or a qualifier and is
- * forgotten, unless a const follows.
+ * Reads the path. What comes before a blank is a return type or qualifier and is dropped,
+ * unless a const follows.
  */
 static struct name_path path_read(struct name_span text)
 {
@@ -294,7 +294,7 @@ static struct name_path path_read(struct name_span text)
 	return path;
 }
 
-/* Cuts the next argument of a list off; false: there is none. */
+/* Takes the next argument off a list; false: the list is empty. */
 static bool template_next_arg(struct name_span *list, struct name_span *arg)
 {
 	size_t i = 0;
@@ -393,7 +393,7 @@ static void name_put_string(struct name_writer *writer, const char *text)
 	name_put(writer, (struct name_span){ text, strlen(text) });
 }
 
-/* A data type: "unsigned char" whole, others without their namespaces. */
+/* A data type without its namespaces; "unsigned char" stays whole. */
 static void name_put_type(struct name_writer *writer, struct name_span arg,
 			  const struct name_path *path)
 {
@@ -433,7 +433,7 @@ static bool name_put_types(struct name_writer *writer, struct name_span before,
 
 static void name_put_path(struct name_writer *writer, const struct name_path *path, uint32_t depth);
 
-/* The functors of a list, wrappers taken off; the first always, others while there is room. */
+/* The functors of a list without their wrappers: the first, and others up to WISHED_LENGTH. */
 static uint32_t name_put_functors(struct name_writer *writer, struct name_span list, uint32_t depth,
 				  uint32_t count)
 {
@@ -467,6 +467,7 @@ static void name_put_lambda(struct name_writer *writer, struct name_span params)
 		name_put_types(writer, none, params, INDEX, 1);
 }
 
+/* The name, then its functors; without functors its types, or those of its lambda. */
 static void name_put_path(struct name_writer *writer, const struct name_path *path, uint32_t depth)
 {
 	static const char *const vague[] = { "kernel", "Kernel", "type", "run", "main" };

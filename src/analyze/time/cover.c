@@ -43,7 +43,7 @@ void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
 		last->end_ns = end_ns;
 }
 
-/* Takes over what `made` holds. */
+/* Replaces the contents by those of `made`. */
 static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 {
 	bool failed = cover->failed || made->failed;
@@ -53,7 +53,7 @@ static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 	cover->failed = failed;
 }
 
-/* Room for all that can come of two sets: growing step by step copies what is there. */
+/* Reserves enough for any result of two sets: growing step by step would copy it. */
 static void cover_reserve(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
 {
 	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,

@@ -10,10 +10,10 @@
 #include "base/search.h"
 #include "trace/outward.h"
 
-/* What two kernels in a row need at most; HTA draws the line at the same length. */
+/* The longest gap between two kernels that launch latency explains; HTA has the same limit. */
 #define LATENCY_NS 30000
 
-/* Clocks of host and device agree only so far: a wait was seen to end 7.5 us before its work. */
+/* The clocks of host and device differ: a wait was seen to end 7.5 us before its work. */
 #define CLOCKS_NS 10000
 
 static const char *const idle_cause_names[] = {
@@ -68,18 +68,18 @@ struct gap_search {
 	const struct ss_trace *trace;
 	struct ss_cover overhead;
 	uint32_t *related; /* per host row: it or the last one before that is_device_call() */
-	uint32_t *causes;  /* host rows that stand for a cause by themselves: few */
+	uint32_t *causes;  /* host rows that are a cause by their name; few */
 	uint32_t cause_count;
-	uint32_t overhead_at; /* first of them that is not over; gaps come in the order of time */
+	uint32_t overhead_at; /* the first interval that is not over; gaps come in order of time */
 	struct ss_gap *gap;
-	int64_t dry_ns;     /* when the device ran dry: where the step cut the gap, before it */
-	bool sync_known;    /* of the time since then */
-	uint32_t sync;      /* the wait at its end or before, or SS_NO_ROW */
-	int64_t claimed_ns; /* everything of the gap before this has a cause */
-	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces so far */
+	int64_t dry_ns; /* when the device ran out of work, maybe in an earlier step */
+	bool sync_known;                    /* `sync` is valid for this gap */
+	uint32_t sync;                      /* the host sync behind the gap, or SS_NO_ROW */
+	int64_t claimed_ns;                 /* the gap has a cause up to here */
+	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces of each cause */
 };
 
-/* The cause that a row of the thread stands for by itself; SS_IDLE_CAUSES: none. */
+/* The cause that the name of a row shows; SS_IDLE_CAUSES: none. */
 static enum ss_idle_cause row_idle_cause(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t flags = ss_slice_flags(trace, row);
@@ -124,8 +124,8 @@ static void gap_claim_row(struct gap_search *search, uint32_t row, int64_t until
 }
 
 /*
- * The first row of the track that starts after the moment. Looked for in strides that grow
- * from a row that does: it is mostly near.
+ * The first row of the track that starts after the moment. Searches backwards from `hint`, a
+ * row that does, in strides that double: it is usually close.
  */
 static uint32_t track_row_after(const struct ss_trace *trace, const struct ss_track *track,
 				uint32_t hint, int64_t moment_ns)
@@ -157,7 +157,7 @@ static uint32_t cause_row_from(const struct gap_search *search, uint32_t row)
 
 #define AROUND_MAX 128
 
-/* Rows that are looked at on the way out: ranges may outlive those that they began in. */
+/* Parents to visit: ranges may outlive those in which they began, so ended ones do not stop it. */
 #define OUTWARDS_MAX 1024
 
 /* Everything the thread did from the gap's start to the launch, outermost first. */
@@ -187,7 +187,7 @@ static void gap_claim_thread(struct gap_search *search, const struct ss_track *t
 	}
 }
 
-/* What a call is; 0 for other rows, whose names may sound like one ("synchronize grads"). */
+/* The flags of a runtime call; 0 for other rows, whose names may look like one. */
 static uint32_t runtime_call_flags(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_kind_is_call(trace->slices.kind[row]) ? ss_slice_flags(trace, row) : 0;
@@ -234,14 +234,14 @@ static bool call_can_wait(const struct ss_trace *trace, uint32_t call, uint32_t 
 	       !ss_copy_never_waits(trace, last);
 }
 
-/* Has the row to do with the device? */
+/* Whether the call launches, copies or waits. */
 static bool is_device_call(uint32_t flags)
 {
 	return flags &
 	       (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL | SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH);
 }
 
-/* One pass over the host's rows. */
+/* Indexes the host rows: the last device call before each, and those that are a cause. */
 static bool gap_search_index(struct gap_search *search, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = search->trace;
@@ -265,13 +265,13 @@ static bool gap_search_index(struct gap_search *search, struct ss_arena *scratch
 	return true;
 }
 
-/* Waits in a row that are gone through: who waits more often does not wait for work. */
+/* Consecutive waits to visit: a thread that waits more often is polling. */
 #define WAITS_MAX 4096
 
 /*
- * Without the wait the host would have been earlier by its length. When the device ran
- * dry within that time after it, on work of another stream, the wait is behind the gap
- * as well; a call that found nothing to wait for is not.
+ * Without the wait, the host would have been ahead by its length. If the device ran out of
+ * work within that time after it (on work of another stream), the wait also explains the
+ * gap; a call that found nothing to wait for does not.
  */
 static bool sync_delayed_host(const struct ss_slices *slices, uint32_t wait, int64_t dry_ns)
 {
@@ -279,9 +279,9 @@ static bool sync_delayed_host(const struct ss_slices *slices, uint32_t wait, int
 }
 
 /*
- * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
- * to do with the device waited, and held the host up until the device ran dry.
- * Everything that the host did since then would have been hidden without the wait.
+ * The host sync before a launch, or SS_NO_ROW: the previous device call waited, and delayed
+ * the host until the device ran out of work. Without it, everything that the host did since
+ * would have been hidden.
  */
 static uint32_t sync_before_launch(const struct gap_search *search, const struct ss_track *track,
 				   uint32_t launch, uint32_t last)
@@ -303,7 +303,7 @@ static uint32_t sync_before_launch(const struct gap_search *search, const struct
 
 		if ((flags & SS_NAME_SYNC_CALL) && begun && sync_delayed_host(slices, row, dry_ns))
 			return row;
-		/* a copy waits when it is still there at the end of the device's work */
+		/* a copy has waited if it returned after the device's work had ended */
 		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))
 			return begun && ss_slice_end(slices, row) >= dry_ns &&
 					       call_can_wait(trace, row, last)
@@ -315,7 +315,7 @@ static uint32_t sync_before_launch(const struct gap_search *search, const struct
 	return SS_NO_ROW;
 }
 
-/* The profiler's own rows go first: nothing that happens in them is the program's. */
+/* Profiler overhead comes first: what happens inside it is not the program's. */
 static void gap_claim_profiler(struct gap_search *search, uint32_t launch, int64_t until_ns)
 {
 	const struct ss_cover *overhead = &search->overhead;
@@ -337,8 +337,8 @@ static void gap_claim_profiler(struct gap_search *search, uint32_t launch, int64
 }
 
 /*
- * The launch came in the gap, and its work began long after it had returned: the host
- * was not late for that part. Often work that was launched before the recording runs.
+ * The launch came in the gap, and its work began long after the call had returned: the host
+ * was not late for that part. Often, work launched before the recording still runs.
  */
 static int64_t gap_wait_after_launch(struct ss_gap *gap, const struct ss_slices *slices,
 				     uint32_t launch)
@@ -352,7 +352,7 @@ static int64_t gap_wait_after_launch(struct ss_gap *gap, const struct ss_slices 
 	return gap->end_ns - from_ns;
 }
 
-/* `last`: the device's last work before the gap; its thread stands in where nothing follows. */
+/* `last`: the work before the gap; if nothing follows the gap, its thread is looked at. */
 static void gap_explain(struct gap_search *search, uint32_t last)
 {
 	const struct ss_slices *slices = &search->trace->slices;
@@ -378,7 +378,7 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 	if (gap->next != SS_NO_ROW && slices->start_ns[launch] < until_ns)
 		until_ns = slices->start_ns[launch];
 	thread = &search->trace->tracks[slices->track[launch]];
-	/* the same in all steps that the gap goes through */
+	/* the same for all steps that the gap spans */
 	if (!search->sync_known)
 		search->sync = gap->next == SS_NO_ROW
 				       ? thread_sync_at(search->trace, thread, search->dry_ns)
@@ -400,6 +400,7 @@ static void gap_explain(struct gap_search *search, uint32_t last)
 
 /* --- all gaps ------------------------------------------------------------------- */
 
+/* Moments in which the profiler did its own work, on any of its tracks. */
 static bool profiler_overhead_find(struct gap_search *search, struct ss_memory *memory)
 {
 	const struct ss_trace *trace = search->trace;
@@ -435,6 +436,7 @@ struct idle_walk {
 	uint32_t last; /* the device row before, or SS_NO_ROW */
 };
 
+/* Stores a gap with a piece for each cause that has time in it; false: no memory. */
 static bool idle_store_gap(struct ss_idle *idle, const struct ss_gap *gap)
 {
 	struct ss_idle_gap *kept;
@@ -455,7 +457,7 @@ static bool idle_store_gap(struct ss_idle *idle, const struct ss_gap *gap)
 	return true;
 }
 
-/* The device was idle from..to: tells the parts of it that lie in steps. */
+/* The device was idle from..to: explains and stores the parts that lie in steps. */
 static bool idle_add_stretch(struct idle_walk *walk, int64_t from_ns, int64_t to_ns, uint32_t next)
 {
 	const struct ss_cover *steps = &walk->steps;
@@ -480,6 +482,7 @@ static bool idle_add_stretch(struct idle_walk *walk, int64_t from_ns, int64_t to
 	return true;
 }
 
+/* Merges the streams of a device by start: where nothing covers the next start, there is a gap. */
 static bool idle_walk_device(struct idle_walk *walk, int64_t device)
 {
 	const struct ss_trace *trace = walk->search.trace;

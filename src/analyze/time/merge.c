@@ -5,7 +5,7 @@
 #include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
 
-/* Is stream x to come before y? Numbers of streams decide between equal starts. */
+/* Whether stream x comes before y; of equal starts, the lower stream. */
 static bool merge_stream_before(const struct ss_merge *merge, const struct ss_merge_stream *x,
 				const struct ss_merge_stream *y)
 {
@@ -16,7 +16,7 @@ static bool merge_stream_before(const struct ss_merge *merge, const struct ss_me
 	return x->at < y->at; /* rows are sorted by stream */
 }
 
-/* Moves the stream at a place of the heap down to where it belongs. */
+/* Restores the heap below a place. */
 static void merge_sift_down(struct ss_merge *merge, uint32_t place)
 {
 	struct ss_merge_stream moving = merge->heap[place];

@@ -8,7 +8,7 @@
 #include "trace/trace.h"
 
 struct ss_merge_stream {
-	uint32_t at, end; /* its next row, and its last and one */
+	uint32_t at, end; /* its next row, and the end of its rows */
 };
 
 struct ss_merge {

@@ -29,7 +29,7 @@ struct ss_overlapping {
 	int64_t calls, hidden_ns;
 };
 
-/* Adds to hiders[], one a name, what ran on the device; false: no memory. */
+/* Adds the kernels of the device to hiders[], indexed by name; false: no memory. */
 SS_MUST_USE
 bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
 		      struct ss_arena *scratch, struct ss_overlapping *hiders);

@@ -44,6 +44,7 @@ static struct ss_launched_work *launched_work_of(struct ss_launched *works, uint
 	return &works->items[works->count++];
 }
 
+/* One pass over the device rows: rows with the same launch are one piece of work. */
 static bool launched_find_works(struct ss_launched *works)
 {
 	const struct ss_slices *slices = &works->trace->slices;
@@ -66,7 +67,7 @@ static bool launched_find_works(struct ss_launched *works)
 	return true;
 }
 
-/* Numbers 0 .. count in the order of the times. */
+/* The indexes 0 .. count - 1, sorted by time. */
 static uint32_t *launched_sort(struct ss_launched *works, const int64_t *times_ns, uint32_t *spare)
 {
 	struct ss_order order = { .start_ns = times_ns };
@@ -80,6 +81,7 @@ static uint32_t *launched_sort(struct ss_launched *works, const int64_t *times_n
 	return numbers;
 }
 
+/* When each piece of work is queued, and the two orders in which queues are replayed. */
 static bool launched_find_order(struct ss_launched *works)
 {
 	const int64_t *start_ns = works->trace->slices.start_ns;
@@ -105,7 +107,7 @@ static bool launched_find_order(struct ss_launched *works)
 	return works->by_to;
 }
 
-/* A device has something to do from a call to the end of its work. */
+/* A launch is late if all work launched before it has ended on the device. */
 static bool launched_mark_late(struct ss_launched *works)
 {
 	const struct ss_trace *trace = works->trace;
@@ -160,7 +162,7 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 
 /* --- queues --------------------------------------------------------------------- */
 
-/* The queue had this length from..to: tells the windows from the *at-th on. */
+/* The queue had this length from..to: adds that to the windows from *at on. */
 static void queue_add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t length,
 			      int64_t from_ns, int64_t to_ns, struct ss_launch_queue *queues)
 {
@@ -183,7 +185,7 @@ static void queue_add_stretch(const struct ss_cover *windows, uint32_t *at, int6
 	}
 }
 
-/* The next number of the list whose work was in the queue for some time, or the count. */
+/* The next entry of the list whose work waited in the queue, or the count. */
 static uint32_t queue_next(const struct ss_launched *works, const uint32_t *list, uint32_t at)
 {
 	while (at < works->count && works->to_ns[list[at]] <= works->from_ns[list[at]])
@@ -216,7 +218,7 @@ void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows
 	queue_add_stretch(windows, &window, length, at_ns, INT64_MAX, queues);
 }
 
-/* How long a work was in the queue in the window; 0: it does not count there. */
+/* How long a piece of work was queued within the window. */
 static int64_t queued_in_window_ns(const struct ss_launched *works, uint32_t number,
 				   const struct ss_interval *window)
 {

@@ -27,7 +27,7 @@ static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
 	       name_ends_with(name, ".__next__");
 }
 
-/* SS_ROLE_OTHER for what counts as nothing: frames, steps, the profiler's own rows. */
+/* SS_ROLE_OTHER for what does not count: frames, steps, profiler overhead. */
 static enum ss_role row_role(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t flags;
@@ -184,9 +184,9 @@ static bool track_before_device(const struct ss_track *track, int64_t device, bo
 }
 
 /*
- * The first stream of a device of this number or above; tracks are in that order. Behind
- * them are the streams of devices that have a name in place of a number: all of those
- * are number 0.
+ * The first stream of a device with this number or a higher one; tracks are in that order.
+ * After them come the streams of devices that have a name instead of a number: all of those
+ * are device 0.
  */
 static uint32_t first_stream_from(const struct ss_trace *trace, int64_t device, bool named)
 {
@@ -228,7 +228,7 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
 	return device == 0 && !named ? first_named_stream(trace) : SS_NO_ROW;
 }
 
-/* Idle devices of a machine that only one of is used. */
+/* Devices of a machine of which only one is used. */
 #define DEVICES_MIN 8
 
 uint32_t ss_devices_by_step(const struct ss_trace *trace)
@@ -242,7 +242,7 @@ bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 
 	if (after == INT64_MAX)
 		return false;
-	/* a part of a trace has tracks that are empty */
+	/* a selection of steps leaves some tracks empty */
 	for (uint32_t i = first_stream_from(trace, after + 1, false);
 	     track_is_stream(trace, i, false) && !found; i++) {
 		found = trace->tracks[i].row_count;

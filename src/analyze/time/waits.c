@@ -21,9 +21,9 @@ void ss_waits_release(struct ss_waits *waits)
 enum copy_wait_kind { COPY_NEW = 0, COPY_FREE, COPY_BLOCKING };
 
 /*
- * The copy calls that held the host while the device copied. From pageable memory
- * the host returns when the last piece is on its way, a little before the end: so
- * the call counts from the middle of the copy on.
+ * Finds copy calls that blocked the host while the device copied. From pageable memory, the
+ * call returns when the last piece is on its way, a little before the copy ends; so a call
+ * that lasts until the middle of the copy counts.
  */
 static void waits_find_copies(struct ss_waits *waits, const struct ss_trace *trace, uint8_t *kinds)
 {
@@ -69,7 +69,7 @@ static bool waits_add_gaps(struct ss_waits *waits, const struct ss_idle *idle)
 	return true;
 }
 
-/* Parents come first, so the outermost wait of each row is known when it is asked for. */
+/* Merges waits with the outermost wait around them; parents come before children. */
 static void waits_merge_nested(struct ss_waits *waits, const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;

@@ -38,7 +38,7 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_STEP, GROUP_PART };
 
-/* Columns of the parts that only steps, or only parts, fill. */
+/* The number of columns that only parts, or only steps, fill. */
 #define PART_COLUMNS 4
 #define STEP_COLUMNS (3 + SS_ROLE_COUNT)
 
@@ -94,7 +94,7 @@ static void breakdown_add_steps(const struct ss_trace *trace, struct ss_table *o
 	}
 }
 
-/* What a role takes is what it makes the rest shorter by; the end of it is "other". */
+/* A role gets what its subtraction takes from the rest; what remains is "other". */
 static void breakdown_split_steps(const struct ss_roles *roles, const struct ss_cover *steps,
 				  struct ss_cover *left, int64_t *sums)
 {

@@ -34,17 +34,17 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_STEP, GROUP_PART };
 
-/* Columns that only steps, or only parts, fill. */
+/* The number of columns that only parts, or only steps, fill. */
 #define PART_COLUMNS 4
 #define STEP_COLUMNS 8
 
-/* The sets of a device, per step. */
+/* The parts of a device's time, per step. */
 struct device_budget {
 	const struct ss_cover *steps;
 	int64_t *compute, *comm, *copies, *all_comm;
 };
 
-/* Per step: what of the step's time is in the set. */
+/* Sets sums[] to how much of each step lies in the cover. */
 static void budget_share_steps(const struct ss_cover *cover, const struct ss_cover *steps,
 			       int64_t *sums)
 {
@@ -53,6 +53,7 @@ static void budget_share_steps(const struct ss_cover *cover, const struct ss_cov
 	ss_cover_share(cover, steps, sums);
 }
 
+/* Sums each part of the device time by step; what one part hides does not count in the next. */
 static enum ss_status budget_measure_device(const struct ss_trace *trace, int64_t device,
 					    struct device_budget *budget, struct ss_table *out,
 					    struct ss_error *err)
@@ -132,6 +133,7 @@ static int64_t budget_sum(const int64_t *items, uint32_t count)
 	return total;
 }
 
+/* Idle time is split by cause, so the rows add up to the steps. */
 static void budget_add_parts(const struct ss_idle *idle, const struct ss_idle_device *own,
 			     const struct device_budget *budget, struct ss_table *out)
 {

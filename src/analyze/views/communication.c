@@ -64,9 +64,9 @@ static const struct ss_column columns[] = {
 
 enum communication_group { BY_COLLECTIVE, BY_KIND, BY_GROUP, BY_HIDER };
 
-/* What makes a row; what the group does not ask for is 0. Compared as bytes: no padding. */
+/* What makes a row; fields that the group leaves out are 0. Compared as bytes: no padding. */
 struct collective_key {
-	uint32_t name; /* of the kernel or range; 0 where the arguments tell */
+	uint32_t name; /* of the kernel or range; 0 if there are arguments */
 	uint32_t args; /* record of comm_args; SS_NO_ID: none */
 	uint32_t collective, dims, types, group, description, ranks; /* ids into texts */
 	int32_t size;
@@ -88,9 +88,9 @@ struct communication {
 	enum communication_group group;
 	bool on_host;
 	struct ss_records keys;
-	struct collective_tally *tallies; /* one a key */
+	struct collective_tally *tallies; /* one per key */
 	uint32_t tally_capacity;
-	int64_t *sizes; /* per record of arguments: bytes + 2; 0: not asked for yet */
+	int64_t *sizes; /* per record of arguments: bytes + 2; 0: not computed yet */
 };
 
 /* What is known of one call. */
@@ -99,7 +99,7 @@ struct collective_call {
 	int64_t bytes, ranks; /* -1: not known */
 };
 
-/* A range of the host that communicates; those of nccl only launch kernels. */
+/* A host range that communicates itself; those of NCCL only launch kernels. */
 static bool is_host_collective(const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
@@ -109,7 +109,7 @@ static bool is_host_collective(const struct ss_trace *trace, uint32_t row)
 	       strncmp(name, "nccl:", 5) != 0 && strncmp(name, "xccl:", 5) != 0;
 }
 
-/* The only process group of the job, or NULL: ranges do not say theirs. */
+/* The process group, if the job has only one: ranges do not record theirs. */
 static const struct ss_process_group *only_group_of_job(const struct ss_trace *trace)
 {
 	return trace->info.group_rows == 1 ? &trace->info.groups[0] : NULL;
@@ -143,6 +143,7 @@ static void collective_key_group(const struct communication *view, const struct 
 	}
 }
 
+/* What the group does not distinguish stays 0, so such collectives share a row. */
 static struct collective_key collective_key_of(const struct communication *view, uint32_t row,
 					       const struct ss_comm_row *comm)
 {
@@ -168,12 +169,13 @@ static struct collective_key collective_key_of(const struct communication *view,
 	return key;
 }
 
-/* As sizes[] has it; what a file claims beyond all measure is not known. */
+/* The form in sizes[]; absurd sizes are unknown. */
 static int64_t known_size(int64_t bytes)
 {
 	return bytes < INT64_MAX - 2 ? bytes + 2 : 1;
 }
 
+/* Sizes are computed once per record of arguments: thousands of calls share one. */
 static struct collective_call collective_call_of(struct communication *view, uint32_t row,
 						 const struct ss_comm_row *comm)
 {
@@ -222,6 +224,7 @@ static struct collective_tally *collective_tally_of(struct communication *view,
 	return &view->tallies[number];
 }
 
+/* Adds one call to its row; the factor of bus bandwidth needs the size of the group. */
 static bool collective_count_row(struct communication *view, uint32_t row, int64_t hidden_ns)
 {
 	const struct ss_comm_row *comm = ss_trace_comm(view->trace, row);
@@ -255,7 +258,7 @@ static bool is_collective(const struct communication *view, uint32_t row)
 			     : view->trace->slices.kind[row] == SS_KIND_COMM_KERNEL;
 }
 
-/* The collectives of a track, beside what computes. */
+/* Counts the collectives of a track, and how much of each computing hides. */
 static bool collective_count_track(struct communication *view, const struct ss_track *track,
 				   const struct ss_cover_index *compute)
 {
@@ -316,7 +319,7 @@ static bool collective_count_device(struct communication *view, int64_t device,
 	return whole;
 }
 
-/* When an operator ran on any thread, those that only communicate left out. */
+/* When an operator ran on any thread, except those that only communicate. */
 static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memory,
 			    struct ss_cover *out)
 {
@@ -395,7 +398,7 @@ static struct collective_key collective_shown_group(const struct communication *
 	return key;
 }
 
-/* What a kernel's name says before its list of parameters. */
+/* The short name of a kernel. */
 static const char *collective_kernel_name(const struct ss_string *name, struct ss_table *out)
 {
 	char text[SS_SHORT_NAME_ROOM];
@@ -419,7 +422,7 @@ static const char *collective_name(const struct communication *view,
 	return ss_strings_text(&view->trace->texts, args->collective);
 }
 
-/* Bandwidth of the shortest call has a meaning where all calls have one size. */
+/* The bandwidth of the shortest call makes sense only if all calls have the same size. */
 static void communication_add_bandwidth(const struct communication *view, struct ss_table *out,
 					const struct collective_tally *tally)
 {
@@ -432,7 +435,7 @@ static void communication_add_bandwidth(const struct communication *view, struct
 	communication_add_rate(out, one ? bytes : 0, (double)tally->min_ns);
 }
 
-/* `moved`: bytes of all calls; -1: not known, or not asked for. */
+/* `moved`: bytes of all calls; -1: unknown, or not shown. */
 static void communication_add_times(struct ss_table *out, const struct collective_tally *tally,
 				    int64_t moved)
 {
@@ -495,6 +498,7 @@ static void communication_add_hider(const struct communication *view, struct ss_
 	ss_row_end(out);
 }
 
+/* Rows of group hidden-by: kernels by the communication they hide. */
 static bool communication_fill_hiders(struct communication *view, struct ss_table *out)
 {
 	uint32_t count = view->trace->names.count, used = 0;
@@ -520,6 +524,7 @@ static bool communication_fill_hiders(struct communication *view, struct ss_tabl
 	return true;
 }
 
+/* Rows of all other groups, those with the most time first. */
 static bool communication_fill_rows(struct communication *view, struct ss_table *out)
 {
 	const struct ss_trace *trace = view->trace;
@@ -543,7 +548,7 @@ static bool communication_fill_rows(struct communication *view, struct ss_table 
 	return true;
 }
 
-/* Ranges on the host, where no kernel communicates; those that launch kernels need a note. */
+/* Whether host ranges communicate. If they only launch kernels, those are not recorded. */
 static bool find_host_collectives(const struct ss_trace *trace, struct ss_table *out)
 {
 	bool launched = false, found = false;

@@ -111,7 +111,7 @@ static uint32_t region_fold(struct region_tally *tallies, uint32_t count)
 	return used;
 }
 
-/* 1 of "Torch-Compiled Region: 3/1"; -1 where it is not told. */
+/* 1 for "Torch-Compiled Region: 3/1"; -1: the name has no version. */
 static int64_t region_version(const char *name)
 {
 	const char *slash = strncmp(name, "Torch-Compiled Region: ", 23) == 0 ? strchr(name, '/')
@@ -120,7 +120,7 @@ static int64_t region_version(const char *name)
 
 	if (!slash || slash[1] < '0' || slash[1] > '9')
 		return -1;
-	/* "3/1_2": the third try of it */
+	/* "3/1_2" is the third attempt at version 1 */
 	for (slash++; *slash >= '0' && *slash <= '9' && version < INT32_MAX; slash++)
 		version = 10 * version + (*slash - '0');
 	return version;
@@ -175,6 +175,7 @@ static void compile_note_versions(const struct ss_trace *trace, const struct reg
 			      (unsigned)again);
 }
 
+/* One row per region and graph, and one for everything eager. */
 static bool compile_add_regions(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_slices *slices = &regions->trace->slices;
@@ -224,11 +225,11 @@ static void compile_add_step(const struct ss_regions *regions, uint32_t step,
 	ss_row_null(out);
 	ss_row_int(out, tally->calls);
 	compile_skip_columns(out, 3);
-	/* writers that never record it are not told from those that had nothing to record */
+	/* without any such range, the writer may not record them: unknown */
 	ss_row_int_known(out, regions->has_compile ? tally->compile_ns : -1);
 	ss_row_int_known(out, regions->has_lookups ? tally->guard_ns : -1);
 	ss_row_int_known(out, regions->has_lookups ? tally->lookups : -1);
-	/* several calls beside each other may be one model or several */
+	/* consecutive calls may belong to one model or to several */
 	ss_row_int_known(out, tally->breaks || tally->calls == 1 ? tally->breaks : -1);
 	ss_row_int_known(out, launched ? tally->kernels : -1);
 	ss_row_int_known(out, launched ? tally->device_ns : -1);
@@ -257,7 +258,7 @@ static bool compile_add_steps(const struct ss_regions *regions, struct ss_table 
 
 /* --- compiling ---------------------------------------------------------------- */
 
-/* Ranges that compile, by name; own time is what no range inside of it has. */
+/* Compiler ranges by name; own time excludes the compiler ranges inside. */
 static bool compile_add_phases(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_trace *trace = regions->trace;

@@ -52,8 +52,8 @@ struct copy_tally {
 	uint32_t number;
 	int64_t calls, bytes, bytes_known_ns, total_ns, host_ns, blocked_ns;
 	bool has_bytes, has_host;
-	uint32_t launch;   /* the last one: a graph launch makes several copies */
-	int64_t launch_ns; /* what of blocked_ns is its */
+	uint32_t launch;   /* the last one: a graph launch can make several copies */
+	int64_t launch_ns; /* its part of blocked_ns */
 };
 
 struct copy_counting {
@@ -61,10 +61,10 @@ struct copy_counting {
 	struct ss_memory *memory;
 	enum copies_group group;
 	struct ss_facts *facts;
-	const struct ss_ops *ops;       /* NULL unless asked for */
-	const struct ss_places *places; /* the same */
+	const struct ss_ops *ops;       /* only for group op */
+	const struct ss_places *places; /* only for group line */
 	struct ss_records keys;
-	struct copy_tally *tallies; /* one a key */
+	struct copy_tally *tallies; /* one per key */
 	uint32_t tally_capacity;
 };
 
@@ -90,7 +90,7 @@ static uint32_t copy_place(const struct copy_counting *view, uint32_t launch)
 	return 0;
 }
 
-/* How long a call was held by one of its copies. */
+/* How long a copy blocked its call. */
 static int64_t copy_blocked_ns(const struct ss_slices *slices, uint32_t launch, uint32_t row)
 {
 	int64_t end_ns = ss_slice_end(slices, launch), from_ns = slices->start_ns[row];
@@ -102,6 +102,7 @@ static int64_t copy_blocked_ns(const struct ss_slices *slices, uint32_t launch, 
 	return end_ns > from_ns ? end_ns - from_ns : 0;
 }
 
+/* A call that makes several copies counts once; it is blocked as long as by the longest. */
 static void copy_count_call(const struct ss_slices *slices, uint32_t row, struct copy_tally *tally)
 {
 	uint32_t launch = slices->link[row];
@@ -132,7 +133,7 @@ static void copy_count_bytes(const struct ss_trace *trace, uint32_t row, struct 
 	args = ss_records_at(&trace->copy_args, slices->args[row]);
 	if (args->bytes < 0)
 		return;
-	/* what a file claims may be more than there is */
+	/* sizes in files may be absurd */
 	if (__builtin_add_overflow(tally->bytes, args->bytes, &tally->bytes))
 		tally->bytes = INT64_MAX;
 	ss_ns_add(&tally->bytes_known_ns, slices->dur_ns[row]);

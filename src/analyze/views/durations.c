@@ -26,8 +26,8 @@ static const struct ss_column columns[] = {
 };
 
 /*
- * Kernels below this do not pay for their launch, which takes the host about as long:
- * the measure of TraceLens.
+ * Shorter kernels cost more than they compute: launching them takes the host about as long.
+ * TraceLens has the same limit.
  */
 #define SHORT_NS 10000
 
@@ -66,7 +66,7 @@ struct duration_tally {
 };
 
 struct duration_histogram {
-	struct duration_tally of[SS_KERNEL_CATEGORIES][BUCKETS]; /* all: in the first */
+	struct duration_tally of[SS_KERNEL_CATEGORIES][BUCKETS]; /* group all: in the first */
 	struct duration_tally category[SS_KERNEL_CATEGORIES];
 	struct duration_tally all, brief;
 };
@@ -85,7 +85,7 @@ static size_t duration_bucket_of(int64_t dur_ns)
 	return low - 1;
 }
 
-/* `names` is NULL when categories do not matter. */
+/* `names` is NULL if rows are not by category. */
 static void durations_count(const struct ss_trace *trace, const struct ss_kernel_name *names,
 			    struct duration_histogram *histogram)
 {
@@ -105,6 +105,7 @@ static void durations_count(const struct ss_trace *trace, const struct ss_kernel
 	}
 }
 
+/* From the first bucket with kernels to the last, empty ones between them included. */
 static void durations_add_rows(struct ss_table *out, const struct duration_histogram *histogram,
 			       size_t category, const char *name)
 {
@@ -129,7 +130,7 @@ static void durations_add_rows(struct ss_table *out, const struct duration_histo
 	}
 }
 
-/* The category that has the most time of those that are left; marks it as told. */
+/* The remaining category with the most time; removes it from the rest. */
 static size_t durations_next_category(struct duration_histogram *histogram)
 {
 	size_t best = SS_KERNEL_CATEGORIES;

@@ -39,7 +39,7 @@ struct events_filling {
 	const struct ss_trace *trace;
 	const struct ss_slices *slices;
 	struct ss_table *out;
-	int32_t *names; /* number in the column per name of the trace, plus 2; 0: not yet known */
+	int32_t *names; /* per name of the trace: its id in the column + 2; 0: not added yet */
 };
 
 typedef const char *(*track_text)(const struct ss_trace *trace, const struct ss_track *track,
@@ -53,7 +53,7 @@ static const char *events_track_class(const struct ss_trace *trace, const struct
 	return ss_track_class_name(track->class);
 }
 
-/* What all events of a track have in common. */
+/* Fills a column with a text that all events of a track share. */
 static void events_fill_tracks(struct events_filling *work, track_text text_of)
 {
 	const struct ss_trace *trace = work->trace;
@@ -92,7 +92,7 @@ static void events_fill_categories(struct events_filling *work)
 		return;
 	for (uint32_t i = 0; i < trace->category_count; i++)
 		ids[i] = ss_rows_text(work->out, trace->categories[i].name);
-	/* what a file with too many categories has beyond them */
+	/* the category of events beyond the maximum number of categories */
 	if (memchr(work->slices->category, SS_CATEGORIES_MAX - 1, work->slices->count))
 		ids[SS_CATEGORIES_MAX - 1] =
 			ss_rows_text(work->out, trace->categories[SS_CATEGORIES_MAX - 1].name);

@@ -49,7 +49,7 @@ static const struct ss_column columns[] = {
 	  "size of the file on disk; for a pack: size of the original file", SS_COLUMN_DETAIL },
 };
 
-/* -1 without steps; the mean of the middle two where their number is even. */
+/* -1 without steps; for an even number, the mean of the middle two. */
 static int64_t files_median_step(const struct ss_trace *trace, struct ss_table *out)
 {
 	int64_t *durs = SS_ARENA_NEW(out->arena, int64_t, (size_t)trace->steps.count + 1);

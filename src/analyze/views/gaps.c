@@ -45,7 +45,7 @@ enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };
 /* What makes a row. Compared as bytes: no padding. */
 struct gap_key {
 	uint32_t cause;
-	uint32_t place; /* name of the operator or line, SS_NO_ID: none; 0 in other groups */
+	uint32_t place; /* name of the operator, or line; SS_NO_ID: none; 0 in other groups */
 };
 
 struct gap_tally {
@@ -61,7 +61,7 @@ struct gap_counting {
 	struct ss_memory *memory;
 	uint32_t group;
 	uint32_t *numbers;      /* of the measured steps */
-	struct ss_records keys; /* of the tallies, but for single gaps */
+	struct ss_records keys; /* of the tallies; unused for single gaps */
 	struct gap_tally *tallies;
 	uint32_t count, capacity;
 };
@@ -120,6 +120,7 @@ static bool gaps_add_single(struct gap_counting *gaps, const struct ss_gap *gap)
 	return true;
 }
 
+/* Adds each part of a gap to the tally of its cause and place; false: no memory. */
 static bool gaps_add_gap(void *context, const struct ss_gap *gap)
 {
 	struct gap_counting *gaps = context;
@@ -142,7 +143,7 @@ static bool gaps_add_gap(void *context, const struct ss_gap *gap)
 	return true;
 }
 
-/* Longest first; single gaps that are equal by time. */
+/* The longest idle time first, then by start. */
 static int gap_compare_idle(const void *a, const void *b)
 {
 	const struct gap_tally *x = a, *y = b;

@@ -64,7 +64,7 @@ static void inference_skip_columns(struct ss_table *out, int count)
 		ss_row_null(out);
 }
 
-/* What is known of a sum: the sum, where any of it is known. */
+/* Adds a known value; a sum is unknown (-1) until it has one. */
 static void add_if_known(int64_t *sum, int64_t value)
 {
 	if (value >= 0)
@@ -119,12 +119,13 @@ static void inference_add_step(const struct ss_trace *trace, uint32_t step,
 	ss_row_end(out);
 }
 
-/* The shortest duration that `percent` of them do not exceed. */
+/* The shortest duration that `percent` of the durations do not exceed. */
 static int64_t duration_percentile(int64_t *durations, int64_t count, int64_t percent)
 {
 	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
 }
 
+/* Adds a step to its kind; what is not recorded stays -1 until one step has it. */
 static void inference_tally_step(struct inference_tally *tally,
 				 const struct ss_inference_step *pass)
 {

@@ -63,7 +63,7 @@ struct kernel_tally {
 	struct kernel_key key;
 	uint32_t longest; /* row */
 	int64_t calls, total_ns, min_ns, max_ns;
-	double mean, squares; /* Welford's: sums of squares lose the digits of long kernels */
+	double mean, squares; /* Welford's algorithm: sums of squares would lose digits */
 	double occupied, blocks;
 	int64_t occupied_ns, blocks_ns; /* time of the calls that recorded it */
 };
@@ -87,6 +87,7 @@ static const struct ss_kernel_args *kernel_args_of(const struct ss_trace *trace,
 	return args == SS_NO_ARGS ? NULL : ss_records_at(&trace->kernel_args, args);
 }
 
+/* Adds a call; occupancy and blocks are weighted by time, where they are recorded. */
 static void kernel_count_row(const struct ss_trace *trace, uint32_t row, struct kernel_tally *tally)
 {
 	const struct ss_kernel_args *args = kernel_args_of(trace, row);
@@ -137,6 +138,7 @@ static uint32_t kernel_launch_row(const struct kernel_counting *kernels, uint32_
 	return launch < kernels->places->row_count ? launch : SS_NO_ROW;
 }
 
+/* What makes a row, by group; fields that the group leaves out stay 0. */
 static void kernel_fill_key(const struct kernel_counting *kernels, uint32_t row,
 			    struct kernel_key *key)
 {
@@ -201,7 +203,7 @@ static bool kernels_count(struct kernel_counting *kernels)
 	return true;
 }
 
-/* The most time first; equal ones in the order of their first appearance in the file. */
+/* The most time first, then in order of first appearance. */
 static int kernel_compare_total(const void *a, const void *b)
 {
 	const struct kernel_tally *x = a, *y = b;
@@ -215,7 +217,7 @@ static int kernel_compare_total(const void *a, const void *b)
 	return x->longest < y->longest ? -1 : x->longest > y->longest;
 }
 
-/* The square root by Newton's steps: the same digits with every math library. */
+/* The square root by Newton's method: the same digits with every math library. */
 static double square_root(double square)
 {
 	double guess = square > 1 ? square : 1;
@@ -253,7 +255,7 @@ static void kernels_add_launch(const struct kernel_counting *kernels,
 	ss_row_int_known(out, args ? args->shared_bytes : -1);
 }
 
-/* By launch the name has the sizes with it, as CUDA writes them: k<<<grid, block>>>. */
+/* In group launch, the name includes the sizes, as in CUDA: k<<<grid, block>>>. */
 static const char *kernels_row_name(const struct kernel_counting *kernels,
 				    const struct kernel_tally *tally)
 {
@@ -296,7 +298,7 @@ static void kernels_add_subject(const struct kernel_counting *kernels,
 				 : NULL);
 }
 
-/* What follows from the name; a category has none. */
+/* The columns that follow from the name; a category has no name. */
 static void kernels_add_name(const struct kernel_counting *kernels,
 			     const struct kernel_tally *tally)
 {

@@ -47,7 +47,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 };
 
-/* By time in calls; equal ones in the order of their first appearance. */
+/* The most time in calls first, then in order of first appearance. */
 static int launch_compare_time(const void *a, const void *b)
 {
 	const struct ss_launch_count *x = a, *y = b;
@@ -143,7 +143,7 @@ static void launches_add_rows(struct ss_launch_counts *counts, struct ss_table *
 
 /* --- notes ---------------------------------------------------------------------------- */
 
-/* How much of the steps the devices waited for launches, and whether the queue ran empty. */
+/* A note: how long devices waited for launches, and how often the queue was empty. */
 static enum ss_status launches_add_summary(const struct ss_launch_counts *counts,
 					   struct ss_facts *facts, struct ss_table *out,
 					   struct ss_error *err)

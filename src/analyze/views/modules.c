@@ -14,8 +14,8 @@
 enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 
 /*
- * Paths repeat the names of all modules around: together they may have this many bytes.
- * Real files need less than one million.
+ * Paths repeat the names of all ancestors: together they may have this many bytes. Real files
+ * need less than one million.
  */
 #define PATHS_BYTES_MAX (64u << 20)
 
@@ -60,7 +60,7 @@ struct module_printer {
 	size_t path_bytes; /* printed so far */
 };
 
-/* What a module is ranked by: device time where there is a device, else that of operators. */
+/* The time that ranks a module: of the device or, without one, of operators. */
 static int64_t module_weight(const struct ss_module_tree *tree, const int64_t *parts)
 {
 	int first = tree->has_device ? SS_MODULE_DEVICE : SS_MODULE_OPS;
@@ -68,6 +68,7 @@ static int64_t module_weight(const struct ss_module_tree *tree, const int64_t *p
 	return parts[first] + parts[first + 1];
 }
 
+/* Measures the path, then writes it from its end: nodes only know their parents. */
 static void modules_add_path(struct module_printer *printer, const struct ss_module *module)
 {
 	static const char gap[] = " / ";
@@ -113,7 +114,7 @@ static void modules_add_known(struct ss_table *out, bool known, int64_t value)
 		ss_row_null(out);
 }
 
-/* A row; `where` is the node that depth and path are of, NULL: they do not apply. */
+/* A row; `where` is the node whose depth and path it shows; NULL: neither. */
 static void modules_add_row(struct module_printer *printer, const char *text,
 			    const struct ss_module *module, const struct ss_module *where)
 {
@@ -148,13 +149,13 @@ static void modules_add_row(struct module_printer *printer, const char *text,
 	ss_row_end(out);
 }
 
-/* A node among those around it, to be sorted. */
+/* A node to be sorted among its siblings. */
 struct module_item {
 	int64_t weight;
 	uint32_t parent, node;
 };
 
-/* By parent, then the greatest first, then in the order of their first appearance. */
+/* By parent, then the largest first, then in order of first appearance. */
 static int module_item_compare(const void *a, const void *b)
 {
 	const struct module_item *x = a, *y = b;
@@ -176,7 +177,7 @@ static void modules_add_node(struct module_printer *printer, uint32_t node)
 			module, module);
 }
 
-/* Depth first: from a node to its first child, else to the next one of the same parent. */
+/* Depth first: from a node to its first child, else to its next sibling. */
 static bool modules_add_tree(struct module_printer *printer, struct ss_arena *scratch)
 {
 	const struct ss_module_tree *tree = printer->tree;
@@ -219,7 +220,7 @@ static uint32_t module_kind_key(const struct module_printer *printer,
 	return printer->group == GROUP_CLASS ? module->class : module->name;
 }
 
-/* A module in one of its own kind: its time is in that one's total already. */
+/* Whether a module is inside one of its own kind, whose total includes its time. */
 static bool module_inside_its_kind(const struct module_printer *printer,
 				   const struct ss_module *module)
 {
@@ -246,6 +247,7 @@ static void modules_sum_kind(const struct module_printer *printer, const struct 
 	}
 }
 
+/* One row per class or instance, summed over all nodes of the tree. */
 static bool modules_add_kinds(struct module_printer *printer, struct ss_arena *scratch)
 {
 	const struct ss_module_tree *tree = printer->tree;
@@ -273,7 +275,7 @@ static bool modules_add_kinds(struct module_printer *printer, struct ss_arena *s
 	return true;
 }
 
-/* From one hundredth of the device time on it changes what the shares say. */
+/* From one percent of the device time on, it distorts the shares. */
 static void modules_note_orphans(struct module_printer *printer)
 {
 	const struct ss_module_tree *tree = printer->tree;

@@ -71,7 +71,7 @@ struct operator_tally {
 	int64_t flops_ns; /* device time of the calls whose FLOPs are known */
 };
 
-/* The group of the latest call of a name: that of the next one, mostly. */
+/* The group of the last call of a name: usually also that of the next one. */
 struct operator_latest {
 	struct operator_key key;
 	uint32_t number;
@@ -85,11 +85,11 @@ struct operator_counting {
 	struct ss_facts *facts;
 	const struct ss_ops *ops;
 	const struct ss_works *works;
-	const struct ss_places *places; /* NULL unless asked for */
+	const struct ss_places *places; /* NULL unless the group needs it */
 	struct ss_records keys;
 	uint32_t *numbers;              /* per host row: its group, or SS_NO_ID */
 	struct operator_latest *latest; /* per name */
-	uint8_t *categories; /* per name: enum ss_op_category + 1; 0: not asked for yet */
+	uint8_t *categories; /* per name: enum ss_op_category + 1; 0: not looked up yet */
 	struct operator_tally *tallies;
 	bool has_bytes, has_host_bytes, has_shapes;
 };
@@ -102,6 +102,7 @@ static enum ss_op_category operator_category(struct operator_counting *view, uin
 	return (enum ss_op_category)(view->categories[name] - 1);
 }
 
+/* What makes a row, by group; fields that the group leaves out stay 0. */
 static struct operator_key operator_key_of(struct operator_counting *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
@@ -162,6 +163,7 @@ static bool operators_number_rows(struct operator_counting *view)
 	return true;
 }
 
+/* Sums the times and FLOPs of all rows of a group. */
 static void operators_count(struct operator_counting *view)
 {
 	const struct ss_slices *slices = &view->trace->slices;
@@ -212,7 +214,7 @@ static void operators_count_tensor(struct operator_counting *view)
 	}
 }
 
-/* The operator around a moment of a thread, given the last row that has begun by then. */
+/* The operator around a moment of a thread, given the last row that began before it. */
 static uint32_t operator_at(const struct ss_ops *ops, uint32_t row, int64_t at_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
@@ -224,6 +226,7 @@ static uint32_t operator_at(const struct ss_ops *ops, uint32_t row, int64_t at_n
 	return row;
 }
 
+/* Charges an allocation to the operator; frees are negative and do not count. */
 static void operators_charge_bytes(struct operator_counting *view, uint32_t event, uint32_t op)
 {
 	const struct ss_allocations *events = &view->trace->allocations;
@@ -238,14 +241,14 @@ static void operators_charge_bytes(struct operator_counting *view, uint32_t even
 		return;
 	sum = host ? &view->tallies[view->numbers[op]].host_bytes
 		   : &view->tallies[view->numbers[op]].bytes;
-	/* what a file claims may be more than there is */
+	/* sizes in files may be absurd */
 	if (__builtin_add_overflow(*sum, bytes, sum))
 		*sum = INT64_MAX;
 }
 
 /*
- * Allocations come in the order of time: each thread's last row that has begun, or
- * the operator that was found around the allocation before, moves forward only.
+ * Allocations are sorted by time, so for each thread the last row that has begun, or the operator
+ * around the previous allocation, only moves forward.
  */
 static bool operators_count_bytes(struct operator_counting *view)
 {
@@ -275,7 +278,7 @@ static bool operators_count_bytes(struct operator_counting *view)
 	return true;
 }
 
-/* By device time, then by host time; equal ones in the order of their first appearance. */
+/* By device time, host time, then in order of first appearance. */
 static int operator_compare_time(const void *a, const void *b)
 {
 	const struct operator_tally *x = a, *y = b;
@@ -324,7 +327,7 @@ static void operators_add_row(struct operator_counting *view, struct ss_table *o
 {
 	bool line = view->group == BY_SOURCE;           /* row: all operators of a line */
 	bool one = !line && view->group != BY_CATEGORY; /* row: one operator */
-	/* operators of a line are inside of each other: with what they call they count twice */
+	/* operators of a line contain each other: totals would count them twice */
 	int64_t host_ns = line ? -1 : tally->host_total_ns;
 	enum ss_op_category category = one ? operator_category(view, tally->key.name)
 					   : (enum ss_op_category)tally->key.detail;

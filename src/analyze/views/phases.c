@@ -15,7 +15,7 @@
 
 enum { GROUP_ALL, GROUP_STEP };
 
-/* Rows: the phases, and what is left of a device. */
+/* Rows: the phases and, for devices, idle time. */
 #define IDLE SS_PHASE_COUNT
 #define PARTS (SS_PHASE_COUNT + 1)
 
@@ -42,7 +42,7 @@ static const struct ss_column columns[] = {
 
 /* The measured steps. */
 struct phase_steps {
-	struct ss_cover device, host; /* effective, and ranges on the CPU; lent to covers */
+	struct ss_cover device, host; /* effective steps, ranges on the CPU; in the arena */
 	uint32_t *number;
 };
 
@@ -71,7 +71,7 @@ static bool phase_find_steps(const struct ss_trace *trace, struct ss_arena *aren
 	return true;
 }
 
-/* One set of moments a phase. */
+/* One set of moments per phase. */
 struct phase_sets {
 	struct ss_cover phase[SS_PHASE_COUNT];
 };
@@ -98,10 +98,10 @@ static bool phase_sets_release(struct phase_sets *sets)
 struct phase_painter {
 	const struct ss_phases *phases;
 	struct phase_sets *sets;
-	int64_t at_ns; /* everything before is painted */
+	int64_t at_ns; /* charged up to here */
 };
 
-/* What is left of the row until the moment. */
+/* Charges the rest of the row, up to the moment, to its phase. */
 static void phase_paint_row(struct phase_painter *painter, uint32_t row, int64_t until_ns)
 {
 	const struct ss_slices *slices = &painter->phases->trace->slices;
@@ -141,7 +141,7 @@ static void phase_paint_thread(const struct ss_phases *phases, struct phase_sets
 		phase_paint_row(&painter, open, INT64_MAX);
 }
 
-/* Backward on the other threads of the process. */
+/* Moments of backward on the other threads of the process. */
 static void phase_other_backward(const struct ss_phases *phases, struct ss_cover *out)
 {
 	const struct ss_trace *trace = phases->trace;
@@ -169,7 +169,7 @@ static void phase_other_backward(const struct ss_phases *phases, struct ss_cover
 	ss_cover_release(&thread);
 }
 
-/* sums: a run of steps for each part; what no phase has is other. */
+/* sums: for each part, a value per step. Time without a phase is "other". */
 static bool phase_share_host(const struct ss_phases *phases, const struct phase_steps *steps,
 			     struct ss_memory *memory, int64_t *sums)
 {
@@ -182,7 +182,7 @@ static bool phase_share_host(const struct ss_phases *phases, const struct phase_
 	phase_sets_init(&sets, memory);
 	ss_cover_init(&waits, memory);
 	phase_paint_thread(phases, &sets);
-	/* the main thread waits for autograd's where it does nothing else */
+	/* where the main thread does nothing else, it waits for those of autograd */
 	phase_other_backward(phases, &waits);
 	for (int i = 0; i < SS_PHASE_OTHER; i++)
 		ss_cover_subtract(&waits, &sets.phase[i]);
@@ -201,11 +201,12 @@ static bool phase_share_host(const struct ss_phases *phases, const struct phase_
 
 /* --- the devices -------------------------------------------------------------- */
 
+/* Splits the steps of a device by the phase that launched the work; the rest is idle. */
 static bool phase_share_device(const struct ss_phases *phases, int64_t device,
 			       const struct phase_steps *steps, struct ss_memory *memory,
 			       int64_t *sums)
 {
-	/* where several run at once, the first: what is hidden behind it costs nothing */
+	/* of several at once, the first counts: what it hides costs nothing */
 	static const enum ss_phase order[] = { SS_PHASE_FORWARD, SS_PHASE_BACKWARD,
 					       SS_PHASE_OPTIMIZER, SS_PHASE_INPUT, SS_PHASE_OTHER };
 	const struct ss_slices *slices = &phases->trace->slices;
@@ -241,9 +242,9 @@ static bool phase_share_device(const struct ss_phases *phases, int64_t device,
 
 /* --- rows --------------------------------------------------------------------- */
 
-/* Times of one row's steps; NULL where the axis is not recorded. */
+/* Times of the steps; NULL: not recorded. */
 struct phase_axes {
-	const int64_t *host, *device; /* a run of steps for each part */
+	const int64_t *host, *device; /* for each part, a value per step */
 	const struct phase_steps *steps;
 	int64_t device_number;
 };
@@ -277,7 +278,7 @@ static void phases_add_time(struct ss_table *out, bool known, int64_t part_ns, i
 	ss_row_null(out);
 }
 
-/* The parts of steps from..to that have any time. */
+/* Rows for the parts of steps from..to that have any time. */
 static void phases_add_rows(const struct phase_axes *axes, bool by_step, uint32_t from, uint32_t to,
 			    struct ss_table *out)
 {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "view/view.h"
 
-/* So much of the writer's own words: two lines of a terminal. */
+/* Width of the quoted warning: two lines of a terminal. */
 #define WARNING_COLUMNS 160
 
 static const struct ss_column columns[] = {
@@ -29,6 +29,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_WRAP | SS_COLUMN_FILLED },
 };
 
+/* Adds to the sentence what this file shows: a share, an offset, the first warning. */
 static const char *quality_meaning(const struct ss_trace *trace, enum ss_oddity odd,
 				   struct ss_table *out)
 {

@@ -23,7 +23,7 @@ enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 /* Machines have 16 at most. */
 #define DEVICES_MAX 64
 
-/* Calls of tensors are shorter; lists of hundreds of them are not worth another text. */
+/* Longer texts are lists of hundreds of tensors; they stay as recorded. */
 #define SHAPES_MAX 400
 
 static const struct ss_column columns[] = {
@@ -73,7 +73,7 @@ static const char *const work_kind_names[] = {
 	[SS_WORK_ATTENTION] = "attention",
 };
 
-/* What rows are put together by; dtype for those of one operator with sizes. */
+/* What makes a row; dims and dtype only in group op. */
 struct roofline_key {
 	uint32_t name, dims, dtype;
 };
@@ -83,9 +83,9 @@ struct roofline_tally {
 	uint32_t order;
 	enum ss_work_kind kind;
 	int64_t calls, device_ns, host_ns;
-	int64_t flops_ns, bytes_ns; /* of device_ns, where it is known */
+	int64_t flops_ns, bytes_ns; /* the part of device_ns for which it is known */
 	double flops, bytes, both_flops, both_bytes;
-	/* of calls whose shortest time is known */
+	/* of calls whose shortest possible time is known */
 	int64_t roof_ns;
 	double roof, compute, memory;           /* seconds */
 	double flops_of[SS_DTYPE_OTHER + 1][2]; /* without and with tensor cores */
@@ -139,7 +139,7 @@ static struct roofline_key roofline_key_of(const struct roofline *view, uint32_t
 	return key;
 }
 
-/* The tally of a row's group, made when it is the first; NULL: no memory. */
+/* The tally of a key, made now if it is new; NULL: no memory. */
 static struct roofline_tally *roofline_tally_of(struct roofline *view, struct roofline_key key)
 {
 	uint32_t known = view->keys.count;
@@ -156,7 +156,7 @@ static struct roofline_tally *roofline_tally_of(struct roofline *view, struct ro
 	return &view->tallies[id];
 }
 
-/* The shortest time of a call. */
+/* Adds the shortest possible time of a call, if it is known. */
 static void roofline_count_roof(const struct roofline *view, struct roofline_tally *tally,
 				const struct ss_work *work, bool tensor, int64_t device_ns)
 {
@@ -197,7 +197,7 @@ static void roofline_count_work(const struct roofline *view, struct roofline_tal
 		tally->both_flops += work->flops;
 		tally->both_bytes += work->moved_bytes;
 	}
-	/* what goes to or from the host is as fast as the bus, whose peak is not known */
+	/* copies to or from the host are limited by the bus, whose peak is unknown */
 	if (view->peaks && device_ns > 0 && !worker->across)
 		roofline_count_roof(view, tally, work, tensor, device_ns);
 }
@@ -272,8 +272,8 @@ static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, boo
 }
 
 /*
- * "[[32, 3], [], [3, 8]]" as "32x3 3x8": what has no size tells nothing, and brackets
- * take the room. What is long (lists of tensors) or odd stays as it was recorded.
+ * "[[32, 3], [], [3, 8]]" as "32x3 3x8": arguments without a size are left out. Long texts
+ * (lists of tensors) and unexpected ones stay as they were recorded.
  */
 static const char *roofline_shapes_text(struct ss_table *out, const char *text)
 {
@@ -281,7 +281,7 @@ static const char *roofline_shapes_text(struct ss_table *out, const char *text)
 	size_t length = 0;
 	int depth = 0;
 	bool in_list = false;
-	char gap = 0; /* that the next number is set apart by */
+	char gap = 0; /* to write before the next number */
 
 	if (strlen(text) > SHAPES_MAX)
 		return text;
@@ -333,7 +333,7 @@ static void roofline_add_names(const struct roofline *view, const struct rooflin
 	ss_row_int(out, tally->calls);
 }
 
-/* FLOPs of a step that its devices could have done in its time. */
+/* The FLOPs that the devices could have done in the time of the step. */
 static double roofline_peak_flops(const struct roofline *view, const struct roofline_tally *tally,
 				  int64_t dur_ns)
 {
@@ -403,7 +403,7 @@ static void roofline_add_row(const struct roofline *view, const struct roofline_
 	ss_row_end(out);
 }
 
-/* A name that all listed devices have; ROCm numbers those that worked differently. */
+/* The name that all listed devices share: ROCm numbers the used ones differently. */
 static const char *roofline_common_name(const struct ss_trace *trace)
 {
 	const struct ss_device *devices = trace->info.devices;
@@ -422,13 +422,13 @@ static const char *roofline_name_of(const struct ss_trace *trace, int64_t device
 	return roofline_common_name(trace);
 }
 
-/* The name of the devices that worked, or "" when it is not one; *count of them. */
+/* The name of the used devices, or "" if they have several; *count: how many. */
 static const char *roofline_device_name(const struct ss_trace *trace, uint32_t *count)
 {
 	const char *name = NULL;
 	int64_t device = INT64_MIN;
 
-	/* more than a machine has: finding each takes a pass over the tracks */
+	/* finding each device takes a pass over the tracks, so their number is limited */
 	for (*count = 0; *count < DEVICES_MAX && ss_device_next(trace, device, &device); ++*count) {
 		const char *found = roofline_name_of(trace, device);
 
@@ -467,7 +467,7 @@ static void roofline_note_device(const struct roofline *view, const char *name)
 			      name);
 }
 
-/* Rates above the peaks have reasons, which differ. */
+/* Explains rates above the peaks. */
 static void roofline_note_excess(struct ss_table *out, const struct roofline_tally *tallies,
 				 uint32_t count)
 {
@@ -504,7 +504,7 @@ static void roofline_note_coverage(const struct roofline *view)
 			      100 * (double)bytes_ns / (double)all_ns);
 }
 
-/* Calls that compute much, as their names say, and whose FLOPs are not known. */
+/* Notes calls of compute-heavy operators whose FLOPs are unknown. */
 static void roofline_note_unknown(const struct roofline *view)
 {
 	const struct ss_worker *longest = NULL;

@@ -22,7 +22,7 @@
 #define LEAST_CALLS 3
 #define LEAST_CALLS_PER_STEP 2
 
-/* Of each name in a sequence: 8 of them fill half a page already. */
+/* Width of each name in a sequence: 8 of them fill half a page. */
 #define NAME_COLUMNS 60
 
 static const struct ss_column columns[] = {
@@ -43,7 +43,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
 };
 
-/* Compared as bytes; UINT32_MAX behind the last. */
+/* Compared as bytes; UINT32_MAX after the last. */
 struct sequence_names {
 	uint32_t id[LONGEST];
 };
@@ -71,7 +71,7 @@ struct sequence_counting {
 	int64_t all_ns; /* of all kernels */
 };
 
-/* Steps that begin before or with this moment; moments of a track never go back. */
+/* Counts steps that begin by this moment; moments of a track only move forward. */
 static void sequences_pass_steps(const struct ss_steps *steps, int64_t at_ns, uint32_t *passed)
 {
 	while (*passed < steps->count && steps->items[*passed].start_ns <= at_ns)
@@ -113,7 +113,7 @@ static bool sequences_add_kernels(struct sequence_counting *sequences)
 	return true;
 }
 
-/* Parents stand before their children. */
+/* Finds the outermost operator of each row; parents come before children. */
 static bool sequences_find_roots(struct sequence_counting *sequences)
 {
 	const struct ss_ops *ops = sequences->ops;
@@ -138,7 +138,7 @@ static bool sequences_find_roots(struct sequence_counting *sequences)
 		if (root != SS_NO_ROW && root < row)
 			sequences->root[row] = sequences->root[root];
 	}
-	/* a call that is longer than its operator stands before it */
+	/* a call that is longer than its operator comes before it */
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (sequences->root[row] != SS_NO_ROW && sequences->root[row] > row)
 			sequences->root[row] = sequences->root[sequences->root[row]];
@@ -165,6 +165,7 @@ static uint32_t sequence_op(const struct sequence_counting *sequences,
 	return slices->name[common];
 }
 
+/* Adds one occurrence; the operator stays only while it is the same in all of them. */
 static void sequence_count_run(const struct sequence_counting *sequences,
 			       const struct ss_repeat_run *run, struct sequence_tally *tally)
 {
@@ -187,7 +188,7 @@ static void sequence_count_run(const struct sequence_counting *sequences,
 		tally->op = NO_OP;
 }
 
-/* Runs of the same kernels are one sequence, however they were joined. */
+/* Runs of the same kernels are one sequence, whichever way they were joined. */
 static bool sequences_count(struct sequence_counting *sequences)
 {
 	struct ss_memory *memory = sequences->out->arena->memory;

@@ -12,14 +12,14 @@
 enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
 
 /*
- * A hundred thousand stacks of sixty frames would be hundreds of megabytes of text: the
- * greatest stacks get this much, the rest is summed. Real files need a tenth.
+ * A hundred thousand stacks of sixty frames would be hundreds of megabytes of text: the largest
+ * stacks get this much, the rest is summed. Real files need a tenth of it.
  */
 #define TEXT_BYTES_MAX (64u << 20)
 
 /*
- * What is below a hundredth of all time is no branch of the tree, and a frame that keeps
- * less than a hundredth of its own time only passes it on.
+ * Nodes with less than one percent of all time are not shown in the tree. A frame that keeps
+ * less than one percent of its time for itself is merged with its child.
  */
 #define BRANCH_PARTS 100
 
@@ -58,10 +58,10 @@ struct stack_printer {
 	/* the tree: per node */
 	uint32_t *child, *next; /* of those that are shown */
 	uint32_t *depth, *branches, *small;
-	int64_t *small_ns; /* in children that are not shown */
+	int64_t *small_ns; /* time of children that are not shown */
 };
 
-/* By parent, then the greatest first, then in the order of their first appearance. */
+/* By parent, then the largest first, then in order of first appearance. */
 static int stack_item_compare(const void *a, const void *b)
 {
 	const struct stack_item *x = a, *y = b;
@@ -73,7 +73,7 @@ static int stack_item_compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* A cell with the whole stack, if there is room for its text. */
+/* A cell with the whole stack; null beyond TEXT_BYTES_MAX. */
 static void stacks_add_text(struct stack_printer *printer, uint32_t node)
 {
 	uint64_t bytes = printer->tree.nodes[node].text_bytes;
@@ -127,6 +127,7 @@ static void stacks_add_stack(struct stack_printer *printer, uint32_t node, int64
 	ss_row_end(out);
 }
 
+/* Folded stacks, the largest first; when their text exceeds the limit, the rest is summed. */
 static bool stacks_add_stacks(struct stack_printer *printer)
 {
 	const struct ss_stack_tree *tree = &printer->tree;
@@ -210,7 +211,7 @@ static bool stacks_link_branches(struct stack_printer *printer, uint32_t *first)
 	return true;
 }
 
-/* A row of the tree; SS_NO_ID: `small` branches that are too small. */
+/* A row of the tree; SS_NO_ID: the sum of `small` branches that are not shown. */
 static void stacks_add_branch(struct stack_printer *printer, uint32_t node, int64_t time_ns,
 			      int64_t self_ns, uint32_t frames, uint32_t depth, uint32_t small)
 {
@@ -244,7 +245,7 @@ static void stacks_add_branch(struct stack_printer *printer, uint32_t node, int6
 	ss_row_end(out);
 }
 
-/* The small branches of a node; few of them are in its self time already. */
+/* A row for the small branches of a node; below the limit they are in its self time. */
 static void stacks_add_small(struct stack_printer *printer, uint32_t node)
 {
 	uint32_t at = node == SS_NO_ID ? printer->tree.count : node;
@@ -258,9 +259,8 @@ static void stacks_add_small(struct stack_printer *printer, uint32_t node)
 }
 
 /*
- * A row for a node. Frames that only pass their time on to one other frame have no row
- * of their own: a hundred frames of libraries would hide the few that matter. Returns
- * the last frame.
+ * A row for a node. Frames that only pass their time on to one other frame are merged with it:
+ * a hundred frames of libraries would hide the few that matter. Returns the last frame.
  */
 static uint32_t stacks_add_chain(struct stack_printer *printer, uint32_t node, uint32_t depth)
 {
@@ -285,7 +285,7 @@ static uint32_t stacks_add_chain(struct stack_printer *printer, uint32_t node, u
 	return last;
 }
 
-/* Depth first, greatest first, the small ones behind their greater neighbours. */
+/* Depth first, the largest first, small branches after their larger siblings. */
 static bool stacks_add_tree(struct stack_printer *printer)
 {
 	const struct ss_stack *nodes = printer->tree.nodes;

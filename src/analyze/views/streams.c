@@ -22,7 +22,7 @@ static const struct ss_column columns[] = {
 	  "other gaps of 30 us or more: waits for events or other streams", 0 },
 };
 
-/* HTA's consecutive_kernel_delay: what two kernels in a row need at most. */
+/* HTA's consecutive_kernel_delay: the longest gap that launch latency explains. */
 #define SHORT_GAP_NS 30000
 
 struct stream_waits {
@@ -38,7 +38,7 @@ static void stream_count_row(const struct ss_trace *trace, uint32_t row, struct 
 
 	ss_ns_add(&waits->busy_ns, slices->dur_ns[row]);
 	if (waits->events++) {
-		/* one that begins before its launch (two clocks) did not wait for the host */
+		/* work that begins before its launch (clocks differ) did not wait for the host */
 		if (gap_ns > 0 && launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
 			ss_ns_add(&waits->host_ns, gap_ns);
 		else if (gap_ns < SHORT_GAP_NS)

@@ -43,7 +43,7 @@ static const struct ss_column columns[] = {
 	  "Python source line of the user around it; recorded only with stacks", 0 },
 };
 
-/* What a row is about; 0 where the group leaves it out. */
+/* What makes a row; fields that the group leaves out are 0. */
 struct sync_key {
 	uint32_t step; /* + 1 */
 	uint32_t call, op, line;
@@ -71,6 +71,7 @@ struct sync_counting {
 	bool failed;
 };
 
+/* The tally of a wait, by group, made now if it is new; NULL: no memory. */
 static struct sync_tally *sync_tally_of(struct sync_counting *counting, uint32_t row, uint32_t step)
 {
 	enum syncs_group group = counting->group;
@@ -121,7 +122,7 @@ static void sync_count_wait(struct sync_counting *counting, uint32_t row)
 	tally->blocked_ns = ss_ns_sum(tally->blocked_ns, dur_ns);
 }
 
-/* Everything that is counted: steps in their order first, so that each has a row. */
+/* Counts all waits and their idle time; steps come first, so that each has a row. */
 static void syncs_count(struct sync_counting *counting, const uint32_t *cover_steps)
 {
 	const struct ss_waits *waits = &counting->waits;
@@ -145,7 +146,7 @@ static void syncs_count(struct sync_counting *counting, const uint32_t *cover_st
 	}
 }
 
-/* By idle time, then by blocked time; equal ones in the order of their first appearance. */
+/* By idle time, blocked time, then in order of first appearance. */
 static int sync_compare_idle(const void *a, const void *b)
 {
 	const struct sync_tally *x = a, *y = b;
@@ -188,7 +189,7 @@ static void syncs_add_row(const struct sync_counting *counting, const struct syn
 	ss_row_end(out);
 }
 
-/* Rows, with what their idle time is a share of. */
+/* All rows; idle time is shown as a share of the steps, or of the row's step. */
 static void syncs_add_rows(struct sync_counting *counting)
 {
 	const struct ss_steps *steps = &counting->trace->steps;
@@ -210,7 +211,7 @@ static void syncs_add_rows(struct sync_counting *counting)
 	}
 }
 
-/* Those are mostly the profiler's own: its last synchronize comes behind the last step. */
+/* Most of them are the profiler's: its last synchronize comes after the last step. */
 static void syncs_note_outside(const struct sync_counting *counting)
 {
 	int64_t outside = 0, blocked_ns = 0;

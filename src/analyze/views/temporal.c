@@ -24,6 +24,7 @@ static const struct ss_column columns[] = {
 	  "share of the communication time that overlapped compute kernels", 0 },
 };
 
+/* Measures communication before and after taking out what compute hides. */
 static enum ss_status temporal_add_device(const struct ss_trace *trace, int64_t device,
 					  struct ss_table *out, struct ss_error *err)
 {

@@ -45,7 +45,7 @@ static const struct ss_column columns[] = {
 /* More kernels at once than any device runs. */
 #define RUNNING_MAX 4096u
 
-/* The integral of min(1, blocks per SM of what runs). */
+/* Integrates min(1, blocks per SM of the running kernels). */
 struct sm_sweep {
 	int64_t now_ns, from_ns, to_ns;
 	struct {
@@ -56,6 +56,7 @@ struct sm_sweep {
 	double filled_ns;
 };
 
+/* Integrates up to the moment, from one end of a running kernel to the next. */
 static void sweep_advance(struct sm_sweep *sweep, int64_t to_ns)
 {
 	while (sweep->count && sweep->now_ns < to_ns) {
@@ -97,22 +98,22 @@ struct tensor_eligible {
 	uint8_t *names;
 };
 
-/* Of one device after the other: the sweep is large, and a file can name many devices. */
+/* Used for one device after the other: the sweep is large, and files can have many devices. */
 struct device_figures {
 	struct sm_sweep sweep;
 	struct tensor_eligible *eligible;
 	int64_t eligible_ns;
-	bool has_ops;    /* it is known what launched some of the kernels */
+	bool has_ops;    /* the operators of some kernels are known */
 	double occupied; /* sum of occupancy * time */
 	int64_t kernel_sum_ns, tensor_sum_ns, occupied_ns;
-	int64_t unknown_ns; /* of occupied_ns: recorded as 0, which it cannot have been */
+	int64_t unknown_ns; /* part of occupied_ns with a recorded 0, which cannot be right */
 	bool has_blocks;
 };
 
-/* A block's shared memory beyond this has to be asked for; Kineto's formula does not know it. */
+/* Kernels have to request more shared memory per block; Kineto's formula ignores that. */
 #define SHARED_BYTES 49152
 
-/* Said where it bends the figure: in real files it is nothing or a quarter and more. */
+/* Worth a note from here on: in real files it is nothing, or a quarter and more. */
 #define UNKNOWN_PERCENT 5
 
 static void utilization_note_occupancy(const struct device_figures *figures, struct ss_table *out)
@@ -140,7 +141,7 @@ static bool is_tensor_eligible(struct tensor_eligible *eligible, uint32_t op)
 	return *known == IS_ELIGIBLE;
 }
 
-/* What did use tensor cores can. */
+/* A kernel that uses tensor cores is eligible, whatever its operator. */
 static void figures_add_tensor(struct device_figures *figures, const struct ss_trace *trace,
 			       uint32_t row, int64_t dur_ns)
 {
@@ -167,6 +168,7 @@ static void figures_reset(struct device_figures *figures, int64_t from_ns, int64
 	figures->has_blocks = figures->has_ops = false;
 }
 
+/* Only the part of a kernel that lies in the span of the steps counts. */
 static void figures_add_kernel(struct device_figures *figures, const struct ss_trace *trace,
 			       uint32_t row)
 {

@@ -35,7 +35,7 @@ const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *
 		name += strlen(library);
 		length -= strlen(library);
 	} else if (!memchr(name, ':', length)) {
-		return NULL; /* no library's: a name of the user */
+		return NULL; /* a name of the user, not of a library */
 	}
 	formula = formula_find_exact(name, length);
 	if (formula || length < 2 || name[length - 1] != '_')

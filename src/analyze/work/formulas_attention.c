@@ -15,6 +15,7 @@ struct attention_sizes {
 	double batch, heads, kv_heads, queries, keys, depth, value_depth;
 };
 
+/* False where the operands are not those of an attention that the formula covers. */
 static bool attention_read_sizes(const struct ss_formula *formula, const struct ss_operands *in,
 				 struct attention_sizes *out)
 {
@@ -57,7 +58,7 @@ static bool attention_read_causal(const struct ss_formula *formula, const struct
 	return type >= 0 && type <= 2; /* none, causal from the one or the other corner */
 }
 
-/* Packed sequences, a window, or something else that leaves keys out. */
+/* Whether packed sequences, a window or something else leaves keys out. */
 static bool attention_is_partial(const struct ss_formula *formula, const struct ss_operands *in)
 {
 	const struct ss_operand *packed = ss_operand_tensor(in, ss_formula_at(formula, in, PACKED));
@@ -75,7 +76,7 @@ static bool attention_is_partial(const struct ss_formula *formula, const struct 
 		left != -1 || (right != -1 && right != 0));
 }
 
-/* What both directions share; the FLOPs of one product over `depth`, or below 0: not known. */
+/* FLOPs of one product per unit of depth, for forward and backward; negative: unknown. */
 static double attention_pair_flops(const struct ss_formula *formula, const struct ss_operands *in,
 				   struct attention_sizes *sizes)
 {
@@ -88,7 +89,7 @@ static double attention_pair_flops(const struct ss_formula *formula, const struc
 	return 2 * sizes->batch * sizes->heads * sizes->queries * sizes->keys / (causal ? 2 : 1);
 }
 
-/* `times` each of query, key, value and output. */
+/* Query, key, value and output move `times` times. */
 static void attention_add_bytes(const struct ss_formula *formula, const struct ss_operands *in,
 				const struct attention_sizes *sizes, double times,
 				struct ss_work *out)
@@ -102,7 +103,7 @@ static void attention_add_bytes(const struct ss_formula *formula, const struct s
 		     dtype);
 }
 
-/* The type is known even where it is not recorded what was masked. */
+/* The type is known even if the mask is not recorded. */
 static enum ss_dtype attention_dtype(const struct ss_formula *formula, const struct ss_operands *in)
 {
 	const struct ss_operand *q = ss_operand_tensor(in, (uint32_t)formula->at[QUERY]);
@@ -146,7 +147,7 @@ static void attention_backward_work(const struct ss_formula *formula, const stru
 	}
 
 static const struct ss_formula attention_formulas[] = {
-	/* the numbers of operands differ between versions: counted from the end where they do */
+	/* positions are counted from the end where versions have different numbers of operands */
 	ATTENTION("scaled_dot_product_attention", attention_forward_work, 0, 1, 5, NONE, NONE, NONE,
 		  NONE),
 	ATTENTION("_scaled_dot_product_flash_attention", attention_forward_work, 0, 1, 4, NONE,
@@ -178,7 +179,7 @@ static const struct ss_formula attention_formulas[] = {
 		  NONE),
 	ATTENTION("flash_attn::_flash_attn_backward", attention_backward_work, 1, 2, 11, NONE, 12,
 		  NONE, NONE),
-	/* packed batches, pages of a cache, windows: what they are is all that is known */
+	/* packed batches, paged caches, windows: only the kind is known */
 	{ "flash_attn::_flash_attn_varlen_forward", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "flash_attn::_flash_attn_varlen_backward", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "flash_attn_3::fwd", SS_WORK_ATTENTION, NULL, { 0 }, false },

@@ -7,7 +7,7 @@
 
 enum { STRIDE, PADDING, DILATION, BIAS, TRANSPOSED, OUTPUT_PADDING, GROUPS };
 
-/* Larger sizes and strides are no convolution's; products of two fit below it. */
+/* No convolution has larger sizes or strides; products of two fit into 64 bits. */
 #define SIZE_MAX_SANE ((int64_t)1 << 30)
 
 /*
@@ -37,7 +37,7 @@ static bool conv_sizes_are_sane(const int64_t *values, uint32_t count)
 	return true;
 }
 
-/* The places of the output in all its dimensions; below 0: not known. */
+/* The number of positions of the output in all dimensions; negative: unknown. */
 static double conv_output_positions(const struct ss_formula *formula, const struct ss_operands *in,
 				    bool transposed)
 {
@@ -76,6 +76,7 @@ static double conv_output_positions(const struct ss_formula *formula, const stru
 	return places;
 }
 
+/* FLOPs and bytes, if sizes, strides and padding give the output's size. */
 static void conv_forward_work(const struct ss_formula *formula, const struct ss_operands *in,
 			      bool transposed, struct ss_work *out)
 {
@@ -123,7 +124,7 @@ static void conv_transposed_work(const struct ss_formula *formula, const struct 
 	conv_forward_work(formula, in, true, out);
 }
 
-/* `count` of the gradients of input and weight: each does the forward's work, on the same data. */
+/* Gradients of input and weight, `count` of them: each does the work of the forward. */
 static void conv_gradients(const struct ss_operand *output, const struct ss_operand *input,
 			   const struct ss_operand *weight, bool transposed, double count,
 			   struct ss_work *out)
@@ -154,7 +155,7 @@ static void conv_backward_work(const struct ss_formula *formula, const struct ss
 			       (wanted[0] != 0) + (wanted[1] != 0), out);
 }
 
-/* One gradient, with the operands (input, gradient of the output, weight) of the one around it. */
+/* One gradient, with the operands of its parent: input, gradient of the output, weight. */
 static void conv_gradient_work(const struct ss_formula *formula, const struct ss_operands *in,
 			       bool in_place, struct ss_work *out)
 {

@@ -21,7 +21,7 @@ static enum ss_dtype scalar_type_dtype(int64_t number)
 								 : SS_DTYPE_UNKNOWN;
 }
 
-/* Fills in what is left when the product's sizes are known. */
+/* Fills in the work of a product whose sizes are known. */
 static void matmul_fill_work(const struct ss_formula *formula, const struct ss_operands *in,
 			     double flops, double out_elements, struct ss_work *out)
 {
@@ -101,8 +101,8 @@ static void linear_work(const struct ss_formula *formula, const struct ss_operan
 }
 
 /*
- * Groups of rows of [m, k] with a matrix of [g, k, n] each: the groups' lengths are
- * on the device only, but all rows belong to one. Other layouts are left alone.
+ * Each group of rows of [m, k] times its matrix of [g, k, n]. Only the device knows the sizes
+ * of the groups, but every row belongs to one. Other layouts are unknown.
  */
 static void grouped_mm_work(const struct ss_formula *formula, const struct ss_operands *in,
 			    bool in_place, struct ss_work *out)

@@ -7,7 +7,7 @@
 
 enum { ARITY, OUT_DTYPE };
 
-/* Of the result: what the operands give, or this. */
+/* The type of the result: promoted from the operands, bool, or floating point. */
 enum { PROMOTED, TRUTH, REAL };
 
 static bool dtype_is_integer(enum ss_dtype dtype)
@@ -23,7 +23,7 @@ static enum ss_dtype dtype_promote(enum ss_dtype a, enum ss_dtype b)
 	return low == SS_DTYPE_FP16 && high == SS_DTYPE_BF16 ? SS_DTYPE_FP32 : high;
 }
 
-/* The result's size grows to hold the operand; false: they do not fit each other. */
+/* Broadcasts the operand into the size of the result; false: the sizes do not match. */
 static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *operand)
 {
 	uint32_t rank = out->rank > operand->rank ? out->rank : operand->rank;
@@ -37,7 +37,7 @@ static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *o
 			return false;
 		wider.dims[rank - i] = x == 1 ? y : x;
 	}
-	/* numbers of Python come as tensors without sizes: they give way to real tensors */
+	/* Python numbers are tensors without sizes: the type of real tensors wins */
 	if (!out->dtype)
 		wider.dtype = operand->dtype;
 	else if (operand->rank ||
@@ -47,7 +47,7 @@ static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *o
 	return true;
 }
 
-/* Up to ARITY tensors in, broadcast; one out. A tensor more is where the result goes. */
+/* Reads up to ARITY tensors, broadcast, and writes one. A further tensor is the output. */
 static void elementwise_work(const struct ss_formula *formula, const struct ss_operands *in,
 			     bool in_place, struct ss_work *out)
 {
@@ -97,7 +97,7 @@ static void copy_work(const struct ss_formula *formula, const struct ss_operands
 	ss_work_move(out, ss_operand_elements(target), target->dtype);
 }
 
-/* The first operand, read or written. A reduction's result is left out: it is less. */
+/* The first operand, read or written. The small result of a reduction does not count. */
 static void first_operand_work(const struct ss_formula *formula, const struct ss_operands *in,
 			       bool in_place, struct ss_work *out)
 {
@@ -112,7 +112,7 @@ static void first_operand_work(const struct ss_formula *formula, const struct ss
 	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
 }
 
-/* All tensors in, one like the first out. */
+/* Reads all tensors and writes one like the first. */
 static void norm_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
 		      struct ss_work *out)
 {
@@ -130,7 +130,7 @@ static void norm_work(const struct ss_formula *formula, const struct ss_operands
 	ss_work_move(out, ss_operand_elements(operand), operand->dtype);
 }
 
-/* Softmax of half precision may give single precision: half_to_float. */
+/* With half_to_float, softmax of half precision writes single precision. */
 static void softmax_work(const struct ss_formula *formula, const struct ss_operands *in,
 			 bool in_place, struct ss_work *out)
 {

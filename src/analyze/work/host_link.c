@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_link.c - the link of a device to its host: what pinned copies of the trace reach, in the
- * other direction if need be. Where there are none, the best pageable copy says how fast the host
- * is: pinned ones reach twice that and more, and at most what the device's generation gives.
+ * host_link.c - the bandwidth between a device and its host: that of the pinned copies in the
+ * trace, if need be in the other direction. Without any, twice that of the best pageable copy, at
+ * most what the generation of the device allows.
  *
  * Sixteen lanes of PCI Express carry 15.75, 31.5 and 63 GB/s each way in generations 3,
  * 4 and 5. Headers and credits take a fifth: copies of many megabytes from pinned memory
@@ -19,12 +19,12 @@
 #define NVLINK_C2C 350e9
 
 /*
- * Pinned copies against the best pageable one of the same host: 1.1 and 1.9 on a virtual machine
- * with A100 (5.0 and 8.7 GB/s of 25); more where only the link limits them.
+ * Pinned copies compared with the best pageable one of the same host: 1.1 and 1.9 times as fast
+ * on a virtual machine with A100 (5.0 and 8.7 GB/s of 25), more where only the link limits them.
  */
 #define PINNED_TIMES 2
 
-/* Below it the latency of a copy hides the rate of the link. */
+/* In smaller copies, latency hides the bandwidth of the link. */
 #define RATE_BYTES (1 << 20)
 
 struct pcie_generation {
@@ -67,7 +67,7 @@ static double link_rate_by_device(const struct ss_trace *trace, const struct ss_
 	if (device->warp_size == 64 || strstr(name, "AMD") || strstr(name, "Radeon"))
 		return pcie_rate_of(amd_generations, SS_COUNT(amd_generations), device);
 	if (device->warp_size > 0 && device->warp_size != 32)
-		return 0; /* neither vendor's */
+		return 0; /* another vendor */
 	return pcie_rate_of(nvidia_generations, SS_COUNT(nvidia_generations), device);
 }
 
@@ -117,7 +117,7 @@ bool ss_copy_holds(const struct ss_trace *trace, uint32_t row)
 	       ss_slice_end(slices, call) >= slices->start_ns[row] + slices->dur_ns[row] / 2;
 }
 
-/* The best of the pinned copies; where the name does not tell, those that nobody waited for. */
+/* Keeps the best rate of pinned copies; if the name does not say, of those that did not block. */
 static void link_measure_copy(struct ss_host_link *link, const struct ss_trace *trace, uint32_t row,
 			      double *pageable)
 {
@@ -138,7 +138,7 @@ static void link_measure_copy(struct ss_host_link *link, const struct ss_trace *
 	link->is_measured[kind.way] = true;
 }
 
-/* The rate of pinned copies of a direction that has none. */
+/* Estimates the rate of pinned copies for a direction without any. */
 static double link_guess_rate(const struct ss_host_link *link, int way, double pageable)
 {
 	int other = way == SS_COPY_IN ? SS_COPY_OUT : SS_COPY_IN;

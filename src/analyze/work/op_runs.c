@@ -11,20 +11,22 @@
 #include "analyze/time/moment.h"
 
 /*
- * How slow a core may be. BLAS computes 15 GFLOP/s and more in fp32 on one core of a server;
- * elementwise functions that are not vectorized read and write 0.5 GB/s. A run that is slower
- * than this did not have its core, also where all runs of the group are. Small calls take
- * 20 us whatever they compute.
+ * The slowest a core can be. On one core of a server, BLAS reaches at least 15 GFLOP/s in fp32, and
+ * elementwise functions without vector code move 0.5 GB/s. A slower run did not have a core to
+ * itself, even if all runs of its group are slow. Small calls take up to 20 us.
  */
 #define FLOPS_PER_NS 8.0
 #define BYTES_PER_NS 0.5
 #define CALL_NS 20000
 
-/* Three times and 50 us: caches and clock rates make a factor of two, interrupts 50 us. */
+/*
+ * A slow run takes more than three times the fast time and 50 us: caches and clock rates explain a
+ * factor of two, interrupts 50 us.
+ */
 #define SLOW_TIMES 3
 #define SLOW_NS 50000
 
-/* Texts of shapes and types, or the n-th on its thread. */
+/* With texts of shapes and types, or else the number of the call on its thread. */
 struct op_run_key {
 	uint32_t name, dims, types, number, track;
 };
@@ -104,13 +106,13 @@ static bool op_runs_group(struct op_sorting *sorting)
 	return true;
 }
 
-/* What a run takes on any core; INT64_MAX: what it computes is not known. */
+/* The longest time a run can take on a core of its own; INT64_MAX: unknown. */
 static int64_t op_slowest_ns(const struct ss_works *works, uint32_t row)
 {
 	const struct ss_work *work = ss_works_of(works, row);
 	double ns;
 
-	/* half precision is emulated on many cores, and whole numbers have no BLAS */
+	/* many CPUs emulate half precision, and BLAS has no integers */
 	if (!work || !work->has_bytes || work->kind < SS_WORK_ELEMENTWISE ||
 	    work->kind > SS_WORK_MATMUL ||
 	    (work->dtype != SS_DTYPE_FP32 && work->dtype != SS_DTYPE_FP64))
@@ -128,8 +130,8 @@ static int op_time_compare(const void *a, const void *b)
 }
 
 /*
- * The fast time: of few runs the fastest, of some the second (one may have been cut short), of
- * many the fastest tenth.
+ * The fast time: below 8 runs the fastest, from 8 runs on the second fastest (one may have been
+ * cut off), from 40 runs on the first decile.
  */
 static void op_group_measure(struct ss_op_group *group, int64_t *own_ns, int64_t most_ns)
 {
@@ -144,6 +146,7 @@ static void op_group_measure(struct ss_op_group *group, int64_t *own_ns, int64_t
 	}
 }
 
+/* Sorts own times by group (a counting sort), then measures each group. */
 static bool op_groups_measure(struct op_sorting *sorting, const struct ss_works *works)
 {
 	const struct ss_trace *trace = sorting->trace;

@@ -19,7 +19,7 @@ static const struct {
 	[SS_DTYPE_FP64] = { "fp64", 8 },   [SS_DTYPE_OTHER] = { NULL, 0 },
 };
 
-/* As C++ compilers call them. */
+/* The names of C++ compilers. */
 static const struct {
 	const char *text;
 	enum ss_dtype dtype;
@@ -68,7 +68,7 @@ static bool operand_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Reads an integer that fits, with or without sign, and moves on. */
+/* Reads a 64-bit integer and moves past it. */
 static bool operand_read_int(const char **at, int64_t *out)
 {
 	const char *text = *at;
@@ -118,11 +118,11 @@ static void sizes_open_list(struct operand_sizes *out, uint32_t depth)
 	}
 }
 
-/* Sizes are lists in a list; a list of tensors has one level more, and there is no other. */
+/* Sizes are a list of lists; lists of tensors have one more level. Nothing nests deeper. */
 static bool sizes_read(const char *text, struct operand_sizes *out)
 {
 	uint32_t depth = 0;
-	bool want = true; /* a value must come next, or the list must end if it is empty */
+	bool want = true; /* a value must follow, or the end of an empty list */
 	bool empty = false;
 	int64_t value;
 
@@ -161,7 +161,7 @@ static bool sizes_read(const char *text, struct operand_sizes *out)
 	return *text == ']' && text[1] == '\0';
 }
 
-/* The next text of a list of texts, with or without quotes; false: there is none. */
+/* The next text of a list, with or without quotes; false: there is none. */
 static bool operand_next_text(const char **at, const char **text, uint32_t *length)
 {
 	const char *c = *at;
@@ -199,7 +199,7 @@ static void operands_read_types(struct ss_operands *out, const char *text)
 		struct ss_operand *operand = &out->items[i];
 
 		operand->dtype = dtype_of_text(type, length);
-		/* of what has no sizes it may be no tensor's: Scalar, ScalarList, Device */
+		/* without sizes, it may not be a tensor: Scalar, ScalarList, Device */
 		if (length && operand->rank && !operand->dtype)
 			operand->dtype = SS_DTYPE_OTHER;
 	}
@@ -255,7 +255,7 @@ bool ss_operands_read(struct ss_operands *out, const struct ss_trace *trace,
 	if (sizes_read(ss_strings_text(&trace->texts, args->input_strides), &sizes))
 		operands_set_strides(out, &sizes);
 	operands_read_values(out, ss_strings_text(&trace->texts, args->concrete_inputs));
-	/* without sizes only the type tells a tensor of no dimensions from what is none */
+	/* only the type distinguishes a tensor without dimensions from other values */
 	for (uint32_t i = 0; i < out->count; i++)
 		out->items[i].is_tensor &= out->items[i].rank > 0 || out->items[i].dtype;
 	return true;
@@ -291,7 +291,7 @@ bool ss_operand_int(const struct ss_operands *operands, uint32_t index, int64_t 
 	*out = 0;
 	if (!operand)
 		return false;
-	/* values lie in a text that goes on after them, so reading cannot run over its end */
+	/* values are inside a longer, terminated text: reading cannot run past its end */
 	at = operand->value;
 	return operand_read_int(&at, out) && at == operand->value + operand->value_length;
 }

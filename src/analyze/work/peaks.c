@@ -9,7 +9,7 @@
 #include "analyze/work/peaks.h"
 
 static const struct ss_peaks peak_table[] = {
-	/* parts of devices, and those that are slowed down: every vendor sets its own limits */
+	/* parts of devices and throttled ones: their limits differ by vendor and model */
 	{ .pattern = "MIG" },
 	{ .pattern = "Laptop" },
 	{ .pattern = "Max-Q" },
@@ -66,7 +66,7 @@ static const struct ss_peaks peak_table[] = {
 	{ "MI325X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6000, 448 },
 	{ "MI300X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5300, 448 },
 	{ "MI300A", 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5300, 0 },
-	/* one of the two dies, which is what programs see as a device */
+	/* of one of the two dies: programs see each as a device */
 	{ "MI250X", 47.9, 23.9, 47.9, 191.5, 191.5, 0, 191.5, 1638, 0 },
 	{ "MI250", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },
 	{ "MI210", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },

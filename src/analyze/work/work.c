@@ -7,7 +7,7 @@
 
 #include "analyze/work/work.h"
 
-/* A distinct call. `args` may be those of the operator around it. */
+/* A distinct call. `args` may be those of its parent. */
 struct work_key {
 	uint32_t name, args;
 };
@@ -57,7 +57,7 @@ static void works_find_formulas(struct ss_works *works, struct named_formula *na
 	}
 }
 
-/* Old writers' gradients: X_input in X, whose operands tell what the own ones do not. */
+/* Gradients of old writers: X_input inside X, whose operands have what its own lack. */
 static uint32_t op_args_of_parent(const struct ss_ops *ops, uint32_t row)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
@@ -74,7 +74,7 @@ static uint32_t op_args_of_parent(const struct ss_ops *ops, uint32_t row)
 	return slices->args[owner];
 }
 
-/* The number of a distinct call, whose work is found when it is new; SS_NO_ID: no memory. */
+/* The number of a distinct call; computes its work if it is new. SS_NO_ID: no memory. */
 static uint32_t works_item_of_call(struct ss_works *works, const struct named_formula *named,
 				   struct work_key key)
 {
@@ -93,13 +93,13 @@ static uint32_t works_item_of_call(struct ss_works *works, const struct named_fo
 	*work = (struct ss_work){ .kind = named->formula->kind };
 	if (ss_operands_read(&operands, trace, ss_records_at(&trace->op_args, key.args)))
 		named->formula->work(named->formula, &operands, named->in_place, work);
-	/* sizes of files may be anything: beyond all numbers is not known */
+	/* files may claim any size: absurd results are unknown */
 	work->has_flops &= work->flops < 1e300;
 	work->has_bytes &= work->moved_bytes < 1e300;
 	return id;
 }
 
-/* A column `number` per row: the number of its distinct call, plus 1; 0: its work is not known. */
+/* Sets number[row] to the number of its distinct call + 1; 0: its work is unknown. */
 static bool works_find_items(struct ss_works *works, const struct named_formula *named,
 			     uint32_t *number)
 {
@@ -124,21 +124,21 @@ static bool works_find_items(struct ss_works *works, const struct named_formula 
 	return true;
 }
 
-/* Of the number of a distinct call, plus 1. */
+/* `number`: of a distinct call, + 1. */
 static bool work_has_flops(const struct ss_works *works, uint32_t number)
 {
 	return number && works->items[number - 1].has_flops;
 }
 
 /*
- * Takes their work from operators around others that do it. Where there is a device
- * it is done by what launched something.
+ * Removes the work of operators whose inner operators do it. If there is a device, operators
+ * that launched nothing do no work.
  */
 static bool works_keep_innermost(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
 	bool on_device = ops->trace->device_event_count > 0;
-	/* operators that do it are in it */
+	/* operators inside it do the work */
 	uint8_t *inside = ss_memory_zeroed(works->memory, works_row_capacity(works));
 
 	for (uint32_t row = inside ? ops->row_count : 0; row-- > 0;) {
@@ -157,7 +157,7 @@ static bool works_keep_innermost(struct ss_works *works, uint32_t *number)
 	return inside != NULL;
 }
 
-/* Whether work of a row is for the worker of the operator around it, whose number this is. */
+/* Whether the worker around a row has FLOPs: then the row works for it. */
 static bool worker_does_flops(const struct ss_works *works, uint32_t around)
 {
 	uint32_t item = around ? works->workers[around - 1].item : SS_NO_ROW;
@@ -176,7 +176,7 @@ static bool works_add_worker(struct ss_works *works, uint32_t row, uint32_t *num
 	return true;
 }
 
-/* The column becomes the number of the worker for which a row's device time is, plus 1. */
+/* Turns number[row] into the number + 1 of the worker that its device time belongs to. */
 static bool works_find_workers(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
@@ -201,7 +201,7 @@ static bool works_find_workers(struct ss_works *works, uint32_t *number)
 	return true;
 }
 
-/* Keeps of the column what operators have that did something. */
+/* Stores the workers of the rows in works->rows; most rows have none. */
 static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
 {
 	uint32_t count = 0;
@@ -247,7 +247,7 @@ static void works_mark_tensor(struct ss_works *works)
 	}
 }
 
-/* Copies whose bytes do not pass the device's memory alone: all but those from device to device. */
+/* Marks workers with copies between host and device: memory bandwidth does not limit them. */
 static void works_mark_copies(struct ss_works *works)
 {
 	const struct ss_trace *trace = works->ops->trace;
