@@ -10,7 +10,7 @@
 
 #include "api/request/query.h"
 #include "check.h"
-#include "view/totals.h"
+#include "view/arrange.h"
 #include "view/view.h"
 
 /* Sums stop at what fits: beyond this they need not agree. */

@@ -13,7 +13,7 @@
 #include "analyze/host/regions.h"
 #include "analyze/host/step_phase.h"
 #include "analyze/host/training.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "analyze/memory/alloc.h"
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"

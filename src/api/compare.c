@@ -9,8 +9,7 @@
 #include "render/arrow.h"
 #include "render/runs.h"
 #include "view/arrange.h"
-#include "table/bound.h"
-#include "view/compare.h"
+#include "table/table.h"
 
 /* What is compared when nothing is named: where the step goes, then what ran. */
 #define TABLES_MAX 2

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "table/range.h"
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena)
 {
@@ -396,92 +395,6 @@ bool ss_table_fold(struct ss_table *table)
 	}
 	ss_table_shorten(table, kept);
 	return fold_clear_rest(table);
-}
-
-/* --- texts ------------------------------------------------------------------------------ */
-
-static const char *table_print_args(struct ss_table *table, const char *format, va_list args)
-{
-	va_list again;
-	char *text;
-	int length;
-
-	va_copy(again, args);
-	length = vsnprintf(NULL, 0, format, again);
-	va_end(again);
-	text = length < 0 ? NULL : ss_arena_alloc(table->arena, (size_t)length + 1, 1);
-	if (!text) {
-		table->failed = true;
-		return "";
-	}
-	vsnprintf(text, (size_t)length + 1, format, args);
-	return text;
-}
-
-/* The bytes of a text that its place among the copies depends on. */
-#define PLACE_BYTES 64
-
-const char *ss_table_copy(struct ss_table *table, const char *text)
-{
-	const size_t length = strnlen(text, SS_TEXT_MAX + 1);
-	const char **known =
-		&table->copies[ss_hash_bytes(text, length < PLACE_BYTES ? length : PLACE_BYTES) %
-			       SS_COPIES_KEPT];
-
-	if (*known && strncmp(*known, text, SS_TEXT_MAX + 1) == 0)
-		return *known;
-	*known = ss_arena_copy(table->arena, text, length);
-	if (*known)
-		return *known;
-	table->failed = true;
-	return "";
-}
-
-const char *ss_table_print(struct ss_table *table, const char *format, ...)
-{
-	const char *text;
-	va_list args;
-
-	va_start(args, format);
-	text = table_print_args(table, format, args);
-	va_end(args);
-	return text;
-}
-
-/* Merges a sentence with the same one of another rank into a range; false: they differ. */
-static bool note_widen(struct ss_table *table, uint32_t note, const char *text)
-{
-	struct ss_note_range *range = &table->ranges[note];
-	const char *low, *high, *both;
-
-	if (!range->low || range->rank == table->rank || !ss_range_alike(range->low, text))
-		return false;
-	low = ss_range_pick(table->arena, range->low, text, false);
-	high = ss_range_pick(table->arena, range->high, text, true);
-	both = low && high ? ss_range_print(table->arena, low, high) : NULL;
-	table->failed |= !both;
-	if (!both)
-		return true;
-	*range = (struct ss_note_range){ low, high, table->rank };
-	table->notes[note] = both;
-	return true;
-}
-
-void ss_table_note(struct ss_table *table, const char *format, ...)
-{
-	const char *text;
-	va_list args;
-
-	va_start(args, format);
-	text = table_print_args(table, format, args);
-	va_end(args);
-	for (uint32_t i = 0; i < table->note_count; i++)
-		if (strcmp(table->notes[i], text) == 0 || note_widen(table, i, text))
-			return;
-	if (table->failed || table->note_count == SS_NOTES_MAX)
-		return;
-	table->ranges[table->note_count] = (struct ss_note_range){ text, text, table->rank };
-	table->notes[table->note_count++] = text;
 }
 
 void ss_row_share(struct ss_table *table, double part, double whole)

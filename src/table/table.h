@@ -264,4 +264,26 @@ const char *ss_table_copy(struct ss_table *table, const char *text);
 __attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,
 								 const char *format, ...);
 
+/*
+ * Cuts texts that are longer than SS_TEXT_MAX. If all texts together are too long for the
+ * number of rows, it keeps only the beginning of long ones. A note says so. False: no memory.
+ *
+ * The name of an operator can have a megabyte and appear in the row of every kernel that it
+ * launched, so a table could be many times larger than its file.
+ */
+SS_MUST_USE
+bool ss_table_bound(struct ss_table *table);
+
+/*
+ * Sentences of several ranks that differ only in their figures: alike are "12.5 % of 3 files" and
+ * "7 % of 3 files".
+ */
+bool ss_range_alike(const char *a, const char *b);
+
+/* The sentence with the lower (or higher) of each pair of figures; NULL: no memory. */
+const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher);
+
+/* The sentence with ranges: "7 to 12.5 % of 3 files"; NULL: no memory. */
+const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high);
+
 #endif

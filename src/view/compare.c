@@ -2,13 +2,12 @@
 /*
  * compare.c - joins the rows of two tables by a hash of what they are about.
  */
-#include "view/compare.h"
+#include "view/arrange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "view/rank_summary.h"
 
 /* Of each figure: both runs, and the change. */
 #define FIGURE_COLUMNS 3

@@ -7,8 +7,6 @@
 
 #include "base/hash/hash.h"
 #include "view/arrange.h"
-#include "view/rank_summary.h"
-#include "view/totals.h"
 
 /* Of each figure: minimum, median, maximum, and the rank with the maximum. */
 #define FIGURE_COLUMNS 4

@@ -71,4 +71,13 @@ static inline uint32_t ss_ops_launcher(const struct ss_ops *ops, uint32_t row)
 	return launch < ops->row_count ? ops->owner[launch] : SS_NO_ROW;
 }
 
+/* --- the operator that users know a host sync by -------------------------------------- */
+
+/* Per name of the trace: whether it is an operator that always waits. NULL: no memory. */
+SS_MUST_USE
+const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
+
+/* The operator to show for a wait, or SS_NO_ROW. */
+uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row);
+
 #endif

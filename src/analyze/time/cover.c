@@ -4,6 +4,8 @@
  */
 #include "analyze/time/cover.h"
 
+#include "base/search.h"
+
 void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory)
 {
 	*cover = (struct ss_cover){ .memory = memory };
@@ -192,4 +194,44 @@ int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b)
 			sum_ns += interval_overlap(&a->items[i], &b->items[j]);
 	}
 	return sum_ns;
+}
+
+/* --- an index to look up lengths ------------------------------------------------------ */
+
+bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
+			 struct ss_arena *arena)
+{
+	int64_t sum_ns = 0;
+
+	index->cover = cover;
+	index->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)cover->count + 1);
+	if (!index->before_ns)
+		return false;
+	for (uint32_t i = 0; i < cover->count; i++) {
+		index->before_ns[i] = sum_ns;
+		sum_ns += cover->items[i].end_ns - cover->items[i].start_ns;
+	}
+	index->before_ns[cover->count] = sum_ns;
+	return true;
+}
+
+/* How much of the cover lies before a moment. */
+static int64_t cover_length_before(const struct ss_cover_index *index, int64_t at_ns)
+{
+	const struct ss_interval *items = index->cover->items;
+	uint32_t low = 0, high = index->cover->count;
+	int64_t end_ns;
+
+	SS_SEARCH(low, high, at, items[at].start_ns < at_ns);
+	if (!low)
+		return 0;
+	end_ns = items[low - 1].end_ns < at_ns ? items[low - 1].end_ns : at_ns;
+	return index->before_ns[low - 1] + end_ns - items[low - 1].start_ns;
+}
+
+int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns)
+{
+	return from_ns < to_ns
+		       ? cover_length_before(index, to_ns) - cover_length_before(index, from_ns)
+		       : 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/ns.h"
+#include "trace/trace.h"
 
 struct ss_interval {
 	int64_t start_ns, end_ns; /* end > start */
@@ -64,5 +65,18 @@ int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b);
 
 /* Adds to sums[i] how much of the cover lies in the i-th interval of `parts`. */
 void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, int64_t *sums);
+
+/* How much of a cover lies in an interval, by two searches. */
+struct ss_cover_index {
+	const struct ss_cover *cover;
+	int64_t *before_ns; /* length of all intervals before each */
+};
+
+/* False: no memory. The index lives as long as the arena. */
+SS_MUST_USE
+bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
+			 struct ss_arena *arena);
+
+int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns);
 
 #endif

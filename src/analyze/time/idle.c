@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/time/idle.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
 #include "base/search.h"
 #include "trace/outward.h"
@@ -72,10 +71,10 @@ struct gap_search {
 	uint32_t cause_count;
 	uint32_t overhead_at; /* the first interval that is not over; gaps come in order of time */
 	struct ss_gap *gap;
-	int64_t dry_ns; /* when the device ran out of work, maybe in an earlier step */
-	bool sync_known;                    /* `sync` is valid for this gap */
-	uint32_t sync;                      /* the host sync behind the gap, or SS_NO_ROW */
-	int64_t claimed_ns;                 /* the gap has a cause up to here */
+	int64_t dry_ns;     /* when the device ran out of work, maybe in an earlier step */
+	bool sync_known;    /* `sync` is valid for this gap */
+	uint32_t sync;      /* the host sync behind the gap, or SS_NO_ROW */
+	int64_t claimed_ns; /* the gap has a cause up to here */
 	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces of each cause */
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.c - one pass over all rows, track by track; then the tracks are united.
+ * roles.c - roles: one pass over all rows, track by track, then the tracks are united. Streams of a
+ * device are merged with a heap, the one with the earliest row on top.
  */
-#include <string.h>
-
 #include "analyze/time/roles.h"
+
+#include <string.h>
 
 #include "base/search.h"
 
@@ -257,4 +258,111 @@ bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 			return true;
 		}
 	return found;
+}
+
+/* --- rows of several streams ---------------------------------------------------------- */
+
+/* Whether stream x comes before y; of equal starts, the lower stream. */
+static bool merge_stream_before(const struct ss_merge *merge, const struct ss_merge_stream *x,
+				const struct ss_merge_stream *y)
+{
+	const int64_t *start_ns = merge->trace->slices.start_ns;
+
+	if (start_ns[x->at] != start_ns[y->at])
+		return start_ns[x->at] < start_ns[y->at];
+	return x->at < y->at; /* rows are sorted by stream */
+}
+
+/* Restores the heap below a place. */
+static void merge_sift_down(struct ss_merge *merge, uint32_t place)
+{
+	struct ss_merge_stream moving = merge->heap[place];
+
+	for (;;) {
+		uint32_t child = 2 * place + 1;
+
+		if (child >= merge->count)
+			break;
+		if (child + 1 < merge->count &&
+		    merge_stream_before(merge, &merge->heap[child + 1], &merge->heap[child]))
+			child++;
+		if (!merge_stream_before(merge, &merge->heap[child], &moving))
+			break;
+		merge->heap[place] = merge->heap[child];
+		place = child;
+	}
+	merge->heap[place] = moving;
+}
+
+bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t device,
+		   struct ss_arena *arena)
+{
+	uint32_t count = 0;
+
+	*merge = (struct ss_merge){ .trace = trace };
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i))
+		count++;
+	merge->heap = SS_ARENA_NEW(arena, struct ss_merge_stream, (size_t)count + 1);
+	if (!merge->heap)
+		return false;
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i)) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->row_count)
+			merge->heap[merge->count++] = (struct ss_merge_stream){
+				track->first_row, track->first_row + track->row_count
+			};
+	}
+	for (uint32_t i = merge->count / 2; i-- > 0;)
+		merge_sift_down(merge, i);
+	return true;
+}
+
+uint32_t ss_merge_next(struct ss_merge *merge)
+{
+	uint32_t row;
+
+	if (!merge->count)
+		return SS_NO_ROW;
+	row = merge->heap[0].at++;
+	if (merge->heap[0].at == merge->heap[0].end)
+		merge->heap[0] = merge->heap[--merge->count];
+	if (merge->count > 1)
+		merge_sift_down(merge, 0);
+	return row;
+}
+
+/* --- overlap of compute and communication --------------------------------------------- */
+
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_index index;
+	int64_t reached_ns = INT64_MIN; /* charged up to here */
+	struct ss_merge merge;
+	uint32_t row;
+
+	if (!ss_merge_init(&merge, trace, device, scratch) ||
+	    !ss_cover_index_init(&index, comm, scratch))
+		return false;
+	while ((row = ss_merge_next(&merge)) != SS_NO_ROW) {
+		struct ss_overlapping *hider = &hiders[slices->name[row]];
+		int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row),
+			hidden_ns;
+
+		if (slices->kind[row] != SS_KIND_KERNEL || to_ns <= reached_ns)
+			continue;
+		from_ns = from_ns > reached_ns ? from_ns : reached_ns;
+		reached_ns = to_ns;
+		hidden_ns = ss_cover_index_in(&index, from_ns, to_ns);
+		if (!hidden_ns)
+			continue;
+		hider->name = slices->name[row];
+		ss_ns_add(&hider->hidden_ns, hidden_ns);
+		hider->calls++;
+	}
+	return true;
 }

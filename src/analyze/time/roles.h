@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.h - what each moment of a step was spent on (metrics.md 3 and 4).
+ * roles.h - steps, devices, and what each moment of a step was spent on (metrics.md 3 and 4).
  *
  * Roles cover all threads, streams and devices of a file. If several are active at once,
  * the first in the enum counts, so the parts of a step never overlap and add up to it
@@ -67,5 +67,39 @@ bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out);
  * devices and steps as events: work for each pair would be quadratic.
  */
 uint32_t ss_devices_by_step(const struct ss_trace *trace);
+
+/* --- device rows of several streams, by start ----------------------------------------- */
+
+struct ss_merge_stream {
+	uint32_t at, end; /* its next row, and the end of its rows */
+};
+
+struct ss_merge {
+	const struct ss_trace *trace;
+	struct ss_merge_stream *heap; /* those that have rows left */
+	uint32_t count;
+};
+
+/* The streams of a device; false: no memory. */
+SS_MUST_USE
+bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t device,
+		   struct ss_arena *arena);
+
+/* The next row, or SS_NO_ROW. Rows that start together come in the order of their streams. */
+uint32_t ss_merge_next(struct ss_merge *merge);
+
+/*
+ * Kernels that overlap the communication of a device. Each moment at which both ran is charged to
+ * one kernel: the running one that started first. So the parts add up to |U(C) & U(K)| exactly.
+ */
+struct ss_overlapping {
+	uint32_t name;
+	int64_t calls, hidden_ns;
+};
+
+/* Adds the kernels of the device to hiders[], indexed by name; false: no memory. */
+SS_MUST_USE
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders);
 
 #endif

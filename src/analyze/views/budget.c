@@ -5,7 +5,6 @@
  */
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

@@ -15,9 +15,7 @@
 
 #include "analyze/kernel/message.h"
 #include "analyze/kernel/short_name.h"
-#include "analyze/time/overlap.h"
 #include "analyze/time/roles.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/facts.h"
-#include "analyze/host/region_steps.h"
+#include "analyze/host/regions.h"
 #include "view/view.h"
 
 enum { GROUP_REGION, GROUP_STEP, GROUP_COMPILE };

@@ -14,7 +14,6 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

@@ -7,7 +7,7 @@
  * bucket that begins with it. Empty buckets between others are shown, so that the shape is
  * visible.
  */
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "base/search.h"
 #include "view/view.h"
 

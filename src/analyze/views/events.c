@@ -7,7 +7,6 @@
  * so they are filled column by column.
  */
 #include "analyze/time/moment.h"
-#include "analyze/track_words.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

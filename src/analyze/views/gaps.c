@@ -12,7 +12,6 @@
 #include "analyze/host/places.h"
 #include "analyze/time/idle.h"
 #include "analyze/time/roles.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

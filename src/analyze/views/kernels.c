@@ -11,8 +11,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/kernel/names.h"
-#include "view/missing.h"
+#include "analyze/kernel/category.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

@@ -12,7 +12,6 @@
 #include "analyze/facts.h"
 #include "analyze/host/launch_counts.h"
 #include "analyze/time/roles.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

@@ -13,7 +13,6 @@
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
 #include "analyze/memory/alloc.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum group { BY_OP, BY_LINE, BY_MODULE };

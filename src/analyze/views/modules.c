@@ -8,7 +8,6 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/module_tree.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };

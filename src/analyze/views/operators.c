@@ -15,7 +15,6 @@
 #include "analyze/host/places.h"
 #include "analyze/time/roles.h"
 #include "analyze/work/work.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {

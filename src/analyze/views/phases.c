@@ -8,9 +8,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/time/cover.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum { GROUP_ALL, GROUP_STEP };

@@ -15,7 +15,6 @@
 #include "analyze/work/peaks.h"
 #include "analyze/work/work.h"
 #include "base/search.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };

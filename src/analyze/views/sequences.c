@@ -14,7 +14,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/repeats.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "base/text.h"
 #include "view/view.h"
 

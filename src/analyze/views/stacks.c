@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analyze/host/stack_tree.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };

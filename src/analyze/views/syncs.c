@@ -11,11 +11,9 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/host/sync_ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
 #include "analyze/time/waits.h"
-#include "view/missing.h"
 #include "view/view.h"
 
 enum syncs_group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "analyze/track_words.h"
 #include "view/view.h"
 #include "trace/sums.h"
 

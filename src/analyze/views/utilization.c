@@ -11,7 +11,6 @@
 #include "analyze/facts.h"
 #include "analyze/host/op_category.h"
 #include "analyze/host/ops.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
 #include "view/view.h"
 

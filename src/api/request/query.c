@@ -11,9 +11,7 @@
 #include "load/doubts.h"
 #include "render/arrow.h"
 #include "view/arrange.h"
-#include "table/bound.h"
-#include "view/rank_summary.h"
-#include "view/totals.h"
+#include "table/table.h"
 
 void ss_query_begin(struct ss_query *query, const struct ss_wanted *wanted,
 		    struct ss_memory *memory)

@@ -9,7 +9,7 @@
 #include "api/viewer/route.h"
 #include "api/viewer/slice_args.h"
 #include "api/viewer/spot.h"
-#include "view/missing.h"
+#include "view/view.h"
 #include "timeline/around.h"
 #include "timeline/gap.h"
 #include "timeline/members.h"

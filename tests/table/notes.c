@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "table/range.h"
+#include "table/table.h"
 #include "view/view.h"
 
 static const struct {
