@@ -352,8 +352,8 @@ static uint32_t summary_count_ranks(const struct ss_table *table, const struct s
 	return ranks;
 }
 
-static void summary_add_row(const struct rank_summary *across, const struct summary_row *rows,
-			    uint32_t count, struct rank_value *values, struct ss_table *out)
+static void rank_summary_add_row(const struct rank_summary *across, const struct summary_row *rows,
+				 uint32_t count, struct rank_value *values, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
 	const struct ss_view *view = table->view;
@@ -400,7 +400,7 @@ static bool summary_add_totals(const struct rank_summary *across, struct rank_va
 		rows[i].number = i;
 	of.table = &sums;
 	if (whole && sums.row_count)
-		summary_add_row(&of, rows, sums.row_count, values, out);
+		rank_summary_add_row(&of, rows, sums.row_count, values, out);
 	whole = whole && !out->failed;
 	if (whole && sums.row_count) {
 		for (uint32_t i = 0; i < out->view->column_count; i++)
@@ -432,7 +432,7 @@ static bool summarize_ranks(struct rank_summary *across, struct ss_table *out)
 	for (uint32_t from = 0, to; from < table->row_count; from = to) {
 		for (to = from + 1; to < table->row_count && rows[to].first == rows[from].first;)
 			to++;
-		summary_add_row(across, rows + from, to - from, values, out);
+		rank_summary_add_row(across, rows + from, to - from, values, out);
 	}
 	if (table->view->sums && !across->medians && !summary_add_totals(across, values, out))
 		return false;

@@ -110,7 +110,7 @@ static uint32_t stack_row_name(const struct stack_builder *builder, uint32_t row
 }
 
 /* Adds the frames of "inner.py(3): f;outer.py(7): g" to a node, the outer ones first. */
-static uint32_t stack_add_call_stack(struct stack_builder *builder, uint32_t node, uint32_t text)
+static uint32_t stack_add_frames(struct stack_builder *builder, uint32_t node, uint32_t text)
 {
 	const struct ss_string *stack = &builder->tree->trace->texts.items[text];
 	struct stack_key *latest = &builder->stacks[text];
@@ -137,8 +137,8 @@ static uint32_t stack_add_call_stack(struct stack_builder *builder, uint32_t nod
 	return node;
 }
 
-/* The recorded call stack of an outermost operator without frames around it, or 0. */
-static uint32_t op_call_stack(const struct ss_trace *trace, uint32_t row)
+/* The recorded call stack (text id) of an operator without operators or frames around it, or 0. */
+static uint32_t stack_outermost_frames(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t parent = slices->parent[row];
@@ -157,11 +157,11 @@ static uint32_t op_call_stack(const struct ss_trace *trace, uint32_t row)
 static uint32_t stack_add_row(struct stack_builder *builder, uint32_t node, uint32_t row)
 {
 	const struct ss_trace *trace = builder->tree->trace;
-	uint32_t stack = op_call_stack(trace, row);
+	uint32_t stack = stack_outermost_frames(trace, row);
 
 	builder->tree->has_lines |= trace->slices.kind[row] == SS_KIND_PYTHON;
 	if (stack)
-		node = stack_add_call_stack(builder, node, stack);
+		node = stack_add_frames(builder, node, stack);
 	if (builder->failed ||
 	    (builder->value == SS_STACK_DEVICE && ss_kind_is_call(trace->slices.kind[row])))
 		return node;

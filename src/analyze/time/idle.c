@@ -126,8 +126,8 @@ static void gap_claim_row(struct gap_search *search, uint32_t row, int64_t until
  * The first row of the track that starts after the moment. Searches backwards from `hint`, a
  * row that does, in strides that double: it is usually close.
  */
-static uint32_t track_row_after(const struct ss_trace *trace, const struct ss_track *track,
-				uint32_t hint, int64_t moment_ns)
+static uint32_t idle_row_after(const struct ss_trace *trace, const struct ss_track *track,
+			       uint32_t hint, int64_t moment_ns)
 {
 	const int64_t *start_ns = trace->slices.start_ns;
 	uint32_t low = track->first_row, high = low + track->row_count, stride = 1;
@@ -169,7 +169,7 @@ static void gap_claim_thread(struct gap_search *search, const struct ss_track *t
 
 	if (!search->cause_count)
 		return;
-	after = track_row_after(trace, track, launch, search->gap->start_ns);
+	after = idle_row_after(trace, track, launch, search->gap->start_ns);
 	if (after > track->first_row)
 		row = after - 1;
 	for (uint32_t tries = 0; row != SS_NO_ROW && count < AROUND_MAX && tries < OUTWARDS_MAX;
@@ -196,7 +196,7 @@ static uint32_t runtime_call_flags(const struct ss_trace *trace, uint32_t row)
 static uint32_t thread_sync_at(const struct ss_trace *trace, const struct ss_track *track,
 			       int64_t moment_ns)
 {
-	uint32_t after = track_row_after(trace, track, SS_NO_ROW, moment_ns);
+	uint32_t after = idle_row_after(trace, track, SS_NO_ROW, moment_ns);
 	uint32_t row = after > track->first_row ? after - 1 : SS_NO_ROW;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {

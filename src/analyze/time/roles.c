@@ -9,7 +9,7 @@
 
 #include "base/search.h"
 
-static bool name_ends_with(const struct ss_string *name, const char *end)
+static bool role_name_ends_with(const struct ss_string *name, const char *end)
 {
 	size_t length = strlen(end);
 
@@ -25,7 +25,7 @@ static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
 	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
 		return false;
 	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 ||
-	       name_ends_with(name, ".__next__");
+	       role_name_ends_with(name, ".__next__");
 }
 
 /* SS_ROLE_OTHER for what does not count: frames, steps, profiler overhead. */

@@ -56,7 +56,7 @@ struct sm_sweep {
 };
 
 /* Integrates up to the moment, from one end of a running kernel to the next. */
-static void sweep_advance(struct sm_sweep *sweep, int64_t to_ns)
+static void sm_sweep_advance(struct sm_sweep *sweep, int64_t to_ns)
 {
 	while (sweep->count && sweep->now_ns < to_ns) {
 		int64_t next_ns = to_ns;
@@ -78,10 +78,10 @@ static void sweep_advance(struct sm_sweep *sweep, int64_t to_ns)
 	sweep->now_ns = to_ns;
 }
 
-static void sweep_start_kernel(struct sm_sweep *sweep, int64_t start_ns, int64_t end_ns,
-			       double blocks)
+static void sm_sweep_start_kernel(struct sm_sweep *sweep, int64_t start_ns, int64_t end_ns,
+				  double blocks)
 {
-	sweep_advance(sweep, start_ns);
+	sm_sweep_advance(sweep, start_ns);
 	if (sweep->count == RUNNING_MAX)
 		return;
 	sweep->running[sweep->count].end_ns = end_ns;
@@ -189,7 +189,7 @@ static void figures_add_kernel(struct device_figures *figures, const struct ss_t
 	args = ss_records_at(&trace->kernel_args, slices->args[row]);
 	if (args->blocks_per_sm >= 0) {
 		figures->has_blocks = true;
-		sweep_start_kernel(sweep, start_ns, end_ns, args->blocks_per_sm);
+		sm_sweep_start_kernel(sweep, start_ns, end_ns, args->blocks_per_sm);
 	}
 	if (args->occupancy_percent >= 0) {
 		ss_ns_add(&figures->occupied_ns, end_ns - start_ns);
@@ -224,7 +224,7 @@ static enum ss_status utilization_add_device(const struct ss_trace *trace, int64
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
 			figures_add_kernel(figures, trace, row);
-	sweep_advance(&figures->sweep, to_ns);
+	sm_sweep_advance(&figures->sweep, to_ns);
 	compute_ns = ss_cover_length_in(&own.compute, from_ns, to_ns);
 	ss_device_cover_expose(&own);
 	comm_ns = ss_cover_length_in(&own.comm, from_ns, to_ns);
