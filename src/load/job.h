@@ -12,7 +12,7 @@
 #include "load/progress.h"
 #include "trace/digest/fields.h"
 #include "memory/opened.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* Instead of the number of a rank. */
 #define SS_EVERY_RANK INT64_MIN

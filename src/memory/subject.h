@@ -11,7 +11,7 @@
 #include "memory/history/history.h"
 #include "memory/purpose.h"
 #include "memory/stack_places.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* The memory of a device, as a trace states it. */
 struct ss_device_size {

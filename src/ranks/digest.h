@@ -12,7 +12,7 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/time/idle.h"
 #include "ranks/collective_kind.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* Moments stay within half of the range of int64_t, so that their differences fit. */
 #define SS_MOMENT_MAX (INT64_MAX / 2)

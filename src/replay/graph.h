@@ -23,7 +23,7 @@
 #define SS_REPLAY_GRAPH_H
 
 #include "analyze/facts.h"
-#include "table/view.h"
+#include "view/view.h"
 
 #define SS_NO_TASK UINT32_MAX
 #define SS_NO_STEP UINT16_MAX

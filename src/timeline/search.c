@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 #include "timeline/index.h"
 
 /* The next hit of a track. */

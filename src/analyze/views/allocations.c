@@ -10,7 +10,7 @@
 #include "analyze/host/places.h"
 #include "analyze/memory/alloc.h"
 #include "base/search.h"
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/order.h"
 
 enum group { EACH, BY_SIZE };

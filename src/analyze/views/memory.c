@@ -6,7 +6,7 @@
  * since the start of the file takes their place, without earlier allocations.
  */
 #include "analyze/memory/pools.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -7,7 +7,7 @@
  * last value. Devices only, or the CPU if there are none.
  */
 #include "analyze/memory/pools.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum group { COARSE, FINE, ALL };
 

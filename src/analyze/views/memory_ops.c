@@ -13,8 +13,7 @@
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
 #include "analyze/memory/alloc.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum group { BY_OP, BY_LINE, BY_MODULE };
 

@@ -6,7 +6,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
 #include "analyze/memory/leaks.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -4,8 +4,7 @@
  */
 #include <math.h>
 
-#include "analyze/track_words.h"
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/sums.h"
 
 static const struct ss_column columns[] = {

@@ -4,7 +4,7 @@
  */
 #include "api/request/query.h"
 #include "ranks/join.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 
 /* Runs a view on the chosen part of a file. */
 static enum ss_status view_run_on_selection(const struct ss_view *view,

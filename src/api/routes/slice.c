@@ -13,7 +13,7 @@
 #include "api/viewer/spot.h"
 #include "base/search.h"
 #include "render/render.h"
-#include "table/missing.h"
+#include "view/view.h"
 #include "timeline/around.h"
 #include "timeline/gap.h"
 #include "timeline/members.h"

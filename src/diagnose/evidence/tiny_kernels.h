@@ -5,7 +5,7 @@
 #ifndef SS_DIAGNOSE_EVIDENCE_TINY_KERNELS_H
 #define SS_DIAGNOSE_EVIDENCE_TINY_KERNELS_H
 
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "diagnose/rule.h"
 
 struct ss_tiny_kernels {

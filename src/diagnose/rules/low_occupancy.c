@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analyze/inference_steps.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "analyze/work/peaks.h"
 #include "base/search.h"
 #include "diagnose/evidence/code_places.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyze/host/step_phase.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/speedup.h"
 

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 

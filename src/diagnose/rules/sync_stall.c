@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/host/sync_ops.h"
+#include "analyze/host/ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/waits.h"
 #include "diagnose/evidence/host_rows.h"

@@ -6,18 +6,16 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "table/arrange.h"
-#include "table/rank_summary.h"
-#include "table/totals.h"
+#include "view/arrange.h"
 
-/* Of each figure: least, median, most, and the rank with the most. */
+/* Of each figure: minimum, median, maximum, and the rank with the maximum. */
 #define FIGURE_COLUMNS 4
 
-/* More figures than these are details: a terminal has no room for them. */
+/* Further figures are details: a terminal has no space for them. */
 #define FIGURES_SHOWN 2
 
-/* Every rank has its own device: a number that never changes on a rank names nothing. */
-static bool is_fixed(const struct ss_table *table, uint32_t column)
+/* An id that never changes within a rank (its device) does not distinguish rows. */
+static bool column_is_fixed(const struct ss_table *table, uint32_t column)
 {
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (ss_table_int(table, i - 1, 0) == ss_table_int(table, i, 0) &&
@@ -39,22 +37,22 @@ enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column
 	case SS_COLUMN_TEXT:
 		return SS_ROLE_KEY;
 	case SS_COLUMN_ID:
-		return is_fixed(table, column) ? SS_ROLE_NONE : SS_ROLE_KEY;
+		return column_is_fixed(table, column) ? SS_ROLE_NONE : SS_ROLE_KEY;
 	default:
 		return SS_ROLE_FIGURE;
 	}
 }
 
-struct across {
+struct rank_summary {
 	const struct ss_table *table;
 	const enum ss_column_role *roles; /* of the columns */
-	bool medians;                     /* nothing else of each figure */
+	bool medians;                     /* only the median of each figure */
 	uint32_t *figures;                /* columns, those that rows are ordered by first */
 	uint32_t figure_count;
 	uint32_t order_count; /* of the figures: those that rows are ordered by */
 };
 
-static void add_to_figures(struct across *across, uint32_t column)
+static void summary_list_figure(struct rank_summary *across, uint32_t column)
 {
 	for (uint32_t i = 0; i < across->figure_count; i++)
 		if (across->figures[i] == column)
@@ -62,8 +60,8 @@ static void add_to_figures(struct across *across, uint32_t column)
 	across->figures[across->figure_count++] = column;
 }
 
-/* Medians stand where their columns do; a comparison begins with what rows are ordered by. */
-static bool list_figures(struct across *across)
+/* Medians keep the order of their columns; a summary begins with the columns of `order`. */
+static bool summary_list_figures(struct rank_summary *across)
 {
 	const struct ss_table *table = across->table;
 	const struct ss_view *view = table->view;
@@ -77,25 +75,25 @@ static bool list_figures(struct across *across)
 		for (uint32_t i = 1; i < view->column_count; i++)
 			if (across->roles[i] == SS_ROLE_FIGURE &&
 			    strcmp(view->columns[i].name, view->order[k]) == 0)
-				add_to_figures(across, i);
+				summary_list_figure(across, i);
 	across->order_count = across->figure_count;
 	for (uint32_t i = 1; i < view->column_count; i++)
 		if (across->roles[i] == SS_ROLE_FIGURE)
-			add_to_figures(across, i);
+			summary_list_figure(across, i);
 	return true;
 }
 
 /* "total_ns" and "min" make "total_min_ns": the unit stays last. */
-static const char *column_name(struct ss_table *out, const char *name, const char *what)
+static const char *summary_column_name(struct ss_table *out, const char *name, const char *what)
 {
 	size_t stem = ss_column_stem(name);
 
 	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
 }
 
-/* A rank has no unit: "total_worst"; where "total_percent" is there too, "total_ns_worst". */
-static const char *worst_name(struct ss_table *out, const struct ss_view *view,
-			      const struct ss_column *from)
+/* A rank has no unit: "total_worst"; if the view also has total_percent, "total_ns_worst". */
+static const char *summary_worst_name(struct ss_table *out, const struct ss_view *view,
+				      const struct ss_column *from)
 {
 	size_t stem = ss_column_stem(from->name);
 
@@ -109,24 +107,24 @@ static const char *worst_name(struct ss_table *out, const struct ss_view *view,
 	return ss_table_print(out, "%.*s_worst", (int)stem, from->name);
 }
 
-static void add_figure(struct ss_table *out, const struct ss_view *view, struct ss_column *columns,
-		       const struct ss_column *from, bool shown)
+static void summary_add_columns(struct ss_table *out, const struct ss_view *view,
+				struct ss_column *columns, const struct ss_column *from, bool shown)
 {
 	unsigned detail = shown ? 0 : SS_COLUMN_DETAIL;
 
-	columns[0] = (struct ss_column){ column_name(out, from->name, "min"), from->type,
+	columns[0] = (struct ss_column){ summary_column_name(out, from->name, "min"), from->type,
 					 ss_table_print(out, "minimum: %s", from->about),
 					 SS_COLUMN_DETAIL };
-	columns[1] = (struct ss_column){ column_name(out, from->name, "median"), from->type,
+	columns[1] = (struct ss_column){ summary_column_name(out, from->name, "median"), from->type,
 					 ss_table_print(out, "median: %s", from->about), detail };
-	columns[2] = (struct ss_column){ column_name(out, from->name, "max"), from->type,
+	columns[2] = (struct ss_column){ summary_column_name(out, from->name, "max"), from->type,
 					 ss_table_print(out, "maximum: %s", from->about), detail };
-	columns[3] = (struct ss_column){ worst_name(out, view, from), SS_COLUMN_ID,
+	columns[3] = (struct ss_column){ summary_worst_name(out, view, from), SS_COLUMN_ID,
 					 "rank with the maximum", detail };
 }
 
-/* Nothing to compare: not known, or 0 everywhere. */
-static bool is_empty(const struct ss_table *table, uint32_t column)
+/* Nothing to compare: null or 0 in all rows. */
+static bool column_is_zero(const struct ss_table *table, uint32_t column)
 {
 	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
 
@@ -139,7 +137,7 @@ static bool is_empty(const struct ss_table *table, uint32_t column)
 }
 
 /* The columns of the new view; NULL: no memory. */
-static struct ss_view *make_view(const struct across *across, struct ss_table *out)
+static struct ss_view *summary_make_view(const struct rank_summary *across, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
 	const struct ss_view *from = table->view;
@@ -167,14 +165,14 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 		/* times and shares are compared first */
 		bool shown = !(figure->flags & SS_COLUMN_DETAIL) &&
 			     figure->type != SS_COLUMN_COUNT &&
-			     !is_empty(table, across->figures[i]);
+			     !column_is_zero(table, across->figures[i]);
 
 		if (across->medians) {
 			columns[view->column_count++] = *figure;
 			continue;
 		}
-		add_figure(out, from, &columns[view->column_count], figure,
-			   shown && figures < FIGURES_SHOWN);
+		summary_add_columns(out, from, &columns[view->column_count], figure,
+				    shown && figures < FIGURES_SHOWN);
 		view->column_count += FIGURE_COLUMNS;
 		figures += shown;
 	}
@@ -186,11 +184,11 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 
 /* --- rows ------------------------------------------------------------------------------ */
 
-struct row {
+struct summary_row {
 	uint64_t hash;
 	uint32_t number;
-	uint32_t nth;   /* of the rows of its rank that are about the same, from 0 */
-	uint32_t first; /* the first row that is about the same, and the nth of its rank */
+	uint32_t nth;   /* among the rows of its rank with equal keys, from 0 */
+	uint32_t first; /* the first row with equal keys and the same nth */
 };
 
 uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *roles, uint32_t first,
@@ -207,7 +205,7 @@ uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *ro
 		hash = ss_hash_mix(hash, cell.is_null);
 		if (cell.is_null)
 			continue;
-		/* of a number with a fraction its bits */
+		/* the bits of a double, too */
 		hash = ss_hash_mix(hash, table->cells[i].is_text
 						 ? ss_hash_bytes(cell.value.text, cell.length)
 						 : (uint64_t)cell.value.integer);
@@ -215,18 +213,18 @@ uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *ro
 	return hash;
 }
 
-static int by_hash(const void *a, const void *b)
+static int summary_row_by_hash(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct summary_row *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int by_turn(const void *a, const void *b)
+static int summary_row_by_nth(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct summary_row *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -235,55 +233,56 @@ static int by_turn(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int by_first(const void *a, const void *b)
+static int summary_row_by_first(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct summary_row *x = a, *y = b;
 
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Whether two rows are of one rank; ranks that are not known are different files. */
-static bool is_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
+/* Whether two rows are of one rank; rows of unknown rank are of different files. */
+static bool rows_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
 {
 	return !ss_table_is_null(table, a, 0) && ss_table_same(table, 0, a, b);
 }
 
-/* The rows, those about the same thing together. Rows of a rank stand together in the table. */
-static struct row *sort_rows(const struct across *across)
+/* The rows, those with equal keys together; NULL: no memory. */
+static struct summary_row *summary_sort_rows(const struct rank_summary *across)
 {
 	const struct ss_table *table = across->table;
-	struct row *rows = SS_ARENA_NEW(table->arena, struct row, (size_t)table->row_count + 1);
+	struct summary_row *rows = SS_ARENA_NEW(table->arena, struct summary_row,
+						(size_t)table->row_count + 1);
 
 	for (uint32_t i = 0; rows && i < table->row_count; i++)
-		rows[i] = (struct row){ ss_row_hash(table, across->roles, 1, i), i, 0, i };
+		rows[i] = (struct summary_row){ ss_row_hash(table, across->roles, 1, i), i, 0, i };
 	if (!rows)
 		return NULL;
-	qsort(rows, table->row_count, sizeof(*rows), by_hash);
+	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_hash);
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (rows[i].hash == rows[i - 1].hash &&
-		    is_same_rank(table, rows[i].number, rows[i - 1].number))
+		    rows_same_rank(table, rows[i].number, rows[i - 1].number))
 			rows[i].nth = rows[i - 1].nth + 1;
-	qsort(rows, table->row_count, sizeof(*rows), by_turn);
+	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_nth);
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (rows[i].hash == rows[i - 1].hash && rows[i].nth == rows[i - 1].nth)
 			rows[i].first = rows[i - 1].first;
-	qsort(rows, table->row_count, sizeof(*rows), by_first);
+	qsort(rows, table->row_count, sizeof(*rows), summary_row_by_first);
 	return rows;
 }
 
 /* --- figures ---------------------------------------------------------------------------- */
 
-struct value {
+struct rank_value {
 	double number;   /* to compare ... */
 	int64_t integer; /* ... where doubles are too coarse: moments in ns; 0 with fractions */
 	uint32_t row;
 };
 
-static int by_number(const void *a, const void *b)
+static int rank_value_compare(const void *a, const void *b)
 {
-	const struct value *x = a, *y = b;
+	const struct rank_value *x = a, *y = b;
 
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
@@ -293,15 +292,18 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Appends the cell of another table. */
-static void put(struct ss_table *out, const struct ss_table *from, uint32_t row, uint32_t column)
+static void put_cell_of(struct ss_table *out, const struct ss_table *from, uint32_t row,
+			uint32_t column)
 {
 	struct ss_cell cell = ss_table_cell(from, row, column);
 
 	ss_row_cell(out, &cell);
 }
 
-static void add_figures(const struct across *across, const struct row *rows, uint32_t count,
-			uint32_t column, struct value *values, struct ss_table *out)
+/* Minimum, median, maximum and its rank; of several ranks with the maximum, the first. */
+static void summary_put_figure(const struct rank_summary *across, const struct summary_row *rows,
+			       uint32_t count, uint32_t column, struct rank_value *values,
+			       struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
 	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
@@ -312,7 +314,7 @@ static void add_figures(const struct across *across, const struct row *rows, uin
 		int64_t integer = fraction ? 0 : ss_table_int(table, row, column);
 
 		if (!ss_table_is_null(table, row, column))
-			values[known++] = (struct value){
+			values[known++] = (struct rank_value){
 				fraction ? ss_table_number(table, row, column) : (double)integer,
 				integer, row
 			};
@@ -321,36 +323,37 @@ static void add_figures(const struct across *across, const struct row *rows, uin
 		ss_row_nulls(out, across->medians ? 1 : FIGURE_COLUMNS);
 		return;
 	}
-	qsort(values, known, sizeof(*values), by_number);
+	qsort(values, known, sizeof(*values), rank_value_compare);
 	if (across->medians) {
-		put(out, table, values[(known - 1) / 2].row, column);
+		put_cell_of(out, table, values[(known - 1) / 2].row, column);
 		return;
 	}
-	put(out, table, values[0].row, column);
-	put(out, table, values[(known - 1) / 2].row, column);
+	put_cell_of(out, table, values[0].row, column);
+	put_cell_of(out, table, values[(known - 1) / 2].row, column);
 	most = known - 1;
 	while (most && values[most - 1].number == values[known - 1].number &&
 	       values[most - 1].integer == values[known - 1].integer)
 		most--;
-	put(out, table, values[most].row, column);
+	put_cell_of(out, table, values[most].row, column);
 	if (ss_table_is_null(table, values[most].row, 0))
 		ss_row_null(out);
 	else
 		ss_row_int_known(out, ss_table_int(table, values[most].row, 0));
 }
 
-/* Different ranks among rows; those that are not known are different files. */
-static uint32_t count_ranks(const struct ss_table *table, const struct row *rows, uint32_t count)
+/* The number of ranks; rows of unknown rank are of different files. */
+static uint32_t summary_count_ranks(const struct ss_table *table, const struct summary_row *rows,
+				    uint32_t count)
 {
 	uint32_t ranks = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		ranks += !i || !is_same_rank(table, rows[i].number, rows[i - 1].number);
+		ranks += !i || !rows_same_rank(table, rows[i].number, rows[i - 1].number);
 	return ranks;
 }
 
-static void add_row(const struct across *across, const struct row *rows, uint32_t count,
-		    struct value *values, struct ss_table *out)
+static void rank_summary_add_row(const struct rank_summary *across, const struct summary_row *rows,
+				 uint32_t count, struct rank_value *values, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
 	const struct ss_view *view = table->view;
@@ -358,22 +361,22 @@ static void add_row(const struct across *across, const struct row *rows, uint32_
 	ss_row_begin(out);
 	for (uint32_t i = 1; i < view->column_count; i++)
 		if (across->roles[i] == SS_ROLE_KEY)
-			put(out, table, rows[0].number, i);
+			put_cell_of(out, table, rows[0].number, i);
 	if (!across->medians)
-		ss_row_int(out, count_ranks(table, rows, count));
+		ss_row_int(out, summary_count_ranks(table, rows, count));
 	for (uint32_t i = 0; i < across->figure_count; i++)
-		add_figures(across, rows, count, across->figures[i], values, out);
+		summary_put_figure(across, rows, count, across->figures[i], values, out);
 	ss_row_end(out);
 }
 
-/* Rows by the medians of what the view orders its rows by; the last one weighs least. */
-static bool order_rows(const struct across *across, struct ss_table *out)
+/* Sorts rows by the medians of the columns of `order`; sorts are stable, the first comes last. */
+static bool summary_order_rows(const struct rank_summary *across, struct ss_table *out)
 {
 	struct ss_error err;
 
 	for (uint32_t i = across->order_count; i-- > 0;) {
 		const char *name = across->table->view->columns[across->figures[i]].name;
-		const char *median = column_name(out, name, "median");
+		const char *median = summary_column_name(out, name, "median");
 
 		if (out->failed || ss_table_sort(out, median, &err) != SS_OK)
 			return false;
@@ -381,22 +384,23 @@ static bool order_rows(const struct across *across, struct ss_table *out)
 	return true;
 }
 
-/* The totals: of each figure that adds up what the ranks' own sums come to. */
-static bool add_totals(const struct across *across, struct value *values, struct ss_table *out)
+/* The totals: for each figure that adds up, the summary of the sums of the ranks. */
+static bool summary_add_totals(const struct rank_summary *across, struct rank_value *values,
+			       struct ss_table *out)
 {
-	struct across of = *across;
+	struct rank_summary of = *across;
 	struct ss_table sums;
-	struct row *rows;
+	struct summary_row *rows;
 	bool whole = ss_table_rank_sums(across->table, &sums);
 
-	rows = SS_ARENA_NEW(out->arena, struct row, (size_t)sums.row_count + 1);
+	rows = SS_ARENA_NEW(out->arena, struct summary_row, (size_t)sums.row_count + 1);
 	out->totals = SS_ARENA_NEW(out->arena, struct ss_cell, out->view->column_count);
 	whole = whole && rows && out->totals;
 	for (uint32_t i = 0; whole && i < sums.row_count; i++)
 		rows[i].number = i;
 	of.table = &sums;
 	if (whole && sums.row_count)
-		add_row(&of, rows, sums.row_count, values, out);
+		rank_summary_add_row(&of, rows, sums.row_count, values, out);
 	whole = whole && !out->failed;
 	if (whole && sums.row_count) {
 		for (uint32_t i = 0; i < out->view->column_count; i++)
@@ -410,13 +414,13 @@ static bool add_totals(const struct across *across, struct value *values, struct
 }
 
 /* Fills `out`, a table of the same view so far. */
-static bool compare(struct across *across, struct ss_table *out)
+static bool summarize_ranks(struct rank_summary *across, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
-	struct value *values = SS_ARENA_NEW(table->arena, struct value,
-					    (size_t)table->row_count + 1);
-	struct row *rows = sort_rows(across);
-	struct ss_view *view = list_figures(across) ? make_view(across, out) : NULL;
+	struct rank_value *values = SS_ARENA_NEW(table->arena, struct rank_value,
+						 (size_t)table->row_count + 1);
+	struct summary_row *rows = summary_sort_rows(across);
+	struct ss_view *view = summary_list_figures(across) ? summary_make_view(across, out) : NULL;
 
 	if (!values || !view || !rows || out->failed)
 		return false;
@@ -428,30 +432,30 @@ static bool compare(struct across *across, struct ss_table *out)
 	for (uint32_t from = 0, to; from < table->row_count; from = to) {
 		for (to = from + 1; to < table->row_count && rows[to].first == rows[from].first;)
 			to++;
-		add_row(across, rows + from, to - from, values, out);
+		rank_summary_add_row(across, rows + from, to - from, values, out);
 	}
-	if (table->view->sums && !across->medians && !add_totals(across, values, out))
+	if (table->view->sums && !across->medians && !summary_add_totals(across, values, out))
 		return false;
-	return order_rows(across, out) && !out->failed;
+	return summary_order_rows(across, out) && !out->failed;
 }
 
 bool ss_table_sum_up_ranks(const struct ss_table *table, struct ss_table *out)
 {
 	enum ss_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_column_role,
 						  table->view->column_count);
-	struct across across = { .table = table, .roles = roles };
+	struct rank_summary across = { .table = table, .roles = roles };
 
 	ss_table_init(out, table->view, table->arena);
 	for (uint32_t i = 1; roles && i < table->view->column_count; i++)
 		roles[i] = ss_column_role(table, i);
-	return roles && compare(&across, out);
+	return roles && summarize_ranks(&across, out);
 }
 
 bool ss_table_medians(const struct ss_table *table, const enum ss_column_role *roles,
 		      struct ss_table *out)
 {
-	struct across across = { .table = table, .roles = roles, .medians = true };
+	struct rank_summary across = { .table = table, .roles = roles, .medians = true };
 
 	ss_table_init(out, table->view, table->arena);
-	return compare(&across, out);
+	return summarize_ranks(&across, out);
 }

@@ -2,7 +2,7 @@
 /*
  * Two runs side by side.
  */
-#include "table/compare.h"
+#include "view/arrange.h"
 
 #include "support/support.h"
 

@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "table/arrange.h"
+#include "view/arrange.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -2,8 +2,7 @@
 /*
  * Totals: sums of the columns that a view declares, of all rows and of the ranks.
  */
-#include "table/rank_summary.h"
-#include "table/totals.h"
+#include "view/arrange.h"
 
 #include "support/support.h"
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrange.c - a merge sort of row numbers, and a matcher without recursion.
+ * arrange.c - filters, sorts and sums rows: a merge sort of row numbers, and a matcher without
+ * recursion.
  */
+#include "view/arrange.h"
+
 #include <string.h>
 
 #include "base/find_part.h"
 #include "base/text.h"
-#include "table/arrange.h"
-#include "table/rank_summary.h"
 
-/* Where each rank has one row there is nothing to cut of a rank. */
-static bool has_rank_of_several(const struct ss_table *table)
+/* If each rank has one row, there is nothing to cut. */
+static bool has_rank_with_rows(const struct ss_table *table)
 {
 	for (uint32_t i = 1; i < table->row_count; i++)
 		if (ss_table_same(table, 0, i, i - 1))
@@ -19,22 +20,22 @@ static bool has_rank_of_several(const struct ss_table *table)
 }
 
 /* Rows of one rank so far, and how many of them stay. */
-struct cut {
+struct rank_cut {
 	struct ss_cell rank;
 	uint32_t of_rank, top;
 };
 
-static bool is_same_rank(const struct ss_cell *a, const struct ss_cell *b)
+static bool cell_is_same_rank(const struct ss_cell *a, const struct ss_cell *b)
 {
 	return a->is_null == b->is_null && (a->is_null || a->value.integer == b->value.integer);
 }
 
-static bool is_before_cut(const struct ss_table *table, uint32_t row, void *context)
+static bool row_is_before_cut(const struct ss_table *table, uint32_t row, void *context)
 {
-	struct cut *cut = context;
+	struct rank_cut *cut = context;
 	struct ss_cell rank = ss_table_cell(table, row, 0);
 
-	if (row && !is_same_rank(&rank, &cut->rank))
+	if (row && !cell_is_same_rank(&rank, &cut->rank))
 		cut->of_rank = 0;
 	cut->rank = rank;
 	return cut->of_rank++ < cut->top;
@@ -42,18 +43,18 @@ static bool is_before_cut(const struct ss_table *table, uint32_t row, void *cont
 
 void ss_table_cut(struct ss_table *table, uint32_t top)
 {
-	struct cut cut = { .top = top };
+	struct rank_cut cut = { .top = top };
 	uint32_t count = table->row_count;
 
-	if (!has_rank_of_several(table))
+	if (!has_rank_with_rows(table))
 		return;
-	ss_table_filter(table, is_before_cut, &cut);
+	ss_table_filter(table, row_is_before_cut, &cut);
 	table->uncut_count = count;
 }
 
 /* --- matching ------------------------------------------------------------------ */
 
-/* Behind one letter: those that are not ASCII have more bytes than one. */
+/* The end of the character that begins here: UTF-8 has up to four bytes. */
 static const char *after_letter(const char *text, const char *end)
 {
 	for (text++; text < end && ((unsigned char)*text & 0xc0) == 0x80;)
@@ -61,8 +62,8 @@ static const char *after_letter(const char *text, const char *end)
 	return text;
 }
 
-/* After a '*' fails, only the last one has to be tried further on. */
-static bool has_form(const char *text, const char *end, const char *form)
+/* On a mismatch, only the last '*' has to take one more character. */
+static bool matches_wildcards(const char *text, const char *end, const char *form)
 {
 	const char *star = NULL, *retry = NULL;
 
@@ -88,20 +89,20 @@ static bool has_form(const char *text, const char *end, const char *form)
 	return !*form;
 }
 
-/* Longer forms are names that hold stars, as pointers do; a '?' in them is itself. */
+/* Longer patterns are names of C++ functions with pointers: a '?' in them is literal. */
 #define FORM_SHORT_MAX 256
 
-static bool begins_with(const char *text, const char *end, const char *part, size_t length)
+static bool begins_with_part(const char *text, const char *end, const char *part, size_t length)
 {
 	return (size_t)(end - text) >= length && ss_find_part(text, length, part, length);
 }
 
-/* The same for long ones, in linear time: what stands between stars is sought one by one. */
-static bool has_long_form(const char *text, const char *end, const char *form)
+/* The same in linear time: finds the parts between the stars one after the other. */
+static bool matches_long_wildcards(const char *text, const char *end, const char *form)
 {
 	size_t length = strcspn(form, "*");
 
-	if (!begins_with(text, end, form, length))
+	if (!begins_with_part(text, end, form, length))
 		return false;
 	text += length;
 	for (form += length; *form; form += length) {
@@ -110,7 +111,7 @@ static bool has_long_form(const char *text, const char *end, const char *form)
 		length = strcspn(++form, "*");
 		if (!form[length])
 			return (size_t)(end - text) >= length &&
-			       begins_with(end - length, end, form, length);
+			       begins_with_part(end - length, end, form, length);
 		found = ss_find_part(text, (size_t)(end - text), form, length);
 		if (!found)
 			return false;
@@ -125,30 +126,31 @@ bool ss_pattern_matches(const char *pattern, const char *text, size_t length)
 
 	if (!strpbrk(pattern, "*?"))
 		return ss_find_part(text, length, pattern, pattern_length) != NULL;
-	return pattern_length > FORM_SHORT_MAX ? has_long_form(text, text + length, pattern)
-					       : has_form(text, text + length, pattern);
+	return pattern_length > FORM_SHORT_MAX
+		       ? matches_long_wildcards(text, text + length, pattern)
+		       : matches_wildcards(text, text + length, pattern);
 }
 
-static bool is_searched(const struct ss_table *table, bool keys, uint32_t column)
+static bool column_is_searched(const struct ss_table *table, bool keys, uint32_t column)
 {
 	const struct ss_column *own = &table->view->columns[column];
 
 	return ss_column_has_names(own) && (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
 }
 
-struct search {
+struct row_search {
 	const char *pattern;
 	bool keys;
 };
 
-static bool matches(const struct ss_table *table, uint32_t row, void *context)
+static bool row_matches_pattern(const struct ss_table *table, uint32_t row, void *context)
 {
-	const struct search *search = context;
+	const struct row_search *search = context;
 
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		struct ss_cell cell;
 
-		if (!is_searched(table, search->keys, i))
+		if (!column_is_searched(table, search->keys, i))
 			continue;
 		cell = ss_table_cell(table, row, i);
 		if (!cell.is_null &&
@@ -158,29 +160,29 @@ static bool matches(const struct ss_table *table, uint32_t row, void *context)
 	return false;
 }
 
-static bool keep(struct ss_table *table, bool keys, const char *pattern)
+static bool keep_matching_rows(struct ss_table *table, bool keys, const char *pattern)
 {
-	struct search search = { pattern, keys };
+	struct row_search search = { pattern, keys };
 	bool searched = false;
 
 	for (uint32_t i = 0; i < table->view->column_count; i++)
-		searched |= is_searched(table, keys, i);
+		searched |= column_is_searched(table, keys, i);
 	if (searched)
-		ss_table_filter(table, matches, &search);
+		ss_table_filter(table, row_matches_pattern, &search);
 	return searched;
 }
 
 bool ss_table_keep(struct ss_table *table, const char *pattern)
 {
-	return keep(table, false, pattern);
+	return keep_matching_rows(table, false, pattern);
 }
 
 bool ss_table_keep_keys(struct ss_table *table, const char *pattern)
 {
-	return keep(table, true, pattern);
+	return keep_matching_rows(table, true, pattern);
 }
 
-static bool is_of_rank(const struct ss_table *table, uint32_t row, void *context)
+static bool row_is_of_rank(const struct ss_table *table, uint32_t row, void *context)
 {
 	const int64_t *rank = context;
 
@@ -189,17 +191,17 @@ static bool is_of_rank(const struct ss_table *table, uint32_t row, void *context
 
 void ss_table_keep_rank(struct ss_table *table, int64_t rank)
 {
-	ss_table_filter(table, is_of_rank, &rank);
+	ss_table_filter(table, row_is_of_rank, &rank);
 }
 
-struct on_device {
+struct device_filter {
 	const char *device;
 	uint32_t column;
 };
 
-static bool is_on_device(const struct ss_table *table, uint32_t row, void *context)
+static bool row_is_on_device(const struct ss_table *table, uint32_t row, void *context)
 {
-	const struct on_device *only = context;
+	const struct device_filter *only = context;
 	struct ss_cell cell = ss_table_cell(table, row, only->column);
 
 	return ss_cell_is_text(&cell, only->device);
@@ -208,13 +210,13 @@ static bool is_on_device(const struct ss_table *table, uint32_t row, void *conte
 void ss_table_keep_device(struct ss_table *table, const char *device)
 {
 	uint32_t columns = table->view->column_count;
-	struct on_device only = { device, 0 };
+	struct device_filter only = { device, 0 };
 
 	while (only.column < columns &&
 	       strcmp(table->view->columns[only.column].name, "device") != 0)
 		only.column++;
 	if (only.column < columns)
-		ss_table_filter(table, is_on_device, &only);
+		ss_table_filter(table, row_is_on_device, &only);
 }
 
 /* --- sorting ------------------------------------------------------------------- */
@@ -227,8 +229,8 @@ static bool is_named_without_unit(const struct ss_column *column, const char *na
 	return stem == strlen(name) && memcmp(column->name, name, stem) == 0;
 }
 
-static enum ss_status find_column(const struct ss_view *view, const char *name, uint32_t *out,
-				  struct ss_error *err)
+static enum ss_status sort_find_column(const struct ss_view *view, const char *name, uint32_t *out,
+				       struct ss_error *err)
 {
 	char list[400] = "";
 
@@ -244,14 +246,14 @@ static enum ss_status find_column(const struct ss_view *view, const char *name, 
 		       view->name, name, list);
 }
 
-struct order {
+struct row_order {
 	const struct ss_table *table;
 	const struct ss_column *column;
 	uint32_t index;
 	bool turned;
 };
 
-static int compare_texts(const struct ss_cells *cells, uint32_t a, uint32_t b)
+static int row_compare_texts(const struct ss_cells *cells, uint32_t a, uint32_t b)
 {
 	const struct ss_dictionary *texts = &cells->texts;
 	uint32_t x = (uint32_t)ss_cells_ids(cells)[a], y = (uint32_t)ss_cells_ids(cells)[b];
@@ -267,8 +269,8 @@ static int compare_texts(const struct ss_cells *cells, uint32_t a, uint32_t b)
 	return sign ? sign : (x_length > y_length) - (x_length < y_length);
 }
 
-/* Whether row b has to stand before row a. */
-static bool is_before(const struct order *order, uint32_t b, uint32_t a)
+/* Whether row b sorts before row a. */
+static bool row_is_before(const struct row_order *order, uint32_t b, uint32_t a)
 {
 	const struct ss_cells *cells = &order->table->cells[order->index];
 	bool b_null = ss_cells_is_null(cells, b), a_null = ss_cells_is_null(cells, a);
@@ -277,7 +279,7 @@ static bool is_before(const struct order *order, uint32_t b, uint32_t a)
 	if (a_null || b_null)
 		return a_null && !b_null;
 	if (cells->is_text) {
-		sign = compare_texts(cells, b, a);
+		sign = row_compare_texts(cells, b, a);
 	} else if (ss_column_has_fraction(order->column)) {
 		double x = ss_cells_numbers(cells)[b], y = ss_cells_numbers(cells)[a];
 
@@ -291,7 +293,8 @@ static bool is_before(const struct order *order, uint32_t b, uint32_t a)
 }
 
 /* Merges runs of `run` rows each. */
-static void merge_runs(const struct order *order, const uint32_t *from, uint32_t *to, uint32_t run)
+static void merge_row_runs(const struct row_order *order, const uint32_t *from, uint32_t *to,
+			   uint32_t run)
 {
 	uint32_t count = order->table->row_count;
 
@@ -302,15 +305,15 @@ static void merge_runs(const struct order *order, const uint32_t *from, uint32_t
 
 		for (uint32_t i = start; i < end; i++)
 			to[i] = right < end && (left == middle ||
-						is_before(order, from[right], from[left]))
+						row_is_before(order, from[right], from[left]))
 					? from[right++]
 					: from[left++];
 		start = end;
 	}
 }
 
-/* The numbers of the rows in their order; they lie in one half or the other of `rows`. */
-static uint32_t *sort_rows(const struct order *order, uint32_t *rows)
+/* The row numbers in sorted order: one of the halves of `rows`. */
+static uint32_t *sort_row_numbers(const struct row_order *order, uint32_t *rows)
 {
 	uint32_t count = order->table->row_count;
 	uint32_t *from = rows, *to = rows + count;
@@ -320,7 +323,7 @@ static uint32_t *sort_rows(const struct order *order, uint32_t *rows)
 	for (uint64_t run = 1; run < count; run *= 2) {
 		uint32_t *sorted = to;
 
-		merge_runs(order, from, to, (uint32_t)run);
+		merge_row_runs(order, from, to, (uint32_t)run);
 		to = from;
 		from = sorted;
 	}
@@ -329,15 +332,88 @@ static uint32_t *sort_rows(const struct order *order, uint32_t *rows)
 
 enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err)
 {
-	struct order order = { .table = table, .turned = column[0] == '-' };
+	struct row_order order = { .table = table, .turned = column[0] == '-' };
 	uint32_t *rows;
 
-	SS_TRY(find_column(table->view, column + order.turned, &order.index, err));
+	SS_TRY(sort_find_column(table->view, column + order.turned, &order.index, err));
 	if (!table->row_count)
 		return SS_OK;
 	order.column = &table->view->columns[order.index];
 	rows = SS_ARENA_NEW(table->arena, uint32_t, (size_t)table->row_count * 2 + 1);
-	if (!rows || !ss_table_gather(table, sort_rows(&order, rows)))
+	if (!rows || !ss_table_gather(table, sort_row_numbers(&order, rows)))
 		return ss_fail_memory(err, "the table");
 	return SS_OK;
+}
+
+/* --- totals --------------------------------------------------------------------------- */
+
+/* Columns of the table that add up; NULL: none. */
+static const char *columns_with_sums(const struct ss_table *table)
+{
+	const struct ss_view *view = table->view;
+
+	return view->nested & 1u << ss_view_group(view, table->group) ? NULL : view->sums;
+}
+
+/* Adds the row to the sums; nulls add nothing. */
+static void totals_add_row(const struct ss_table *table, struct ss_cell *sums, uint32_t row)
+{
+	const struct ss_view *view = table->view;
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		int64_t *sum = &sums[i].value.integer, more;
+
+		if (ss_table_is_null(table, row, i) ||
+		    !ss_view_lists(view->sums, view->columns[i].name))
+			continue;
+		if (sums[i].is_null) {
+			sums[i] = ss_table_cell(table, row, i);
+		} else if (ss_column_has_fraction(&view->columns[i])) {
+			sums[i].value.number += ss_table_number(table, row, i);
+		} else {
+			more = ss_table_int(table, row, i);
+			if (__builtin_add_overflow(*sum, more, sum))
+				*sum = more > 0 ? INT64_MAX : INT64_MIN;
+		}
+	}
+}
+
+static struct ss_cell *totals_make_empty(const struct ss_table *table)
+{
+	struct ss_cell *sums = SS_ARENA_NEW(table->arena, struct ss_cell,
+					    table->view->column_count);
+
+	for (uint32_t i = 0; sums && i < table->view->column_count; i++)
+		sums[i].is_null = true;
+	return sums;
+}
+
+bool ss_table_add_up(struct ss_table *table)
+{
+	if (!columns_with_sums(table) || !table->row_count)
+		return true;
+	table->totals = totals_make_empty(table);
+	for (uint32_t i = 0; table->totals && i < table->row_count; i++)
+		totals_add_row(table, table->totals, i);
+	return table->totals;
+}
+
+bool ss_table_rank_sums(const struct ss_table *table, struct ss_table *out)
+{
+	ss_table_init(out, table->view, table->arena);
+	for (uint32_t from = 0, to; columns_with_sums(table) && from < table->row_count;
+	     from = to) {
+		struct ss_cell *sums = totals_make_empty(table);
+
+		if (!sums)
+			return false;
+		for (to = from; to < table->row_count && ss_table_same(table, 0, from, to); to++)
+			totals_add_row(table, sums, to);
+		out->rank = ss_table_is_null(table, from, 0) ? -1 : ss_table_int(table, from, 0);
+		ss_row_begin(out);
+		for (uint32_t i = 1; i < table->view->column_count; i++)
+			ss_row_cell(out, &sums[i]);
+		ss_row_end(out);
+	}
+	return !out->failed;
 }

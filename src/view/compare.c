@@ -2,46 +2,45 @@
 /*
  * compare.c - joins the rows of two tables by a hash of what they are about.
  */
-#include "table/compare.h"
+#include "view/arrange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "table/rank_summary.h"
 
 /* Of each figure: both runs, and the change. */
 #define FIGURE_COLUMNS 3
 
-struct row {
+struct compared_row {
 	uint64_t hash;
 	uint32_t number; /* in its table */
 	uint32_t run;    /* 0, 1 */
-	uint32_t nth;    /* of the rows of its run that are about the same */
+	uint32_t nth;    /* among the rows of its run with equal keys */
 };
 
-struct pair {
-	uint32_t rows[2]; /* of each run; SS_NO_ROW: it is not there */
+struct row_pair {
+	uint32_t rows[2]; /* of each run; SS_NO_ROW: the run has none */
 	uint32_t first;   /* number among the rows of both, to break ties */
 	double weight;    /* size of the change in the main column */
 };
 
-struct versus {
-	const struct ss_view *view; /* that both have now */
+struct run_pair {
+	const struct ss_view *view; /* of both tables */
 	const struct ss_table *runs[2];
 	enum ss_column_role *roles;
-	uint32_t main; /* column; UINT32_MAX: there is no figure */
+	uint32_t main; /* column; UINT32_MAX: no figure */
 };
 
 /* --- what the columns are -------------------------------------------------------------- */
 
-/* The rank is not what a row is about, but in views of all ranks. */
-static bool has_rank(const struct ss_view *view)
+/* In views of one rank, the rank does not say what a row is about. */
+static bool rows_have_rank(const struct ss_view *view)
 {
 	return !view->rankless && !ss_view_of_job(view);
 }
 
-static bool is_empty(const struct ss_table *table, uint32_t column)
+static bool column_is_null(const struct ss_table *table, uint32_t column)
 {
 	for (uint32_t i = 0; i < table->row_count; i++)
 		if (!ss_table_is_null(table, i, column))
@@ -49,8 +48,8 @@ static bool is_empty(const struct ss_table *table, uint32_t column)
 	return true;
 }
 
-static void find_roles(const struct ss_table *a, const struct ss_table *b,
-		       enum ss_column_role *roles)
+static void compare_find_roles(const struct ss_table *a, const struct ss_table *b,
+			       enum ss_column_role *roles)
 {
 	for (uint32_t i = 0; i < a->view->column_count; i++) {
 		enum ss_column_role role = ss_column_role(a, i);
@@ -61,8 +60,9 @@ static void find_roles(const struct ss_table *a, const struct ss_table *b,
 	}
 	if (a->view->rankless)
 		return;
-	roles[0] = has_rank(a->view) || (is_empty(a, 0) && is_empty(b, 0)) ? SS_ROLE_NONE
-									   : SS_ROLE_KEY;
+	roles[0] = rows_have_rank(a->view) || (column_is_null(a, 0) && column_is_null(b, 0))
+			   ? SS_ROLE_NONE
+			   : SS_ROLE_KEY;
 }
 
 static bool has_several_ranks(const struct ss_table *table)
@@ -73,23 +73,25 @@ static bool has_several_ranks(const struct ss_table *table)
 	return false;
 }
 
-static bool is_shown(const struct versus *versus, uint32_t column)
+static bool figure_is_shown(const struct run_pair *versus, uint32_t column)
 {
 	return versus->roles[column] == SS_ROLE_FIGURE &&
 	       !(versus->view->columns[column].flags & SS_COLUMN_DETAIL) &&
-	       !(is_empty(versus->runs[0], column) && is_empty(versus->runs[1], column));
+	       !(column_is_null(versus->runs[0], column) &&
+		 column_is_null(versus->runs[1], column));
 }
 
-/* The first time that is shown; else the first figure that is. */
-static uint32_t find_main(const struct versus *versus)
+/* The first time that is shown, else the first figure. */
+static uint32_t find_main_figure(const struct run_pair *versus)
 {
 	uint32_t main = UINT32_MAX;
 
 	for (uint32_t i = versus->view->column_count; i-- > 0;) {
 		bool is_time = versus->view->columns[i].type == SS_COLUMN_NS;
 
-		if (is_shown(versus, i) && (main == UINT32_MAX || is_time ||
-					    versus->view->columns[main].type != SS_COLUMN_NS))
+		if (figure_is_shown(versus, i) &&
+		    (main == UINT32_MAX || is_time ||
+		     versus->view->columns[main].type != SS_COLUMN_NS))
 			main = i;
 	}
 	return main;
@@ -98,28 +100,28 @@ static uint32_t find_main(const struct versus *versus)
 /* --- the view -------------------------------------------------------------------------- */
 
 /* "total_ns" and "change" make "total_change_ns": the unit stays last. */
-static const char *column_name(struct ss_table *out, const char *name, const char *what)
+static const char *diff_column_name(struct ss_table *out, const char *name, const char *what)
 {
 	size_t stem = ss_column_stem(name);
 
 	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
 }
 
-static void add_figure(struct ss_table *out, struct ss_column *columns,
-		       const struct ss_column *from, bool shown)
+static void diff_add_columns(struct ss_table *out, struct ss_column *columns,
+			     const struct ss_column *from, bool shown)
 {
 	static const char *const what[] = { "a", "b", "change" };
 	static const char *const about[] = { "first run", "second run", "second minus first" };
 
 	for (uint32_t i = 0; i < FIGURE_COLUMNS; i++)
-		columns[i] = (struct ss_column){ column_name(out, from->name, what[i]), from->type,
-						 ss_table_print(out, "%s: %s", about[i],
-								from->about),
-						 shown ? 0 : SS_COLUMN_DETAIL };
+		columns[i] =
+			(struct ss_column){ diff_column_name(out, from->name, what[i]), from->type,
+					    ss_table_print(out, "%s: %s", about[i], from->about),
+					    shown ? 0 : SS_COLUMN_DETAIL };
 }
 
 /* NULL: no memory. */
-static struct ss_view *make_view(const struct versus *versus, struct ss_table *out)
+static struct ss_view *diff_make_view(const struct run_pair *versus, struct ss_table *out)
 {
 	const struct ss_view *from = versus->view;
 	struct ss_view *view = SS_ARENA_NEW(out->arena, struct ss_view, 1);
@@ -137,8 +139,9 @@ static struct ss_view *make_view(const struct versus *versus, struct ss_table *o
 	for (uint32_t i = 0; i < from->column_count; i++) {
 		if (versus->roles[i] != SS_ROLE_FIGURE)
 			continue;
-		/* a terminal has no room for more than one beside what rows are about */
-		add_figure(out, &columns[view->column_count], &from->columns[i], i == versus->main);
+		/* a terminal has space for one figure beside the keys */
+		diff_add_columns(out, &columns[view->column_count], &from->columns[i],
+				 i == versus->main);
 		view->column_count += FIGURE_COLUMNS;
 	}
 	view->columns = columns;
@@ -148,9 +151,9 @@ static struct ss_view *make_view(const struct versus *versus, struct ss_table *o
 
 /* --- rows ------------------------------------------------------------------------------ */
 
-static int by_hash(const void *a, const void *b)
+static int compared_row_by_hash(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct compared_row *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -159,10 +162,10 @@ static int by_hash(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Rows that are about the same stand together, the first of both runs, then the second ... */
-static int by_turn(const void *a, const void *b)
+/* Rows with equal keys stand together: the first of both runs, then the second ... */
+static int compared_row_by_nth(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct compared_row *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -171,28 +174,32 @@ static int by_turn(const void *a, const void *b)
 	return x->run < y->run ? -1 : x->run > y->run;
 }
 
-static struct row *sort_rows(const struct versus *versus, struct ss_arena *arena, uint32_t *count)
+/* All rows of both runs, those to be paired side by side; NULL: no memory. */
+static struct compared_row *compare_sort_rows(const struct run_pair *versus, struct ss_arena *arena,
+					      uint32_t *count)
 {
 	size_t all = (size_t)versus->runs[0]->row_count + versus->runs[1]->row_count;
-	struct row *rows = all < UINT32_MAX ? SS_ARENA_NEW(arena, struct row, all + 1) : NULL;
+	struct compared_row *rows = all < UINT32_MAX
+					    ? SS_ARENA_NEW(arena, struct compared_row, all + 1)
+					    : NULL;
 
 	*count = 0;
 	for (uint32_t run = 0; rows && run < 2; run++)
 		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++)
-			rows[(*count)++] = (struct row){
+			rows[(*count)++] = (struct compared_row){
 				ss_row_hash(versus->runs[run], versus->roles, 0, i), i, run, 0
 			};
 	if (!rows)
 		return NULL;
-	qsort(rows, *count, sizeof(*rows), by_hash);
+	qsort(rows, *count, sizeof(*rows), compared_row_by_hash);
 	for (uint32_t i = 1; i < *count; i++)
 		if (rows[i].hash == rows[i - 1].hash && rows[i].run == rows[i - 1].run)
 			rows[i].nth = rows[i - 1].nth + 1;
-	qsort(rows, *count, sizeof(*rows), by_turn);
+	qsort(rows, *count, sizeof(*rows), compared_row_by_nth);
 	return rows;
 }
 
-static double number_of(const struct ss_column *column, const struct ss_cell *cell)
+static double cell_as_number(const struct ss_column *column, const struct ss_cell *cell)
 {
 	if (cell->is_null)
 		return 0;
@@ -200,15 +207,15 @@ static double number_of(const struct ss_column *column, const struct ss_cell *ce
 }
 
 /* The cell of a column in a run: null where the run has no such row. */
-static struct ss_cell cell_of(const struct versus *versus, const struct pair *pair, uint32_t run,
-			      uint32_t column)
+static struct ss_cell pair_cell(const struct run_pair *versus, const struct row_pair *pair,
+				uint32_t run, uint32_t column)
 {
 	return pair->rows[run] == SS_NO_ROW
 		       ? (struct ss_cell){ .is_null = true }
 		       : ss_table_cell(versus->runs[run], pair->rows[run], column);
 }
 
-static void weigh(const struct versus *versus, struct pair *pair)
+static void pair_weigh(const struct run_pair *versus, struct row_pair *pair)
 {
 	const struct ss_column *column;
 	struct ss_cell a, b;
@@ -216,33 +223,36 @@ static void weigh(const struct versus *versus, struct pair *pair)
 	if (versus->main == UINT32_MAX)
 		return;
 	column = &versus->view->columns[versus->main];
-	a = cell_of(versus, pair, 0, versus->main);
-	b = cell_of(versus, pair, 1, versus->main);
-	pair->weight = number_of(column, &b) - number_of(column, &a);
+	a = pair_cell(versus, pair, 0, versus->main);
+	b = pair_cell(versus, pair, 1, versus->main);
+	pair->weight = cell_as_number(column, &b) - cell_as_number(column, &a);
 	if (pair->weight < 0)
 		pair->weight = -pair->weight;
 }
 
-static int by_weight(const void *a, const void *b)
+static int pair_by_weight(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct row_pair *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static struct pair *make_pairs(const struct versus *versus, struct ss_arena *arena, uint32_t *count)
+/* Pairs the rows, the largest change of the main figure first; NULL: no memory. */
+static struct row_pair *compare_make_pairs(const struct run_pair *versus, struct ss_arena *arena,
+					   uint32_t *count)
 {
 	uint32_t rows_count;
-	struct row *rows = sort_rows(versus, arena, &rows_count);
-	struct pair *pairs = rows ? SS_ARENA_NEW(arena, struct pair, (size_t)rows_count + 1) : NULL;
+	struct compared_row *rows = compare_sort_rows(versus, arena, &rows_count);
+	struct row_pair *pairs = rows ? SS_ARENA_NEW(arena, struct row_pair, (size_t)rows_count + 1)
+				      : NULL;
 
 	*count = 0;
 	for (uint32_t i = 0; pairs && i < rows_count; i++) {
-		const struct row *row = &rows[i];
+		const struct compared_row *row = &rows[i];
 		bool meets = i && row->hash == rows[i - 1].hash && row->nth == rows[i - 1].nth;
-		struct pair *pair = meets ? &pairs[*count - 1] : &pairs[(*count)++];
+		struct row_pair *pair = meets ? &pairs[*count - 1] : &pairs[(*count)++];
 
 		if (!meets) {
 			pair->first = row->number + (row->run ? versus->runs[0]->row_count : 0);
@@ -251,37 +261,38 @@ static struct pair *make_pairs(const struct versus *versus, struct ss_arena *are
 		pair->rows[row->run] = row->number;
 	}
 	for (uint32_t i = 0; pairs && i < *count; i++)
-		weigh(versus, &pairs[i]);
+		pair_weigh(versus, &pairs[i]);
 	if (pairs)
-		qsort(pairs, *count, sizeof(*pairs), by_weight);
+		qsort(pairs, *count, sizeof(*pairs), pair_by_weight);
 	return pairs;
 }
 
 /* --- cells ----------------------------------------------------------------------------- */
 
-/* Less what fits no longer. */
-static int64_t difference(int64_t a, int64_t b)
+/* b - a, saturated. */
+static int64_t difference_saturated(int64_t a, int64_t b)
 {
 	if (a < 0 ? b > INT64_MAX + a : b < INT64_MIN + a)
 		return a < 0 ? INT64_MAX : INT64_MIN;
 	return b - a;
 }
 
-static void put_change(struct ss_table *out, const struct ss_column *column,
-		       const struct ss_cell *a, const struct ss_cell *b, bool is_main)
+static void diff_put_change(struct ss_table *out, const struct ss_column *column,
+			    const struct ss_cell *a, const struct ss_cell *b, bool is_main)
 {
 	bool has_a = !a->is_null, has_b = !b->is_null;
 
 	if (!(has_a && has_b) && !(is_main && (has_a || has_b)))
 		ss_row_null(out);
 	else if (ss_column_has_fraction(column))
-		ss_row_number(out, number_of(column, b) - number_of(column, a));
+		ss_row_number(out, cell_as_number(column, b) - cell_as_number(column, a));
 	else
-		ss_row_int(out,
-			   difference(has_a ? a->value.integer : 0, has_b ? b->value.integer : 0));
+		ss_row_int(out, difference_saturated(has_a ? a->value.integer : 0,
+						     has_b ? b->value.integer : 0));
 }
 
-static void add_row(const struct versus *versus, const struct pair *pair, struct ss_table *out)
+static void diff_add_row(const struct run_pair *versus, const struct row_pair *pair,
+			 struct ss_table *out)
 {
 	const struct ss_view *view = versus->view;
 	uint32_t run = pair->rows[0] == SS_NO_ROW;
@@ -289,7 +300,7 @@ static void add_row(const struct versus *versus, const struct pair *pair, struct
 	ss_row_begin(out);
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (versus->roles[i] == SS_ROLE_KEY) {
-			struct ss_cell key = cell_of(versus, pair, run, i);
+			struct ss_cell key = pair_cell(versus, pair, run, i);
 
 			ss_row_cell(out, &key);
 		}
@@ -298,17 +309,17 @@ static void add_row(const struct versus *versus, const struct pair *pair, struct
 
 		if (versus->roles[i] != SS_ROLE_FIGURE)
 			continue;
-		a = cell_of(versus, pair, 0, i);
-		b = cell_of(versus, pair, 1, i);
+		a = pair_cell(versus, pair, 0, i);
+		b = pair_cell(versus, pair, 1, i);
 		ss_row_cell(out, &a);
 		ss_row_cell(out, &b);
-		put_change(out, &view->columns[i], &a, &b, i == versus->main);
+		diff_put_change(out, &view->columns[i], &a, &b, i == versus->main);
 	}
 	ss_row_end(out);
 }
 
-/* Sentences of both, each once. */
-static void add_notes(const struct ss_table *from, struct ss_table *out)
+/* Adds the notes that `out` does not have yet. */
+static void diff_add_notes(const struct ss_table *from, struct ss_table *out)
 {
 	for (uint32_t i = 0; i < from->note_count; i++) {
 		bool known = out->note_count == SS_NOTES_MAX;
@@ -320,30 +331,30 @@ static void add_notes(const struct ss_table *from, struct ss_table *out)
 	}
 }
 
-static bool join(struct versus *versus, struct ss_table *out)
+static bool compare_runs(struct run_pair *versus, struct ss_table *out)
 {
 	const struct ss_view *view;
-	struct pair *pairs;
+	struct row_pair *pairs;
 	uint32_t count;
 
-	versus->main = find_main(versus);
-	pairs = make_pairs(versus, out->arena, &count);
-	view = make_view(versus, out);
+	versus->main = find_main_figure(versus);
+	pairs = compare_make_pairs(versus, out->arena, &count);
+	view = diff_make_view(versus, out);
 	if (!pairs || !view || out->failed)
 		return false;
 	out->view = view;
 	out->group = versus->runs[0]->group;
 	for (uint32_t i = 0; i < count; i++)
-		add_row(versus, &pairs[i], out);
-	add_notes(versus->runs[0], out);
-	add_notes(versus->runs[1], out);
+		diff_add_row(versus, &pairs[i], out);
+	diff_add_notes(versus->runs[0], out);
+	diff_add_notes(versus->runs[1], out);
 	return !out->failed;
 }
 
 /* The roles of a table of medians: keys first, then figures. */
-static enum ss_column_role *roles_of_medians(const struct ss_table *table,
-					     const enum ss_column_role *roles,
-					     const struct ss_view *medians)
+static enum ss_column_role *median_roles(const struct ss_table *table,
+					 const enum ss_column_role *roles,
+					 const struct ss_view *medians)
 {
 	enum ss_column_role *out = SS_ARENA_NEW(table->arena, enum ss_column_role,
 						medians->column_count + 1);
@@ -356,18 +367,18 @@ static enum ss_column_role *roles_of_medians(const struct ss_table *table,
 	return out;
 }
 
-/* Several ranks: their medians. */
-static bool join_medians(const struct ss_table *a, const struct ss_table *b,
-			 const enum ss_column_role *roles, struct ss_table *out)
+/* Of several ranks, the medians are compared. */
+static bool compare_medians(const struct ss_table *a, const struct ss_table *b,
+			    const enum ss_column_role *roles, struct ss_table *out)
 {
 	struct ss_table medians[2] = { 0 };
-	struct versus versus = { .runs = { &medians[0], &medians[1] } };
+	struct run_pair versus = { .runs = { &medians[0], &medians[1] } };
 	bool whole = ss_table_medians(a, roles, &medians[0]) &&
 		     ss_table_medians(b, roles, &medians[1]);
 
 	versus.view = medians[0].view;
-	versus.roles = whole ? roles_of_medians(a, roles, versus.view) : NULL;
-	whole = versus.roles && join(&versus, out);
+	versus.roles = whole ? median_roles(a, roles, versus.view) : NULL;
+	whole = versus.roles && compare_runs(&versus, out);
 	ss_table_release(&medians[0]);
 	ss_table_release(&medians[1]);
 	return whole;
@@ -375,15 +386,15 @@ static bool join_medians(const struct ss_table *a, const struct ss_table *b,
 
 bool ss_table_compare(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
 {
-	struct versus versus = { .view = a->view, .runs = { a, b } };
+	struct run_pair versus = { .view = a->view, .runs = { a, b } };
 
 	assert(a->view == b->view);
 	ss_table_init(out, a->view, a->arena);
 	versus.roles = SS_ARENA_NEW(a->arena, enum ss_column_role, a->view->column_count + 1);
 	if (!versus.roles)
 		return false;
-	find_roles(a, b, versus.roles);
-	if (has_rank(a->view) && (has_several_ranks(a) || has_several_ranks(b)))
-		return join_medians(a, b, versus.roles, out);
-	return join(&versus, out);
+	compare_find_roles(a, b, versus.roles);
+	if (rows_have_rank(a->view) && (has_several_ranks(a) || has_several_ranks(b)))
+		return compare_medians(a, b, versus.roles, out);
+	return compare_runs(&versus, out);
 }

@@ -3,7 +3,7 @@
  * The ranks' figures side by side.
  */
 #include "analyze/facts.h"
-#include "table/rank_summary.h"
+#include "view/arrange.h"
 
 #include "support/support.h"
 

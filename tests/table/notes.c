@@ -4,8 +4,8 @@
  */
 #include "support/support.h"
 
-#include "table/range.h"
-#include "table/view.h"
+#include "table/table.h"
+#include "view/view.h"
 
 static const struct {
 	const char *what, *a, *b, *both; /* both: NULL when they are not alike */
