@@ -21,7 +21,7 @@ static const struct {
 	{ SS_DOUBT_DAMAGED, SS_CONFIDENCE_LOW, "the trace file is damaged" },
 };
 
-static void limit(struct ss_finding *finding, const struct ss_job_file *file)
+static void finding_limit_by_file(struct ss_finding *finding, const struct ss_job_file *file)
 {
 	/* what is about memory needs neither calls nor what the GPU ran */
 	bool is_timed = !finding->is_timeless;
@@ -41,8 +41,8 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 		}
 }
 
-static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-			  struct ss_finding *finding)
+static void finding_limit_confidence(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				     struct ss_finding *finding)
 {
 	if (finding->is_of_snapshots) {
 		if (diagnosis->cut_snapshots && finding->confidence > SS_CONFIDENCE_MEDIUM) {
@@ -52,14 +52,14 @@ static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *j
 		return;
 	}
 	if (finding->rank != SS_NO_ROW)
-		limit(finding, &job->files[diagnosis->files[finding->rank]]);
+		finding_limit_by_file(finding, &job->files[diagnosis->files[finding->rank]]);
 	for (uint32_t i = 0; i < finding->rank_count; i++)
-		limit(finding, &job->files[diagnosis->files[finding->ranks[i]]]);
+		finding_limit_by_file(finding, &job->files[diagnosis->files[finding->ranks[i]]]);
 }
 
 /* --- what to record ------------------------------------------------------------------ */
 
-enum flag { FLAG_STACKS, FLAG_SHAPES, FLAG_MEMORY, FLAG_DEVICE, FLAGS };
+enum profiler_flag { FLAG_STACKS, FLAG_SHAPES, FLAG_MEMORY, FLAG_DEVICE, FLAGS };
 
 static const char *const names[FLAGS] = {
 	[FLAG_STACKS] = "with_stack=True",
@@ -69,8 +69,8 @@ static const char *const names[FLAGS] = {
 };
 
 /* What the file of one of the finding's ranks was recorded without. */
-static void find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		       const struct ss_finding *finding, bool *lacks)
+static void finding_find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job *job,
+			       const struct ss_finding *finding, bool *lacks)
 {
 	for (uint32_t i = 0; i < finding->rank_count; i++) {
 		const struct ss_job_file *file = &job->files[diagnosis->files[finding->ranks[i]]];
@@ -83,7 +83,7 @@ static void find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job
 }
 
 /* A clause that names flags, all of which were on. A longer recording may help all the same. */
-static bool is_there(const char *clause, size_t length, const bool *lacks)
+static bool clause_is_recorded(const char *clause, size_t length, const bool *lacks)
 {
 	bool is_named = false;
 
@@ -97,8 +97,8 @@ static bool is_there(const char *clause, size_t length, const bool *lacks)
 }
 
 /* The clauses of "a; b" that ask for something; NULL: none, or no memory. */
-static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena *arena,
-			   bool *is_whole)
+static const char *clauses_that_ask(const char *surer, const bool *lacks, struct ss_arena *arena,
+				    bool *is_whole)
 {
 	static const char between[] = "; ";
 	struct ss_text kept = { 0 };
@@ -108,7 +108,7 @@ static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena
 		const char *end = strstr(clause, between);
 		size_t length = end ? (size_t)(end - clause) : strlen(clause);
 
-		if (!is_there(clause, length, lacks)) {
+		if (!clause_is_recorded(clause, length, lacks)) {
 			ss_text_add_string(&kept, kept.length ? between : "");
 			ss_text_add(&kept, clause, length);
 		}
@@ -122,28 +122,29 @@ static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena
 }
 
 /* Where the fix ends: before a last line that asks for what is there. */
-static size_t fix_length(const char *fix, const bool *lacks)
+static size_t fix_length_needed(const char *fix, const bool *lacks)
 {
 	const char *last = strrchr(fix, '\n');
 	size_t length = strlen(fix);
 
-	if (last && last[1] == '#' && is_there(last + 1, strlen(last + 1), lacks))
+	if (last && last[1] == '#' && clause_is_recorded(last + 1, strlen(last + 1), lacks))
 		length = (size_t)(last - fix);
 	return length;
 }
 
-static bool ask(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		struct ss_finding *finding)
+static bool finding_ask_for_lacking(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				    struct ss_finding *finding)
 {
 	bool lacks[FLAGS] = { false }, is_whole = true;
 	size_t length;
 
 	if (finding->is_of_snapshots || !finding->rank_count)
 		return true;
-	find_lacks(diagnosis, job, finding, lacks);
+	finding_find_lacks(diagnosis, job, finding, lacks);
 	if (finding->surer)
-		finding->surer = ask_for(finding->surer, lacks, &diagnosis->arena, &is_whole);
-	length = fix_length(finding->fix, lacks);
+		finding->surer = clauses_that_ask(finding->surer, lacks, &diagnosis->arena,
+						  &is_whole);
+	length = fix_length_needed(finding->fix, lacks);
 	if (finding->fix[length])
 		finding->fix = ss_arena_copy(&diagnosis->arena, finding->fix, length);
 	return is_whole && finding->fix;
@@ -151,8 +152,10 @@ static bool ask(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 
 /* --- all of it ----------------------------------------------------------------------- */
 
-enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-				  const struct ss_diagnose_options *options, struct ss_error *err)
+enum ss_status ss_diagnosis_limit_confidence(struct ss_diagnosis *diagnosis,
+					     const struct ss_job *job,
+					     const struct ss_diagnose_options *options,
+					     struct ss_error *err)
 {
 	uint32_t *digests = SS_ARENA_NEW(&diagnosis->arena, uint32_t,
 					 (size_t)diagnosis->rank_count + 1);
@@ -165,8 +168,8 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 	diagnosis->is_blind = ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE) ||
 			      ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
-		limit_finding(diagnosis, job, diagnosis->found[i]);
-		if (!ask(diagnosis, job, diagnosis->found[i]))
+		finding_limit_confidence(diagnosis, job, diagnosis->found[i]);
+		if (!finding_ask_for_lacking(diagnosis, job, diagnosis->found[i]))
 			return ss_fail_memory(err, "what to record");
 	}
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++)

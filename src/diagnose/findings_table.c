@@ -52,7 +52,7 @@ void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 }
 
 /* That of a snapshot is where the memory is made; else that of the heaviest evidence. */
-static const char *line_of(const struct ss_finding *finding)
+static const char *finding_source_line(const struct ss_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++)
 		if (finding->evidence[i].snapshot && finding->evidence[i].line)
@@ -60,8 +60,8 @@ static const char *line_of(const struct ss_finding *finding)
 	return finding->evidence_count ? finding->evidence[0].line : NULL;
 }
 
-static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		    struct ss_table *out)
+static void findings_add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			     struct ss_table *out)
 {
 	const struct ss_evidence *first = finding->evidence_count ? finding->evidence : NULL;
 	char ranks[64];
@@ -86,7 +86,7 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 	ss_row_text(out, ss_confidence_name(finding->confidence));
 	ss_row_text(out, finding->reason);
 	ss_row_text(out, first ? first->text : NULL);
-	ss_row_text(out, line_of(finding));
+	ss_row_text(out, finding_source_line(finding));
 	ss_row_text(out, finding->fix);
 	ss_row_end(out);
 }
@@ -96,6 +96,6 @@ bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *a
 {
 	ss_table_init(out, &ss_findings_view, arena);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-		add_row(diagnosis, diagnosis->findings[i], out);
+		findings_add_row(diagnosis, diagnosis->findings[i], out);
 	return !out->failed;
 }

@@ -4,12 +4,12 @@
  */
 #include "diagnose/gpu_use.h"
 
-struct sums {
+struct gpu_use_sums {
 	double step_ns, compute_ns, communication_ns, copies_ns;
 	double idle_ns[SS_IDLE_CAUSES];
 };
 
-static void sum_steps(struct sums *sums, const struct ss_digest *digest)
+static void gpu_use_sum_steps(struct gpu_use_sums *sums, const struct ss_digest *digest)
 {
 	for (uint32_t i = 0; i < digest->step_count; i++) {
 		const struct ss_rank_step *step = &digest->steps[i];
@@ -23,7 +23,8 @@ static void sum_steps(struct sums *sums, const struct ss_digest *digest)
 	}
 }
 
-static void add_rank(struct ss_gpu_use *use, const struct sums *sums, double *causes)
+static void gpu_use_add_rank(struct ss_gpu_use *use, const struct gpu_use_sums *sums,
+			     double *causes)
 {
 	double compute = sums->compute_ns / sums->step_ns;
 	double communication = sums->communication_ns / sums->step_ns;
@@ -50,11 +51,11 @@ void ss_gpu_use_measure(struct ss_gpu_use *out, const struct ss_job *job, const 
 	*out = (struct ss_gpu_use){ .cause = SS_IDLE_UNKNOWN };
 	for (uint32_t i = 0; i < rank_count; i++) {
 		const struct ss_digest *digest = &job->digests[ranks[i]];
-		struct sums sums = { 0 };
+		struct gpu_use_sums sums = { 0 };
 
-		sum_steps(&sums, digest);
+		gpu_use_sum_steps(&sums, digest);
 		if (digest->device >= 0 && sums.step_ns > 0)
-			add_rank(out, &sums, causes);
+			gpu_use_add_rank(out, &sums, causes);
 	}
 	if (!out->rank_count)
 		return;

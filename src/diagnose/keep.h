@@ -17,13 +17,13 @@ struct ss_kept_rank {
 };
 
 /* The same of a snapshot of memory. */
-struct ss_kept_memory {
+struct ss_snapshot_summary {
 	struct ss_memory *memory;
 	struct ss_arena arena;
 	struct ss_snapshot_findings exam; /* its findings have numbers of devices, and no devices */
 };
 
-/* Makes a struct ss_kept_rank of each trace of a job, and a struct ss_kept_memory of snapshots. */
+/* Makes a struct ss_kept_rank of each trace, and a struct ss_snapshot_summary of each snapshot. */
 extern const struct ss_job_keeper ss_diagnose_keeper;
 
 /* The same for traces that are only written as digests: their graphs are not packed. */

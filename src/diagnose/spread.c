@@ -14,7 +14,7 @@
 #define STEPS_MIN 3
 
 /* `values` has room for one of each step. */
-static int64_t median_part(const struct ss_step_means *steps, int part, int64_t *values)
+static int64_t step_median_part(const struct ss_step_means *steps, int part, int64_t *values)
 {
 	for (uint32_t i = 0; i < steps->count; i++)
 		values[i] = part < 0 ? steps->items[i].dur_ns : steps->items[i].part_ns[part];
@@ -22,7 +22,7 @@ static int64_t median_part(const struct ss_step_means *steps, int part, int64_t 
 }
 
 /* Keeps the longest, the longest first. */
-static void keep_outlier(struct ss_spread *out, const struct ss_outlier *outlier)
+static void spread_keep_outlier(struct ss_spread *out, const struct ss_outlier *outlier)
 {
 	uint32_t at = out->outlier_count < SS_OUTLIERS_SHOWN ? out->outlier_count
 							     : SS_OUTLIERS_SHOWN;
@@ -37,8 +37,8 @@ static void keep_outlier(struct ss_spread *out, const struct ss_outlier *outlier
 		out->outliers[at] = *outlier;
 }
 
-static void find_outliers(struct ss_spread *out, const struct ss_step_means *steps,
-			  const int64_t *medians)
+static void spread_find_outliers(struct ss_spread *out, const struct ss_step_means *steps,
+				 const int64_t *medians)
 {
 	for (uint32_t i = 0; i < steps->count; i++) {
 		const struct ss_step_mean *step = &steps->items[i];
@@ -54,16 +54,17 @@ static void find_outliers(struct ss_spread *out, const struct ss_step_means *ste
 				outlier.cause_ns = step->part_ns[part] - medians[part];
 				outlier.cause = ss_step_part_name(part);
 			}
-		keep_outlier(out, &outlier);
+		spread_keep_outlier(out, &outlier);
 	}
 }
 
-static void measure(struct ss_spread *out, struct ss_step_means *steps, int64_t *values)
+static void spread_measure_steps(struct ss_spread *out, struct ss_step_means *steps,
+				 int64_t *values)
 {
 	int64_t medians[SS_STEP_PARTS];
 	uint32_t count = steps->count, tenth = count / 10;
 
-	out->median_ns = median_part(steps, -1, values);
+	out->median_ns = step_median_part(steps, -1, values);
 	out->min_ns = ss_value_at(values, count, 0);
 	out->max_ns = ss_value_at(values, count, count - 1);
 	out->p10_ns = ss_value_at(values, count, tenth);
@@ -72,8 +73,8 @@ static void measure(struct ss_spread *out, struct ss_step_means *steps, int64_t 
 	out->is_uneven = (double)(out->max_ns - out->min_ns) >
 			 UNEVEN_SHARE * (double)out->median_ns;
 	for (int part = 0; part < SS_STEP_PARTS; part++)
-		medians[part] = median_part(steps, part, values);
-	find_outliers(out, steps, medians);
+		medians[part] = step_median_part(steps, part, values);
+	spread_find_outliers(out, steps, medians);
 }
 
 enum ss_status ss_spread_measure(struct ss_spread *out, const struct ss_job *job,
@@ -93,7 +94,7 @@ enum ss_status ss_spread_measure(struct ss_spread *out, const struct ss_job *job
 		ss_arena_release(&scratch);
 		return ss_fail_memory(err, "the spread of the steps");
 	}
-	measure(out, &steps, values);
+	spread_measure_steps(out, &steps, values);
 	ss_arena_release(&scratch);
 	return SS_OK;
 }

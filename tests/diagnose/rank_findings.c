@@ -196,9 +196,9 @@ static void test_sentences(void **state)
 	ss_look_evidence(&bench.look, fact, "it takes {time}");
 	assert_int_equal(bench.exam.fact_count, 1);
 	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
-	for (int i = 0; i < 2 * SS_EXAM_EVIDENCE; i++)
+	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
 		ss_look_evidence(&bench.look, fact, "number %d", i);
-	assert_int_equal(bench.exam.fact_count, SS_EXAM_EVIDENCE);
+	assert_int_equal(bench.exam.fact_count, SS_RULE_EVIDENCE_MAX);
 	ss_look_confidence(&bench.look, SS_CONFIDENCE_MEDIUM, "a");
 	ss_look_confidence(&bench.look, SS_CONFIDENCE_HIGH, "b");
 	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
@@ -440,7 +440,7 @@ static void test_reset(void **state)
 	assert_int_equal(bench.exam.owner[4], 1);
 	assert_int_equal(bench.exam.owner[6], 0);
 	/* and what nobody takes can be given back again */
-	ss_rank_findings_give_back(&bench.exam, 0);
+	ss_rank_findings_release_claims(&bench.exam, 0);
 	assert_int_equal(bench.exam.owner[1], 0);
 	close_verdict(&verdict);
 	close_bench(&bench);
@@ -455,25 +455,25 @@ static void test_runs(void **state)
 	const struct ss_edits *other[] = { &edits[0], &edits[1] };
 	struct ss_memory memory;
 	struct ss_arena arena;
-	struct ss_run_memo memo;
+	struct ss_known_replays memo;
 
 	(void)state;
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	memo = (struct ss_run_memo){ .memory = &memory, .arena = &arena };
-	assert_null(ss_run_find(&memo, one, 0));
-	ss_run_add(&memo, one, 2, 70);
-	ss_run_add(&memo, one, 0, 90);
-	assert_int_equal(ss_run_find(&memo, turned, 2)->step_ns, 70);
-	assert_int_equal(ss_run_find(&memo, turned, 0)->step_ns, 90);
-	assert_null(ss_run_find(&memo, one, 1));
-	assert_null(ss_run_find(&memo, other, 2));
+	memo = (struct ss_known_replays){ .memory = &memory, .arena = &arena };
+	assert_null(ss_known_replays_find(&memo, one, 0));
+	ss_known_replays_add(&memo, one, 2, 70);
+	ss_known_replays_add(&memo, one, 0, 90);
+	assert_int_equal(ss_known_replays_find(&memo, turned, 2)->step_ns, 70);
+	assert_int_equal(ss_known_replays_find(&memo, turned, 0)->step_ns, 90);
+	assert_null(ss_known_replays_find(&memo, one, 1));
+	assert_null(ss_known_replays_find(&memo, other, 2));
 	/* one that there is no memory for is not remembered */
 	memory.limit_bytes = 1;
 	for (uint32_t i = 0; i < 1000; i++)
-		ss_run_add(&memo, other, 2, 50);
+		ss_known_replays_add(&memo, other, 2, 50);
 	assert_true(memo.count < 1000);
-	ss_run_memo_release(&memo);
+	ss_known_replays_release(&memo);
 	ss_arena_release(&arena);
 	assert_int_equal(memory.used_bytes, 0);
 }

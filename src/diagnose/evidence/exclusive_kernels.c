@@ -9,15 +9,15 @@
 #include "base/runs.h"
 
 /* What is sorted; the rest is in the task. */
-struct kernel {
+struct exclusive_kernel {
 	int64_t start_ns;
 	int64_t device;
 	uint32_t task;
 };
 
-static int by_start(const void *a, const void *b)
+static int kernel_compare_start(const void *a, const void *b)
 {
-	const struct kernel *x = a, *y = b;
+	const struct exclusive_kernel *x = a, *y = b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
@@ -30,11 +30,11 @@ static int by_start(const void *a, const void *b)
  * The kernel that ends last of those so far, and the one that ends last of other streams than
  * its: one of both is the last of another stream than that of any kernel.
  */
-struct latest {
+struct latest_kernels {
 	const struct ss_task *first, *second;
 };
 
-static void advance(struct latest *latest, const struct ss_task *kernel)
+static void latest_kernels_advance(struct latest_kernels *latest, const struct ss_task *kernel)
 {
 	int64_t end_ns = ss_task_end(kernel);
 
@@ -48,31 +48,33 @@ static void advance(struct latest *latest, const struct ss_task *kernel)
 	}
 }
 
-static const struct ss_task *other_stream(const struct latest *latest, uint32_t track)
+static const struct ss_task *latest_kernel_of_other(const struct latest_kernels *latest,
+						    uint32_t track)
 {
 	return latest->first && latest->first->track != track ? latest->first : latest->second;
 }
 
-static void sweep(const struct ss_graph *graph, const struct kernel *kernels, uint32_t count,
-		  uint8_t *alone)
+static void exclusive_sweep(const struct ss_graph *graph, const struct exclusive_kernel *kernels,
+			    uint32_t count, uint8_t *alone)
 {
-	struct latest latest = { 0 };
+	struct latest_kernels latest = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_task *task = &graph->tasks[kernels[i].task], *other;
 
 		if (i && kernels[i - 1].device != kernels[i].device)
-			latest = (struct latest){ 0 };
-		other = other_stream(&latest, task->track);
+			latest = (struct latest_kernels){ 0 };
+		other = latest_kernel_of_other(&latest, task->track);
 		if (other && ss_task_end(other) > task->start_ns)
 			alone[other - graph->tasks] = alone[kernels[i].task] = false;
-		advance(&latest, task);
+		latest_kernels_advance(&latest, task);
 	}
 }
 
 /* The kernels of the graph, each marked as alone; returns how many. */
-static uint32_t collect(const struct ss_graph *graph, const struct ss_trace *trace,
-			struct kernel *kernels, uint8_t *alone)
+static uint32_t exclusive_collect_kernels(const struct ss_graph *graph,
+					  const struct ss_trace *trace,
+					  struct exclusive_kernel *kernels, uint8_t *alone)
 {
 	uint32_t count = 0;
 
@@ -82,17 +84,17 @@ static uint32_t collect(const struct ss_graph *graph, const struct ss_trace *tra
 		if (task->kind != SS_TASK_KERNEL)
 			continue;
 		alone[i] = true;
-		kernels[count++] = (struct kernel){ task->start_ns, trace->tracks[task->track].pid,
-						    i };
+		kernels[count++] = (struct exclusive_kernel){ task->start_ns,
+							      trace->tracks[task->track].pid, i };
 	}
 	return count;
 }
 
-uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
-			      struct ss_arena *arena)
+uint8_t *ss_exclusive_kernels_find(const struct ss_graph *graph, const struct ss_trace *trace,
+				   struct ss_arena *arena)
 {
 	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
-	struct kernel *kernels;
+	struct exclusive_kernel *kernels;
 	size_t bytes = sizeof(*kernels);
 	uint32_t count;
 	bool whole;
@@ -102,11 +104,12 @@ uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trac
 	kernels = ss_memory_resize(arena->memory, NULL, 0, bytes);
 	whole = alone && kernels;
 	if (whole) {
-		count = collect(graph, trace, kernels, alone);
-		whole = ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory);
+		count = exclusive_collect_kernels(graph, trace, kernels, alone);
+		whole = ss_sort_runs(kernels, count, sizeof(*kernels), kernel_compare_start,
+				     arena->memory);
 	}
 	if (whole)
-		sweep(graph, kernels, count, alone);
+		exclusive_sweep(graph, kernels, count, alone);
 	ss_memory_free(arena->memory, kernels, bytes);
 	return whole ? alone : NULL;
 }

@@ -12,7 +12,7 @@
  * collectives do not count. NULL: no memory.
  */
 SS_MUST_USE
-uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
-			      struct ss_arena *arena);
+uint8_t *ss_exclusive_kernels_find(const struct ss_graph *graph, const struct ss_trace *trace,
+				   struct ss_arena *arena);
 
 #endif

@@ -9,7 +9,7 @@
 /* A call of the runtime, one of the driver in it: nobody nests deeper. */
 #define CALLS_MAX 16
 
-uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
 	uint32_t low = trace->tracks[track].first_row;
 	uint32_t high = low + trace->tracks[track].row_count;
@@ -19,7 +19,7 @@ uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t momen
 }
 
 /* A range has few rows, mostly. */
-uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row)
+uint32_t ss_cpu_row_end(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
 	const int64_t *start_ns = trace->slices.start_ns;
@@ -27,20 +27,20 @@ uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row)
 	uint32_t low = row + 1, high = track->first_row + track->row_count;
 
 	if (end_ns <= start_ns[row])
-		return ss_row_from(trace, trace->slices.track[row], end_ns);
+		return ss_cpu_row_after(trace, trace->slices.track[row], end_ns);
 	SS_SEARCH_NEAR(low, high, at, start_ns[at] < end_ns);
 	return low;
 }
 
-uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row)
+uint32_t ss_cpu_row_last(const struct ss_trace *trace, uint32_t row)
 {
-	uint32_t behind = ss_row_behind(trace, row);
+	uint32_t behind = ss_cpu_row_end(trace, row);
 
 	/* one that takes no time may stand behind others of the same start */
 	return behind > row ? behind - 1 : row;
 }
 
-uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row)
+uint32_t ss_cpu_outer_call(const struct ss_trace *trace, uint32_t row)
 {
 	for (uint32_t tries = 0; tries < CALLS_MAX; tries++) {
 		uint32_t parent = trace->slices.parent[row];

@@ -11,9 +11,9 @@
 #define OUTSIDE 10
 
 /* The innermost row of the thread that is open at the moment, or SS_NO_ROW. */
-static uint32_t row_at(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
-	uint32_t row = ss_row_from(trace, track, moment_ns + 1);
+	uint32_t row = ss_cpu_row_after(trace, track, moment_ns + 1);
 
 	/* rows of a thread are nested: what is open is around the last one that began */
 	row = row > trace->tracks[track].first_row ? row - 1 : SS_NO_ROW;
@@ -30,8 +30,8 @@ void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interv
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t end = trace->tracks[track].first_row + trace->tracks[track].row_count;
-	uint32_t open = row_at(trace, track, stretch.start_ns);
-	uint32_t row = ss_row_from(trace, track, stretch.start_ns + 1);
+	uint32_t open = thread_row_at(trace, track, stretch.start_ns);
+	uint32_t row = ss_cpu_row_after(trace, track, stretch.start_ns + 1);
 	int64_t now_ns = stretch.start_ns;
 
 	for (; now_ns < stretch.end_ns; row++) {
@@ -55,7 +55,7 @@ void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interv
 	}
 }
 
-static bool is_function(const struct ss_phases *phases, uint32_t row)
+static bool row_fills_time(const struct ss_phases *phases, uint32_t row)
 {
 	const struct ss_trace *trace = phases->trace;
 	enum ss_kind kind = trace->slices.kind[row];
@@ -72,14 +72,14 @@ uint32_t ss_host_function(const struct ss_phases *phases, uint32_t track,
 	const struct ss_trace *trace = phases->trace;
 	const struct ss_slices *slices = &trace->slices;
 	int64_t length_ns = stretch.end_ns - stretch.start_ns;
-	uint32_t row = row_at(trace, track, stretch.start_ns + length_ns / 2);
+	uint32_t row = thread_row_at(trace, track, stretch.start_ns + length_ns / 2);
 	uint32_t whole = SS_NO_ROW;
 
 	for (; row != SS_NO_ROW; row = slices->parent[row]) {
 		if (slices->start_ns[row] < stretch.start_ns - length_ns / OUTSIDE ||
 		    ss_slice_end(slices, row) > stretch.end_ns + length_ns / OUTSIDE)
 			break;
-		if (is_function(phases, row))
+		if (row_fills_time(phases, row))
 			whole = row;
 	}
 	return whole;

@@ -13,31 +13,33 @@
 /* What a name is as a frame, looked at when it is first met. */
 enum { FRAME_NEW = 0, FRAME_NONE, FRAME_LIBRARY, FRAME_OWN };
 
-struct key {
+struct inner_key {
 	uint32_t owner, leaf;
 };
 
-bool ss_inner_init(struct ss_inner *inner, struct ss_look *look, struct ss_arena *scratch)
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_look *context,
+			    struct ss_arena *scratch)
 {
-	*inner = (struct ss_inner){ .look = look };
-	inner->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
-	inner->owners = SS_ARENA_NEW(scratch, uint32_t, (size_t)look->trace->device_from + 1);
+	*inner = (struct ss_function_times){ .context = context };
+	inner->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->trace->names.count + 1);
+	inner->owners = SS_ARENA_NEW(scratch, uint32_t, (size_t)context->trace->device_from + 1);
 	return inner->kinds && inner->owners &&
-	       ss_records_init(&inner->keys, look->memory, sizeof(struct key));
+	       ss_records_init(&inner->keys, context->memory, sizeof(struct inner_key));
 }
 
-void ss_inner_release(struct ss_inner *inner)
+void ss_function_times_release(struct ss_function_times *inner)
 {
-	if (!inner->look)
+	if (!inner->context)
 		return;
 	ss_records_release(&inner->keys);
-	ss_memory_free(inner->look->memory, inner->parts, inner->capacity * sizeof(*inner->parts));
-	*inner = (struct ss_inner){ 0 };
+	ss_memory_free(inner->context->memory, inner->parts,
+		       inner->capacity * sizeof(*inner->parts));
+	*inner = (struct ss_function_times){ 0 };
 }
 
-static uint8_t kind_of(struct ss_inner *inner, uint32_t row)
+static uint8_t inner_frame_kind(struct ss_function_times *inner, uint32_t row)
 {
-	const struct ss_trace *trace = inner->look->trace;
+	const struct ss_trace *trace = inner->context->trace;
 	uint32_t id = trace->slices.name[row];
 	const char *name = ss_strings_text(&trace->names, id);
 
@@ -54,62 +56,64 @@ static uint8_t kind_of(struct ss_inner *inner, uint32_t row)
 }
 
 /* Times of children are taken away, so a sum may be below 0 in between. */
-static int64_t sum(int64_t a, int64_t b)
+static int64_t inner_sum_ns(int64_t a, int64_t b)
 {
 	int64_t result;
 
 	return __builtin_add_overflow(a, b, &result) ? 0 : result;
 }
 
-static void add(struct ss_inner *inner, uint32_t owner, uint32_t leaf, int64_t ns)
+static void inner_add_time(struct ss_function_times *inner, uint32_t owner, uint32_t leaf,
+			   int64_t ns)
 {
-	const struct ss_slices *slices = &inner->look->trace->slices;
-	struct key key = { slices->name[owner], slices->name[leaf] };
+	const struct ss_slices *slices = &inner->context->trace->slices;
+	struct inner_key key = { slices->name[owner], slices->name[leaf] };
 	uint32_t id = ss_records_add(&inner->keys, &key);
 
 	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(inner->look->memory, (void **)&inner->parts, &inner->capacity,
+	    !ss_memory_reserve(inner->context->memory, (void **)&inner->parts, &inner->capacity,
 			       (size_t)id + 1, sizeof(*inner->parts))) {
 		inner->failed = true;
 		return;
 	}
 	if (id == inner->count) {
-		inner->parts[id] =
-			(struct ss_inner_part){ .name = key.owner, .leaf = key.leaf, .row = owner };
+		inner->parts[id] = (struct ss_function_time){ .name = key.owner,
+							      .leaf = key.leaf,
+							      .row = owner };
 		inner->count++;
 	}
-	inner->parts[id].ns = sum(inner->parts[id].ns, ns);
+	inner->parts[id].ns = inner_sum_ns(inner->parts[id].ns, ns);
 }
 
-void ss_inner_add(struct ss_inner *inner, uint32_t range)
+void ss_function_times_add(struct ss_function_times *inner, uint32_t range)
 {
-	const struct ss_slices *slices = &inner->look->trace->slices;
-	uint32_t end = ss_row_behind(inner->look->trace, range);
+	const struct ss_slices *slices = &inner->context->trace->slices;
+	uint32_t end = ss_cpu_row_end(inner->context->trace, range);
 
 	inner->owners[range] = SS_NO_ROW;
 	for (uint32_t row = range + 1; row < end && !inner->failed; row++) {
 		uint32_t parent = slices->parent[row], around;
-		uint8_t kind = kind_of(inner, row);
+		uint8_t kind = inner_frame_kind(inner, row);
 		bool is_inside = parent != SS_NO_ROW && parent >= range;
 
 		around = is_inside ? inner->owners[parent] : SS_NO_ROW;
 		if (kind == FRAME_OWN ||
 		    (kind == FRAME_LIBRARY &&
-		     (around == SS_NO_ROW || kind_of(inner, around) != FRAME_OWN)))
+		     (around == SS_NO_ROW || inner_frame_kind(inner, around) != FRAME_OWN)))
 			inner->owners[row] = row;
 		else
 			inner->owners[row] = around;
 		/* its time is not its parent's */
 		if (inner->owners[row] != SS_NO_ROW)
-			add(inner, inner->owners[row], row, slices->dur_ns[row]);
+			inner_add_time(inner, inner->owners[row], row, slices->dur_ns[row]);
 		if (around != SS_NO_ROW)
-			add(inner, around, parent, -slices->dur_ns[row]);
+			inner_add_time(inner, around, parent, -slices->dur_ns[row]);
 	}
 }
 
-static int by_owner(const void *a, const void *b)
+static int inner_compare_owner(const void *a, const void *b)
 {
-	const struct ss_inner_part *x = a, *y = b;
+	const struct ss_function_time *x = a, *y = b;
 
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
@@ -118,27 +122,28 @@ static int by_owner(const void *a, const void *b)
 	return x->leaf < y->leaf ? -1 : x->leaf > y->leaf;
 }
 
-static int by_weight(const void *a, const void *b)
+static int inner_compare_weight(const void *a, const void *b)
 {
-	const struct ss_inner_part *x = a, *y = b;
+	const struct ss_function_time *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-void ss_inner_sort(struct ss_inner *inner)
+void ss_function_times_sort(struct ss_function_times *inner)
 {
 	uint32_t count = 0;
 
 	if (!inner->count || inner->failed)
 		return;
-	qsort(inner->parts, inner->count, sizeof(*inner->parts), by_owner);
+	qsort(inner->parts, inner->count, sizeof(*inner->parts), inner_compare_owner);
 	for (uint32_t i = 0; i < inner->count; i++) {
-		struct ss_inner_part part = inner->parts[i];
+		struct ss_function_time part = inner->parts[i];
 
 		if (count && inner->parts[count - 1].name == part.name) {
-			inner->parts[count - 1].ns = sum(inner->parts[count - 1].ns, part.ns);
+			inner->parts[count - 1].ns = inner_sum_ns(inner->parts[count - 1].ns,
+								  part.ns);
 			if (part.row < inner->parts[count - 1].row)
 				inner->parts[count - 1].row = part.row;
 			continue;
@@ -147,5 +152,5 @@ void ss_inner_sort(struct ss_inner *inner)
 		inner->parts[count++] = part;
 	}
 	inner->count = count;
-	qsort(inner->parts, inner->count, sizeof(*inner->parts), by_weight);
+	qsort(inner->parts, inner->count, sizeof(*inner->parts), inner_compare_weight);
 }

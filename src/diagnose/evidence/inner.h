@@ -11,31 +11,32 @@
 
 #include "diagnose/rule.h"
 
-struct ss_inner_part {
+struct ss_function_time {
 	uint32_t name, leaf; /* ids into the trace's names; leaf may be the same */
 	uint32_t row;        /* the first of the function */
 	int64_t ns, leaf_ns;
 };
 
 /* Zeroed: may be released. */
-struct ss_inner {
-	struct ss_look *look;
+struct ss_function_times {
+	struct ss_look *context;
 	uint8_t *kinds;   /* per name */
 	uint32_t *owners; /* per host row: the row that its time belongs to; only within ranges */
 	struct ss_records keys;
-	struct ss_inner_part *parts; /* the heaviest first, when sorted */
+	struct ss_function_time *parts; /* the heaviest first, when sorted */
 	uint32_t count, capacity;
 	bool failed;
 };
 
 SS_MUST_USE
-bool ss_inner_init(struct ss_inner *inner, struct ss_look *look, struct ss_arena *scratch);
-void ss_inner_release(struct ss_inner *inner);
+bool ss_function_times_init(struct ss_function_times *inner, struct ss_look *context,
+			    struct ss_arena *scratch);
+void ss_function_times_release(struct ss_function_times *inner);
 
 /* Adds what is inside of a host row, without the row itself. */
-void ss_inner_add(struct ss_inner *inner, uint32_t row);
+void ss_function_times_add(struct ss_function_times *inner, uint32_t row);
 
 /* Merges the parts of each function, the heaviest first. */
-void ss_inner_sort(struct ss_inner *inner);
+void ss_function_times_sort(struct ss_function_times *inner);
 
 #endif

@@ -11,7 +11,7 @@
 #include "diagnose/evidence/checkpoints_and_logging.h"
 
 /* In this order: what is named more exactly stands first. */
-static const struct ss_input_work works[] = {
+static const struct ss_input_kind works[] = {
 	{ "tokeniz tokenis bpe wordpiece sentencepiece encode_plus encode_text text_to_ids",
 	  "tokenizing",
 	  "dataset = dataset.map(tokenize, batched=True)   # once; keep the ids\n"
@@ -37,7 +37,7 @@ static const struct ss_input_work works[] = {
 	  "DataLoader(..., num_workers=8, persistent_workers=True)" },
 };
 
-static bool has_part(const char *name, const char *part, size_t length)
+static bool name_has_word(const char *name, const char *part, size_t length)
 {
 	for (; *name; name++) {
 		size_t k = 0;
@@ -50,7 +50,7 @@ static bool has_part(const char *name, const char *part, size_t length)
 	return false;
 }
 
-static const struct ss_input_work *work_of(const char *name)
+static const struct ss_input_kind *input_work_of_name(const char *name)
 {
 	for (size_t i = 0; i < SS_COUNT(works); i++) {
 		const char *at = works[i].words;
@@ -58,7 +58,7 @@ static const struct ss_input_work *work_of(const char *name)
 		while (*at) {
 			size_t length = strcspn(at, " ");
 
-			if (has_part(name, at, length))
+			if (name_has_word(name, at, length))
 				return &works[i];
 			at += length + strspn(at + length, " ");
 		}
@@ -67,13 +67,13 @@ static const struct ss_input_work *work_of(const char *name)
 }
 
 /* Functions tell more than the files that they are in. */
-const struct ss_input_work *ss_input_work(const char *function, const char *leaf)
+const struct ss_input_kind *ss_input_kind_of(const char *function, const char *leaf)
 {
-	const struct ss_input_work *work = work_of(ss_frame_function(function));
+	const struct ss_input_kind *work = input_work_of_name(ss_frame_function(function));
 
 	if (!work && leaf)
-		work = work_of(ss_frame_function(leaf));
+		work = input_work_of_name(ss_frame_function(leaf));
 	if (!work && leaf)
-		work = work_of(leaf);
-	return work ? work : work_of(function);
+		work = input_work_of_name(leaf);
+	return work ? work : input_work_of_name(function);
 }

@@ -18,7 +18,7 @@ struct ss_tiny_kernels {
  * provides memory.
  */
 SS_MUST_USE
-enum ss_status ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
+enum ss_status ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *context,
 				     struct ss_arena *scratch, struct ss_error *err);
 
 #endif

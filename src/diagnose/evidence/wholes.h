@@ -8,27 +8,29 @@
 
 #include "diagnose/rule.h"
 
-struct ss_wholes {
-	struct ss_look *look;
+struct ss_removed_ranges {
+	struct ss_look *context;
 	uint8_t *is_gone; /* per host row: it is part of one */
 	bool any;
 };
 
 /* False: no memory. */
 SS_MUST_USE
-bool ss_wholes_init(struct ss_wholes *wholes, struct ss_look *look, struct ss_arena *scratch);
+bool ss_removed_ranges_init(struct ss_removed_ranges *wholes, struct ss_look *context,
+			    struct ss_arena *scratch);
 
 /*
  * Removes the rows in [from, to) on the thread of `row`; half of them stay if the fix does less
  * than expected. Returns the host time that could be claimed.
  */
-int64_t ss_wholes_claim(struct ss_wholes *wholes, uint32_t row, int64_t from_ns, int64_t to_ns);
+int64_t ss_removed_ranges_claim(struct ss_removed_ranges *wholes, uint32_t row, int64_t from_ns,
+				int64_t to_ns);
 
 /* Also removes what they launched: call it once, after all claims. */
-void ss_wholes_claim_device(struct ss_wholes *wholes);
+void ss_removed_ranges_claim_device(struct ss_removed_ranges *wholes);
 
 /* Ranges and functions: rows with a name from the program. */
-static inline bool ss_row_is_named(const struct ss_trace *trace, uint32_t row)
+static inline bool ss_cpu_row_is_named(const struct ss_trace *trace, uint32_t row)
 {
 	return trace->slices.kind[row] == SS_KIND_PYTHON ||
 	       trace->slices.kind[row] == SS_KIND_ANNOTATION;

@@ -16,50 +16,53 @@ static const char free_fix[] =
 	"# smaller batch, activation checkpointing, and before Python starts:\n"
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
-struct thrash {
-	struct ss_look *look;
+struct allocator_calls {
+	struct ss_look *context;
 	struct ss_code_places sites;
 	uint8_t *has_calls; /* per step */
 	int64_t calls;
 	bool frees;
 };
 
-static bool is_call(const struct ss_look *look, uint32_t index)
+static bool thrash_is_call(const struct ss_look *context, uint32_t index)
 {
-	const struct ss_task *task = &look->graph->tasks[index];
+	const struct ss_task *task = &context->graph->tasks[index];
 
 	return task->kind == SS_TASK_ALLOCATOR && task->step != SS_NO_STEP;
 }
 
-static void claim(struct thrash *thrash)
+static void thrash_claim(struct allocator_calls *thrash)
 {
-	struct ss_look *look = thrash->look;
-	const struct ss_graph *graph = look->graph;
+	struct ss_look *context = thrash->context;
+	const struct ss_graph *graph = context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		const char *name;
 
-		if (!is_call(look, i) || !ss_look_claim(look, (struct ss_claim){ .task = i }))
+		if (!thrash_is_call(context, i) ||
+		    !ss_look_claim(context, (struct ss_claim){ .task = i }))
 			continue;
 		if (i + 1 < graph->task_count && task[1].kind == SS_TASK_WAIT &&
 		    task[1].row == task->row)
-			ss_look_claim(look, (struct ss_claim){ .task = i + 1, .releases = true });
-		name = ss_strings_text(&look->trace->names, look->trace->slices.name[task->row]);
+			ss_look_claim(context,
+				      (struct ss_claim){ .task = i + 1, .releases = true });
+		name = ss_strings_text(&context->trace->names,
+				       context->trace->slices.name[task->row]);
 		thrash->frees |= strstr(name, "Free") != NULL;
 		thrash->calls++;
-		ss_code_places_add(&thrash->sites, look->trace->slices.name[task->row], task->row,
-				   look->trace->slices.dur_ns[task->row]);
+		ss_code_places_add(&thrash->sites, context->trace->slices.name[task->row],
+				   task->row, context->trace->slices.dur_ns[task->row]);
 	}
 }
 
 /* The first step fills the cache: what happens in no other one is that. */
-static bool is_steady(struct thrash *thrash)
+static bool thrash_goes_on(struct allocator_calls *thrash)
 {
-	const struct ss_graph *graph = thrash->look->graph;
+	const struct ss_graph *graph = thrash->context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (is_call(thrash->look, i))
+		if (thrash_is_call(thrash->context, i))
 			thrash->has_calls[graph->tasks[i].step] = true;
 	for (uint32_t i = 1; i < graph->step_count; i++)
 		if (thrash->has_calls[i])
@@ -67,43 +70,45 @@ static bool is_steady(struct thrash *thrash)
 	return false;
 }
 
-static enum ss_status find(struct thrash *thrash, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status thrash_find(struct allocator_calls *thrash, struct ss_arena *scratch,
+				  struct ss_error *err)
 {
-	struct ss_look *look = thrash->look;
+	struct ss_look *context = thrash->context;
 
-	thrash->has_calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->graph->step_count + 1);
+	thrash->has_calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->graph->step_count + 1);
 	if (!thrash->has_calls)
 		return ss_fail_memory(err, "the allocator's calls");
-	if (!is_steady(thrash))
+	if (!thrash_goes_on(thrash))
 		return SS_OK;
-	SS_TRY(ss_code_places_init(&thrash->sites, look, err));
-	claim(thrash);
+	SS_TRY(ss_code_places_init(&thrash->sites, context, err));
+	thrash_claim(thrash);
 	if (thrash->sites.failed)
 		return ss_fail_memory(err, "the allocator's calls");
 	if (!thrash->calls)
 		return SS_OK;
 	ss_code_places_sort(&thrash->sites);
 	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_code_place_fact(&thrash->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&thrash->sites.items[i]),
 				 "%s is called {count} times per step and blocks the "
 				 "thread for {time}",
-				 ss_strings_text(&look->trace->names, thrash->sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 thrash->sites.items[i].name));
 	if (thrash->frees)
-		ss_look_fix(look, free_fix);
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
+		ss_look_fix(context, free_fix);
+	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
 	return SS_OK;
 }
 
-static enum ss_status look_for_thrash(struct ss_look *look, struct ss_error *err)
+static enum ss_status allocator_thrash_look(struct ss_look *context, struct ss_error *err)
 {
-	struct thrash thrash = { .look = look };
+	struct allocator_calls thrash = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&thrash, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = thrash_find(&thrash, &scratch, err);
 	ss_code_places_release(&thrash.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -125,6 +130,6 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "
 	       "steps differ by more; in a snapshot three such steps are a warning",
 	.bytes_are = "released and allocated again",
-	.look = look_for_thrash,
-	.look_memory = ss_thrash_look_memory,
+	.look = allocator_thrash_look,
+	.look_memory = ss_rule_thrash_look_memory,
 };

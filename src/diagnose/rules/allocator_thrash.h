@@ -7,6 +7,7 @@
 
 #include "diagnose/snapshot_findings.h"
 
-enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err);
+enum ss_status ss_rule_thrash_look_memory(struct ss_rule_memory_context *context,
+					  struct ss_error *err);
 
 #endif

@@ -18,10 +18,10 @@
 /* Once may be the end of a phase; in three steps it is what every step does. */
 #define THRASH_STEPS 3
 
-enum giver { BY_PROGRAM, BY_SHORTAGE, BY_UNKNOWN, GIVERS };
+enum releaser { BY_PROGRAM, BY_SHORTAGE, BY_UNKNOWN, GIVERS };
 
-struct thrash {
-	struct ss_memory_look *look;
+struct segment_thrash {
+	struct ss_rule_memory_context *context;
 	const struct ss_snapshot *snapshot;
 	uint8_t *empties; /* per stack: 0 not looked at, 1 it does not empty the cache, 2 it does */
 	uint32_t steps;   /* that gave something back */
@@ -33,20 +33,20 @@ struct thrash {
 	char times[32];
 };
 
-static bool is_given_back(const struct ss_snapshot *snapshot, uint32_t row)
+static bool segment_is_released(const struct ss_snapshot *snapshot, uint32_t row)
 {
 	return snapshot->events.action[row] == SS_ACTION_SEGMENT_FREE ||
 	       snapshot->events.action[row] == SS_ACTION_SEGMENT_UNMAP;
 }
 
-static bool is_made(const struct ss_snapshot *snapshot, uint32_t row)
+static bool segment_is_allocated(const struct ss_snapshot *snapshot, uint32_t row)
 {
 	return snapshot->events.action[row] == SS_ACTION_SEGMENT_ALLOC ||
 	       snapshot->events.action[row] == SS_ACTION_SEGMENT_MAP;
 }
 
 /* Whether the program asked for it: Python's name, or that of the C++ function below it. */
-static bool empties_cache(const struct ss_snapshot *snapshot, uint32_t stack)
+static bool stack_empties_cache(const struct ss_snapshot *snapshot, uint32_t stack)
 {
 	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
 
@@ -62,28 +62,29 @@ static bool empties_cache(const struct ss_snapshot *snapshot, uint32_t stack)
 }
 
 /* The first event behind a row that gives nothing back; the end of the device's: none. */
-static uint32_t next_other(const struct thrash *thrash, uint32_t row)
+static uint32_t thrash_next_other_event(const struct segment_thrash *thrash, uint32_t row)
 {
-	uint32_t end = thrash->look->device->first + thrash->look->device->count;
+	uint32_t end = thrash->context->device->first + thrash->context->device->count;
 
-	while (row < end && is_given_back(thrash->snapshot, row))
+	while (row < end && segment_is_released(thrash->snapshot, row))
 		row++;
 	return row;
 }
 
-static enum giver giver_of(const struct thrash *thrash, uint32_t row, uint32_t next)
+static enum releaser thrash_releaser(const struct segment_thrash *thrash, uint32_t row,
+				     uint32_t next)
 {
 	const struct ss_memory_events *events = &thrash->snapshot->events;
-	uint32_t end = thrash->look->device->first + thrash->look->device->count;
+	uint32_t end = thrash->context->device->first + thrash->context->device->count;
 
 	if (!events->stack[row])
 		return BY_UNKNOWN;
 	if (!thrash->empties[events->stack[row]])
 		thrash->empties[events->stack[row]] =
-			empties_cache(thrash->snapshot, events->stack[row]) ? 2 : 1;
+			stack_empties_cache(thrash->snapshot, events->stack[row]) ? 2 : 1;
 	if (thrash->empties[events->stack[row]] == 2)
 		return BY_PROGRAM;
-	return next < end && (is_made(thrash->snapshot, next) ||
+	return next < end && (segment_is_allocated(thrash->snapshot, next) ||
 			      events->action[next] == SS_ACTION_ALLOC ||
 			      events->action[next] == SS_ACTION_OOM)
 		       ? BY_SHORTAGE
@@ -91,10 +92,10 @@ static enum giver giver_of(const struct thrash *thrash, uint32_t row, uint32_t n
 }
 
 /* Those in a row are one act: whoever began it did all. */
-static uint32_t count_act(struct thrash *thrash, uint32_t row)
+static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row)
 {
-	uint32_t next = next_other(thrash, row);
-	enum giver giver = giver_of(thrash, row, next);
+	uint32_t next = thrash_next_other_event(thrash, row);
+	enum releaser giver = thrash_releaser(thrash, row, next);
 
 	if (!thrash->by[giver])
 		thrash->first[giver] = row;
@@ -106,22 +107,22 @@ static uint32_t count_act(struct thrash *thrash, uint32_t row)
 	return next;
 }
 
-static void count_steps(struct thrash *thrash)
+static void thrash_count_steps(struct segment_thrash *thrash)
 {
-	const struct ss_device_memory *device = thrash->look->device;
-	const struct ss_training_steps *rounds = &thrash->look->kept->rounds;
+	const struct ss_device_memory *device = thrash->context->device;
+	const struct ss_training_steps *rounds = &thrash->context->kept->rounds;
 	uint32_t step = 0, given = UINT32_MAX, made = UINT32_MAX;
 
 	for (uint32_t row = device->first; row < device->first + device->count;) {
 		while (step + 1 < rounds->count && rounds->starts[step + 1] <= row)
 			step++;
-		if (is_given_back(thrash->snapshot, row)) {
+		if (segment_is_released(thrash->snapshot, row)) {
 			thrash->steps += given != step;
 			given = step;
-			row = count_act(thrash, row);
+			row = thrash_count_release(thrash, row);
 			continue;
 		}
-		if (is_made(thrash->snapshot, row) && given != made) {
+		if (segment_is_allocated(thrash->snapshot, row) && given != made) {
 			thrash->again++;
 			made = given;
 		}
@@ -129,14 +130,14 @@ static void count_steps(struct thrash *thrash)
 	}
 }
 
-static const char *line_of(const struct thrash *thrash, enum giver giver)
+static const char *thrash_releaser_line(const struct segment_thrash *thrash, enum releaser giver)
 {
-	return ss_stack_places_line(thrash->look->subject->spots,
+	return ss_stack_places_line(thrash->context->subject->spots,
 				    thrash->snapshot->events.stack[thrash->first[giver]]);
 }
 
 /* "3 times"; lives until the next call. */
-static const char *times(struct thrash *thrash, enum giver giver)
+static const char *thrash_format_times(struct segment_thrash *thrash, enum releaser giver)
 {
 	if (thrash->by[giver] == 1)
 		return "once";
@@ -144,27 +145,29 @@ static const char *times(struct thrash *thrash, enum giver giver)
 	return thrash->times;
 }
 
-static void tell_givers(struct thrash *thrash)
+static void thrash_report_releasers(struct segment_thrash *thrash)
 {
 	if (thrash->by[BY_PROGRAM])
-		ss_memory_evidence(thrash->look, line_of(thrash, BY_PROGRAM),
-				   "torch.cuda.empty_cache() does so %s",
-				   times(thrash, BY_PROGRAM));
+		ss_rule_memory_add_evidence(thrash->context,
+					    thrash_releaser_line(thrash, BY_PROGRAM),
+					    "torch.cuda.empty_cache() does so %s",
+					    thrash_format_times(thrash, BY_PROGRAM));
 	if (thrash->by[BY_SHORTAGE])
-		ss_memory_evidence(thrash->look, line_of(thrash, BY_SHORTAGE),
-				   "the GPU had no memory left for an allocation %s: the allocator "
-				   "released what it could and tried again",
-				   times(thrash, BY_SHORTAGE));
+		ss_rule_memory_add_evidence(
+			thrash->context, thrash_releaser_line(thrash, BY_SHORTAGE),
+			"the GPU had no memory left for an allocation %s: the allocator "
+			"released what it could and tried again",
+			thrash_format_times(thrash, BY_SHORTAGE));
 	if (!thrash->by[BY_PROGRAM] && !thrash->by[BY_SHORTAGE])
-		ss_memory_evidence(thrash->look, NULL,
-				   "the snapshot does not record who released them: "
-				   "torch.cuda.empty_cache(), or a lack of memory");
+		ss_rule_memory_add_evidence(thrash->context, NULL,
+					    "the snapshot does not record who released them: "
+					    "torch.cuda.empty_cache(), or a lack of memory");
 }
 
-static void choose_fix(const struct thrash *thrash)
+static void thrash_choose_fix(const struct segment_thrash *thrash)
 {
-	struct ss_memory_look *look = thrash->look;
-	const char *line = thrash->by[BY_PROGRAM] ? line_of(thrash, BY_PROGRAM) : NULL;
+	struct ss_rule_memory_context *context = thrash->context;
+	const char *line = thrash->by[BY_PROGRAM] ? thrash_releaser_line(thrash, BY_PROGRAM) : NULL;
 	const char *less = ss_out_of_memory_has_expandable(thrash->snapshot)
 				   ? "# use less memory at once: a smaller "
 				     "batch, activation checkpointing"
@@ -173,52 +176,58 @@ static void choose_fix(const struct thrash *thrash)
 				     "batch, activation checkpointing";
 
 	if (thrash->by[BY_PROGRAM] > thrash->by[BY_SHORTAGE])
-		ss_memory_fix(look, "# remove torch.cuda.empty_cache() from the loop%s%s",
-			      line ? ": " : "", line ? line : "");
+		ss_rule_memory_set_fix(context,
+				       "# remove torch.cuda.empty_cache() from the loop%s%s",
+				       line ? ": " : "", line ? line : "");
 	else if (thrash->by[BY_SHORTAGE])
-		ss_memory_fix(look, "%s", less);
+		ss_rule_memory_set_fix(context, "%s", less);
 	else
-		ss_memory_fix(look,
-			      "# no torch.cuda.empty_cache() in the loop; if memory is short:\n"
-			      "%s",
-			      less);
+		ss_rule_memory_set_fix(
+			context,
+			"# no torch.cuda.empty_cache() in the loop; if memory is short:\n"
+			"%s",
+			less);
 }
 
-static void tell(struct thrash *thrash)
+static void thrash_report(struct segment_thrash *thrash)
 {
-	struct ss_memory_look *look = thrash->look;
+	struct ss_rule_memory_context *context = thrash->context;
 	bool is_known = thrash->by[BY_PROGRAM] || thrash->by[BY_SHORTAGE];
 
-	ss_memory_find(look, SS_MEMORY_WARNING, thrash->bytes);
-	ss_memory_evidence(look, NULL,
-			   "segments were released to the GPU in %" PRIu32 " of %" PRIu32
-			   " steps (%" PRIu64 ", %s) and allocated again: each time the GPU waits",
-			   thrash->steps, look->kept->rounds.count, thrash->count,
-			   ss_memory_amount(look, thrash->bytes));
-	tell_givers(thrash);
-	choose_fix(thrash);
-	ss_memory_confidence(look, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			     is_known ? "the snapshot records the segments and who released them"
-				      : "the snapshot records the segments, but not "
-					"who released them");
+	ss_rule_memory_report(context, SS_RULE_MEMORY_WARNING, thrash->bytes);
+	ss_rule_memory_add_evidence(context, NULL,
+				    "segments were released to the GPU in %" PRIu32 " of %" PRIu32
+				    " steps (%" PRIu64
+				    ", %s) and allocated again: each time the GPU waits",
+				    thrash->steps, context->kept->rounds.count, thrash->count,
+				    ss_rule_memory_format_bytes(context, thrash->bytes));
+	thrash_report_releasers(thrash);
+	thrash_choose_fix(thrash);
+	ss_rule_memory_set_confidence(
+		context, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+		is_known ? "the snapshot records the segments and who released them"
+			 : "the snapshot records the segments, but not "
+			   "who released them");
 }
 
-enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)
+enum ss_status ss_rule_thrash_look_memory(struct ss_rule_memory_context *context,
+					  struct ss_error *err)
 {
-	struct thrash thrash = { .look = look, .snapshot = look->subject->snapshot };
-	struct ss_memory *memory = look->kept->memory;
+	struct segment_thrash thrash = { .context = context,
+					 .snapshot = context->subject->snapshot };
+	struct ss_memory *memory = context->kept->memory;
 	size_t stacks = (size_t)thrash.snapshot->stacks.count + 1;
 
-	if (!look->kept->rounds.has_steps)
+	if (!context->kept->rounds.has_steps)
 		return SS_OK;
 	thrash.empties = ss_memory_resize(memory, NULL, 0, stacks);
 	if (!thrash.empties)
 		return ss_fail_memory(err, "who gave memory back");
 	memset(thrash.empties, 0, stacks);
-	count_steps(&thrash);
+	thrash_count_steps(&thrash);
 	ss_memory_free(memory, thrash.empties, stacks);
 	/* what the last one gave back may be made again after the recording */
 	if (thrash.steps >= THRASH_STEPS && thrash.again + 1 >= thrash.steps)
-		tell(&thrash);
+		thrash_report(&thrash);
 	return SS_OK;
 }

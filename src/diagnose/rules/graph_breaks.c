@@ -9,8 +9,8 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/rules/graph_breaks.h"
 
-struct breaks {
-	struct ss_look *look;
+struct graph_break_search {
+	struct ss_look *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	int64_t total_ns;
@@ -20,50 +20,54 @@ struct breaks {
 };
 
 /* What stands between two regions: tasks of the main thread in the order of time. */
-struct between {
+struct region_gap {
 	uint32_t from; /* task; SS_NO_TASK: no region yet */
 	uint32_t launches;
 	uint16_t step;
 };
 
 /* The call of compiled code that a task leads to or is in, as a row, or SS_NO_ROW. */
-static uint32_t region_of(const struct breaks *breaks, const struct ss_task *task)
+static uint32_t graph_break_region(const struct graph_break_search *breaks,
+				   const struct ss_task *task)
 {
 	uint32_t call;
 
-	if (task->row >= breaks->look->trace->device_from || task->kind == SS_TASK_COMPILE)
+	if (task->row >= breaks->context->trace->device_from || task->kind == SS_TASK_COMPILE)
 		return SS_NO_ROW;
 	call = breaks->regions->call[task->row];
 	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions->calls[call].row;
 }
 
 /* Work that leads to the first call of a region begins before it: this much is inside. */
-static int64_t inside_ns(const struct breaks *breaks, const struct ss_task *task)
+static int64_t graph_break_inside_ns(const struct graph_break_search *breaks,
+				     const struct ss_task *task)
 {
-	uint32_t region = region_of(breaks, task);
+	uint32_t region = graph_break_region(breaks, task);
 	int64_t from_ns, end_ns = ss_task_end(task);
 
 	if (region == SS_NO_ROW)
 		return 0;
-	from_ns = breaks->look->trace->slices.start_ns[region];
+	from_ns = breaks->context->trace->slices.start_ns[region];
 	return from_ns <= task->start_ns ? task->own_ns : from_ns < end_ns ? end_ns - from_ns : 0;
 }
 
 /* Python and guards between two regions are gone; launches stay. */
-static int64_t claim(struct breaks *breaks, uint32_t from, uint32_t to, uint32_t *heaviest)
+static int64_t graph_break_claim(struct graph_break_search *breaks, uint32_t from, uint32_t to,
+				 uint32_t *heaviest)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 	int64_t gone_ns = 0, most_ns = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct ss_task *task = &look->graph->tasks[i];
-		int64_t kept_ns = inside_ns(breaks, task), own_ns = task->own_ns - kept_ns;
+		const struct ss_task *task = &context->graph->tasks[i];
+		int64_t kept_ns = graph_break_inside_ns(breaks, task),
+			own_ns = task->own_ns - kept_ns;
 
 		if ((task->kind != SS_TASK_WORK && task->kind != SS_TASK_COMPILE) || own_ns <= 0 ||
-		    !ss_look_claim(look, (struct ss_claim){ .task = i,
-							    .own_ns = kept_ns,
-							    .low_ns = kept_ns + own_ns / 2,
-							    .high_ns = kept_ns }))
+		    !ss_look_claim(context, (struct ss_claim){ .task = i,
+							       .own_ns = kept_ns,
+							       .low_ns = kept_ns + own_ns / 2,
+							       .high_ns = kept_ns }))
 			continue;
 		gone_ns = ss_ns_sum(gone_ns, own_ns);
 		if (own_ns > most_ns && task->row != SS_NO_ROW) {
@@ -74,10 +78,10 @@ static int64_t claim(struct breaks *breaks, uint32_t from, uint32_t to, uint32_t
 	return gone_ns;
 }
 
-static void end_between(struct breaks *breaks, const struct between *between, uint32_t to,
-			bool claims)
+static void graph_break_end(struct graph_break_search *breaks, const struct region_gap *between,
+			    uint32_t to, bool claims)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 	uint32_t heaviest = SS_NO_ROW;
 	int64_t gone_ns;
 
@@ -85,7 +89,7 @@ static void end_between(struct breaks *breaks, const struct between *between, ui
 	breaks->outside += between->launches;
 	if (!claims)
 		return;
-	gone_ns = claim(breaks, between->from, to, &heaviest);
+	gone_ns = graph_break_claim(breaks, between->from, to, &heaviest);
 	if (heaviest == SS_NO_ROW)
 		return;
 	breaks->total_ns = ss_ns_sum(breaks->total_ns, gone_ns);
@@ -93,10 +97,10 @@ static void end_between(struct breaks *breaks, const struct between *between, ui
 }
 
 /* One pass over the main thread: from the end of a region to the start of the next one. */
-static void go_through(struct breaks *breaks, bool claims)
+static void graph_breaks_walk(struct graph_break_search *breaks, bool claims)
 {
-	const struct ss_graph *graph = breaks->look->graph;
-	struct between between = { .from = SS_NO_TASK };
+	const struct ss_graph *graph = breaks->context->graph;
+	struct region_gap between = { .from = SS_NO_TASK };
 	uint32_t now = SS_NO_ROW;
 
 	breaks->count = breaks->inside = breaks->outside = 0;
@@ -115,12 +119,13 @@ static void go_through(struct breaks *breaks, bool claims)
 			now = SS_NO_ROW;
 			continue;
 		}
-		region = inside_ns(breaks, task) == task->own_ns ? region_of(breaks, task)
-								 : SS_NO_ROW;
+		region = graph_break_inside_ns(breaks, task) == task->own_ns
+				 ? graph_break_region(breaks, task)
+				 : SS_NO_ROW;
 		if (region != SS_NO_ROW && region != now && between.from != SS_NO_TASK)
-			end_between(breaks, &between, i, claims);
+			graph_break_end(breaks, &between, i, claims);
 		if (region != SS_NO_ROW) {
-			between = (struct between){ .from = i + 1, .step = task->step };
+			between = (struct region_gap){ .from = i + 1, .step = task->step };
 			now = region;
 		}
 		if (task->kind == SS_TASK_LAUNCH)
@@ -128,60 +133,61 @@ static void go_through(struct breaks *breaks, bool claims)
 	}
 }
 
-static void tell(struct breaks *breaks)
+static void graph_breaks_report(struct graph_break_search *breaks)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
 
-	ss_look_evidence(look, all,
+	ss_look_evidence(context, all,
 			 "Python and guards run between two compiled regions {count} times "
 			 "per step: {time}");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
 				 "before %s: {time}",
-				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 breaks->sites.items[i].name));
 	if (breaks->has_resume)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace shows functions that resume after a break");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "the regions may have been compiled separately");
 }
 
-static enum ss_status find(struct breaks *breaks, struct ss_error *err)
+static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struct ss_error *err)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 
-	SS_TRY(ss_facts_regions(look->subject->facts, &breaks->regions, err));
-	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
-	if (breaks->regions->call_count < 2 || look->graph->main == SS_NO_ROW)
+	SS_TRY(ss_facts_regions(context->subject->facts, &breaks->regions, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
+	if (breaks->regions->call_count < 2 || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	if (look->digest->device < 0)
-		return ss_graph_breaks_on_cpu(look, breaks->regions, err);
-	for (uint32_t i = 0; i < look->trace->names.count && !breaks->has_resume; i++)
-		breaks->has_resume = ss_graph_break_resumes(
-			ss_strings_text(&look->trace->names, i));
-	go_through(breaks, false);
+	if (context->digest->device < 0)
+		return ss_rule_graph_breaks_on_cpu(context, breaks->regions, err);
+	for (uint32_t i = 0; i < context->trace->names.count && !breaks->has_resume; i++)
+		breaks->has_resume = ss_rule_graph_break_resumes(
+			ss_strings_text(&context->trace->names, i));
+	graph_breaks_walk(breaks, false);
 	/* where most is launched outside, a few functions were compiled, and no model broke */
-	if (breaks->count < SS_GRAPH_BREAKS_MIN * look->steps->count ||
+	if (breaks->count < SS_GRAPH_BREAKS_MIN * context->steps->count ||
 	    breaks->outside > breaks->inside)
 		return SS_OK;
-	go_through(breaks, true);
+	graph_breaks_walk(breaks, true);
 	if (breaks->sites.failed)
 		return ss_fail_memory(err, "graph breaks");
 	if (breaks->total_ns)
-		tell(breaks);
+		graph_breaks_report(breaks);
 	return SS_OK;
 }
 
-static enum ss_status look_for_breaks(struct ss_look *look, struct ss_error *err)
+static enum ss_status graph_breaks_look(struct ss_look *context, struct ss_error *err)
 {
-	struct breaks breaks = { .look = look };
+	struct graph_break_search breaks = { .context = context };
 	enum ss_status status = SS_OK;
 
-	if (look->steps->count)
-		status = find(&breaks, err);
+	if (context->steps->count)
+		status = graph_breaks_find(&breaks, err);
 	ss_code_places_release(&breaks.sites);
 	return status;
 }
@@ -200,5 +206,5 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "
 	       "guards that any compiled model has",
 	.facts = SS_FACT_REGIONS,
-	.look = look_for_breaks,
+	.look = graph_breaks_look,
 };

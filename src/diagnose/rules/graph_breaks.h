@@ -12,11 +12,11 @@
 #define SS_GRAPH_BREAKS_MIN 2
 
 /* Whether a name is that of a function which goes on behind a graph break. */
-bool ss_graph_break_resumes(const char *name);
+bool ss_rule_graph_break_resumes(const char *name);
 
 /* Claims what stands between compiled graphs on the CPU. */
 SS_MUST_USE
-enum ss_status ss_graph_breaks_on_cpu(struct ss_look *look, const struct ss_regions *regions,
-				      struct ss_error *err);
+enum ss_status ss_rule_graph_breaks_on_cpu(struct ss_look *context,
+					   const struct ss_regions *regions, struct ss_error *err);
 
 #endif

@@ -15,14 +15,14 @@
 #include "diagnose/rules/graph_breaks.h"
 
 /* Compiled code that runs. */
-struct graph {
+struct compiled_run {
 	int64_t start_ns, end_ns;
 	uint32_t row, step;
 	bool is_backward;
 };
 
 /* What is between two of them. */
-struct between {
+struct cpu_break_gap {
 	uint32_t from, to;    /* rows */
 	uint32_t culprit;     /* reads a value back: the reason of the break; or SS_NO_ROW */
 	uint32_t first;       /* of the operators; or SS_NO_ROW */
@@ -30,8 +30,8 @@ struct between {
 	bool resumes;         /* a function goes on behind a break */
 };
 
-struct breaks {
-	struct ss_look *look;
+struct cpu_breaks {
+	struct ss_look *context;
 	const struct ss_regions *regions;
 	const struct ss_phases *phases;
 	struct ss_code_places sites;
@@ -41,21 +41,21 @@ struct breaks {
 	int64_t count, sure, inside_ns, outside_ns, claimed_ns;
 };
 
-bool ss_graph_break_resumes(const char *name)
+bool ss_rule_graph_break_resumes(const char *name)
 {
 	return strstr(name, "torch_dynamo_resume_in") != NULL;
 }
 
 /* Values that Python reads: what follows depends on them. */
-static bool is_reason(const char *name)
+static bool name_breaks_graph(const char *name)
 {
 	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
 	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
 }
 
-static bool prepare(struct breaks *breaks, struct ss_arena *scratch)
+static bool cpu_breaks_classify_names(struct cpu_breaks *breaks, struct ss_arena *scratch)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 
 	breaks->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	breaks->is_reason = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
@@ -65,10 +65,10 @@ static bool prepare(struct breaks *breaks, struct ss_arena *scratch)
 		const char *name = ss_strings_text(&trace->names, i);
 		enum ss_op_category category = ss_op_category(name);
 
-		breaks->is_reason[i] = is_reason(name);
+		breaks->is_reason[i] = name_breaks_graph(name);
 		breaks->computes[i] = category != SS_OP_MEMORY && category != SS_OP_COPY &&
 				      category != SS_OP_OTHER && category != SS_OP_COMMUNICATION &&
-				      !is_reason(name);
+				      !name_breaks_graph(name);
 	}
 	for (uint32_t row = 0; row < trace->device_from && !breaks->by_graphs; row++)
 		breaks->by_graphs = ss_region_kind(breaks->regions, row) == SS_COMPILED_GRAPH;
@@ -76,16 +76,17 @@ static bool prepare(struct breaks *breaks, struct ss_arena *scratch)
 }
 
 /* False: the row is no compiled code of a step on the main thread. */
-static bool read_graph(const struct breaks *breaks, uint32_t row, struct graph *graph)
+static bool cpu_break_read_graph(const struct cpu_breaks *breaks, uint32_t row,
+				 struct compiled_run *graph)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 	enum ss_compiled kind = ss_region_kind(breaks->regions, row);
 
-	if (trace->slices.track[row] != breaks->look->graph->main ||
+	if (trace->slices.track[row] != breaks->context->graph->main ||
 	    !(breaks->by_graphs ? kind == SS_COMPILED_GRAPH
 				: kind == SS_COMPILED_REGION || kind == SS_COMPILED_FUNCTION))
 		return false;
-	*graph = (struct graph){
+	*graph = (struct compiled_run){
 		.start_ns = trace->slices.start_ns[row],
 		.end_ns = ss_slice_end(&trace->slices, row),
 		.row = row,
@@ -95,16 +96,17 @@ static bool read_graph(const struct breaks *breaks, uint32_t row, struct graph *
 	return graph->step != SS_NO_ROW;
 }
 
-static void read_between(const struct breaks *breaks, struct between *between, int64_t to_ns)
+static void cpu_break_read_gap(const struct cpu_breaks *breaks, struct cpu_break_gap *between,
+			       int64_t to_ns)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = between->from; row < between->to; row++) {
 		uint32_t name = slices->name[row];
 
 		if (slices->kind[row] == SS_KIND_PYTHON)
-			between->resumes |= ss_graph_break_resumes(
+			between->resumes |= ss_rule_graph_break_resumes(
 				ss_strings_text(&trace->names, name));
 		if (slices->kind[row] != SS_KIND_OP)
 			continue;
@@ -116,22 +118,22 @@ static void read_between(const struct breaks *breaks, struct between *between, i
 		if (between->first == SS_NO_ROW)
 			between->first = row;
 		between->operators_ns = ss_ns_sum(between->operators_ns, slices->dur_ns[row]);
-		row = ss_row_last(trace, row);
+		row = ss_cpu_row_last(trace, row);
 	}
 }
 
-static void add_break(struct breaks *breaks, const struct graph *before, const struct graph *graph,
-		      bool claims)
+static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *before,
+			  const struct compiled_run *graph, bool claims)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 	uint32_t track = trace->slices.track[graph->row];
-	struct between between = { .culprit = SS_NO_ROW, .first = SS_NO_ROW };
+	struct cpu_break_gap between = { .culprit = SS_NO_ROW, .first = SS_NO_ROW };
 	uint32_t shown;
 	int64_t gone_ns;
 
-	between.from = ss_row_from(trace, track, before->end_ns);
-	between.to = ss_row_from(trace, track, graph->start_ns);
-	read_between(breaks, &between, graph->start_ns);
+	between.from = ss_cpu_row_after(trace, track, before->end_ns);
+	between.to = ss_cpu_row_after(trace, track, graph->start_ns);
+	cpu_break_read_gap(breaks, &between, graph->start_ns);
 	shown = between.culprit != SS_NO_ROW ? between.culprit : between.first;
 	if (!claims) {
 		if (!graph->is_backward && (shown != SS_NO_ROW || between.resumes)) {
@@ -141,7 +143,7 @@ static void add_break(struct breaks *breaks, const struct graph *before, const s
 		}
 		return;
 	}
-	gone_ns = ss_look_claim_time(breaks->look,
+	gone_ns = ss_look_claim_time(breaks->context,
 				     (struct ss_stretch){ .track = track,
 							  .from_ns = before->end_ns,
 							  .to_ns = graph->start_ns,
@@ -156,13 +158,13 @@ static void add_break(struct breaks *breaks, const struct graph *before, const s
 }
 
 /* From the end of compiled code to the start of the next in the same pass. */
-static void go_through(struct breaks *breaks, bool claims)
+static void cpu_breaks_walk(struct cpu_breaks *breaks, bool claims)
 {
-	const struct ss_trace *trace = breaks->look->trace;
-	struct graph before = { .row = SS_NO_ROW }, graph;
+	const struct ss_trace *trace = breaks->context->trace;
+	struct compiled_run before = { .row = SS_NO_ROW }, graph;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		if (!read_graph(breaks, row, &graph) ||
+		if (!cpu_break_read_graph(breaks, row, &graph) ||
 		    (before.row != SS_NO_ROW && graph.start_ns < before.end_ns))
 			continue;
 		if (!claims)
@@ -170,69 +172,70 @@ static void go_through(struct breaks *breaks, bool claims)
 						      graph.end_ns - graph.start_ns);
 		if (before.row != SS_NO_ROW && before.step == graph.step &&
 		    before.is_backward == graph.is_backward)
-			add_break(breaks, &before, &graph, claims);
+			cpu_break_add(breaks, &before, &graph, claims);
 		before = graph;
 	}
 }
 
-static void tell(struct breaks *breaks)
+static void cpu_breaks_report(struct cpu_breaks *breaks)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
 
-	ss_look_evidence(look, all,
+	ss_look_evidence(context, all,
 			 "Python, guards and wrappers run between two compiled graphs {count} "
 			 "times per step: {time}, backward included");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
 		uint32_t name = breaks->sites.items[i].name;
 
-		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
 				 breaks->is_reason[name]
 					 ? "%s breaks the graph {count} times per step: {time}"
 					 : "%s runs between two graphs {count} times per step: "
 					   "{time}",
-				 ss_strings_text(&look->trace->names, name));
+				 ss_strings_text(&context->trace->names, name));
 	}
 	if (breaks->sure)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the breaks are recorded; what fusing saves is not counted");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "the regions may have been compiled separately");
 }
 
-static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena *scratch,
+				      struct ss_error *err)
 {
-	struct ss_look *look = breaks->look;
-	int64_t steps = look->steps->count;
+	struct ss_look *context = breaks->context;
+	int64_t steps = context->steps->count;
 
-	SS_TRY(ss_facts_phases(look->subject->facts, &breaks->phases, err));
-	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
-	if (!prepare(breaks, scratch))
+	SS_TRY(ss_facts_phases(context->subject->facts, &breaks->phases, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
+	if (!cpu_breaks_classify_names(breaks, scratch))
 		return ss_fail_memory(err, "graph breaks");
-	go_through(breaks, false);
+	cpu_breaks_walk(breaks, false);
 	/* one break whose reason is recorded is enough */
 	if (breaks->count < (breaks->sure >= steps ? 1 : SS_GRAPH_BREAKS_MIN) * steps ||
 	    breaks->outside_ns > breaks->inside_ns)
 		return SS_OK;
-	go_through(breaks, true);
+	cpu_breaks_walk(breaks, true);
 	if (breaks->sites.failed)
 		return ss_fail_memory(err, "graph breaks");
 	if (breaks->claimed_ns)
-		tell(breaks);
+		cpu_breaks_report(breaks);
 	return SS_OK;
 }
 
-enum ss_status ss_graph_breaks_on_cpu(struct ss_look *look, const struct ss_regions *regions,
-				      struct ss_error *err)
+enum ss_status ss_rule_graph_breaks_on_cpu(struct ss_look *context,
+					   const struct ss_regions *regions, struct ss_error *err)
 {
-	struct breaks breaks = { .look = look, .regions = regions };
+	struct cpu_breaks breaks = { .context = context, .regions = regions };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	ss_arena_init(&scratch, look->memory);
-	status = find(&breaks, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = cpu_breaks_find(&breaks, &scratch, err);
 	ss_code_places_release(&breaks.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -24,7 +24,7 @@
 #define HIDDEN_STEPS_MIN 3
 #define HIDDEN_MORE 1.1
 
-struct balance {
+struct imbalance_judging {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
 	struct ss_verdict verdict;
@@ -33,7 +33,8 @@ struct balance {
 };
 
 /* What a rank has to do in a step more than the others: the most of all ranks. */
-static double most_of(const struct balance *balance, uint32_t step, double *usual_ns)
+static double imbalance_largest_excess(const struct imbalance_judging *balance, uint32_t step,
+				       double *usual_ns)
 {
 	double most = 0;
 
@@ -57,7 +58,7 @@ static double most_of(const struct balance *balance, uint32_t step, double *usua
 	return most;
 }
 
-static void tell_work(struct balance *balance, struct ss_finding *finding)
+static void imbalance_report_work(struct imbalance_judging *balance, struct ss_finding *finding)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	double more = 0, usual = 0;
@@ -65,7 +66,7 @@ static void tell_work(struct balance *balance, struct ss_finding *finding)
 	for (uint32_t step = 0; step < balance->shares.step_count; step++) {
 		double own_usual;
 
-		more += most_of(balance, step, &own_usual);
+		more += imbalance_largest_excess(balance, step, &own_usual);
 		usual += own_usual;
 	}
 	if (balance->shares.step_count && usual > 0)
@@ -75,12 +76,12 @@ static void tell_work(struct balance *balance, struct ss_finding *finding)
 				  (usual + more) / usual);
 }
 
-static void tell(struct balance *balance, struct ss_finding *finding,
-		 const struct ss_straggler *item)
+static void imbalance_report(struct imbalance_judging *balance, struct ss_finding *finding,
+			     const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = balance->judgement;
 
-	tell_work(balance, finding);
+	imbalance_report_work(balance, finding);
 	ss_judge_evidence(judgement, finding, item->late_ns,
 			  "it is a different rank each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
@@ -89,7 +90,8 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 	finding->reason = "in nearly all steps the busiest rank is the last";
 }
 
-static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
+static double imbalance_rank_work(const struct imbalance_judging *balance, uint32_t rank,
+				  uint32_t step)
 {
 	double sum_ns = 0;
 
@@ -99,14 +101,16 @@ static double work_of(const struct balance *balance, uint32_t rank, uint32_t ste
 }
 
 /* The rank that has enough more to compute in a step than its peers; SS_NO_ROW: none has. */
-static uint32_t busiest_of(const struct balance *balance, uint32_t step)
+static uint32_t imbalance_busiest_rank(const struct imbalance_judging *balance, uint32_t step)
 {
 	const struct ss_rank_loads *shares = &balance->shares;
 	uint32_t busiest = SS_NO_ROW;
 	double most = 0, usual = 0;
 
 	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		double own = step < shares->graphs[i].step_count ? work_of(balance, i, step) : 0;
+		double own = step < shares->graphs[i].step_count
+				     ? imbalance_rank_work(balance, i, step)
+				     : 0;
 
 		if (own > most) {
 			most = own;
@@ -119,12 +123,12 @@ static uint32_t busiest_of(const struct balance *balance, uint32_t step)
 }
 
 /* Whether another rank has the most work in nearly all steps, whoever is waited for. */
-static bool is_hidden(const struct balance *balance, uint32_t *busy_steps)
+static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_t *busy_steps)
 {
 	uint32_t steps = balance->shares.step_count, uneven = 0, most = 0;
 
 	for (uint32_t step = 0; step < steps; step++) {
-		uint32_t busiest = busiest_of(balance, step);
+		uint32_t busiest = imbalance_busiest_rank(balance, step);
 
 		if (busiest == SS_NO_ROW)
 			continue;
@@ -137,7 +141,7 @@ static bool is_hidden(const struct balance *balance, uint32_t *busy_steps)
 	       uneven * 100 >= steps * HIDDEN_PERCENT;
 }
 
-static struct ss_finding *report(struct balance *balance)
+static struct ss_finding *imbalance_add_finding(struct imbalance_judging *balance)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
@@ -149,7 +153,7 @@ static struct ss_finding *report(struct balance *balance)
 	return finding;
 }
 
-static enum ss_status judge(struct balance *balance, struct ss_error *err)
+static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	bool on_host = judgement->joined->ranks[0].device < 0, is_seen = false;
@@ -172,39 +176,39 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		if (item->pattern != SS_PATTERN_ROTATING)
 			continue;
 		is_seen = true;
-		finding = report(balance);
+		finding = imbalance_add_finding(balance);
 		if (finding)
-			tell(balance, finding, item);
+			imbalance_report(balance, finding, item);
 	}
-	if (is_seen || on_host || judgement->failed || !is_hidden(balance, busy_steps))
+	if (is_seen || on_host || judgement->failed || !imbalance_is_hidden(balance, busy_steps))
 		return SS_OK;
-	finding = report(balance);
+	finding = imbalance_add_finding(balance);
 	if (!finding)
 		return SS_OK;
-	tell_work(balance, finding);
+	imbalance_report_work(balance, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the busiest rank changes; other waits hide its lateness";
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status imbalance_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct balance balance = { .judgement = judgement };
+	struct imbalance_judging balance = { .judgement = judgement };
 	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&balance.arena, judgement->diagnosis->memory);
-	status = judge(&balance, err);
+	status = imbalance_judge_steps(&balance, err);
 	ss_arena_release(&balance.arena);
 	return status;
 }
 
 /* Ranks are only compared. */
-static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
+static enum ss_status imbalance_look(struct ss_look *context, struct ss_error *err)
 {
-	(void)look;
+	(void)context;
 	(void)err;
 	return SS_OK;
 }
@@ -223,6 +227,6 @@ const struct ss_rule ss_rule_imbalance = {
 	.silent_share = 0.01,
 	.why = "ByteDance investigates jobs that uneven ranks slow by 3 %; below 1 % ranks of a "
 	       "healthy job differ as much",
-	.look = look_at_rank,
-	.judge = judge_ranks,
+	.look = imbalance_look,
+	.judge = imbalance_judge,
 };

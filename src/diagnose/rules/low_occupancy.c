@@ -26,8 +26,8 @@
 #define KERNEL_NS 20000
 #define FLOOR_NS 5000
 
-struct grids {
-	struct ss_look *look;
+struct small_grids {
+	struct ss_look *context;
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
 	int32_t multiprocessors;      /* 0: not known */
@@ -38,9 +38,9 @@ struct grids {
 };
 
 /* Blocks for each multiprocessor; 0: not recorded. */
-static double blocks_of(const struct grids *grids, uint32_t row)
+static double grid_blocks_per_sm(const struct small_grids *grids, uint32_t row)
 {
-	const struct ss_trace *trace = grids->look->trace;
+	const struct ss_trace *trace = grids->context->trace;
 	const struct ss_kernel_args *args;
 	uint32_t number = trace->slices.args[row];
 
@@ -60,7 +60,7 @@ static double blocks_of(const struct grids *grids, uint32_t row)
  * each sample by design, and nothing but a larger batch changes that; gradients of a convolution's
  * weights have one for each tile of the weights, whatever the batch is.
  */
-static bool is_by_design(const char *name)
+static bool grid_is_by_design(const char *name)
 {
 	static const char *const parts[] = { "fmha_cutlassB", "all_reduce",      "allreduce",
 					     "all_gather",    "allgather",       "reduce_scatter",
@@ -74,7 +74,7 @@ static bool is_by_design(const char *name)
 }
 
 /* A single sequence that is decoded fills no device: nothing is wrong with the program. */
-static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
+static bool grid_is_single_decode(const struct small_grids *grids, int64_t moment_ns)
 {
 	const struct ss_inference_steps *passes = &grids->passes;
 	uint32_t low = 0, high = passes->count;
@@ -85,7 +85,7 @@ static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 }
 
 /* What the work of the kernel takes at least, ns; 0: not known. */
-static double least(const struct grids *grids, const struct ss_task *task)
+static double grid_least_ns(const struct small_grids *grids, const struct ss_task *task)
 {
 	const struct ss_works *works = grids->works;
 	uint32_t op = ss_ops_launcher(works->ops, task->row);
@@ -110,36 +110,36 @@ static double least(const struct grids *grids, const struct ss_task *task)
 }
 
 /* Whether so few blocks leave most of the device idle, in a kernel of this name. */
-static bool are_few(const struct grids *grids, double blocks, uint32_t name)
+static bool blocks_are_few(const struct small_grids *grids, double blocks, uint32_t name)
 {
 	enum ss_kernel_category category = grids->names[name].category;
 	bool is_chosen = category == SS_KERNEL_GEMM || category == SS_KERNEL_CONVOLUTION;
 
 	return blocks > 0 && blocks < (is_chosen ? BLOCKS_CHOSEN : BLOCKS_FEW) &&
 	       !grids->names[name].is_comm &&
-	       !is_by_design(ss_strings_text(&grids->look->trace->names, name));
+	       !grid_is_by_design(ss_strings_text(&grids->context->trace->names, name));
 }
 
-static void look_at(struct grids *grids, uint32_t number)
+static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 {
-	const struct ss_task *task = &grids->look->graph->tasks[number];
-	const struct ss_slices *slices = &grids->look->trace->slices;
+	const struct ss_task *task = &grids->context->graph->tasks[number];
+	const struct ss_slices *slices = &grids->context->trace->slices;
 	double blocks, ns, bound;
 	int64_t own_ns;
 
 	if (task->own_ns < KERNEL_NS || !grids->alone[number])
 		return;
-	blocks = blocks_of(grids, task->row);
-	if (!are_few(grids, blocks, slices->name[task->row]) ||
-	    is_single_decode(grids, task->start_ns))
+	blocks = grid_blocks_per_sm(grids, task->row);
+	if (!blocks_are_few(grids, blocks, slices->name[task->row]) ||
+	    grid_is_single_decode(grids, task->start_ns))
 		return;
 	ns = (double)task->own_ns * blocks;
-	bound = least(grids, task);
+	bound = grid_least_ns(grids, task);
 	ns = bound > ns ? bound : ns;
 	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
 	/* at worst half of it: a larger grid has its own cost, in partial sums for one */
-	if (ss_look_claim(grids->look,
+	if (ss_look_claim(grids->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
@@ -148,65 +148,66 @@ static void look_at(struct grids *grids, uint32_t number)
 				   task->own_ns);
 }
 
-static void tell(struct grids *grids)
+static void grids_report(struct small_grids *grids)
 {
-	struct ss_look *look = grids->look;
+	struct ss_look *context = grids->context;
 
 	for (uint32_t i = 0; i < grids->sites.count; i++) {
 		const struct ss_code_place *site = &grids->sites.items[i];
 
 		ss_look_evidence(
-			look, ss_code_place_fact(site),
+			context, ss_code_place_fact(site),
 			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
 			"step ({count} times)",
 			grids->names[site->name].text);
 	}
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "we assume that time shrinks as more of the GPU is used");
 }
 
-static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status grids_find(struct small_grids *grids, struct ss_arena *scratch,
+				 struct ss_error *err)
 {
-	const struct ss_look *look = grids->look;
-	const struct ss_graph *graph = look->graph;
+	const struct ss_look *context = grids->context;
+	const struct ss_graph *graph = context->graph;
 
-	SS_TRY(ss_facts_works(look->subject->facts, &grids->works, err));
-	SS_TRY(ss_inference_steps_find(look->subject->facts, scratch, &grids->passes, err));
-	SS_TRY(ss_facts_kernel_names(look->subject->facts, &grids->names, err));
-	grids->alone = ss_exclusive_kernels(graph, look->trace, scratch);
+	SS_TRY(ss_facts_works(context->subject->facts, &grids->works, err));
+	SS_TRY(ss_inference_steps_find(context->subject->facts, scratch, &grids->passes, err));
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &grids->names, err));
+	grids->alone = ss_exclusive_kernels_find(graph, context->trace, scratch);
 	if (!grids->alone)
 		return ss_fail_memory(err, "the kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			look_at(grids, i);
+			grid_check_kernel(grids, i);
 	if (grids->sites.failed)
 		return ss_fail_memory(err, "the kernels");
 	ss_code_places_sort(&grids->sites);
 	if (grids->sites.count)
-		tell(grids);
+		grids_report(grids);
 	return SS_OK;
 }
 
-static enum ss_status look_for_grids(struct ss_look *look, struct ss_error *err)
+static enum ss_status low_occupancy_look(struct ss_look *context, struct ss_error *err)
 {
-	struct grids grids = { .look = look };
-	const struct ss_trace_info *info = &look->trace->info;
+	struct small_grids grids = { .context = context };
+	const struct ss_trace_info *info = &context->trace->info;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
 	for (uint32_t i = info->device_count; i-- > 0;)
-		if (i == 0 || info->devices[i].id == look->digest->device) {
+		if (i == 0 || info->devices[i].id == context->digest->device) {
 			grids.multiprocessors = info->devices[i].multiprocessors;
 			grids.peaks = ss_peaks_find(
-				ss_strings_text(&look->trace->texts, info->devices[i].name));
+				ss_strings_text(&context->trace->texts, info->devices[i].name));
 			break;
 		}
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&grids.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&grids.sites, context, err);
 	if (status == SS_OK)
-		status = find(&grids, &scratch, err);
+		status = grids_find(&grids, &scratch, err);
 	ss_code_places_release(&grids.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -226,5 +227,5 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
 	       "healthy ones, up to 7 % where the GPU is large for the network",
 	.facts = SS_FACT_WORKS,
-	.look = look_for_grids,
+	.look = low_occupancy_look,
 };

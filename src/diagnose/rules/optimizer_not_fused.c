@@ -34,8 +34,8 @@
 #define PASSES_SAVED 3
 #define PASSES_SAVED_LOW 2
 
-struct optimizer {
-	struct ss_look *look;
+struct optimizer_kernels {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_kernel_name *names;
 	uint8_t *loops; /* per host row: a call that launches for one tensor */
@@ -44,58 +44,58 @@ struct optimizer {
 };
 
 /* A kernel of the optimizer that works on one tensor. */
-static bool is_single(const struct optimizer *optimizer, uint32_t index)
+static bool optimizer_is_single(const struct optimizer_kernels *optimizer, uint32_t index)
 {
-	const struct ss_task *task = &optimizer->look->graph->tasks[index];
+	const struct ss_task *task = &optimizer->context->graph->tasks[index];
 	const struct ss_slices *slices = &optimizer->trace->slices;
 	enum ss_kernel_category category;
 
 	if (task->kind != SS_TASK_KERNEL || task->phase != SS_PHASE_OPTIMIZER ||
 	    task->step == SS_NO_STEP || slices->link[task->row] >= optimizer->trace->device_from ||
-	    !ss_look_is_free(optimizer->look, index))
+	    !ss_look_is_free(optimizer->context, index))
 		return false;
 	category = optimizer->names[slices->name[task->row]].category;
 	return category == SS_KERNEL_ELEMENTWISE || category == SS_KERNEL_COPY;
 }
 
-static void count(struct optimizer *optimizer)
+static void optimizer_count_kernels(struct optimizer_kernels *optimizer)
 {
-	const struct ss_graph *graph = optimizer->look->graph;
+	const struct ss_graph *graph = optimizer->context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
-		if (!is_single(optimizer, i))
+		if (!optimizer_is_single(optimizer, i))
 			continue;
 		optimizer->count++;
 		optimizer->device_ns = ss_ns_sum(optimizer->device_ns, task->own_ns);
 	}
 }
 
-static bool is_enough(const struct optimizer *optimizer)
+static bool optimizer_has_enough(const struct optimizer_kernels *optimizer)
 {
-	int64_t steps = optimizer->look->steps->count;
+	int64_t steps = optimizer->context->steps->count;
 
 	return optimizer->count >= LAUNCHES_MIN * steps ||
 	       (optimizer->count >= LARGE_MIN * steps &&
 		optimizer->device_ns / LARGE_NS >= optimizer->count &&
-		optimizer->device_ns >= optimizer->look->step_ns / LARGE_SHARE);
+		optimizer->device_ns >= optimizer->context->step_ns / LARGE_SHARE);
 }
 
 /* Of all kernels one is left, as long as the memory traffic of all takes when fused. */
-static void claim_kernels(struct optimizer *optimizer)
+static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 {
-	const struct ss_graph *graph = optimizer->look->graph;
+	const struct ss_graph *graph = optimizer->context->graph;
 	uint32_t before = SS_NO_TASK;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		int64_t traffic_ns;
 
-		if (!is_single(optimizer, i))
+		if (!optimizer_is_single(optimizer, i))
 			continue;
 		traffic_ns = task->own_ns > KERNEL_NS ? task->own_ns : 0;
-		ss_look_claim(optimizer->look,
+		ss_look_claim(optimizer->context,
 			      (struct ss_claim){ .task = i,
 						 .own_ns = traffic_ns / PASSES_SAVED,
 						 /* foreach: all passes, but few launches */
@@ -103,16 +103,17 @@ static void claim_kernels(struct optimizer *optimizer)
 						 .high_ns = traffic_ns / PASSES_SAVED,
 						 .merges = before + 1 == i &&
 							   task[-1].step == task->step });
-		optimizer->loops[ss_outer_call(optimizer->trace,
-					       optimizer->trace->slices.link[task->row])] = true;
+		optimizer->loops[ss_cpu_outer_call(optimizer->trace,
+						   optimizer->trace->slices.link[task->row])] =
+			true;
 		before = i;
 	}
 }
 
 /* What the host does from one such launch to the next. */
-static void claim_host(struct optimizer *optimizer)
+static void optimizer_claim_host(struct optimizer_kernels *optimizer)
 {
-	const struct ss_graph *graph = optimizer->look->graph;
+	const struct ss_graph *graph = optimizer->context->graph;
 	uint32_t from = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
@@ -129,14 +130,14 @@ static void claim_host(struct optimizer *optimizer)
 
 			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
 			    own->phase == SS_PHASE_OPTIMIZER && own->step != SS_NO_STEP &&
-			    ss_look_claim(optimizer->look, (struct ss_claim){ .task = from }))
+			    ss_look_claim(optimizer->context, (struct ss_claim){ .task = from }))
 				optimizer->host_ns = ss_ns_sum(optimizer->host_ns, own->own_ns);
 		}
 		from = i + 1;
 	}
 }
 
-static void find_range(struct optimizer *optimizer)
+static void optimizer_find_range(struct optimizer_kernels *optimizer)
 {
 	for (uint32_t row = 0; row < optimizer->trace->device_from; row++)
 		if (ss_slice_flags(optimizer->trace, row) & SS_NAME_OPTIMIZER_STEP) {
@@ -157,67 +158,69 @@ static const struct {
 	{ "#RMSprop.", "optimizer = torch.optim.RMSprop(model.parameters(), lr=lr, foreach=True)" },
 };
 
-static void choose_fix(struct ss_look *look, uint32_t range)
+static void optimizer_choose_fix(struct ss_look *context, uint32_t range)
 {
 	const char *name;
 
 	if (range == SS_NO_ROW)
 		return;
-	name = ss_strings_text(&look->trace->names, look->trace->slices.name[range]);
+	name = ss_strings_text(&context->trace->names, context->trace->slices.name[range]);
 	for (size_t i = 0; i < SS_COUNT(fixes); i++)
 		if (strstr(name, fixes[i].name))
-			ss_look_fix(look, fixes[i].fix);
+			ss_look_fix(context, fixes[i].fix);
 }
 
-static void tell(struct optimizer *optimizer)
+static void optimizer_report(struct optimizer_kernels *optimizer)
 {
-	struct ss_look *look = optimizer->look;
+	struct ss_look *context = optimizer->context;
 	struct ss_fact host = { optimizer->host_ns, (double)optimizer->count, optimizer->range };
 	struct ss_fact device = { optimizer->device_ns, (double)optimizer->count, SS_NO_ROW };
 
-	ss_look_evidence(look, host,
+	ss_look_evidence(context, host,
 			 "%s launches {count} kernel{?|s} per step, one per tensor: {time} "
 			 "of host time",
 			 optimizer->range == SS_NO_ROW
 				 ? "the optimizer"
-				 : ss_strings_text(&look->trace->names,
-						   look->trace->slices.name[optimizer->range]));
-	ss_look_evidence(look, device, "these kernels take {time} per step");
-	choose_fix(look, optimizer->range);
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				 : ss_strings_text(&context->trace->names,
+						   context->trace->slices.name[optimizer->range]));
+	ss_look_evidence(context, device, "these kernels take {time} per step");
+	optimizer_choose_fix(context, optimizer->range);
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "the speed of the fused kernel is estimated");
 }
 
-static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch,
-			   struct ss_error *err)
+static enum ss_status optimizer_find(struct optimizer_kernels *optimizer, struct ss_arena *scratch,
+				     struct ss_error *err)
 {
-	SS_TRY(ss_facts_kernel_names(optimizer->look->subject->facts, &optimizer->names, err));
+	SS_TRY(ss_facts_kernel_names(optimizer->context->subject->facts, &optimizer->names, err));
 	optimizer->loops = SS_ARENA_NEW(scratch, uint8_t,
 					(size_t)optimizer->trace->device_from + 1);
 	if (!optimizer->loops)
 		return ss_fail_memory(err, "the optimizer's launches");
-	count(optimizer);
-	if (!is_enough(optimizer))
+	optimizer_count_kernels(optimizer);
+	if (!optimizer_has_enough(optimizer))
 		return SS_OK;
-	claim_kernels(optimizer);
-	claim_host(optimizer);
-	find_range(optimizer);
-	tell(optimizer);
+	optimizer_claim_kernels(optimizer);
+	optimizer_claim_host(optimizer);
+	optimizer_find_range(optimizer);
+	optimizer_report(optimizer);
 	return SS_OK;
 }
 
-static enum ss_status look_for_optimizer(struct ss_look *look, struct ss_error *err)
+static enum ss_status optimizer_not_fused_look(struct ss_look *context, struct ss_error *err)
 {
-	struct optimizer optimizer = { .look = look, .trace = look->trace, .range = SS_NO_ROW };
+	struct optimizer_kernels optimizer = { .context = context,
+					       .trace = context->trace,
+					       .range = SS_NO_ROW };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	if (look->digest->device < 0)
-		return ss_optimizer_on_cpu(look, err);
-	ss_arena_init(&scratch, look->memory);
-	status = find(&optimizer, &scratch, err);
+	if (context->digest->device < 0)
+		return ss_rule_optimizer_on_cpu(context, err);
+	ss_arena_init(&scratch, context->memory);
+	status = optimizer_find(&optimizer, &scratch, err);
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -231,7 +234,8 @@ static enum ss_status look_for_optimizer(struct ss_look *look, struct ss_error *
 /* What is below it is what most jobs with Adam have, and the profiler's own cost adds to it. */
 #define SILENT_SHARE_ON_CPU 0.1
 
-static enum ss_status judge_optimizer(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status optimizer_not_fused_judge(struct ss_judgement *judgement,
+						struct ss_error *err)
 {
 	struct ss_finding *finding = NULL;
 
@@ -263,6 +267,6 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
-	.look = look_for_optimizer,
-	.judge = judge_optimizer,
+	.look = optimizer_not_fused_look,
+	.judge = optimizer_not_fused_judge,
 };

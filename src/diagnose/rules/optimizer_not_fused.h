@@ -12,6 +12,6 @@
 
 /* Claims what a fused optimizer saves on the CPU. */
 SS_MUST_USE
-enum ss_status ss_optimizer_on_cpu(struct ss_look *look, struct ss_error *err);
+enum ss_status ss_rule_optimizer_on_cpu(struct ss_look *context, struct ss_error *err);
 
 #endif

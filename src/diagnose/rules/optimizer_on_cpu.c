@@ -22,7 +22,7 @@
  * momentum 0.44 to 0.70. With foreach=True 0.6 to 1.4: no fix. The other optimizers have no
  * fused version, Adagrad is taken for SGD.
  */
-static const struct optimizer {
+static const struct cpu_optimizer {
 	const char *name, *fix;
 	double left, left_most;
 } optimizers[] = {
@@ -42,9 +42,9 @@ static const struct optimizer {
  */
 #define RECORDING_NS 1250.0
 
-struct ranges {
-	struct ss_look *look;
-	const struct optimizer *optimizer;
+struct cpu_optimizer_ranges {
+	struct ss_look *context;
+	const struct cpu_optimizer *optimizer;
 	uint8_t *computes; /* per name: an elementwise operator */
 	uint32_t first;    /* row of the first range */
 	int64_t count;     /* of operators */
@@ -53,7 +53,7 @@ struct ranges {
 	bool is_fused;    /* or talks to other ranks: then it is more than a loop */
 };
 
-static const struct optimizer *find_optimizer(const char *name)
+static const struct cpu_optimizer *cpu_optimizer_of_name(const char *name)
 {
 	for (size_t i = 0; i < SS_COUNT(optimizers); i++)
 		if (strstr(name, optimizers[i].name))
@@ -61,18 +61,18 @@ static const struct optimizer *find_optimizer(const char *name)
 	return NULL;
 }
 
-static bool is_range(const struct ranges *ranges, uint32_t row)
+static bool cpu_optimizer_is_range(const struct cpu_optimizer_ranges *ranges, uint32_t row)
 {
-	const struct ss_trace *trace = ranges->look->trace;
+	const struct ss_trace *trace = ranges->context->trace;
 
 	return (ss_slice_flags(trace, row) & SS_NAME_OPTIMIZER_STEP) &&
-	       trace->slices.track[row] == ranges->look->graph->main &&
+	       trace->slices.track[row] == ranges->context->graph->main &&
 	       ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW;
 }
 
-static void read_names(struct ranges *ranges)
+static void cpu_optimizer_read_names(struct cpu_optimizer_ranges *ranges)
 {
-	const struct ss_strings *names = &ranges->look->trace->names;
+	const struct ss_strings *names = &ranges->context->trace->names;
 
 	for (uint32_t i = 0; i < names->count; i++) {
 		const char *name = ss_strings_text(names, i);
@@ -82,9 +82,10 @@ static void read_names(struct ranges *ranges)
 	}
 }
 
-static void read_range(struct ranges *ranges, uint32_t range, uint32_t end)
+static void cpu_optimizer_read_range(struct cpu_optimizer_ranges *ranges, uint32_t range,
+				     uint32_t end)
 {
-	const struct ss_trace *trace = ranges->look->trace;
+	const struct ss_trace *trace = ranges->context->trace;
 	double part = RECORDING_NS * (end - range) / ((double)trace->slices.dur_ns[range] + 1);
 
 	if (part > ranges->recording)
@@ -102,29 +103,29 @@ static void read_range(struct ranges *ranges, uint32_t range, uint32_t end)
 }
 
 /* Ranges in ranges are one. */
-static void read_ranges(struct ranges *ranges)
+static void cpu_optimizer_read_ranges(struct cpu_optimizer_ranges *ranges)
 {
-	const struct ss_trace *trace = ranges->look->trace;
+	const struct ss_trace *trace = ranges->context->trace;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint32_t end;
 
-		if (!is_range(ranges, row))
+		if (!cpu_optimizer_is_range(ranges, row))
 			continue;
-		end = ss_row_behind(trace, row);
+		end = ss_cpu_row_end(trace, row);
 		if (ranges->first == SS_NO_ROW) {
 			ranges->first = row;
-			ranges->optimizer = find_optimizer(
+			ranges->optimizer = cpu_optimizer_of_name(
 				ss_strings_text(&trace->names, trace->slices.name[row]));
 		}
-		read_range(ranges, row, end);
+		cpu_optimizer_read_range(ranges, row, end);
 		row = end > row ? end - 1 : row;
 	}
 }
 
-static int64_t claim_range(struct ranges *ranges, uint32_t row)
+static int64_t cpu_optimizer_claim_range(struct cpu_optimizer_ranges *ranges, uint32_t row)
 {
-	const struct ss_slices *slices = &ranges->look->trace->slices;
+	const struct ss_slices *slices = &ranges->context->trace->slices;
 	double ns = (double)slices->dur_ns[row], loop_ns = ns * (1 - ranges->recording);
 	struct ss_stretch stretch = { .track = slices->track[row],
 				      .from_ns = slices->start_ns[row],
@@ -132,56 +133,58 @@ static int64_t claim_range(struct ranges *ranges, uint32_t row)
 
 	stretch.keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left));
 	stretch.low_keep_ns = (int64_t)(ns - loop_ns * (1 - ranges->optimizer->left_most));
-	return ss_look_claim_time(ranges->look, stretch);
+	return ss_look_claim_time(ranges->context, stretch);
 }
 
-static int64_t claim(struct ranges *ranges)
+static int64_t cpu_optimizer_claim(struct cpu_optimizer_ranges *ranges)
 {
 	int64_t gone_ns = 0;
 
-	for (uint32_t row = ranges->first; row < ranges->look->trace->device_from; row++) {
+	for (uint32_t row = ranges->first; row < ranges->context->trace->device_from; row++) {
 		uint32_t end;
 
-		if (!is_range(ranges, row))
+		if (!cpu_optimizer_is_range(ranges, row))
 			continue;
-		gone_ns = ss_ns_sum(gone_ns, claim_range(ranges, row));
-		end = ss_row_behind(ranges->look->trace, row);
+		gone_ns = ss_ns_sum(gone_ns, cpu_optimizer_claim_range(ranges, row));
+		end = ss_cpu_row_end(ranges->context->trace, row);
 		row = end > row ? end - 1 : row;
 	}
 	return gone_ns;
 }
 
-static void tell(struct ranges *ranges)
+static void cpu_optimizer_report(struct cpu_optimizer_ranges *ranges)
 {
-	struct ss_look *look = ranges->look;
+	struct ss_look *context = ranges->context;
 	struct ss_fact all = { ranges->ns, (double)ranges->count, ranges->first };
 
 	ss_look_evidence(
-		look, all,
+		context, all,
 		"%s runs {count} elementwise operator{?|s} per step, one per tensor: {time}",
-		ss_strings_text(&look->trace->names, look->trace->slices.name[ranges->first]));
-	ss_look_fix(look, ranges->optimizer->fix);
-	ss_look_figure(look, SS_OPTIMIZER_ON_CPU, 1);
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_strings_text(&context->trace->names,
+				context->trace->slices.name[ranges->first]));
+	ss_look_fix(context, ranges->optimizer->fix);
+	ss_look_figure(context, SS_OPTIMIZER_ON_CPU, 1);
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "the fused speed was measured on other models");
 }
 
-enum ss_status ss_optimizer_on_cpu(struct ss_look *look, struct ss_error *err)
+enum ss_status ss_rule_optimizer_on_cpu(struct ss_look *context, struct ss_error *err)
 {
-	struct ranges ranges = { .look = look, .first = SS_NO_ROW };
+	struct cpu_optimizer_ranges ranges = { .context = context, .first = SS_NO_ROW };
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
 
-	if (look->graph->main == SS_NO_ROW)
+	if (context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	ranges.computes = SS_ARENA_NEW(&scratch, uint8_t, (size_t)look->trace->names.count + 1);
+	ss_arena_init(&scratch, context->memory);
+	ranges.computes = SS_ARENA_NEW(&scratch, uint8_t, (size_t)context->trace->names.count + 1);
 	if (ranges.computes) {
-		read_names(&ranges);
-		read_ranges(&ranges);
+		cpu_optimizer_read_names(&ranges);
+		cpu_optimizer_read_ranges(&ranges);
 		if (ranges.optimizer && !ranges.is_fused &&
-		    ranges.count >= (int64_t)OPERATORS_MIN * look->steps->count && claim(&ranges))
-			tell(&ranges);
+		    ranges.count >= (int64_t)OPERATORS_MIN * context->steps->count &&
+		    cpu_optimizer_claim(&ranges))
+			cpu_optimizer_report(&ranges);
 	} else {
 		status = ss_fail_memory(err, "the optimizer's operators");
 	}

@@ -54,7 +54,7 @@ static const char link_fix[] =
 static const char copies_fix[] =
 	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
 
-struct stragglers {
+struct straggler_judging {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
 	struct ss_prevalence common;
@@ -62,14 +62,14 @@ struct stragglers {
 	struct ss_arena arena;
 };
 
-static long long number_of(const struct stragglers *stragglers, uint32_t rank)
+static long long straggler_rank_number(const struct straggler_judging *stragglers, uint32_t rank)
 {
 	return (long long)stragglers->judgement->joined->ranks[rank].rank;
 }
 
 /* --- what it is called --------------------------------------------------------------------- */
 
-static const char *host_words(enum ss_idle_cause cause, bool on_host)
+static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 {
 	switch (cause) {
 	case SS_IDLE_INPUT:
@@ -88,7 +88,7 @@ static const char *host_words(enum ss_idle_cause cause, bool on_host)
 }
 
 /* All members of the only group may be it. */
-static struct ss_finding *add_group_finding(struct stragglers *stragglers)
+static struct ss_finding *straggler_add_group_finding(struct straggler_judging *stragglers)
 {
 	const struct ss_joined *joined = stragglers->judgement->joined;
 	const struct ss_group *group = &joined->groups[stragglers->verdict.link.of_group - 1];
@@ -97,15 +97,15 @@ static struct ss_finding *add_group_finding(struct stragglers *stragglers)
 
 	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
 			    "Among the %u ranks from %lld to %lld one link is slow, or all are",
-			    group->count, number_of(stragglers, first),
-			    number_of(stragglers, last));
+			    group->count, straggler_rank_number(stragglers, first),
+			    straggler_rank_number(stragglers, last));
 }
 
-static struct ss_finding *add_finding(struct stragglers *stragglers,
-				      const struct ss_straggler *item)
+static struct ss_finding *straggler_add_finding(struct straggler_judging *stragglers,
+						const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	long long rank = number_of(stragglers, item->rank);
+	long long rank = straggler_rank_number(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
@@ -127,7 +127,7 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
 				    "The host of rank %lld %s, and all wait for it", rank,
-				    host_words(item->idle_cause, on_host));
+				    straggler_host_phrase(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
 		return ss_judge_add(judgement, item->rank,
 				    "Another process uses the GPU of rank %lld, and all ranks "
@@ -135,11 +135,11 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
-			return add_group_finding(stragglers);
+			return straggler_add_group_finding(stragglers);
 		if (link->count == 2)
 			return ss_judge_add(judgement, item->rank,
 					    "The link of rank %lld or %lld is slow", rank,
-					    number_of(stragglers, link->ranks[1]));
+					    straggler_rank_number(stragglers, link->ranks[1]));
 		return ss_judge_add(judgement, item->rank, "The link of rank %lld is slow", rank);
 	default:
 		return ss_judge_add(judgement, item->rank, "All wait for rank %lld", rank);
@@ -148,8 +148,9 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 
 /* --- what shows it ------------------------------------------------------------------------- */
 
-static void tell_computing(struct stragglers *stragglers, struct ss_finding *finding,
-			   const struct ss_straggler *item, const char *who)
+static void straggler_report_computing(struct straggler_judging *stragglers,
+				       struct ss_finding *finding, const struct ss_straggler *item,
+				       const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -175,8 +176,8 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 				  item->call_ratio, on_host ? "operators" : "kernels");
 }
 
-static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
-		      const struct ss_straggler *item)
+static void straggler_report_link(struct straggler_judging *stragglers, struct ss_finding *finding,
+				  const struct ss_straggler *item)
 {
 	const struct ss_slow_link *link = &stragglers->verdict.link;
 
@@ -192,8 +193,8 @@ static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
 				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
-static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding,
-		       const struct ss_straggler *item, const char *who)
+static void straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
+				   const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -201,7 +202,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
 	case SS_LATE_WORK:
-		tell_computing(stragglers, finding, item, who);
+		straggler_report_computing(stragglers, finding, item, who);
 		break;
 	case SS_LATE_COPIES:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
@@ -214,7 +215,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 					    "rank: its host %s"
 					  : "%sits GPU is idle {time} per step longer than that of "
 					    "the median rank: its host %s",
-				  who, host_words(item->idle_cause, on_host));
+				  who, straggler_host_phrase(item->idle_cause, on_host));
 		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
@@ -225,14 +226,15 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
-		tell_link(stragglers, finding, item);
+		straggler_report_link(stragglers, finding, item);
 		break;
 	default:
 		break;
 	}
 }
 
-static const char *fix_of(const struct stragglers *stragglers, const struct ss_straggler *item)
+static const char *straggler_fix(const struct straggler_judging *stragglers,
+				 const struct ss_straggler *item)
 {
 	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
 
@@ -255,7 +257,7 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 }
 
 /* Nothing in the job is faster: the devices' name is all that there is to compare with. */
-static void tell_no_peer(struct ss_finding *finding)
+static void straggler_report_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
 	finding->reason = "with one group the trace does not show which link is slow";
@@ -263,7 +265,7 @@ static void tell_no_peer(struct ss_finding *finding)
 			 "the slow link";
 }
 
-static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
+static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
 	const char *reason = "it is late in nearly all steps, and its extra work is seen";
@@ -284,8 +286,8 @@ static void tell_confidence(struct ss_finding *finding, const struct ss_straggle
 	finding->reason = reason;
 }
 
-static void tell(struct stragglers *stragglers, struct ss_finding *finding,
-		 const struct ss_straggler *item)
+static void straggler_report(struct straggler_judging *stragglers, struct ss_finding *finding,
+			     const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
@@ -293,8 +295,9 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	char who[40] = "";
 
 	if (finding->is_joint)
-		snprintf(who, sizeof(who), "rank %lld: ", number_of(stragglers, item->rank));
-	tell_cause(stragglers, finding, item, who);
+		snprintf(who, sizeof(who),
+			 "rank %lld: ", straggler_rank_number(stragglers, item->rank));
+	straggler_report_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judge_evidence(judgement, finding, item->late_ns,
 				  "%sthe other stages wait {time} per step longer than it does, in "
@@ -310,18 +313,18 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
-		finding->fix = fix_of(stragglers, item);
+		finding->fix = straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
-		tell_no_peer(finding);
+		straggler_report_no_peer(finding);
 	else
-		tell_confidence(finding, item);
+		straggler_report_confidence(finding, item);
 }
 
 /* --- what the fix takes away ------------------------------------------------------------------ */
 
 /* Work that nothing explains the start of, and that waited for as long as a slice. */
-static void claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
-			 const struct ss_straggler *item)
+static void straggler_claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
+				   const struct ss_straggler *item)
 {
 	const struct ss_packed *graph = &judgement->graphs[item->rank];
 
@@ -342,8 +345,8 @@ static void claim_slices(struct ss_judgement *judgement, struct ss_finding *find
 	}
 }
 
-static void claim(struct stragglers *stragglers, struct ss_finding *finding,
-		  const struct ss_straggler *item)
+static void straggler_claim(struct straggler_judging *stragglers, struct ss_finding *finding,
+			    const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	struct ss_rank_loads *shares = &stragglers->shares;
@@ -361,7 +364,7 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		return;
 	}
 	if (item->cause == SS_LATE_SHARED) {
-		claim_slices(judgement, finding, item);
+		straggler_claim_slices(judgement, finding, item);
 		return;
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
@@ -391,7 +394,7 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
  * Whether a rule knows why a job of one group communicates so much. How fast its links are is a
  * guess then, and fixing what is known comes first.
  */
-static bool is_explained(const struct ss_judgement *judgement)
+static bool straggler_is_explained(const struct ss_judgement *judgement)
 {
 	static const char *const names[] = { "gradient-sync", "small-buckets" };
 
@@ -407,43 +410,44 @@ static bool is_explained(const struct ss_judgement *judgement)
 	return false;
 }
 
-static void report(struct stragglers *stragglers, const struct ss_straggler *item)
+static void straggler_report_one(struct straggler_judging *stragglers,
+				 const struct ss_straggler *item)
 {
 	bool of_group = item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group;
 	struct ss_finding *finding = NULL;
 
-	if (!of_group || !is_explained(stragglers->judgement))
-		finding = add_finding(stragglers, item);
+	if (!of_group || !straggler_is_explained(stragglers->judgement))
+		finding = straggler_add_finding(stragglers, item);
 	if (!finding)
 		return;
-	claim(stragglers, finding, item);
-	tell(stragglers, finding, item);
+	straggler_claim(stragglers, finding, item);
+	straggler_report(stragglers, finding, item);
 }
 
 /* Not what rotates, nor a link: several of them can be late at once. */
-static bool is_late(const struct ss_straggler *item)
+static bool straggler_is_late_rank(const struct ss_straggler *item)
 {
 	return item->pattern != SS_PATTERN_ROTATING && item->cause != SS_LATE_LINK;
 }
 
 /* "1, 2 and 5"; the worst come first, and many are not listed. */
-static void list_ranks(const struct stragglers *stragglers, char *out, size_t room)
+static void straggler_list_ranks(const struct straggler_judging *stragglers, char *out, size_t room)
 {
 	uint32_t count = 0, told = 0;
 	size_t length = 0;
 
 	for (uint32_t i = 0; i < stragglers->verdict.count; i++)
-		count += is_late(&stragglers->verdict.items[i]);
+		count += straggler_is_late_rank(&stragglers->verdict.items[i]);
 	for (uint32_t i = 0; i < stragglers->verdict.count && told < LISTED; i++) {
 		const struct ss_straggler *item = &stragglers->verdict.items[i];
 
-		if (!is_late(item))
+		if (!straggler_is_late_rank(item))
 			continue;
 		length += (size_t)snprintf(out + length, room - length, "%s%lld",
 					   !told               ? ""
 					   : told + 1 == count ? " and "
 							       : ", ",
-					   number_of(stragglers, item->rank));
+					   straggler_rank_number(stragglers, item->rank));
 		told++;
 	}
 	if (count > told)
@@ -451,12 +455,12 @@ static void list_ranks(const struct stragglers *stragglers, char *out, size_t ro
 }
 
 /* Who is fixed alone leaves all waiting for the next one: what they cost is joint. */
-static void report_together(struct stragglers *stragglers)
+static void straggler_report_together(struct straggler_judging *stragglers)
 {
 	struct ss_finding *finding;
 	char ranks[LISTED * 24 + 32];
 
-	list_ranks(stragglers, ranks, sizeof(ranks));
+	straggler_list_ranks(stragglers, ranks, sizeof(ranks));
 	finding = ss_judge_add(stragglers->judgement, SS_NO_ROW,
 			       "Ranks %s are slower than the others, and all wait for them", ranks);
 	if (!finding)
@@ -465,20 +469,20 @@ static void report_together(struct stragglers *stragglers)
 	for (uint32_t i = 0; i < stragglers->verdict.count; i++) {
 		const struct ss_straggler *item = &stragglers->verdict.items[i];
 
-		if (!is_late(item))
+		if (!straggler_is_late_rank(item))
 			continue;
 		ss_finding_add_rank(finding, item->rank);
-		claim(stragglers, finding, item);
-		tell(stragglers, finding, item);
+		straggler_claim(stragglers, finding, item);
+		straggler_report(stragglers, finding, item);
 	}
 }
 
-static bool is_named(const struct stragglers *stragglers, uint32_t rank)
+static bool straggler_is_reported(const struct straggler_judging *stragglers, uint32_t rank)
 {
 	const struct ss_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->count; i++)
-		if (verdict->items[i].rank == rank && is_late(&verdict->items[i]))
+		if (verdict->items[i].rank == rank && straggler_is_late_rank(&verdict->items[i]))
 			return true;
 	for (uint32_t i = 0; i < verdict->hidden_count; i++)
 		if (verdict->hidden[i].rank == rank)
@@ -487,26 +491,26 @@ static bool is_named(const struct stragglers *stragglers, uint32_t rank)
 }
 
 /* Devices that are slow while something else hides it: as with hosts. */
-static void report_devices(struct stragglers *stragglers)
+static void straggler_report_devices(struct straggler_judging *stragglers)
 {
 	const struct ss_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->hidden_count && !stragglers->judgement->failed; i++) {
 		const struct ss_straggler *item = &verdict->hidden[i];
-		struct ss_finding *finding = add_finding(stragglers, item);
+		struct ss_finding *finding = straggler_add_finding(stragglers, item);
 
 		if (!finding)
 			return;
-		claim(stragglers, finding, item);
-		tell_cause(stragglers, finding, item, "");
-		finding->fix = fix_of(stragglers, item);
+		straggler_claim(stragglers, finding, item);
+		straggler_report_cause(stragglers, finding, item, "");
+		finding->fix = straggler_fix(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its kernels are slower; other waits hide its lateness";
 	}
 }
 
 /* Hosts that are slow while something else hides it: the replay says whether that costs. */
-static void report_hosts(struct stragglers *stragglers)
+static void straggler_report_hosts(struct straggler_judging *stragglers)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 
@@ -518,24 +522,26 @@ static void report_hosts(struct stragglers *stragglers)
 		struct ss_finding *finding;
 		struct ss_excess excess;
 
-		if (judgement->joined->ranks[r].device < 0 || is_named(stragglers, r) ||
+		if (judgement->joined->ranks[r].device < 0 ||
+		    straggler_is_reported(stragglers, r) ||
 		    !ss_excess_of_host(&stragglers->shares, r, &excess))
 			continue;
-		finding = add_finding(stragglers, &item);
+		finding = straggler_add_finding(stragglers, &item);
 		if (!finding)
 			return;
-		claim(stragglers, finding, &item);
+		straggler_claim(stragglers, finding, &item);
 		ss_judge_evidence(judgement, finding, excess.excess_ns,
 				  "its host takes %.2f times as long per launch as that of the "
 				  "median rank: {time} more per step, in %u of %u steps",
 				  excess.ratio, excess.steps, excess.of_steps);
-		finding->fix = fix_of(stragglers, &item);
+		finding->fix = straggler_fix(stragglers, &item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its host is slower; other waits hide its lateness";
 	}
 }
 
-static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
+static enum ss_status straggler_judge_ranks(struct straggler_judging *stragglers,
+					    struct ss_error *err)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_verdict *verdict = &stragglers->verdict;
@@ -547,30 +553,30 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 	stragglers->verdict = compared->verdict;
 	stragglers->shares = compared->loads;
 	for (uint32_t i = 0; i < verdict->count; i++)
-		late += is_late(&verdict->items[i]);
+		late += straggler_is_late_rank(&verdict->items[i]);
 	if (late > 1)
-		report_together(stragglers);
+		straggler_report_together(stragglers);
 	for (uint32_t i = 0; i < verdict->count && !judgement->failed; i++)
 		if (verdict->items[i].cause == SS_LATE_LINK ||
-		    (late == 1 && is_late(&verdict->items[i])))
-			report(stragglers, &verdict->items[i]);
+		    (late == 1 && straggler_is_late_rank(&verdict->items[i])))
+			straggler_report_one(stragglers, &verdict->items[i]);
 	if (verdict->stage.rank != SS_NO_ROW && !judgement->failed)
-		report(stragglers, &verdict->stage);
-	report_devices(stragglers);
-	report_hosts(stragglers);
+		straggler_report_one(stragglers, &verdict->stage);
+	straggler_report_devices(stragglers);
+	straggler_report_hosts(stragglers);
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status straggler_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct stragglers stragglers = { .judgement = judgement };
+	struct straggler_judging stragglers = { .judgement = judgement };
 	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&stragglers.arena, judgement->diagnosis->memory);
-	status = judge(&stragglers, err);
+	status = straggler_judge_ranks(&stragglers, err);
 	ss_arena_release(&stragglers.arena);
 	return status;
 }
@@ -588,5 +594,5 @@ const struct ss_rule ss_rule_straggler = {
 	       "healthy job differ as much",
 	.is_waited_for = true,
 	.look = ss_own_work_look,
-	.judge = judge_ranks,
+	.judge = straggler_judge,
 };

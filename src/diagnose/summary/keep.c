@@ -7,7 +7,7 @@
 
 #include "diagnose/summary/kept_fields.h"
 
-static void release(void *kept)
+static void summary_release(void *kept)
 {
 	struct ss_kept_rank *own = kept;
 
@@ -17,8 +17,8 @@ static void release(void *kept)
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
-static enum ss_status begin(void **out, const struct ss_subject *subject, struct ss_memory *memory,
-			    struct ss_error *err)
+static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
+				    struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	enum ss_status status;
@@ -36,46 +36,46 @@ static enum ss_status begin(void **out, const struct ss_subject *subject, struct
 	return status;
 }
 
-static enum ss_status finish_whole(void *kept, const struct ss_subject *subject,
-				   const struct ss_digest *digest, struct ss_error *err)
+static enum ss_status summary_finish_unpacked(void *kept, const struct ss_subject *subject,
+					      const struct ss_digest *digest, struct ss_error *err)
 {
 	struct ss_kept_rank *own = kept;
 
 	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
 }
 
-static enum ss_status finish(void *kept, const struct ss_subject *subject,
-			     const struct ss_digest *digest, struct ss_error *err)
+static enum ss_status summary_finish(void *kept, const struct ss_subject *subject,
+				     const struct ss_digest *digest, struct ss_error *err)
 {
 	struct ss_kept_rank *own = kept;
 
-	SS_TRY(finish_whole(kept, subject, digest, err));
+	SS_TRY(summary_finish_unpacked(kept, subject, digest, err));
 	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
 	ss_graph_release(&own->whole);
 	return SS_OK;
 }
 
-static void release_memory(void *kept)
+static void snapshot_summary_release(void *kept)
 {
-	struct ss_kept_memory *own = kept;
+	struct ss_snapshot_summary *own = kept;
 
 	ss_arena_release(&own->arena);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
-static enum ss_status make_memory(void **out, const struct ss_snapshot_subject *subject,
-				  struct ss_memory *memory, struct ss_error *err)
+static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot_subject *subject,
+					    struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_kept_memory *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_snapshot_summary *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	enum ss_status status;
 
 	if (!kept)
 		return ss_fail_memory(err, "what was found in a snapshot");
-	*kept = (struct ss_kept_memory){ .memory = memory };
+	*kept = (struct ss_snapshot_summary){ .memory = memory };
 	ss_arena_init(&kept->arena, memory);
 	status = ss_snapshot_findings_make(&kept->exam, subject, &kept->arena, err);
 	if (status != SS_OK) {
-		release_memory(kept);
+		snapshot_summary_release(kept);
 		return status;
 	}
 	for (uint32_t i = 0; i < kept->exam.count; i++)
@@ -84,13 +84,13 @@ static enum ss_status make_memory(void **out, const struct ss_snapshot_subject *
 	return SS_OK;
 }
 
-static void write(const void *kept, struct ss_text *out)
+static void summary_write(const void *kept, struct ss_text *out)
 {
-	ss_kept_write(kept, out);
+	ss_summary_write(kept, out);
 }
 
-static enum ss_status read(void **out, struct ss_fields_reader *reader, struct ss_memory *memory,
-			   struct ss_error *err)
+static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
+				   struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	enum ss_status status;
@@ -98,32 +98,32 @@ static enum ss_status read(void **out, struct ss_fields_reader *reader, struct s
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory };
-	status = ss_kept_read(kept, reader, err);
+	status = ss_summary_read(kept, reader, err);
 	if (status == SS_OK)
 		*out = kept;
 	else
-		release(kept);
+		summary_release(kept);
 	return status;
 }
 
 const struct ss_job_keeper ss_diagnose_keeper = {
-	.begin = begin,
-	.finish = finish,
+	.begin = summary_begin,
+	.finish = summary_finish,
 	.facts = ss_rank_findings_facts,
-	.release = release,
-	.make_memory = make_memory,
-	.release_memory = release_memory,
-	.layout = ss_kept_layout,
-	.write = write,
-	.read = read,
+	.release = summary_release,
+	.make_memory = snapshot_summary_make,
+	.release_memory = snapshot_summary_release,
+	.layout = ss_summary_layout,
+	.write = summary_write,
+	.read = summary_read,
 };
 
 const struct ss_job_keeper ss_digest_keeper = {
-	.begin = begin,
-	.finish = finish_whole,
+	.begin = summary_begin,
+	.finish = summary_finish_unpacked,
 	.facts = ss_rank_findings_facts,
-	.release = release,
-	.layout = ss_kept_layout,
-	.write = write,
-	.read = read,
+	.release = summary_release,
+	.layout = ss_summary_layout,
+	.write = summary_write,
+	.read = summary_read,
 };

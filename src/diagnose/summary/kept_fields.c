@@ -119,7 +119,7 @@ static const struct ss_field part_fields[] = {
 	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
 	PART(reason, SS_FIELD_U32, .below = IN_KEPT(exam.texts.count)),
 	PART(fix, SS_FIELD_WORD),
-	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_EXAM_FIGURES, SS_FIELD_F64),
+	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_RULE_FIGURES, SS_FIELD_F64),
 };
 
 /* A list `items_` of `one`, counted in one_count. */
@@ -157,7 +157,7 @@ static const struct ss_fields layout = {
 	.list_count = SS_COUNT(lists),
 };
 
-uint64_t ss_kept_layout(void)
+uint64_t ss_summary_layout(void)
 {
 	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &layout);
 
@@ -169,7 +169,7 @@ uint64_t ss_kept_layout(void)
 }
 
 /* Lends all of it but the tasks: their starts are changed. */
-static bool copy_whole(const struct ss_graph *whole, struct ss_graph *out)
+static bool summary_copy_graph(const struct ss_graph *whole, struct ss_graph *out)
 {
 	size_t bytes = whole->task_count * sizeof(*whole->tasks);
 
@@ -185,7 +185,7 @@ static bool copy_whole(const struct ss_graph *whole, struct ss_graph *out)
 }
 
 /* Lends names, steps and collectives. */
-static bool unpack(const struct ss_packed *packed, struct ss_graph *out)
+static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph *out)
 {
 	if (!ss_packed_unpack(packed, out))
 		return false;
@@ -199,14 +199,15 @@ static bool unpack(const struct ss_packed *packed, struct ss_graph *out)
 	return true;
 }
 
-void ss_kept_write(const struct ss_kept_rank *kept, struct ss_text *out)
+void ss_summary_write(const struct ss_kept_rank *kept, struct ss_text *out)
 {
 	struct wide_rank wide = { .exam = kept->exam, .file_bytes = kept->file_bytes };
 	struct ss_graph *graph = &wide.graph;
 	bool is_whole = kept->whole.memory;
 
 	*graph = (struct ss_graph){ .memory = kept->memory };
-	if ((is_whole ? copy_whole(&kept->whole, graph) : unpack(&kept->graph, graph)) &&
+	if ((is_whole ? summary_copy_graph(&kept->whole, graph)
+		      : summary_unpack_graph(&kept->graph, graph)) &&
 	    ss_starts_reduce(graph))
 		ss_fields_write(&layout, &wide, kept->memory, out);
 	else
@@ -225,7 +226,7 @@ void ss_kept_write(const struct ss_kept_rank *kept, struct ss_text *out)
 /* Durations of a path add up to less than this. */
 #define PATH_MAX_NS (INT64_C(1) << 61)
 
-static bool is_sound_graph(struct ss_graph *graph)
+static bool graph_is_sound(struct ss_graph *graph)
 {
 	uint32_t edges = 0;
 	int64_t sum_ns = 0;
@@ -257,7 +258,7 @@ static bool is_sound_graph(struct ss_graph *graph)
 	return true;
 }
 
-static bool is_sound_exam(const struct ss_rank_findings *exam, const struct ss_graph *graph)
+static bool findings_are_sound(const struct ss_rank_findings *exam, const struct ss_graph *graph)
 {
 	uint32_t claims = 0, facts = 0;
 
@@ -283,14 +284,15 @@ static bool is_sound_exam(const struct ss_rank_findings *exam, const struct ss_g
 	return true;
 }
 
-static enum ss_status finish(struct wide_rank *wide, struct ss_memory *memory, struct ss_error *err)
+static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory *memory,
+				       struct ss_error *err)
 {
 	struct ss_rank_findings *exam = &wide->exam;
 	size_t tasks = (size_t)wide->graph.task_count + 1;
 
 	exam->task_count = wide->graph.task_count;
-	if (exam->part_count != ss_rule_count || !is_sound_graph(&wide->graph) ||
-	    !is_sound_exam(exam, &wide->graph))
+	if (exam->part_count != ss_rule_count || !graph_is_sound(&wide->graph) ||
+	    !findings_are_sound(exam, &wide->graph))
 		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
 	SS_TRY(ss_starts_restore(&wide->graph, err));
 	exam->owner = ss_memory_resize(memory, NULL, 0, tasks);
@@ -301,8 +303,8 @@ static enum ss_status finish(struct wide_rank *wide, struct ss_memory *memory, s
 	return SS_OK;
 }
 
-enum ss_status ss_kept_read(struct ss_kept_rank *kept, struct ss_fields_reader *reader,
-			    struct ss_error *err)
+enum ss_status ss_summary_read(struct ss_kept_rank *kept, struct ss_fields_reader *reader,
+			       struct ss_error *err)
 {
 	struct wide_rank wide = { .graph = { .memory = kept->memory },
 				  .exam = { .memory = kept->memory } };
@@ -311,7 +313,7 @@ enum ss_status ss_kept_read(struct ss_kept_rank *kept, struct ss_fields_reader *
 	if (status == SS_OK && reader->at != reader->end)
 		status = ss_fail(err, SS_ERR_FORMAT, "its findings are too long");
 	if (status == SS_OK)
-		status = finish(&wide, kept->memory, err);
+		status = wide_rank_finish(&wide, kept->memory, err);
 	if (status == SS_OK)
 		status = ss_packed_make(&kept->graph, &wide.graph, err);
 	kept->exam = wide.exam;
