@@ -9,7 +9,7 @@
 
 #include "base/runs.h"
 
-/* What a moment of a rank is spent on; of several at once the first counts. */
+/* What a rank spends a moment on; if several apply, the first counts. */
 enum account_use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };
 
 struct account_piece {
@@ -49,7 +49,7 @@ static bool account_add_piece(struct account_pieces *pieces, int64_t start_ns, i
 	return true;
 }
 
-/* Whom a rank waits for in a collective: another stage of its pipeline, or ranks as such. */
+/* Whom a rank waits for in a collective: another stage of its pipeline, or other ranks. */
 static enum account_use account_use_of_wait(const struct ss_replay *replay, uint32_t rank,
 					    uint32_t task, const struct ss_pipelines *pipelines)
 {
@@ -69,6 +69,7 @@ static enum account_use account_use_of_wait(const struct ss_replay *replay, uint
 		       : USE_PEERS;
 }
 
+/* Collects what the rank spends time on in the last run, sorted by start; false: no memory. */
 static bool account_collect_pieces(struct account_pieces *pieces, const struct ss_replay *replay,
 				   uint32_t rank, const struct ss_pipelines *pipelines)
 {
@@ -94,7 +95,7 @@ static bool account_collect_pieces(struct account_pieces *pieces, const struct s
 			whole = account_add_piece(pieces, start_ns, end_ns, USE_COPIES);
 		else if (kind == SS_TASK_TRANSFER)
 			whole = account_add_piece(pieces, start_ns, end_ns, USE_COMMUNICATION);
-		/* the transfer is the next task: until it begins the others have not come */
+		/* the transfer is the next task: until it begins, the rank waits for others */
 		else if (kind == SS_TASK_ARRIVE && i + 1 < graph->task_count)
 			whole = account_add_piece(pieces, end_ns,
 						  ss_replay_start(replay, first + i + 1),
@@ -105,7 +106,7 @@ static bool account_collect_pieces(struct account_pieces *pieces, const struct s
 				     piece_compare_start, pieces->memory);
 }
 
-/* The time from `now` to `to` goes to the first use that lasts; the rest is nobody's. */
+/* Assigns the time from `now` to `to` to the first use that lasts, or else to sums[USE_COUNT]. */
 static void account_spend_time(const int64_t *until_ns, int64_t now_ns, int64_t to_ns,
 			       int64_t *sums)
 {
@@ -122,7 +123,7 @@ static void account_spend_time(const int64_t *until_ns, int64_t now_ns, int64_t 
 	}
 }
 
-/* sums[USE_COUNT] is what is left of the span. */
+/* Sums what the span is spent on; sums[USE_COUNT] is the rest. */
 static void account_sweep_pieces(const struct account_pieces *pieces, struct ss_replay_span span,
 				 int64_t *sums)
 {
@@ -145,9 +146,9 @@ static void account_sweep_pieces(const struct account_pieces *pieces, struct ss_
 }
 
 /*
- * Time of all steps of a rank that no rule claims: idle time of the device, or time of the training
- * thread outside of operators where there is none. With a graph: without what the rule of this rest
- * claims.
+ * Time of all steps of a rank that no rule claims: idle time of the device or, without a device,
+ * time of the training thread outside of operators. With a graph: minus what unexplained-time
+ * itself claims.
  */
 static double account_unexplained_ns(const struct ss_rank_findings *exam,
 				     const struct ss_packed *graph)
@@ -167,8 +168,8 @@ static double account_unexplained_ns(const struct ss_rank_findings *exam,
 }
 
 /*
- * Idle time or host time of all steps that no finding explains: what the rule saw, and what rules
- * claimed and gave back.
+ * Idle time or host time of all steps that no finding explains: what unexplained-time saw, and what
+ * rules claimed and released again.
  */
 static double account_open_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph,
 			      bool names_rest)
@@ -189,6 +190,7 @@ static double smaller_of(double a, double b)
 	return a < b ? a : b;
 }
 
+/* Adds the sums of a rank, per step; splits the rest into host work and unexplained time. */
 static void account_add_rank(struct ss_account_parts *parts, const struct ss_packed *graph,
 			     double open, const struct account_pieces *pieces, const int64_t *sums)
 {
@@ -214,14 +216,14 @@ static void account_add_rank(struct ss_account_parts *parts, const struct ss_pac
 
 /* --- pipelines --------------------------------------------------------------------------- */
 
-/* What a rank of a pipeline does in all its steps. */
+/* The steps of a rank in a pipeline. */
 struct account_stage {
 	int64_t span_ns, waits_ns;
 };
 
 /*
- * The stages of a pipeline wait as long as the busiest of them works, and until it is full and
- * empty again. What all wait longer than that has another reason.
+ * The stages of a pipeline wait for the busiest of them, and while the pipeline fills and drains.
+ * Longer waits of all stages have another cause: returns how much longer.
  */
 static double pipeline_excess_wait(const struct ss_pipelines *pipelines,
 				   const struct ss_pipeline *pipeline,
@@ -242,7 +244,7 @@ static double pipeline_excess_wait(const struct ss_pipelines *pipelines,
 	return busy_ns > 0 && excess > 0 ? excess : 0;
 }
 
-/* Gives back what the schedules of pipelines do not explain. */
+/* Waits that the schedules of pipelines do not explain count as waiting for other ranks. */
 static void account_settle_stages(struct ss_account_parts *parts, const struct ss_replay *replay,
 				  const struct ss_pipelines *pipelines,
 				  const struct account_stage *stages)
@@ -286,6 +288,7 @@ static int64_t account_member_wait(const struct ss_replay *replay,
 	       ss_replay_own(replay, arrive);
 }
 
+/* Finds the rank that the others wait for most in collectives; false: no memory. */
 static bool account_find_late_rank(struct ss_account_late *late, const struct ss_replay *replay,
 				   struct ss_memory *memory)
 {
@@ -360,7 +363,7 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 	return whole && account_find_late_rank(&parts->late, replay, memory);
 }
 
-/* The share of all_ns that `part` has in `sum`, rounded down. */
+/* all_ns in proportion of `part` to `sum`, rounded down. */
 static int64_t account_part_ns(int64_t all_ns, double part, double sum)
 {
 	int64_t part_ns = sum > 0 ? (int64_t)((double)all_ns * (part / sum)) : 0;
@@ -368,7 +371,7 @@ static int64_t account_part_ns(int64_t all_ns, double part, double sum)
 	return part_ns < 0 ? 0 : part_ns > all_ns ? all_ns : part_ns;
 }
 
-/* Takes a part away from what is left, never more than that. */
+/* Takes a part from what is left, at most all of it; returns what it took. */
 static int64_t account_take_part(int64_t *left_ns, int64_t part_ns)
 {
 	if (part_ns > *left_ns)
@@ -402,7 +405,7 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 	account.copies_ns = account_take_part(&left_ns,
 					      account_part_ns(least_ns, parts->copies, sum));
 	account.host_ns = account_take_part(&left_ns, account_part_ns(least_ns, parts->host, sum));
-	/* what rounding left belongs to the largest part that is needed; nothing ran: to nobody */
+	/* what rounding leaves goes to the first needed part; if nothing ran, it is unexplained */
 	if (parts->compute > 0)
 		account.compute_ns = left_ns;
 	else if (parts->communication > 0)

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* How sure a finding can be at most when the file of one of its ranks has this. */
+/* The highest confidence of a finding if the file of one of its ranks has this problem. */
 static const struct {
 	enum ss_doubt_kind kind;
 	enum ss_confidence most;
@@ -21,12 +21,13 @@ static const struct {
 	{ SS_DOUBT_DAMAGED, SS_CONFIDENCE_LOW, "the trace file is damaged" },
 };
 
+/* Lowers the confidence to what the problems of one file allow. */
 static void finding_limit_by_file(struct ss_finding *finding, const struct ss_job_file *file)
 {
-	/* what is about memory needs neither calls nor what the GPU ran */
+	/* findings about memory need neither calls nor GPU events */
 	bool is_timed = !finding->is_timeless;
 
-	/* with one step there is no other that shows that it is whole */
+	/* with a single step nothing shows that it is complete */
 	if (file->recording.is_cut && file->recording.is_one_step && is_timed &&
 	    finding->confidence > SS_CONFIDENCE_LOW) {
 		finding->confidence = SS_CONFIDENCE_LOW;
@@ -68,7 +69,7 @@ static const char *const names[FLAGS] = {
 	[FLAG_DEVICE] = "ProfilerActivity.CUDA",
 };
 
-/* What the file of one of the finding's ranks was recorded without. */
+/* The flags that the file of one of the finding's ranks was recorded without. */
 static void finding_find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			       const struct ss_finding *finding, bool *lacks)
 {
@@ -82,7 +83,7 @@ static void finding_find_lacks(const struct ss_diagnosis *diagnosis, const struc
 	}
 }
 
-/* A clause that names flags, all of which were on. A longer recording may help all the same. */
+/* Whether a clause only names flags that were on. "over ..." asks for a longer recording. */
 static bool clause_is_recorded(const char *clause, size_t length, const bool *lacks)
 {
 	bool is_named = false;
@@ -96,7 +97,7 @@ static bool clause_is_recorded(const char *clause, size_t length, const bool *la
 	return is_named && !ss_text_has(clause, length, " over ", strlen(" over "));
 }
 
-/* The clauses of "a; b" that ask for something; NULL: none, or no memory. */
+/* The clauses of "a; b" that ask for something the files lack; NULL: none, or no memory. */
 static const char *clauses_that_ask(const char *surer, const bool *lacks, struct ss_arena *arena,
 				    bool *is_whole)
 {
@@ -121,7 +122,7 @@ static const char *clauses_that_ask(const char *surer, const bool *lacks, struct
 	return copy;
 }
 
-/* Where the fix ends: before a last line that asks for what is there. */
+/* The length of the fix without a last line that asks for what was recorded. */
 static size_t fix_length_needed(const char *fix, const bool *lacks)
 {
 	const char *last = strrchr(fix, '\n');

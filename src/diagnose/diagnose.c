@@ -51,6 +51,7 @@ static bool file_is_chosen(const struct ss_job_file *file,
 	       (options->rank == SS_EVERY_RANK || file->subject.rank == options->rank);
 }
 
+/* Adds a file as a rank of the diagnosis; graph and findings are borrowed from its summary. */
 static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			       const struct ss_job_file *file)
 {
@@ -103,6 +104,7 @@ static void diagnosis_find_devices(struct ss_diagnosis *diagnosis, const struct 
 					job->digests[job->files[i].rank_index].device >= 0;
 }
 
+/* Counts what limits the accuracy of the figures: clocks, missing ranks, inferred waits. */
 static void diagnosis_measure_trust(struct ss_diagnosis *diagnosis)
 {
 	struct ss_diagnosis_trust *trust = &diagnosis->trust;
@@ -130,7 +132,7 @@ static void diagnosis_measure_trust(struct ss_diagnosis *diagnosis)
 
 /* --- what-if ------------------------------------------------------------------------- */
 
-/* Whether a finding of the rule that a word names ("straggler=3" of `length`) is meant. */
+/* Whether a word of `length` ("straggler=3") means this finding of the rule that it names. */
 static bool finding_is_meant(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 			     const char *word, size_t length)
 {
@@ -152,7 +154,7 @@ static bool finding_is_meant(const struct ss_diagnosis *diagnosis, const struct 
 	return false;
 }
 
-/* One that no rule has, or the beginning of several. */
+/* No rule has this name, or several begin with it. */
 static enum ss_status fail_unknown_rule(const char *name, struct ss_error *err)
 {
 	const char *meant = ss_rule_guess(name);
@@ -164,7 +166,7 @@ static enum ss_status fail_unknown_rule(const char *name, struct ss_error *err)
 		       name);
 }
 
-/* Marks what is named in `keep`; lists what is named and was not found. */
+/* Marks in `keep` the findings that are named; lists names that nothing was found for. */
 static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const char *fixes,
 					   bool *keep, struct ss_error *err)
 {
@@ -196,7 +198,7 @@ static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const
 	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
-/* Sentences and title that depend on what was chosen. */
+/* Removes the sentences and the title that depend on an earlier choice. */
 static void finding_forget_choice(struct ss_finding *finding)
 {
 	uint32_t added = finding->evidence_count - finding->evidence_own;
@@ -208,7 +210,7 @@ static void finding_forget_choice(struct ss_finding *finding)
 	finding->title = finding->title_own;
 }
 
-/* Nothing is chosen, and nothing of an earlier choice is left. */
+/* Undoes the last choice. */
 static void diagnosis_forget_choice(struct ss_diagnosis *diagnosis)
 {
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
@@ -229,7 +231,7 @@ static void diagnosis_forget_choice(struct ss_diagnosis *diagnosis)
 	diagnosis->next = diagnosis->not_found = NULL;
 }
 
-/* Savings and evidence of a finding in one unit; false: no memory. */
+/* Writes savings and evidence of each finding in one unit; false: no memory. */
 static bool diagnosis_format_findings(struct ss_diagnosis *diagnosis)
 {
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
@@ -245,6 +247,7 @@ static bool diagnosis_format_findings(struct ss_diagnosis *diagnosis)
 	return true;
 }
 
+/* Chooses the requested findings, and replays and orders them. */
 static enum ss_status diagnosis_choose(struct ss_diagnosis *diagnosis,
 				       const struct ss_diagnose_options *options,
 				       struct ss_error *err)
@@ -270,7 +273,7 @@ static enum ss_status diagnosis_choose(struct ss_diagnosis *diagnosis,
 		return ss_fail_memory(err, "the replay of the steps");
 	}
 	if (diagnosis->is_stopped) {
-		/* replays that did not run were noted, too */
+		/* replays that did not run were remembered as well */
 		diagnosis->runs.count = 0;
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	}
@@ -293,6 +296,7 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 
 /* --- all ----------------------------------------------------------------------------- */
 
+/* Joins and replays the ranks, lets all rules judge them, and chooses the findings. */
 static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 				     const struct ss_diagnose_options *options,
 				     struct ss_error *err)

@@ -51,10 +51,10 @@ struct ss_diagnosis {
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
 	bool is_stopped; /* during ordering: its findings do not count */
-	/* of rules that compare ranks, one after the other (ranks/compared.h); NULL: nobody did */
+	/* for consecutive rules that compare ranks (stragglers/compared.h); NULL: not made */
 	const struct ss_compared *compared;
 	struct ss_arena compared_arena;
-	bool is_compared; /* the rule that judges asked for it: the next one may, too */
+	bool is_compared; /* the current rule asked for it, and the next one may */
 	struct ss_known_replays runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;

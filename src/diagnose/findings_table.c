@@ -51,7 +51,7 @@ void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 		snprintf(out, room, "%u of %u ranks", finding->rank_count, diagnosis->rank_count);
 }
 
-/* That of a snapshot is where the memory is made; else that of the heaviest evidence. */
+/* The line that a snapshot shows, where the memory is allocated; else of the heaviest evidence. */
 static const char *finding_source_line(const struct ss_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++)

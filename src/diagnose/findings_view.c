@@ -40,7 +40,7 @@ static const char *memory_finding_evidence(const struct ss_memory_finding *findi
 	return text;
 }
 
-/* Between two lines of a fix: comments go on in the next one, in the middle of a sentence. */
+/* What separates two lines of a fix; a comment may continue in the next line. */
 static const char *fix_separator(const struct ss_text *text, bool was_comment, const char *line)
 {
 	char last = text->length ? text->data[text->length - 1] : '\0';
@@ -53,7 +53,7 @@ static const char *fix_separator(const struct ss_text *text, bool was_comment, c
 	return "; ";
 }
 
-/* Code and comments on one line, one space where there are several. */
+/* The fix on one line, with single spaces and without comment signs. */
 static const char *memory_finding_fix(const struct ss_memory_finding *finding, struct ss_table *out)
 {
 	struct ss_text text = { 0 };

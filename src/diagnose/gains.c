@@ -14,8 +14,8 @@
 #include "replay/critical.h"
 
 /*
- * A slow rank makes rules of all ranks claim much of the same time: its own finding goes first
- * when it brings this share of what the best of the others brings.
+ * A slow rank makes other rules claim much of the same time: its own finding comes first if it
+ * saves this share of what the best of the others saves.
  */
 #define RANK_SHARE 0.9
 
@@ -33,8 +33,8 @@ struct fix_ordering {
 	const struct ss_edits **fixes, **low, **high;
 	uint32_t fix_count;
 	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
-	bool has_range;                          /* one of them has */
-	/* the run whose starts the replay holds */
+	bool has_range;                          /* one of them has one */
+	/* the last run of the replay */
 	const struct ss_edits **last;
 	uint32_t last_count;
 	bool has_last;
@@ -55,8 +55,8 @@ static bool ordering_is_last_run(const struct fix_ordering *ordering,
 }
 
 /*
- * Runs the replay, unless that was its last run, and tells how many of the runs that are expected
- * are done. When it was stopped, what this returns is of no use: see ss_diagnosis_choose().
+ * Runs the replay, unless that was its last run, and reports how many of the expected runs are
+ * done. If it was stopped, the result is meaningless: see ss_diagnosis_choose().
  */
 static int64_t ordering_replay(struct fix_ordering *ordering, const struct ss_edits *const *fixes,
 			       uint32_t count)
@@ -93,7 +93,7 @@ static int64_t ordering_step_with(struct fix_ordering *ordering,
 	return step_ns;
 }
 
-/* What one more fix brings. */
+/* Measures what one more fix saves. */
 static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_candidate *candidate)
 {
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
@@ -103,7 +103,7 @@ static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_cand
 	candidate->fixed = ordering->fix_count;
 }
 
-/* A rank is to blame: what is wrong there is one fault, whatever it looks like. */
+/* Whether a single rank, or several, cause it. */
 static bool candidate_is_of_rank(const struct fix_candidate *candidate)
 {
 	return candidate->finding->rank != SS_NO_ROW || candidate->finding->is_joint;
@@ -143,7 +143,7 @@ static void ordering_measure_range(struct fix_ordering *ordering, struct ss_find
 	*high_ns = ordering_step_with(ordering, ordering->high, count + 1);
 }
 
-/* What the heaviest sentence of its evidence is about. */
+/* The time of the heaviest sentence of its evidence. */
 static int64_t finding_shown_ns(const struct ss_finding *finding)
 {
 	int64_t most_ns = 0;
@@ -158,9 +158,9 @@ static int64_t finding_shown_ns(const struct ss_finding *finding)
 #define BEYOND 1.05
 
 /*
- * Sentences of one finding may be about the same time, so the heaviest counts, not their sum. What
- * a fix saves can be more than that: work that waits behind it starts earlier, too, and its waits
- * overlap with other work then.
+ * Sentences of one finding may describe the same time, so the heaviest counts, not their sum. A fix
+ * can save more than that: work that waits for it also starts earlier, and then its waits overlap
+ * with other work.
  */
 static void finding_explain_beyond(struct ss_finding *finding)
 {
@@ -172,7 +172,7 @@ static void finding_explain_beyond(struct ss_finding *finding)
 				  : NULL;
 }
 
-/* Fills the figures of a finding; what is a warning is in place for those that follow. */
+/* Fills the figures of a finding; the fix of a warning is in place for those that follow. */
 static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *finding,
 			      int64_t gain_ns)
 {
@@ -222,8 +222,8 @@ static bool finding_is_reported(const struct ss_diagnosis *diagnosis, struct ss_
 }
 
 /*
- * The most that edits can bring: no path gets shorter by more than all that they take away. Edits
- * that take edges away can bring more: INT64_MAX.
+ * The most that edits can save: no path shrinks by more than everything that they remove. Edits
+ * that remove edges can save more: INT64_MAX.
  */
 static int64_t edits_most_saved(const struct ss_replay *replay, const struct ss_edits *edits)
 {
@@ -249,11 +249,11 @@ static int64_t edits_most_saved(const struct ss_replay *replay, const struct ss_
 	/* savings may be scaled to the recorded step */
 	if (replay->step_ns > replay->plain_ns)
 		sum *= (double)replay->step_ns / (double)replay->plain_ns;
-	/* means of steps are rounded, twice */
+	/* the means of steps are rounded twice */
 	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }
 
-/* Whether it is worth a replay: not if it stays too small whatever else is fixed. */
+/* Whether it is worth a replay: not if it saves too little whatever else is fixed. */
 static bool finding_is_candidate(const struct ss_diagnosis *diagnosis,
 				 const struct ss_finding *finding)
 {
@@ -268,6 +268,7 @@ static bool finding_is_candidate(const struct ss_diagnosis *diagnosis,
 	return (double)most_ns >= finding_silent_share(finding) * (double)diagnosis->step_ns;
 }
 
+/* Orders the fixes greedily: see the top of the file. */
 static void ordering_order_timed(struct fix_ordering *ordering)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
@@ -292,7 +293,7 @@ static void ordering_order_timed(struct fix_ordering *ordering)
 	}
 }
 
-/* Warnings before the others; each in the order that they have. */
+/* Puts warnings before the others; both keep their order. */
 static void findings_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
 {
 	uint32_t count = 0;
@@ -304,7 +305,7 @@ static void findings_warnings_first(struct ss_diagnosis *diagnosis, struct ss_fi
 	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
 }
 
-/* Where the replay misses the recorded step, no gain is known better than that. */
+/* Widens all ranges by the error of the replay: no saving is known better than that. */
 static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 {
 	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
@@ -334,6 +335,7 @@ static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 					   : 0;
 }
 
+/* Adds the findings without time, puts warnings first, and fills the totals. */
 static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
@@ -385,7 +387,7 @@ static enum ss_status critical_largest_part(struct ss_diagnosis *diagnosis, cons
 	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
-/* What remains with all warnings fixed. */
+/* Finds the bottleneck that remains with all warnings fixed. */
 static enum ss_status ordering_find_next(struct fix_ordering *ordering, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
@@ -413,7 +415,7 @@ static enum ss_status ordering_find_next(struct fix_ordering *ordering, struct s
 	return SS_OK;
 }
 
-/* The run of all these fixes, and what its time is spent on. */
+/* Replays the first `count` fixes, and measures what the time is spent on. */
 static enum ss_status ordering_parts_with(struct fix_ordering *ordering, uint32_t count,
 					  int64_t *step_ns, struct ss_account_parts *parts,
 					  struct ss_error *err)
@@ -450,7 +452,7 @@ static enum ss_status ordering_parts_with(struct fix_ordering *ordering, uint32_
 	return SS_OK;
 }
 
-/* For whom ranks wait, where that is a good part of what nothing explains. */
+/* Reports whom ranks wait for, if that is a third of the unexplained time; false: no memory. */
 static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 				  const struct ss_account_late *late)
 {
@@ -477,7 +479,7 @@ static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_find
 		       "a rank waits {time} per step in collectives for other ranks");
 }
 
-/* What no rule explains is a finding where it is much, and is not one already. */
+/* Unexplained time is a finding if it is large and not one already; false: no memory. */
 static bool ordering_add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
 {
 	struct ss_finding *rest = NULL;
@@ -506,8 +508,8 @@ static bool fix_is_stand_in(const struct ss_diagnosis *diagnosis, const struct s
 }
 
 /*
- * What is left with the first `count` fixes. Edits that stand for another schedule do not show
- * what is needed: the parts are measured without them, and stages wait less by their saving.
+ * What remains with the first `count` fixes. Edits that stand for another schedule do not show what
+ * is needed: the parts are measured without them, and stages wait less by what they save.
  */
 static enum ss_status ordering_measure_parts(struct fix_ordering *ordering, uint32_t count,
 					     int64_t *least_ns, struct ss_account_parts *parts,
@@ -533,7 +535,7 @@ static enum ss_status ordering_measure_parts(struct fix_ordering *ordering, uint
 	return SS_OK;
 }
 
-/* With every fix in place that is reported: what is left is needed, or nothing explains it. */
+/* With every reported fix in place: what remains is needed, or unexplained. */
 static enum ss_status ordering_close_account(struct fix_ordering *ordering, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
@@ -548,7 +550,7 @@ static enum ss_status ordering_close_account(struct fix_ordering *ordering, stru
 		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
 	SS_TRY(ordering_measure_parts(ordering, count, &least_ns, &parts, err));
-	/* what the host did while a GPU worked that is not recorded may have been needed or not */
+	/* if the GPU was not recorded, nothing shows whether the host's work was needed */
 	if (diagnosis->is_blind && !diagnosis->on_device) {
 		parts.rest += parts.compute;
 		parts.compute = 0;
@@ -585,7 +587,7 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 			ordering.candidates[ordering.count++] =
 				(struct fix_candidate){ .finding = finding };
 	}
-	/* each alone, again behind the others, and where it has a range twice more; what remains */
+	/* each fix alone, again after the others, twice for its range; then what remains */
 	diagnosis->replays = 0;
 	diagnosis->replays_expected = 4 * ordering.count + 2;
 	ordering_order_timed(&ordering);

@@ -23,11 +23,11 @@ struct snapshot_joining {
 	struct ss_judgement judgement;
 	const struct ss_job_snapshot *snapshot;
 	uint32_t number;  /* of the snapshot */
-	uint32_t devices; /* of it, that were looked at */
-	uint32_t rank;    /* index in the diagnosis; SS_NO_ROW: none, or not known */
+	uint32_t devices; /* of it, that were examined */
+	uint32_t rank;    /* index in the diagnosis; SS_NO_ROW: none, or unknown */
 };
 
-/* Whether a snapshot is asked about: with one rank chosen only that one's. */
+/* Whether a snapshot is wanted: if one rank is chosen, only its own. */
 static bool snapshot_is_chosen(const struct ss_job *job, const struct ss_job_snapshot *snapshot,
 			       const struct ss_diagnose_options *options)
 {
@@ -48,7 +48,7 @@ static uint32_t joining_rank(const struct snapshot_joining *joining)
 	return SS_NO_ROW;
 }
 
-/* Whether the rule found it in a trace of that rank; several files can be of one. */
+/* Whether the rule found it in a trace of that rank, which can have several files. */
 static bool joining_has_rank(const struct snapshot_joining *joining,
 			     const struct ss_finding *finding)
 {
@@ -89,7 +89,7 @@ static const char *path_file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "rank1.pickle, GPU 3: ", as far as there are several. */
+/* "rank1.pickle, GPU 3: "; leaves out what the job has only one of. */
 static void joining_format_source(const struct snapshot_joining *joining,
 				  const struct ss_memory_finding *found, char *out, size_t room)
 {
@@ -158,6 +158,7 @@ static struct ss_finding *joining_begin_finding(struct snapshot_joining *joining
 	return finding;
 }
 
+/* Joins what a rule found in a snapshot with its finding in traces; false: no memory. */
 static bool joining_join_finding(struct snapshot_joining *joining,
 				 const struct ss_memory_finding *found)
 {
@@ -190,6 +191,7 @@ static bool joining_join_finding(struct snapshot_joining *joining,
 	return joining_add_facts(joining, finding, found);
 }
 
+/* Joins all findings of one snapshot, which may have been made when it was loaded. */
 static enum ss_status joining_join_snapshot(struct snapshot_joining *joining, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
@@ -207,7 +209,7 @@ static enum ss_status joining_join_snapshot(struct snapshot_joining *joining, st
 	diagnosis->bytes += joining->snapshot->file_bytes;
 	diagnosis->memory_devices += exam.device_count;
 	for (uint32_t i = 0; i < exam.count; i++) {
-		/* that nothing is wrong is no finding */
+		/* a note is no finding: nothing is wrong */
 		if (exam.items[i].level == SS_RULE_MEMORY_NOTE)
 			continue;
 		if (!joining_join_finding(joining, &exam.items[i]))

@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "diagnose/diagnose.h"
 
-/* Of a rule with a sentence for each of a thousand ranks only the first are kept. */
+/* If a rule has a sentence for each of a thousand ranks, only the first are kept. */
 #define EVIDENCE_MAX 256
 #define SENTENCE_MAX 512
 
@@ -72,7 +72,7 @@ struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, c
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* Until a claim has another low, or another high, these are the edits themselves. */
+/* Until a claim has a different low or high, these equal the edits. */
 static bool edits_copy(struct ss_edits *out, const struct ss_edits *edits)
 {
 	struct ss_edits_visit visit = { 0 };
@@ -83,6 +83,7 @@ static bool edits_copy(struct ss_edits *out, const struct ss_edits *edits)
 	return true;
 }
 
+/* Adds a claim to the edits, and to low and high once any claim has a range; false: no memory. */
 static bool finding_add_claim(struct ss_finding *finding, uint32_t rank,
 			      const struct ss_claim *claim)
 {
@@ -268,7 +269,7 @@ static int format_time(int64_t ns, bool in_seconds, char *out, size_t room)
 			value, in_seconds ? "s" : "ms");
 }
 
-/* A count as people read it: one decimal below ten, and "1,601". */
+/* A count for people: one decimal below ten, and "1,601". */
 static int format_count(double count, char *out, size_t room)
 {
 	char digits[32];
@@ -287,7 +288,7 @@ static int format_count(double count, char *out, size_t room)
 	return added;
 }
 
-/* The next figure of a sentence: its length, or -1 where `*at` is at plain text. */
+/* Writes the next figure of a sentence; returns its length, or -1 if `*at` is plain text. */
 static int evidence_expand_figure(const struct ss_evidence *evidence, bool in_seconds,
 				  const char **at, char *out, size_t room)
 {
@@ -318,7 +319,7 @@ static int evidence_expand_figure(const struct ss_evidence *evidence, bool in_se
 			  : snprintf(out, room, "%.*s", (int)(end - many - 1), many + 1);
 }
 
-/* "{time}", "{count}" and what follows from them become text. */
+/* Replaces "{time}", "{count}" and "{?one|many}" by text. */
 static void evidence_expand(const struct ss_evidence *evidence, bool in_seconds, char *out,
 			    size_t room)
 {
@@ -338,7 +339,7 @@ static void evidence_expand(const struct ss_evidence *evidence, bool in_seconds,
 	out[length] = '\0';
 }
 
-/* Seconds from here on: what has three digits in milliseconds is below it. */
+/* From here on times are in seconds; below, three digits of milliseconds are enough. */
 #define SECONDS_NS 999500000
 
 bool ss_finding_format_evidence(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena)
@@ -454,7 +455,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	judgement->failed = judgement->failed || !whole;
 }
 
-/* Everything that was claimed is one finding. */
+/* All claims become one finding. */
 static void judgement_take_all(struct ss_judgement *judgement)
 {
 	struct ss_finding *finding = NULL;

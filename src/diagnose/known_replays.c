@@ -10,7 +10,7 @@
 #include "base/hash/hash.h"
 #include "base/search.h"
 
-/* The same for every order. */
+/* The same hash for every order. */
 static uint64_t fixes_hash(const struct ss_edits *const *fixes, uint32_t count)
 {
 	uint64_t hash = count;
@@ -37,7 +37,7 @@ struct ss_known_replay *ss_known_replays_find(const struct ss_known_replays *mem
 		struct ss_known_replay *run = &memo->items[i];
 		bool same = run->hash == hash && run->count == count;
 
-		/* each fix stands in a set once */
+		/* a set contains each fix once */
 		for (uint32_t k = 0; same && k < count; k++)
 			same = replay_has_fix(run, fixes[k]);
 		if (same)

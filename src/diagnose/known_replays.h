@@ -36,7 +36,7 @@ struct ss_known_replays {
 struct ss_known_replay *ss_known_replays_find(const struct ss_known_replays *memo,
 					      const struct ss_edits *const *fixes, uint32_t count);
 
-/* Remembers a run; where there is no memory it is not. */
+/* Remembers a run, unless there is no memory. */
 void ss_known_replays_add(struct ss_known_replays *memo, const struct ss_edits *const *fixes,
 			  uint32_t count, int64_t step_ns);
 void ss_known_replays_release(struct ss_known_replays *memo);

@@ -74,7 +74,7 @@ bool ss_look_is_free(const struct ss_look *context, uint32_t task)
 	       (!exam->owner[task] || exam->owner[task] == context->number + 1);
 }
 
-/* The rule's claim on the task, made now with the task as it is; NULL: no memory. */
+/* Adds a claim of the rule that does not change the task yet; NULL: no memory. */
 static struct ss_claim *findings_new_claim(struct ss_look *context, uint32_t task, uint8_t with)
 {
 	struct ss_rank_findings *exam = context->exam;
@@ -95,7 +95,7 @@ static struct ss_claim *findings_new_claim(struct ss_look *context, uint32_t tas
 	return &exam->claims[exam->claim_count - 1];
 }
 
-/* The rule's claim on a task; NULL: another rule has it, or no memory. */
+/* The rule's claim on a task, old or new; NULL: another rule has it, or no memory. */
 static struct ss_claim *claim_of_task(struct ss_look *context, uint32_t task)
 {
 	struct ss_rank_findings *exam = context->exam;
@@ -108,7 +108,7 @@ static struct ss_claim *claim_of_task(struct ss_look *context, uint32_t task)
 	return findings_new_claim(context, task, 0);
 }
 
-/* The same where another rule has a part of the task only. */
+/* The same if another rule claims only a part of the task. */
 static struct ss_claim *shared_claim_of_task(struct ss_look *context, uint32_t task)
 {
 	struct ss_rank_findings *exam = context->exam;
@@ -131,7 +131,7 @@ static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_t
 
 	if (taken.end_ns <= taken.start_ns)
 		return;
-	/* tasks of a thread are claimed one behind the other, in either direction */
+	/* tasks of a thread are claimed one after the other, in either direction */
 	if (last && last->track == taken.track && taken.start_ns == last->end_ns) {
 		last->end_ns = taken.end_ns;
 		return;
@@ -148,8 +148,8 @@ static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_t
 }
 
 /*
- * How much of [from, to) other rules took of a task. Claims on parts of a long task are few; where
- * they are not, all of it counts as taken.
+ * How much of [from, to) of a task other rules have claimed. Usually few rules claim parts of a
+ * long task; with too many claims, all of it counts as claimed.
  */
 #define TAKEN_MAX 4096
 
@@ -222,7 +222,7 @@ static int task_compare_place(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* Tasks by track and start; those of no track stand last. */
+/* Sorts the tasks by track and start; those without a track come last. */
 static bool findings_sort_tasks(struct ss_look *context)
 {
 	struct ss_rank_findings *exam = context->exam;
@@ -388,7 +388,7 @@ static uint32_t row_source_line(struct ss_look *context, uint32_t row)
 	return findings_add_text(context->exam, ss_strings_text(&places->lines, places->line[row]));
 }
 
-/* Names in it may be cut within a character: a digest with such a text is refused. */
+/* Names in a sentence may be cut within a character, and digests refuse such texts: repairs it. */
 static uint32_t findings_add_sentence(struct ss_rank_findings *exam, const char *sentence)
 {
 	char whole[3 * SENTENCE_MAX];
@@ -459,7 +459,7 @@ static uint32_t rule_facts(const struct ss_rule *rule, const struct ss_digest *d
 	return rule->facts | (digest->device < 0 ? rule->host_facts : 0);
 }
 
-/* What rules from this one on ask for. */
+/* The facts that this rule and those after it ask for. */
 static uint32_t rules_facts_from(uint32_t rule, const struct ss_digest *digest)
 {
 	uint32_t facts = 0;
@@ -474,6 +474,7 @@ uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 	return ss_facts_with(rules_facts_from(0, digest));
 }
 
+/* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
 static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *err)
 {
 	struct ss_rank_findings *exam = context->exam;
@@ -497,6 +498,7 @@ static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *er
 	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
 }
 
+/* Allocates what rules need while they look, runs them, and frees it again. */
 static enum ss_status findings_run_rules(struct ss_rank_findings *exam, struct ss_look *context,
 					 struct ss_error *err)
 {

@@ -30,7 +30,7 @@ enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH
 
 struct ss_rank_findings;       /* what all rules found on one rank; rank_findings.h */
 struct ss_rule_memory_context; /* one device of a memory snapshot; snapshot_findings.h */
-struct ss_gradients;           /* ranks/gradients.h */
+struct ss_gradients;           /* evidence/gradients.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -46,7 +46,7 @@ struct ss_look {
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for temporary data of the rule */
 	struct ss_rank_findings *exam;
-	struct ss_arena *shared;  /* for what rules share: lives until the last one has looked */
+	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
 	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
 	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
 };
@@ -264,7 +264,7 @@ struct ss_rule {
 	 * not show what is needed then (gains.c).
 	 */
 	bool is_stand_in;
-	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
+	bool is_waited_for;    /* other ranks wait in collectives for the ranks that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	uint32_t host_facts;   /* and where no device worked */
@@ -286,7 +286,7 @@ extern const size_t ss_rule_count;
 /* By its name or an unambiguous prefix of it; NULL: there is none. */
 const struct ss_rule *ss_rule_find(const char *name);
 
-/* The name of the rule that was probably meant by one that does not exist; NULL: none is near. */
+/* The rule that an unknown name probably meant; NULL: no name is similar. */
 const char *ss_rule_guess(const char *typed);
 
 /* The page of docs/rules, as it was when the program was built. */

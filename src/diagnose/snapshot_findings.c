@@ -78,9 +78,9 @@ const char *ss_rule_memory_format_bytes(struct ss_rule_memory_context *context, 
 
 /* --- what several rules ask ---------------------------------------------------------- */
 
-/* A fifth of what is reserved, as others say, beyond the most that was ever in use. */
+/* A fifth of the reserved memory was never in use, a common threshold. */
 #define FRAGMENT_SHARE 5
-/* Segments are made of 2 and of 20 MiB: a few that are not filled are no fragments. */
+/* Segments have 2 or 20 MiB: a few that are not full are no fragmentation. */
 #define FRAGMENT_BYTES (INT64_C(128) << 20)
 
 enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *context,
@@ -106,7 +106,7 @@ enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *cont
 	return status;
 }
 
-/* Before the events the peak may have been higher: only what was reserved in them counts. */
+/* Before the events the peak may have been higher: only memory reserved in them counts. */
 int64_t ss_rule_memory_excess(const struct ss_device_memory *device)
 {
 	int64_t beyond = ss_bytes_less(device->peak_reserved_bytes, device->peak_active_bytes);
@@ -127,6 +127,7 @@ bool ss_rule_memory_is_fragmented(const struct ss_device_memory *device)
 
 /* --- all rules ----------------------------------------------------------------------- */
 
+/* Finds the memory size of the device: from a trace, or at least what failures show. */
 static void memory_context_find_size(struct ss_rule_memory_context *context)
 {
 	const struct ss_snapshot_subject *subject = context->subject;
@@ -194,7 +195,7 @@ static bool device_is_examined(const struct ss_device_memory *device)
 	return device->count && !device->is_host;
 }
 
-/* Room for a finding of each rule on each device, and for one that is looked for. */
+/* Capacity for a finding of each rule on each device, and for one in the making. */
 static bool memory_findings_reserve(struct ss_snapshot_findings *exam,
 				    const struct ss_history *history, struct ss_arena *arena)
 {

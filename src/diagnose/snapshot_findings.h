@@ -24,7 +24,7 @@ struct ss_rule_memory_fact {
 	const char *line; /* "train.py:43 (step)"; NULL: not recorded, or about none */
 };
 
-/* More are not read. */
+/* Nobody reads more. */
 #define SS_RULE_MEMORY_FACTS 8
 
 struct ss_memory_finding {
@@ -48,9 +48,9 @@ struct ss_rule_memory_context {
 	const struct ss_device_memory *device;
 	const struct ss_retained *kept; /* steps, and what stays */
 	/*
-	 * How much memory the device has, by the trace of the same run; else, where an
-	 * allocation failed, what this process could have then, which is less (`size_is_least`);
-	 * -1: not known.
+	 * The memory of the device, from the trace of the same run. Without one, if an allocation
+	 * failed: what this process could have had then, which is less (`size_is_least`).
+	 * -1: unknown.
 	 */
 	int64_t size_bytes;
 	bool size_is_least;
@@ -83,7 +83,7 @@ SS_MUST_USE
 enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *context,
 					     struct ss_error *err);
 
-/* Reserved in the events and never needed at once. */
+/* Memory that was reserved in the events and never needed at once. */
 int64_t ss_rule_memory_excess(const struct ss_device_memory *device);
 
 /* Whether that is enough for the rule fragmentation to report it. */

@@ -7,10 +7,10 @@
 #include "base/median.h"
 #include "load/step_parts.h"
 
-/* Below this steps of healthy jobs differ, by noise alone. */
+/* Steps of healthy jobs differ by less than this: noise. */
 #define UNEVEN_SHARE 0.2
 
-/* A spread of fewer steps is none. */
+/* Fewer steps have no spread. */
 #define STEPS_MIN 3
 
 /* `values` has room for one of each step. */
@@ -21,7 +21,7 @@ static int64_t step_median_part(const struct ss_step_means *steps, int part, int
 	return ss_median(values, steps->count);
 }
 
-/* Keeps the longest, the longest first. */
+/* Keeps the longest outliers, the longest first. */
 static void spread_keep_outlier(struct ss_spread *out, const struct ss_outlier *outlier)
 {
 	uint32_t at = out->outlier_count < SS_OUTLIERS_SHOWN ? out->outlier_count
@@ -37,6 +37,7 @@ static void spread_keep_outlier(struct ss_spread *out, const struct ss_outlier *
 		out->outliers[at] = *outlier;
 }
 
+/* Finds steps that are clearly longer than the median, and the part that makes them so. */
 static void spread_find_outliers(struct ss_spread *out, const struct ss_step_means *steps,
 				 const int64_t *medians)
 {
@@ -69,7 +70,7 @@ static void spread_measure_steps(struct ss_spread *out, struct ss_step_means *st
 	out->max_ns = ss_value_at(values, count, count - 1);
 	out->p10_ns = ss_value_at(values, count, tenth);
 	out->p90_ns = ss_value_at(values, count, count - 1 - tenth);
-	/* a single long step among many is no spread, but an outlier */
+	/* a single long step also makes the steps uneven; it is listed as an outlier */
 	out->is_uneven = (double)(out->max_ns - out->min_ns) >
 			 UNEVEN_SHARE * (double)out->median_ns;
 	for (int part = 0; part < SS_STEP_PARTS; part++)

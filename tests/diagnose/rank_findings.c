@@ -30,7 +30,7 @@ struct bench {
 	struct ss_graph_step step;
 	struct ss_graph graph;
 	struct ss_rank_findings exam;
-	struct ss_look look;
+	struct ss_look context;
 };
 
 static void *zeroed(struct ss_memory *memory, size_t bytes)
@@ -78,10 +78,10 @@ static void open_bench(struct bench *bench)
 	bench->exam.part_count = (uint32_t)ss_rule_count;
 	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
 	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
-	bench->look = (struct ss_look){ .rule = ss_rules[0],
-					.graph = &bench->graph,
-					.memory = &bench->memory,
-					.exam = &bench->exam };
+	bench->context = (struct ss_look){ .rule = ss_rules[0],
+					   .graph = &bench->graph,
+					   .memory = &bench->memory,
+					   .exam = &bench->exam };
 }
 
 static void close_bench(struct bench *bench)
@@ -136,7 +136,7 @@ static void test_stretches(void **state)
 		int64_t gone_ns;
 
 		open_bench(&bench);
-		gone_ns = ss_look_claim_time(&bench.look, stretches[i].stretch);
+		gone_ns = ss_look_claim_time(&bench.context, stretches[i].stretch);
 		support_check(gone_ns == stretches[i].gone_ns, stretches[i].what, "%d ns are gone",
 			      (int)gone_ns);
 		check_claims(&bench, stretches[i].what, stretches[i].claims);
@@ -151,22 +151,22 @@ static void test_claims(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look,
+	assert_true(ss_look_claim(&bench.context,
 				  (struct ss_claim){
 					  .task = 1, .own_ns = 50, .low_ns = 80, .high_ns = 20 }));
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1,
-								  .own_ns = 60,
-								  .low_ns = 70,
-								  .high_ns = 60,
-								  .releases = true }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1,
+								     .own_ns = 60,
+								     .low_ns = 70,
+								     .high_ns = 60,
+								     .releases = true }));
 	check_claims(&bench, "the shorter times count", "1:50/70/20r");
 	assert_true(ss_look_claim(
-		&bench.look,
+		&bench.context,
 		(struct ss_claim){ .task = 4, .own_ns = 900, .low_ns = 10, .high_ns = 950 }));
 	check_claims(&bench, "no task gets longer, low is no less than it",
 		     "1:50/70/20r 4:100/100/100");
-	assert_false(ss_look_claim(&bench.look, (struct ss_claim){ .task = TASKS }));
-	other = bench.look;
+	assert_false(ss_look_claim(&bench.context, (struct ss_claim){ .task = TASKS }));
+	other = bench.context;
 	other.number = OTHER;
 	assert_false(ss_look_is_free(&other, 1));
 	assert_true(ss_look_is_free(&other, 0));
@@ -192,20 +192,20 @@ static void test_sentences(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	ss_look_evidence(&bench.look, fact, "it takes {time}");
-	ss_look_evidence(&bench.look, fact, "it takes {time}");
+	ss_look_evidence(&bench.context, fact, "it takes {time}");
+	ss_look_evidence(&bench.context, fact, "it takes {time}");
 	assert_int_equal(bench.exam.fact_count, 1);
 	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
 	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
-		ss_look_evidence(&bench.look, fact, "number %d", i);
+		ss_look_evidence(&bench.context, fact, "number %d", i);
 	assert_int_equal(bench.exam.fact_count, SS_RULE_EVIDENCE_MAX);
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_MEDIUM, "a");
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_HIGH, "b");
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
 	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "c");
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
 	assert_string_equal(ss_strings_text(&bench.exam.texts, bench.exam.parts[0].reason), "c");
-	ss_look_figure(&bench.look, 2, 1.5);
-	ss_look_figure(&bench.look, 2, 1);
+	ss_look_figure(&bench.context, 2, 1.5);
+	ss_look_figure(&bench.context, 2, 1);
 	assert_true(bench.exam.parts[0].figures[2] > 2.4);
 	close_bench(&bench);
 }
@@ -341,9 +341,9 @@ static void test_shared(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	other = bench.look;
+	other = bench.context;
 	other.number = OTHER;
-	assert_int_equal(ss_look_claim_time(&bench.look,
+	assert_int_equal(ss_look_claim_time(&bench.context,
 					    (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	bench.exam.parts[0].claim_to = bench.exam.parts[OTHER].claim_from = bench.exam.claim_count;
@@ -379,12 +379,12 @@ static void test_judge(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
-	ss_look_evidence(&bench.look, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	ss_look_evidence(&bench.context, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
 			 "{count} times, {time}");
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "because");
-	ss_look_fix(&bench.look, "do it");
-	ss_look_figure(&bench.look, 1, 7);
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "because");
+	ss_look_fix(&bench.context, "do it");
+	ss_look_figure(&bench.context, 1, 7);
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	bench.exam.parts[0].fact_to = bench.exam.fact_count;
 	open_verdict(&verdict, &bench);
@@ -418,8 +418,8 @@ static void test_reset(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 4 }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 4 }));
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	for (uint32_t i = 1; i < ss_rule_count; i++)
 		bench.exam.parts[i].claim_from = bench.exam.parts[i].claim_to =

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.c - names of functions and ranges that do something other than
- * training.
+ * checkpoints_and_logging.c - recognizes side work by the words in names of functions and ranges.
  */
 #include "diagnose/evidence/checkpoints_and_logging.h"
 
@@ -13,9 +12,9 @@
 enum { WHOLE = 0, START = 1 << 0, IN_FILES = 1 << 1, IN_BUILT_INS = 1 << 2 };
 
 /*
- * Words of names, in lower case. A word begins and ends where no letter or digit stands beside
- * it; with START it may go on ("serializ" in serialization). IN_FILES: in the path of a file,
- * too; IN_BUILT_INS: in "<built-in method write of ...>", too, where torch.log is no log.
+ * Words of names, in lower case. No letter or digit may stand before or after a word; with START
+ * it may continue ("serializ" in serialization). IN_FILES: also in the path of a file.
+ * IN_BUILT_INS: also in "<built-in method write of ...>", where torch.log is not logging.
  */
 static const struct {
 	const char *word;
@@ -84,11 +83,11 @@ static const struct {
 	{ "augment", SS_SIDE_WORK_LOADS, START },
 };
 
-/* Behind "log": logarithms, not logs. */
+/* After "log": logarithms, not logging. */
 static const char *const logarithms[] = { "_softmax", "_sigmoid", "_prob", "_likelihood", "_normal",
 					  "_det",     "_sum_exp", "_cosh", "_mel" };
 
-/* Packages that trainings are made with; the profiler cuts their folder off (places.c). */
+/* Packages for training; the profiler strips the folder that they are installed in (places.c). */
 static const char *const packages[] = {
 	"transformers/",
 	"lightning/",
@@ -130,6 +129,7 @@ static bool word_is_logarithm(const char *behind)
 	return false;
 }
 
+/* The side work that words in the text stand for; `where`: only words that count there, 0: all. */
 static uint8_t side_work_words(const char *text, size_t length, uint8_t where)
 {
 	uint8_t found = 0;
@@ -179,7 +179,7 @@ bool ss_frame_is_library(const char *name)
 	return ss_places_is_library(name, length);
 }
 
-/* Hooks of trainers are called on_ and what has happened. */
+/* Hooks of trainers are called on_ and the name of an event. */
 static bool name_is_callback(const char *function)
 {
 	return strncmp(function, "on_", 3) == 0;
@@ -197,7 +197,7 @@ uint8_t ss_side_work_of(const char *name)
 	if (function == name)
 		return side_work_words(name, strlen(name), 0);
 	what = side_work_words(name, (size_t)(function - name), IN_FILES);
-	/* functions of torch compute, but for the files that are named above */
+	/* functions of torch compute, except for the files with words above */
 	if (strncmp(name, "torch/", 6) != 0)
 		what |= side_work_words(function, strlen(function), 0);
 	else if (strncmp(name, "torch/distributed/checkpoint/", 29) == 0)

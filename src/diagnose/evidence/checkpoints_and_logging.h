@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.h - recognizes functions and ranges by name that do something other
- * than training.
+ * checkpoints_and_logging.h - side work: functions and ranges that do something other than
+ * training, recognized by name.
  *
- * For a Python frame "file.py(12): function" the name of the function decides, and the files of a
+ * For a Python frame "file.py(12): function" the name of the function decides, or its file, for a
  * few libraries that do nothing else. Mathematical names (log_softmax, log_prob) are not logging.
  */
 #ifndef SS_DIAGNOSE_EVIDENCE_CHECKPOINTS_AND_LOGGING_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exclusive_kernels.c - one pass over the kernels by start: those that started earlier and have
- * not ended run at the same time. Kernels of one stream follow each other, so only other streams
- * count.
+ * exclusive_kernels.c - one pass over the kernels in order of their starts: kernels that started
+ * earlier and have not ended run at the same time. Kernels of one stream follow each other, so only
+ * other streams count.
  */
 #include "diagnose/evidence/exclusive_kernels.h"
 
 #include "base/runs.h"
 
-/* What is sorted; the rest is in the task. */
+/* What is sorted; everything else is in the task. */
 struct exclusive_kernel {
 	int64_t start_ns;
 	int64_t device;
@@ -27,8 +27,8 @@ static int kernel_compare_start(const void *a, const void *b)
 }
 
 /*
- * The kernel that ends last of those so far, and the one that ends last of other streams than
- * its: one of both is the last of another stream than that of any kernel.
+ * The kernel that ends last so far, and the one that ends last on any other stream: for every
+ * kernel, one of the two is the latest kernel of another stream.
  */
 struct latest_kernels {
 	const struct ss_task *first, *second;
@@ -71,7 +71,7 @@ static void exclusive_sweep(const struct ss_graph *graph, const struct exclusive
 	}
 }
 
-/* The kernels of the graph, each marked as alone; returns how many. */
+/* Collects the kernels of the graph, each marked as alone; returns how many. */
 static uint32_t exclusive_collect_kernels(const struct ss_graph *graph,
 					  const struct ss_trace *trace,
 					  struct exclusive_kernel *kernels, uint8_t *alone)

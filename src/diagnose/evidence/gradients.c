@@ -17,7 +17,7 @@
 
 enum ddp_mark_kind { MARK_NONE, MARK_FORWARD, MARK_STEP, MARK_ZERO, MARK_ASK };
 
-/* A row of a thread that separates passes or rounds, or asks for an all-reduce. */
+/* A row of a thread that separates passes or rounds, or requests an all-reduce. */
 struct ddp_mark {
 	int64_t at_ns;
 	uint32_t row;
@@ -41,7 +41,7 @@ static const char *gradient_row_name(const struct ss_trace *trace, uint32_t row)
 	return ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
-/* Collectives on devices have links: who asked for them need not be searched. */
+/* Collectives on devices have links to their requests: no search needed. */
 static enum ddp_mark_kind ddp_mark_kind_of_name(const struct gradient_search *finder, uint32_t name)
 {
 	uint32_t flags = finder->trace->name_flags[name];
@@ -69,6 +69,7 @@ static int ddp_mark_compare_time(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
+/* Finds the rows that separate passes and rounds, and the requests; false: no memory. */
 static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = finder->trace;
@@ -103,8 +104,8 @@ static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena
 /* --- which are gradients --------------------------------------------------------------- */
 
 /*
- * In a hook of AccumulateGrad. Some writers close its range before the hook runs: then nothing of
- * autograd stands around it, on a thread that runs backward only.
+ * Whether the row is in a hook of AccumulateGrad. Some profilers end its range before the hook
+ * runs: then no range of autograd is around it, on a thread that only runs backward.
  */
 static bool row_is_in_grad_hook(const struct gradient_search *finder, uint32_t row)
 {
@@ -140,9 +141,9 @@ static int gradient_compare_launch(const void *a, const void *b)
 }
 
 /*
- * The operator that asked for a collective of a thread, or SS_NO_ROW: the first that none before it
- * is of. What the reducer asks for is done before the next forward: where rows are missing, the
- * order holds again from there on.
+ * The operator that requested a collective of a thread, or SS_NO_ROW: the first request that no
+ * earlier collective has. All requests of the reducer are done before the next forward: if rows are
+ * missing, the order is right again from there on.
  */
 static uint32_t gradient_requesting_row(const struct gradient_search *finder, int64_t start_ns,
 					uint32_t *ask, uint32_t *mark)
@@ -162,7 +163,7 @@ static uint32_t gradient_requesting_row(const struct gradient_search *finder, in
 	return finder->asks[(*ask)++].row;
 }
 
-/* Arrivals stand in the order of their starts: the first that was asked for begins first. */
+/* Arrivals are in order of their starts: the first request starts first. */
 static bool gradients_find_items(struct gradient_search *finder, struct ss_arena *arena)
 {
 	const struct ss_digest *digest = finder->context->digest;
@@ -203,13 +204,13 @@ static void gradients_open_pass(struct ss_gradients *out, uint32_t first, int64_
 								    .forward_ns = forward_ns };
 }
 
-/* Types are written "Int" by collectives, "[\"int\"]" by ranges. */
+/* Collectives write types as "Int", ranges as "[\"int\"]". */
 static bool type_is_integer(const char *type)
 {
 	return strcasecmp(type, "int") == 0 || strcmp(type, "[\"int\"]") == 0;
 }
 
-/* Of jobs without devices the range has its inputs, if anything. */
+/* Finds the size and type of a gradient; without a device the inputs of its range may show them. */
 static void gradient_measure(const struct gradient_search *finder, struct ss_gradient *gradient)
 {
 	const struct ss_trace *trace = finder->trace;
@@ -247,7 +248,7 @@ static void gradients_add_to_pass(struct gradient_search *finder, struct ss_grad
 			      : ss_ns_sum(pass->bytes, gradient->bytes);
 }
 
-/* What was launched before the first forward belongs to none: its pass is not whole. */
+/* Assigns gradients to passes; those before the first forward belong to none, which is cut off. */
 static void gradients_find_passes(struct gradient_search *finder)
 {
 	struct ss_gradients *out = finder->out;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_rows.c - rows of threads that rules look for.
+ * host_rows.c - searches the rows of CPU threads.
  */
 #include "diagnose/evidence/host_rows.h"
 
 #include "base/search.h"
 
-/* A call of the runtime, one of the driver in it: nobody nests deeper. */
+/* A runtime call contains a driver call: calls do not nest deeper than this. */
 #define CALLS_MAX 16
 
 uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
@@ -18,7 +18,7 @@ uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t 
 	return low;
 }
 
-/* A range has few rows, mostly. */
+/* Most ranges have few rows, so the search begins near the first. */
 uint32_t ss_cpu_row_end(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
@@ -36,7 +36,7 @@ uint32_t ss_cpu_row_last(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t behind = ss_cpu_row_end(trace, row);
 
-	/* one that takes no time may stand behind others of the same start */
+	/* a row without duration may be listed after others with the same start */
 	return behind > row ? behind - 1 : row;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_rows.h - rows of threads that rules look for.
+ * host_rows.h - searches the rows of CPU threads.
  */
 #ifndef SS_DIAGNOSE_EVIDENCE_HOST_ROWS_H
 #define SS_DIAGNOSE_EVIDENCE_HOST_ROWS_H

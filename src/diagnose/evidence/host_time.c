@@ -7,7 +7,7 @@
 #include "diagnose/evidence/host_rows.h"
 #include "trace/outward.h"
 
-/* How much of a stretch a function may stick out of it: clocks, and the call around it. */
+/* A function may exceed a stretch by a tenth of it: clocks, and the call around it. */
 #define OUTSIDE 10
 
 /* The innermost row of the thread that is open at the moment, or SS_NO_ROW. */
@@ -15,7 +15,7 @@ static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int6
 {
 	uint32_t row = ss_cpu_row_after(trace, track, moment_ns + 1);
 
-	/* rows of a thread are nested: what is open is around the last one that began */
+	/* rows of a thread are nested: open rows contain the last one that began */
 	row = row > trace->tracks[track].first_row ? row - 1 : SS_NO_ROW;
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
 		if (row == SS_NO_ROW || ss_slice_end(&trace->slices, row) > moment_ns)

@@ -10,7 +10,7 @@
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/host_rows.h"
 
-/* What a name is as a frame, looked at when it is first met. */
+/* What kind of frame a name is, checked when it first occurs. */
 enum { FRAME_NEW = 0, FRAME_NONE, FRAME_LIBRARY, FRAME_OWN };
 
 struct inner_key {
@@ -55,7 +55,7 @@ static uint8_t inner_frame_kind(struct ss_function_times *inner, uint32_t row)
 	return inner->kinds[id];
 }
 
-/* Times of children are taken away, so a sum may be below 0 in between. */
+/* Times of children are subtracted, so a sum may be negative in between. */
 static int64_t inner_sum_ns(int64_t a, int64_t b)
 {
 	int64_t result;
@@ -63,6 +63,7 @@ static int64_t inner_sum_ns(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &result) ? 0 : result;
 }
 
+/* Adds time to a function and the frame within it that took it. */
 static void inner_add_time(struct ss_function_times *inner, uint32_t owner, uint32_t leaf,
 			   int64_t ns)
 {
@@ -103,7 +104,7 @@ void ss_function_times_add(struct ss_function_times *inner, uint32_t range)
 			inner->owners[row] = row;
 		else
 			inner->owners[row] = around;
-		/* its time is not its parent's */
+		/* its time does not belong to its parent */
 		if (inner->owners[row] != SS_NO_ROW)
 			inner_add_time(inner, inner->owners[row], row, slices->dur_ns[row]);
 		if (around != SS_NO_ROW)

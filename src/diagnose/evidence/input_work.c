@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 
-/* In this order: what is named more exactly stands first. */
+/* The more specific words come first. */
 static const struct ss_input_kind works[] = {
 	{ "tokeniz tokenis bpe wordpiece sentencepiece encode_plus encode_text text_to_ids",
 	  "tokenizing",
@@ -66,7 +66,7 @@ static const struct ss_input_kind *input_work_of_name(const char *name)
 	return NULL;
 }
 
-/* Functions tell more than the files that they are in. */
+/* Names of functions say more than those of their files. */
 const struct ss_input_kind *ss_input_kind_of(const char *function, const char *leaf)
 {
 	const struct ss_input_kind *work = input_work_of_name(ss_frame_function(function));

@@ -10,15 +10,15 @@
 #include "base/runs.h"
 #include "base/search.h"
 
-/* DDP's own size of a bucket: bucket_cap_mb=25. */
+/* DDP's default bucket size: bucket_cap_mb=25. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
 
-/* A bucket so much larger than that waits for too many gradients. */
+/* A bucket that many times larger waits for too many gradients. */
 #define LARGE_BUCKETS 2
 
 /*
- * The gradients that come last are those of the first layers with the embedding, one tensor that
- * no bucket splits: 50 to 200 MB in common models.
+ * The last gradients are those of the first layers and the embedding, a single tensor that no
+ * bucket splits: 50 to 200 MB in common models.
  */
 #define PIECES_MAX 10000
 #define LAST_BUCKETS 3
@@ -40,9 +40,9 @@ struct overlap_search {
 	const struct ss_packed *graph;
 	uint32_t rank;
 	struct overlap_stretch *busy; /* when something computes, in order, apart from each other */
-	int64_t *before_ns;           /* what computed until each of them begins */
+	int64_t *before_ns;           /* compute time before each of them begins */
 	uint32_t busy_count;
-	int64_t *backward_ns; /* per step: when backward begins; INT64_MAX: it is not known */
+	int64_t *backward_ns;              /* per step: when backward begins; INT64_MAX: unknown */
 	struct overlap_transfer *passages; /* by start */
 	uint32_t passage_count;
 	struct ss_possible_overlap *out;
@@ -59,7 +59,7 @@ static int overlap_compare_start(const void *a, const void *b)
 	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-/* The optimizer does not count: what it computes with is what was moved. */
+/* The optimizer does not count: it needs the data that was moved. */
 static bool overlap_task_computes(const struct ss_packed *graph, uint32_t task)
 {
 	return ss_packed_kind(graph, task) == SS_TASK_KERNEL &&
@@ -67,6 +67,7 @@ static bool overlap_task_computes(const struct ss_packed *graph, uint32_t task)
 	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
+/* Finds when the device computes, without overlaps, and when backward begins; false: no memory. */
 static bool overlap_find_busy(struct overlap_search *hiding, struct ss_arena *arena)
 {
 	const struct ss_packed *graph = hiding->graph;
@@ -117,7 +118,7 @@ static bool overlap_find_busy(struct overlap_search *hiding, struct ss_arena *ar
 	return true;
 }
 
-/* How long something computed before a moment. */
+/* How long the device computed before a moment. */
 static int64_t overlap_computed_until(const struct overlap_search *hiding, int64_t moment_ns)
 {
 	uint32_t low = 0, high = hiding->busy_count;
@@ -147,7 +148,7 @@ static int transfer_compare_task(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* In the order of tasks: stream after stream, each in the order of time. */
+/* Finds the transfers in order of their tasks: stream by stream, each in order of time. */
 static bool overlap_find_transfers(struct overlap_search *hiding, struct ss_arena *arena)
 {
 	struct ss_packed_starts starts;
@@ -214,7 +215,7 @@ static struct ss_packed_task overlap_task(const struct overlap_search *hiding, u
 				   hiding->passages[index].start_ns);
 }
 
-/* Where nothing computes beside it; what the next one on its stream is. */
+/* How much of the transfer nothing computes beside. */
 static int64_t overlap_exposed_ns(const struct overlap_search *hiding,
 				  const struct ss_packed_task *task)
 {
@@ -236,7 +237,7 @@ static int64_t overlap_stream_free_since(const struct overlap_search *hiding, ui
 	return since_ns;
 }
 
-/* What stays exposed of a transfer when it goes out in pieces, as they get ready. */
+/* What stays exposed of a transfer that is sent in pieces, each as soon as it is ready. */
 static int64_t overlap_exposed_in_buckets(int64_t transfer_ns, int64_t compute_ns, int64_t pieces,
 					  int64_t last)
 {
@@ -252,7 +253,7 @@ static int64_t overlap_exposed_in_buckets(int64_t transfer_ns, int64_t compute_n
 	return (int64_t)(done + each * (double)last - (double)compute_ns);
 }
 
-/* Gradients: nothing but the optimizer waits for them. */
+/* Whether nothing computes after the transfer in its step: only the optimizer waits for it. */
 static bool overlap_ends_backward(const struct overlap_search *hiding,
 				  const struct ss_packed_task *task)
 {
@@ -261,6 +262,7 @@ static bool overlap_ends_backward(const struct overlap_search *hiding,
 				   hiding->graph->steps[task->step].end_ns) == 0;
 }
 
+/* A large bucket of gradients could be sent in pieces while backward computes. */
 static void overlap_check_gradients(struct overlap_search *hiding, uint32_t index)
 {
 	const struct overlap_transfer *passage = &hiding->passages[index];
@@ -273,7 +275,7 @@ static void overlap_check_gradients(struct overlap_search *hiding, uint32_t inde
 	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !overlap_ends_backward(hiding, &task))
 		return;
 	pieces = (arrival->bytes + BUCKET_BYTES - 1) / BUCKET_BYTES;
-	/* more of them than anybody has: the law does not change any more */
+	/* beyond this number the result does not change */
 	if (pieces > PIECES_MAX)
 		pieces = PIECES_MAX;
 	since_ns = overlap_stream_free_since(hiding, index);
@@ -288,7 +290,7 @@ static void overlap_check_gradients(struct overlap_search *hiding, uint32_t inde
 									 : LAST_BUCKETS_LOW));
 }
 
-/* Where the partners are not recorded; on a thread it is the thread that waits. */
+/* If the partners are not recorded, all exposed time counts; without a device the thread waits. */
 static void overlap_check_lone(struct overlap_search *hiding, uint32_t index)
 {
 	const struct ss_packed_task task = overlap_task(hiding, index);
@@ -307,7 +309,7 @@ static bool overlap_is_gather(const struct overlap_search *hiding, uint32_t inde
 	       SS_COLLECTIVE_ALL_GATHER;
 }
 
-/* Behind the one before on the same stream, with nothing computed in between. */
+/* Whether it follows the previous transfer on the same stream, with no compute in between. */
 static bool overlap_follows_previous(const struct overlap_search *hiding, uint32_t index)
 {
 	const struct ss_packed_task task = overlap_task(hiding, index);
@@ -318,9 +320,9 @@ static bool overlap_follows_previous(const struct overlap_search *hiding, uint32
 }
 
 /*
- * A gather that begins when its layer is due holds everything up, and with it what stands before
- * it on the stream, the gradients of the layer before. Begun a layer earlier, both run beside
- * what was computed before them.
+ * A train is a run of transfers without compute in between. An all-gather that begins only when its
+ * layer needs it delays everything, and so do the transfers before it on the stream, the gradients
+ * of the previous layer. Started one layer earlier, all of them overlap with the compute before.
  */
 static void overlap_check_train(struct overlap_search *hiding, uint32_t from, uint32_t to)
 {

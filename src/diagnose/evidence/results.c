@@ -2,7 +2,8 @@
 /*
  * results.c - finds the host sync that follows the launch of most of a step's device work.
  *
- * The length of a wait does not show it: a host that launches slowly finds everything done.
+ * The length of a wait does not show which one it is: a host that launches slowly finds everything
+ * done.
  */
 #include "diagnose/evidence/results.h"
 
@@ -11,7 +12,7 @@
 #include "base/search.h"
 
 struct result_wait {
-	int64_t start_ns, work_ns; /* work: launched since the wait before it */
+	int64_t start_ns, work_ns; /* work: launched since the previous wait */
 	uint32_t row, step;
 };
 
@@ -24,7 +25,7 @@ static int result_wait_compare_start(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The waits of steps, each once; returns how many. */
+/* Collects the waits within steps, each once; returns how many. */
 static uint32_t result_waits_collect(const struct ss_look *context, const struct ss_waits *waits,
 				     struct result_wait *out)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Where sizes or peaks are not known: twice as fast at least, four times as people see for
- * whole networks, eight times what cores promise (users.md 5.2).
+ * If sizes or peaks are unknown: at least twice as fast, four times as users report for whole
+ * networks, and at most eight times, the ratio of the peak rates.
  */
 #define TIMES_LOW 2
 #define TIMES 4
@@ -24,7 +24,7 @@ static bool dtype_is_half(enum ss_dtype dtype)
 	return dtype == SS_DTYPE_FP16 || dtype == SS_DTYPE_BF16;
 }
 
-/* FLOPs are whole numbers here: equal ones are of products of the same size. */
+/* FLOPs are whole numbers: products with equal FLOPs have the same size. */
 static bool speedup_is_of_size(const struct ss_speedup_size *size, const struct ss_work *work)
 {
 	return size->kind == work->kind && size->flops >= work->flops && size->flops <= work->flops;
@@ -53,7 +53,7 @@ static bool speedup_is_backward(const struct ss_speedup *speedup, uint32_t row)
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "backward") != NULL;
 }
 
-/* What is masked is often not recorded, and FLOPs with it; but a network has it in one size. */
+/* The mask and so the FLOPs are often not recorded, but a network has attention of one size. */
 static void speedup_add_attention(struct ss_speedup *speedup, const struct ss_worker *worker)
 {
 	struct ss_speedup_size *size =
@@ -63,6 +63,7 @@ static void speedup_add_attention(struct ss_speedup *speedup, const struct ss_wo
 	size->count++;
 }
 
+/* Measures the speed of the trace's own half-precision work, by kind and by size. */
 static void speedup_measure(struct ss_speedup *speedup)
 {
 	const struct ss_works *works = speedup->works;
@@ -138,7 +139,7 @@ static double larger_of(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Seconds that the work takes at least. */
+/* The least time that the work takes, in seconds. */
 static double roofline_seconds(const struct ss_work *work, double flops, double bytes,
 			       double bandwidth)
 {
@@ -161,7 +162,7 @@ struct ss_faster ss_speedup_of_kernel(int64_t own_ns)
 				   speedup_bounded_ns((double)own_ns / TIMES_HIGH, own_ns) };
 }
 
-/* What it takes in half types by the trace itself; 0: not known. */
+/* What the work takes in half precision, by work of its size or kind in this trace. */
 static double speedup_measured_ns(const struct ss_speedup *speedup, const struct ss_work *work,
 				  double half_ns)
 {
@@ -199,7 +200,7 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, const struct ss
 	}
 	bandwidth = peaks->gb_per_s * 1e9;
 	part = roofline_seconds(work, now, work->moved_bytes, bandwidth) * 1e9 / (double)own_ns;
-	/* faster than the roof: the formula counts more than was done */
+	/* if it is faster than the roof, the formula counts more than was done */
 	part = part < 1 ? part : 1;
 	if (part <= 0)
 		return ss_speedup_of_kernel(own_ns);

@@ -24,7 +24,7 @@ static bool kernel_is_tiny(const struct ss_look *context, const struct ss_kernel
 	       ss_look_is_free(context, index);
 }
 
-/* Of a row of tiny kernels the first stays. */
+/* Claims all but the first kernel of a run. */
 static void tiny_kernels_merge(struct ss_tiny_kernels *rows, struct ss_look *context, uint32_t from,
 			       uint32_t to)
 {
@@ -34,7 +34,7 @@ static void tiny_kernels_merge(struct ss_tiny_kernels *rows, struct ss_look *con
 		const struct ss_task *task = &context->graph->tasks[i];
 		uint32_t call = context->trace->slices.link[task->row];
 
-		/* graphs alone fuse nothing */
+		/* CUDA graphs alone fuse nothing */
 		ss_look_claim(context, (struct ss_claim){
 					       .task = i, .low_ns = task->own_ns, .merges = true });
 		rows->is_merged[ss_cpu_outer_call(context->trace, call)] = true;

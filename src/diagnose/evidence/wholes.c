@@ -21,7 +21,7 @@ int64_t ss_removed_ranges_claim(struct ss_removed_ranges *wholes, uint32_t row, 
 	struct ss_stretch stretch = { .track = trace->slices.track[row],
 				      .from_ns = from_ns,
 				      .to_ns = to_ns,
-				      /* half as often, if that is all that can be done */
+				      /* at worst it can only run half as often */
 				      .low_keep_ns = (to_ns - from_ns) / 2 };
 	int64_t gone_ns = ss_look_claim_time(wholes->context, stretch);
 	uint32_t end;

@@ -20,22 +20,23 @@
 /* Shorter stretches are any Python between launches; nsys-ai lists gaps from 1 ms on. */
 #define PAUSE_NS 1000000
 
-/* Functions around a pause that are looked at. */
+/* How many enclosing functions of a pause are checked. */
 #define AROUND_MAX 64
 
-/* Waits of one call that logs all sorts of things, not a loss and a norm. */
+/* A call with this many waits logs many values, not just a loss and a norm. */
 #define WAITS_MANY 4
 
-/* Of a function whose name does not tell: less of a step is not worth a guess. */
+/* If only the contents of a function suggest logging, a smaller share of the step is no finding. */
 #define GUESS_SHARE 0.02
 
 /*
- * Without a device nothing idles meanwhile, only the time itself is saved, and threads share the
- * cores with it: a warning from twice as much on as with one, and more than steps differ by.
+ * Without a device nothing idles in the meantime: the fix saves only the time itself, and other
+ * threads share the cores with it. So a warning needs twice the share of jobs with a device, which
+ * is also more than steps differ by.
  */
 #define CPU_WARN_SHARE 0.05
 
-/* Numbers of the figures that `look` leaves. */
+/* Slots of the figures that all_idle_look() leaves for all_idle_judge(). */
 enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
 
 /* What the loop stops for. */
@@ -51,7 +52,7 @@ static const char callback_fix[] =
 	"    if state.global_step % 100:    # read values every 100 steps only\n"
 	"        return";
 
-/* What a name of an operator or a built-in function says about values. */
+/* What the name of an operator or a built-in function says about tensor values. */
 enum { VALUE_NONE = 1, VALUE_READ, VALUE_CHANGED };
 
 struct idle_pauses {
@@ -94,7 +95,7 @@ static uint8_t value_use_of_name(const char *name)
 	return VALUE_NONE;
 }
 
-/* Values are read in it, and no tensor is changed in place but those that are made in it. */
+/* It reads values, and changes in place only tensors that it creates itself. */
 static bool pause_only_reads(struct idle_pauses *pauses, uint32_t row, uint32_t end)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
@@ -108,7 +109,7 @@ static bool pause_only_reads(struct idle_pauses *pauses, uint32_t row, uint32_t 
 		if (!pauses->values[name])
 			pauses->values[name] = value_use_of_name(
 				ss_strings_text(&pauses->trace->names, name));
-		/* an operator in another one fills what that one has made */
+		/* an operator within another one fills what the outer one has created */
 		if (pauses->values[name] == VALUE_CHANGED &&
 		    (parent == SS_NO_ROW || slices->kind[parent] != SS_KIND_OP))
 			return false;
@@ -129,8 +130,8 @@ static uint32_t pause_count_waits(const struct idle_pauses *pauses, uint32_t row
 }
 
 /*
- * Nothing of the training is in it. Where forward operators are not known by their backward,
- * nothing that computes; in jobs that do not train, neither.
+ * It contains no part of the training. If the file has no links from forward to backward, or the
+ * job does not train, then nothing in it may compute.
  */
 static bool pause_trains_nothing(const struct idle_pauses *pauses, uint32_t row, uint32_t end)
 {
@@ -140,12 +141,11 @@ static bool pause_trains_nothing(const struct idle_pauses *pauses, uint32_t row,
 	       !ss_training_computes(pauses->training, row, end);
 }
 
-/* --- the whole of it ------------------------------------------------------------------------ */
+/* --- the outermost function ----------------------------------------------------------------- */
 
 /*
- * The outermost function around that does nothing else: with a name that says so, or with
- * nothing that computes beside what is in it, and not twice as long. What any of them does
- * comes back, too.
+ * The outermost enclosing function that does nothing else: its name says so, or it computes nothing
+ * beyond the row and is not twice as long. Adds to *what the side work of all functions on the way.
  */
 static uint32_t pause_outermost(const struct idle_pauses *pauses, uint32_t row, uint8_t *what)
 {
@@ -176,7 +176,7 @@ static uint32_t pause_outermost(const struct idle_pauses *pauses, uint32_t row, 
 	return whole;
 }
 
-/* The function of the program that most of it is, where it is a library's. */
+/* If the pause is a library function: the user's function that fills most of it. */
 static uint32_t pause_own_function(const struct idle_pauses *pauses, uint32_t whole)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
@@ -197,6 +197,7 @@ static uint32_t pause_own_function(const struct idle_pauses *pauses, uint32_t wh
 	return whole;
 }
 
+/* Claims a pause, and adds its time to the kind of side work that it is. */
 static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t what)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
@@ -219,9 +220,9 @@ static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t w
 }
 
 /*
- * A function that waits for a value of the device and then works with it is the reader's matter
- * (sync-stall). One that is called when the value is there, or that computes many values and
- * reads each of them, is a chore.
+ * A function that waits for a value from the device and then uses it belongs to sync-stall. One
+ * that is called when the value is ready, or that computes many values and reads each of them, is
+ * side work.
  */
 static bool pause_is_side_work(const struct idle_pauses *pauses, uint32_t row, uint32_t end,
 			       uint8_t what)
@@ -246,6 +247,7 @@ static bool pause_is_long(const struct idle_pauses *pauses, uint32_t row)
 	       ss_step_at(pauses->trace, slices->start_ns[row]) != SS_NO_ROW;
 }
 
+/* Finds and claims pauses whose name says what they do. */
 static void all_idle_find_pauses(struct idle_pauses *pauses)
 {
 	const struct ss_track *track = &pauses->trace->tracks[pauses->context->graph->main];
@@ -284,7 +286,7 @@ static bool pause_is_own_function(const struct idle_pauses *pauses, uint32_t row
 	       !ss_frame_is_library(name);
 }
 
-/* Functions whose name tells nothing, in jobs that train without a device to wait for. */
+/* Functions without a telling name, in jobs that train and have no device to wait for. */
 static void all_idle_find_readers(struct idle_pauses *pauses)
 {
 	const struct ss_trace *trace = pauses->trace;
@@ -312,6 +314,7 @@ static void all_idle_find_readers(struct idle_pauses *pauses)
 	}
 }
 
+/* Names the places that take the time, and chooses fix and confidence by the main kind. */
 static void all_idle_report(struct idle_pauses *pauses)
 {
 	struct ss_look *context = pauses->context;

@@ -2,9 +2,9 @@
 /*
  * allocator_thrash.c - rule: steps allocate device memory from the driver and release it again.
  *
- * PyTorch keeps the memory that it once had. Calls of the driver's allocator after the first step
- * mean that the cache is emptied, is full, or that its pieces do not fit. These calls are slow,
- * and freeing waits for the device.
+ * PyTorch's allocator caches the memory that it got from the driver. Driver allocations after the
+ * first step mean that the program empties the cache, that the cache is full, or that no cached
+ * block fits. These calls are slow, and freeing waits for the device.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void thrash_claim(struct allocator_calls *thrash)
 	}
 }
 
-/* The first step fills the cache: what happens in no other one is that. */
+/* Whether later steps call the driver, too: the first step fills the cache and always does. */
 static bool thrash_goes_on(struct allocator_calls *thrash)
 {
 	const struct ss_graph *graph = thrash->context->graph;

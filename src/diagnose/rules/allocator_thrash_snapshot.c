@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash_snapshot.c - segments that step after step releases to the device and
- * allocates again, and who does it.
+ * allocator_thrash_snapshot.c - the rule allocator-thrash in snapshots: segments that every step
+ * releases to the device and allocates again, and who does it.
  *
- * The stack of the event shows it: torch.cuda.empty_cache() is on it if the program empties the
- * cache. If it is not, and an allocation follows at once, the allocator itself released what it
+ * The stack of the event shows who: it has torch.cuda.empty_cache() if the program empties the
+ * cache. If it does not, and an allocation follows at once, the allocator itself released what it
  * could because the device had no memory left. Without a stack both look the same.
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "diagnose/rules/allocator_thrash.h"
 #include "memory/holders/out_of_memory.h"
 
-/* Once may be the end of a phase; in three steps it is what every step does. */
+/* One release may end a phase of the program; in three steps it is a habit. */
 #define THRASH_STEPS 3
 
 enum releaser { BY_PROGRAM, BY_SHORTAGE, BY_UNKNOWN, GIVERS };
@@ -24,8 +24,8 @@ struct segment_thrash {
 	struct ss_rule_memory_context *context;
 	const struct ss_snapshot *snapshot;
 	uint8_t *empties; /* per stack: 0 not looked at, 1 it does not empty the cache, 2 it does */
-	uint32_t steps;   /* that gave something back */
-	uint32_t again;   /* of them, those after which something was made */
+	uint32_t steps;   /* that released segments */
+	uint32_t again;   /* of them, those after which segments were allocated */
 	uint64_t count;   /* of segments, or pieces of expandable ones */
 	int64_t bytes;    /* the same */
 	uint64_t by[GIVERS];    /* how many of them */
@@ -45,7 +45,7 @@ static bool segment_is_allocated(const struct ss_snapshot *snapshot, uint32_t ro
 	       snapshot->events.action[row] == SS_ACTION_SEGMENT_MAP;
 }
 
-/* Whether the program asked for it: Python's name, or that of the C++ function below it. */
+/* Whether the program empties the cache: by the Python function, or the C++ function below it. */
 static bool stack_empties_cache(const struct ss_snapshot *snapshot, uint32_t stack)
 {
 	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
@@ -61,7 +61,7 @@ static bool stack_empties_cache(const struct ss_snapshot *snapshot, uint32_t sta
 	return false;
 }
 
-/* The first event behind a row that gives nothing back; the end of the device's: none. */
+/* The first event from this row on that releases nothing; the end of the device's events: none. */
 static uint32_t thrash_next_other_event(const struct segment_thrash *thrash, uint32_t row)
 {
 	uint32_t end = thrash->context->device->first + thrash->context->device->count;
@@ -71,6 +71,7 @@ static uint32_t thrash_next_other_event(const struct segment_thrash *thrash, uin
 	return row;
 }
 
+/* Who released the segment at `row`; `next` is the first event that releases nothing. */
 static enum releaser thrash_releaser(const struct segment_thrash *thrash, uint32_t row,
 				     uint32_t next)
 {
@@ -91,7 +92,7 @@ static enum releaser thrash_releaser(const struct segment_thrash *thrash, uint32
 		       : BY_UNKNOWN;
 }
 
-/* Those in a row are one act: whoever began it did all. */
+/* Consecutive releases have one cause: that of the first. Returns the event after them. */
 static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row)
 {
 	uint32_t next = thrash_next_other_event(thrash, row);
@@ -107,6 +108,7 @@ static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row
 	return next;
 }
 
+/* Counts the steps that release segments, and those after which some are allocated again. */
 static void thrash_count_steps(struct segment_thrash *thrash)
 {
 	const struct ss_device_memory *device = thrash->context->device;
@@ -226,7 +228,7 @@ enum ss_status ss_rule_thrash_look_memory(struct ss_rule_memory_context *context
 	memset(thrash.empties, 0, stacks);
 	thrash_count_steps(&thrash);
 	ss_memory_free(memory, thrash.empties, stacks);
-	/* what the last one gave back may be made again after the recording */
+	/* what the last step released may be allocated again after the recording */
 	if (thrash.steps >= THRASH_STEPS && thrash.again + 1 >= thrash.steps)
 		thrash_report(&thrash);
 	return SS_OK;

@@ -11,10 +11,10 @@
 #include "base/runs.h"
 #include "diagnose/evidence/code_places.h"
 
-/* Kernels between the two products: scale, mask, softmax, dropout, casts; backward has as many. */
+/* Kernels between the two products: scale, mask, softmax, dropout, casts; the same in backward. */
 #define BETWEEN_MAX 16
 
-/* Operators around a launch that are asked for their name. */
+/* How many operators around a launch are checked by name. */
 #define OWNERS_MAX 8
 
 enum attention_role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK };
@@ -42,7 +42,7 @@ static bool name_has_any_part(const char *name, const char *const *parts, size_t
 
 static enum attention_role attention_role_of_name(const char *name)
 {
-	/* products of weights, and attention that is fused: what lies between is no attention */
+	/* products with weights, and fused attention: they end what may be unfused attention */
 	static const char *const breaks[] = { "aten::mm",           "aten::addmm", "aten::linear",
 					      "aten::_convolution", "attention",   "log_softmax" };
 
@@ -54,7 +54,7 @@ static enum attention_role attention_role_of_name(const char *name)
 	return strstr(name, "softmax") || strstr(name, "Softmax") ? ROLE_SOFTMAX : ROLE_OTHER;
 }
 
-/* Of the operators around the launch the innermost that is more than any other. */
+/* The role of the innermost operator around the launch that has one. */
 static enum attention_role attention_role_of_call(struct unfused_attention *attention,
 						  uint32_t call)
 {
@@ -117,7 +117,7 @@ static void attention_claim_between(struct unfused_attention *attention, uint32_
 		const struct ss_task *task = &context->graph->tasks[kernel->task];
 		uint32_t op = attention->ops->owner[kernel->call];
 
-		/* at worst masks and casts stay: half of it */
+		/* at worst masks and casts remain: half of it */
 		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
 		    ss_look_claim(attention->context,
 				  (struct ss_claim){ .task = kernel->task,
@@ -126,7 +126,7 @@ static void attention_claim_between(struct unfused_attention *attention, uint32_
 	}
 }
 
-/* A product, then others with a softmax among them, then a product: all on one thread. */
+/* Looks for a product, a softmax among other kernels, and a second product, on one thread. */
 static void attention_find(struct unfused_attention *attention)
 {
 	const struct ss_slices *slices = &attention->context->trace->slices;

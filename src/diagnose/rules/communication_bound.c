@@ -18,18 +18,18 @@
 #include "diagnose/rank_findings.h"
 #include "diagnose/evidence/gradients.h"
 
-/* DDP's buckets have 25 MB; from twice that on they are exposed-communication's. */
+/* DDP's buckets have 25 MB; from twice that size on exposed-communication reports them. */
 #define LARGE_BYTES (INT64_C(50) << 20)
 
-/* DDP's first bucket has 1 MB: a model that fits in one more has two. */
+/* DDP's first bucket has 1 MB: a model that fits in one more bucket has two. */
 #define FEW_BUCKETS 2
 
-/* Ranks that a host has, where it is not recorded which they are on. */
+/* How many ranks one host may have if the files do not name their hosts. */
 #define HOST_RANKS 8
 
 /*
- * NCCL reaches 75 to 80 % of what the links carry with large messages, and half of that with a
- * few MB: below this they are not used, or something is wrong with them.
+ * NCCL reaches 75 to 80 % of the link bandwidth with large messages, and half of that with a few
+ * MB. Below this share it does not use these links, or something is wrong with them.
  */
 #define SLOW_SHARE 0.2
 #define LONG_BYTES (INT64_C(8) << 20) /* messages whose rate is that of the link */
@@ -66,7 +66,7 @@ static bool buckets_are_usual(const struct ss_gradients *gradients,
 	return 2 * large_bytes <= all_bytes;
 }
 
-/* Passes them on to judge(), as claims that change nothing. */
+/* Passes the transfers on to communication_bound_judge(), as claims that change nothing. */
 static void bound_mark_pass(struct ss_look *context, const struct ss_gradients *gradients,
 			    const struct ss_gradient_pass *pass)
 {
@@ -110,11 +110,11 @@ struct communication_sums {
 	struct ss_judgement *judgement;
 	double backward_ns; /* of its kernels, also where they run beside each other */
 	double moved_ns;    /* of the transfers */
-	double late_ns;     /* of them behind the end of backward */
+	double late_ns;     /* of them after the end of backward */
 	double bytes, reduces, passes, steps;
 };
 
-/* Transfers of a step lie behind its last kernel of backward as far as nothing hides them. */
+/* The part of a step's transfers after its last backward kernel is what nothing hides. */
 static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_judgement *judgement = bound->judgement;
@@ -166,6 +166,7 @@ static bool bound_has_few_buckets(const struct communication_sums *bound)
 	       2 * bound->late_ns >= bound->moved_ns;
 }
 
+/* Claims half of each marked transfer of the rank: half the bytes, or half as often. */
 static void bound_claim_half(struct communication_sums *bound, struct ss_finding *finding,
 			     uint32_t rank)
 {
@@ -186,7 +187,7 @@ static void bound_claim_half(struct communication_sums *bound, struct ss_finding
 	}
 }
 
-/* What the links inside of a host carry; 0: not known, or the job has several hosts. */
+/* Peak bandwidth of the links within a host, GB/s; 0: unknown, or the job has several hosts. */
 static double host_link_peak(const struct ss_joined *joined)
 {
 	const struct ss_digest *first = &joined->ranks[0];
@@ -265,7 +266,7 @@ static enum ss_status communication_bound_judge(struct ss_judgement *judgement,
 	struct ss_arena arena;
 	bool whole = true;
 
-	/* without the others waiting for them looks like transfer */
+	/* if ranks are missing, waiting for them looks like transfer */
 	if (!joined || judgement->rank_count != joined->rank_count || joined->rank_count < 2 ||
 	    joined->ranks[0].world_size > (int64_t)joined->rank_count)
 		return SS_OK;

@@ -4,8 +4,8 @@
  *
  * Batch norm subtracts the mean of each channel, and with it any constant added to the channel.
  * The bias is computed and stored, and has a gradient and optimizer state, for nothing. The
- * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. In inference
- * both are folded into one or cost next to nothing, so the rule only looks at training.
+ * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. For inference
+ * both are folded into one, or the bias costs next to nothing; so the rule only looks at training.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void conv_check_operator(struct biased_convs *convs, uint32_t row)
 	*before = name_is_conv(name) ? row + 1 : 0;
 }
 
-/* Most files have no batch norm: then no row has to be looked at. */
+/* Most files have no batch norm: then the rows need not be searched. */
 static bool trace_has_batch_norm(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++)

@@ -17,14 +17,14 @@ struct cpu_ops {
 	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_ops *ops;
-	uint8_t *is_busy;  /* per host row: a call, a collective or what launches is in it */
+	uint8_t *is_busy;  /* per host row: it contains a call, a collective or a launch */
 	uint8_t *computes; /* per name: whether it calculates, as far as known */
-	uint8_t *has;      /* per step of the trace: such operators are in it */
+	uint8_t *has;      /* per step of the trace: it contains such operators */
 	struct ss_code_places sites;
 	int64_t claimed_ns;
 };
 
-/* Operators that have something in them that is not computing, up to the outermost. */
+/* Marks operators that contain something other than computing, up to the outermost. */
 static void cpu_ops_mark_busy(struct cpu_ops *computing)
 {
 	const struct ss_trace *trace = computing->trace;
@@ -36,7 +36,7 @@ static void cpu_ops_mark_busy(struct cpu_ops *computing)
 		    !(flags & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE |
 			       SS_NAME_DATALOADER | SS_NAME_GC)))
 			continue;
-		/* who is marked has all around it marked */
+		/* everything around a marked row is marked already */
 		while (at != SS_NO_ROW && !computing->is_busy[at]) {
 			computing->is_busy[at] = true;
 			at = computing->ops->owner[at];
@@ -44,10 +44,10 @@ static void cpu_ops_mark_busy(struct cpu_ops *computing)
 	}
 }
 
-/* What is known of a name, looked at when it is first met: most rows fail before. */
+/* What is known of a name; checked when first needed, since most rows fail before. */
 enum { NAME_NEW, NAME_IDLE, NAME_COMPUTES };
 
-/* Copies, views and memory are no computing: they belong to what uses them. */
+/* Copies, views and allocations do not compute: they belong to the operator that uses them. */
 static bool cpu_op_name_computes(const struct cpu_ops *computing, uint32_t name)
 {
 	uint8_t *known = &computing->computes[name];
@@ -95,7 +95,7 @@ static void cpu_op_claim(struct cpu_ops *computing, uint32_t row)
 	ss_code_places_add(&computing->sites, slices->name[row], row, gone_ns);
 }
 
-/* What comes in half of the steps belongs to them; once it is start-up. */
+/* Whether such operators run in half of the steps: a single time may be start-up. */
 static bool cpu_ops_recur(struct cpu_ops *computing)
 {
 	const struct ss_trace *trace = computing->trace;

@@ -11,7 +11,7 @@
 #include "analyze/time/roles.h"
 #include "diagnose/rule.h"
 
-/* Marks of torch.nn.parallel: a range since 1.13, functions of autograd before. */
+/* Events of torch.nn.parallel: a range since PyTorch 1.13, autograd functions before. */
 struct data_parallel_marks {
 	uint32_t row; /* the first; SS_NO_ROW: none */
 	bool has_range, scatters, gathers, broadcasts;
@@ -31,7 +31,7 @@ static bool is_data_parallel_forward(const char *name)
 	return strcmp(name, "DataParallel.forward") == 0;
 }
 
-/* Most files have none of the names: then no row has to be looked at. */
+/* Most files have none of the names: then the rows need not be searched. */
 static bool data_parallel_has_marks(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++) {
@@ -43,6 +43,7 @@ static bool data_parallel_has_marks(const struct ss_trace *trace)
 	return false;
 }
 
+/* Counts a row if its name is one of nn.DataParallel's. */
 static void data_parallel_count_mark(struct data_parallel_marks *marks,
 				     const struct ss_trace *trace, uint32_t row)
 {

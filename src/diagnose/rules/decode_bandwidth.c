@@ -11,10 +11,10 @@
 #include "analyze/work/peaks.h"
 #include "diagnose/rule.h"
 
-/* Of the memory's rate: what good kernels reach is six to nine tenths. */
+/* Share of the peak memory bandwidth: good kernels reach 60 to 90 %. */
 #define RATE_PART 0.5
 
-/* Of the time of the kernels in decode: else something else is to be looked at first. */
+/* Share of the decode kernels' time: with less, something else needs attention first. */
 #define PRODUCTS_PART 0.5
 
 struct decode_sums {
@@ -30,6 +30,7 @@ static bool decode_has_passes(const struct ss_inference_steps *passes)
 	return false;
 }
 
+/* Sums time and bytes of the matrix products in decode steps. */
 static struct decode_sums decode_measure(const struct ss_inference_steps *passes,
 					 const struct ss_works *works)
 {

@@ -13,8 +13,8 @@
 #include "diagnose/evidence/possible_overlap.h"
 
 /*
- * A rank alone has the waiting in it, and tensor parallel ranks have 10 % by nature: nsys-ai calls
- * a step bound by communication from 20 % on.
+ * The transfers of a single rank include waiting for others, and tensor parallel ranks normally
+ * spend 10 % on them. nsys-ai calls a step communication-bound from 20 % on.
  */
 #define LONE_WARN_SHARE 0.15
 
@@ -152,7 +152,7 @@ static enum ss_status exposed_communication_judge(struct ss_judgement *judgement
 	return status;
 }
 
-/* What is waiting and what is transfer is known when all ranks are there. */
+/* Only all ranks together show what is waiting and what is transfer. */
 static enum ss_status exposed_communication_look(struct ss_look *context, struct ss_error *err)
 {
 	(void)context;

@@ -10,7 +10,7 @@
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
 
-/* What filling it on the device takes, and the call that no longer waits. */
+/* What filling the tensor on the device takes, and a call that no longer waits. */
 #define FILL_NS 3000
 #define CALL_NS 10000
 
@@ -20,7 +20,7 @@
 struct extra_copies {
 	struct ss_look *context;
 	const struct ss_ops *ops;
-	uint32_t *before; /* per host row: of an operator the one before it beside it */
+	uint32_t *before; /* per host row: the operator before it on the same level */
 	uint8_t *calls;   /* per host row: its copy is claimed */
 	struct ss_host_link link;
 	struct ss_code_places sites;
@@ -51,7 +51,7 @@ static bool name_is_copy(const char *name)
 	return name_is_one_of(name, names, SS_COUNT(names));
 }
 
-/* Operators have the one before them that has the same operator around, on the same thread. */
+/* Finds for each operator the one before it within the same parent, on the same thread. */
 static bool extra_copies_find_neighbours(struct extra_copies *extras, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = extras->context->trace;
@@ -75,7 +75,7 @@ static bool extra_copies_find_neighbours(struct extra_copies *extras, struct ss_
 	return true;
 }
 
-/* The operator that filled on the CPU what this call copies; SS_NO_ROW: none did. */
+/* The operator that filled on the CPU what this call copies; SS_NO_ROW: none. */
 static uint32_t extra_copy_filler(const struct extra_copies *extras, uint32_t call)
 {
 	const struct ss_trace *trace = extras->context->trace;
@@ -95,6 +95,7 @@ static uint32_t extra_copy_filler(const struct extra_copies *extras, uint32_t ca
 		       : SS_NO_ROW;
 }
 
+/* Claims the copies of tensors that were filled on the CPU, and then their calls. */
 static void extra_copies_claim(struct extra_copies *extras)
 {
 	const struct ss_graph *graph = extras->context->graph;

@@ -15,13 +15,13 @@
 #include "diagnose/snapshot_findings.h"
 #include "memory/holders/out_of_memory.h"
 
-/* The same measure as for a leak: full within a day at a step a second. */
+/* As for a leak: the device is full within a day at one step per second. */
 #define WORRY_STEPS 100000
 
-/* c10::DeviceType of what has expandable segments. */
+/* c10::DeviceType of devices with expandable segments. */
 #define CUDA 1
 
-/* Where segments are expandable already, or the device has none that are. */
+/* If segments are expandable already, or cannot be on this device. */
 static const char sizes_fix[] = "# make sizes repeat: pad to a few fixed lengths, e.g.\n"
 				"length = -(-longest // 128) * 128\n"
 				"DataLoader(..., drop_last=True)";
@@ -30,12 +30,12 @@ struct fragmentation_search {
 	struct ss_look *context;
 	const struct ss_allocs *allocs;
 	struct ss_step_memories steps;
-	uint32_t call;  /* first row that took memory from the device in a step */
+	uint32_t call;  /* first row in a step that reserved device memory */
 	int64_t calls;  /* how many */
 	bool is_mapped; /* pieces of expandable segments are mapped */
 };
 
-/* Calls that take memory from the device, in the measured steps. */
+/* Counts the calls in the measured steps that reserve device memory. */
 static void fragmentation_count_calls(struct fragmentation_search *fragments)
 {
 	const struct ss_trace *trace = fragments->context->trace;
@@ -60,13 +60,13 @@ static void fragmentation_count_calls(struct fragmentation_search *fragments)
 	}
 }
 
-/* For {count}: an amount that stands for each step. */
+/* {count} is per step: the value that shows `amount`. */
 static double fragmentation_count_of(const struct ss_look *context, double amount)
 {
 	return amount * context->steps->count;
 }
 
-/* Whether the device is full soon; where its size is not recorded it may be. */
+/* Whether the device is full soon; true if its size is not recorded. */
 static bool fragmentation_is_urgent(struct fragmentation_search *fragments,
 				    const struct ss_fragmentation *found)
 {
@@ -89,7 +89,7 @@ static bool fragmentation_is_urgent(struct fragmentation_search *fragments,
 	return left <= WORRY_STEPS;
 }
 
-/* An amount between two pieces of a sentence. */
+/* A sentence with an amount in the middle. */
 static void fragmentation_report_bytes(struct ss_look *context, const char *before, int64_t bytes,
 				       const char *after)
 {
@@ -156,7 +156,7 @@ static enum ss_status fragmentation_look(struct ss_look *context, struct ss_erro
 
 /* --- snapshots ----------------------------------------------------------------------- */
 
-/* Expandable segments, and reserved memory that stays with the peak: it helped. */
+/* Notes that expandable segments helped: reserved memory stays near the peak. */
 static void fragmentation_note_expandable(struct ss_rule_memory_context *context)
 {
 	const struct ss_device_memory *device = context->device;

@@ -2,9 +2,9 @@
 /*
  * garbage_collection.c - rule: Python's garbage collector stops the training thread.
  *
- * A collection of the oldest generation visits all objects of the process. It runs at any time,
- * also in the middle of a step, and the other ranks wait for this one. Objects that live forever
- * can be excluded, and the rest collected when nobody waits.
+ * A collection of the oldest generation visits all objects of the process. It can start at any
+ * time, also in the middle of a step, and then the other ranks wait for this one. The program can
+ * exclude objects that live forever and collect the rest when nobody waits.
  */
 #include "diagnose/evidence/code_places.h"
 
@@ -20,7 +20,7 @@ static enum ss_status garbage_collection_look(struct ss_look *context, struct ss
 
 		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)
 			continue;
-		/* young objects are collected now and then all the same */
+		/* collections of young objects remain */
 		if (ss_look_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
 			ss_code_places_add(&sites, context->trace->slices.name[task->row],

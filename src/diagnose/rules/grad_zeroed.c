@@ -10,7 +10,7 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
 
-/* A loop over the parameters that only drops references. */
+/* What a loop over the parameters takes that only drops references. */
 #define KEEP_NS 20000
 
 struct zeroed_grads {
@@ -32,7 +32,7 @@ static bool zero_grad_is_outermost(const struct ss_trace *trace, uint32_t row)
 	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_ZERO_GRAD));
 }
 
-/* The rows in a range, and whether one of them writes; returns the row behind it. */
+/* Whether a row within the range writes zeros; returns the row after the range. */
 static uint32_t zero_grad_scan_range(const struct zeroed_grads *zeros, uint32_t range, bool *writes)
 {
 	const struct ss_trace *trace = zeros->context->trace;
@@ -50,6 +50,7 @@ static uint32_t zero_grad_scan_range(const struct zeroed_grads *zeros, uint32_t 
 	return row;
 }
 
+/* Claims the ranges that write zeros within steps, and marks their rows. */
 static void zero_grad_claim_host(struct zeroed_grads *zeros)
 {
 	const struct ss_trace *trace = zeros->context->trace;

@@ -12,20 +12,22 @@
 struct gradient_sync {
 	struct ss_look *context;
 	const struct ss_gradients *gradients;
-	uint32_t rounds, repeated; /* that an optimizer step ends; with more passes than needed */
-	uint32_t passes;           /* of those repeated */
-	int64_t moved_ns, count;   /* what the passes before the last take */
-	uint32_t launch;           /* the first of them; SS_NO_ROW: none */
-	bool *gone;                /* per task: transfers that are claimed */
+	uint32_t rounds;         /* that an optimizer step ends */
+	uint32_t repeated;       /* of them, those that reduce the same buckets several times */
+	uint32_t passes;         /* of the repeated rounds */
+	int64_t moved_ns, count; /* of the all-reduces before the last pass */
+	uint32_t launch;         /* the first of them; SS_NO_ROW: none */
+	bool *gone;              /* per task: transfers that are claimed */
 };
 
-/* Two models can be trained by one optimizer: only the same buckets once more are repeated. */
+/* One optimizer can train two models: only the same buckets again are a repetition. */
 static bool pass_has_same_buckets(const struct ss_gradient_pass *a,
 				  const struct ss_gradient_pass *b)
 {
 	return a->count == b->count && a->bytes == b->bytes;
 }
 
+/* Counts rounds, and those that reduce the same buckets more than once. */
 static void gradient_sync_count_rounds(struct gradient_sync *sync)
 {
 	const struct ss_gradients *gradients = sync->gradients;
@@ -47,6 +49,7 @@ static void gradient_sync_count_rounds(struct gradient_sync *sync)
 	}
 }
 
+/* Claims the all-reduces of a pass that is not the last of its round. */
 static void gradient_sync_claim_pass(struct gradient_sync *sync,
 				     const struct ss_gradient_pass *pass)
 {
@@ -69,7 +72,7 @@ static void gradient_sync_claim_pass(struct gradient_sync *sync,
 	}
 }
 
-/* The thread that waits for all-reduces that are gone goes on. */
+/* A thread that waits only for removed all-reduces goes on at once. */
 static void gradient_sync_claim_joins(struct gradient_sync *sync)
 {
 	const struct ss_graph *graph = sync->context->graph;
@@ -140,7 +143,7 @@ static enum ss_status gradient_sync_look(struct ss_look *context, struct ss_erro
 	status = ss_rule_gradients(context, &sync.gradients, err);
 	if (status == SS_OK)
 		gradient_sync_count_rounds(&sync);
-	/* a step that was left out, because gradients overflowed, looks like one more pass */
+	/* an optimizer step that was skipped because gradients overflowed looks like a pass */
 	if (status == SS_OK && sync.repeated && 2 * sync.repeated >= sync.rounds) {
 		sync.gone = SS_ARENA_NEW(&scratch, bool, (size_t)context->graph->task_count + 1);
 		if (!sync.gone)

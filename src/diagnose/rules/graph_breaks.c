@@ -19,14 +19,14 @@ struct graph_break_search {
 	bool has_resume;
 };
 
-/* What stands between two regions: tasks of the main thread in the order of time. */
+/* What runs between two regions: tasks of the main thread in order of time. */
 struct region_gap {
 	uint32_t from; /* task; SS_NO_TASK: no region yet */
 	uint32_t launches;
 	uint16_t step;
 };
 
-/* The call of compiled code that a task leads to or is in, as a row, or SS_NO_ROW. */
+/* The row of the compiled region that a task leads to or is part of, or SS_NO_ROW. */
 static uint32_t graph_break_region(const struct graph_break_search *breaks,
 				   const struct ss_task *task)
 {
@@ -38,7 +38,7 @@ static uint32_t graph_break_region(const struct graph_break_search *breaks,
 	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions->calls[call].row;
 }
 
-/* Work that leads to the first call of a region begins before it: this much is inside. */
+/* How much of the task lies within its region: work that leads to it begins earlier. */
 static int64_t graph_break_inside_ns(const struct graph_break_search *breaks,
 				     const struct ss_task *task)
 {
@@ -51,7 +51,7 @@ static int64_t graph_break_inside_ns(const struct graph_break_search *breaks,
 	return from_ns <= task->start_ns ? task->own_ns : from_ns < end_ns ? end_ns - from_ns : 0;
 }
 
-/* Python and guards between two regions are gone; launches stay. */
+/* Without the break, Python and guards between two regions disappear; launches remain. */
 static int64_t graph_break_claim(struct graph_break_search *breaks, uint32_t from, uint32_t to,
 				 uint32_t *heaviest)
 {
@@ -110,7 +110,7 @@ static void graph_breaks_walk(struct graph_break_search *breaks, bool claims)
 
 		if (task->track != graph->main || ss_task_on_device(task->kind))
 			continue;
-		/* what waits for the device, for input or for backward is no graph break */
+		/* waiting for the device, for input or for backward is no graph break */
 		if (task->kind == SS_TASK_JOIN || task->kind == SS_TASK_INPUT ||
 		    task->kind == SS_TASK_WAIT || task->step == SS_NO_STEP ||
 		    task->phase == SS_PHASE_OPTIMIZER || task->phase == SS_PHASE_BACKWARD ||
@@ -169,7 +169,7 @@ static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struc
 		breaks->has_resume = ss_rule_graph_break_resumes(
 			ss_strings_text(&context->trace->names, i));
 	graph_breaks_walk(breaks, false);
-	/* where most is launched outside, a few functions were compiled, and no model broke */
+	/* if most launches are outside, only a few functions were compiled, not the model */
 	if (breaks->count < SS_GRAPH_BREAKS_MIN * context->steps->count ||
 	    breaks->outside > breaks->inside)
 		return SS_OK;

@@ -11,10 +11,10 @@
 /* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */
 #define SS_GRAPH_BREAKS_MIN 2
 
-/* Whether a name is that of a function which goes on behind a graph break. */
+/* Whether this is the name of a function that resumes after a graph break. */
 bool ss_rule_graph_break_resumes(const char *name);
 
-/* Claims what stands between compiled graphs on the CPU. */
+/* Claims what runs between compiled graphs on the CPU. */
 SS_MUST_USE
 enum ss_status ss_rule_graph_breaks_on_cpu(struct ss_look *context,
 					   const struct ss_regions *regions, struct ss_error *err);

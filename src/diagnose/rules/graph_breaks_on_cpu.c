@@ -24,10 +24,10 @@ struct compiled_run {
 /* What is between two of them. */
 struct cpu_break_gap {
 	uint32_t from, to;    /* rows */
-	uint32_t culprit;     /* reads a value back: the reason of the break; or SS_NO_ROW */
+	uint32_t culprit;     /* reads a value back, which causes the break; or SS_NO_ROW */
 	uint32_t first;       /* of the operators; or SS_NO_ROW */
 	int64_t operators_ns; /* what they take */
-	bool resumes;         /* a function goes on behind a break */
+	bool resumes;         /* a function resumes after a break */
 };
 
 struct cpu_breaks {
@@ -46,7 +46,7 @@ bool ss_rule_graph_break_resumes(const char *name)
 	return strstr(name, "torch_dynamo_resume_in") != NULL;
 }
 
-/* Values that Python reads: what follows depends on them. */
+/* Python reads a value: what follows depends on it. */
 static bool name_breaks_graph(const char *name)
 {
 	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
@@ -96,6 +96,7 @@ static bool cpu_break_read_graph(const struct cpu_breaks *breaks, uint32_t row,
 	return graph->step != SS_NO_ROW;
 }
 
+/* Finds what runs between two graphs: operators, and what caused the break. */
 static void cpu_break_read_gap(const struct cpu_breaks *breaks, struct cpu_break_gap *between,
 			       int64_t to_ns)
 {
@@ -112,7 +113,7 @@ static void cpu_break_read_gap(const struct cpu_breaks *breaks, struct cpu_break
 			continue;
 		if (breaks->is_reason[name] && between->culprit == SS_NO_ROW)
 			between->culprit = row;
-		/* what the next graph stands in is no operator between them */
+		/* an operator that contains the next graph is not between them */
 		if (!breaks->computes[name] || ss_slice_end(slices, row) > to_ns)
 			continue;
 		if (between->first == SS_NO_ROW)
@@ -122,6 +123,7 @@ static void cpu_break_read_gap(const struct cpu_breaks *breaks, struct cpu_break
 	}
 }
 
+/* Counts a break, or claims everything in it except what its operators compute. */
 static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *before,
 			  const struct compiled_run *graph, bool claims)
 {
@@ -157,7 +159,7 @@ static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *
 		ss_code_places_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
 }
 
-/* From the end of compiled code to the start of the next in the same pass. */
+/* Visits the gaps from the end of compiled code to the next in the same pass. */
 static void cpu_breaks_walk(struct cpu_breaks *breaks, bool claims)
 {
 	const struct ss_trace *trace = breaks->context->trace;
@@ -215,7 +217,7 @@ static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena
 	if (!cpu_breaks_classify_names(breaks, scratch))
 		return ss_fail_memory(err, "graph breaks");
 	cpu_breaks_walk(breaks, false);
-	/* one break whose reason is recorded is enough */
+	/* one break with a recorded cause is enough */
 	if (breaks->count < (breaks->sure >= steps ? 1 : SS_GRAPH_BREAKS_MIN) * steps ||
 	    breaks->outside_ns > breaks->inside_ns)
 		return SS_OK;

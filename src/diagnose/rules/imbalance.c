@@ -3,16 +3,16 @@
  * imbalance.c - rule: in each step a different rank has the most work.
  *
  * No rank is to blame, the data is: in every step all ranks wait for the one with the longest
- * sequences, and next time it is another one. stragglers/verdict.h decides whether that is so. The
- * fix gives each rank with more work as much as the median rank has in that step, and as much
- * memory to get; at worst the total stays the same and each rank gets the mean. Without devices
- * ranks share their cores, so the mean is what we expect.
+ * sequences, and in the next step that is another rank. stragglers/verdict.h decides whether that
+ * is so. The fix gives each rank with more work as much as the median rank has in that step, and
+ * as much memory to allocate; at worst the total stays the same and each rank gets the mean.
+ * Without devices ranks share their cores, so we expect the mean.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/stragglers/compared.h"
 #include "diagnose/stragglers/waits.h"
 
-/* A rank has this share more to do in a step than the median rank: less is noise. */
+/* A rank must have this much more work in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02
 
 /*
@@ -32,7 +32,7 @@ struct imbalance_judging {
 	enum ss_load_of kind;
 };
 
-/* What a rank has to do in a step more than the others: the most of all ranks. */
+/* The largest excess of a rank over what is usual in the step, and that usual time. */
 static double imbalance_largest_excess(const struct imbalance_judging *balance, uint32_t step,
 				       double *usual_ns)
 {
@@ -100,7 +100,7 @@ static double imbalance_rank_work(const struct imbalance_judging *balance, uint3
 	return sum_ns;
 }
 
-/* The rank that has enough more to compute in a step than its peers; SS_NO_ROW: none has. */
+/* The rank that clearly computes more in a step than its peers; SS_NO_ROW: none does. */
 static uint32_t imbalance_busiest_rank(const struct imbalance_judging *balance, uint32_t step)
 {
 	const struct ss_rank_loads *shares = &balance->shares;
@@ -122,7 +122,7 @@ static uint32_t imbalance_busiest_rank(const struct imbalance_judging *balance, 
 	return usual > 0 && most >= usual * HIDDEN_MORE ? busiest : SS_NO_ROW;
 }
 
-/* Whether another rank has the most work in nearly all steps, whoever is waited for. */
+/* Whether in nearly all steps some rank has clearly more work, and not always the same one. */
 static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_t *busy_steps)
 {
 	uint32_t steps = balance->shares.step_count, uneven = 0, most = 0;
@@ -136,7 +136,7 @@ static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_
 		if (++busy_steps[busiest] > most)
 			most = busy_steps[busiest];
 	}
-	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	/* no rank is the busiest in more than half of the steps, rounded up */
 	return steps >= HIDDEN_STEPS_MIN && most * 2 <= steps + 1 &&
 	       uneven * 100 >= steps * HIDDEN_PERCENT;
 }
@@ -153,6 +153,7 @@ static struct ss_finding *imbalance_add_finding(struct imbalance_judging *balanc
 	return finding;
 }
 
+/* Reports ranks that take turns in being late, or in having the most work. */
 static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
@@ -205,7 +206,7 @@ static enum ss_status imbalance_judge(struct ss_judgement *judgement, struct ss_
 	return status;
 }
 
-/* Ranks are only compared. */
+/* This rule only compares ranks. */
 static enum ss_status imbalance_look(struct ss_look *context, struct ss_error *err)
 {
 	(void)context;

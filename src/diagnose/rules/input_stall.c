@@ -23,12 +23,12 @@
 #include "diagnose/rule.h"
 
 /*
- * What taking a batch that is ready costs: a queue between processes, unpickling, handles of
- * shared memory. Measured 0.1 to 0.3 ms where workers keep up.
+ * What it takes to get a batch that is ready: a queue between processes, unpickling, handles of
+ * shared memory. Measured: 0.1 to 0.3 ms if workers keep up.
  */
 #define READY_NS 200000
 
-/* Of the time in __next__: a function with less of it is not worth a sentence. */
+/* Share of the time in __next__: a function with less is not worth a sentence. */
 #define INNER_SHARE 0.2
 
 static const char own_fix[] =
@@ -44,7 +44,7 @@ static const char few_workers_fix[] =
 struct input_stall {
 	struct ss_look *context;
 	uint32_t main;    /* track of the thread that runs the steps; SS_NO_ROW: not known */
-	int64_t ready_ns; /* what stays of a __next__ */
+	int64_t ready_ns; /* what remains of a __next__ */
 	int64_t mean_ns;  /* of a step */
 	int64_t calls, total_ns, claimed_ns;
 	uint32_t longest; /* row */
@@ -93,6 +93,7 @@ static void input_count_calls(struct input_stall *input)
 	}
 }
 
+/* Claims the time in __next__ beyond what a ready batch takes. */
 static void input_claim_loader(struct input_stall *input)
 {
 	const struct ss_trace *trace = input->context->trace;
@@ -123,7 +124,7 @@ static void input_claim_loader(struct input_stall *input)
 
 /* --- functions of the program ------------------------------------------------------------- */
 
-/* A function that makes batches: by its name, with nothing of the model in it. */
+/* A function that prepares batches: its name says so, and it contains nothing of the model. */
 static bool input_is_own_function(const struct input_stall *input,
 				  const struct ss_training *training,
 				  const struct ss_places *places, uint32_t row)
@@ -146,6 +147,7 @@ static bool input_is_own_function(const struct input_stall *input,
 	return true;
 }
 
+/* Claims functions of the program that prepare batches on the training thread. */
 static enum ss_status input_claim_own(struct input_stall *input, struct ss_error *err)
 {
 	const struct ss_trace *trace = input->context->trace;
@@ -194,7 +196,7 @@ static enum ss_status input_claim_own(struct input_stall *input, struct ss_error
 
 /* --- evidence ------------------------------------------------------------------------------- */
 
-/* How long devices stood idle because of it. */
+/* How long the devices were idle because of input. */
 static enum ss_status input_idle_ns(const struct ss_look *context, int64_t *out,
 				    struct ss_error *err)
 {
@@ -209,8 +211,8 @@ static enum ss_status input_idle_ns(const struct ss_look *context, int64_t *out,
 }
 
 /*
- * The row whose line is named: old writers have stacks of operators only, so where the range
- * has none the first row in it that has one stands for it.
+ * The row whose source line is shown. Old profilers record stacks of operators only: if the range
+ * has no line, the first row within it that has one is used.
  */
 static enum ss_status input_row_with_line(const struct input_stall *input, uint32_t *out,
 					  struct ss_error *err)
@@ -249,7 +251,7 @@ static enum ss_status input_report_loader(struct input_stall *input, struct ss_e
 	if (context->digest->device < 0)
 		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the thread that computes is the thread that waits");
-	/* half: the rest of it may hide behind work that was queued before */
+	/* half of it: queued work may hide the rest */
 	else if (idle_ns >= input->claimed_ns / 2)
 		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the GPU is idle while it waits for the next batch");
@@ -259,7 +261,7 @@ static enum ss_status input_report_loader(struct input_stall *input, struct ss_e
 	return SS_OK;
 }
 
-/* The functions that the time goes to, and what helps with the first of them. */
+/* Names the functions that take the time, and the fix for the first of them. */
 static void input_report_functions(struct input_stall *input)
 {
 	const struct ss_strings *names = &input->context->trace->names;

@@ -14,19 +14,19 @@
 #include "diagnose/evidence/tiny_kernels.h"
 #include "diagnose/stragglers/slow_hosts.h"
 
-/* What a kernel costs the host in a CUDA graph: 1 us and less. */
+/* What a kernel in a CUDA graph costs the host: at most 1 us. */
 #define LAUNCH_NS 1000
 
-/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+/* A launch takes 5 to 20 us; the first launch of a kernel loads its code and takes this long. */
 #define LOADING_NS 1000000
 
 /*
- * Between two launches of eager mode pass 5 to 50 us, some 100 us where the profiler records
- * stacks. In 5 ms a hundred kernels could have been launched: a pause of the program.
+ * In eager mode a launch follows the one before after 5 to 50 us, or about 100 us if the profiler
+ * records stacks. In 5 ms the host could have launched a hundred kernels: the program pauses.
  */
 #define PAUSE_NS 5000000
 
-/* Fewer late launches in a file of one step may be its start-up. */
+/* In a file with a single step, fewer late launches may be start-up. */
 #define LATE_MIN 16
 
 /* Operators with less than a tenth of the idle time are not worth a sentence. */
@@ -58,8 +58,8 @@ struct launches {
 	int64_t *idle_ns;         /* for each of them: of the gaps that its launch ended */
 	uint8_t *paused;          /* per step: a pause was in it */
 	struct ss_code_places sites;
-	bool with_pauses;    /* they come again in three of four steps */
-	uint32_t late_count; /* launches, without those behind a pause */
+	bool with_pauses;    /* three of four steps have them */
+	uint32_t late_count; /* launches, without those after a pause */
 	int64_t count, total_ns, pause_ns;
 	struct ss_tiny_kernels tiny;
 };
@@ -73,7 +73,7 @@ static void launch_add_late(struct launches *launches, uint32_t launch, int64_t 
 		launches->idle_ns[at] = ss_ns_sum(launches->idle_ns[at], idle_ns);
 }
 
-/* The idle time that a call ended late; it may be none that started something. */
+/* The idle time that a late call ended; 0 if it started nothing on the device. */
 static int64_t launch_idle_ns(const struct launches *launches, uint32_t row)
 {
 	uint32_t at = ss_row_set_find(&launches->starts, row);
@@ -103,7 +103,7 @@ static void launches_find_late(struct launches *launches, const struct ss_idle *
 	for (uint32_t i = 0; i < idle->gap_count; i++) {
 		const struct ss_idle_gap *gap = &idle->gaps[i];
 
-		/* behind the last work nothing was launched late */
+		/* after the last work nothing was launched late */
 		for (uint32_t k = gap->piece_from; k < gap->piece_to && gap->next != SS_NO_ROW; k++)
 			if (idle->pieces[k].cause == SS_IDLE_LAUNCH &&
 			    idle->pieces[k].guilty < trace->device_from)
@@ -114,7 +114,7 @@ static void launches_find_late(struct launches *launches, const struct ss_idle *
 
 /* --- stretches of threads ------------------------------------------------------------- */
 
-/* A stretch of a thread: tasks from..to, the last of them is a launch. */
+/* A stretch of a thread: tasks from..to, of which the last is a launch. */
 struct launch_stretch {
 	uint32_t from, to;
 	int64_t work_ns; /* that could be claimed */
@@ -130,8 +130,8 @@ static bool launch_is_claimable(const struct launches *launches, uint32_t index)
 }
 
 /*
- * Of the stretch goes what the device waited for: its end. What was hidden behind the work
- * before would not be missed. Where the kernel itself goes, all of it does.
+ * The fix removes the end of the stretch, which the device waited for. Earlier work of the device
+ * hid the rest: removing that saves nothing. If the kernel itself disappears, so does all of it.
  */
 static void launch_claim_tasks(struct launches *launches, const struct launch_stretch *stretch,
 			       int64_t late_ns)
@@ -151,7 +151,7 @@ static void launch_claim_tasks(struct launches *launches, const struct launch_st
 		if (left_ns > own_ns)
 			left_ns = own_ns;
 		late_ns -= own_ns - left_ns;
-		/* torch.compile without graphs: about half of the host's work stays */
+		/* torch.compile without CUDA graphs: about half of the host's work remains */
 		ss_look_claim(launches->context,
 			      (struct ss_claim){ .task = i,
 						 .own_ns = left_ns,
@@ -175,7 +175,7 @@ static void launch_claim(struct launches *launches, const struct launch_stretch 
 				   idle_ns);
 }
 
-/* A function that does other things is no launching: unexplained-time names it. */
+/* Whether a function that does something else fills the stretch: unexplained-time names it. */
 static bool launch_pause_is_function(const struct launches *launches,
 				     const struct launch_stretch *stretch)
 {
@@ -187,6 +187,7 @@ static bool launch_pause_is_function(const struct launches *launches,
 	       SS_NO_ROW;
 }
 
+/* Notes a stretch that ends with a late launch; in the second pass, claims it. */
 static void launch_end_stretch(struct launches *launches, const struct launch_stretch *stretch,
 			       bool claims)
 {
@@ -201,7 +202,7 @@ static void launch_end_stretch(struct launches *launches, const struct launch_st
 		launches->paused[last->step] |= is_pause;
 		launches->late_count += !is_pause;
 	} else if (!is_pause ||
-		   /* other threads run operators only: where nothing is recorded it is missing */
+		   /* other threads only run operators: a pause there is missing data */
 		   (launches->with_pauses && last->track == launches->graph->main &&
 		    !launch_pause_is_function(launches, stretch))) {
 		if (is_pause)
@@ -210,7 +211,7 @@ static void launch_end_stretch(struct launches *launches, const struct launch_st
 	}
 }
 
-/* All threads, launch after launch: tasks of a thread stand in its order. */
+/* Visits all threads, launch by launch; the tasks of a thread are in order of time. */
 static void launches_walk(struct launches *launches, bool claims)
 {
 	const struct ss_graph *graph = launches->graph;
@@ -292,7 +293,7 @@ static enum ss_status launches_find(struct launches *launches, struct ss_arena *
 	launches_walk(launches, false);
 	for (uint32_t i = 0; i < steps; i++)
 		paused += launches->paused[i];
-	/* a single step tells nothing about what comes again */
+	/* a single step does not show whether pauses recur */
 	launches->with_pauses = steps >= 2 && 4 * (uint64_t)paused >= 3 * (uint64_t)steps;
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
@@ -376,8 +377,8 @@ static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct 
 }
 
 /*
- * Where a few ranks launch late and the others do not it is these ranks that are slow, and
- * the rule about such ranks has to say so: half of them must have half of the worst.
+ * If only a few ranks launch late, these ranks are slow, and the rule straggler reports them. So
+ * half of the ranks must lose at least half of what the worst rank loses.
  */
 static enum ss_status launch_bound_judge(struct ss_judgement *judgement, struct ss_error *err)
 {

@@ -10,19 +10,19 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
 
-/* A loop, and not a handful of indexes written one below the other. */
+/* Fewer may be a handful of indexes written one below the other, not a loop. */
 #define TURNS_MIN 32
 
-/* Operators of one turn, beside the index. */
+/* Operators of one iteration, besides the index. */
 #define BODY_MAX 8
 
-/* Indexes of a thread that follow each other with at most BODY_MAX others between. */
+/* Consecutive index operators of a thread, with at most BODY_MAX others in between. */
 struct indexing_loop {
 	uint32_t first, last; /* rows */
 	uint32_t turns, others;
 };
 
-/* With find_unused_parameters DDP reads its map, one element for each gradient it copies. */
+/* With find_unused_parameters DDP reads one element of its map for each gradient it copies. */
 #define REDUCER "torch.distributed.ddp.reducer::"
 
 enum index_use { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
@@ -46,7 +46,7 @@ static uint8_t loop_index_use(struct indexing_loops *loops, uint32_t name)
 	return loops->indexes[name];
 }
 
-/* On the whole tensor it takes as long as one turn; at worst half of the loop stays. */
+/* On the whole tensor the loop takes as long as one iteration; at worst half of it remains. */
 static void loop_close(struct indexing_loops *loops, const struct indexing_loop *loop)
 {
 	const struct ss_slices *slices = &loops->context->trace->slices;
@@ -66,6 +66,7 @@ static void loop_close(struct indexing_loops *loops, const struct indexing_loop 
 				   length_ns);
 }
 
+/* Finds loops: index operators of one thread with few others in between. */
 static void loops_find(struct indexing_loops *loops)
 {
 	const struct ss_trace *trace = loops->context->trace;
@@ -140,7 +141,6 @@ const struct ss_rule ss_rule_loop_indexing = {
 	.fix = "y = f(x)                    # not: for i in range(n): y[i] = f(x[i])\n"
 	       "y = torch.func.vmap(f)(x)   # if f takes one element",
 	.surer = "with_stack=True names the line",
-	/* a guess about code that was not seen: from a fifth of the step on it is worth a look */
 	.views = "operators sequences",
 	.warn_share = 0.2,
 	.silent_share = 0.02,

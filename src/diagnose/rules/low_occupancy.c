@@ -16,13 +16,13 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/exclusive_kernels.h"
 
-/* From a third of the device idle on; less is what the last wave of most kernels has. */
+/* A third of the device is idle; the last wave of most kernels leaves less than that idle. */
 #define BLOCKS_FEW (2.0 / 3)
 
-/* Libraries of products choose their grids: fewer blocks may be faster, but not so few. */
+/* GEMM libraries choose their grids: fewer blocks may be faster, but not that few. */
 #define BLOCKS_CHOSEN 0.25
 
-/* Shorter ones are bound by latency: starting and draining takes 5 us whatever the grid. */
+/* Shorter kernels are bound by latency: starting and draining takes 5 us, whatever the grid. */
 #define KERNEL_NS 20000
 #define FLOOR_NS 5000
 
@@ -56,9 +56,9 @@ static double grid_blocks_per_sm(const struct small_grids *grids, uint32_t row)
 }
 
 /*
- * Collectives in all but name. The backward of CUTLASS' attention has a block for each head of
- * each sample by design, and nothing but a larger batch changes that; gradients of a convolution's
- * weights have one for each tile of the weights, whatever the batch is.
+ * Kernels whose grid no fix changes: collectives in all but name; the backward of CUTLASS
+ * attention, with one block per head and sample, where only a larger batch helps; and gradients of
+ * a convolution's weights, with one block per tile of the weights, whatever the batch.
  */
 static bool grid_is_by_design(const char *name)
 {
@@ -73,7 +73,7 @@ static bool grid_is_by_design(const char *name)
 	return false;
 }
 
-/* A single sequence that is decoded fills no device: nothing is wrong with the program. */
+/* Decoding a single sequence never fills a device: nothing is wrong with the program. */
 static bool grid_is_single_decode(const struct small_grids *grids, int64_t moment_ns)
 {
 	const struct ss_inference_steps *passes = &grids->passes;
@@ -84,7 +84,7 @@ static bool grid_is_single_decode(const struct small_grids *grids, int64_t momen
 	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
 }
 
-/* What the work of the kernel takes at least, ns; 0: not known. */
+/* The least time that the kernel's FLOPs and bytes need, ns; 0: unknown. */
 static double grid_least_ns(const struct small_grids *grids, const struct ss_task *task)
 {
 	const struct ss_works *works = grids->works;
@@ -104,12 +104,12 @@ static double grid_least_ns(const struct small_grids *grids, const struct ss_tas
 		compute = work->flops * 1e9 / flops;
 	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !worker->across)
 		memory = work->moved_bytes / grids->peaks->gb_per_s;
-	/* its part of what the operator launched */
+	/* its share of what the operator launched */
 	return (compute > memory ? compute : memory) * (double)task->own_ns /
 	       (double)worker->device_ns;
 }
 
-/* Whether so few blocks leave most of the device idle, in a kernel of this name. */
+/* Whether a kernel of this name leaves most of the device idle with so few blocks. */
 static bool blocks_are_few(const struct small_grids *grids, double blocks, uint32_t name)
 {
 	enum ss_kernel_category category = grids->names[name].category;
@@ -120,6 +120,7 @@ static bool blocks_are_few(const struct small_grids *grids, double blocks, uint3
 	       !grid_is_by_design(ss_strings_text(&grids->context->trace->names, name));
 }
 
+/* Claims what a kernel with too few blocks would save on all multiprocessors. */
 static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 {
 	const struct ss_task *task = &grids->context->graph->tasks[number];
@@ -138,7 +139,7 @@ static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 	ns = bound > ns ? bound : ns;
 	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
-	/* at worst half of it: a larger grid has its own cost, in partial sums for one */
+	/* at worst half of it: a larger grid has costs of its own, such as partial sums */
 	if (ss_look_claim(grids->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,

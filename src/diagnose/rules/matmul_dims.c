@@ -17,9 +17,9 @@
 /* Shorter kernels are bound by latency. */
 #define KERNEL_NS 20000
 
-/* Padding brings at most so much: align1 kernels reach a quarter of the others. */
+/* Padding gains at most this much: align1 kernels reach a quarter of the others' speed. */
 #define TIMES_MAX 4
-/* Where the file has no other products to compare with. */
+/* If the file has no other products to compare with. */
 #define TIMES 2
 
 enum dims_verdict { DIMS_NEW = 0, DIMS_FINE, DIMS_ODD };
@@ -33,7 +33,7 @@ struct matmul_dims {
 	struct ss_code_places sites;
 };
 
-/* The length of the rows of an operand as they lie in memory; 0: not known. */
+/* The row length of an operand in memory; 0: unknown. */
 static int64_t operand_row_length(const struct ss_operand *operand)
 {
 	for (uint32_t i = operand->rank; operand->has_strides && i-- > 0;)
@@ -42,7 +42,7 @@ static int64_t operand_row_length(const struct ss_operand *operand)
 	return operand->has_strides || !operand->rank ? 0 : operand->dims[operand->rank - 1];
 }
 
-/* Of the matrices of a product one has rows that are no multiple of eight. */
+/* Whether a matrix of the product has rows whose length is not a multiple of eight. */
 static bool matmul_has_odd_rows(struct matmul_dims *dims, uint32_t row)
 {
 	const struct ss_trace *trace = dims->context->trace;
@@ -82,7 +82,7 @@ static bool matmul_kernel_reads_few(struct matmul_dims *dims, uint32_t name)
 	return dims->slow[name] == 1;
 }
 
-/* A product of two matrices in a half type; batches of them are mostly attention. */
+/* A half-precision product of two matrices; batched products are mostly attention. */
 static bool matmul_is_half(const struct matmul_dims *dims, const struct ss_worker *worker)
 {
 	const struct ss_work *work = ss_works_item(dims->works, worker);
@@ -108,6 +108,7 @@ static void matmul_measure_rate(struct matmul_dims *dims)
 	dims->rate = ns > 0 ? flops * 1e9 / ns : 0;
 }
 
+/* Claims what a product with odd sizes would save at the speed of padded ones. */
 static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 {
 	const struct ss_task *task = &dims->context->graph->tasks[number];
@@ -129,7 +130,7 @@ static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 	if (ns < (double)task->own_ns / TIMES_MAX)
 		ns = (double)task->own_ns / TIMES_MAX;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
-	/* copies into the padded form cost, too */
+	/* at worst half of it: copies into the padded form cost time, too */
 	if (ss_look_claim(dims->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,

@@ -13,7 +13,7 @@
 #include "diagnose/snapshot_findings.h"
 #include "memory/holders/live_blocks.h"
 
-/* As the TensorBoard plugin has it (metrics of others 6). */
+/* As in the TensorBoard plugin. */
 #define FULL_SHARE 0.9
 
 struct headroom {
@@ -22,7 +22,7 @@ struct headroom {
 	uint8_t *is_fragmented; /* per pool */
 };
 
-/* What a share of the device is, and how large that is; in each step, for {count}. */
+/* Reports a share of the device's memory and what is left; {count} is per step. */
 static void headroom_report_share(struct ss_look *context, const char *what, int64_t bytes,
 				  int64_t memory_bytes)
 {
@@ -38,6 +38,7 @@ static void headroom_report_share(struct ss_look *context, const char *what, int
 	ss_look_evidence(context, fact, "left for everything else: {count} %s", unit);
 }
 
+/* Reports a device pool that is nearly full, by tensors or only by reserved memory. */
 static void headroom_check_pool(const struct headroom *headroom, const struct ss_pool *pool)
 {
 	struct ss_look *context = headroom->context;
@@ -64,7 +65,7 @@ static void headroom_check_pool(const struct headroom *headroom, const struct ss
 	}
 }
 
-/* Where reserved memory grows without need the rule fragmentation says so. */
+/* Finds pools whose reserved memory grows without need: the rule fragmentation reports those. */
 static enum ss_status headroom_find_fragments(struct headroom *headroom, struct ss_error *err)
 {
 	struct ss_step_memories steps;
@@ -103,7 +104,7 @@ static enum ss_status memory_headroom_look(struct ss_look *context, struct ss_er
 
 /* --- snapshots ----------------------------------------------------------------------- */
 
-/* What is held at the peak, by purpose. */
+/* What is allocated at the peak, by purpose. */
 static enum ss_status headroom_sum_peak(const struct ss_rule_memory_context *context,
 					int64_t bytes[SS_PURPOSE_COUNT], struct ss_error *err)
 {
@@ -120,7 +121,7 @@ static enum ss_status headroom_sum_peak(const struct ss_rule_memory_context *con
 	return SS_OK;
 }
 
-/* Activations can be computed again; what trains can be shared out among ranks. */
+/* Activations can be recomputed; parameters and optimizer state can be sharded over ranks. */
 static enum ss_status headroom_report_peak(struct ss_rule_memory_context *context,
 					   struct ss_error *err)
 {
@@ -148,7 +149,7 @@ static enum ss_status headroom_report_peak(struct ss_rule_memory_context *contex
 	return SS_OK;
 }
 
-/* Where only the least size is known an allocation failed, which the rule out-of-memory tells. */
+/* If an allocation failed, the rule out-of-memory reports it, and this one stays silent. */
 static enum ss_status memory_headroom_look_memory(struct ss_rule_memory_context *context,
 						  struct ss_error *err)
 {

@@ -17,18 +17,18 @@
 #define LEAKS_MAX 16
 
 /*
- * A device that is full after this many steps is full within a day at a step a second; what
- * needs longer ends most jobs no more.
+ * At one step per second the device is full within a day; most jobs end before a slower leak
+ * matters.
  */
 #define WORRY_STEPS 100000
 
-/* Where the size is not known: a hundredth of what is held, each step (metrics of others 6). */
+/* If the device's size is unknown: a step adds a hundredth of what is allocated. */
 #define WORRY_SHARE 100
 
-/* A thousand steps until what leaks is as much as the peak: below that nobody notices. */
+/* After a thousand steps the leak is as large as the peak; nobody notices a smaller one. */
 #define LEAK_SHARE 1000
 
-/* Of the growth so much must be seen to be kept, to be sure: the rest is rounding of blocks. */
+/* High confidence needs known allocations for this share of the growth; the rest is rounding. */
 #define SURE_SHARE 0.9
 
 static const char untrained[] = "nothing is trained: a cache that grows on purpose looks the same";
@@ -50,13 +50,13 @@ static int64_t leak_bytes_per_step(const struct memory_leaks *leaking, uint32_t 
 	return leak->growth_bytes / leak->rises;
 }
 
-/* An amount of each step, for {count}; the unit is left in `unit`. */
+/* {count} is per step: the value that shows `bytes`, and its unit. */
 static double leak_count_per_step(const struct ss_look *context, int64_t bytes, const char **unit)
 {
 	return ss_bytes_scaled(bytes, 10000, unit) * context->steps->count;
 }
 
-/* Steps until the device is full; -1: its size is not recorded. */
+/* Steps until the device is full; -1: its size is unknown. */
 static double leak_steps_left(const struct memory_leaks *leaking, uint32_t number,
 			      int64_t rate_bytes)
 {
@@ -81,7 +81,7 @@ static bool leak_is_noticed(const struct memory_leaks *leaking, uint32_t number)
 	return (left >= 0 && left <= WORRY_STEPS) || rate_bytes >= peak_bytes / LEAK_SHARE;
 }
 
-/* Without training nothing has to be let go: a cache of what was generated grows on purpose. */
+/* Without training memory may grow on purpose: a cache of what was generated. */
 static bool leak_job_trains(const struct ss_look *context)
 {
 	return context->digest->phases[SS_PHASE_BACKWARD].calls > 0 ||
@@ -110,7 +110,7 @@ static void leak_report_growth(struct memory_leaks *leaking, uint32_t number)
 		ss_look_figure(context, 0, 1);
 }
 
-/* Its part of what a step adds is its part of the whole growth. */
+/* Names who allocates most of what each step keeps, with its share of the growth. */
 static void leak_report_keeper(struct memory_leaks *leaking, uint32_t number)
 {
 	struct ss_look *context = leaking->context;
@@ -154,6 +154,7 @@ static void leak_report_confidence(struct memory_leaks *leaking, const struct ss
 				   "every step keeps the same amount, and none of it is freed");
 }
 
+/* Finds leaks, who allocates what they keep, and reports those that matter. */
 static enum ss_status leak_find(struct memory_leaks *leaking, struct ss_error *err)
 {
 	const struct ss_places *places;
@@ -199,7 +200,7 @@ static enum ss_status memory_leak_look(struct ss_look *context, struct ss_error 
 /* Lines that are named. */
 #define LEAK_LINES 4
 
-/* What lines that leak keep, and in how many steps in a row. */
+/* What leaking lines keep in total, and for how many steps in a row. */
 static int64_t leak_sum_lines(const struct ss_retained *kept, uint32_t *steps)
 {
 	int64_t bytes = 0;
@@ -213,6 +214,7 @@ static int64_t leak_sum_lines(const struct ss_retained *kept, uint32_t *steps)
 	return bytes;
 }
 
+/* Reports blocks that outlive their steps, and the lines that allocate them. */
 static enum ss_status memory_leak_look_memory(struct ss_rule_memory_context *context,
 					      struct ss_error *err)
 {

@@ -3,8 +3,8 @@
  * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a device that
  * has tensor or matrix cores.
  *
- * With recorded shapes the type of the operands shows it, and the kernels show whether they use
- * the cores. Without them the names of kernels do.
+ * If shapes are recorded, the types of the operands show it, and the kernels show whether they use
+ * the cores. Otherwise the names of the kernels show it.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/speedup.h"
 
-/* What names say of a kernel. */
+/* What the name of a kernel says. */
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
 
 struct fp32_products {
@@ -23,7 +23,7 @@ struct fp32_products {
 	const struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
-	bool has_convs; /* of the products are convolutions */
+	bool has_convs; /* some of the products are convolutions */
 };
 
 static const char fp16_fix[] =
@@ -68,7 +68,7 @@ static bool fp32_runs_on_vectors(struct fp32_products *products, uint32_t row)
 	return products->uses[name] == VECTOR_FP32;
 }
 
-/* The operator whose product a kernel computes, of known type; NULL: not known. */
+/* The operator whose product the kernel computes, if its type is known; else NULL. */
 static const struct ss_worker *fp32_worker(const struct fp32_products *products, uint32_t row)
 {
 	const struct ss_works *works = products->speedup.works;
@@ -94,6 +94,7 @@ static int64_t fp32_share_ns(int64_t ns, int64_t all_ns, int64_t own_ns)
 	return (int64_t)((double)ns / (double)all_ns * (double)own_ns);
 }
 
+/* Claims what a product in FP32 would save on the tensor cores. */
 static void fp32_check_product(struct fp32_products *products, uint32_t number)
 {
 	const struct ss_trace *trace = products->context->trace;
@@ -132,7 +133,7 @@ static void fp32_check_product(struct fp32_products *products, uint32_t number)
 	ss_code_places_add(&products->sites, name, site, task->own_ns);
 }
 
-/* Under autocast these take the type of what they are given: of products. */
+/* Under autocast these use the type of their inputs, which come from products. */
 static bool name_is_activation(const char *name)
 {
 	static const char *const names[] = { "aten::relu",
@@ -158,7 +159,7 @@ static bool name_is_activation(const char *name)
 	return false;
 }
 
-/* What is added in a network of convolutions comes from them, but for the optimizer's. */
+/* In a convolutional network, sums in forward and backward are of outputs of convolutions. */
 static bool fp32_is_sum_of_products(const struct fp32_products *products, const char *name,
 				    const struct ss_task *task)
 {
@@ -167,7 +168,7 @@ static bool fp32_is_sum_of_products(const struct fp32_products *products, const 
 	       (strcmp(name, "aten::add") == 0 || strcmp(name, "aten::add_") == 0);
 }
 
-/* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
+/* FP32 activations then move half of the bytes; at worst they stay as they are. */
 static void fp32_check_activation(struct fp32_products *products, uint32_t number)
 {
 	const struct ss_works *works = products->speedup.works;

@@ -12,24 +12,25 @@
 #include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 
-/* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */
+/* foreach takes ten to thirty launches; a hundred of 10 us cost the host a millisecond. */
 #define LAUNCHES_MIN 100
 
 /*
- * Flat parameters (FSDP) are few and large: two of them take twenty launches of Adam. Kernels of
- * 10 us and more go over memory that long, and it is the passes that cost: they must take as much
- * of the step as is worth a line. Others of few launches (Shampoo) spend their time elsewhere.
+ * Flat parameters (FSDP) are few and large: Adam takes twenty launches for two of them. Kernels of
+ * 10 us and more are bound by memory, so the passes over memory are what costs; they must take a
+ * fiftieth of the steps to be worth a change. Other optimizers with few launches (Shampoo) spend
+ * their time elsewhere.
  */
 #define LARGE_MIN 20
 #define LARGE_NS 10000
 #define LARGE_SHARE 50 /* a fiftieth of the steps */
 
-/* What a kernel takes that hardly moves anything: 1.5 to 2 us. One launch has it once. */
+/* A kernel that moves hardly anything takes 1.5 to 2 us. A fused launch pays that once. */
 #define KERNEL_NS 2000
 
 /*
- * Adam in single operators reads and writes about 21 times the size of its tensors, fused 7
- * times: a third of the time of what is bound by memory. SGD with momentum: 8 and 4, a half.
+ * Adam in single operators reads and writes about 21 times the size of its tensors, fused 7 times:
+ * a third of the time, since memory bounds it. SGD with momentum: 8 and 4 times, half of the time.
  */
 #define PASSES_SAVED 3
 #define PASSES_SAVED_LOW 2
@@ -82,7 +83,7 @@ static bool optimizer_has_enough(const struct optimizer_kernels *optimizer)
 		optimizer->device_ns >= optimizer->context->step_ns / LARGE_SHARE);
 }
 
-/* Of all kernels one is left, as long as the memory traffic of all takes when fused. */
+/* One kernel remains, which takes as long as the memory traffic of all of them when fused. */
 static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 {
 	const struct ss_graph *graph = optimizer->context->graph;
@@ -110,7 +111,7 @@ static void optimizer_claim_kernels(struct optimizer_kernels *optimizer)
 	}
 }
 
-/* What the host does from one such launch to the next. */
+/* Claims what the host does from one such launch to the next. */
 static void optimizer_claim_host(struct optimizer_kernels *optimizer)
 {
 	const struct ss_graph *graph = optimizer->context->graph;
@@ -226,12 +227,12 @@ static enum ss_status optimizer_not_fused_look(struct ss_look *context, struct s
 }
 
 /*
- * The loop is what PyTorch chooses by itself on the CPU, so every such job has it: a warning
- * where the optimizer is a large part of the step, also on a host that makes steps differ.
+ * On the CPU PyTorch itself defaults to the loop, so every such job has it. A warning needs an
+ * optimizer that takes a large part of the step, even on a busy host whose steps differ.
  */
 #define WARN_SHARE_ON_CPU 0.2
 
-/* What is below it is what most jobs with Adam have, and the profiler's own cost adds to it. */
+/* Most jobs with Adam have less than this, and the profiler's own cost adds to it. */
 #define SILENT_SHARE_ON_CPU 0.1
 
 static enum ss_status optimizer_not_fused_judge(struct ss_judgement *judgement,

@@ -13,14 +13,14 @@
 #include "diagnose/evidence/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 
-/* Adam has 10 to 14 operators per tensor: ten tensors. Below that there is no loop to see. */
+/* Adam runs 10 to 14 operators per tensor: with fewer than ten tensors there is no loop to see. */
 #define OPERATORS_MIN 100
 
 /*
- * What is left with fused=True, measured on one core with torch 2.14 and 8 to 150 tensors of
- * 0.2 to 5 million values: Adam and AdamW 0.15 to 0.30 of the time of the loop, SGD with
- * momentum 0.44 to 0.70. With foreach=True 0.6 to 1.4: no fix. The other optimizers have no
- * fused version, Adagrad is taken for SGD.
+ * Share of the loop's time that remains with fused=True, measured on one core with torch 2.14 and
+ * 8 to 150 tensors of 0.2 to 5 million values: 0.15 to 0.30 for Adam and AdamW, 0.44 to 0.70 for
+ * SGD with momentum. foreach=True takes 0.6 to 1.4 times as long: no fix. Adagrad was not measured
+ * and has the figures of SGD; the other optimizers have no fused version.
  */
 static const struct cpu_optimizer {
 	const char *name, *fix;
@@ -36,9 +36,9 @@ static const struct cpu_optimizer {
 };
 
 /*
- * What the profiler adds to an operator or a frame (the loop over 41 tensors, 1,271 operators:
- * 2.1 ms without it, 3.7 ms with it). It is not saved where nothing is recorded. Of the fastest
- * step, since a busy host makes all of it longer; at most half.
+ * What the profiler adds to an operator or a frame (a loop over 41 tensors with 1,271 operators
+ * takes 2.1 ms without it, 3.7 ms with it). A run without the profiler does not save this part. It
+ * is taken from the fastest step, since a busy host makes all of it longer; at most half.
  */
 #define RECORDING_NS 1250.0
 
@@ -49,8 +49,8 @@ struct cpu_optimizer_ranges {
 	uint32_t first;    /* row of the first range */
 	int64_t count;     /* of operators */
 	int64_t ns;
-	double recording; /* the part of it that is the profiler's */
-	bool is_fused;    /* or talks to other ranks: then it is more than a loop */
+	double recording; /* the profiler's share of it */
+	bool is_fused;    /* or it communicates with other ranks: more than a loop */
 };
 
 static const struct cpu_optimizer *cpu_optimizer_of_name(const char *name)
@@ -82,6 +82,7 @@ static void cpu_optimizer_read_names(struct cpu_optimizer_ranges *ranges)
 	}
 }
 
+/* Counts the operators of an optimizer step, and the profiler's share of its time. */
 static void cpu_optimizer_read_range(struct cpu_optimizer_ranges *ranges, uint32_t range,
 				     uint32_t end)
 {
@@ -102,7 +103,7 @@ static void cpu_optimizer_read_range(struct cpu_optimizer_ranges *ranges, uint32
 	ranges->ns = ss_ns_sum(ranges->ns, trace->slices.dur_ns[range]);
 }
 
-/* Ranges in ranges are one. */
+/* Nested ranges count as one. */
 static void cpu_optimizer_read_ranges(struct cpu_optimizer_ranges *ranges)
 {
 	const struct ss_trace *trace = ranges->context->trace;

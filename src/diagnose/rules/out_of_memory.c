@@ -38,8 +38,8 @@ static enum ss_status out_of_memory_look(struct ss_look *context, struct ss_erro
 /* --- snapshots ----------------------------------------------------------------------- */
 
 /*
- * Of the device, what neither this process nor the driver can have lost: the driver's context
- * and the buffers of communication take a few hundred MB, never a tenth of a device.
+ * Share of the device that is not accounted for: the driver's context and communication buffers
+ * take a few hundred MB, never a tenth of a device. More than that belongs to somebody else.
  */
 #define OTHERS_SHARE 10
 
@@ -70,7 +70,7 @@ static void oom_report_request(struct ss_rule_memory_context *context,
 			ss_rule_memory_format_bytes(context, shortage->device_free_bytes));
 }
 
-/* Who else has the device, and how often it failed. */
+/* Memory held outside of the allocator, and how many allocations failed. */
 static void oom_report_others(struct ss_rule_memory_context *context,
 			      const struct ss_out_of_memory *shortage)
 {
@@ -95,7 +95,7 @@ static void oom_report_others(struct ss_rule_memory_context *context,
 										: "one of them");
 }
 
-/* Segments that are wholly free were given back before it failed: emptying the cache is no help. */
+/* The allocator released all free segments before it failed: emptying the cache does not help. */
 static const char *oom_fix_for_fragments(const struct ss_out_of_memory *shortage)
 {
 	if (shortage->helps_expandable)
@@ -107,6 +107,7 @@ static const char *oom_fix_for_fragments(const struct ss_out_of_memory *shortage
 	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
 }
 
+/* Chooses the fix by the cause of the failure. */
 static void oom_choose_fix(struct ss_rule_memory_context *context,
 			   const struct ss_out_of_memory *shortage)
 {

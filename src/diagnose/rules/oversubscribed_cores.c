@@ -11,29 +11,29 @@
 #include "diagnose/rule.h"
 
 /*
- * What takes 20 us on a core is split: PyTorch gives a thread 32,768 elements (10 to 20 us),
- * OpenBLAS splits from 262,144 multiplications on (5 to 20 us).
+ * Operators that take 20 us on one core are split over threads: PyTorch gives each thread 32,768
+ * elements (10 to 20 us), OpenBLAS splits from 262,144 multiplications on (5 to 20 us).
  */
 #define SPLIT_NS 20000
 
-/* What takes 5 us is never split. */
+/* Operators that take 5 us are never split. */
 #define WHOLE_NS 5000
 
 #define RUNS_MIN 3
 
 /*
- * A host that is busy makes split operators 0.1 to 1.5 times as much slower as short ones (70
- * ranks of jobs with one thread, 1 to 8 processes and load 10 to 22 on two cores). Threads
- * beyond the cores make it 1.5 to 18 times per rank in transformers and perceptrons, but 0.2 to
- * 0.4 times in a CNN with 4 and 8 threads, whose fast runs were slow, too: these are missed. By
- * chance a pause more or less hits the short ones: one more is counted there.
+ * A busy host slows split operators down 0.1 to 1.5 times as much as short ones (70 ranks of jobs
+ * with one thread, 1 to 8 processes and load 10 to 22 on two cores). With more threads than cores
+ * the factor is 1.5 to 18 per rank in transformers and perceptrons, but 0.2 to 0.4 in a CNN with 4
+ * and 8 threads, whose fast runs were slow, too: the rule misses these. Whether a pause hits a
+ * short operator is chance, so one more pause is counted there.
  */
 #define TIMES_MIN 2.0
 
-/* One run in five is slow then (seen: 0.27 to 0.51). Fewer are pauses of the process. */
+/* At least one run in five is slow (seen: 0.27 to 0.51). Fewer are pauses of the process. */
 #define SLOW_SHARE 0.2
 
-/* All split operators are hit: of a single one the input may decide how long it takes. */
+/* All split operators slow down; the time of a single one may depend on its input. */
 #define GROUPS_MIN 3
 
 struct op_run_sums {
@@ -41,7 +41,7 @@ struct op_run_sums {
 	double fast_ns, excess_ns;
 };
 
-/* Operators that are split, those that one thread runs, and what `judge` adds up. */
+/* Slots of the figures: of operators that are split, and of those that one thread runs. */
 enum oversubscription_figure {
 	SPLIT_COUNT,
 	SPLIT_SLOW,
@@ -59,7 +59,7 @@ struct oversubscription {
 	double most_ns;  /* what the heaviest of these takes beyond its fast time */
 };
 
-/* Operators that compute and can be split. What is read, copied or allocated varies by itself. */
+/* Operators that compute and can be split. Reads, copies and allocations vary by themselves. */
 static bool op_group_is_split(const struct oversubscription *over, const struct ss_op_group *group)
 {
 	switch (over->runs->category[group->name]) {
@@ -80,6 +80,7 @@ static bool op_group_is_split(const struct oversubscription *over, const struct 
 	}
 }
 
+/* Sums the runs of operators, apart for those that are split and those that are not. */
 static void oversubscription_sum_groups(struct oversubscription *over)
 {
 	for (uint32_t i = 0; i < over->runs->count; i++) {
@@ -87,7 +88,7 @@ static void oversubscription_sum_groups(struct oversubscription *over)
 		bool split = op_group_is_split(over, group);
 		struct op_run_sums *part = split ? &over->split : &over->one;
 
-		/* once or twice is not a measure of anything */
+		/* one or two runs measure nothing */
 		if (group->count < RUNS_MIN || (!split && group->fast_ns >= WHOLE_NS))
 			continue;
 		part->count += group->count;
@@ -102,19 +103,19 @@ static void oversubscription_sum_groups(struct oversubscription *over)
 	}
 }
 
-/* How many times as long as with a core of its own it takes. */
+/* How many times as long the operators take as on a core of their own. */
 static double op_runs_slowdown(const struct op_run_sums *part)
 {
 	return (part->fast_ns + part->excess_ns) / part->fast_ns;
 }
 
-/* That no pause hit the short ones may be chance: with one more of them. */
+/* The same with one more pause: that none hit the short operators may be chance. */
 static double op_runs_slowdown_most(const struct op_run_sums *one, const struct op_run_sums *split)
 {
 	return op_runs_slowdown(one) + split->excess_ns / split->slow / one->fast_ns;
 }
 
-/* Whether this rank alone looks like it; all ranks together decide. */
+/* Whether this rank alone suggests it; all ranks together decide. */
 static bool oversubscription_is_likely(const struct oversubscription *over)
 {
 	const struct op_run_sums *split = &over->split, *one = &over->one;
@@ -125,8 +126,8 @@ static bool oversubscription_is_likely(const struct oversubscription *over)
 }
 
 /*
- * What is left is the fast time. Where the host is busy with something else, too, it is as
- * much longer as short operators are: the lower bound.
+ * The fast time remains. If the host is also busy with something else, operators stay as much
+ * slower as the short ones are: the lower bound of the saving.
  */
 static void oversubscription_claim(struct oversubscription *over)
 {
@@ -146,7 +147,7 @@ static void oversubscription_claim(struct oversubscription *over)
 		low_ns = (int64_t)((double)group->fast_ns * low_times);
 		if (kept_ns >= own_ns)
 			continue;
-		/* what is in it is claimed by itself */
+		/* operators within it are claimed separately */
 		rest_ns = slices->dur_ns[row] - own_ns;
 		ss_look_claim_time(context, (struct ss_stretch){ .track = slices->track[row],
 								 .from_ns = slices->start_ns[row],
@@ -156,7 +157,7 @@ static void oversubscription_claim(struct oversubscription *over)
 	}
 }
 
-/* The heaviest split operators, on whatever shapes. */
+/* Names the split operators that lose most, over all shapes; false: no memory. */
 static bool oversubscription_report_ops(struct oversubscription *over, struct ss_arena *scratch)
 {
 	struct ss_look *context = over->context;
@@ -236,7 +237,7 @@ static enum ss_status oversubscribed_cores_look(struct ss_look *context, struct 
 	return told ? SS_OK : ss_fail_memory(err, "runs of operators");
 }
 
-/* Ranks of a job share hosts: together they are one measure. */
+/* The ranks of a job share hosts, so all of them together decide. */
 static enum ss_status oversubscribed_cores_judge(struct ss_judgement *judgement,
 						 struct ss_error *err)
 {

@@ -12,20 +12,20 @@
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
 
-/* Up to here the driver takes the data and returns (CUDA, "API synchronization behavior"). */
+/* Up to this size the driver buffers the data and returns ("API synchronization behavior"). */
 #define SMALL_BYTES 65536
 
-/* What a call costs that does not wait; copies need a little more than launches. */
+/* What a call takes that does not wait; a copy takes a little more than a launch. */
 #define CALL_NS 10000
 
-/* Without operators: a synchronize so near behind the copy is part of it. */
+/* If no operators are recorded: a synchronize this soon after the copy belongs to it. */
 #define BEHIND_NS 50000
 
-/* Nine steps of ten: what is copied in fewer is a checkpoint or the like, not the loop. */
+/* Nine steps of ten: copies in fewer steps are checkpoints or the like, not the loop. */
 #define HABIT 9
 #define HABIT_OF 10
 
-/* Pageable copies reach at most this part of the pinned rate: what is faster was pinned. */
+/* Pageable copies reach at most this share of the pinned rate: faster ones were pinned. */
 #define PAGEABLE_PART 0.5
 
 static const char out_fix[] =
@@ -34,7 +34,7 @@ static const char out_fix[] =
 	"done = torch.cuda.Event(); done.record()\n"
 	"# done.synchronize() where the values are read, a step later if possible";
 
-/* Copies of a name at a line, and the steps that have them. */
+/* The copies with one name at one line of the program, and the steps that have them. */
 struct copy_habit {
 	uint32_t steps, last; /* how many; the last one's number + 1 */
 };
@@ -44,18 +44,18 @@ struct pageable_copies {
 	struct ss_records places;  /* name and line */
 	struct copy_habit *habits; /* one for each */
 	uint32_t habit_capacity;
-	uint32_t *habit_of; /* per task: of a copy that counts its habit + 1 */
+	uint32_t *habit_of; /* per task: habit + 1 of a copy that counts; 0: none */
 	struct ss_code_places sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
-	uint8_t *calls; /* per host row: it made a copy that is claimed */
+	uint8_t *calls; /* per host row: it issued a copy that is claimed */
 	int64_t recorded_ns, pinned_ns;
 	bool is_guessed; /* that memory was pageable */
 };
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* What the copy would take; -1: it is none of ours. */
+/* What the copy would take at these rates of pinned memory; -1: the rule does not cover it. */
 static int64_t pageable_ns_at_rates(const struct pageable_copies *copies, uint32_t row,
 				    const double *rates)
 {
@@ -67,7 +67,7 @@ static int64_t pageable_ns_at_rates(const struct pageable_copies *copies, uint32
 	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
 	    bytes <= SMALL_BYTES || !ss_copy_holds(trace, row))
 		return -1;
-	if (rates[kind.way] <= 0) /* then only the wait goes */
+	if (rates[kind.way] <= 0) /* then the fix only removes the wait */
 		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
 	ns = (double)bytes * 1e9 / rates[kind.way];
 	if (kind.memory == SS_COPY_HOST && ns > PAGEABLE_PART * (double)dur_ns)
@@ -80,7 +80,7 @@ static int64_t pageable_pinned_ns(const struct pageable_copies *copies, uint32_t
 	return pageable_ns_at_rates(copies, row, copies->link.rate);
 }
 
-/* The same at best. */
+/* The same at the highest rate of the link. */
 static int64_t pageable_best_pinned_ns(const struct pageable_copies *copies, uint32_t row,
 				       int64_t own_ns)
 {
@@ -89,7 +89,7 @@ static int64_t pageable_best_pinned_ns(const struct pageable_copies *copies, uin
 	return least_ns >= 0 && least_ns < own_ns ? least_ns : own_ns;
 }
 
-/* Finds in how many steps each place copies; false: no memory. */
+/* Counts the steps in which each place of the program copies; false: no memory. */
 static bool pageable_find_habits(struct pageable_copies *copies)
 {
 	const struct ss_graph *graph = copies->context->graph;
@@ -121,6 +121,7 @@ static bool pageable_find_habits(struct pageable_copies *copies)
 	return true;
 }
 
+/* Claims the copies that nearly every step makes, at the rate of pinned memory. */
 static void pageable_claim_copies(struct pageable_copies *copies)
 {
 	const struct ss_graph *graph = copies->context->graph;
@@ -138,9 +139,9 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 		own_ns = pageable_pinned_ns(copies, task->row);
 		kind = copies->link.kinds[slices->name[task->row]];
 		/*
-		 * What pinned memory reaches on a host is not in a file without pinned copies:
-		 * virtual machines and shared links were seen where it is no faster. The waits
-		 * are gone in any case, and the two directions run at once.
+		 * A file without pinned copies does not show how fast they are on this host: on
+		 * some virtual machines and shared links they are no faster. The waits disappear
+		 * in any case, and both directions run at the same time.
 		 */
 		if (!ss_look_claim(
 			    copies->context,
@@ -164,7 +165,7 @@ static void pageable_claim_copies(struct pageable_copies *copies)
 	}
 }
 
-/* A call that no longer waits: its task and its return. */
+/* Claims a call that no longer waits: its task and its return. */
 static void pageable_release_call(struct pageable_copies *copies, uint32_t task)
 {
 	struct ss_look *context = copies->context;
@@ -179,7 +180,7 @@ static void pageable_release_call(struct pageable_copies *copies, uint32_t task)
 				     (struct ss_claim){ .task = task + 1, .releases = true });
 }
 
-/* The copy calls, and the synchronize that torch puts behind each of them. */
+/* Claims the copy calls, and the synchronize that torch puts after each of them. */
 static void pageable_claim_calls(struct pageable_copies *copies)
 {
 	const struct ss_graph *graph = copies->context->graph;

@@ -14,16 +14,16 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/host_rows.h"
 
-/* In 5 ms eager mode launches a hundred kernels: no launching is as slow. */
+/* In 5 ms eager mode launches a hundred kernels: slow launching never takes this long. */
 #define PAUSE_NS 5000000
 
-/* To see a distance come again four steps are needed at least. */
+/* It takes at least four steps to see a distance repeat. */
 #define STEPS_MIN 4
 
 /*
- * Without a device a busy machine makes pauses anywhere. Of 136 recordings 3 have two pauses of
- * 5 % of a step at one place where no pause was planted, one has three; none has three of 10 %.
- * Pauses of one kind are alike.
+ * Without a device a busy machine causes pauses anywhere. Of 136 recordings without a planted
+ * pause, 3 have two pauses of 5 % of a step at one place, and one has three; none has three of
+ * 10 %. Pauses with one cause take about as long.
  */
 #define CPU_SHARE 0.10
 #define CPU_TIMES 3
@@ -31,8 +31,8 @@
 
 /* A stretch of the main thread without operators. */
 struct pause_hole {
-	uint32_t before, behind; /* names of the rows around it */
-	uint32_t step, row;      /* the row behind */
+	uint32_t before, behind; /* names of the rows before and after it */
+	uint32_t step, row;      /* the row after it */
 	int64_t from_ns, to_ns;
 };
 
@@ -46,7 +46,7 @@ struct periodic_pauses {
 	uint32_t hole_count, hole_capacity;
 };
 
-/* How much of the work operators take. */
+/* How much of the task's time operators take. */
 static int64_t pause_operators_ns(const struct ss_trace *trace, const struct ss_task *task)
 {
 	const struct ss_track *track = &trace->tracks[task->track];
@@ -79,7 +79,7 @@ static bool pause_is_unexplained(const struct periodic_pauses *pauses, uint32_t 
 	       pause_operators_ns(pauses->trace, task) < task->own_ns / 2;
 }
 
-/* Steps with a pause: two or more, at one distance, which is not 1. */
+/* Whether two or more steps have a pause, all at the same distance of at least two steps. */
 static bool pauses_are_periodic(struct periodic_pauses *pauses)
 {
 	const struct ss_graph *graph = pauses->context->graph;
@@ -116,7 +116,7 @@ static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
-		/* what it is may be needed half as often at least */
+		/* at worst it can happen half as often */
 		if (pause_is_unexplained(pauses, i) &&
 		    ss_look_claim(context,
 				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
@@ -147,6 +147,7 @@ static bool pause_add_hole(struct periodic_pauses *pauses, const struct pause_ho
 	return true;
 }
 
+/* Finds long stretches without operators; none if Python frames are recorded. False: no memory. */
 static bool pause_find_holes(struct periodic_pauses *pauses)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
@@ -162,7 +163,7 @@ static bool pause_find_holes(struct periodic_pauses *pauses)
 		uint32_t flags = ss_slice_flags(pauses->trace, row);
 		struct pause_hole hole;
 
-		if (slices->kind[row] == SS_KIND_PYTHON) { /* frames say what it is */
+		if (slices->kind[row] == SS_KIND_PYTHON) { /* frames show the cause */
 			pauses->hole_count = 0;
 			break;
 		}
@@ -198,7 +199,7 @@ static int hole_compare_place(const void *a, const void *b)
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* Holes of one place, in the order of time: as often as can be at one distance, and alike. */
+/* Whether the holes of one place recur at one distance through all steps, and are alike. */
 static bool holes_are_regular(struct periodic_pauses *pauses, const struct pause_hole *holes,
 			      uint32_t count)
 {
@@ -220,6 +221,7 @@ static bool holes_are_regular(struct periodic_pauses *pauses, const struct pause
 	return longest_ns / ALIKE_TIMES <= shortest_ns;
 }
 
+/* Claims the pauses of one place, and reports them. */
 static void pause_claim_holes(struct periodic_pauses *pauses, const struct pause_hole *holes,
 			      uint32_t count)
 {

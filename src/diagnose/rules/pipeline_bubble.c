@@ -2,30 +2,30 @@
 /*
  * pipeline_bubble.c - rule: too few micro-batches for the stages of a pipeline.
  *
- * Until the first micro-batch has passed all stages, and while the last one does, most stages are
- * idle: with p stages and m micro-batches for (p - 1) / m of the work. More, smaller
- * micro-batches of the same batch shorten that. Their idle time is measured.
+ * While the first micro-batch passes through the stages, and while the last one does, most stages
+ * are idle: with p stages and m micro-batches for (p - 1) / m of the work. More and smaller
+ * micro-batches of the same batch shorten that. The rule measures the idle time of the stages.
  *
- * No task contains the waiting. The fix is replayed as if all stages but the busiest computed
+ * No task contains the waiting. So the fix is replayed as if all stages but the busiest computed
  * less, in proportion to the smaller micro-batch: the busiest stage waits for one micro-batch of
  * theirs.
  */
 #include "diagnose/diagnose.h"
 #include "replay/pipelines.h"
 
-/* 1F1B schedules are run at this share of idle time: more micro-batches bring little. */
+/* Usual idle share of 1F1B schedules: more micro-batches gain little beyond it. */
 #define BUBBLE_SHARE 0.1
 
 /*
- * Each kernel of a further micro-batch costs a gap of 1 us, and about 2 us until it fills the
- * device and has left it.
+ * Each kernel of an additional micro-batch costs a gap of 1 us, and about 2 us to fill the device
+ * and to drain from it.
  */
 #define KERNEL_NS 3000
 
 /* Nobody uses more micro-batches. */
 #define MICRO_MAX 1024
 
-/* As many micro-batches as bring the idle time down to what is usual. */
+/* How many micro-batches bring the idle time down to the usual share. */
 static double bubble_enough_micro(const struct ss_pipeline *own)
 {
 	double behind = own->stages - 1, more = own->micro;
@@ -35,13 +35,13 @@ static double bubble_enough_micro(const struct ss_pipeline *own)
 	return more;
 }
 
-/* What a stage's kernels take longer when they are more and smaller. */
+/* How much longer a stage's kernels take when they are more and smaller. */
 static double bubble_cost_of_more(const struct ss_pipeline *own, double more)
 {
 	return own->kernels * (more / own->micro - 1) * KERNEL_NS;
 }
 
-/* Whether more micro-batches make the passes shorter: the busiest stage waits less. */
+/* Whether the busiest stage waits less with more micro-batches than they cost. */
 static bool bubble_is_worth_fixing(const struct ss_pipeline *own, double more)
 {
 	return (double)(own->span_ns - own->work_ns) * (1 - own->micro / more) >
@@ -49,10 +49,10 @@ static bool bubble_is_worth_fixing(const struct ss_pipeline *own, double more)
 }
 
 /*
- * What the time of a stage is multiplied by. The busiest one computes all the time but while the
- * first micro-batch comes to it and the last one goes on from it: so long as the others take for
- * one micro-batch. Its own work stays, with the cost of more kernels; that of the others is
- * as much less as a micro-batch becomes smaller.
+ * The factor for the time of a stage. The busiest stage computes all the time, except while the
+ * first micro-batch is on its way to it and the last one has left it: as long as the other stages
+ * take for one micro-batch. Its own work remains, plus the cost of more kernels. The work of the
+ * others shrinks with the size of a micro-batch.
  */
 static double bubble_rank_scale(const struct ss_pipeline *own, double more, uint32_t rank)
 {
@@ -102,6 +102,7 @@ static void bubble_report(struct ss_judgement *judgement, struct ss_finding *fin
 	finding->reason = "the saving follows from the schedule";
 }
 
+/* One finding for all pipelines that more micro-batches would speed up. */
 static void bubble_judge_pipelines(struct ss_judgement *judgement, const struct ss_pipelines *all)
 {
 	struct ss_finding *finding = NULL;
@@ -140,7 +141,7 @@ static enum ss_status pipeline_bubble_judge(struct ss_judgement *judgement, stru
 	return SS_OK;
 }
 
-/* Ranks are only compared. */
+/* This rule only compares ranks. */
 static enum ss_status pipeline_bubble_look(struct ss_look *context, struct ss_error *err)
 {
 	(void)context;

@@ -12,10 +12,10 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/host_rows.h"
 
-/* Shorter pauses are hidden by the queue, and are those of any recording. */
+/* Queued work hides shorter pauses, and every recording has them. */
 #define PAUSE_MIN_NS 20000
 
-/* What of the recorded pauses is not the profiler's: the driver loads and compiles code. */
+/* Recorded pauses that are not the profiler's: the driver loads and compiles code. */
 static const char *const others[] = { "Loading", "Compiler", "Command Buffer", "UVM" };
 
 struct profiler_pauses {
@@ -38,7 +38,7 @@ static void overhead_read_names(struct profiler_pauses *overhead)
 	}
 }
 
-/* True when a row of the track starts behind the first moment and before the second. */
+/* Whether a row of the track starts between the two moments. */
 static bool overhead_thread_goes_on(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
 				    int64_t to_ns)
 {
@@ -48,7 +48,7 @@ static bool overhead_thread_goes_on(const struct ss_trace *trace, uint32_t track
 	       trace->slices.start_ns[row] < to_ns;
 }
 
-/* A pause: the threads that stood still in it do without. */
+/* Claims a pause of the profiler on every thread that it stopped. */
 static void overhead_claim_pause(struct profiler_pauses *overhead, uint32_t row)
 {
 	const struct ss_trace *trace = overhead->trace;
@@ -88,6 +88,7 @@ static void overhead_report(struct profiler_pauses *overhead)
 	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
 }
 
+/* Claims the profiler's own pauses within steps. */
 static enum ss_status overhead_find(struct profiler_pauses *overhead, struct ss_arena *scratch,
 				    struct ss_error *err)
 {

@@ -12,10 +12,10 @@ struct compilations {
 	struct ss_look *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
-	uint32_t first_step, last_step; /* with compiling in them */
+	uint32_t first_step, last_step; /* that compile */
 };
 
-/* A task of the main program that compiles in a step. */
+/* Whether the task compiles within a step. */
 static bool compilation_is_task(const struct compilations *compiling, uint32_t index)
 {
 	const struct ss_task *task = &compiling->context->graph->tasks[index];
@@ -38,6 +38,7 @@ static uint32_t compilation_outermost(const struct compilations *compiling, uint
 	return whole;
 }
 
+/* Claims all compilation in steps; each compilation counts once. */
 static void compilation_claim(struct compilations *compiling)
 {
 	struct ss_look *context = compiling->context;
@@ -59,8 +60,8 @@ static void compilation_claim(struct compilations *compiling)
 }
 
 /*
- * In one step only it is the first compilation, unless steps without it came before: the
- * code had been there.
+ * Whether compilation recurs. If only one step compiles, that is the first compilation, unless
+ * earlier steps ran without: then the code was compiled before.
  */
 static bool compilation_recurs(struct compilations *compiling)
 {

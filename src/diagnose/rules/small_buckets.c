@@ -2,9 +2,9 @@
 /*
  * small_buckets.c - rule: gradients are all-reduced in many small buckets.
  *
- * DDP fills buckets (25 MB by default) and all-reduces each when it is full. However small it is,
- * an all-reduce costs the latency of bringing the ranks together. Fewer buckets move the same
- * bytes and pay that latency less often.
+ * DDP fills buckets (25 MB by default) and all-reduces each when it is full. Every all-reduce,
+ * however small, pays the latency of synchronizing the ranks. Fewer buckets move the same bytes
+ * and pay that latency less often.
  *
  * The share of a transfer that depends on its bytes follows from how long smaller and larger ones
  * take, if sizes are recorded and differ. Jobs without devices copy gradients out of buckets on
@@ -18,12 +18,12 @@
 #include "diagnose/evidence/gradients.h"
 #include "trace/outward.h"
 
-/* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */
+/* DDP's default: bucket_cap_mb=25. A bucket with as many bytes or more is full. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
 
 /*
- * A bucket of 1 MB comes first, the last one is not full, and each type of gradients has its own:
- * with two types that are three more than the bytes ask for.
+ * The first bucket has 1 MB, the last one is not full, and each gradient type has its own buckets:
+ * with two types that makes three more than the bytes need.
  */
 #define SURPLUS_MIN 4
 #define TIMES_TOO_MANY 2
@@ -34,10 +34,10 @@
  */
 #define HALF_BYTES (INT64_C(1) << 20)
 
-/* Threads do not copy faster than this, whatever the machine: bytes are fewer than that. */
+/* No thread copies faster than this, so its copy time bounds the bytes. */
 #define COPY_BYTES_PER_NS 20
 
-/* Sizes must differ so much that times can. */
+/* Sizes must differ by this factor for times to differ. */
 #define SPREAD 4
 
 #define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
@@ -49,7 +49,7 @@ enum bucket_figure { FIGURE_COUNT, FIGURE_BYTES };
 struct bucket_search {
 	struct ss_look *context;
 	const struct ss_gradients *gradients;
-	int64_t bytes; /* of a pass, at most; -1: nothing tells */
+	int64_t bytes; /* of a pass, at most; -1: unknown */
 };
 
 static uint32_t buckets_count_reduces(const struct bucket_search *buckets,
@@ -62,7 +62,7 @@ static uint32_t buckets_count_reduces(const struct bucket_search *buckets,
 	return count;
 }
 
-/* The shortest of all passes: what a busy machine adds is not bytes. */
+/* Bound on the bytes of a pass, from its copies; of the fastest pass, since load adds time. */
 static int64_t buckets_copied_bytes(const struct bucket_search *buckets, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = buckets->context->trace;
@@ -105,7 +105,7 @@ static int64_t buckets_bytes_per_pass(const struct bucket_search *buckets, struc
 	return most;
 }
 
-/* Whether the next bucket could take it along; `filled` is what they have so far. */
+/* Whether a larger bucket could also hold the next one; `filled` is what it has so far. */
 static bool bucket_joins_next(const struct bucket_search *buckets,
 			      const struct ss_gradient_pass *pass, uint32_t item, int64_t *filled)
 {
@@ -115,7 +115,7 @@ static bool bucket_joins_next(const struct bucket_search *buckets,
 
 	while (next < pass->count && items[next].is_integer)
 		next++;
-	/* of sizes that are not recorded only the sum is known: all are taken to be alike */
+	/* if sizes are not recorded, only their sum is known: assume equal sizes */
 	if (pass->bytes < 0)
 		bytes = buckets->bytes / buckets_count_reduces(buckets, pass);
 	*filled = ss_ns_sum(*filled, bytes);
@@ -137,7 +137,7 @@ static uint32_t buckets_count_excess(const struct bucket_search *buckets,
 	return count;
 }
 
-/* To ask for it takes the host's time as well; threads of jobs without devices are one task. */
+/* Claims the host's time for requesting an all-reduce, in jobs with a device. */
 static void bucket_claim_request(struct ss_look *context, uint32_t launch)
 {
 	const struct ss_slices *slices = &context->trace->slices;
@@ -157,7 +157,7 @@ static void bucket_claim_request(struct ss_look *context, uint32_t launch)
 							   .to_ns = ss_slice_end(slices, row) });
 }
 
-/* Claims that change nothing show buckets_judge_ranks() which ones are surplus. */
+/* Claims that change nothing show small_buckets_judge() which all-reduces are unnecessary. */
 static uint32_t buckets_mark_pass(struct bucket_search *buckets,
 				  const struct ss_gradient_pass *pass)
 {
@@ -183,6 +183,7 @@ static uint32_t buckets_mark_pass(struct bucket_search *buckets,
 	return marked;
 }
 
+/* Marks the passes with too many buckets, and reports how many there would be. */
 static void buckets_check_passes(struct bucket_search *buckets)
 {
 	const struct ss_gradients *gradients = buckets->gradients;
@@ -245,7 +246,7 @@ struct bucket_fit {
 	struct ss_judgement *judgement;
 	struct bucket_sample *samples; /* by size */
 	uint32_t count;
-	double ns_per_byte; /* below 0: sizes do not tell */
+	double ns_per_byte; /* below 0: sizes do not show it */
 };
 
 static int sample_compare_bytes(const void *a, const void *b)
@@ -277,7 +278,7 @@ static double sample_median_ns(const struct bucket_sample *samples, uint32_t cou
 	return (double)room[count / 2];
 }
 
-/* What is marked on a rank, with the sizes that collectives tell. False: no memory. */
+/* Adds the marked transfers of a rank, with the sizes of their collectives. False: no memory. */
 static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_memory *memory)
 {
 	const struct ss_judgement *judgement = fit->judgement;
@@ -313,7 +314,7 @@ static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_
 	return true;
 }
 
-/* The larger third against the smaller one: no single time decides. */
+/* Compares the medians of the larger and the smaller third: no single time decides. */
 static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 {
 	uint32_t third = fit->count / 3;
@@ -338,7 +339,7 @@ static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 	return true;
 }
 
-/* What stays of it in a larger bucket: the bytes. */
+/* What remains of a transfer in a larger bucket: the time of its bytes. */
 static int64_t bucket_remaining_ns(const struct bucket_fit *fit, const struct bucket_sample *sample)
 {
 	double count = ss_judge_figure(fit->judgement, sample->rank, FIGURE_COUNT);
@@ -358,6 +359,7 @@ static bool buckets_have_all_ranks(const struct ss_judgement *judgement)
 	       joined->ranks[0].world_size <= (int64_t)joined->rank_count;
 }
 
+/* Claims the latency that larger buckets avoid, and reports it. */
 static void buckets_report(struct bucket_fit *fit)
 {
 	struct ss_judgement *judgement = fit->judgement;

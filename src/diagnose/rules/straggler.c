@@ -18,10 +18,10 @@
 #include "diagnose/stragglers/compared.h"
 #include "diagnose/stragglers/waits.h"
 
-/* Of fewer steps one cannot tell always from by chance. */
+/* Fewer steps cannot separate a habit from chance. */
 #define STEPS_SURE 3
 
-/* From here on it calls more operators than the median rank, not larger ones. */
+/* From this ratio on the rank calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
 /* Ranks named in a title, at most. */
@@ -67,7 +67,7 @@ static long long straggler_rank_number(const struct straggler_judging *straggler
 	return (long long)stragglers->judgement->joined->ranks[rank].rank;
 }
 
-/* --- what it is called --------------------------------------------------------------------- */
+/* --- titles ---------------------------------------------------------------------------------- */
 
 static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 {
@@ -87,7 +87,7 @@ static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 	}
 }
 
-/* All members of the only group may be it. */
+/* With a single group any of its members may have the slow link. */
 static struct ss_finding *straggler_add_group_finding(struct straggler_judging *stragglers)
 {
 	const struct ss_joined *joined = stragglers->judgement->joined;
@@ -146,7 +146,7 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 	}
 }
 
-/* --- what shows it ------------------------------------------------------------------------- */
+/* --- evidence -------------------------------------------------------------------------------- */
 
 static void straggler_report_computing(struct straggler_judging *stragglers,
 				       struct ss_finding *finding, const struct ss_straggler *item,
@@ -256,7 +256,7 @@ static const char *straggler_fix(const struct straggler_judging *stragglers,
 	}
 }
 
-/* Nothing in the job is faster: the devices' name is all that there is to compare with. */
+/* No other link of the job is faster: only the GPU's usual bandwidth can be compared with. */
 static void straggler_report_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
@@ -286,6 +286,7 @@ static void straggler_report_confidence(struct ss_finding *finding, const struct
 	finding->reason = reason;
 }
 
+/* Adds the evidence of one late rank, and the fix and confidence. */
 static void straggler_report(struct straggler_judging *stragglers, struct ss_finding *finding,
 			     const struct ss_straggler *item)
 {
@@ -320,9 +321,9 @@ static void straggler_report(struct straggler_judging *stragglers, struct ss_fin
 		straggler_report_confidence(finding, item);
 }
 
-/* --- what the fix takes away ------------------------------------------------------------------ */
+/* --- what the fix removes --------------------------------------------------------------------- */
 
-/* Work that nothing explains the start of, and that waited for as long as a slice. */
+/* Claims the delay of work that started late for no recorded reason, by about a time slice. */
 static void straggler_claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
 				   const struct ss_straggler *item)
 {
@@ -345,6 +346,7 @@ static void straggler_claim_slices(struct ss_judgement *judgement, struct ss_fin
 	}
 }
 
+/* Claims what makes the rank slower than its peers, by the cause. */
 static void straggler_claim(struct straggler_judging *stragglers, struct ss_finding *finding,
 			    const struct ss_straggler *item)
 {
@@ -359,7 +361,7 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_DEVICE,
 				    item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
-		/* where its copies take longer, too, the device is it */
+		/* if its copies also take longer, the device is the cause */
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 		return;
 	}
@@ -370,8 +372,8 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 	/*
-	 * What it has too much of may be done by all then: the mean is left at worst. Without
-	 * devices that is expected of as many operators that are larger; more of them are
+	 * All ranks may share the extra work: at worst the mean remains. Without devices we expect
+	 * that if the rank runs as many operators, only larger ones; additional operators are
 	 * something that the others do not do at all.
 	 */
 	shares->spreads = item->cause == SS_LATE_WORK;
@@ -391,8 +393,8 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 }
 
 /*
- * Whether a rule knows why a job of one group communicates so much. How fast its links are is a
- * guess then, and fixing what is known comes first.
+ * Whether another rule explains why a job of one group communicates so much. Then the speed of its
+ * links is a guess, and fixing the known cause comes first.
  */
 static bool straggler_is_explained(const struct ss_judgement *judgement)
 {
@@ -424,13 +426,13 @@ static void straggler_report_one(struct straggler_judging *stragglers,
 	straggler_report(stragglers, finding, item);
 }
 
-/* Not what rotates, nor a link: several of them can be late at once. */
+/* Whether this rank itself is late: not a rotating one, nor a slow link. */
 static bool straggler_is_late_rank(const struct ss_straggler *item)
 {
 	return item->pattern != SS_PATTERN_ROTATING && item->cause != SS_LATE_LINK;
 }
 
-/* "1, 2 and 5"; the worst come first, and many are not listed. */
+/* "1, 2 and 5": the worst first, at most LISTED of them. */
 static void straggler_list_ranks(const struct straggler_judging *stragglers, char *out, size_t room)
 {
 	uint32_t count = 0, told = 0;
@@ -454,7 +456,7 @@ static void straggler_list_ranks(const struct straggler_judging *stragglers, cha
 		snprintf(out + length, room - length, " and %u more", count - told);
 }
 
-/* Who is fixed alone leaves all waiting for the next one: what they cost is joint. */
+/* One finding for all late ranks: if only one is fixed, all wait for the next one. */
 static void straggler_report_together(struct straggler_judging *stragglers)
 {
 	struct ss_finding *finding;
@@ -490,7 +492,7 @@ static bool straggler_is_reported(const struct straggler_judging *stragglers, ui
 	return verdict->stage.rank == rank;
 }
 
-/* Devices that are slow while something else hides it: as with hosts. */
+/* Reports slow devices whose lateness other waits hide: the replay shows what they cost. */
 static void straggler_report_devices(struct straggler_judging *stragglers)
 {
 	const struct ss_verdict *verdict = &stragglers->verdict;
@@ -509,7 +511,7 @@ static void straggler_report_devices(struct straggler_judging *stragglers)
 	}
 }
 
-/* Hosts that are slow while something else hides it: the replay says whether that costs. */
+/* Reports slow hosts whose lateness other waits hide: the replay shows what they cost. */
 static void straggler_report_hosts(struct straggler_judging *stragglers)
 {
 	struct ss_judgement *judgement = stragglers->judgement;

@@ -17,7 +17,7 @@
 #include "diagnose/evidence/results.h"
 #include "trace/outward.h"
 
-/* What waits by a name of its own, and what to write instead. */
+/* Operators that wait, by a part of their name, and what to write instead. */
 static const struct {
 	const char *part; /* of the operator's name */
 	const char *fix;
@@ -35,16 +35,16 @@ static const struct {
 		"# and use y a step later: a torch.cuda.Event shows when it is there" },
 };
 
-/* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
+/* Up to this size a copy from pageable memory returns once it is staged (CUDA driver API). */
 #define STAGED_BYTES 65536
 
-/* As in launch_bound.c: a host that launches nothing for so long does something else. */
+/* As in launch_bound.c: a host that launches nothing for this long does something else. */
 #define PAUSE_NS 5000000
 
 /* An operator that does not wait costs the host as much as a launch: 5 to 20 us. */
 #define INSTEAD_NS 10000
 
-/* Of the shortest: what a program does with a value takes about as long each time. */
+/* A program takes about as long for a value each time: at most this many times the shortest. */
 #define SILENCE_TIMES 2
 
 enum sync_upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
@@ -65,7 +65,7 @@ struct sync_tally {
 	uint32_t op;               /* row or SS_NO_ROW */
 	uint32_t steps, last_step; /* that it is in; the last one + 1 */
 	int64_t count, idle_ns;
-	int64_t silence_ns; /* the shortest behind a wait */
+	int64_t silence_ns; /* the shortest after a wait */
 };
 
 struct host_syncs {
@@ -83,10 +83,7 @@ struct host_syncs {
 	bool failed;
 };
 
-/*
- * FSDP waits for an event before it gathers more parameters, on purpose: without that the
- * memory would not suffice.
- */
+/* FSDP's rate limiter waits on purpose before it gathers more parameters: memory is limited. */
 static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row;
@@ -101,6 +98,7 @@ static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 	return false;
 }
 
+/* The tally of the place that waits, made when it first occurs; NULL: no memory. */
 static struct sync_tally *sync_tally_of_row(struct host_syncs *syncs, uint32_t row)
 {
 	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
@@ -121,9 +119,9 @@ static struct sync_tally *sync_tally_of_row(struct host_syncs *syncs, uint32_t r
 }
 
 /*
- * Copies to the device: that they block is a matter of the memory that they come from. The
- * rule pageable-copies has them. Small ones do not block by themselves, CUDA takes them into
- * a buffer of its own: what waits there is torch.tensor(..., device=...), line by line.
+ * Marks copies to the device. Large ones block because of the memory that they come from: the rule
+ * pageable-copies reports them. CUDA buffers small ones, so they do not block by themselves: the
+ * wait there comes from torch.tensor(..., device=...).
  */
 static void sync_find_uploads(struct host_syncs *syncs)
 {
@@ -155,7 +153,7 @@ static enum sync_upload sync_upload_kind(const struct host_syncs *syncs, uint32_
 	return (enum sync_upload)syncs->uploads[row];
 }
 
-/* The wait that a task of the graph is the return of, or SS_NO_ROW. */
+/* The row of the wait that this task returns from, or SS_NO_ROW. */
 static uint32_t sync_wait_of_task(const struct host_syncs *syncs, const struct ss_task *task)
 {
 	if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
@@ -172,7 +170,7 @@ static uint32_t sync_operator_or_call(const struct host_syncs *syncs, uint32_t r
 	return op == SS_NO_ROW ? row : op;
 }
 
-/* The function that a row is in; built-in ones (Tensor.item) are what the row is itself. */
+/* The Python function around a row; built-in functions (Tensor.item) are the row itself. */
 static uint32_t sync_python_function(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = trace->slices.parent[row];
@@ -187,7 +185,7 @@ static uint32_t sync_python_function(const struct ss_trace *trace, uint32_t row)
 	return SS_NO_ROW;
 }
 
-/* What is behind a row on its thread, before anything else begins there. */
+/* The time after a row until anything else begins on its thread, or a row around it ends. */
 static int64_t sync_silence_after(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -199,7 +197,7 @@ static int64_t sync_silence_after(const struct ss_trace *trace, uint32_t row)
 		next = row + 1;
 	if (next < end)
 		until_ns = slices->start_ns[next];
-	/* what is around it may end before, and then it is over, too: a step */
+	/* a row around it may end before that, such as the step */
 	row = slices->parent[row];
 	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX;
 	     row = slices->parent[row], tries++)
@@ -209,8 +207,9 @@ static int64_t sync_silence_after(const struct ss_trace *trace, uint32_t row)
 }
 
 /*
- * The same without frames: what is between the wait and the next thing on the thread. Only where it
- * is about as long behind each wait of this place: the last of several is followed by other things.
+ * As sync_claim_use() without frames: claims the time from the wait to the next event of the
+ * thread, if it is about as long after each wait of this place. After the last of several waits
+ * other work follows.
  */
 static void sync_claim_silence(struct host_syncs *syncs, const struct sync_tally *tally,
 			       uint32_t outer)
@@ -228,8 +227,8 @@ static void sync_claim_silence(struct host_syncs *syncs, const struct sync_tally
 }
 
 /*
- * What the function that reads a value does with it: when nothing but Python follows the wait
- * in it, that goes with the wait. It may also have to stay.
+ * Claims what the function that reads a value does with it: if only Python follows the wait within
+ * that function, the fix removes it, too. At worst it remains.
  */
 static void sync_claim_use(struct host_syncs *syncs, const struct sync_tally *tally, uint32_t row)
 {
@@ -256,7 +255,7 @@ static void sync_claim_use(struct host_syncs *syncs, const struct sync_tally *ta
 	ss_look_claim_time(syncs->context, stretch);
 }
 
-/* Operators that do nothing but read a value: without the wait there is nothing left of them. */
+/* Operators that only read a value: without the wait nothing of them remains. */
 static bool sync_op_only_reads(const struct ss_trace *trace, uint32_t op)
 {
 	static const char *const names[] = { "aten::item", "aten::_local_scalar_dense",
@@ -269,7 +268,7 @@ static bool sync_op_only_reads(const struct ss_trace *trace, uint32_t op)
 	return false;
 }
 
-/* What the host does in an operator that is there to wait; what stands in its place may stay. */
+/* Claims the host's work in an operator that exists to wait; at worst all of it remains. */
 static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 {
 	const struct ss_trace *trace = syncs->context->trace;
@@ -288,7 +287,7 @@ static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 	syncs->gone[op] = true;
 }
 
-/* The copies that bring the values are gone with the operators. */
+/* The copies that bring the values disappear with the operators. */
 static void sync_claim_copies(struct host_syncs *syncs)
 {
 	const struct ss_graph *graph = syncs->context->graph;
@@ -307,7 +306,7 @@ static void sync_claim_copies(struct host_syncs *syncs)
 	}
 }
 
-/* Counts the steps that each place waits in. */
+/* Counts the steps in which each place waits. */
 static void sync_count_steps(struct host_syncs *syncs)
 {
 	const struct ss_graph *graph = syncs->context->graph;
@@ -332,8 +331,8 @@ static void sync_count_steps(struct host_syncs *syncs)
 }
 
 /*
- * What waits in every second step or more seldom is no part of the loop but a pause: a
- * checkpoint, a line of the log. It is for the rules of those.
+ * A wait in at most two thirds of the steps is not part of the loop but a pause, such as a
+ * checkpoint or a log line. Other rules report those.
  */
 static bool sync_is_rare(const struct host_syncs *syncs, const struct sync_tally *tally)
 {
@@ -341,7 +340,7 @@ static bool sync_is_rare(const struct host_syncs *syncs, const struct sync_tally
 	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->context->graph->step_count * 2;
 }
 
-/* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
+/* Claims the waits of the graph within steps; marks the calls that were claimed. */
 static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 {
 	const struct ss_graph *graph = syncs->context->graph;
@@ -382,8 +381,8 @@ static void sync_add_idle(struct host_syncs *syncs, const uint8_t *claimed)
 }
 
 /*
- * What the device idles behind waits: until the host has launched anew, and where it is late
- * again before the next wait, since it has lost its lead.
+ * How long the device idles after waits: until the host launches again, and whenever the host is
+ * late again before the next wait, since it has lost its lead.
  */
 static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_idle *idle,
 			       const uint8_t *claimed)
@@ -428,6 +427,7 @@ static const char *sync_fix_for_operator(const char *op)
 	return NULL;
 }
 
+/* Names the places whose waits make the GPU idle most, and the fix for the first. */
 static void syncs_report(struct host_syncs *syncs)
 {
 	const struct ss_trace *trace = syncs->context->trace;
@@ -525,7 +525,7 @@ static enum ss_status sync_stall_look(struct ss_look *context, struct ss_error *
 	return status;
 }
 
-/* Of the rank whose device idles most behind waits, what part of its steps that is. */
+/* The largest share of its steps that a rank's device idles after waits. */
 static double sync_idle_share(const struct ss_judgement *judgement)
 {
 	double most = 0;
@@ -541,11 +541,10 @@ static double sync_idle_share(const struct ss_judgement *judgement)
 }
 
 /*
- * A wait that keeps the host but not the device stalls nothing: it is for a copy on another
- * stream, or the device has work. What the replay wins there is that the host comes earlier
- * to what it has to wait for anyway: the result of a collective, another rank. So a warning
- * needs a device that idles as much. Of ranks that meet only the latest is seen to idle: one
- * of them is enough for all.
+ * A wait that blocks the host but not the device stalls nothing: it is for a copy on another
+ * stream, or the device has work. In the replay the host then only reaches earlier what it has to
+ * wait for anyway: the result of a collective, or another rank. So a warning needs a device that
+ * idles as much. In a collective only the latest rank is seen to idle, so one rank is enough.
  */
 static enum ss_status sync_stall_judge(struct ss_judgement *judgement, struct ss_error *err)
 {

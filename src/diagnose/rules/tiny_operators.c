@@ -13,8 +13,8 @@
 #include "diagnose/evidence/code_places.h"
 
 /*
- * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of
- * it is not computing; what takes 50 us is worth its call.
+ * With the profiler a call alone takes 2 to 10 us. If operators take 15 us on average, most of
+ * that is not computing; one that takes 50 us is worth its call.
  */
 #define MEAN_NS 15000
 #define WORTH_NS 50000
@@ -25,25 +25,25 @@
  */
 #define RUN_MIN 32
 
-/* What repeats is a loop: each operator of a run comes four times on average. */
+/* A loop repeats: each operator of a run occurs four times on average. */
 #define REPEATS_MIN 4
 
 /*
- * Layers are no loop: a model whose matrix products are tiny, too, has one for each one to four
- * operators. A loop that was written by hand (a recurrent cell: 11 to 2) has fewer.
+ * Layers are no loop: a model with tiny matrix products has one product per one to four other
+ * operators. A hand-written loop (a recurrent cell: 2 products, 11 others) has fewer products.
  */
 #define OTHERS_MIN 5
 
 /*
- * Behind backward, and this part of them in place: Adam in single operators has 5 of 9, SGD with
- * momentum 2 of 3. That is an optimizer, in a range of its own or not.
+ * If half of the operators after backward work in place, they are an optimizer, with or without a
+ * range of its own: Adam in single operators has 5 of 9, SGD with momentum 2 of 3.
  */
 #define IN_PLACE_PART 2
 
-/* What takes this long between two operators is something else: it is not counted. */
+/* A longer gap between two operators is something else and is not counted. */
 #define PAUSE_NS 5000000
 
-/* What is left when the loop is one call or compiled; the lower bound: half of it stays. */
+/* The share that remains when the loop is one call or compiled; at worst half of it remains. */
 #define LEFT 0.15
 #define LEFT_MOST 0.5
 
@@ -65,10 +65,10 @@ struct tiny_run {
 	uint32_t names;       /* distinct ones of them */
 	uint32_t products;    /* matrix products, convolutions, attention */
 	uint32_t in_place;    /* they change one of their tensors */
-	int64_t fast_ns;      /* own time of all, when they are fast */
+	int64_t fast_ns;      /* own time of all in their fast runs */
 	uint32_t number;      /* of the run, for `seen` */
 	uint32_t step;
-	bool is_behind; /* backward, in its step */
+	bool is_behind; /* after backward of its step */
 };
 
 struct tiny_operators {
@@ -77,7 +77,7 @@ struct tiny_operators {
 	const struct ss_phases *phases;
 	struct ss_code_places sites;
 	const struct ss_places *places;
-	uint8_t *is_around; /* per host row: an operator that computes is in it */
+	uint8_t *is_around; /* per host row: it contains an operator that computes */
 	uint8_t *computes;  /* per name: it is worth counting */
 	uint8_t *ends;      /* per name: enum tiny_run_end */
 	uint32_t *seen;     /* per name: the last run that had it */
@@ -87,14 +87,14 @@ struct tiny_operators {
 	int64_t updates_ns; /* of claimed_ns: an optimizer */
 };
 
-/* Values that Python reads: it decides on them, and what follows cannot be fused with it. */
+/* Python reads a value and decides on it: what follows cannot be fused with what came before. */
 static bool name_reads_back(const char *name)
 {
 	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
 	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
 }
 
-/* Views and allocations are part of what uses them; gradients are added up where there are two. */
+/* Views and allocations belong to the operator that uses them; AccumulateGrad is autograd's. */
 static bool tiny_name_computes(uint8_t category, const char *name)
 {
 	return category != SS_OP_MEMORY && category != SS_OP_COPY && category != SS_OP_OTHER &&
@@ -112,7 +112,7 @@ static bool tiny_is_product(uint8_t category)
 	       category == SS_OP_ATTENTION;
 }
 
-/* One call of the user's already: the loop over time in aten::gru and its like. */
+/* Whether a recurrent operator (aten::gru) contains it: that is already a single call. */
 static bool tiny_is_in_recurrence(const struct tiny_operators *tiny, uint32_t row)
 {
 	const struct ss_slices *slices = &tiny->context->trace->slices;
@@ -126,6 +126,7 @@ static bool tiny_is_in_recurrence(const struct tiny_operators *tiny, uint32_t ro
 	return false;
 }
 
+/* Finds which names compute or end a run, and which rows contain computing ones. */
 static bool tiny_classify_names(struct tiny_operators *tiny, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = tiny->context->trace;
@@ -158,7 +159,7 @@ static bool tiny_classify_names(struct tiny_operators *tiny, struct ss_arena *ar
 	return true;
 }
 
-/* The time of the run without its pauses becomes claims. */
+/* Claims the time of the run without its pauses; returns that time. */
 static int64_t tiny_claim_run(struct tiny_operators *tiny)
 {
 	const struct tiny_run *run = &tiny->run;
@@ -201,7 +202,7 @@ static bool tiny_is_in_place(const struct tiny_operators *tiny, uint32_t row)
 	return name->length && name->text[name->length - 1] == '_';
 }
 
-/* It changes tensors one by one when backward is over. */
+/* Whether the run updates tensors one by one after backward. */
 static bool tiny_is_update(const struct tiny_operators *tiny)
 {
 	return tiny->run.is_behind && !tiny->run.products &&
@@ -209,7 +210,7 @@ static bool tiny_is_update(const struct tiny_operators *tiny)
 	       tiny->run.in_place * IN_PLACE_PART >= tiny->run.count;
 }
 
-/* What the run has becomes claims and sites. */
+/* Ends the run; if it is a loop of tiny operators, it becomes claims and places. */
 static void tiny_end_run(struct tiny_operators *tiny)
 {
 	struct tiny_run *run = &tiny->run;
@@ -233,7 +234,7 @@ static void tiny_end_run(struct tiny_operators *tiny)
 	*run = (struct tiny_run){ .first = SS_NO_ROW, .number = run->number + 1 };
 }
 
-/* An operator in which no other one computes. */
+/* Adds an operator that contains no other computing one, or ends the run. */
 static void tiny_add_leaf(struct tiny_operators *tiny, uint32_t row)
 {
 	const struct ss_slices *slices = &tiny->context->trace->slices;
@@ -273,7 +274,7 @@ static void tiny_walk_rows(struct tiny_operators *tiny)
 	tiny->run = (struct tiny_run){ .first = SS_NO_ROW, .number = 1 };
 	tiny->backward = SS_NO_ROW;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		/* what an operator reads back by itself (aten::std) stays inside of it */
+		/* values that an operator itself reads back (aten::std) do not end the run */
 		if (tiny->ends[trace->slices.name[row]] && tiny->runs->ops->owner[row] == SS_NO_ROW)
 			tiny_end_run(tiny);
 		else if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row])

@@ -4,9 +4,9 @@
  * back.
  *
  * x.double().float() and x.t().contiguous().t().contiguous() touch the whole tensor twice and
- * compute nothing. Casts that operators need (autocast) are inside of these operators; someone
- * wrote those that stand alone. If the job has a device, the kernels of both go, and only pairs
- * with recorded types and sizes count.
+ * compute nothing. Casts that operators need (autocast) are within these operators; a cast that
+ * stands alone was written by someone. If the job has a device, the kernels of both disappear, and
+ * only pairs with recorded types and sizes count.
  */
 #include <string.h>
 
@@ -15,21 +15,21 @@
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/host_rows.h"
 
-/* Smaller ones are single numbers: their call is all they cost. */
+/* Smaller tensors are a few numbers: only the call costs time. */
 #define ELEMENTS_MIN 1024
 #define COPY_NS 10000
 
 /*
- * Where types and sizes are not recorded, two casts in a row may be of two tensors. So only
- * exactly two count (q, k and v are three), and a few pairs per step: one for each layer of a
- * model is a pattern.
+ * If types and sizes are not recorded, two consecutive casts may concern two tensors. So only
+ * chains of exactly two count (q, k and v are three), and only if each step has a few pairs: one
+ * per layer of a model is a pattern.
  */
 #define PAIRS_MIN 3
 
-/* Copies that follow each other; more are one of many. */
+/* The longest chain of copies that is searched for pairs. */
 #define CHAIN_MAX 8
 
-/* Copies of one tensor there and back take as long, up to caches. */
+/* Both copies of one tensor take about as long, except for effects of caches. */
 #define ALIKE_TIMES 4
 
 enum tensor_copy_kind { NO_COPY, CAST, LAYOUT };
@@ -67,7 +67,7 @@ static enum tensor_copy_kind copy_kind_of_name(const char *name)
 											 : NO_COPY;
 }
 
-/* Whether an operator of that name is no view and no wrapper of autograd; looked at once. */
+/* Whether an operator of that name is neither a view nor a wrapper of autograd; checked once. */
 enum name_change { CHANGE_NEW, CHANGE_NOTHING, CHANGES };
 
 static bool undone_name_changes(const struct undone_copies *undone, uint32_t id)
@@ -101,7 +101,7 @@ static bool undone_classify_names(struct undone_copies *undone, struct ss_arena 
 	return true;
 }
 
-/* Stands by itself: nothing is around it but what autograd wraps around a cast's own backward. */
+/* Whether no operator contains it, except autograd's wrapper of a cast's backward. */
 static bool undone_is_alone(const struct undone_copies *undone, uint32_t row)
 {
 	const struct ss_trace *trace = undone->context->trace;
@@ -114,7 +114,7 @@ static bool undone_is_alone(const struct undone_copies *undone, uint32_t row)
 	return true;
 }
 
-/* The copy that an operator is, or NO_COPY: it had nothing to do. */
+/* The copy that an operator makes; NO_COPY: it had nothing to do. */
 static struct tensor_copy undone_read_copy(const struct undone_copies *undone, uint32_t row)
 {
 	const struct ss_trace *trace = undone->context->trace;
@@ -148,7 +148,7 @@ static bool undone_read_operands(const struct undone_copies *undone, const struc
 	       out->count >= 2 && out->items[0].is_tensor && out->items[1].is_tensor;
 }
 
-/* The sizes of one are those of the other in another order. */
+/* Whether both have the same sizes in a different order. */
 static bool operand_is_permuted(const struct ss_operand *a, const struct ss_operand *b)
 {
 	uint32_t same = 0;
@@ -164,7 +164,7 @@ static bool operand_is_permuted(const struct ss_operand *a, const struct ss_oper
 	return same == a->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) != 0;
 }
 
-/* Whether the second undoes the first: 1 yes, 0 no, -1 not known. */
+/* Whether the second copy undoes the first: 1 yes, 0 no, -1 unknown. */
 static int undone_is_pair(const struct undone_copies *undone, const struct tensor_copy *first,
 			  const struct tensor_copy *second)
 {
@@ -190,6 +190,7 @@ static bool undone_takes_as_long(const struct tensor_copy *first, const struct t
 	       second->fast_ns / ALIKE_TIMES <= first->fast_ns;
 }
 
+/* Claims the host's time of a copy; with a device also marks what it launches. */
 static void undone_claim_copy(struct undone_copies *undone, const struct tensor_copy *copy)
 {
 	const struct ss_slices *slices = &undone->context->trace->slices;
@@ -209,7 +210,7 @@ static void undone_claim_copy(struct undone_copies *undone, const struct tensor_
 	ss_code_places_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 }
 
-/* What the casts launched. */
+/* Claims the kernels that the casts launched. */
 static void undone_claim_kernels(struct undone_copies *undone)
 {
 	const struct ss_graph *graph = undone->context->graph;
@@ -231,7 +232,7 @@ static void undone_claim_kernels(struct undone_copies *undone)
 	}
 }
 
-/* Pairs of a chain are counted, then claimed. */
+/* Counts or claims the pairs of a chain, and empties it. */
 static void undone_end_chain(struct undone_copies *undone, struct copy_chain *chain, bool claims)
 {
 	for (uint32_t i = 0; i + 1 < chain->count; i++) {
@@ -263,7 +264,7 @@ static bool undone_chain_goes_on(const struct undone_copies *undone, const struc
 	       slices->track[last->row] == slices->track[copy->row];
 }
 
-/* One copy behind the other, with nothing but views between them. */
+/* Builds chains: consecutive copies with only views between them. */
 static void undone_walk_rows(struct undone_copies *undone, bool claims)
 {
 	const struct ss_trace *trace = undone->context->trace;

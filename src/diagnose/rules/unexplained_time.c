@@ -2,10 +2,10 @@
 /*
  * unexplained_time.c - rule: idle time that no other rule claims.
  *
- * It looks last, at what the rules before it leave. On a rank with a device that is idle time of
- * the device: what did the thread do whose launch ended the gap? Without a device it is time of
- * the training thread outside of operators. A pause of some milliseconds belongs to the function
- * that fills it, shorter pieces to the innermost function, operator or call.
+ * It runs last, on what the other rules leave. On a rank with a device that is idle time of the
+ * device: what did the thread do whose launch ended the gap? Without a device it is time of the
+ * training thread outside of operators. A pause of some milliseconds belongs to the function that
+ * fills it, shorter pieces to the innermost function, operator or call.
  *
  * If functions of the program fill most of it, the file names the cause and the rule claims their
  * time. Otherwise it claims nothing; the account (account.h) decides whether it is reported.
@@ -21,10 +21,10 @@
 /* In 5 ms eager mode launches a hundred kernels: such a stretch is a pause of the program. */
 #define PAUSE_NS 5000000
 
-/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+/* A launch takes 5 to 20 us; the first launch of a kernel loads its code and takes this long. */
 #define LOADING_NS 1000000
 
-/* What two kernels in a row need at most; shorter gaps are the device's own. */
+/* Two consecutive kernels need a shorter gap than this, which is the device's own latency. */
 #define LATENCY_NS 30000
 
 /* Sites with less than a tenth of the time are not worth a sentence. */
@@ -47,7 +47,7 @@ static const char calls_fix[] =
 	"# the file does not show what the call waits for: another process, the\n"
 	"# driver, pinned memory; Nsight Systems and rocprof record the driver";
 
-/* The stacks are there: what they lack is a name for what takes the time. */
+/* Stacks are recorded, but name nothing that takes the time. */
 static const char range_fix[] = "# name the parts of the loop, to see which one takes the time:\n"
 				"with torch.profiler.record_function(\"part of the loop\"):\n"
 				"    ...";
@@ -60,13 +60,13 @@ struct unexplained_rest {
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	struct ss_cover taken; /* claimed time of threads, sorted */
-	uint32_t taken_at;     /* first of them that is not over */
+	uint32_t taken_at;     /* the first of them that has not ended */
 	bool on_device;
 	bool releases; /* a rule lets the host run ahead of the device */
 	struct ss_code_places pauses, moments;
 	struct ss_stretch *named; /* pauses that functions fill */
 	uint32_t named_count, named_capacity;
-	uint32_t *first; /* per name: the first call of it, in the order of rows */
+	uint32_t *first; /* per name: row of its first call */
 	int64_t sums[FIGURES];
 	int64_t loads;
 };
@@ -89,6 +89,7 @@ static bool rest_is_first_use(const struct unexplained_rest *rest, uint32_t row)
 		rest->first[slices->name[row]] == row);
 }
 
+/* Adds a piece of time to what the thread was doing: nothing recorded, a first use, a row. */
 static void rest_add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
 {
 	struct unexplained_rest *rest = context;
@@ -122,12 +123,12 @@ static void rest_add_named(struct unexplained_rest *rest, uint32_t track,
 		.track = track,
 		.from_ns = stretch.start_ns,
 		.to_ns = stretch.end_ns,
-		/* how much of it must stay is not known */
+		/* how much of it must remain is unknown */
 		.low_keep_ns = (stretch.end_ns - stretch.start_ns) / 2,
 	};
 }
 
-/* A stretch of a thread that no rule claims. */
+/* Adds a stretch of a thread that no rule claims. */
 static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 			     struct ss_interval stretch)
 {
@@ -150,7 +151,7 @@ static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
 	ss_host_time(rest->trace, track, stretch, rest_add_moment, rest);
 }
 
-/* What of the stretch no rule claims; stretches come in the order of time. */
+/* Adds the parts of the stretch that no rule claims; call it in order of time. */
 static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
 			       struct ss_interval stretch)
 {
@@ -173,7 +174,7 @@ static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
 
 /* --- with a device -------------------------------------------------------------------- */
 
-/* Whether the host waited for the device, and a rule takes that wait away. */
+/* Whether the gap is mostly a host sync, and a rule removes host syncs. */
 static bool rest_gap_is_released(const struct unexplained_rest *rest, const struct ss_idle *idle,
 				 const struct ss_idle_gap *gap)
 {
@@ -188,6 +189,7 @@ static bool rest_gap_is_released(const struct unexplained_rest *rest, const stru
 	return rest->releases && sync_ns > 0 && sync_ns == most_ns;
 }
 
+/* Adds an idle gap of the device, unless a rule removes the wait that caused it. */
 static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle *idle,
 			 const struct ss_idle_gap *gap)
 {
@@ -229,14 +231,14 @@ static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_err
 
 /* --- without a device ----------------------------------------------------------------- */
 
-/* What a thread computes, moves or reads: operators, collectives, the DataLoader. */
+/* Whether a thread computes, communicates or loads input: operators, collectives, DataLoader. */
 static bool rest_row_is_busy(const struct ss_trace *trace, uint32_t row)
 {
 	return trace->slices.kind[row] == SS_KIND_OP ||
 	       (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE));
 }
 
-/* Work is launched, and nothing of the device is recorded: the whole step is unexplained. */
+/* If work is launched but the file has no device events, the whole step is unexplained. */
 static bool rest_is_blind(struct unexplained_rest *rest)
 {
 	const struct ss_graph *graph = rest->context->graph;
@@ -254,6 +256,7 @@ static bool rest_is_blind(struct unexplained_rest *rest)
 	return true;
 }
 
+/* Adds the time of steps in which no thread computes; without a device. */
 static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_error *err)
 {
 	const struct ss_trace *trace = rest->trace;
@@ -294,8 +297,8 @@ static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_err
 #define LABEL_MAX 160
 
 /*
- * A function as it stands in a sentence that ends with its line in brackets: without what the line
- * says, and without addresses, which differ from rank to rank.
+ * The name of a function for a sentence that ends with its line in parentheses: without the file
+ * and line, and without addresses, which differ from rank to rank.
  */
 static void rest_format_label(const struct unexplained_rest *rest, const struct ss_code_place *site,
 			      char *out)
@@ -377,9 +380,9 @@ static void rest_report(struct unexplained_rest *rest)
 }
 
 /*
- * Where one function fills most of it, the pauses that functions fill are claimed. Time that is
- * spread over many functions is what Python costs; start-up is over when training goes on; and a
- * call that does not return waits for something that another thread would wait for, too.
+ * If one function fills most of the rest, claims the pauses that functions fill. Time spread over
+ * many functions is the cost of Python; start-up does not recur; and a call that does not return
+ * waits for something that another thread would also wait for.
  */
 static void rest_claim_named(struct unexplained_rest *rest)
 {
@@ -407,7 +410,7 @@ static int taken_compare_start(const void *a, const void *b)
 	return x->track < y->track ? -1 : x->track > y->track;
 }
 
-/* The claimed time in the order of time, and whether a claim lets the host run ahead. */
+/* Sorts the claimed time, and notes whether a claim lets the host run ahead; false: no memory. */
 static bool rest_sort_taken(struct unexplained_rest *rest)
 {
 	struct ss_rank_findings *exam = rest->context->exam;
@@ -539,7 +542,7 @@ static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, str
 		finding->fix = rest_fix(sums, has_lines);
 	if (!finding->reason)
 		finding->reason = "the file shows where the time goes, not why";
-	/* asks only for what the files lack */
+	/* ask only for what the files lack */
 	if (has_lines || sums[BLIND] > 0)
 		finding->surer = NULL;
 	return SS_OK;

@@ -31,12 +31,12 @@ struct unused_search {
 	int64_t searches, maps;
 	uint32_t row;         /* of the first search; SS_NO_ROW: none */
 	int64_t parameters;   /* elements of the map; -1: not recorded */
-	bool is_used, is_not; /* all parameters were, in a pass; some were not */
+	bool is_used, is_not; /* a pass used all parameters; a pass did not */
 };
 
 enum unused_part { PART_NONE, PART_SEARCH, PART_OTHER, PART_GRADIENT };
 
-/* Most files have none of the names: then no row has to be looked at. */
+/* Most files have none of the names: then the rows need not be searched. */
 static bool unused_classify_names(struct unused_search *search)
 {
 	const struct ss_trace *trace = search->context->trace;
@@ -58,6 +58,7 @@ static bool unused_classify_names(struct unused_search *search)
 	return any;
 }
 
+/* Claims a row of the search within a step; rows within another one do not count. */
 static void unused_claim_row(struct unused_search *search, uint32_t row)
 {
 	const struct ss_trace *trace = search->context->trace;
@@ -79,7 +80,7 @@ static void unused_claim_row(struct unused_search *search, uint32_t row)
 		search->row = row;
 }
 
-/* The pass in whose forward and backward the moment lies, or the number of passes. */
+/* The pass whose forward or backward contains the moment, or the number of passes: none. */
 static uint32_t gradient_pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
 {
 	uint32_t low = 0, high = gradients->pass_count;
@@ -94,6 +95,7 @@ static uint32_t gradient_pass_at(const struct ss_gradients *gradients, int64_t m
 	return gradients->pass_count;
 }
 
+/* Claims the searches, and checks whether each pass made a gradient for every parameter. */
 static bool unused_check_rows(struct unused_search *search, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = search->context->trace;
@@ -118,8 +120,8 @@ static bool unused_check_rows(struct unused_search *search, struct ss_arena *scr
 }
 
 /*
- * The map is the only all-reduce of integers in the hooks. Without sizes it is the last one: DDP
- * asks for it behind the last bucket.
+ * The map is the only all-reduce of integers in the hooks. If sizes are not recorded, it is the
+ * last one: DDP requests it after the last bucket.
  */
 static bool unused_is_map(const struct ss_gradients *gradients, uint32_t item)
 {
@@ -131,6 +133,7 @@ static bool unused_is_map(const struct ss_gradients *gradients, uint32_t item)
 	return pass->count > 1 && item + 1 == pass->first + pass->count;
 }
 
+/* Claims the all-reduces of the map, and reads the number of parameters from their size. */
 static void unused_claim_maps(struct unused_search *search)
 {
 	const struct ss_look *context = search->context;

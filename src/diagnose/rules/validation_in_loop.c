@@ -18,12 +18,12 @@
 #include "diagnose/evidence/wholes.h"
 
 /*
- * Products, convolutions and attention of a stretch without backward, as a share of those that
- * are trained in a step: less is no forward pass but a metric, or a norm of a matrix.
+ * Products, convolutions and attention in a stretch without backward, as a share of those that a
+ * step trains. With fewer it is no forward pass but a metric, or the norm of a matrix.
  */
 #define PASS_SHARE 0.5
 
-/* Functions around an operator that are looked at. */
+/* How many functions around an operator are checked. */
 #define AROUND_MAX 64
 
 /* A stretch of the main thread without training. */
@@ -64,7 +64,7 @@ static bool validation_is_named(const struct validation *v, uint32_t row)
 	uint8_t what = v->side_work[v->trace->slices.name[row]];
 	uint32_t end;
 
-	/* a function of several duties ("_maybe_log_save_evaluate") has those that do them in it */
+	/* a function with several duties ("_maybe_log_save_evaluate") calls one for each of them */
 	if (!ss_cpu_row_is_named(v->trace, row) || !(what & SS_SIDE_WORK_EVALUATES) ||
 	    (what & ~SS_SIDE_WORK_EVALUATES) || (ss_slice_flags(v->trace, row) & steps))
 		return false;
@@ -73,6 +73,7 @@ static bool validation_is_named(const struct validation *v, uint32_t row)
 	       ss_training_computes(v->training, row, end);
 }
 
+/* Claims functions called validate, evaluate or test that compute and train nothing. */
 static void validation_find_by_name(struct validation *v)
 {
 	const struct ss_slices *slices = &v->trace->slices;
@@ -106,7 +107,7 @@ static bool validation_is_heavy(struct validation *v, uint32_t row)
 	return v->heavy[name] == 1;
 }
 
-/* The outermost operator around. */
+/* The outermost operator around a row, or the row. */
 static uint32_t validation_top_operator(const struct validation *v, uint32_t row)
 {
 	for (uint32_t tries = 0; tries < AROUND_MAX && v->ops->owner[row] != SS_NO_ROW; tries++)
@@ -123,7 +124,7 @@ static bool validation_add_stretch(struct validation *v, const struct validation
 	return true;
 }
 
-/* Stretches of forward operators between rows of training. */
+/* Finds stretches of forward operators between rows of training; false: no memory. */
 static bool validation_find_stretches(struct validation *v)
 {
 	const struct ss_slices *slices = &v->trace->slices;
@@ -171,14 +172,14 @@ static bool validation_find_stretches(struct validation *v)
 	       validation_add_stretch(v, &stretch);
 }
 
-/* A whole forward pass at least, as large as half of what a step trains. */
+/* Whether the stretch has at least half as many heavy operators as a step trains. */
 static bool validation_is_pass(const struct validation *v, const struct validation_stretch *stretch)
 {
 	return v->trained &&
 	       (double)stretch->heavy * v->context->steps->count >= PASS_SHARE * (double)v->trained;
 }
 
-/* The outermost function around without training, or SS_NO_ROW. */
+/* The outermost enclosing function without training, or SS_NO_ROW. */
 static uint32_t validation_function_around(const struct validation *v, uint32_t row)
 {
 	const struct ss_slices *slices = &v->trace->slices;
@@ -196,7 +197,7 @@ static uint32_t validation_function_around(const struct validation *v, uint32_t 
 	return found;
 }
 
-/* model.eval() is called in it. */
+/* Whether the function calls model.eval(). */
 static bool validation_calls_eval(const struct validation *v, uint32_t function)
 {
 	const struct ss_slices *slices = &v->trace->slices;
@@ -213,6 +214,7 @@ static bool validation_calls_eval(const struct validation *v, uint32_t function)
 	return false;
 }
 
+/* Claims forward passes without backward that some steps have and others have not. */
 static bool validation_find_by_work(struct validation *v)
 {
 	const struct ss_slices *slices = &v->trace->slices;
@@ -299,7 +301,7 @@ static enum ss_status validation_find(struct validation *v, struct ss_arena *scr
 	    !ss_removed_ranges_init(&v->wholes, context, scratch))
 		return ss_fail_memory(err, "validation");
 	validation_find_by_name(v);
-	/* whether a forward without a name is trained is known by its backward only */
+	/* without a name, only links to backward show whether a forward pass is trained */
 	if (!v->is_named && v->training->has_links)
 		whole = validation_find_by_work(v);
 	if (!whole || v->sites.failed)
@@ -326,7 +328,7 @@ static enum ss_status validation_in_loop_look(struct ss_look *context, struct ss
 	return status;
 }
 
-/* Without a name it may be something else, such as samples that are drawn. */
+/* Without a name it may be something else, such as sampling. */
 static enum ss_status validation_in_loop_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding;

@@ -17,29 +17,29 @@
 #include "diagnose/rule.h"
 
 /*
- * Stopping and starting processes without frames. Measured on a busy machine, two small workers:
- * stopping 53 to 293 ms and starting 91 to 368 ms in 7 epochs that start them, 0.02 to 8.3 ms and
- * 0.9 to 9.3 ms in 7 that keep them, at most 10.3 ms together. Each may be reached by chance, so
- * both and their sum count.
+ * Least times for stopping and starting processes, if no frames are recorded. Measured on a busy
+ * machine with two small workers: 53 to 293 ms and 91 to 368 ms in 7 epochs that restart them; 0.02
+ * to 8.3 ms and 0.9 to 9.3 ms in 7 epochs that keep them, at most 10.3 ms together. Chance may
+ * reach either, so both and their sum count.
  */
 #define STOP_NS 2000000
 #define START_NS 5000000
 #define BOTH_NS 20000000
 
-/* Operators between two epochs draw a seed and an order; measured up to 0.1 ms. */
+/* Between two epochs operators draw a seed and an order; measured: up to 0.1 ms. */
 #define BETWEEN_NS 1000000
 
-/* What the first batch of an epoch takes when workers are kept: as the fastest of this file. */
+/* What the first batch of an epoch takes with persistent workers, at most. */
 #define READY_NS 200000
 
-/* A batch that was ready; also, how many batches new workers may keep waiting for. */
+/* A shorter __next__ had a batch ready; and for how many batches new workers may be slow. */
 #define SHORT_NS 1000000
 #define FIRST_MAX 16
 
-/* Frames around the start of a process that are looked at. */
+/* How many frames around the start of a process are checked. */
 #define AROUND_MAX 32
 
-/* A new start: the last batch of an epoch and the first of the next one. */
+/* A restart: the last batch of an epoch and the first of the next one. */
 struct loader_restart {
 	uint32_t last, first; /* rows of __next__; last may be SS_NO_ROW */
 	uint32_t iterator;    /* row of the frame that starts them, or SS_NO_ROW */
@@ -102,17 +102,18 @@ static void restart_add(struct restart_search *finder, struct loader_restart res
 		finder->items[finder->count++] = restart;
 }
 
-/* Without frames: the end of an epoch and the start of the next, with a pause between them. */
+/* Without frames: whether an epoch ends here and the next begins after a pause. */
 static bool restart_looks_like(const struct restart_search *finder, uint32_t last, uint32_t first)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 
-	/* what a model does between two batches is not seen without operators */
+	/* without operators the file does not show what the model does between two batches */
 	return last != SS_NO_ROW && finder->phases->has_ops && slices->dur_ns[last] >= STOP_NS &&
 	       slices->start_ns[first] - ss_slice_end(slices, last) >= START_NS &&
 	       slices->start_ns[first] - slices->start_ns[last] >= BOTH_NS;
 }
 
+/* Finds restarts of workers: by frames, or else by a pause between two calls of __next__. */
 static void restart_find_all(struct restart_search *finder)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
@@ -154,7 +155,7 @@ static void restart_find_all(struct restart_search *finder)
 	}
 }
 
-/* The shortest __next__: what taking a batch that is ready costs. */
+/* The shortest __next__: what it takes to get a batch that is ready. */
 static int64_t restart_ready_ns(const struct restart_search *finder)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
@@ -166,6 +167,7 @@ static int64_t restart_ready_ns(const struct restart_search *finder)
 	return ready_ns;
 }
 
+/* Claims a restart: from the last batch to the next one, and what the first batch waits. */
 static int64_t restart_claim(struct restart_search *finder, const struct loader_restart *restart,
 			     int64_t ready_ns)
 {
@@ -181,14 +183,14 @@ static int64_t restart_claim(struct restart_search *finder, const struct loader_
 	stretch.from_ns = stretch.to_ns;
 	stretch.to_ns = ss_slice_end(slices, restart->first);
 	stretch.keep_ns = ready_ns;
-	/* kept workers begin an epoch with an empty queue, too */
+	/* persistent workers also begin an epoch with an empty queue */
 	stretch.low_keep_ns = slices->dur_ns[restart->first];
 	return ss_ns_sum(gone_ns, ss_look_claim_time(finder->context, stretch));
 }
 
 /*
- * Every worker is slow with its first batch: the calls of __next__ behind the first one, until
- * a batch is ready. Where none ever is, the loader is slow by itself.
+ * Every worker is slow with its first batch: claims the calls of __next__ after the first one,
+ * until a batch is ready. If none ever is, the loader itself is slow.
  */
 static int64_t restart_claim_others(struct restart_search *finder,
 				    const struct loader_restart *restart, int64_t ready_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.c - graph and findings of a rank, and the findings of a snapshot, made by the thread that
- * loaded it.
+ * keep.c - makes the summary of a rank (graph and findings) and of a snapshot (findings), on the
+ * thread that loaded it.
  */
 #include "diagnose/keep.h"
 
@@ -31,7 +31,7 @@ static enum ss_status summary_begin(void **out, const struct ss_subject *subject
 		*out = kept;
 		return SS_OK;
 	}
-	ss_graph_release(&kept->whole); /* of a trace of decades, it can have begun a table */
+	ss_graph_release(&kept->whole); /* it may have failed halfway */
 	ss_memory_free(memory, kept, sizeof(*kept));
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept_fields.c - graph and findings of a rank as a part of a digest file.
+ * kept_fields.c - the summary of a rank (graph and findings) as part of a digest file.
  *
  * Writer and reader share the declaration. What follows from the rest is not in the file: starts as
  * far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who owns a task
@@ -52,7 +52,7 @@ static const struct ss_field task_fields[] = {
 	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
 	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
 	TASK(own_ns, SS_FIELD_I64, SS_AROUND(task_signs), .range = SS_RANGE_SPAN),
-	/* behind what its edges ask for: starts.h */
+	/* the delay after what its edges require: starts.h */
 	TASK(start_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 };
 
@@ -145,7 +145,7 @@ static const struct ss_field_list lists[] = {
 	LIST("parts", exam.parts, exam.part, 0, struct ss_found_part, part_fields, 1),
 };
 
-/* Words of the parts go behind the texts of the exam. */
+/* Words of the parts follow the texts of the findings. */
 static const size_t texts[] = { IN_KEPT(exam.texts), IN_KEPT(graph.names) };
 
 static const struct ss_fields layout = {
@@ -168,7 +168,7 @@ uint64_t ss_summary_layout(void)
 	return hash;
 }
 
-/* Lends all of it but the tasks: their starts are changed. */
+/* Borrows everything except the tasks, whose starts will change. */
 static bool summary_copy_graph(const struct ss_graph *whole, struct ss_graph *out)
 {
 	size_t bytes = whole->task_count * sizeof(*whole->tasks);
@@ -184,7 +184,7 @@ static bool summary_copy_graph(const struct ss_graph *whole, struct ss_graph *ou
 	return true;
 }
 
-/* Lends names, steps and collectives. */
+/* Unpacks tasks and edges; borrows names, steps and collectives. */
 static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph *out)
 {
 	if (!ss_packed_unpack(packed, out))
@@ -212,7 +212,7 @@ void ss_summary_write(const struct ss_kept_rank *kept, struct ss_text *out)
 		ss_fields_write(&layout, &wide, kept->memory, out);
 	else
 		ss_text_fail(out);
-	/* the rest is lent */
+	/* the rest is borrowed */
 	*graph = (struct ss_graph){ .memory = kept->memory,
 				    .tasks = graph->tasks,
 				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
@@ -223,9 +223,10 @@ void ss_summary_write(const struct ss_kept_rank *kept, struct ss_text *out)
 
 /* --- what the declaration cannot say --------------------------------------------------- */
 
-/* Durations of a path add up to less than this. */
+/* The durations of a path sum to less than this. */
 #define PATH_MAX_NS (INT64_C(1) << 61)
 
+/* Whether indexes are in range and ordered, and durations do not overflow. */
 static bool graph_is_sound(struct ss_graph *graph)
 {
 	uint32_t edges = 0;
@@ -258,6 +259,7 @@ static bool graph_is_sound(struct ss_graph *graph)
 	return true;
 }
 
+/* Whether claims and facts of the rules are consecutive, and claims shorten their tasks. */
 static bool findings_are_sound(const struct ss_rank_findings *exam, const struct ss_graph *graph)
 {
 	uint32_t claims = 0, facts = 0;

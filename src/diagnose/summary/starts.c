@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starts.c - visits the tasks of a graph, each behind all that it waits for.
+ * starts.c - visits the tasks of a graph, each after all that it waits for.
  */
 #include "diagnose/summary/starts.h"
 
 #include <string.h>
 
-/* Starts of a file, and lags, are not beyond this: sums of a few fit. */
+/* Starts and lags in a file are smaller than this, so sums of a few do not overflow. */
 #define START_MAX_NS (INT64_C(1) << 60)
 
 enum task_walk_state { STATE_NEW, STATE_OPEN, STATE_DONE };
@@ -15,8 +15,8 @@ struct task_walk {
 	const struct ss_graph *graph;
 	struct ss_memory *memory;
 	uint8_t *states;
-	uint32_t *next;  /* per open task: the edge that is looked at */
-	uint32_t *stack; /* open tasks, each waits for the next one */
+	uint32_t *next;  /* per open task: the current edge */
+	uint32_t *stack; /* open tasks, each of which waits for the next one */
 	uint32_t depth;
 };
 
@@ -59,7 +59,7 @@ static void task_walk_open(struct task_walk *walk, uint32_t task)
 	walk->stack[walk->depth++] = task;
 }
 
-/* The next task whose edges all lead from tasks that are done, or close a circle. */
+/* The next task whose edges all come from tasks that are done, or close a cycle. */
 static uint32_t task_walk_next_ready(struct task_walk *walk)
 {
 	for (;;) {
@@ -77,7 +77,7 @@ static uint32_t task_walk_next_ready(struct task_walk *walk)
 	}
 }
 
-/* When its edges let a task start; 0: nothing holds it. */
+/* The earliest start that its edges allow; 0: it has none. */
 static int64_t task_walk_bound_ns(const struct task_walk *walk, uint32_t task)
 {
 	const struct ss_task *tasks = walk->graph->tasks;
