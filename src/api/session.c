@@ -9,7 +9,7 @@
 #include "api/open_options.h"
 #include "api/session.h"
 #include "base/system/thread.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {

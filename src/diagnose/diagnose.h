@@ -11,10 +11,9 @@
 #define SS_DIAGNOSE_DIAGNOSE_H
 
 #include "diagnose/account.h"
-#include "diagnose/gpu_use.h"
-#include "diagnose/keep.h"
 #include "diagnose/known_replays.h"
-#include "diagnose/spread.h"
+#include "diagnose/rank_summary.h"
+#include "diagnose/recorded_steps.h"
 #include "load/doubts.h"
 #include "ranks/notes.h"
 

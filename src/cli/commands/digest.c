@@ -23,7 +23,7 @@
 #include "cli/digest/tally.h"
 #include "cli/output.h"
 #include "cli/stop.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 #include "load/digest_files.h"
 #include "load/files/find.h"
 

@@ -16,10 +16,8 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/inner.h"
-#include "diagnose/evidence/input_work.h"
-#include "diagnose/evidence/wholes.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/input_functions.h"
 #include "diagnose/rule.h"
 
 /*

@@ -12,7 +12,7 @@
 
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* In 5 ms eager mode launches a hundred kernels: slow launching never takes this long. */
 #define PAUSE_NS 5000000

@@ -10,7 +10,7 @@
 
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* Queued work hides shorter pauses, and every recording has them. */
 #define PAUSE_MIN_NS 20000

@@ -13,8 +13,8 @@
 #include "analyze/host/sync_ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/waits.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/results.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/result_waits.h"
 #include "trace/outward.h"
 
 /* Operators that wait, by a part of their name, and what to write instead. */

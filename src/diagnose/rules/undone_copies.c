@@ -13,7 +13,7 @@
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* Smaller tensors are a few numbers: only the call costs time. */
 #define ELEMENTS_MIN 1024

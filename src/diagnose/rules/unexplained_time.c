@@ -16,7 +16,7 @@
 #include "base/runs.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_time.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* In 5 ms eager mode launches a hundred kernels: such a stretch is a pause of the program. */
 #define PAUSE_NS 5000000

@@ -14,8 +14,8 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/wholes.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/removed_ranges.h"
 
 /*
  * Products, convolutions and attention in a stretch without backward, as a share of those that a

@@ -13,7 +13,7 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rule.h"
 
 /*

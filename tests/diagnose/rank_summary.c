@@ -7,7 +7,7 @@
 
 #include "analyze/facts.h"
 #include "base/text.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 #include "support/make/events.h"
 
 #define STEP NOTE("ProfilerStep#1", 1, 0, 100)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept_fields.c - the summary of a rank (graph and findings) as part of a digest file.
+ * rank_summary.c - makes the summary of a rank (graph and findings) and of a snapshot (findings),
+ * on the thread that loaded it, and writes that of a rank as part of a digest file.
  *
- * Writer and reader share the declaration. What follows from the rest is not in the file: starts as
- * far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who owns a task
- * (ss_rank_findings_reset()).
+ * Writer and reader of the digest share the declaration. What follows from the rest is not in the
+ * file: starts as far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who
+ * owns a task (ss_rank_findings_reset()).
  */
-#include "diagnose/summary/kept_fields.h"
+#include "diagnose/rank_summary.h"
 
 #include <string.h>
 
 #include "base/hash/hash.h"
 #include "base/text.h"
-#include "diagnose/keep.h"
 #include "diagnose/summary/starts.h"
+#include "trace/digest/fields.h"
+
+/* --- digest files --------------------------------------------------------------------- */
 
 /* A rank whose graph is not packed. */
 struct wide_rank {
@@ -157,7 +160,8 @@ static const struct ss_fields layout = {
 	.list_count = SS_COUNT(lists),
 };
 
-uint64_t ss_summary_layout(void)
+/* A different number if the declaration, or the list of rules, changes. */
+static uint64_t summary_layout(void)
 {
 	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &layout);
 
@@ -199,8 +203,10 @@ static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph
 	return true;
 }
 
-void ss_summary_write(const struct ss_kept_rank *kept, struct ss_text *out)
+/* If there is no memory, the text has failed. */
+static void summary_write(const void *summary, struct ss_text *out)
 {
+	const struct ss_kept_rank *kept = summary;
 	struct wide_rank wide = { .exam = kept->exam, .file_bytes = kept->file_bytes };
 	struct ss_graph *graph = &wide.graph;
 	bool is_whole = kept->whole.memory;
@@ -305,8 +311,9 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 	return SS_OK;
 }
 
-enum ss_status ss_summary_read(struct ss_kept_rank *kept, struct ss_fields_reader *reader,
-			       struct ss_error *err)
+/* Fills a summary that has nothing but its memory account; release it either way. */
+static enum ss_status summary_read_fields(struct ss_kept_rank *kept,
+					  struct ss_fields_reader *reader, struct ss_error *err)
 {
 	struct wide_rank wide = { .graph = { .memory = kept->memory },
 				  .exam = { .memory = kept->memory } };
@@ -323,3 +330,121 @@ enum ss_status ss_summary_read(struct ss_kept_rank *kept, struct ss_fields_reade
 	ss_graph_release(&wide.graph);
 	return status;
 }
+
+/* --- summaries ------------------------------------------------------------------------ */
+
+static void summary_release(void *kept)
+{
+	struct ss_kept_rank *own = kept;
+
+	ss_rank_findings_release(&own->exam);
+	ss_packed_release(&own->graph);
+	ss_graph_release(&own->whole);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
+				    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	enum ss_status status;
+
+	if (!kept)
+		return ss_fail_memory(err, "what was found on a rank");
+	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
+	status = ss_graph_make(&kept->whole, subject, memory, err);
+	if (status == SS_OK) {
+		*out = kept;
+		return SS_OK;
+	}
+	ss_graph_release(&kept->whole); /* it may have failed halfway */
+	ss_memory_free(memory, kept, sizeof(*kept));
+	return status;
+}
+
+static enum ss_status summary_finish_unpacked(void *kept, const struct ss_subject *subject,
+					      const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = kept;
+
+	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
+}
+
+static enum ss_status summary_finish(void *kept, const struct ss_subject *subject,
+				     const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = kept;
+
+	SS_TRY(summary_finish_unpacked(kept, subject, digest, err));
+	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
+	ss_graph_release(&own->whole);
+	return SS_OK;
+}
+
+static void snapshot_summary_release(void *kept)
+{
+	struct ss_snapshot_summary *own = kept;
+
+	ss_arena_release(&own->arena);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot_subject *subject,
+					    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_snapshot_summary *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	enum ss_status status;
+
+	if (!kept)
+		return ss_fail_memory(err, "what was found in a snapshot");
+	*kept = (struct ss_snapshot_summary){ .memory = memory };
+	ss_arena_init(&kept->arena, memory);
+	status = ss_snapshot_findings_make(&kept->exam, subject, &kept->arena, err);
+	if (status != SS_OK) {
+		snapshot_summary_release(kept);
+		return status;
+	}
+	for (uint32_t i = 0; i < kept->exam.count; i++)
+		kept->exam.items[i].device = NULL;
+	*out = kept;
+	return SS_OK;
+}
+
+static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
+				   struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	enum ss_status status;
+
+	if (!kept)
+		return ss_fail_memory(err, "what was found on a rank");
+	*kept = (struct ss_kept_rank){ .memory = memory };
+	status = summary_read_fields(kept, reader, err);
+	if (status == SS_OK)
+		*out = kept;
+	else
+		summary_release(kept);
+	return status;
+}
+
+const struct ss_job_keeper ss_diagnose_keeper = {
+	.begin = summary_begin,
+	.finish = summary_finish,
+	.facts = ss_rank_findings_facts,
+	.release = summary_release,
+	.make_memory = snapshot_summary_make,
+	.release_memory = snapshot_summary_release,
+	.layout = summary_layout,
+	.write = summary_write,
+	.read = summary_read,
+};
+
+const struct ss_job_keeper ss_digest_keeper = {
+	.begin = summary_begin,
+	.finish = summary_finish_unpacked,
+	.facts = ss_rank_findings_facts,
+	.release = summary_release,
+	.layout = summary_layout,
+	.write = summary_write,
+	.read = summary_read,
+};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inner.h - which functions the time of a range goes to, by the self time of Python frames.
+ * input_functions.h - the functions that take the time of preparing batches, and what they do.
  *
- * Time belongs to the innermost function of the program; time in libraries and built-in functions
- * belongs to the function that calls them (the heaviest of these is kept as its leaf). If the
- * range has no function of the program, time belongs to the innermost library function.
+ * By the self time of Python frames: time belongs to the innermost function of the program; time in
+ * libraries and built-in functions belongs to the function that calls them (the heaviest of these
+ * is kept as its leaf). If the range has no function of the program, time belongs to the innermost
+ * library function. The names of functions and leaves show what they do, and so what helps.
  */
-#ifndef SS_DIAGNOSE_EVIDENCE_INNER_H
-#define SS_DIAGNOSE_EVIDENCE_INNER_H
+#ifndef SS_DIAGNOSE_EVIDENCE_INPUT_FUNCTIONS_H
+#define SS_DIAGNOSE_EVIDENCE_INPUT_FUNCTIONS_H
 
 #include "diagnose/rule.h"
 
@@ -38,5 +39,14 @@ void ss_function_times_add(struct ss_function_times *inner, uint32_t row);
 
 /* Merges the parts of each function, the heaviest first. */
 void ss_function_times_sort(struct ss_function_times *inner);
+
+struct ss_input_kind {
+	const char *words; /* parts of names in lower case, separated by spaces */
+	const char *text;  /* "tokenizing" */
+	const char *fix;
+};
+
+/* By the function, then by what it calls; NULL: neither is known. `leaf` may be NULL. */
+const struct ss_input_kind *ss_input_kind_of(const char *function, const char *leaf);
 
 #endif

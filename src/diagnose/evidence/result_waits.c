@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results.c - finds the host sync that follows the launch of most of a step's device work.
+ * result_waits.c - finds the host sync that follows the launch of most of a step's device work.
  *
  * The length of a wait does not show which one it is: a host that launches slowly finds everything
  * done.
  */
-#include "diagnose/evidence/results.h"
+#include "diagnose/evidence/result_waits.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results.h - the host sync of each step that a server needs.
+ * result_waits.h - the host sync of each step that a server needs.
  *
  * If nothing is trained, the program has to see what a step computed (the next tokens) before it
  * can go on: one host sync per step stays, whatever is fixed.
  */
-#ifndef SS_DIAGNOSE_EVIDENCE_RESULTS_H
-#define SS_DIAGNOSE_EVIDENCE_RESULTS_H
+#ifndef SS_DIAGNOSE_EVIDENCE_RESULT_WAITS_H
+#define SS_DIAGNOSE_EVIDENCE_RESULT_WAITS_H
 
 #include "analyze/time/waits.h"
 #include "diagnose/rule.h"

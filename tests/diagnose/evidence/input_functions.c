@@ -2,7 +2,7 @@
 /*
  * What functions that make batches do, by their names.
  */
-#include "diagnose/evidence/input_work.h"
+#include "diagnose/evidence/input_functions.h"
 #include "support/support.h"
 
 static const struct {
