@@ -55,14 +55,14 @@ static bool file_is_chosen(const struct ss_job_file *file,
 static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			       const struct ss_job_file *file)
 {
-	struct ss_kept_rank *kept = file->kept;
+	struct ss_kept_rank *summary = file->kept;
 	const struct ss_digest *digest = &job->digests[file->rank_index];
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
-	uint32_t steps = kept->graph.step_count;
+	uint32_t steps = summary->graph.step_count;
 
-	diagnosis->graphs[diagnosis->rank_count] = kept->graph;
-	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
-	ss_rank_findings_reset(&kept->exam);
+	diagnosis->graphs[diagnosis->rank_count] = summary->graph;
+	diagnosis->exams[diagnosis->rank_count] = &summary->exam;
+	ss_rank_findings_reset(&summary->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
 	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
@@ -70,7 +70,7 @@ static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_j
 	if (steps > diagnosis->steps_most)
 		diagnosis->steps_most = steps;
 	diagnosis->rank_count++;
-	diagnosis->bytes += kept->file_bytes;
+	diagnosis->bytes += summary->file_bytes;
 	diagnosis->events += digest->events;
 	if (!diagnosis->device && *device)
 		diagnosis->device = device;
@@ -80,12 +80,12 @@ static enum ss_status diagnosis_add_ranks(struct ss_diagnosis *diagnosis, const 
 					  const struct ss_diagnose_options *options,
 					  struct ss_error *err)
 {
-	size_t room = (size_t)job->file_count + 1;
+	size_t capacity = (size_t)job->file_count + 1;
 
-	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, room);
-	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, room);
-	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
-	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);
+	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, capacity);
+	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, capacity);
+	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, capacity);
+	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, capacity);
 	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
@@ -252,12 +252,12 @@ static enum ss_status diagnosis_choose(struct ss_diagnosis *diagnosis,
 				       const struct ss_diagnose_options *options,
 				       struct ss_error *err)
 {
-	size_t room = (size_t)diagnosis->found_count + 1;
+	size_t capacity = (size_t)diagnosis->found_count + 1;
 	bool names = options->is_what_if && options->fixes, *keep;
 
 	diagnosis->is_what_if = options->is_what_if;
-	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, room);
-	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, room);
+	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, capacity);
+	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, capacity);
 	if (!keep || !diagnosis->chosen)
 		return ss_fail_memory(err, "the findings");
 	if (names)

@@ -36,7 +36,7 @@ const struct ss_view ss_findings_view = {
 };
 
 void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      char *out, size_t room)
+		      char *out, size_t capacity)
 {
 	uint32_t only = finding->rank_count == 1 ? finding->ranks[0] : SS_NO_ROW;
 
@@ -44,11 +44,12 @@ void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 	if (diagnosis->rank_count < 2)
 		return;
 	if (finding->rank_count == diagnosis->rank_count)
-		snprintf(out, room, "all ranks");
+		snprintf(out, capacity, "all ranks");
 	else if (only != SS_NO_ROW && diagnosis->ranks[only] >= 0)
-		snprintf(out, room, "rank %lld", (long long)diagnosis->ranks[only]);
+		snprintf(out, capacity, "rank %lld", (long long)diagnosis->ranks[only]);
 	else if (finding->rank_count)
-		snprintf(out, room, "%u of %u ranks", finding->rank_count, diagnosis->rank_count);
+		snprintf(out, capacity, "%u of %u ranks", finding->rank_count,
+			 diagnosis->rank_count);
 }
 
 /* The line that a snapshot shows, where the memory is allocated; else of the heaviest evidence. */

@@ -17,6 +17,6 @@ bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *a
 
 /* Which ranks have it: "all ranks", "rank 3", "5 of 8 ranks"; "" if the job has one rank. */
 void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      char *out, size_t room);
+		      char *out, size_t capacity);
 
 #endif

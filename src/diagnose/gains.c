@@ -568,15 +568,15 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 					 .low_now_ns = diagnosis->step_ns,
 					 .high_now_ns = diagnosis->step_ns };
 	struct ss_arena *arena = &diagnosis->chosen_arena;
-	size_t room = (size_t)diagnosis->chosen_count + 1;
-	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	size_t capacity = (size_t)diagnosis->chosen_count + 1;
+	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
 
-	ordering.candidates = SS_ARENA_NEW(arena, struct fix_candidate, room);
-	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	ordering.candidates = SS_ARENA_NEW(arena, struct fix_candidate, capacity);
+	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
 	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
 	    !ordering.high || !ordering.last || !diagnosis->findings)
 		return ss_fail_memory(err, "the findings");

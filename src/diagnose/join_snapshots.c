@@ -91,7 +91,7 @@ static const char *path_file_name(const char *path)
 
 /* "rank1.pickle, GPU 3: "; leaves out what the job has only one of. */
 static void joining_format_source(const struct snapshot_joining *joining,
-				  const struct ss_memory_finding *found, char *out, size_t room)
+				  const struct ss_memory_finding *found, char *out, size_t capacity)
 {
 	bool files = joining->job->snapshot_count > 1, devices = joining->devices > 1;
 	char device[32] = "";
@@ -101,7 +101,7 @@ static void joining_format_source(const struct snapshot_joining *joining,
 			 (int)found->device_number);
 	out[0] = '\0';
 	if (files || devices)
-		snprintf(out, room,
+		snprintf(out, capacity,
 			 "%.200s%s: ", files ? path_file_name(joining->snapshot->path) : "",
 			 device);
 }

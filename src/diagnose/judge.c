@@ -257,12 +257,12 @@ void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding
 }
 
 /* Three digits; all times of a finding have one unit. */
-static int format_time(int64_t ns, bool in_seconds, char *out, size_t room)
+static int format_time(int64_t ns, bool in_seconds, char *out, size_t capacity)
 {
 	double value = (double)ns / (in_seconds ? 1e9 : 1e6);
 	int small = in_seconds && value < 0.9995 ? value < 0.0995 ? 4 : 3 : 2;
 
-	return snprintf(out, room, "%.*f %s",
+	return snprintf(out, capacity, "%.*f %s",
 			value >= 99.95   ? 0
 			: value >= 9.995 ? 1
 					 : small,
@@ -270,7 +270,7 @@ static int format_time(int64_t ns, bool in_seconds, char *out, size_t room)
 }
 
 /* A count for people: one decimal below ten, and "1,601". */
-static int format_count(double count, char *out, size_t room)
+static int format_count(double count, char *out, size_t capacity)
 {
 	char digits[32];
 	int length, added = 0;
@@ -278,8 +278,8 @@ static int format_count(double count, char *out, size_t room)
 	length = snprintf(digits, sizeof(digits), "%.*f",
 			  count >= 9.95 || count == (double)(int64_t)count ? 0 : 1, count);
 	if (count < 1000 || length >= (int)sizeof(digits))
-		return snprintf(out, room, "%s", digits);
-	for (int i = 0; i < length && (size_t)added + 2 < room; i++) {
+		return snprintf(out, capacity, "%s", digits);
+	for (int i = 0; i < length && (size_t)added + 2 < capacity; i++) {
 		if (i && (length - i) % 3 == 0)
 			out[added++] = ',';
 		out[added++] = digits[i];
@@ -290,22 +290,22 @@ static int format_count(double count, char *out, size_t room)
 
 /* Writes the next figure of a sentence; returns its length, or -1 if `*at` is plain text. */
 static int evidence_expand_figure(const struct ss_evidence *evidence, bool in_seconds,
-				  const char **at, char *out, size_t room)
+				  const char **at, char *out, size_t capacity)
 {
 	double count = evidence->count;
 	const char *one, *many, *end;
 
 	if (strncmp(*at, "{time}", 6) == 0) {
 		*at += 6;
-		return format_time(evidence->weight_ns, in_seconds, out, room);
+		return format_time(evidence->weight_ns, in_seconds, out, capacity);
 	}
 	if (strncmp(*at, "{count} times", 13) == 0 && count == 1) {
 		*at += 13;
-		return snprintf(out, room, "once");
+		return snprintf(out, capacity, "once");
 	}
 	if (strncmp(*at, "{count}", 7) == 0) {
 		*at += 7;
-		return format_count(count, out, room);
+		return format_count(count, out, capacity);
 	}
 	if (strncmp(*at, "{?", 2) != 0)
 		return -1;
@@ -315,26 +315,26 @@ static int evidence_expand_figure(const struct ss_evidence *evidence, bool in_se
 	if (*many != '|' || *end != '}')
 		return -1;
 	*at = end + 1;
-	return count == 1 ? snprintf(out, room, "%.*s", (int)(many - one), one)
-			  : snprintf(out, room, "%.*s", (int)(end - many - 1), many + 1);
+	return count == 1 ? snprintf(out, capacity, "%.*s", (int)(many - one), one)
+			  : snprintf(out, capacity, "%.*s", (int)(end - many - 1), many + 1);
 }
 
 /* Replaces "{time}", "{count}" and "{?one|many}" by text. */
 static void evidence_expand(const struct ss_evidence *evidence, bool in_seconds, char *out,
-			    size_t room)
+			    size_t capacity)
 {
 	const char *at = evidence->form;
 	size_t length = 0;
 
-	while (*at && length + 1 < room) {
+	while (*at && length + 1 < capacity) {
 		int added = evidence_expand_figure(evidence, in_seconds, &at, out + length,
-						   room - length);
+						   capacity - length);
 
 		if (added < 0) {
 			added = 1;
 			out[length] = *at++;
 		}
-		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
+		length += added > 0 && (size_t)added < capacity - length ? (size_t)added : 0;
 	}
 	out[length] = '\0';
 }

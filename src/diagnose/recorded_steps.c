@@ -82,7 +82,7 @@ void ss_gpu_use_measure(struct ss_gpu_use *out, const struct ss_job *job, const 
 /* Fewer steps have no spread. */
 #define STEPS_MIN 3
 
-/* `values` has room for one of each step. */
+/* `values` holds one value per step. */
 static int64_t step_median_part(const struct ss_step_means *steps, int part, int64_t *values)
 {
 	for (uint32_t i = 0; i < steps->count; i++)

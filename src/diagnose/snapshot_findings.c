@@ -18,10 +18,10 @@
 
 static const char *memory_context_copy(struct ss_rule_memory_context *context, const char *text)
 {
-	const char *kept = ss_arena_copy(context->arena, text, strlen(text));
+	const char *copy = ss_arena_copy(context->arena, text, strlen(text));
 
-	context->failed = context->failed || !kept;
-	return kept ? kept : "";
+	context->failed = context->failed || !copy;
+	return copy ? copy : "";
 }
 
 void ss_rule_memory_report(struct ss_rule_memory_context *context, enum ss_rule_memory_level level,
@@ -153,13 +153,13 @@ static void memory_context_find_size(struct ss_rule_memory_context *context)
 }
 
 static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *context,
-					       struct ss_snapshot_findings *exam,
+					       struct ss_snapshot_findings *findings,
 					       struct ss_error *err)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
 		if (!ss_rules[i]->look_memory)
 			continue;
-		context->finding = &exam->items[exam->count];
+		context->finding = &findings->items[findings->count];
 		context->is_found = false;
 		*context->finding =
 			(struct ss_memory_finding){ .rule = ss_rules[i],
@@ -168,7 +168,7 @@ static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *co
 						    .fix = ss_rules[i]->fix,
 						    .confidence = SS_CONFIDENCE_LOW };
 		SS_TRY(ss_rules[i]->look_memory(context, err));
-		exam->count += context->is_found;
+		findings->count += context->is_found;
 	}
 	return context->failed ? ss_fail_memory(err, "what was found in a snapshot") : SS_OK;
 }
@@ -196,7 +196,7 @@ static bool device_is_examined(const struct ss_device_memory *device)
 }
 
 /* Capacity for a finding of each rule on each device, and for one in the making. */
-static bool memory_findings_reserve(struct ss_snapshot_findings *exam,
+static bool memory_findings_reserve(struct ss_snapshot_findings *findings,
 				    const struct ss_history *history, struct ss_arena *arena)
 {
 	size_t rules = 0;
@@ -204,9 +204,10 @@ static bool memory_findings_reserve(struct ss_snapshot_findings *exam,
 	for (size_t i = 0; i < ss_rule_count; i++)
 		rules += ss_rules[i]->look_memory != NULL;
 	for (uint32_t i = 0; i < history->device_count; i++)
-		exam->device_count += device_is_examined(&history->devices[i]);
-	exam->items = SS_ARENA_NEW(arena, struct ss_memory_finding, rules * exam->device_count + 1);
-	return exam->items != NULL;
+		findings->device_count += device_is_examined(&history->devices[i]);
+	findings->items = SS_ARENA_NEW(arena, struct ss_memory_finding,
+				       rules * findings->device_count + 1);
+	return findings->items != NULL;
 }
 
 enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
@@ -221,16 +222,16 @@ enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
 	if (!memory_findings_reserve(out, history, arena))
 		return ss_fail_memory(err, "what was found in a snapshot");
 	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++) {
-		struct ss_retained kept;
+		struct ss_retained retained;
 
 		context.device = &history->devices[i];
 		if (!device_is_examined(context.device))
 			continue;
-		SS_TRY(ss_retained_init(&kept, subject, context.device, err));
-		context.kept = &kept;
+		SS_TRY(ss_retained_init(&retained, subject, context.device, err));
+		context.retained = &retained;
 		memory_context_find_size(&context);
 		status = memory_context_run_rules(&context, out, err);
-		ss_retained_release(&kept);
+		ss_retained_release(&retained);
 	}
 	if (status == SS_OK && out->count)
 		qsort(out->items, out->count, sizeof(*out->items), memory_finding_compare);

@@ -46,7 +46,7 @@ struct ss_memory_finding {
 struct ss_rule_memory_context {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	const struct ss_retained *kept; /* steps, and what stays */
+	const struct ss_retained *retained; /* steps, and what stays */
 	/*
 	 * The memory of the device, from the trace of the same run. Without one, if an allocation
 	 * failed: what this process could have had then, which is less (`size_is_least`).

@@ -222,7 +222,7 @@ static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row
 static void thrash_count_steps(struct segment_thrash *thrash)
 {
 	const struct ss_device_memory *device = thrash->context->device;
-	const struct ss_training_steps *rounds = &thrash->context->kept->rounds;
+	const struct ss_training_steps *rounds = &thrash->context->retained->rounds;
 	uint32_t step = 0, given = UINT32_MAX, made = UINT32_MAX;
 
 	for (uint32_t row = device->first; row < device->first + device->count;) {
@@ -311,7 +311,7 @@ static void thrash_report(struct segment_thrash *thrash)
 				    "segments were released to the GPU in %" PRIu32 " of %" PRIu32
 				    " steps (%" PRIu64
 				    ", %s) and allocated again: each time the GPU waits",
-				    thrash->steps, context->kept->rounds.count, thrash->count,
+				    thrash->steps, context->retained->rounds.count, thrash->count,
 				    ss_rule_memory_format_bytes(context, thrash->bytes));
 	thrash_report_releasers(thrash);
 	thrash_choose_fix(thrash);
@@ -327,10 +327,10 @@ static enum ss_status allocator_thrash_look_memory(struct ss_rule_memory_context
 {
 	struct segment_thrash thrash = { .context = context,
 					 .snapshot = context->subject->snapshot };
-	struct ss_memory *memory = context->kept->memory;
+	struct ss_memory *memory = context->retained->memory;
 	size_t stacks = (size_t)thrash.snapshot->stacks.count + 1;
 
-	if (!context->kept->rounds.has_steps)
+	if (!context->retained->rounds.has_steps)
 		return SS_OK;
 	thrash.empties = ss_memory_resize(memory, NULL, 0, stacks);
 	if (!thrash.empties)

@@ -201,15 +201,15 @@ static enum ss_status memory_leak_look(struct ss_look *context, struct ss_error 
 #define LEAK_LINES 4
 
 /* What leaking lines keep in total, and for how many steps in a row. */
-static int64_t leak_sum_lines(const struct ss_retained *kept, uint32_t *steps)
+static int64_t leak_sum_lines(const struct ss_retained *retained, uint32_t *steps)
 {
 	int64_t bytes = 0;
 
 	*steps = 0;
-	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps; i++) {
-		bytes = ss_bytes_add(bytes, kept->lines[i].bytes);
-		if (kept->lines[i].leak_steps > *steps)
-			*steps = kept->lines[i].leak_steps;
+	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps; i++) {
+		bytes = ss_bytes_add(bytes, retained->lines[i].bytes);
+		if (retained->lines[i].leak_steps > *steps)
+			*steps = retained->lines[i].leak_steps;
 	}
 	return bytes;
 }
@@ -218,23 +218,25 @@ static int64_t leak_sum_lines(const struct ss_retained *kept, uint32_t *steps)
 static enum ss_status memory_leak_look_memory(struct ss_rule_memory_context *context,
 					      struct ss_error *err)
 {
-	const struct ss_retained *kept = context->kept;
+	const struct ss_retained *retained = context->retained;
 	const struct ss_strings *texts = &context->subject->spots->texts;
 	bool trained = ss_stack_places_has(context->subject->spots, SS_STACK_BACKWARD);
 	uint32_t steps;
 
 	(void)err;
-	if (!kept->leak_step_bytes ||
-	    kept->leak_step_bytes < context->device->peak_active_bytes / LEAK_SHARE)
+	if (!retained->leak_step_bytes ||
+	    retained->leak_step_bytes < context->device->peak_active_bytes / LEAK_SHARE)
 		return SS_OK;
 	ss_rule_memory_report(context, trained ? SS_RULE_MEMORY_WARNING : SS_RULE_MEMORY_INFO,
-			      kept->leak_step_bytes);
-	context->finding->weight_bytes = leak_sum_lines(kept, &steps);
+			      retained->leak_step_bytes);
+	context->finding->weight_bytes = leak_sum_lines(retained, &steps);
 	ss_rule_memory_add_evidence(context, NULL,
 				    "%" PRIu32 " steps in a row kept memory, %s per step", steps,
-				    ss_rule_memory_format_bytes(context, kept->leak_step_bytes));
-	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps && i < LEAK_LINES; i++) {
-		const struct ss_retained_line *line = &kept->lines[i];
+				    ss_rule_memory_format_bytes(context,
+								retained->leak_step_bytes));
+	for (uint32_t i = 0; i < retained->count && retained->lines[i].leak_steps && i < LEAK_LINES;
+	     i++) {
+		const struct ss_retained_line *line = &retained->lines[i];
 		const char *where = line->line ? ss_strings_text(texts, line->line) : NULL;
 
 		ss_rule_memory_add_evidence(context, where, "%s per step %s and never freed",
@@ -243,14 +245,14 @@ static enum ss_status memory_leak_look_memory(struct ss_rule_memory_context *con
 					    where ? "is allocated"
 						  : "without a known stack is allocated");
 	}
-	if (kept->lines[0].line)
+	if (retained->lines[0].line)
 		ss_rule_memory_set_fix(
 			context,
 			"# allocated at %s,\n"
 			"# and still referenced after the step; e.g.\n"
 			"losses.append(loss.item())    # or loss.detach()\n"
 			"# look for lists, attributes and hooks that keep a tensor of every step",
-			ss_strings_text(texts, kept->lines[0].line));
+			ss_strings_text(texts, retained->lines[0].line));
 	ss_rule_memory_set_confidence(context,
 				      trained && steps > 2 ? SS_CONFIDENCE_HIGH
 							   : SS_CONFIDENCE_MEDIUM,

@@ -111,8 +111,8 @@ static const char *oom_fix_for_fragments(const struct ss_out_of_memory *shortage
 static void oom_choose_fix(struct ss_rule_memory_context *context,
 			   const struct ss_out_of_memory *shortage)
 {
-	const struct ss_retained *kept = context->kept;
-	bool has_line = kept->count && kept->lines[0].leak_steps && kept->lines[0].line;
+	const struct ss_retained *retained = context->retained;
+	bool has_line = retained->count && retained->lines[0].leak_steps && retained->lines[0].line;
 
 	switch (shortage->cause) {
 	case SS_OOM_FRAGMENTS:
@@ -124,7 +124,7 @@ static void oom_choose_fix(struct ss_rule_memory_context *context,
 				       ss_rule_memory_format_bytes(context, shortage->leaked_bytes),
 				       has_line ? ": most of it is allocated at " : "",
 				       has_line ? ss_strings_text(&context->subject->spots->texts,
-								  kept->lines[0].line)
+								  retained->lines[0].line)
 						: "");
 		break;
 	case SS_OOM_TOO_MUCH:

@@ -177,7 +177,7 @@ static bool oversubscription_report_ops(struct oversubscription *over, struct ss
 		fact->weight_ns = ss_ns_sum(fact->weight_ns, group->excess_ns);
 		fact->count += group->slow;
 	}
-	for (int told = 0; told < 3; told++) {
+	for (int reported = 0; reported < 3; reported++) {
 		best = 0;
 		for (uint32_t i = 1; i < names; i++)
 			if (facts[i].weight_ns > facts[best].weight_ns)
@@ -221,7 +221,7 @@ static enum ss_status oversubscribed_cores_look(struct ss_look *context, struct 
 {
 	struct oversubscription over = { .context = context };
 	struct ss_arena scratch;
-	bool told;
+	bool reported;
 
 	if (!context->steps->count || context->digest->device >= 0)
 		return SS_OK;
@@ -232,9 +232,9 @@ static enum ss_status oversubscribed_cores_look(struct ss_look *context, struct 
 	oversubscription_claim(&over);
 	oversubscription_add_figures(&over);
 	ss_arena_init(&scratch, context->memory);
-	told = oversubscription_report(&over, &scratch);
+	reported = oversubscription_report(&over, &scratch);
 	ss_arena_release(&scratch);
-	return told ? SS_OK : ss_fail_memory(err, "runs of operators");
+	return reported ? SS_OK : ss_fail_memory(err, "runs of operators");
 }
 
 /* The ranks of a job share hosts, so all of them together decide. */

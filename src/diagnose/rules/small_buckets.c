@@ -269,13 +269,14 @@ static int sample_compare_ns(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median time of some samples; `room` has a place for each. */
-static double sample_median_ns(const struct bucket_sample *samples, uint32_t count, int64_t *room)
+/* The median time of some samples; `scratch` has a place for each. */
+static double sample_median_ns(const struct bucket_sample *samples, uint32_t count,
+			       int64_t *scratch)
 {
 	for (uint32_t i = 0; i < count; i++)
-		room[i] = samples[i].own_ns;
-	qsort(room, count, sizeof(*room), sample_compare_ns);
-	return (double)room[count / 2];
+		scratch[i] = samples[i].own_ns;
+	qsort(scratch, count, sizeof(*scratch), sample_compare_ns);
+	return (double)scratch[count / 2];
 }
 
 /* Adds the marked transfers of a rank, with the sizes of their collectives. False: no memory. */
@@ -320,19 +321,19 @@ static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 	uint32_t third = fit->count / 3;
 	const struct bucket_sample *small = fit->samples,
 				   *large = fit->samples + fit->count - third;
-	int64_t *room = SS_ARENA_NEW(arena, int64_t, (size_t)third + 1);
+	int64_t *scratch = SS_ARENA_NEW(arena, int64_t, (size_t)third + 1);
 	double bytes;
 
 	fit->ns_per_byte = -1;
-	if (!room)
+	if (!scratch)
 		return false;
 	qsort(fit->samples, fit->count, sizeof(*fit->samples), sample_compare_bytes);
 	if (!third || small[0].bytes <= 0 ||
 	    large[third / 2].bytes < SPREAD * small[third / 2].bytes)
 		return true;
 	bytes = (double)(large[third / 2].bytes - small[third / 2].bytes);
-	fit->ns_per_byte = (sample_median_ns(large, third, room) -
-			    sample_median_ns(small, third, room)) /
+	fit->ns_per_byte = (sample_median_ns(large, third, scratch) -
+			    sample_median_ns(small, third, scratch)) /
 			   bytes;
 	if (fit->ns_per_byte < 0)
 		fit->ns_per_byte = 0;

@@ -433,27 +433,28 @@ static bool straggler_is_late_rank(const struct ss_straggler *item)
 }
 
 /* "1, 2 and 5": the worst first, at most LISTED of them. */
-static void straggler_list_ranks(const struct straggler_judging *stragglers, char *out, size_t room)
+static void straggler_list_ranks(const struct straggler_judging *stragglers, char *out,
+				 size_t capacity)
 {
-	uint32_t count = 0, told = 0;
+	uint32_t count = 0, reported = 0;
 	size_t length = 0;
 
 	for (uint32_t i = 0; i < stragglers->verdict.count; i++)
 		count += straggler_is_late_rank(&stragglers->verdict.items[i]);
-	for (uint32_t i = 0; i < stragglers->verdict.count && told < LISTED; i++) {
+	for (uint32_t i = 0; i < stragglers->verdict.count && reported < LISTED; i++) {
 		const struct ss_straggler *item = &stragglers->verdict.items[i];
 
 		if (!straggler_is_late_rank(item))
 			continue;
-		length += (size_t)snprintf(out + length, room - length, "%s%lld",
-					   !told               ? ""
-					   : told + 1 == count ? " and "
-							       : ", ",
+		length += (size_t)snprintf(out + length, capacity - length, "%s%lld",
+					   !reported               ? ""
+					   : reported + 1 == count ? " and "
+								   : ", ",
 					   straggler_rank_number(stragglers, item->rank));
-		told++;
+		reported++;
 	}
-	if (count > told)
-		snprintf(out + length, room - length, " and %u more", count - told);
+	if (count > reported)
+		snprintf(out + length, capacity - length, " and %u more", count - reported);
 }
 
 /* One finding for all late ranks: if only one is fixed, all wait for the next one. */

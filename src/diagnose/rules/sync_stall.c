@@ -432,7 +432,7 @@ static void syncs_report(struct host_syncs *syncs)
 {
 	const struct ss_trace *trace = syncs->context->trace;
 	const char *fix = NULL;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 
 	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), sync_compare_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
@@ -444,9 +444,9 @@ static void syncs_report(struct host_syncs *syncs)
 							   trace->slices.name[tally->op]);
 		struct ss_fact fact = { tally->idle_ns, (double)tally->count, tally->row };
 
-		if (!tally->count || (told && !tally->idle_ns))
+		if (!tally->count || (reported && !tally->idle_ns))
 			continue;
-		if (!told++)
+		if (!reported++)
 			fix = sync_upload_kind(syncs, tally->row) ? upload_fix
 								  : sync_fix_for_operator(op);
 		if (tally->op == SS_NO_ROW)
@@ -462,7 +462,7 @@ static void syncs_report(struct host_syncs *syncs)
 	}
 	if (fix)
 		ss_look_fix(syncs->context, fix);
-	if (!told)
+	if (!reported)
 		return;
 	ss_look_confidence(syncs->context,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,

@@ -25,14 +25,14 @@ struct wide_rank {
 	uint64_t file_bytes;
 };
 
-#define IN_KEPT(member) offsetof(struct wide_rank, member)
-#define KEPT(member, ...) SS_FIELD(struct wide_rank, member, __VA_ARGS__)
+#define IN_SUMMARY(member) offsetof(struct wide_rank, member)
+#define SUMMARY(member, ...) SS_FIELD(struct wide_rank, member, __VA_ARGS__)
 
-static const struct ss_field kept_fields[] = {
-	KEPT(file_bytes, SS_FIELD_U64),
-	KEPT(graph.main, SS_FIELD_U32),
+static const struct ss_field summary_fields[] = {
+	SUMMARY(file_bytes, SS_FIELD_U64),
+	SUMMARY(graph.main, SS_FIELD_U32),
 	SS_FIELD_ARRAY(struct wide_rank, graph.edges_of, SS_EDGE_KINDS, SS_FIELD_U32),
-	KEPT(exam.step_count, SS_FIELD_U32),
+	SUMMARY(exam.step_count, SS_FIELD_U32),
 };
 
 #define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
@@ -49,9 +49,9 @@ static const struct ss_field task_fields[] = {
 	TASK(kind, SS_FIELD_U8, .limit = SS_TASK_KINDS),
 	TASK(phase, SS_FIELD_U8, .limit = SS_PHASE_COUNT),
 	TASK(step, SS_FIELD_U16, SS_BEFORE(struct ss_task, step),
-	     .below = IN_KEPT(graph.step_count), .or_none = true),
+	     .below = IN_SUMMARY(graph.step_count), .or_none = true),
 	TASK(track, SS_FIELD_U32, SS_BEFORE(struct ss_task, track)),
-	TASK(name, SS_FIELD_U32, .below = IN_KEPT(graph.names.count)),
+	TASK(name, SS_FIELD_U32, .below = IN_SUMMARY(graph.names.count)),
 	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
 	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
 	TASK(own_ns, SS_FIELD_I64, SS_AROUND(task_signs), .range = SS_RANGE_SPAN),
@@ -63,7 +63,7 @@ static const struct ss_field edge_fields[] = {
 	SS_FIELD(struct ss_edge, kind, SS_FIELD_U8, .limit = SS_EDGE_KINDS),
 	SS_FIELD(struct ss_edge, from_start, SS_FIELD_BOOL),
 	SS_FIELD(struct ss_edge, from, SS_FIELD_U32, SS_ALIKE(struct ss_edge, kind),
-		 .below = IN_KEPT(graph.task_count)),
+		 .below = IN_SUMMARY(graph.task_count)),
 	SS_FIELD(struct ss_edge, lag_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 };
 
@@ -77,7 +77,7 @@ static const struct ss_field step_fields[] = {
 static const struct ss_field comm_fields[] = {
 	SS_FIELD(struct ss_graph_comm, row, SS_FIELD_U32, SS_BEFORE(struct ss_graph_comm, row)),
 	SS_FIELD(struct ss_graph_comm, task, SS_FIELD_U32, SS_BEFORE(struct ss_graph_comm, task),
-		 .below = IN_KEPT(graph.task_count)),
+		 .below = IN_SUMMARY(graph.task_count)),
 };
 
 #define CLAIM(member, ...) SS_FIELD(struct ss_claim, member, __VA_ARGS__)
@@ -90,7 +90,7 @@ static const struct ss_field_sign claim_signs[] = {
 
 static const struct ss_field claim_fields[] = {
 	CLAIM(task, SS_FIELD_U32, SS_BEFORE(struct ss_claim, task),
-	      .below = IN_KEPT(graph.task_count)),
+	      .below = IN_SUMMARY(graph.task_count)),
 	CLAIM(releases, SS_FIELD_BOOL),
 	CLAIM(unlocks, SS_FIELD_BOOL),
 	CLAIM(merges, SS_FIELD_BOOL),
@@ -105,8 +105,8 @@ static const struct ss_field claim_fields[] = {
 };
 
 static const struct ss_field fact_fields[] = {
-	SS_FIELD(struct ss_found_fact, text, SS_FIELD_U32, .below = IN_KEPT(exam.texts.count)),
-	SS_FIELD(struct ss_found_fact, line, SS_FIELD_U32, .below = IN_KEPT(exam.texts.count)),
+	SS_FIELD(struct ss_found_fact, text, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	SS_FIELD(struct ss_found_fact, line, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
 	SS_FIELD(struct ss_found_fact, weight_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
 	SS_FIELD(struct ss_found_fact, count, SS_FIELD_F64),
 };
@@ -120,40 +120,40 @@ static const struct ss_field part_fields[] = {
 	PART(fact_to, SS_FIELD_U32),
 	PART(is_sure, SS_FIELD_BOOL),
 	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
-	PART(reason, SS_FIELD_U32, .below = IN_KEPT(exam.texts.count)),
+	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
 	PART(fix, SS_FIELD_WORD),
 	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_RULE_FIGURES, SS_FIELD_F64),
 };
 
 /* A list `items_` of `one`, counted in one_count. */
-#define LIST(list, items_, one, room, type, list_fields, more)                         \
-	{                                                                              \
-		.name = list, .items = IN_KEPT(items_), .count = IN_KEPT(one##_count), \
-		.capacity = room, .item_bytes = sizeof(type), .fields = list_fields,   \
-		.field_count = SS_COUNT(list_fields), .spare = more                    \
+#define LIST(list, items_, one, capacity_at, type, list_fields, more)                        \
+	{                                                                                    \
+		.name = list, .items = IN_SUMMARY(items_), .count = IN_SUMMARY(one##_count), \
+		.capacity = capacity_at, .item_bytes = sizeof(type), .fields = list_fields,  \
+		.field_count = SS_COUNT(list_fields), .spare = more                          \
 	}
 
 static const struct ss_field_list lists[] = {
 	LIST("graph-steps", graph.steps, graph.step, 0, struct ss_graph_step, step_fields, 0),
-	LIST("tasks", graph.tasks, graph.task, IN_KEPT(graph.task_capacity), struct ss_task,
+	LIST("tasks", graph.tasks, graph.task, IN_SUMMARY(graph.task_capacity), struct ss_task,
 	     task_fields, 1),
-	LIST("edges", graph.edges, graph.edge, IN_KEPT(graph.edge_capacity), struct ss_edge,
+	LIST("edges", graph.edges, graph.edge, IN_SUMMARY(graph.edge_capacity), struct ss_edge,
 	     edge_fields, 0),
-	LIST("comms", graph.comms, graph.comm, IN_KEPT(graph.comm_capacity), struct ss_graph_comm,
-	     comm_fields, 0),
-	LIST("claims", exam.claims, exam.claim, IN_KEPT(exam.claim_capacity), struct ss_claim,
+	LIST("comms", graph.comms, graph.comm, IN_SUMMARY(graph.comm_capacity),
+	     struct ss_graph_comm, comm_fields, 0),
+	LIST("claims", exam.claims, exam.claim, IN_SUMMARY(exam.claim_capacity), struct ss_claim,
 	     claim_fields, 0),
-	LIST("facts", exam.facts, exam.fact, IN_KEPT(exam.fact_capacity), struct ss_found_fact,
+	LIST("facts", exam.facts, exam.fact, IN_SUMMARY(exam.fact_capacity), struct ss_found_fact,
 	     fact_fields, 0),
 	LIST("parts", exam.parts, exam.part, 0, struct ss_found_part, part_fields, 1),
 };
 
 /* Words of the parts follow the texts of the findings. */
-static const size_t texts[] = { IN_KEPT(exam.texts), IN_KEPT(graph.names) };
+static const size_t texts[] = { IN_SUMMARY(exam.texts), IN_SUMMARY(graph.names) };
 
 static const struct ss_fields layout = {
-	.fields = kept_fields,
-	.field_count = SS_COUNT(kept_fields),
+	.fields = summary_fields,
+	.field_count = SS_COUNT(summary_fields),
 	.texts = texts,
 	.text_count = SS_COUNT(texts),
 	.lists = lists,
@@ -206,20 +206,20 @@ static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph
 /* If there is no memory, the text has failed. */
 static void summary_write(const void *summary, struct ss_text *out)
 {
-	const struct ss_kept_rank *kept = summary;
-	struct wide_rank wide = { .exam = kept->exam, .file_bytes = kept->file_bytes };
+	const struct ss_kept_rank *own = summary;
+	struct wide_rank wide = { .exam = own->exam, .file_bytes = own->file_bytes };
 	struct ss_graph *graph = &wide.graph;
-	bool is_whole = kept->whole.memory;
+	bool is_whole = own->whole.memory;
 
-	*graph = (struct ss_graph){ .memory = kept->memory };
-	if ((is_whole ? summary_copy_graph(&kept->whole, graph)
-		      : summary_unpack_graph(&kept->graph, graph)) &&
+	*graph = (struct ss_graph){ .memory = own->memory };
+	if ((is_whole ? summary_copy_graph(&own->whole, graph)
+		      : summary_unpack_graph(&own->graph, graph)) &&
 	    ss_starts_reduce(graph))
-		ss_fields_write(&layout, &wide, kept->memory, out);
+		ss_fields_write(&layout, &wide, own->memory, out);
 	else
 		ss_text_fail(out);
 	/* the rest is borrowed */
-	*graph = (struct ss_graph){ .memory = kept->memory,
+	*graph = (struct ss_graph){ .memory = own->memory,
 				    .tasks = graph->tasks,
 				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
 				    .edges = is_whole ? NULL : graph->edges,
@@ -312,30 +312,30 @@ static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory 
 }
 
 /* Fills a summary that has nothing but its memory account; release it either way. */
-static enum ss_status summary_read_fields(struct ss_kept_rank *kept,
+static enum ss_status summary_read_fields(struct ss_kept_rank *summary,
 					  struct ss_fields_reader *reader, struct ss_error *err)
 {
-	struct wide_rank wide = { .graph = { .memory = kept->memory },
-				  .exam = { .memory = kept->memory } };
+	struct wide_rank wide = { .graph = { .memory = summary->memory },
+				  .exam = { .memory = summary->memory } };
 	enum ss_status status = ss_fields_read(reader, &layout, &wide, err);
 
 	if (status == SS_OK && reader->at != reader->end)
 		status = ss_fail(err, SS_ERR_FORMAT, "its findings are too long");
 	if (status == SS_OK)
-		status = wide_rank_finish(&wide, kept->memory, err);
+		status = wide_rank_finish(&wide, summary->memory, err);
 	if (status == SS_OK)
-		status = ss_packed_make(&kept->graph, &wide.graph, err);
-	kept->exam = wide.exam;
-	kept->file_bytes = wide.file_bytes;
+		status = ss_packed_make(&summary->graph, &wide.graph, err);
+	summary->exam = wide.exam;
+	summary->file_bytes = wide.file_bytes;
 	ss_graph_release(&wide.graph);
 	return status;
 }
 
 /* --- summaries ------------------------------------------------------------------------ */
 
-static void summary_release(void *kept)
+static void summary_release(void *summary)
 {
-	struct ss_kept_rank *own = kept;
+	struct ss_kept_rank *own = summary;
 
 	ss_rank_findings_release(&own->exam);
 	ss_packed_release(&own->graph);
@@ -346,44 +346,45 @@ static void summary_release(void *kept)
 static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
 				    struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
 	enum ss_status status;
 
-	if (!kept)
+	if (!summary)
 		return ss_fail_memory(err, "what was found on a rank");
-	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
-	status = ss_graph_make(&kept->whole, subject, memory, err);
+	*summary = (struct ss_kept_rank){ .memory = memory,
+					  .file_bytes = subject->trace->file_bytes };
+	status = ss_graph_make(&summary->whole, subject, memory, err);
 	if (status == SS_OK) {
-		*out = kept;
+		*out = summary;
 		return SS_OK;
 	}
-	ss_graph_release(&kept->whole); /* it may have failed halfway */
-	ss_memory_free(memory, kept, sizeof(*kept));
+	ss_graph_release(&summary->whole); /* it may have failed halfway */
+	ss_memory_free(memory, summary, sizeof(*summary));
 	return status;
 }
 
-static enum ss_status summary_finish_unpacked(void *kept, const struct ss_subject *subject,
+static enum ss_status summary_finish_unpacked(void *summary, const struct ss_subject *subject,
 					      const struct ss_digest *digest, struct ss_error *err)
 {
-	struct ss_kept_rank *own = kept;
+	struct ss_kept_rank *own = summary;
 
 	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
 }
 
-static enum ss_status summary_finish(void *kept, const struct ss_subject *subject,
+static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
 				     const struct ss_digest *digest, struct ss_error *err)
 {
-	struct ss_kept_rank *own = kept;
+	struct ss_kept_rank *own = summary;
 
-	SS_TRY(summary_finish_unpacked(kept, subject, digest, err));
+	SS_TRY(summary_finish_unpacked(summary, subject, digest, err));
 	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
 	ss_graph_release(&own->whole);
 	return SS_OK;
 }
 
-static void snapshot_summary_release(void *kept)
+static void snapshot_summary_release(void *summary)
 {
-	struct ss_snapshot_summary *own = kept;
+	struct ss_snapshot_summary *own = summary;
 
 	ss_arena_release(&own->arena);
 	ss_memory_free(own->memory, own, sizeof(*own));
@@ -392,38 +393,38 @@ static void snapshot_summary_release(void *kept)
 static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot_subject *subject,
 					    struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_snapshot_summary *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_snapshot_summary *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
 	enum ss_status status;
 
-	if (!kept)
+	if (!summary)
 		return ss_fail_memory(err, "what was found in a snapshot");
-	*kept = (struct ss_snapshot_summary){ .memory = memory };
-	ss_arena_init(&kept->arena, memory);
-	status = ss_snapshot_findings_make(&kept->exam, subject, &kept->arena, err);
+	*summary = (struct ss_snapshot_summary){ .memory = memory };
+	ss_arena_init(&summary->arena, memory);
+	status = ss_snapshot_findings_make(&summary->exam, subject, &summary->arena, err);
 	if (status != SS_OK) {
-		snapshot_summary_release(kept);
+		snapshot_summary_release(summary);
 		return status;
 	}
-	for (uint32_t i = 0; i < kept->exam.count; i++)
-		kept->exam.items[i].device = NULL;
-	*out = kept;
+	for (uint32_t i = 0; i < summary->exam.count; i++)
+		summary->exam.items[i].device = NULL;
+	*out = summary;
 	return SS_OK;
 }
 
 static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
 				   struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
 	enum ss_status status;
 
-	if (!kept)
+	if (!summary)
 		return ss_fail_memory(err, "what was found on a rank");
-	*kept = (struct ss_kept_rank){ .memory = memory };
-	status = summary_read_fields(kept, reader, err);
+	*summary = (struct ss_kept_rank){ .memory = memory };
+	status = summary_read_fields(summary, reader, err);
 	if (status == SS_OK)
-		*out = kept;
+		*out = summary;
 	else
-		summary_release(kept);
+		summary_release(summary);
 	return status;
 }
 
