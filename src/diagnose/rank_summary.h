@@ -23,7 +23,7 @@ struct ss_snapshot_summary {
 	struct ss_snapshot_findings exam; /* findings have device numbers, not devices */
 };
 
-/* Makes a struct ss_kept_rank of each trace, and a struct ss_snapshot_summary of each snapshot. */
+/* Makes the summary of each trace and each snapshot of a job. */
 extern const struct ss_job_keeper ss_diagnose_keeper;
 
 /* The same for traces that are only written as digests: their graphs are not packed. */

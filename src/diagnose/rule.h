@@ -206,9 +206,9 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 		    struct ss_claim claim);
 
 /*
- * As ss_judge_claim(), whoever owns the task: a rule may claim the extra work of one rank on top
- * of what all ranks have, since the shorter time counts. With `seizes` this rule alone owns the
- * task, and claims of rules that are judged later are dropped.
+ * As ss_judge_claim(), whoever owns the task: a rule may claim the extra work of one rank
+ * on top of what all ranks have, since the shorter time counts. With `seizes` this rule alone
+ * owns the task, and claims of rules that are judged later are dropped.
  */
 bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		       struct ss_claim claim, bool seizes);

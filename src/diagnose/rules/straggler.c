@@ -71,20 +71,17 @@ static long long straggler_rank_number(const struct straggler_judging *straggler
 
 static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 {
-	switch (cause) {
-	case SS_IDLE_INPUT:
-		return "waits for input";
-	case SS_IDLE_SYNC:
-		return "waits for its GPU";
-	case SS_IDLE_GC:
-		return "runs the garbage collector";
-	case SS_IDLE_ALLOCATOR:
-		return "allocates memory";
-	case SS_IDLE_COMPILE:
-		return "compiles";
-	default:
-		return on_host ? "runs code outside of operators" : "launches late";
-	}
+	static const char *const phrases[SS_IDLE_CAUSES] = {
+		[SS_IDLE_INPUT] = "waits for input",
+		[SS_IDLE_SYNC] = "waits for its GPU",
+		[SS_IDLE_GC] = "runs the garbage collector",
+		[SS_IDLE_ALLOCATOR] = "allocates memory",
+		[SS_IDLE_COMPILE] = "compiles",
+	};
+
+	if (phrases[cause])
+		return phrases[cause];
+	return on_host ? "runs code outside of operators" : "launches late";
 }
 
 /* With a single group any of its members may have the slow link. */
@@ -104,6 +101,11 @@ static struct ss_finding *straggler_add_group_finding(struct straggler_judging *
 static struct ss_finding *straggler_add_finding(struct straggler_judging *stragglers,
 						const struct ss_straggler *item)
 {
+	static const char *const phrases[] = {
+		[SS_LATE_KERNELS] = "computes more slowly than the others",
+		[SS_LATE_WORK] = "has more work than the others",
+		[SS_LATE_COPIES] = "spends more time on copies than the others",
+	};
 	struct ss_judgement *judgement = stragglers->judgement;
 	long long rank = straggler_rank_number(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
@@ -111,19 +113,10 @@ static struct ss_finding *straggler_add_finding(struct straggler_judging *stragg
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
-		return ss_judge_add(
-			judgement, item->rank,
-			"Rank %lld computes more slowly than the others, and all wait for it",
-			rank);
 	case SS_LATE_WORK:
-		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld has more work than the others, and all wait for it",
-				    rank);
 	case SS_LATE_COPIES:
-		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld spends more time on copies than the others, and all "
-				    "wait for it",
-				    rank);
+		return ss_judge_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
+				    rank, phrases[item->cause]);
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
 				    "The host of rank %lld %s, and all wait for it", rank,
@@ -236,24 +229,19 @@ static void straggler_report_cause(struct straggler_judging *stragglers, struct 
 static const char *straggler_fix(const struct straggler_judging *stragglers,
 				 const struct ss_straggler *item)
 {
+	static const char *const fixes[][2] = {
+		/* with a device, without */
+		[SS_LATE_KERNELS] = { device_fix, host_fix },
+		[SS_LATE_WORK] = { work_fix, work_fix },
+		[SS_LATE_COPIES] = { copies_fix, copies_fix },
+		[SS_LATE_HOST] = { host_fix, python_fix },
+		[SS_LATE_SHARED] = { shared_fix, shared_fix },
+		[SS_LATE_LINK] = { link_fix, link_fix },
+	};
 	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
+	const char *fix = item->cause < SS_COUNT(fixes) ? fixes[item->cause][on_host] : NULL;
 
-	switch (item->cause) {
-	case SS_LATE_KERNELS:
-		return on_host ? host_fix : device_fix;
-	case SS_LATE_WORK:
-		return work_fix;
-	case SS_LATE_COPIES:
-		return copies_fix;
-	case SS_LATE_HOST:
-		return on_host ? python_fix : host_fix;
-	case SS_LATE_SHARED:
-		return shared_fix;
-	case SS_LATE_LINK:
-		return link_fix;
-	default:
-		return stragglers->judgement->rule->fix;
-	}
+	return fix ? fix : stragglers->judgement->rule->fix;
 }
 
 /* No other link of the job is faster: only the GPU's usual bandwidth can be compared with. */
@@ -392,10 +380,7 @@ static void straggler_claim(struct straggler_judging *stragglers, struct ss_find
 	shares->spreads = shares->balances = false;
 }
 
-/*
- * Whether another rule explains why a job of one group communicates so much. Then the speed of its
- * links is a guess, and fixing the known cause comes first.
- */
+/* Whether another rule explains why a job of one group communicates so much: that comes first. */
 static bool straggler_is_explained(const struct ss_judgement *judgement)
 {
 	static const char *const names[] = { "gradient-sync", "small-buckets" };
