@@ -118,7 +118,7 @@ static bool row_is_in_grad_hook(const struct gradient_search *finder, uint32_t r
 	       finder->phases->phase[row] == SS_PHASE_BACKWARD;
 }
 
-static void gradients_add(struct gradient_search *finder, uint32_t arrival, uint32_t launch)
+static void gradients_add_item(struct gradient_search *finder, uint32_t arrival, uint32_t launch)
 {
 	struct ss_gradients *out = finder->out;
 
@@ -179,12 +179,12 @@ static bool gradients_find_items(struct gradient_search *finder, struct ss_arena
 		if (digest->arrivals[i].kind != SS_COLLECTIVE_ALL_REDUCE)
 			continue;
 		if (row >= finder->trace->device_from)
-			gradients_add(finder, i, finder->trace->slices.link[row]);
+			gradients_add_item(finder, i, finder->trace->slices.link[row]);
 		else
-			gradients_add(finder, i,
-				      gradient_requesting_row(finder,
-							      finder->trace->slices.start_ns[row],
-							      &ask, &mark));
+			gradients_add_item(
+				finder, i,
+				gradient_requesting_row(finder, finder->trace->slices.start_ns[row],
+							&ask, &mark));
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), gradient_compare_launch);

@@ -54,12 +54,12 @@ static const char upload_fix[] =
 	"x = torch.tensor(values).pin_memory().to('cuda', non_blocking=True)";
 
 /* A place of the program that waits. */
-struct sync_site {
+struct stall_site {
 	uint32_t op, line;
 	uint32_t call; /* name */
 };
 
-struct sync_tally {
+struct stall_tally {
 	uint32_t id;
 	uint32_t row;              /* the first */
 	uint32_t op;               /* row or SS_NO_ROW */
@@ -75,7 +75,7 @@ struct host_syncs {
 	const struct ss_places *places;
 	const uint8_t *wraps;
 	struct ss_records sites;
-	struct sync_tally *tallies;
+	struct stall_tally *tallies;
 	uint32_t tally_capacity;
 	uint8_t *gone;     /* per host row: operators that the fix does without */
 	uint8_t *uploads;  /* per host row: enum sync_upload of copies and their operators */
@@ -99,12 +99,12 @@ static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 }
 
 /* The tally of the place that waits, made when it first occurs; NULL: no memory. */
-static struct sync_tally *sync_tally_of_row(struct host_syncs *syncs, uint32_t row)
+static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t row)
 {
 	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
-	struct sync_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
-				  .line = syncs->places->line[row],
-				  .call = syncs->ops->trace->slices.name[row] };
+	struct stall_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
+				   .line = syncs->places->line[row],
+				   .call = syncs->ops->trace->slices.name[row] };
 
 	id = ss_records_add(&syncs->sites, &site);
 	if (id == SS_NO_ID ||
@@ -114,7 +114,7 @@ static struct sync_tally *sync_tally_of_row(struct host_syncs *syncs, uint32_t r
 		return NULL;
 	}
 	if (id == known)
-		syncs->tallies[id] = (struct sync_tally){ .id = id, .row = row, .op = op };
+		syncs->tallies[id] = (struct stall_tally){ .id = id, .row = row, .op = op };
 	return &syncs->tallies[id];
 }
 
@@ -211,7 +211,7 @@ static int64_t sync_silence_after(const struct ss_trace *trace, uint32_t row)
  * thread, if it is about as long after each wait of this place. After the last of several waits
  * other work follows.
  */
-static void sync_claim_silence(struct host_syncs *syncs, const struct sync_tally *tally,
+static void sync_claim_silence(struct host_syncs *syncs, const struct stall_tally *tally,
 			       uint32_t outer)
 {
 	const struct ss_slices *slices = &syncs->context->trace->slices;
@@ -230,7 +230,7 @@ static void sync_claim_silence(struct host_syncs *syncs, const struct sync_tally
  * Claims what the function that reads a value does with it: if only Python follows the wait within
  * that function, the fix removes it, too. At worst it remains.
  */
-static void sync_claim_use(struct host_syncs *syncs, const struct sync_tally *tally, uint32_t row)
+static void sync_claim_use(struct host_syncs *syncs, const struct stall_tally *tally, uint32_t row)
 {
 	const struct ss_trace *trace = syncs->context->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -314,7 +314,8 @@ static void sync_count_steps(struct host_syncs *syncs)
 	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t row = sync_wait_of_task(syncs, task);
-		struct sync_tally *tally = row == SS_NO_ROW ? NULL : sync_tally_of_row(syncs, row);
+		struct stall_tally *tally = row == SS_NO_ROW ? NULL
+							     : stall_tally_of_row(syncs, row);
 		int64_t silence_ns;
 
 		if (!tally)
@@ -334,7 +335,7 @@ static void sync_count_steps(struct host_syncs *syncs)
  * A wait in at most two thirds of the steps is not part of the loop but a pause, such as a
  * checkpoint or a log line. Other rules report those.
  */
-static bool sync_is_rare(const struct host_syncs *syncs, const struct sync_tally *tally)
+static bool sync_is_rare(const struct host_syncs *syncs, const struct stall_tally *tally)
 {
 	return syncs->context->graph->step_count >= 3 &&
 	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->context->graph->step_count * 2;
@@ -349,13 +350,13 @@ static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
-		struct sync_tally *tally;
+		struct stall_tally *tally;
 		uint32_t row = sync_wait_of_task(syncs, task);
 
 		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
 		    sync_is_intended(trace, row) || sync_upload_kind(syncs, row) == UPLOAD_LARGE)
 			continue;
-		tally = sync_tally_of_row(syncs, row);
+		tally = stall_tally_of_row(syncs, row);
 		if (!tally || sync_is_rare(syncs, tally) || !ss_look_claim(syncs->context, claim) ||
 		    claimed[row])
 			continue;
@@ -371,8 +372,9 @@ static void sync_add_idle(struct host_syncs *syncs, const uint8_t *claimed)
 {
 	for (uint32_t i = 0; i < syncs->waits.idle_count && !syncs->failed; i++) {
 		const struct ss_wait_idle *idle = &syncs->waits.idle[i];
-		struct sync_tally *tally = claimed[idle->row] ? sync_tally_of_row(syncs, idle->row)
-							      : NULL;
+		struct stall_tally *tally = claimed[idle->row]
+						    ? stall_tally_of_row(syncs, idle->row)
+						    : NULL;
 
 		if (!tally)
 			continue;
@@ -410,9 +412,9 @@ static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_i
 	return sum_ns;
 }
 
-static int sync_compare_idle(const void *a, const void *b)
+static int stall_compare_idle(const void *a, const void *b)
 {
-	const struct sync_tally *x = a, *y = b;
+	const struct stall_tally *x = a, *y = b;
 
 	if (x->idle_ns != y->idle_ns)
 		return x->idle_ns > y->idle_ns ? -1 : 1;
@@ -434,9 +436,9 @@ static void syncs_report(struct host_syncs *syncs)
 	const char *fix = NULL;
 	uint32_t reported = 0;
 
-	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), sync_compare_idle);
+	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), stall_compare_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
-		const struct sync_tally *tally = &syncs->tallies[i];
+		const struct stall_tally *tally = &syncs->tallies[i];
 		const char *call = ss_strings_text(&trace->names, trace->slices.name[tally->row]);
 		const char *op = tally->op == SS_NO_ROW
 					 ? call
@@ -488,7 +490,7 @@ static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scra
 	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
-	    !ss_records_init(&syncs->sites, syncs->context->memory, sizeof(struct sync_site)))
+	    !ss_records_init(&syncs->sites, syncs->context->memory, sizeof(struct stall_site)))
 		return ss_fail_memory(err, "the host syncs");
 	sync_find_uploads(syncs);
 	SS_TRY(ss_facts_phases(facts, &phases, err));

@@ -59,7 +59,7 @@ struct undone_copies {
 	int64_t pairs, sure, ns;
 };
 
-static enum tensor_copy_kind copy_kind_of_name(const char *name)
+static enum tensor_copy_kind undone_kind_of_name(const char *name)
 {
 	if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::_to_copy") == 0)
 		return CAST;
@@ -94,7 +94,7 @@ static bool undone_classify_names(struct undone_copies *undone, struct ss_arena 
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
 
-		undone->kinds[i] = (uint8_t)copy_kind_of_name(name);
+		undone->kinds[i] = (uint8_t)undone_kind_of_name(name);
 		if (strcmp(name, "aten::copy_") == 0)
 			undone->copy_ = i;
 	}
