@@ -4,8 +4,8 @@
  * on the thread that loaded it, and writes that of a rank as part of a digest file.
  *
  * Writer and reader of the digest share the declaration. What follows from the rest is not in the
- * file: starts as far as edges explain them (starts.h), delays (ss_graph_find_delays()) and who
- * owns a task (ss_rank_findings_reset()).
+ * file: starts as far as edges explain them (starts.h), delays (ss_graph_find_delays()),
+ * and who owns a task (ss_rank_findings_reset()).
  */
 #include "diagnose/rank_summary.h"
 
