@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rules leave on a rank, and what becomes of it: claims, sentences, findings, their
+ * What rules leave on a rank, and what follows from it: claims, sentences, findings and their
  * order. Graphs are made by hand: a chain of tasks on one thread.
  */
 #include "support/support.h"
@@ -174,7 +174,7 @@ static void test_claims(void **state)
 	/* of a stretch it gets what is left */
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
 			 100 + 10);
-	/* once more on the same task: both parts are gone */
+	/* again on the same task: both parts are removed */
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
@@ -183,7 +183,7 @@ static void test_claims(void **state)
 	close_bench(&bench);
 }
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------ */
 
 static void test_sentences(void **state)
 {
@@ -255,7 +255,7 @@ static void close_verdict(struct verdict *verdict)
 	ss_packed_release(&verdict->graph);
 }
 
-/* A finding that takes all of some tasks away. */
+/* A finding whose fix removes some tasks entirely. */
 static struct ss_finding *shorten(struct verdict *verdict, uint32_t first, uint32_t second,
 				  int64_t low_ns)
 {
@@ -294,7 +294,7 @@ static void test_order(void **state)
 	large = shorten(&verdict, 6, 1, 0);
 	other = shorten(&verdict, 4, SS_NO_TASK, 40);
 	order(&verdict);
-	/* what the large one brings is not brought again by the small one */
+	/* the small fix does not save again what the large one saves */
 	assert_int_equal(verdict.diagnosis.finding_count, 2);
 	assert_ptr_equal(verdict.diagnosis.findings[0], large);
 	assert_ptr_equal(verdict.diagnosis.findings[1], other);
@@ -364,13 +364,13 @@ static void test_shared(void **state)
 		ss_judge_take(&verdict.judgement, finding, 0);
 	}
 	order(&verdict);
-	/* both fixes together take both parts away */
+	/* both fixes together remove both parts */
 	assert_int_equal(verdict.diagnosis.step_ns - verdict.diagnosis.fixed_ns, 300);
 	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
-/* What one rule has on a rank another does not get; what `look` left is taken over. */
+/* No rule gets what another one owns on a rank; a finding takes over what `look` left. */
 static void test_judge(void **state)
 {
 	struct ss_finding *finding;
@@ -409,7 +409,7 @@ static void test_judge(void **state)
 	close_bench(&bench);
 }
 
-/* What judging takes, seizes and gives back is undone: a second diagnosis finds the same. */
+/* A reset undoes what judging takes, seizes and releases: a second diagnosis finds the same. */
 static void test_reset(void **state)
 {
 	struct ss_finding *finding;
@@ -439,14 +439,14 @@ static void test_reset(void **state)
 	assert_int_equal(bench.exam.owner[1], 1);
 	assert_int_equal(bench.exam.owner[4], 1);
 	assert_int_equal(bench.exam.owner[6], 0);
-	/* and what nobody takes can be given back again */
+	/* and claims that nobody takes can be released again */
 	ss_rank_findings_release_claims(&bench.exam, 0);
 	assert_int_equal(bench.exam.owner[1], 0);
 	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
-/* Sets of fixes are the same in every order, and no other set is. */
+/* A set of fixes is found in any order, and no other set matches it. */
 static void test_runs(void **state)
 {
 	struct ss_edits edits[3] = { 0 };
@@ -468,7 +468,7 @@ static void test_runs(void **state)
 	assert_int_equal(ss_known_replays_find(&memo, turned, 0)->step_ns, 90);
 	assert_null(ss_known_replays_find(&memo, one, 1));
 	assert_null(ss_known_replays_find(&memo, other, 2));
-	/* one that there is no memory for is not remembered */
+	/* a run without memory for it is not remembered */
 	memory.limit_bytes = 1;
 	for (uint32_t i = 0; i < 1000; i++)
 		ss_known_replays_add(&memo, other, 2, 50);
@@ -480,7 +480,7 @@ static void test_runs(void **state)
 
 /* --- the rules themselves ------------------------------------------------------------ */
 
-/* Whether all names of the list are views, of traces or of snapshots. */
+/* Whether all names of the list are views of traces or of snapshots. */
 static bool are_views(const char *names, bool of_snapshots)
 {
 	bool are = names && *names;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What names of functions and ranges say: a half of them nothing.
+ * Side work by names of functions and ranges; half of the names must say nothing.
  */
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "support/support.h"

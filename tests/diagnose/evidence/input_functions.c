@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions that make batches do, by their names.
+ * What functions that prepare batches do, by their names.
  */
 #include "diagnose/evidence/input_functions.h"
 #include "support/support.h"
