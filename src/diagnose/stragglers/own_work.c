@@ -11,7 +11,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_time.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rank_findings.h"
 #include "trace/outward.h"
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.h - what a diagnosis keeps of one rank after its trace is gone.
+ * rank_summary.h - what a diagnosis keeps of a rank, or of a snapshot, after its file is closed.
  */
-#ifndef SS_DIAGNOSE_KEEP_H
-#define SS_DIAGNOSE_KEEP_H
+#ifndef SS_DIAGNOSE_RANK_SUMMARY_H
+#define SS_DIAGNOSE_RANK_SUMMARY_H
 
 #include "diagnose/rank_findings.h"
 #include "diagnose/snapshot_findings.h"
 
 struct ss_kept_rank {
 	struct ss_memory *memory;
-	struct ss_graph whole; /* until its findings are there, or it is written */
+	struct ss_graph whole; /* until the findings are made, or it is written */
 	struct ss_packed graph;
 	struct ss_rank_findings exam;
 	uint64_t file_bytes; /* uncompressed */
 };
 
-/* The same of a snapshot of memory. */
-struct ss_kept_memory {
+/* The same of a memory snapshot. */
+struct ss_snapshot_summary {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_snapshot_findings exam; /* its findings have numbers of devices, and no devices */
+	struct ss_snapshot_findings exam; /* findings have device numbers, not devices */
 };
 
-/* Makes a struct ss_kept_rank of each trace of a job, and a struct ss_kept_memory of snapshots. */
+/* Makes the summary of each trace and each snapshot of a job. */
 extern const struct ss_job_keeper ss_diagnose_keeper;
 
 /* The same for traces that are only written as digests: their graphs are not packed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What functions that make batches do, by their names.
+ * What functions that prepare batches do, by their names.
  */
-#include "diagnose/evidence/input_work.h"
+#include "diagnose/evidence/input_functions.h"
 #include "support/support.h"
 
 static const struct {
@@ -27,7 +27,8 @@ static void test_works(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		const struct ss_input_work *work = ss_input_work(cases[i].function, cases[i].leaf);
+		const struct ss_input_kind *work = ss_input_kind_of(cases[i].function,
+								    cases[i].leaf);
 
 		if (cases[i].text)
 			support_check(work && strcmp(work->text, cases[i].text) == 0,

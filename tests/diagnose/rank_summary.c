@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is kept of a rank: nothing of it is left behind where memory ends, and a digest has the same
- * bytes whether its graph was packed or not.
+ * The summary of a rank: nothing leaks if memory runs out, and a digest has the same bytes whether
+ * its graph was packed or not.
  */
 #include "support/support.h"
 
 #include "analyze/facts.h"
 #include "base/text.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 #include "support/make/events.h"
 
 #define STEP NOTE("ProfilerStep#1", 1, 0, 100)
 
-/* Begins it with each request for memory refused in turn; returns how many there are. */
+/* Begins a summary with each allocation failing in turn; returns how many there are. */
 static uint32_t refuse_each(const char *json)
 {
 	struct support_trace loaded;

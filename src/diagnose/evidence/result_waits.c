@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results.c - finds the host sync that follows the launch of most of a step's device work.
+ * result_waits.c - finds the host sync that follows the launch of most of a step's device work.
  *
- * The length of a wait does not show it: a host that launches slowly finds everything done.
+ * The length of a wait does not show which one it is: a host that launches slowly finds everything
+ * done.
  */
-#include "diagnose/evidence/results.h"
+#include "diagnose/evidence/result_waits.h"
 
 #include <stdlib.h>
 
 #include "base/search.h"
 
-struct wait {
-	int64_t start_ns, work_ns; /* work: launched since the wait before it */
+struct result_wait {
+	int64_t start_ns, work_ns; /* work: launched since the previous wait */
 	uint32_t row, step;
 };
 
-static int by_start(const void *a, const void *b)
+static int result_wait_compare_start(const void *a, const void *b)
 {
-	const struct wait *x = a, *y = b;
+	const struct result_wait *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The waits of steps, each once; returns how many. */
-static uint32_t collect(const struct ss_look *look, const struct ss_waits *waits, struct wait *out)
+/* Collects the waits within steps, each once; returns how many. */
+static uint32_t result_waits_collect(const struct ss_look *context, const struct ss_waits *waits,
+				     struct result_wait *out)
 {
-	const struct ss_graph *graph = look->graph;
+	const struct ss_graph *graph = context->graph;
 	uint32_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
@@ -39,11 +41,13 @@ static uint32_t collect(const struct ss_look *look, const struct ss_waits *waits
 			continue;
 		row = waits->wait[task->row];
 		if (row != SS_NO_ROW)
-			out[count++] = (struct wait){ .start_ns = look->trace->slices.start_ns[row],
-						      .row = row,
-						      .step = task->step };
+			out[count++] = (struct result_wait){
+				.start_ns = context->trace->slices.start_ns[row],
+				.row = row,
+				.step = task->step
+			};
 	}
-	qsort(out, count, sizeof(*out), by_start);
+	qsort(out, count, sizeof(*out), result_wait_compare_start);
 	for (uint32_t i = 0; i < count; i++)
 		if (!kept || out[kept - 1].row != out[i].row)
 			out[kept++] = out[i];
@@ -51,7 +55,8 @@ static uint32_t collect(const struct ss_look *look, const struct ss_waits *waits
 }
 
 /* The first wait from a moment on. */
-static struct wait *wait_from(struct wait *waits, uint32_t count, int64_t moment_ns)
+static struct result_wait *result_wait_from(struct result_wait *waits, uint32_t count,
+					    int64_t moment_ns)
 {
 	uint32_t low = 0, high = count;
 
@@ -59,30 +64,32 @@ static struct wait *wait_from(struct wait *waits, uint32_t count, int64_t moment
 	return low < count ? &waits[low] : NULL;
 }
 
-static void add_work(const struct ss_look *look, struct wait *waits, uint32_t count)
+static void result_wait_add_work(const struct ss_look *context, struct result_wait *waits,
+				 uint32_t count)
 {
-	const struct ss_graph *graph = look->graph;
-	const struct ss_slices *slices = &look->trace->slices;
+	const struct ss_graph *graph = context->graph;
+	const struct ss_slices *slices = &context->trace->slices;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t call = ss_task_on_device(task->kind) ? slices->link[task->row] : SS_NO_ROW;
-		struct wait *wait = call < look->trace->device_from
-					    ? wait_from(waits, count, slices->start_ns[call])
-					    : NULL;
+		struct result_wait *wait = call < context->trace->device_from
+						   ? result_wait_from(waits, count,
+								      slices->start_ns[call])
+						   : NULL;
 
 		if (wait && wait->step == task->step)
 			wait->work_ns = ss_ns_sum(wait->work_ns, task->own_ns);
 	}
 }
 
-uint32_t *ss_results(const struct ss_look *look, const struct ss_waits *waits,
-		     const struct ss_phases *phases, struct ss_arena *arena)
+uint32_t *ss_result_waits_find(const struct ss_look *context, const struct ss_waits *waits,
+			       const struct ss_phases *phases, struct ss_arena *arena)
 {
-	const struct ss_graph *graph = look->graph;
+	const struct ss_graph *graph = context->graph;
 	uint32_t *results = SS_ARENA_NEW(arena, uint32_t, (size_t)graph->step_count + 1);
 	int64_t *most_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
-	struct wait *all;
+	struct result_wait *all;
 	uint32_t count = 0;
 
 	if (!results || !most_ns)
@@ -95,11 +102,11 @@ uint32_t *ss_results(const struct ss_look *look, const struct ss_waits *waits,
 		return results;
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		count += graph->tasks[i].kind == SS_TASK_WAIT;
-	all = SS_ARENA_NEW(arena, struct wait, (size_t)count + 1);
+	all = SS_ARENA_NEW(arena, struct result_wait, (size_t)count + 1);
 	if (!all)
 		return NULL;
-	count = collect(look, waits, all);
-	add_work(look, all, count);
+	count = result_waits_collect(context, waits, all);
+	result_wait_add_work(context, all, count);
 	for (uint32_t i = 0; i < count; i++)
 		if (all[i].work_ns > most_ns[all[i].step]) {
 			most_ns[all[i].step] = all[i].work_ns;
