@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "analyze/memory/alloc.h"
 #include "memory/history/address_map.h"
 #include "memory/trace_stacks.h"
 
@@ -16,6 +16,9 @@ struct making {
 	struct ss_snapshot *out;
 	struct ss_pools pools;
 	uint32_t *stacks; /* per event */
+	uint32_t *pair;   /* per event, as in struct ss_allocs */
+	uint32_t *rows;   /* per event: the row of its allocation; SS_NO_ROW: it made none */
+	uint32_t *ends;   /* per allocation: the one before it that had no free, or SS_NO_ROW */
 	uint32_t *order;  /* events, device by device, each in order; those that failed, too */
 	uint32_t *firsts; /* per device: its part of the order; one more at the end */
 };
@@ -24,7 +27,6 @@ struct making {
 struct device {
 	struct making *making;
 	struct ss_traced_device *traced;
-	struct ss_address_map live;     /* address -> row of its allocation */
 	struct ss_address_map gone;     /* addresses whose first event was met */
 	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
 	int64_t old_bytes;              /* freed, and there before the first event */
@@ -38,6 +40,8 @@ struct change {
 	enum ss_action action;
 	uint64_t address;
 	int64_t bytes, change_bytes;
+	uint32_t made; /* of a free: the row of its allocation, or SS_NO_ROW */
+	bool is_old;   /* of a free: what it frees was there before the first event */
 };
 
 static uint32_t add_row(struct device *device, uint32_t event, enum ss_action action,
@@ -45,17 +49,44 @@ static uint32_t add_row(struct device *device, uint32_t event, enum ss_action ac
 {
 	struct ss_snapshot *out = device->making->out;
 	uint32_t row = device->failed ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
+	void *rows = out->traced_rows;
 
-	if (row == SS_NO_ID) {
+	if (row == SS_NO_ID || !ss_memory_reserve(out->memory, &rows, &out->traced_row_capacity,
+						  (size_t)row + 1, sizeof(*out->traced_rows))) {
 		device->failed = true;
 		return SS_NO_ID;
 	}
+	out->traced_rows = rows;
+	out->traced_rows[row] = (struct ss_traced_row){ .partner = SS_NO_ROW };
 	out->events.action[row] = (uint8_t)action;
 	out->events.address[row] = address;
 	out->events.bytes[row] = bytes;
 	out->events.time_ns[row] = device->making->trace->allocations.start_ns[event];
 	out->events.stack[row] = stack;
 	return row;
+}
+
+/* A row for what the recorded total shows and no event says. */
+static uint32_t add_unrecorded(struct device *device, uint32_t event, enum ss_action action,
+			       uint64_t address, int64_t bytes)
+{
+	uint32_t row = add_row(device, event, action, address, bytes, 0);
+
+	if (row != SS_NO_ID) {
+		device->making->out->traced_rows[row].is_added = true;
+		device->traced->unexplained++;
+	}
+	return row;
+}
+
+static void join(struct device *device, uint32_t made, uint32_t freed)
+{
+	struct ss_traced_row *rows = device->making->out->traced_rows;
+
+	if (device->failed)
+		return;
+	rows[made].partner = freed;
+	rows[freed].partner = made;
 }
 
 static void count(struct device *device, int64_t change)
@@ -84,16 +115,18 @@ static int64_t amount_of(struct device *device, int64_t bytes)
 }
 
 /* Memory is not given out twice: that at the address was freed, and nobody said so. */
-static void free_forgotten(struct device *device, uint32_t event, uint64_t address)
+static void free_forgotten(struct device *device, uint32_t event)
 {
 	const struct ss_memory_events *events = &device->making->out->events;
-	uint32_t made = ss_address_map_take(&device->live, address, SS_NO_ROW);
+	uint32_t ended = device->making->ends[event], made;
 
+	made = ended == SS_NO_ROW ? SS_NO_ROW : device->making->rows[ended];
 	if (made == SS_NO_ROW)
 		return;
 	count(device, -events->bytes[made]);
-	add_row(device, event, SS_ACTION_FREE_COMPLETED, address, events->bytes[made], 0);
-	device->traced->unexplained++;
+	join(device, made,
+	     add_unrecorded(device, event, SS_ACTION_FREE_COMPLETED, events->address[made],
+			    events->bytes[made]));
 }
 
 /*
@@ -101,20 +134,24 @@ static void free_forgotten(struct device *device, uint32_t event, uint64_t addre
  * takes from that; one that fits nothing (freed twice, or more than there was) keeps its size
  * and loses its address: it ends no block.
  */
-static struct change see_free(struct device *device, uint64_t address, int64_t bytes)
+static struct change see_free(struct device *device, uint32_t event, uint64_t address,
+			      int64_t bytes)
 {
-	struct change change = { SS_ACTION_FREE_COMPLETED, address, bytes, -bytes };
-	uint32_t made = SS_NO_ROW;
+	struct change change = {
+		SS_ACTION_FREE_COMPLETED, address, bytes, -bytes, SS_NO_ROW, false
+	};
+	uint32_t made = device->making->pair[event];
 
-	if (address)
-		made = ss_address_map_take(&device->live, address, SS_NO_ROW);
-	if (made != SS_NO_ROW) {
-		change.bytes = device->making->out->events.bytes[made];
+	if (made != SS_NO_ROW)
+		change.made = device->making->rows[made];
+	if (change.made != SS_NO_ROW) {
+		change.bytes = device->making->out->events.bytes[change.made];
 		change.change_bytes = -change.bytes;
 	} else if (address && ss_address_map_find(&device->gone, address, SS_NO_ROW) == SS_NO_ROW &&
 		   (!device->traced->has_totals || bytes <= device->left_bytes)) {
 		device->left_bytes -= device->traced->has_totals ? bytes : 0;
 		device->old_bytes = ss_bytes_add(device->old_bytes, bytes);
+		change.is_old = true;
 	} else {
 		change.address = 0;
 	}
@@ -130,31 +167,32 @@ static struct change see_event(struct device *device, uint32_t event)
 	int64_t bytes = size_of(device, events->bytes[event]);
 
 	if (events->out_of_memory[event])
-		return (struct change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0 };
+		return (struct change){
+			SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0, SS_NO_ROW, false
+		};
 	if (!bytes)
-		return (struct change){ SS_ACTION_OTHER, 0, 0, 0 };
+		return (struct change){ SS_ACTION_OTHER, 0, 0, 0, SS_NO_ROW, false };
 	if (events->bytes[event] < 0)
-		return see_free(device, address, bytes);
-	if (address)
-		free_forgotten(device, event, address);
-	return (struct change){ SS_ACTION_ALLOC, address, bytes, bytes };
+		return see_free(device, event, address, bytes);
+	free_forgotten(device, event);
+	return (struct change){ SS_ACTION_ALLOC, address, bytes, bytes, SS_NO_ROW, false };
 }
 
-static void add_reserved(struct device *device, uint32_t event)
+/* By how much the reserved memory changes with an event. */
+static int64_t reserved_change(struct device *device, uint32_t event)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
 	int64_t reserved = amount_of(device, events->reserved_bytes[event]);
 	int64_t change = reserved - device->reserved_bytes;
 
 	if (reserved < 0 || device->traced->is_cpu)
-		return; /* the host has no cache: a 0 is written there */
-	if (device->reserved_bytes < 0)
+		return 0; /* the host has no cache: a 0 is written there */
+	if (device->reserved_bytes < 0) {
 		device->traced->first_reserved_bytes = reserved;
-	else if (change)
-		add_row(device, event,
-			change > 0 ? SS_ACTION_SEGMENT_ALLOC : SS_ACTION_SEGMENT_FREE, 0,
-			change > 0 ? change : -change, 0);
+		change = 0;
+	}
 	device->reserved_bytes = reserved;
+	return change;
 }
 
 /* What the total says beyond the event. */
@@ -166,66 +204,51 @@ static void add_unexplained(struct device *device, uint32_t event, int64_t chang
 	gap = total - ss_bytes_add(device->now_bytes, change);
 	if (total < 0 || !gap || gap > SS_MEMORY_BYTES_MAX || gap < -SS_MEMORY_BYTES_MAX)
 		return;
-	add_row(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0, gap > 0 ? gap : -gap,
-		0);
+	add_unrecorded(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0,
+		       gap > 0 ? gap : -gap);
 	count(device, gap);
-	device->traced->unexplained++;
 }
 
 static void add_event(struct device *device, uint32_t event)
 {
+	struct making *making = device->making;
 	struct change change = see_event(device, event);
 	uint32_t row;
 
-	add_reserved(device, event);
 	add_unexplained(device, event, change.change_bytes);
-	if (change.action == SS_ACTION_OTHER)
-		return;
 	row = add_row(device, event, change.action, change.address, change.bytes,
-		      device->making->stacks[event]);
+		      making->stacks[event]);
+	if (device->failed)
+		return;
+	making->out->traced_rows[row].reserved_change = reserved_change(device, event);
 	count(device, change.change_bytes);
-	if (change.action == SS_ACTION_ALLOC && change.address && !device->failed)
-		device->failed |= !ss_address_map_put(&device->live, change.address, row) ||
+	if (change.made != SS_NO_ROW)
+		join(device, change.made, row);
+	else if (change.is_old)
+		making->out->traced_rows[row].partner = row;
+	if (change.action == SS_ACTION_ALLOC) {
+		making->rows[event] = row;
+		device->failed |= change.address &&
 				  !ss_address_map_put(&device->gone, change.address, row);
-}
-
-/* --- steps --------------------------------------------------------------------------- */
-
-static bool add_step_row(struct ss_snapshot *out, uint32_t row)
-{
-	void *rows = out->step_rows;
-
-	if (!ss_memory_reserve(out->memory, &rows, &out->step_row_capacity,
-			       (size_t)out->step_row_count + 1, sizeof(*out->step_rows)))
-		return false;
-	out->step_rows = rows;
-	out->step_rows[out->step_row_count++] = row;
-	return true;
-}
-
-/* Where each step begins among the rows from `row` on, and where the last one ends. */
-static bool add_steps(struct device *device, uint32_t row)
-{
-	const struct ss_steps *steps = &device->making->trace->steps;
-	struct ss_snapshot *out = device->making->out;
-	const struct ss_memory_events *events = &out->events;
-	uint32_t first = row;
-
-	device->traced->first_step = out->step_row_count;
-	if (!ss_trace_stacks_has_steps(device->making->trace))
-		return true;
-	for (uint32_t i = 0; i < steps->count; i++) {
-		while (row < events->count && events->time_ns[row] < steps->items[i].host_start_ns)
-			row++;
-		device->traced->begins_with_step |= !i && row == first;
-		if (!add_step_row(out, row))
-			return false;
 	}
-	while (row < events->count &&
-	       events->time_ns[row] <= steps->items[steps->count - 1].host_end_ns)
-		row++;
-	device->traced->step_count = steps->count;
-	return add_step_row(out, row);
+}
+
+/* The steps of the trace, which the snapshot outlives. */
+static bool copy_steps(struct making *making)
+{
+	const struct ss_steps *steps = &making->trace->steps;
+	struct ss_snapshot *out = making->out;
+	size_t bytes = steps->count * sizeof(*steps->items);
+
+	out->has_marked_steps = ss_trace_stacks_has_steps(making->trace);
+	if (!steps->count)
+		return true;
+	out->steps = ss_memory_resize(out->memory, NULL, 0, bytes);
+	if (!out->steps)
+		return false;
+	memcpy(out->steps, steps->items, bytes);
+	out->step_count = steps->count;
+	return true;
 }
 
 /* --- devices ------------------------------------------------------------------------- */
@@ -248,7 +271,6 @@ static void begin_device(struct device *device, struct making *making, uint32_t 
 
 	device->making = making;
 	device->reserved_bytes = -1;
-	ss_address_map_init(&device->live, making->out->memory);
 	ss_address_map_init(&device->gone, making->out->memory);
 	*device->traced = (struct ss_traced_device){ .is_cpu = !own->type,
 						     .has_totals = own->has_totals,
@@ -271,12 +293,11 @@ static bool write_device(struct making *making, uint32_t pool, uint32_t number)
 	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1] && !device.failed; i++)
 		add_event(&device, making->order[i]);
 	device.traced->rest_bytes = rest_of(&device);
-	ss_address_map_release(&device.live);
 	ss_address_map_release(&device.gone);
 	out->traces[number] = (struct ss_device_trace){ .device = making->pools.items[pool].id,
 							.first = first,
 							.count = out->events.count - first };
-	return !device.failed && add_steps(&device, first);
+	return !device.failed;
 }
 
 /* Devices have numbers; of two kinds with the same one the first counts. */
@@ -320,6 +341,23 @@ static bool write_devices(struct making *making)
 
 /* --- the whole ----------------------------------------------------------------------- */
 
+/* Which event ends which, as all views of traces have it. */
+static bool pair_events(struct making *making)
+{
+	const struct ss_allocations *events = &making->trace->allocations;
+	bool has_addresses;
+
+	if (!ss_allocs_pair(&making->pools, making->pair, &has_addresses))
+		return false;
+	memset(making->rows, 0xff, events->count * sizeof(*making->rows));
+	memset(making->ends, 0xff, events->count * sizeof(*making->ends));
+	for (uint32_t i = 0; i < events->count; i++)
+		if (events->bytes[i] > 0 && making->pair[i] != SS_NO_ROW &&
+		    events->bytes[making->pair[i]] > 0)
+			making->ends[making->pair[i]] = i;
+	return true;
+}
+
 static void order_events(struct making *making)
 {
 	const struct ss_pools *pools = &making->pools;
@@ -355,12 +393,19 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 	struct ss_arena scratch;
 	enum ss_status status;
 
+	size_t count;
+
 	SS_TRY(ss_pools_init(&making->pools, making->trace, making->out->memory, err));
+	count = (size_t)making->pools.event_count + 1;
 	ss_arena_init(&scratch, making->out->memory);
-	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
-	making->order = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
+	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->order = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->pair = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->rows = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->ends = SS_ARENA_NEW(&scratch, uint32_t, count);
 	making->firsts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.count + 1);
-	if (!making->stacks || !making->order || !making->firsts ||
+	if (!making->stacks || !making->order || !making->firsts || !making->pair ||
+	    !making->rows || !making->ends || !pair_events(making) || !copy_steps(making) ||
 	    ss_records_add(&making->out->abouts, &about) == SS_NO_ID) {
 		status = ss_fail_memory(err, "the memory events");
 	} else {

@@ -67,7 +67,9 @@ static int64_t span_ns(int64_t from_ns, int64_t to_ns)
 int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			   const struct ss_device_memory *device, uint32_t row)
 {
-	return span_ns(snapshot->events.time_ns[device->first], snapshot->events.time_ns[row]);
+	int64_t at_ns = snapshot->events.time_ns[row];
+
+	return device->traced ? at_ns : span_ns(snapshot->events.time_ns[device->first], at_ns);
 }
 
 int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)

@@ -54,7 +54,10 @@ void ss_snapshot_device_text(const struct ss_device_memory *device,
 			     char out[static SS_DEVICE_NAME_BYTES]);
 const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out);
 
-/* When an event was, from the first of its device; -1: not recorded. */
+/*
+ * When an event was: from the first of its device, of a trace from the first event of any kind
+ * (as in all views of traces). -1: not recorded.
+ */
 int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			   const struct ss_device_memory *device, uint32_t row);
 

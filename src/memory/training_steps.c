@@ -61,19 +61,27 @@ static bool find_starts(struct ss_training_steps *rounds, const struct ss_memory
 	return true;
 }
 
+/* Each step of a trace begins with its first event; what comes after the last one is another. */
 static bool take_steps(struct ss_training_steps *rounds, const struct ss_snapshot *snapshot,
 		       const struct ss_device_memory *device)
 {
-	const struct ss_traced_device *traced = device->traced;
+	const int64_t *time_ns = snapshot->events.time_ns;
+	const struct ss_step *steps = snapshot->steps;
+	uint32_t row = device->first, end = device->first + device->count;
 
 	rounds->has_steps = rounds->is_recorded = true;
-	rounds->before = !traced->begins_with_step;
+	rounds->before = row < end && time_ns[row] < steps->host_start_ns;
 	if (rounds->before && !begin(rounds, device->first))
 		return false;
-	for (uint32_t i = 0; i <= traced->step_count; i++)
-		if (!begin(rounds, snapshot->step_rows[traced->first_step + i]))
+	for (uint32_t i = 0; i < snapshot->step_count; i++) {
+		while (row < end && time_ns[row] < steps[i].host_start_ns)
+			row++;
+		if (!begin(rounds, row))
 			return false;
-	return true;
+	}
+	while (row < end && time_ns[row] <= steps[snapshot->step_count - 1].host_end_ns)
+		row++;
+	return begin(rounds, row);
 }
 
 enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
@@ -87,7 +95,7 @@ enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
 	*rounds = (struct ss_training_steps){ .memory = history->memory };
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
 		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_STACK_STEP;
-	if (device->traced && device->traced->step_count
+	if (device->traced && history->snapshot->has_marked_steps
 		    ? take_steps(rounds, history->snapshot, device)
 		    : find_starts(rounds, events, device, spots, &borders))
 		return SS_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/search.h"
 
 /* Where an address was last allocated; the key stays when it was freed. */
 struct slot {
@@ -33,31 +34,27 @@ static struct slot *find(const struct slots *slots, uint32_t pool, int64_t addre
 	return &slots->items[at];
 }
 
-static void pair_event(struct ss_allocs *allocs, const struct slots *slots, uint32_t event)
+static void pair_event(const struct ss_pools *pools, const struct slots *slots, uint32_t event,
+		       uint32_t *pair)
 {
-	const struct ss_allocations *events = &allocs->trace->allocations;
+	const struct ss_allocations *events = &pools->trace->allocations;
 	bool made = events->bytes[event] > 0;
-	struct slot *slot;
+	struct slot *slot = find(slots, pools->pool[event], events->address[event]);
 
-	allocs->pair[event] = SS_NO_ROW;
-	if (events->out_of_memory[event] || !events->bytes[event] || !events->address[event])
-		return;
-	allocs->has_addresses = true;
-	slot = find(slots, allocs->pools.pool[event], events->address[event]);
 	if (slot->address && slot->event != SS_NO_ROW) {
-		allocs->pair[slot->event] = event;
+		pair[slot->event] = event;
 		if (!made)
-			allocs->pair[event] = slot->event;
+			pair[event] = slot->event;
 	} else if (!made && !slot->address) {
 		return; /* a free of what was there before needs no slot */
 	}
-	*slot = (struct slot){ events->address[event], allocs->pools.pool[event],
+	*slot = (struct slot){ events->address[event], pools->pool[event],
 			       made ? event : SS_NO_ROW };
 }
 
-static bool pair_all(struct ss_allocs *allocs)
+bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addresses)
 {
-	const struct ss_allocations *events = &allocs->trace->allocations;
+	const struct ss_allocations *events = &pools->trace->allocations;
 	struct slots slots = { .count = 16 };
 	uint32_t made = 0;
 	size_t bytes;
@@ -67,13 +64,19 @@ static bool pair_all(struct ss_allocs *allocs)
 	while (slots.count < (size_t)made * 2)
 		slots.count *= 2;
 	bytes = slots.count * sizeof(*slots.items);
-	slots.items = ss_memory_resize(allocs->memory, NULL, 0, bytes);
+	slots.items = ss_memory_resize(pools->memory, NULL, 0, bytes);
 	if (!slots.items)
 		return false;
 	memset(slots.items, 0, bytes);
-	for (uint32_t i = 0; i < events->count; i++)
-		pair_event(allocs, &slots, i);
-	ss_memory_free(allocs->memory, slots.items, bytes);
+	*has_addresses = false;
+	for (uint32_t i = 0; i < events->count; i++) {
+		pair[i] = SS_NO_ROW;
+		if (events->out_of_memory[i] || !events->bytes[i] || !events->address[i])
+			continue;
+		*has_addresses = true;
+		pair_event(pools, &slots, i, pair);
+	}
+	ss_memory_free(pools->memory, slots.items, bytes);
 	return true;
 }
 
@@ -233,8 +236,8 @@ enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *t
 	allocs->place = ss_memory_resize(memory, NULL, 0, bytes);
 	allocs->op = ss_memory_resize(memory, NULL, 0, bytes);
 	allocs->holder = ss_memory_resize(memory, NULL, 0, bytes);
-	if (allocs->pair && allocs->place && allocs->op && allocs->holder && pair_all(allocs) &&
-	    own_all(allocs))
+	if (allocs->pair && allocs->place && allocs->op && allocs->holder &&
+	    ss_allocs_pair(&allocs->pools, allocs->pair, &allocs->has_addresses) && own_all(allocs))
 		return SS_OK;
 	ss_allocs_release(allocs);
 	return ss_fail_memory(err, "the allocations");
@@ -252,6 +255,14 @@ void ss_allocs_release(struct ss_allocs *allocs)
 	ss_memory_free(allocs->memory, allocs->holder, bytes);
 	ss_pools_release(&allocs->pools);
 	*allocs = (struct ss_allocs){ 0 };
+}
+
+int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns)
+{
+	uint32_t from = 0, to = count;
+
+	SS_SEARCH(from, to, at, steps[at].host_start_ns <= at_ns);
+	return from && at_ns < steps[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
 }
 
 void ss_allocs_note(const struct ss_allocs *allocs, struct ss_table *out)

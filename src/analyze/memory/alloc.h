@@ -30,6 +30,16 @@ enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_allocs_release(struct ss_allocs *allocs);
 
+/*
+ * Fills `pair`, as above: the one place that says which event ends which, for views of traces
+ * and for snapshots made of them. False at the limit.
+ */
+SS_MUST_USE
+bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addresses);
+
+/* The step around a moment by its range on the CPU, numbered in the file from 0; -1: none. */
+int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns);
+
 /* True for an event that made a tensor's memory; what failed made none. */
 static inline bool ss_allocs_is_made(const struct ss_allocs *allocs, uint32_t event)
 {

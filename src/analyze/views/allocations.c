@@ -9,7 +9,6 @@
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
 #include "analyze/memory/alloc.h"
-#include "base/search.h"
 #include "table/view.h"
 #include "trace/order.h"
 
@@ -86,15 +85,6 @@ static const char *address_text(uint64_t address, char text[ADDRESS_BYTES])
 	return text;
 }
 
-/* The step around a moment by its range on the CPU, or -1. */
-static int64_t step_of(const struct ss_steps *steps, int64_t at_ns)
-{
-	uint32_t from = 0, to = steps->count;
-
-	SS_SEARCH(from, to, at, steps->items[at].host_start_ns <= at_ns);
-	return from && at_ns < steps->items[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
-}
-
 static const char *op_name(const struct ss_trace *trace, uint32_t name)
 {
 	return name == SS_NO_ID ? NULL : ss_strings_text(&trace->names, name);
@@ -115,7 +105,7 @@ static void add(struct work *work, struct ss_table *out, const struct item *item
 	ss_row_text(out, ss_places_line(work->places, item->place));
 	ss_row_int(out, item->at_ns);
 	ss_row_int_known(out, freed ? item->freed_ns - item->at_ns : -1);
-	ss_row_int_known(out, step_of(&trace->steps, item->at_ns));
+	ss_row_int_known(out, ss_step_around(trace->steps.items, trace->steps.count, item->at_ns));
 	ss_row_null(out);
 	ss_row_int_known(out, item->freed_ns);
 	ss_row_text(out, op_name(trace, item->op));

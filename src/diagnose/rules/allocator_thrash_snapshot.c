@@ -35,14 +35,12 @@ struct thrash {
 
 static bool is_given_back(const struct ss_snapshot *snapshot, uint32_t row)
 {
-	return snapshot->events.action[row] == SS_ACTION_SEGMENT_FREE ||
-	       snapshot->events.action[row] == SS_ACTION_SEGMENT_UNMAP;
+	return ss_history_reserved_change(snapshot, row) < 0;
 }
 
 static bool is_made(const struct ss_snapshot *snapshot, uint32_t row)
 {
-	return snapshot->events.action[row] == SS_ACTION_SEGMENT_ALLOC ||
-	       snapshot->events.action[row] == SS_ACTION_SEGMENT_MAP;
+	return ss_history_reserved_change(snapshot, row) > 0;
 }
 
 /* Whether the program asked for it: Python's name, or that of the C++ function below it. */
@@ -61,11 +59,16 @@ static bool empties_cache(const struct ss_snapshot *snapshot, uint32_t stack)
 	return false;
 }
 
-/* The first event behind a row that gives nothing back; the end of the device's: none. */
+/*
+ * The first event behind a row that gives nothing back; the end of the device's: none. In a
+ * trace each event is an act of its own.
+ */
 static uint32_t next_other(const struct thrash *thrash, uint32_t row)
 {
 	uint32_t end = thrash->look->device->first + thrash->look->device->count;
 
+	if (thrash->snapshot->traced)
+		return row + 1;
 	while (row < end && is_given_back(thrash->snapshot, row))
 		row++;
 	return row;
@@ -76,8 +79,8 @@ static enum giver giver_of(const struct thrash *thrash, uint32_t row, uint32_t n
 	const struct ss_memory_events *events = &thrash->snapshot->events;
 	uint32_t end = thrash->look->device->first + thrash->look->device->count;
 
-	if (!events->stack[row])
-		return BY_UNKNOWN;
+	if (!events->stack[row] || thrash->snapshot->traced)
+		return BY_UNKNOWN; /* the stack of a trace is that of the tensor */
 	if (!thrash->empties[events->stack[row]])
 		thrash->empties[events->stack[row]] =
 			empties_cache(thrash->snapshot, events->stack[row]) ? 2 : 1;
@@ -100,7 +103,8 @@ static uint32_t count_act(struct thrash *thrash, uint32_t row)
 		thrash->first[giver] = row;
 	thrash->by[giver]++;
 	for (; row < next; row++) {
-		thrash->bytes = ss_bytes_add(thrash->bytes, thrash->snapshot->events.bytes[row]);
+		thrash->bytes = ss_bytes_less(thrash->bytes,
+					      ss_history_reserved_change(thrash->snapshot, row));
 		thrash->count++;
 	}
 	return next;

@@ -138,6 +138,8 @@ static inline bool ss_history_is_loose(const struct ss_history *history, uint32_
 /* What changes of reserved memory. */
 static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snapshot, uint32_t row)
 {
+	if (snapshot->traced_rows)
+		return snapshot->traced_rows[row].reserved_change;
 	switch (snapshot->events.action[row]) {
 	case SS_ACTION_SEGMENT_ALLOC:
 	case SS_ACTION_SEGMENT_MAP:

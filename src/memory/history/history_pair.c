@@ -4,7 +4,8 @@
  *
  * One pass over the events with the addresses in use. A free of an address without an
  * allocation frees a block that existed when the events begin; blocks that the file has at
- * the end and no event allocated existed then, too.
+ * the end and no event allocated existed then, too. The rows of a trace are matched already
+ * (memory/from_trace.c).
  */
 #include <stdlib.h>
 
@@ -38,8 +39,6 @@ static bool pair_alloc(struct pairing *pairing, uint32_t row)
 	uint64_t address = events->address[row];
 
 	pairing->history->bytes[row] = events->bytes[row];
-	if (ss_history_is_loose(pairing->history, row))
-		return true;
 	if (ss_address_map_find(&pairing->live, address, SS_NO_ROW) != SS_NO_ROW)
 		pairing->device->odd_events++;
 	return ss_address_map_put(&pairing->gone, address, row) &&
@@ -51,13 +50,8 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 	const struct ss_memory_events *events = &pairing->history->snapshot->events;
 	struct ss_history *history = pairing->history;
 	uint64_t address = events->address[row];
-	uint32_t made = SS_NO_ROW;
+	uint32_t made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
 
-	if (ss_history_is_loose(history, row)) {
-		history->bytes[row] = events->bytes[row];
-		return true;
-	}
-	made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
 	if (made != SS_NO_ROW) {
 		history->partner[row] = made;
 		history->partner[made] = row;
@@ -73,6 +67,20 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 	return ss_address_map_put(&pairing->gone, address, row) &&
 	       add_old(pairing, (struct ss_old_block){ address, events->bytes[row],
 						       events->bytes[row], row, SS_NO_ID });
+}
+
+/* The pairs of a trace; a row that is its own partner frees what was there before. */
+static bool take_pair(struct pairing *pairing, uint32_t row)
+{
+	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	uint32_t partner = pairing->history->snapshot->traced_rows[row].partner;
+	int64_t bytes = events->bytes[row];
+
+	pairing->history->partner[row] = partner;
+	pairing->history->bytes[row] = bytes;
+	return partner != row ||
+	       add_old(pairing,
+		       (struct ss_old_block){ events->address[row], bytes, bytes, row, SS_NO_ID });
 }
 
 /* What the file holds at the end: allocated in the events, or there all the time. */
@@ -170,10 +178,16 @@ static bool pair_events(struct pairing *pairing)
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
 		uint8_t action = events->action[row];
+		bool allocates = action == SS_ACTION_ALLOC;
+		bool whole = true;
 
-		if (action == SS_ACTION_ALLOC
-			    ? !pair_alloc(pairing, row)
-			    : action == pairing->freeing && !pair_free(pairing, row))
+		if (!allocates && action != pairing->freeing)
+			continue;
+		if (device->traced)
+			whole = take_pair(pairing, row);
+		else
+			whole = allocates ? pair_alloc(pairing, row) : pair_free(pairing, row);
+		if (!whole)
 			return false;
 	}
 	return true;

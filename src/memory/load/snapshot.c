@@ -217,8 +217,9 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		       snapshot->trace_capacity * sizeof(*snapshot->traces));
 	ss_memory_free(memory, snapshot->traced,
 		       snapshot->trace_capacity * sizeof(*snapshot->traced));
-	ss_memory_free(memory, snapshot->step_rows,
-		       snapshot->step_row_capacity * sizeof(*snapshot->step_rows));
+	ss_memory_free(memory, snapshot->traced_rows,
+		       snapshot->traced_row_capacity * sizeof(*snapshot->traced_rows));
+	ss_memory_free(memory, snapshot->steps, snapshot->step_count * sizeof(*snapshot->steps));
 	ss_memory_free(memory, snapshot->annotations,
 		       snapshot->annotation_capacity * sizeof(*snapshot->annotations));
 	ss_memory_free(memory, snapshot->settings,

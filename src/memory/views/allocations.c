@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/memory/pools.h"
+#include "analyze/memory/alloc.h"
 #include "memory/holders/calls.h"
 #include "memory/training_steps.h"
 
@@ -75,6 +75,24 @@ static uint32_t end_of(const struct work *work, uint32_t row)
 	uint32_t freed = work->subject->history->partner[row];
 
 	return freed == SS_NO_ROW ? work->device->first + work->device->count - 1 : freed;
+}
+
+/* The event that freed it, or SS_NO_ROW: none did, or it is not recorded when. */
+static uint32_t freed_of(const struct work *work, uint32_t row)
+{
+	const struct ss_traced_row *rows = work->subject->snapshot->traced_rows;
+	uint32_t freed = work->subject->history->partner[row];
+
+	return freed != SS_NO_ROW && rows && rows[freed].is_added ? SS_NO_ROW : freed;
+}
+
+static int64_t step_of(const struct work *work, uint32_t row)
+{
+	const struct ss_snapshot *snapshot = work->subject->snapshot;
+
+	if (!work->device->traced)
+		return ss_training_steps_step(&work->rounds, row);
+	return ss_step_around(snapshot->steps, snapshot->step_count, snapshot->events.time_ns[row]);
 }
 
 static double held_of(const struct work *work, uint32_t row)
@@ -164,7 +182,7 @@ static void add_sum(struct work *work, uint32_t row, double held)
 		sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
 		sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
 		sums->count++;
-		sums->freed += work->subject->history->partner[row] != SS_NO_ROW;
+		sums->freed += freed_of(work, row) != SS_NO_ROW;
 		sums->stack = stack;
 	}
 }
@@ -217,7 +235,7 @@ static void add_item(const struct work *work, const struct item *item)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	const struct ss_memory_events *events = &subject->snapshot->events;
-	uint32_t freed = subject->history->partner[item->row];
+	uint32_t freed = freed_of(work, item->row);
 	struct ss_table *out = work->out;
 
 	ss_row_begin(out);
@@ -234,7 +252,7 @@ static void add_item(const struct work *work, const struct item *item)
 				      ? -1
 				      : ss_snapshot_between(subject->snapshot, item->row, freed));
 	ss_row_null(out);
-	ss_row_int_known(out, ss_training_steps_step(&work->rounds, item->row));
+	ss_row_int_known(out, step_of(work, item->row));
 	ss_row_int(out, item->row - work->device->first);
 	ss_row_text(out, work->has_addresses ? ss_snapshot_address(events->address[item->row], out)
 					     : NULL);

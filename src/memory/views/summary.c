@@ -73,9 +73,9 @@ static int64_t peak_ns(const struct ss_snapshot *snapshot, const struct ss_devic
 {
 	if (!device->count)
 		return -1;
-	return device->peak_row == SS_NO_ROW
-		       ? 0
-		       : ss_snapshot_moment(snapshot, device, device->peak_row);
+	if (device->peak_row != SS_NO_ROW)
+		return ss_snapshot_moment(snapshot, device, device->peak_row);
+	return device->traced ? ss_snapshot_moment(snapshot, device, device->first) : 0;
 }
 
 static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
@@ -100,7 +100,7 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_int_known(out, peak_ns(subject->snapshot, device));
 	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->segments);
 	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->blocks);
-	ss_row_int(out, device->count);
+	ss_row_int(out, device->count - (device->traced ? device->traced->unexplained : 0));
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_ALLOC]);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_OOM]);
 	ss_row_text(out, replay_of(device));

@@ -203,7 +203,7 @@ static uint32_t part_at(const struct work *work, uint32_t row, int64_t span_ns, 
 
 	if (span_ns <= 0)
 		return (uint32_t)((uint64_t)(row - device->first) * parts / device->count);
-	at_ns = ss_snapshot_moment(work->subject->snapshot, device, row);
+	at_ns = ss_snapshot_between(work->subject->snapshot, device->first, row);
 	if (at_ns < 0)
 		return 0;
 	return at_ns >= span_ns ? parts - 1
@@ -221,7 +221,7 @@ static void draw(const struct work *work)
 	const struct ss_device_memory *device = work->device;
 	uint32_t last = device->first + device->count - 1;
 	uint32_t parts = part_counts[work->subject->group];
-	int64_t span_ns = ss_snapshot_moment(work->subject->snapshot, device, last);
+	int64_t span_ns = ss_snapshot_between(work->subject->snapshot, device->first, last);
 	uint32_t now = 0;
 	struct part part;
 
