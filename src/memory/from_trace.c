@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "memory/history/address_map.h"
 #include "memory/trace_stacks.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "base/text.h"
 #include "memory/trace_stacks.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "base/text.h"
 
 #define SS_SNAPSHOT_VIEW(name) extern const struct ss_view ss_snapshot_view_##name;

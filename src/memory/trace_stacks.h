@@ -15,7 +15,7 @@
 #define SS_MEMORY_TRACE_STACKS_H
 
 #include "analyze/host/step_phase.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "memory/load/snapshot.h"
 #include "trace/trace.h"
 

@@ -8,6 +8,7 @@
 
 #include "api/viewer/asked_snapshot.h"
 #include "api/viewer/spot.h"
+#include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
 /* More are not read by anybody; all of them are counted. */

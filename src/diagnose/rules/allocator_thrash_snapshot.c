@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "diagnose/rules/allocator_thrash.h"
 #include "memory/holders/out_of_memory.h"
 

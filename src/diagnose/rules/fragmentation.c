@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "analyze/memory/leaks.h"
+#include "memory/events/leaks.h"
 #include "analyze/time/moment.h"
 #include "diagnose/snapshot_findings.h"
 #include "memory/holders/out_of_memory.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "base/search.h"
 
 void ss_area_begin(struct ss_area_cursor *cursor)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/area/area.h"
 
 /* What one holder has now, and the most that it had. */

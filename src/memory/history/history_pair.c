@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/history/history.h"
 
 struct pairing {

@@ -2,7 +2,7 @@
 /*
  * history_state.c - the final state: sums over the segments of the file.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "base/search.h"
 #include "memory/history/history.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 /* kMinBlockSize and kSmallSize of the allocator. */
 #define BLOCK_BYTES_MIN 512

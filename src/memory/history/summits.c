@@ -4,7 +4,7 @@
  */
 #include "memory/history/summits.h"
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 /* Of the device's peak: less is no rise and no fall. */
 #define SWING_PART 20

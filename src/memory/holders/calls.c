@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/checkpoint.h"
 
 /* Deeper nests of modules are not written by hand; what lies further out is not charged. */

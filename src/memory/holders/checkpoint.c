@@ -4,7 +4,7 @@
  */
 #include "memory/holders/checkpoint.h"
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 #define NO_RUN UINT32_MAX
 

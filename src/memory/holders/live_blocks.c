@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 static bool add(struct ss_live_blocks *held, struct ss_live_block block)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/history/layout.h"
 #include "memory/holders/retained.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 #define LEAK_STEPS 3
 /* Where there are no three: enough of what has no business to stay. */

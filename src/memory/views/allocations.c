@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "memory/holders/calls.h"
 #include "memory/training_steps.h"
 

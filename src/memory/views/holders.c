@@ -5,7 +5,7 @@
  * By source line, stack, category, or call in a forward() with what checkpointing it would
  * save at the peak (calls.h).
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
 enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };

@@ -3,7 +3,7 @@
  * oom.c - view: failed allocations: requested size, free memory, and what would have
  * helped.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/out_of_memory.h"
 
 static const struct ss_column columns[] = {

@@ -8,7 +8,7 @@
  * forward ends and backward begins; a peak outside all phases is memory that is kept, or
  * work other than training.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "base/text.h"
 #include "memory/subject.h"
 #include "memory/training_steps.h"

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/subject.h"
 
 enum group { BY_SEGMENT, BY_BLOCK };

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
 enum group { COARSE, FINE, ALL, BY_LINE, BY_STACK };

@@ -2,7 +2,7 @@
 /*
  * memory_events.c - table: allocations and frees, as recorded.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "sql/raw.h"
 
 static void fill_at(const struct ss_raw_part *part, struct ss_raw_out *out)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "analyze/time/queue.h"
 #include "analyze/time/roles.h"
 #include "timeline/rows/curves.h"

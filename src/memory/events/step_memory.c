@@ -2,7 +2,7 @@
 /*
  * step_memory.c - memory of each step: one pass over the events alongside the steps.
  */
-#include "analyze/memory/step_memory.h"
+#include "memory/events/step_memory.h"
 
 #include <stdlib.h>
 

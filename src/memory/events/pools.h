@@ -6,8 +6,8 @@
  * The total after an event is the recorded one. Old files have no totals: then it is the
  * sum since the start of the file, without earlier allocations.
  */
-#ifndef SS_ANALYZE_MEMORY_POOLS_H
-#define SS_ANALYZE_MEMORY_POOLS_H
+#ifndef SS_MEMORY_EVENTS_POOLS_H
+#define SS_MEMORY_EVENTS_POOLS_H
 
 #include "table/table.h"
 #include "trace/trace.h"

@@ -5,7 +5,7 @@
  * Uses [memory] events. Old files have no totals: then the sum of allocations and frees
  * since the start of the file takes their place, without earlier allocations.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "table/view.h"
 
 static const struct ss_column columns[] = {

@@ -8,10 +8,11 @@
  * comes from a few operators that only allocate (aten::empty): the holder is the operator
  * that called them.
  */
-#ifndef SS_ANALYZE_MEMORY_ALLOC_H
-#define SS_ANALYZE_MEMORY_ALLOC_H
+#ifndef SS_MEMORY_EVENTS_ALLOC_H
+#define SS_MEMORY_EVENTS_ALLOC_H
 
-#include "analyze/memory/pools.h"
+#include "analyze/facts.h"
+#include "memory/events/pools.h"
 
 struct ss_allocs {
 	const struct ss_trace *trace;
@@ -29,6 +30,11 @@ SS_MUST_USE
 enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *trace,
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_allocs_release(struct ss_allocs *allocs);
+
+/* Those of a trace, made on first use and shared by its views and rules. */
+SS_MUST_USE
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err);
 
 /*
  * Fills `pair`, as above: the one place that says which event ends which, for views of traces

@@ -6,7 +6,7 @@
  * allocated memory: no peak is lost, however short. Without events, the curve stays at its
  * last value. Devices only, or the CPU if there are none.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "table/view.h"
 
 enum group { COARSE, FINE, ALL };

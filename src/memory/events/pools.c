@@ -2,7 +2,7 @@
 /*
  * pools.c - one pass over the events, in order of time, and one that sorts them by device.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 #include <stdio.h>
 

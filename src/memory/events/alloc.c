@@ -3,7 +3,7 @@
  * alloc.c - finds pairs by a hash of device and address, and owners by one walk over the
  * rows of each thread alongside the events.
  */
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 
 #include <string.h>
 
@@ -255,6 +255,37 @@ void ss_allocs_release(struct ss_allocs *allocs)
 	ss_memory_free(allocs->memory, allocs->holder, bytes);
 	ss_pools_release(&allocs->pools);
 	*allocs = (struct ss_allocs){ 0 };
+}
+
+static void release_fact(struct ss_allocs *allocs)
+{
+	struct ss_memory *memory = allocs->memory;
+
+	ss_allocs_release(allocs);
+	ss_memory_free(memory, allocs, sizeof(*allocs));
+}
+
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err)
+{
+	struct ss_allocs *allocs;
+	enum ss_status status;
+
+	assert(facts->allowed & SS_FACT_ALLOCS);
+	*out = facts->allocs;
+	if (facts->allocs)
+		return SS_OK;
+	allocs = ss_memory_resize(facts->memory, NULL, 0, sizeof(*allocs));
+	if (!allocs)
+		return ss_fail_memory(err, "the allocations");
+	status = ss_allocs_init(allocs, facts->trace, facts->memory, err);
+	if (status != SS_OK) {
+		ss_memory_free(facts->memory, allocs, sizeof(*allocs));
+		return status;
+	}
+	*out = facts->allocs = allocs;
+	facts->release_allocs = release_fact;
+	return SS_OK;
 }
 
 int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns)

@@ -12,7 +12,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "table/missing.h"
 #include "table/view.h"
 

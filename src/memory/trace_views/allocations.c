@@ -8,7 +8,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "table/view.h"
 #include "trace/order.h"
 

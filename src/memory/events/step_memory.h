@@ -6,10 +6,10 @@
  * minimum of a step is what outlives steps: parameters, optimizer state, and leaks. Steps
  * in which a device has no events are left out.
  */
-#ifndef SS_ANALYZE_MEMORY_STEP_MEMORY_H
-#define SS_ANALYZE_MEMORY_STEP_MEMORY_H
+#ifndef SS_MEMORY_EVENTS_STEP_MEMORY_H
+#define SS_MEMORY_EVENTS_STEP_MEMORY_H
 
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 
 struct ss_step_memory {
 	uint32_t pool, step;

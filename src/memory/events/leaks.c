@@ -2,7 +2,7 @@
 /*
  * leaks.c - the rules, and a pass over the events to find the operators responsible.
  */
-#include "analyze/memory/leaks.h"
+#include "memory/events/leaks.h"
 
 /* Growth over three steps: over two it could be the state that optimizers make in the first. */
 #define LEAK_STEPS 3

@@ -3,10 +3,10 @@
  * leaks.h - what grows from step to step: memory that is kept (a leak), and memory that is
  * reserved but cannot be used (fragmentation).
  */
-#ifndef SS_ANALYZE_MEMORY_LEAKS_H
-#define SS_ANALYZE_MEMORY_LEAKS_H
+#ifndef SS_MEMORY_EVENTS_LEAKS_H
+#define SS_MEMORY_EVENTS_LEAKS_H
 
-#include "analyze/memory/step_memory.h"
+#include "memory/events/step_memory.h"
 
 /* Memory that grows from each step to the next and is never freed. */
 struct ss_leak {
