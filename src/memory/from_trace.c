@@ -11,7 +11,7 @@
 #include "memory/history/address_map.h"
 #include "memory/trace_stacks.h"
 
-struct making {
+struct trace_conversion {
 	const struct ss_trace *trace;
 	struct ss_snapshot *out;
 	struct ss_pools pools;
@@ -24,8 +24,8 @@ struct making {
 };
 
 /* The device that is written. */
-struct device {
-	struct making *making;
+struct converted_device {
+	struct trace_conversion *making;
 	struct ss_traced_device *traced;
 	struct ss_address_map gone;     /* addresses whose first event was met */
 	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
@@ -36,7 +36,7 @@ struct device {
 };
 
 /* What one event does. */
-struct change {
+struct event_change {
 	enum ss_action action;
 	uint64_t address;
 	int64_t bytes, change_bytes;
@@ -44,8 +44,9 @@ struct change {
 	bool is_old;   /* of a free: what it frees was there before the first event */
 };
 
-static uint32_t add_row(struct device *device, uint32_t event, enum ss_action action,
-			uint64_t address, int64_t bytes, uint32_t stack)
+static uint32_t converted_add_row(struct converted_device *device, uint32_t event,
+				  enum ss_action action, uint64_t address, int64_t bytes,
+				  uint32_t stack)
 {
 	struct ss_snapshot *out = device->making->out;
 	uint32_t row = device->failed ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
@@ -67,10 +68,10 @@ static uint32_t add_row(struct device *device, uint32_t event, enum ss_action ac
 }
 
 /* A row for what the recorded total shows and no event says. */
-static uint32_t add_unrecorded(struct device *device, uint32_t event, enum ss_action action,
-			       uint64_t address, int64_t bytes)
+static uint32_t converted_add_unrecorded(struct converted_device *device, uint32_t event,
+					 enum ss_action action, uint64_t address, int64_t bytes)
 {
-	uint32_t row = add_row(device, event, action, address, bytes, 0);
+	uint32_t row = converted_add_row(device, event, action, address, bytes, 0);
 
 	if (row != SS_NO_ID) {
 		device->making->out->traced_rows[row].is_added = true;
@@ -79,7 +80,7 @@ static uint32_t add_unrecorded(struct device *device, uint32_t event, enum ss_ac
 	return row;
 }
 
-static void join(struct device *device, uint32_t made, uint32_t freed)
+static void converted_join_rows(struct converted_device *device, uint32_t made, uint32_t freed)
 {
 	struct ss_traced_row *rows = device->making->out->traced_rows;
 
@@ -89,7 +90,7 @@ static void join(struct device *device, uint32_t made, uint32_t freed)
 	rows[freed].partner = made;
 }
 
-static void count(struct device *device, int64_t change)
+static void converted_count_bytes(struct converted_device *device, int64_t change)
 {
 	device->now_bytes = ss_bytes_add(device->now_bytes, change);
 	if (device->now_bytes < device->least_bytes)
@@ -97,7 +98,7 @@ static void count(struct device *device, int64_t change)
 }
 
 /* The size of an event; one that cannot be meant is 0. */
-static int64_t size_of(struct device *device, int64_t bytes)
+static int64_t valid_size(struct converted_device *device, int64_t bytes)
 {
 	if (bytes >= -SS_MEMORY_BYTES_MAX && bytes <= SS_MEMORY_BYTES_MAX)
 		return bytes < 0 ? -bytes : bytes;
@@ -106,7 +107,7 @@ static int64_t size_of(struct device *device, int64_t bytes)
 }
 
 /* A recorded amount, or -1 where there is none, or none that can be meant. */
-static int64_t amount_of(struct device *device, int64_t bytes)
+static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 {
 	if (bytes <= SS_MEMORY_BYTES_MAX)
 		return bytes < 0 ? -1 : bytes;
@@ -115,7 +116,7 @@ static int64_t amount_of(struct device *device, int64_t bytes)
 }
 
 /* Memory is not given out twice: that at the address was freed, and nobody said so. */
-static void free_forgotten(struct device *device, uint32_t event)
+static void free_unrecorded_block(struct converted_device *device, uint32_t event)
 {
 	const struct ss_memory_events *events = &device->making->out->events;
 	uint32_t ended = device->making->ends[event], made;
@@ -123,10 +124,10 @@ static void free_forgotten(struct device *device, uint32_t event)
 	made = ended == SS_NO_ROW ? SS_NO_ROW : device->making->rows[ended];
 	if (made == SS_NO_ROW)
 		return;
-	count(device, -events->bytes[made]);
-	join(device, made,
-	     add_unrecorded(device, event, SS_ACTION_FREE_COMPLETED, events->address[made],
-			    events->bytes[made]));
+	converted_count_bytes(device, -events->bytes[made]);
+	converted_join_rows(device, made,
+			    converted_add_unrecorded(device, event, SS_ACTION_FREE_COMPLETED,
+						     events->address[made], events->bytes[made]));
 }
 
 /*
@@ -134,10 +135,10 @@ static void free_forgotten(struct device *device, uint32_t event)
  * takes from that; one that fits nothing (freed twice, or more than there was) keeps its size
  * and loses its address: it ends no block.
  */
-static struct change see_free(struct device *device, uint32_t event, uint64_t address,
-			      int64_t bytes)
+static struct event_change change_of_free(struct converted_device *device, uint32_t event,
+					  uint64_t address, int64_t bytes)
 {
-	struct change change = {
+	struct event_change change = {
 		SS_ACTION_FREE_COMPLETED, address, bytes, -bytes, SS_NO_ROW, false
 	};
 	uint32_t made = device->making->pair[event];
@@ -160,29 +161,28 @@ static struct change see_free(struct device *device, uint32_t event, uint64_t ad
 	return change;
 }
 
-static struct change see_event(struct device *device, uint32_t event)
+static struct event_change change_of_event(struct converted_device *device, uint32_t event)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
 	uint64_t address = (uint64_t)events->address[event];
-	int64_t bytes = size_of(device, events->bytes[event]);
+	int64_t bytes = valid_size(device, events->bytes[event]);
 
 	if (events->out_of_memory[event])
-		return (struct change){
-			SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0, SS_NO_ROW, false
-		};
+		return (struct event_change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0, SS_NO_ROW,
+					      false };
 	if (!bytes)
-		return (struct change){ SS_ACTION_OTHER, 0, 0, 0, SS_NO_ROW, false };
+		return (struct event_change){ SS_ACTION_OTHER, 0, 0, 0, SS_NO_ROW, false };
 	if (events->bytes[event] < 0)
-		return see_free(device, event, address, bytes);
-	free_forgotten(device, event);
-	return (struct change){ SS_ACTION_ALLOC, address, bytes, bytes, SS_NO_ROW, false };
+		return change_of_free(device, event, address, bytes);
+	free_unrecorded_block(device, event);
+	return (struct event_change){ SS_ACTION_ALLOC, address, bytes, bytes, SS_NO_ROW, false };
 }
 
 /* By how much the reserved memory changes with an event. */
-static int64_t reserved_change(struct device *device, uint32_t event)
+static int64_t reserved_change_of(struct converted_device *device, uint32_t event)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
-	int64_t reserved = amount_of(device, events->reserved_bytes[event]);
+	int64_t reserved = valid_amount(device, events->reserved_bytes[event]);
 	int64_t change = reserved - device->reserved_bytes;
 
 	if (reserved < 0 || device->traced->is_cpu)
@@ -196,34 +196,34 @@ static int64_t reserved_change(struct device *device, uint32_t event)
 }
 
 /* What the total says beyond the event. */
-static void add_unexplained(struct device *device, uint32_t event, int64_t change)
+static void add_unexplained_change(struct converted_device *device, uint32_t event, int64_t change)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
-	int64_t total = amount_of(device, events->allocated_bytes[event]), gap;
+	int64_t total = valid_amount(device, events->allocated_bytes[event]), gap;
 
 	gap = total - ss_bytes_add(device->now_bytes, change);
 	if (total < 0 || !gap || gap > SS_MEMORY_BYTES_MAX || gap < -SS_MEMORY_BYTES_MAX)
 		return;
-	add_unrecorded(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0,
-		       gap > 0 ? gap : -gap);
-	count(device, gap);
+	converted_add_unrecorded(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0,
+				 gap > 0 ? gap : -gap);
+	converted_count_bytes(device, gap);
 }
 
-static void add_event(struct device *device, uint32_t event)
+static void converted_add_event(struct converted_device *device, uint32_t event)
 {
-	struct making *making = device->making;
-	struct change change = see_event(device, event);
+	struct trace_conversion *making = device->making;
+	struct event_change change = change_of_event(device, event);
 	uint32_t row;
 
-	add_unexplained(device, event, change.change_bytes);
-	row = add_row(device, event, change.action, change.address, change.bytes,
-		      making->stacks[event]);
+	add_unexplained_change(device, event, change.change_bytes);
+	row = converted_add_row(device, event, change.action, change.address, change.bytes,
+				making->stacks[event]);
 	if (device->failed)
 		return;
-	making->out->traced_rows[row].reserved_change = reserved_change(device, event);
-	count(device, change.change_bytes);
+	making->out->traced_rows[row].reserved_change = reserved_change_of(device, event);
+	converted_count_bytes(device, change.change_bytes);
 	if (change.made != SS_NO_ROW)
-		join(device, change.made, row);
+		converted_join_rows(device, change.made, row);
 	else if (change.is_old)
 		making->out->traced_rows[row].partner = row;
 	if (change.action == SS_ACTION_ALLOC) {
@@ -234,7 +234,7 @@ static void add_event(struct device *device, uint32_t event)
 }
 
 /* The steps of the trace, which the snapshot outlives. */
-static bool copy_steps(struct making *making)
+static bool conversion_copy_steps(struct trace_conversion *making)
 {
 	const struct ss_steps *steps = &making->trace->steps;
 	struct ss_snapshot *out = making->out;
@@ -254,7 +254,7 @@ static bool copy_steps(struct making *making)
 /* --- devices ------------------------------------------------------------------------- */
 
 /* What was in use at the beginning and is never freed. */
-static int64_t rest_of(const struct device *device)
+static int64_t never_freed_bytes(const struct converted_device *device)
 {
 	int64_t low = ss_bytes_add(device->least_bytes, device->old_bytes);
 
@@ -263,7 +263,8 @@ static int64_t rest_of(const struct device *device)
 	return low < 0 ? -low : 0; /* at least that: memory in use is never below 0 */
 }
 
-static void begin_device(struct device *device, struct making *making, uint32_t pool)
+static void converted_begin_device(struct converted_device *device, struct trace_conversion *making,
+				   uint32_t pool)
 {
 	const struct ss_allocations *events = &making->trace->allocations;
 	const struct ss_pool *own = &making->pools.items[pool];
@@ -283,16 +284,16 @@ static void begin_device(struct device *device, struct making *making, uint32_t 
 						 !events->out_of_memory[making->order[i]];
 }
 
-static bool write_device(struct making *making, uint32_t pool, uint32_t number)
+static bool convert_device(struct trace_conversion *making, uint32_t pool, uint32_t number)
 {
 	struct ss_snapshot *out = making->out;
-	struct device device = { .traced = &out->traced[number] };
+	struct converted_device device = { .traced = &out->traced[number] };
 	uint32_t first = out->events.count;
 
-	begin_device(&device, making, pool);
+	converted_begin_device(&device, making, pool);
 	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1] && !device.failed; i++)
-		add_event(&device, making->order[i]);
-	device.traced->rest_bytes = rest_of(&device);
+		converted_add_event(&device, making->order[i]);
+	device.traced->rest_bytes = never_freed_bytes(&device);
 	ss_address_map_release(&device.gone);
 	out->traces[number] = (struct ss_device_trace){ .device = making->pools.items[pool].id,
 							.first = first,
@@ -301,7 +302,7 @@ static bool write_device(struct making *making, uint32_t pool, uint32_t number)
 }
 
 /* Devices have numbers; of two kinds with the same one the first counts. */
-static bool is_taken(const struct making *making, uint32_t pool)
+static bool is_device_taken(const struct trace_conversion *making, uint32_t pool)
 {
 	const struct ss_pool *own = &making->pools.items[pool];
 
@@ -314,7 +315,7 @@ static bool is_taken(const struct making *making, uint32_t pool)
 	return false;
 }
 
-static bool write_devices(struct making *making)
+static bool convert_devices(struct trace_conversion *making)
 {
 	struct ss_snapshot *out = making->out;
 	uint32_t room = making->pools.count, number = 0;
@@ -330,9 +331,9 @@ static bool write_devices(struct making *making)
 	}
 	out->trace_capacity = room;
 	for (uint32_t i = 0; i < making->pools.count; i++) {
-		if (is_taken(making, i))
+		if (is_device_taken(making, i))
 			out->left_out += making->firsts[i + 1] - making->firsts[i];
-		else if (!write_device(making, i, number++))
+		else if (!convert_device(making, i, number++))
 			return false;
 		out->trace_count = number;
 	}
@@ -342,7 +343,7 @@ static bool write_devices(struct making *making)
 /* --- the whole ----------------------------------------------------------------------- */
 
 /* Which event ends which, as all views of traces have it. */
-static bool pair_events(struct making *making)
+static bool conversion_pair_events(struct trace_conversion *making)
 {
 	const struct ss_allocations *events = &making->trace->allocations;
 	bool has_addresses;
@@ -358,7 +359,7 @@ static bool pair_events(struct making *making)
 	return true;
 }
 
-static void order_events(struct making *making)
+static void conversion_order_events(struct trace_conversion *making)
 {
 	const struct ss_pools *pools = &making->pools;
 	uint32_t first = 0;
@@ -373,7 +374,7 @@ static void order_events(struct making *making)
 	making->firsts[0] = 0;
 }
 
-static enum ss_status find_stacks(struct making *making, struct ss_error *err)
+static enum ss_status conversion_find_stacks(struct trace_conversion *making, struct ss_error *err)
 {
 	struct ss_trace_stacks stacks;
 	enum ss_status status = ss_trace_stacks_init(&stacks, making->trace, making->out, err);
@@ -387,7 +388,7 @@ static enum ss_status find_stacks(struct making *making, struct ss_error *err)
 	return status;
 }
 
-static enum ss_status make(struct making *making, struct ss_error *err)
+static enum ss_status convert_trace(struct trace_conversion *making, struct ss_error *err)
 {
 	struct ss_event_about about = { .pool = SS_NO_ID };
 	struct ss_arena scratch;
@@ -405,14 +406,15 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 	making->ends = SS_ARENA_NEW(&scratch, uint32_t, count);
 	making->firsts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.count + 1);
 	if (!making->stacks || !making->order || !making->firsts || !making->pair ||
-	    !making->rows || !making->ends || !pair_events(making) || !copy_steps(making) ||
+	    !making->rows || !making->ends || !conversion_pair_events(making) ||
+	    !conversion_copy_steps(making) ||
 	    ss_records_add(&making->out->abouts, &about) == SS_NO_ID) {
 		status = ss_fail_memory(err, "the memory events");
 	} else {
-		order_events(making);
-		status = find_stacks(making, err);
+		conversion_order_events(making);
+		status = conversion_find_stacks(making, err);
 	}
-	if (status == SS_OK && !write_devices(making))
+	if (status == SS_OK && !convert_devices(making))
 		status = ss_fail_memory(err, "the memory events");
 	ss_arena_release(&scratch);
 	ss_pools_release(&making->pools);
@@ -422,7 +424,7 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_trace *trace,
 				      struct ss_memory *memory, struct ss_error *err)
 {
-	struct making making = { .trace = trace, .out = out };
+	struct trace_conversion making = { .trace = trace, .out = out };
 	enum ss_status status;
 
 	if (!trace->allocations.count)
@@ -430,7 +432,7 @@ enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_t
 			       "memory was not recorded in this trace: use "
 			       "profile(profile_memory=True)");
 	if (ss_snapshot_init(out, memory))
-		status = make(&making, err);
+		status = convert_trace(&making, err);
 	else
 		status = ss_fail_memory(err, "the memory events");
 	out->has_traces = true;

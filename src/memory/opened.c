@@ -36,8 +36,8 @@ bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named)
 }
 
 /* What is made of a snapshot, which is gone when this fails. */
-static enum ss_status finish(struct ss_opened *out, const char *path, struct ss_memory *memory,
-			     struct ss_error *err)
+static enum ss_status opened_finish(struct ss_opened *out, const char *path,
+				    struct ss_memory *memory, struct ss_error *err)
 {
 	enum ss_status status;
 
@@ -61,7 +61,7 @@ enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
 			      struct ss_memory *memory, struct ss_error *err)
 {
 	SS_TRY(ss_snapshot_load(source, options, memory, &out->snapshot, err));
-	return finish(out, path, memory, err);
+	return opened_finish(out, path, memory, err);
 }
 
 enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace *trace,
@@ -69,7 +69,7 @@ enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace
 				    struct ss_error *err)
 {
 	SS_TRY(ss_snapshot_from_trace(&out->snapshot, trace, memory, err));
-	return finish(out, path, memory, err);
+	return opened_finish(out, path, memory, err);
 }
 
 void ss_opened_release(struct ss_opened *opened)

@@ -54,7 +54,7 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
 }
 
 /* Between two moments of files; -1: backwards, or beyond all measure. */
-static int64_t span_ns(int64_t from_ns, int64_t to_ns)
+static int64_t snapshot_span_ns(int64_t from_ns, int64_t to_ns)
 {
 	int64_t span;
 
@@ -69,12 +69,13 @@ int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 {
 	int64_t at_ns = snapshot->events.time_ns[row];
 
-	return device->traced ? at_ns : span_ns(snapshot->events.time_ns[device->first], at_ns);
+	return device->traced ? at_ns
+			      : snapshot_span_ns(snapshot->events.time_ns[device->first], at_ns);
 }
 
 int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
 {
-	return span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
+	return snapshot_span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
 }
 
 const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
@@ -155,8 +156,8 @@ void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *wh
 }
 
 /* What was there before the events of a trace, as far as it tells. */
-static void note_before(const struct ss_device_memory *device, const char *name,
-			struct ss_table *out)
+static void note_memory_before(const struct ss_device_memory *device, const char *name,
+			       struct ss_table *out)
 {
 	const struct ss_traced_device *traced = device->traced;
 	int64_t freed = ss_bytes_less(device->first_active_bytes, traced->rest_bytes);
@@ -174,10 +175,10 @@ static void note_before(const struct ss_device_memory *device, const char *name,
 			      freed ? ss_bytes_text(freed, out) : "none");
 }
 
-static void note_traced(const struct ss_device_memory *device, const char *name,
-			struct ss_table *out)
+static void note_traced_device(const struct ss_device_memory *device, const char *name,
+			       struct ss_table *out)
 {
-	note_before(device, name, out);
+	note_memory_before(device, name, out);
 	if (!device->traced->has_addresses)
 		ss_table_note(out,
 			      "Device %s: addresses are not recorded (newer versions of PyTorch "
@@ -192,7 +193,7 @@ static void note_traced(const struct ss_device_memory *device, const char *name,
 			      device->traced->unexplained == 1 ? "change" : "changes");
 }
 
-static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
+static void note_snapshot_of_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 {
 	if (!snapshot->traced)
 		return;
@@ -214,13 +215,13 @@ bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_devi
 	return !device->is_host && (!device->is_cpu || device == history->devices);
 }
 
-static void note_device(const struct ss_snapshot_subject *subject,
-			const struct ss_device_memory *device, struct ss_table *out)
+static void note_snapshot_device(const struct ss_snapshot_subject *subject,
+				 const struct ss_device_memory *device, struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
 
 	if (device->traced) {
-		note_traced(device, name, out);
+		note_traced_device(device, name, out);
 		return;
 	}
 	if (!device->count) {
@@ -273,8 +274,8 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 				   "and the final state is unknown.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
 		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
-			note_device(subject, &subject->history->devices[i], out);
-	note_trace(subject->snapshot, out);
+			note_snapshot_device(subject, &subject->history->devices[i], out);
+	note_snapshot_of_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)
 		ss_table_note(out, "%" PRIu64 " impossible %s as 0.",
 			      subject->snapshot->odd_numbers,

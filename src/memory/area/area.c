@@ -27,13 +27,14 @@ const char *ss_area_name(const struct ss_area *area, uint32_t series)
 	return line ? line : "no stack was recorded";
 }
 
-static int64_t change_at(const struct ss_area *area, uint32_t event)
+static int64_t area_change_at(const struct ss_area *area, uint32_t event)
 {
 	return ss_history_change(&area->opened->history, area->device->first + event);
 }
 
 /* Goes to the state before an event without looking at those between. */
-static void jump(const struct ss_area *area, struct ss_area_cursor *cursor, uint32_t event)
+static void area_cursor_jump(const struct ss_area *area, struct ss_area_cursor *cursor,
+			     uint32_t event)
 {
 	const struct ss_area_run *run = &area->runs[event / AREA_RUN];
 
@@ -42,20 +43,20 @@ static void jump(const struct ss_area *area, struct ss_area_cursor *cursor, uint
 	cursor->reserved_bytes = run->reserved_bytes;
 }
 
-static void step(const struct ss_area *area, struct ss_area_cursor *cursor)
+static void area_cursor_step(const struct ss_area *area, struct ss_area_cursor *cursor)
 {
 	uint32_t event = (uint32_t)++cursor->state;
 	const struct ss_snapshot *snapshot = &area->opened->snapshot;
 
-	cursor->active_bytes = ss_bytes_add(cursor->active_bytes, change_at(area, event));
+	cursor->active_bytes = ss_bytes_add(cursor->active_bytes, area_change_at(area, event));
 	if (cursor->reserved_bytes >= 0)
 		cursor->reserved_bytes = ss_bytes_add(
 			cursor->reserved_bytes,
 			ss_history_reserved_change(snapshot, area->device->first + event));
 }
 
-static void see(struct ss_area_pixel *pixel, int64_t state, int64_t low, int64_t high,
-		int64_t reserved, bool is_first)
+static void area_pixel_include(struct ss_area_pixel *pixel, int64_t state, int64_t low,
+			       int64_t high, int64_t reserved, bool is_first)
 {
 	if (is_first || low < pixel->low_bytes)
 		pixel->low_bytes = low;
@@ -77,7 +78,7 @@ static void fill_parts(const struct ss_area *area, struct ss_area_pixel *pixel)
 	for (int64_t event = (int64_t)first * AREA_RUN; event <= pixel->state; event++) {
 		int64_t *part = &pixel->parts[area->of[event]];
 
-		*part = ss_bytes_add(*part, change_at(area, (uint32_t)event));
+		*part = ss_bytes_add(*part, area_change_at(area, (uint32_t)event));
 	}
 }
 
@@ -92,7 +93,7 @@ static void draw_points(const struct ss_area *area, int64_t first, int64_t last,
 
 		for (int i = 0; i < SS_CURVE_COUNT; i++)
 			sum = ss_bytes_add(sum, curve->points[at].bytes[i]);
-		see(out, at, sum, sum, -1, at == first);
+		area_pixel_include(out, at, sum, sum, -1, at == first);
 	}
 	for (uint32_t i = 0; i < area->series_count; i++)
 		for (int k = 0; k < SS_CURVE_COUNT; k++)
@@ -112,27 +113,28 @@ void ss_area_draw(const struct ss_area *area, struct ss_area_cursor *cursor, int
 	}
 	if (cursor->state < -1 || cursor->state < first - (int64_t)AREA_RUN ||
 	    cursor->state > first)
-		jump(area, cursor, first < 0 ? 0 : (uint32_t)first);
+		area_cursor_jump(area, cursor, first < 0 ? 0 : (uint32_t)first);
 	while (cursor->state < first)
-		step(area, cursor);
-	see(out, first, cursor->active_bytes, cursor->active_bytes, cursor->reserved_bytes, true);
+		area_cursor_step(area, cursor);
+	area_pixel_include(out, first, cursor->active_bytes, cursor->active_bytes,
+			   cursor->reserved_bytes, true);
 	for (at = first + 1; at <= last; at++) {
 		uint32_t index = (uint32_t)at / AREA_RUN;
 		const struct ss_area_run *run = &area->runs[index];
 		int64_t end = (int64_t)(index + 1) * AREA_RUN - 1;
 
 		if (at % AREA_RUN == 0 && end <= last && index + 1 < area->run_count) {
-			see(out, run->high, run->low_bytes, run->high_bytes,
-			    run->high_reserved_bytes, false);
+			area_pixel_include(out, run->high, run->low_bytes, run->high_bytes,
+					   run->high_reserved_bytes, false);
 			cursor->state = end;
 			cursor->active_bytes = run[1].active_bytes;
 			cursor->reserved_bytes = run[1].reserved_bytes;
 			at = end;
 			continue;
 		}
-		step(area, cursor);
-		see(out, at, cursor->active_bytes, cursor->active_bytes, cursor->reserved_bytes,
-		    false);
+		area_cursor_step(area, cursor);
+		area_pixel_include(out, at, cursor->active_bytes, cursor->active_bytes,
+				   cursor->reserved_bytes, false);
 	}
 	if (out->state == cursor->last.state)
 		memcpy(out->parts, cursor->last.parts, sizeof(out->parts));
@@ -142,7 +144,7 @@ void ss_area_draw(const struct ss_area *area, struct ss_area_cursor *cursor, int
 }
 
 /* When a state begins, or -1 where its time is not recorded or before the first one. */
-static int64_t begin_of(const struct ss_area *area, uint32_t state)
+static int64_t area_state_start_ns(const struct ss_area *area, uint32_t state)
 {
 	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
 	int64_t span;
@@ -167,7 +169,7 @@ int64_t ss_area_state_at(const struct ss_area *area, int64_t at_ns)
 		return (int64_t)area->state_count - 1;
 	latest = low ? area->runs[low - 1].latest_ns : -1;
 	for (state = low * AREA_RUN; state < area->state_count; state++) {
-		int64_t begin = begin_of(area, state);
+		int64_t begin = area_state_start_ns(area, state);
 
 		latest = begin > latest ? begin : latest;
 		if (latest > at_ns)

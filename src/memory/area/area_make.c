@@ -13,14 +13,14 @@
 #include "memory/area/area.h"
 
 /* What one holder has now, and the most that it had. */
-struct holder {
+struct area_holder {
 	int64_t now_bytes, most_bytes, largest_bytes;
 	uint32_t id, stack;
 };
 
-struct making {
+struct area_making {
 	struct ss_area *area;
-	struct holder *holders; /* by id */
+	struct area_holder *holders; /* by id */
 	uint32_t count;
 	uint8_t *series; /* per id */
 };
@@ -37,57 +37,58 @@ static uint32_t stack_of_old(const struct ss_area *area, const struct ss_old_blo
 	return old && old->block != SS_NO_ID ? area->opened->snapshot.blocks[old->block].stack : 0;
 }
 
-static uint32_t id_of(const struct ss_area *area, uint32_t stack, enum ss_purpose purpose)
+static uint32_t area_holder_id(const struct ss_area *area, uint32_t stack, enum ss_purpose purpose)
 {
 	if (area->group == SS_AREA_CATEGORY)
 		return (uint32_t)purpose;
 	return area->group == SS_AREA_STACK ? stack : area->opened->spots.line[stack];
 }
 
-static uint32_t id_of_old(const struct ss_area *area, const struct ss_old_block *old)
+static uint32_t area_holder_of_old(const struct ss_area *area, const struct ss_old_block *old)
 {
 	enum ss_purpose purpose = SS_PURPOSE_UNKNOWN;
 
 	if (area->group == SS_AREA_CATEGORY && old)
 		purpose = ss_purpose_of_old(&area->opened->history, &area->opened->spots, old);
-	return id_of(area, stack_of_old(area, old), purpose);
+	return area_holder_id(area, stack_of_old(area, old), purpose);
 }
 
 uint32_t ss_area_series_of_old(const struct ss_area *area, const struct ss_old_block *old)
 {
-	uint32_t id = id_of_old(area, old), series = 0;
+	uint32_t id = area_holder_of_old(area, old), series = 0;
 
 	while (series + 1 < area->series_count && area->series[series].id != id)
 		series++;
 	return series;
 }
 
-static uint32_t id_of_made(const struct ss_area *area, uint32_t row)
+static uint32_t area_holder_of_row(const struct ss_area *area, uint32_t row)
 {
 	enum ss_purpose purpose = SS_PURPOSE_UNKNOWN;
 
 	if (area->group == SS_AREA_CATEGORY)
 		purpose = ss_purpose_of(&area->opened->history, &area->opened->spots, row);
-	return id_of(area, area->opened->snapshot.events.stack[row], purpose);
+	return area_holder_id(area, area->opened->snapshot.events.stack[row], purpose);
 }
 
 /* The holder of what an event allocates or frees. */
-static uint32_t id_at(const struct ss_area *area, uint32_t row)
+static uint32_t area_holder_at(const struct ss_area *area, uint32_t row)
 {
 	const struct ss_memory_events *events = &area->opened->snapshot.events;
 	uint32_t partner = area->opened->history.partner[row];
 
 	if (ss_history_is_loose(&area->opened->history, row))
-		return id_of(area, 0, SS_PURPOSE_UNKNOWN);
+		return area_holder_id(area, 0, SS_PURPOSE_UNKNOWN);
 	if (events->action[row] == SS_ACTION_ALLOC)
-		return id_of_made(area, row);
-	return partner == row ? id_of_old(area, ss_history_old(area->device, events->address[row]))
-			      : id_of_made(area, partner);
+		return area_holder_of_row(area, row);
+	return partner == row ? area_holder_of_old(area, ss_history_old(area->device,
+									events->address[row]))
+			      : area_holder_of_row(area, partner);
 }
 
-static void add(struct making *making, uint32_t id, int64_t bytes, uint32_t stack)
+static void area_holder_add(struct area_making *making, uint32_t id, int64_t bytes, uint32_t stack)
 {
-	struct holder *holder = &making->holders[id];
+	struct area_holder *holder = &making->holders[id];
 
 	holder->now_bytes = ss_bytes_add(holder->now_bytes, bytes);
 	if (holder->now_bytes > holder->most_bytes)
@@ -99,28 +100,28 @@ static void add(struct making *making, uint32_t id, int64_t bytes, uint32_t stac
 }
 
 /* How much each held at most. */
-static void measure(struct making *making)
+static void area_measure_holders(struct area_making *making)
 {
 	const struct ss_area *area = making->area;
 	const struct ss_device_memory *device = area->device;
 
 	for (uint32_t i = 0; i < device->old_count; i++)
-		add(making, id_of_old(area, &device->old[i]), device->old[i].bytes,
-		    stack_of_old(area, &device->old[i]));
+		area_holder_add(making, area_holder_of_old(area, &device->old[i]),
+				device->old[i].bytes, stack_of_old(area, &device->old[i]));
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
 		int64_t change = ss_history_change(&area->opened->history, row);
 
 		if (change)
-			add(making, id_at(area, row), change,
-			    ss_history_is_loose(&area->opened->history, row)
-				    ? 0
-				    : area->opened->snapshot.events.stack[row]);
+			area_holder_add(making, area_holder_at(area, row), change,
+					ss_history_is_loose(&area->opened->history, row)
+						? 0
+						: area->opened->snapshot.events.stack[row]);
 	}
 }
 
-static int by_most(const void *a, const void *b)
+static int area_holder_compare(const void *a, const void *b)
 {
-	const struct holder *x = a, *y = b;
+	const struct area_holder *x = a, *y = b;
 
 	if (x->most_bytes != y->most_bytes)
 		return x->most_bytes > y->most_bytes ? -1 : 1;
@@ -128,7 +129,7 @@ static int by_most(const void *a, const void *b)
 }
 
 /* Those that held most get a series; the others share the last one. */
-static void choose(struct making *making)
+static void area_choose_series(struct area_making *making)
 {
 	struct ss_area *area = making->area;
 	uint32_t found = 0;
@@ -138,11 +139,11 @@ static void choose(struct making *making)
 			making->holders[found] = making->holders[i];
 			making->holders[found++].id = i;
 		}
-	qsort(making->holders, found, sizeof(*making->holders), by_most);
+	qsort(making->holders, found, sizeof(*making->holders), area_holder_compare);
 	area->series_count = found < SS_AREA_SERIES_MAX ? found : SS_AREA_SERIES_MAX;
 	memset(making->series, (int)area->series_count, making->count);
 	for (uint32_t i = 0; i < area->series_count; i++) {
-		const struct holder *holder = &making->holders[i];
+		const struct area_holder *holder = &making->holders[i];
 
 		area->series[i] = (struct ss_area_series){ holder->id, holder->stack,
 							   holder->most_bytes,
@@ -153,8 +154,8 @@ static void choose(struct making *making)
 		area->series[area->series_count++] = (struct ss_area_series){ .id = SS_NO_ID };
 }
 
-static void begin_run(struct ss_area *area, const int64_t *now, int64_t active, int64_t reserved,
-		      int64_t latest_ns)
+static void area_begin_run(struct ss_area *area, const int64_t *now, int64_t active,
+			   int64_t reserved, int64_t latest_ns)
 {
 	struct ss_area_run *run = &area->runs[area->run_count];
 
@@ -168,8 +169,8 @@ static void begin_run(struct ss_area *area, const int64_t *now, int64_t active, 
 	       area->series_count * sizeof(*now));
 }
 
-static void see_event(struct ss_area_run *run, uint32_t event, int64_t active, int64_t reserved,
-		      int64_t at_ns)
+static void area_run_include(struct ss_area_run *run, uint32_t event, int64_t active,
+			     int64_t reserved, int64_t at_ns)
 {
 	if (active < run->low_bytes)
 		run->low_bytes = active;
@@ -184,7 +185,7 @@ static void see_event(struct ss_area_run *run, uint32_t event, int64_t active, i
 }
 
 /* The series of an event; frees have that of their allocation, which was before them. */
-static uint8_t series_at(const struct making *making, uint32_t row)
+static uint8_t area_series_at(const struct area_making *making, uint32_t row)
 {
 	const struct ss_area *area = making->area;
 	uint32_t partner = area->opened->history.partner[row];
@@ -192,10 +193,10 @@ static uint8_t series_at(const struct making *making, uint32_t row)
 	if (area->opened->snapshot.events.action[row] != SS_ACTION_ALLOC && partner != row &&
 	    !ss_history_is_loose(&area->opened->history, row))
 		return area->of[partner - area->device->first];
-	return making->series[id_at(area, row)];
+	return making->series[area_holder_at(area, row)];
 }
 
-static void lay_runs(struct making *making)
+static void area_make_runs(struct area_making *making)
 {
 	struct ss_area *area = making->area;
 	const struct ss_device_memory *device = area->device;
@@ -205,7 +206,7 @@ static void lay_runs(struct making *making)
 	int64_t latest_ns = -1;
 
 	for (uint32_t i = 0; i < device->old_count; i++) {
-		int64_t *part = &now[making->series[id_of_old(area, &device->old[i])]];
+		int64_t *part = &now[making->series[area_holder_of_old(area, &device->old[i])]];
 
 		*part = ss_bytes_add(*part, device->old[i].bytes);
 	}
@@ -214,23 +215,23 @@ static void lay_runs(struct making *making)
 		int64_t change = ss_history_change(&area->opened->history, row);
 
 		if (event % AREA_RUN == 0)
-			begin_run(area, now, active, reserved, latest_ns);
+			area_begin_run(area, now, active, reserved, latest_ns);
 		if (change) {
-			area->of[event] = series_at(making, row);
+			area->of[event] = area_series_at(making, row);
 			active = ss_bytes_add(active, change);
 			now[area->of[event]] = ss_bytes_add(now[area->of[event]], change);
 		}
 		if (reserved >= 0)
 			reserved = ss_bytes_add(reserved,
 						ss_history_reserved_change(snapshot, row));
-		see_event(&area->runs[area->run_count - 1], event, active, reserved,
-			  ss_snapshot_moment(snapshot, device, row));
+		area_run_include(&area->runs[area->run_count - 1], event, active, reserved,
+				 ss_snapshot_moment(snapshot, device, row));
 		latest_ns = area->runs[area->run_count - 1].latest_ns;
 	}
 	area->span_ns = latest_ns;
 }
 
-static bool take_room(struct ss_area *area, uint32_t runs)
+static bool area_allocate(struct ss_area *area, uint32_t runs)
 {
 	area->runs = ss_memory_resize(area->memory, NULL, 0, (runs + 1) * sizeof(*area->runs));
 	area->parts = ss_memory_resize(area->memory, NULL, 0,
@@ -244,7 +245,7 @@ static bool take_room(struct ss_area *area, uint32_t runs)
 	return true;
 }
 
-static enum ss_status make(struct making *making, struct ss_error *err)
+static enum ss_status area_make_of_device(struct area_making *making, struct ss_error *err)
 {
 	struct ss_area *area = making->area;
 	struct ss_memory *memory = area->memory;
@@ -260,12 +261,12 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 	whole = making->holders && making->series;
 	if (whole) {
 		memset(making->holders, 0, bytes);
-		measure(making);
-		choose(making);
-		whole = take_room(area, (area->state_count + AREA_RUN - 1) / AREA_RUN);
+		area_measure_holders(making);
+		area_choose_series(making);
+		whole = area_allocate(area, (area->state_count + AREA_RUN - 1) / AREA_RUN);
 	}
 	if (whole)
-		lay_runs(making);
+		area_make_runs(making);
 	ss_memory_free(memory, making->holders, bytes);
 	ss_memory_free(memory, making->series, (size_t)making->count + 1);
 	return whole ? SS_OK : ss_fail_memory(err, "the curve of memory");
@@ -276,7 +277,7 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 static void choose_categories(struct ss_area *area)
 {
 	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
-	struct holder holders[SS_CURVE_COUNT] = { 0 };
+	struct area_holder holders[SS_CURVE_COUNT] = { 0 };
 
 	for (int k = 0; k < SS_CURVE_COUNT; k++) {
 		holders[k].id = (uint32_t)ss_purpose_of_curve((enum ss_curve_category)k);
@@ -284,20 +285,20 @@ static void choose_categories(struct ss_area *area)
 			if (curve->points[i].bytes[k] > holders[k].most_bytes)
 				holders[k].most_bytes = curve->points[i].bytes[k];
 	}
-	qsort(holders, SS_CURVE_COUNT, sizeof(*holders), by_most);
+	qsort(holders, SS_CURVE_COUNT, sizeof(*holders), area_holder_compare);
 	for (int k = 0; k < SS_CURVE_COUNT && holders[k].most_bytes > 0; k++)
 		area->series[area->series_count++] = (struct ss_area_series){
 			.id = holders[k].id, .most_bytes = holders[k].most_bytes
 		};
 }
 
-static enum ss_status make_curve(struct ss_area *area, struct ss_error *err)
+static enum ss_status area_make_of_curve(struct ss_area *area, struct ss_error *err)
 {
 	const struct ss_memory_curve *curve = &area->opened->snapshot.curve;
 	uint32_t first = 0;
 
 	choose_categories(area);
-	if (!take_room(area, (area->state_count + AREA_RUN - 1) / AREA_RUN))
+	if (!area_allocate(area, (area->state_count + AREA_RUN - 1) / AREA_RUN))
 		return ss_fail_memory(err, "the curve of memory");
 	while (first < curve->count && curve->points[first].time_ns == SS_NO_TIME)
 		first++;
@@ -323,7 +324,7 @@ enum ss_status ss_area_make(struct ss_area *area, const struct ss_opened *opened
 			    const struct ss_device_memory *device, enum ss_area_group group,
 			    struct ss_error *err)
 {
-	struct making making = { .area = area };
+	struct area_making making = { .area = area };
 
 	*area = (struct ss_area){ .memory = opened->snapshot.memory,
 				  .opened = opened,
@@ -338,7 +339,7 @@ enum ss_status ss_area_make(struct ss_area *area, const struct ss_opened *opened
 	if (!device && group != SS_AREA_CATEGORY)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "a memory timeline can only be shown by category");
-	return device ? make(&making, err) : make_curve(area, err);
+	return device ? area_make_of_device(&making, err) : area_make_of_curve(area, err);
 }
 
 void ss_area_release(struct ss_area *area)

@@ -13,7 +13,7 @@
 /* Even growth has half of itself in the later half of the steps. */
 #define LATER_SHARE 4
 
-static uint32_t device_end(const struct ss_step_memories *memories, uint32_t from)
+static uint32_t step_memories_device_end(const struct ss_step_memories *memories, uint32_t from)
 {
 	uint32_t to = from;
 
@@ -34,7 +34,7 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
 	int64_t least_bytes = INT64_MAX, most_bytes = 0;
 	uint32_t count, first;
 
-	*next = device_end(memories, from);
+	*next = step_memories_device_end(memories, from);
 	count = *next - from;
 	*out = (struct ss_leak){
 		.pool = items->pool, .steps = count, .op = SS_NO_ROW, .place = SS_NO_ROW
@@ -72,7 +72,7 @@ bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t fro
 	int64_t most_bytes = items->reserved_bytes, middle_bytes = 0, growth_bytes, grown_bytes;
 	uint32_t count, rises = 0;
 
-	*next = device_end(memories, from);
+	*next = step_memories_device_end(memories, from);
 	count = *next - from;
 	*out = (struct ss_fragmentation){ .pool = items->pool,
 					  .steps = count,
@@ -100,7 +100,7 @@ bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t fro
 	       ss_bytes_less(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
 }
 
-struct key {
+struct keeper_key {
 	uint32_t pool, name, line;
 };
 
@@ -119,12 +119,12 @@ struct keepers {
 	uint32_t *step; /* per pool: the step that the last event was in */
 };
 
-static bool keep(const struct ss_allocs *allocs, const uint32_t *lines, struct keepers *keepers,
-		 uint32_t event)
+static bool keepers_add(const struct ss_allocs *allocs, const uint32_t *lines,
+			struct keepers *keepers, uint32_t event)
 {
 	uint32_t op = allocs->holder[event], place = allocs->place[event], at;
 	uint32_t before = keepers->keys.count;
-	struct key key = { allocs->pools.pool[event], 0, 0 };
+	struct keeper_key key = { allocs->pools.pool[event], 0, 0 };
 
 	if (op != SS_NO_ROW)
 		key.name = allocs->trace->slices.name[op];
@@ -143,7 +143,7 @@ static bool keep(const struct ss_allocs *allocs, const uint32_t *lines, struct k
 }
 
 /* Whether what a step makes is in the rises that are judged. */
-static bool is_judged(const struct keepers *keepers, uint32_t pool)
+static bool keepers_is_judged(const struct keepers *keepers, uint32_t pool)
 {
 	return keepers->left[pool] &&
 	       keepers->left[pool] <= keepers->leaks[keepers->leak[pool] - 1].rises;
@@ -167,18 +167,18 @@ static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
 			keepers->step[pool] = step + 1;
 			keepers->left[pool]--;
 		}
-		if (is_judged(keepers, pool) && ss_allocs_is_made(allocs, i) &&
+		if (keepers_is_judged(keepers, pool) && ss_allocs_is_made(allocs, i) &&
 		    events->address[i] && allocs->pair[i] == SS_NO_ROW &&
-		    !keep(allocs, lines, keepers, i))
+		    !keepers_add(allocs, lines, keepers, i))
 			return false;
 	}
 	return true;
 }
 
-static void choose(const struct keepers *keepers, struct ss_leak *leaks)
+static void keepers_choose(const struct keepers *keepers, struct ss_leak *leaks)
 {
 	for (uint32_t i = 0; i < keepers->keys.count; i++) {
-		const struct key *key = ss_records_at(&keepers->keys, i);
+		const struct keeper_key *key = ss_records_at(&keepers->keys, i);
 		struct ss_leak *leak = &leaks[keepers->leak[key->pool] - 1];
 
 		if (keepers->items[i].bytes <= leak->most_bytes)
@@ -202,14 +202,14 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 	keepers.left = SS_ARENA_NEW(&scratch, uint32_t, pools);
 	keepers.step = SS_ARENA_NEW(&scratch, uint32_t, pools);
 	whole = keepers.leak && keepers.left && keepers.step &&
-		ss_records_init(&keepers.keys, allocs->memory, sizeof(struct key));
+		ss_records_init(&keepers.keys, allocs->memory, sizeof(struct keeper_key));
 	for (uint32_t i = 0; whole && i < count; i++) {
 		keepers.leak[leaks[i].pool] = i + 1;
 		keepers.left[leaks[i].pool] = leaks[i].steps;
 	}
 	whole = whole && find_keepers(allocs, lines, &keepers);
 	if (whole)
-		choose(&keepers, leaks);
+		keepers_choose(&keepers, leaks);
 	ss_memory_free(allocs->memory, keepers.items, keepers.capacity * sizeof(*keepers.items));
 	ss_records_release(&keepers.keys);
 	ss_arena_release(&scratch);

@@ -6,15 +6,15 @@
 
 #include <stdio.h>
 
-struct place {
+struct pool_key {
 	int32_t type, id;
 };
 
 /* The pool of an event, made when it is the first; SS_NO_ID at the limit. */
-static uint32_t pool_of(struct ss_pools *pools, struct ss_records *places, uint32_t event)
+static uint32_t pools_find_or_add(struct ss_pools *pools, struct ss_records *places, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
-	struct place place = { events->device_type[event], events->device_id[event] };
+	struct pool_key place = { events->device_type[event], events->device_id[event] };
 	uint32_t at;
 
 	if (!place.type)
@@ -32,7 +32,7 @@ static uint32_t pool_of(struct ss_pools *pools, struct ss_records *places, uint3
 	return at;
 }
 
-static void count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t event)
+static void pool_count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 	int64_t total_bytes = events->allocated_bytes[event];
@@ -65,18 +65,18 @@ static void count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t e
 static bool find_pools(struct ss_pools *pools, struct ss_records *places)
 {
 	for (uint32_t i = 0; i < pools->event_count; i++) {
-		uint32_t at = pool_of(pools, places, i);
+		uint32_t at = pools_find_or_add(pools, places, i);
 
 		if (at == SS_NO_ID)
 			return false;
 		pools->pool[i] = at;
 		pools->total_bytes[i] = 0;
-		count_event(pools, &pools->items[at], i);
+		pool_count_event(pools, &pools->items[at], i);
 	}
 	return true;
 }
 
-static void order_events(struct ss_pools *pools)
+static void pools_order_events(struct ss_pools *pools)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 	uint32_t first = 0;
@@ -104,7 +104,7 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 	*pools = (struct ss_pools){ .trace = trace,
 				    .memory = memory,
 				    .event_count = trace->allocations.count };
-	if (!ss_records_init(&places, memory, sizeof(struct place)))
+	if (!ss_records_init(&places, memory, sizeof(struct pool_key)))
 		return ss_fail_memory(err, "the memory of devices");
 	pools->pool = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->pool));
 	pools->total_bytes = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->total_bytes));
@@ -112,7 +112,7 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 	whole = pools->pool && pools->total_bytes && pools->order && find_pools(pools, &places);
 	ss_records_release(&places);
 	if (whole) {
-		order_events(pools);
+		pools_order_events(pools);
 		return SS_OK;
 	}
 	ss_pools_release(pools);

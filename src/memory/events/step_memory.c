@@ -6,14 +6,15 @@
 
 #include <stdlib.h>
 
-struct work {
+struct step_memory_counting {
 	const struct ss_allocs *allocs;
 	struct ss_step_memories *out;
 	uint32_t *open;         /* per pool: its newest item + 1, 0: none */
 	int64_t *current_bytes; /* per pool: allocated now */
 };
 
-static struct ss_step_memory *open_item(struct work *work, uint32_t pool, uint32_t step)
+static struct ss_step_memory *step_memory_open(struct step_memory_counting *work, uint32_t pool,
+					       uint32_t step)
 {
 	struct ss_step_memories *out = work->out;
 	struct ss_step_memory *item = work->open[pool] ? &out->items[work->open[pool] - 1] : NULL;
@@ -35,7 +36,8 @@ static struct ss_step_memory *open_item(struct work *work, uint32_t pool, uint32
 	return item;
 }
 
-static void count_event(const struct ss_allocs *allocs, struct ss_step_memory *item, uint32_t event)
+static void step_memory_count(const struct ss_allocs *allocs, struct ss_step_memory *item,
+			      uint32_t event)
 {
 	const struct ss_allocations *events = &allocs->trace->allocations;
 	int64_t bytes = events->bytes[event], total_bytes = allocs->pools.total_bytes[event];
@@ -64,7 +66,7 @@ uint32_t ss_step_memory_step(const struct ss_steps *steps, uint32_t *at, int64_t
 	return *at < steps->count && steps->items[*at].host_start_ns <= now_ns ? *at : SS_NO_ROW;
 }
 
-static bool count_events(struct work *work)
+static bool step_memories_count(struct step_memory_counting *work)
 {
 	const struct ss_trace *trace = work->allocs->trace;
 	const struct ss_allocations *events = &trace->allocations;
@@ -80,18 +82,18 @@ static bool count_events(struct work *work)
 		if (events->out_of_memory[i])
 			continue;
 		if (step != SS_NO_ROW) {
-			struct ss_step_memory *item = open_item(work, pool, step);
+			struct ss_step_memory *item = step_memory_open(work, pool, step);
 
 			if (!item)
 				return false;
-			count_event(work->allocs, item, i);
+			step_memory_count(work->allocs, item, i);
 		}
 		work->current_bytes[pool] = pools->total_bytes[i];
 	}
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int step_memory_compare(const void *a, const void *b)
 {
 	const struct ss_step_memory *x = a, *y = b;
 
@@ -105,7 +107,7 @@ static int compare(const void *a, const void *b)
 enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
 				     const struct ss_allocs *allocs, struct ss_error *err)
 {
-	struct work work = { .allocs = allocs, .out = memories };
+	struct step_memory_counting work = { .allocs = allocs, .out = memories };
 	size_t count = (size_t)allocs->pools.count + 1;
 	struct ss_arena scratch;
 	bool whole;
@@ -114,14 +116,15 @@ enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
 	ss_arena_init(&scratch, allocs->memory);
 	work.open = SS_ARENA_NEW(&scratch, uint32_t, count);
 	work.current_bytes = SS_ARENA_NEW(&scratch, int64_t, count);
-	whole = work.open && work.current_bytes && count_events(&work);
+	whole = work.open && work.current_bytes && step_memories_count(&work);
 	ss_arena_release(&scratch);
 	if (!whole) {
 		ss_step_memories_release(memories);
 		return ss_fail_memory(err, "the memory of steps");
 	}
 	if (memories->count)
-		qsort(memories->items, memories->count, sizeof(*memories->items), compare);
+		qsort(memories->items, memories->count, sizeof(*memories->items),
+		      step_memory_compare);
 	return SS_OK;
 }
 

@@ -19,7 +19,7 @@
 #include "memory/history/reserved.h"
 
 /* An address that something was allocated at, and the first row of that. */
-struct start {
+struct allocation_start {
 	uint64_t address;
 	uint32_t row;
 };
@@ -28,16 +28,16 @@ struct replay {
 	struct ss_history *history;
 	struct ss_device_memory *device;
 	struct ss_layout layout;
-	struct ss_reserved reserved; /* at the beginning */
-	struct start *starts;        /* by address; none where no size is to be guessed */
+	struct ss_reserved reserved;     /* at the beginning */
+	struct allocation_start *starts; /* by address; none where no size is to be guessed */
 	uint32_t start_count;
 	uint32_t next_oom;
 };
 
 /* --- the state at the beginning ------------------------------------------------------ */
 
-static enum ss_layout_answer place(struct replay *replay, uint64_t address, uint64_t end,
-				   uint32_t segment, enum ss_block_state state)
+static enum ss_layout_answer replay_place(struct replay *replay, uint64_t address, uint64_t end,
+					  uint32_t segment, enum ss_block_state state)
 {
 	struct ss_layout_block block = { .address = address,
 					 .bytes = (int64_t)(end - address),
@@ -48,9 +48,9 @@ static enum ss_layout_answer place(struct replay *replay, uint64_t address, uint
 	return address == end ? SS_LAYOUT_FITS : ss_layout_place(&replay->layout, &block);
 }
 
-static int by_start(const void *left, const void *right)
+static int allocation_start_compare(const void *left, const void *right)
 {
-	const struct start *a = left, *b = right;
+	const struct allocation_start *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
@@ -76,8 +76,9 @@ static bool collect_starts(struct replay *replay)
 	whole = whole && replay->starts;
 	for (uint32_t i = 0; i < first.slot_count && whole; i++)
 		if (first.slots[i].is_used)
-			replay->starts[replay->start_count++] =
-				(struct start){ first.slots[i].address, first.slots[i].value };
+			replay->starts[replay->start_count++] = (struct allocation_start){
+				first.slots[i].address, first.slots[i].value
+			};
 	if (!whole && replay->starts)
 		ss_memory_free(replay->history->memory, replay->starts,
 			       ((size_t)first.count + 1) * sizeof(*replay->starts));
@@ -85,7 +86,8 @@ static bool collect_starts(struct replay *replay)
 		replay->starts = NULL;
 	ss_address_map_release(&first);
 	if (replay->start_count)
-		qsort(replay->starts, replay->start_count, sizeof(*replay->starts), by_start);
+		qsort(replay->starts, replay->start_count, sizeof(*replay->starts),
+		      allocation_start_compare);
 	return whole;
 }
 
@@ -108,7 +110,7 @@ static uint64_t next_start(const struct replay *replay, uint64_t from, uint64_t 
 static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, uint64_t limit)
 {
 	int64_t room = (int64_t)(limit - old->address), rounded;
-	uint64_t end, near;
+	uint64_t end, next_address;
 
 	if (old->block == SS_NO_ID) {
 		rounded = ss_layout_round(old->requested_bytes);
@@ -116,10 +118,10 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 		if (rounded > room)
 			return 0;
 		end = old->address + (uint64_t)rounded;
-		near = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
-		near = next_start(replay, end, near, old->freed_row);
-		if (near < limit || limit - end <= REST_BYTES_MAX)
-			room = (int64_t)(near - old->address);
+		next_address = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
+		next_address = next_start(replay, end, next_address, old->freed_row);
+		if (next_address < limit || limit - end <= REST_BYTES_MAX)
+			room = (int64_t)(next_address - old->address);
 		if (!ss_layout_splits(&replay->layout, rounded, room - rounded))
 			old->bytes = room;
 	}
@@ -145,14 +147,15 @@ static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, 
 		end = old_end(replay, old, limit);
 		if (!end)
 			return SS_LAYOUT_ODD;
-		answer = place(replay, at, old->address, segment, SS_BLOCK_INACTIVE);
+		answer = replay_place(replay, at, old->address, segment, SS_BLOCK_INACTIVE);
 		if (answer == SS_LAYOUT_FITS)
-			answer = place(replay, old->address, end, segment, SS_BLOCK_ALLOCATED);
+			answer = replay_place(replay, old->address, end, segment,
+					      SS_BLOCK_ALLOCATED);
 		if (answer != SS_LAYOUT_FITS)
 			return answer;
 		at = end;
 	}
-	return place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
+	return replay_place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
 }
 
 static enum ss_layout_answer place_all(struct replay *replay)
@@ -175,7 +178,7 @@ static enum ss_layout_answer place_all(struct replay *replay)
 
 /* --- the events ---------------------------------------------------------------------- */
 
-static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
+static enum ss_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
 {
 	struct ss_device_memory *device = replay->device;
 	struct ss_layout_free sums;
@@ -194,7 +197,7 @@ static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
 	return SS_LAYOUT_FITS;
 }
 
-static enum ss_layout_answer apply(struct replay *replay, uint32_t row)
+static enum ss_layout_answer replay_apply(struct replay *replay, uint32_t row)
 {
 	const struct ss_memory_events *events = &replay->history->snapshot->events;
 	struct ss_layout *layout = &replay->layout;
@@ -217,20 +220,20 @@ static enum ss_layout_answer apply(struct replay *replay, uint32_t row)
 		return ss_layout_remove(layout, address, events->bytes[row],
 					events->action[row] == SS_ACTION_SEGMENT_UNMAP);
 	case SS_ACTION_OOM:
-		return see_oom(replay, row);
+		return replay_see_oom(replay, row);
 	default:
 		return SS_LAYOUT_FITS;
 	}
 }
 
-static enum ss_layout_answer apply_all(struct replay *replay)
+static enum ss_layout_answer replay_apply_all(struct replay *replay)
 {
 	const struct ss_device_memory *device = replay->device;
 	enum ss_layout_answer answer = SS_LAYOUT_FITS;
 
 	for (uint32_t row = device->first;
 	     row < device->first + device->count && answer == SS_LAYOUT_FITS; row++)
-		answer = apply(replay, row);
+		answer = replay_apply(replay, row);
 	return answer;
 }
 
@@ -256,7 +259,7 @@ static bool is_as_recorded(const struct replay *replay)
 	return replay->layout.live_count == blocks;
 }
 
-static const char *setting(const struct ss_snapshot *snapshot, const char *name)
+static const char *allocator_setting(const struct ss_snapshot *snapshot, const char *name)
 {
 	for (uint32_t i = 0; i < snapshot->setting_count; i++)
 		if (strcmp(ss_strings_text(&snapshot->texts, snapshot->settings[i].name), name) ==
@@ -265,10 +268,10 @@ static const char *setting(const struct ss_snapshot *snapshot, const char *name)
 	return "";
 }
 
-static enum ss_layout_answer run(struct replay *replay, bool splits_all)
+static enum ss_layout_answer replay_run(struct replay *replay, bool splits_all)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
-	const char *text = setting(snapshot, "max_split_size");
+	const char *text = allocator_setting(snapshot, "max_split_size");
 	enum ss_layout_answer answer;
 	int64_t bytes;
 
@@ -279,29 +282,29 @@ static enum ss_layout_answer run(struct replay *replay, bool splits_all)
 	replay->next_oom = 0;
 	answer = place_all(replay);
 	if (answer == SS_LAYOUT_FITS)
-		answer = apply_all(replay);
+		answer = replay_apply_all(replay);
 	if (answer == SS_LAYOUT_FITS && !is_as_recorded(replay))
 		answer = SS_LAYOUT_ODD;
 	ss_layout_release(&replay->layout);
 	return answer;
 }
 
-static enum ss_layout_answer try_rules(struct replay *replay)
+static enum ss_layout_answer replay_try_rules(struct replay *replay)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
-	bool splits_all = strcmp(setting(snapshot, "expandable_segments"), "True") == 0;
+	bool splits_all = strcmp(allocator_setting(snapshot, "expandable_segments"), "True") == 0;
 	enum ss_layout_answer answer;
 
 	if (!ss_reserved_find(&replay->reserved, replay->history, replay->device) ||
 	    !collect_starts(replay))
 		return SS_LAYOUT_FULL;
-	answer = run(replay, splits_all);
-	return answer == SS_LAYOUT_ODD ? run(replay, !splits_all) : answer;
+	answer = replay_run(replay, splits_all);
+	return answer == SS_LAYOUT_ODD ? replay_run(replay, !splits_all) : answer;
 }
 
 /* Nothing came of it: the sizes that were asked for stand for those of blocks. */
-static enum ss_status start_again(struct ss_history *history, struct ss_device_memory *device,
-				  struct ss_error *err)
+static enum ss_status replay_give_up(struct ss_history *history, struct ss_device_memory *device,
+				     struct ss_error *err)
 {
 	for (uint32_t i = 0; i < device->oom_count; i++)
 		device->ooms[i].has_free = false;
@@ -324,12 +327,12 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 	if (!device->is_compared || device->unmatched || device->odd_events ||
 	    device->frees_by_request)
 		return SS_OK;
-	answer = try_rules(&replay);
+	answer = replay_try_rules(&replay);
 	ss_reserved_release(&replay.reserved);
 	ss_memory_free(history->memory, replay.starts,
 		       ((size_t)replay.start_count + 1) * sizeof(*replay.starts));
 	if (answer == SS_LAYOUT_FULL)
 		return ss_fail_memory(err, "the history");
 	device->is_exact = answer == SS_LAYOUT_FITS;
-	return device->is_exact ? SS_OK : start_again(history, device, err);
+	return device->is_exact ? SS_OK : replay_give_up(history, device, err);
 }

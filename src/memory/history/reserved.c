@@ -7,20 +7,21 @@
 #include <stdlib.h>
 
 /* Where pages begin or end, and by how much what is reserved there changes. */
-struct edge {
+struct reserved_edge {
 	uint64_t address;
 	int32_t change;
 };
 
-struct search {
+struct reserved_search {
 	const struct ss_history *history;
 	const struct ss_device_memory *device;
 	struct ss_reserved *out;
-	struct edge *edges;
+	struct reserved_edge *edges;
 	uint32_t edge_count, edge_capacity;
 };
 
-static bool add_range(struct search *search, uint64_t address, int64_t bytes, bool is_pages)
+static bool reserved_add_range(struct reserved_search *search, uint64_t address, int64_t bytes,
+			       bool is_pages)
 {
 	void *items = search->out->ranges;
 
@@ -35,7 +36,8 @@ static bool add_range(struct search *search, uint64_t address, int64_t bytes, bo
 	return true;
 }
 
-static bool add_edges(struct search *search, uint64_t address, int64_t bytes, int32_t change)
+static bool reserved_add_edges(struct reserved_search *search, uint64_t address, int64_t bytes,
+			       int32_t change)
 {
 	void *items = search->edges;
 
@@ -45,13 +47,14 @@ static bool add_edges(struct search *search, uint64_t address, int64_t bytes, in
 			       (size_t)search->edge_count + 2, sizeof(*search->edges)))
 		return false;
 	search->edges = items;
-	search->edges[search->edge_count++] = (struct edge){ address, change };
-	search->edges[search->edge_count++] = (struct edge){ address + (uint64_t)bytes, -change };
+	search->edges[search->edge_count++] = (struct reserved_edge){ address, change };
+	search->edges[search->edge_count++] = (struct reserved_edge){ address + (uint64_t)bytes,
+								      -change };
 	return true;
 }
 
 /* Segments and pages that the events add and remove. */
-static bool collect_events(struct search *search, struct ss_address_map *seen)
+static bool reserved_collect_events(struct reserved_search *search, struct ss_address_map *seen)
 {
 	const struct ss_memory_events *events = &search->history->snapshot->events;
 	const struct ss_device_memory *device = search->device;
@@ -62,8 +65,8 @@ static bool collect_events(struct search *search, struct ss_address_map *seen)
 		bool is_new;
 
 		if (action == SS_ACTION_SEGMENT_MAP || action == SS_ACTION_SEGMENT_UNMAP) {
-			if (!add_edges(search, address, events->bytes[row],
-				       action == SS_ACTION_SEGMENT_MAP ? -1 : 1))
+			if (!reserved_add_edges(search, address, events->bytes[row],
+						action == SS_ACTION_SEGMENT_MAP ? -1 : 1))
 				return false;
 			continue;
 		}
@@ -74,13 +77,13 @@ static bool collect_events(struct search *search, struct ss_address_map *seen)
 			continue;
 		if (!ss_address_map_put(seen, address, row) ||
 		    (action == SS_ACTION_SEGMENT_FREE &&
-		     !add_range(search, address, events->bytes[row], false)))
+		     !reserved_add_range(search, address, events->bytes[row], false)))
 			return false;
 	}
 	return true;
 }
 
-static bool collect_segments(struct search *search, const struct ss_address_map *seen)
+static bool collect_segments(struct reserved_search *search, const struct ss_address_map *seen)
 {
 	const struct ss_snapshot *snapshot = search->history->snapshot;
 	const struct ss_device_memory *device = search->device;
@@ -89,26 +92,27 @@ static bool collect_segments(struct search *search, const struct ss_address_map 
 		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
 
 		if (segment->is_expandable) {
-			if (!add_edges(search, segment->address, segment->total_bytes, 1))
+			if (!reserved_add_edges(search, segment->address, segment->total_bytes, 1))
 				return false;
 		} else if (ss_address_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
-			   !add_range(search, segment->address, segment->total_bytes, false)) {
+			   !reserved_add_range(search, segment->address, segment->total_bytes,
+					       false)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static int by_edge(const void *left, const void *right)
+static int reserved_edge_compare(const void *left, const void *right)
 {
-	const struct edge *a = left, *b = right;
+	const struct reserved_edge *a = left, *b = right;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	return a->change < b->change ? -1 : a->change > b->change;
 }
 
-static int by_range(const void *left, const void *right)
+static int reserved_range_compare(const void *left, const void *right)
 {
 	const struct ss_reserved_range *a = left, *b = right;
 
@@ -116,13 +120,14 @@ static int by_range(const void *left, const void *right)
 }
 
 /* Pages that are reserved at the beginning, as ranges. */
-static bool sweep_edges(struct search *search)
+static bool reserved_sweep_edges(struct reserved_search *search)
 {
 	int64_t depth = 0;
 	uint64_t from = 0;
 
 	if (search->edge_count)
-		qsort(search->edges, search->edge_count, sizeof(*search->edges), by_edge);
+		qsort(search->edges, search->edge_count, sizeof(*search->edges),
+		      reserved_edge_compare);
 	for (uint32_t i = 0; i < search->edge_count;) {
 		uint64_t at = search->edges[i].address;
 		int64_t before = depth;
@@ -132,7 +137,7 @@ static bool sweep_edges(struct search *search)
 		if (before <= 0 && depth > 0)
 			from = at;
 		else if (before > 0 && depth <= 0 &&
-			 !add_range(search, from, (int64_t)(at - from), true))
+			 !reserved_add_range(search, from, (int64_t)(at - from), true))
 			return false;
 	}
 	return true;
@@ -141,17 +146,17 @@ static bool sweep_edges(struct search *search)
 bool ss_reserved_find(struct ss_reserved *out, const struct ss_history *history,
 		      const struct ss_device_memory *device)
 {
-	struct search search = { .history = history, .device = device, .out = out };
+	struct reserved_search search = { .history = history, .device = device, .out = out };
 	struct ss_address_map seen;
 	bool whole;
 
 	ss_address_map_init(&seen, out->memory);
-	whole = collect_events(&search, &seen) && collect_segments(&search, &seen) &&
-		sweep_edges(&search);
+	whole = reserved_collect_events(&search, &seen) && collect_segments(&search, &seen) &&
+		reserved_sweep_edges(&search);
 	ss_address_map_release(&seen);
 	ss_memory_free(out->memory, search.edges, search.edge_capacity * sizeof(*search.edges));
 	if (whole && out->count)
-		qsort(out->ranges, out->count, sizeof(*out->ranges), by_range);
+		qsort(out->ranges, out->count, sizeof(*out->ranges), reserved_range_compare);
 	return whole;
 }
 

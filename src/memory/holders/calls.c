@@ -20,30 +20,30 @@
 #define FEW_SHARE 20
 
 /* A call on a stack, and what runs right inside of it; of modules of a class, which one. */
-struct level {
+struct call_level {
 	uint32_t line, inside;
 	bool is_module;
 };
 
 /* A call while blocks are counted. */
-struct state {
+struct call_state {
 	struct ss_call call;
 	uint32_t turn;   /* from 1 */
 	uint32_t inside; /* of the last block */
 };
 
 /* What the blocks of one stack are for a call. */
-struct share {
+struct call_share {
 	uint32_t line, count;
 	int64_t bytes;
 };
 
-struct counting {
+struct call_counting {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_live_blocks *held;
-	struct state *states;       /* per line */
+	struct call_state *states;  /* per line */
 	struct ss_address_map seen; /* line and what is inside of it: the run it was last in */
-	struct share *shares;
+	struct call_share *shares;
 	uint32_t share_count, share_capacity;
 	uint32_t *counts; /* per stack: activations held */
 	int64_t *bytes;   /* the same */
@@ -58,7 +58,7 @@ void ss_calls_release(struct ss_calls *calls)
 
 /* --- stacks -------------------------------------------------------------------------- */
 
-static bool is_known(const struct level *levels, uint32_t count, uint32_t line)
+static bool levels_contain_line(const struct call_level *levels, uint32_t count, uint32_t line)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (levels[i].line == line)
@@ -66,7 +66,8 @@ static bool is_known(const struct level *levels, uint32_t count, uint32_t line)
 	return false;
 }
 
-static bool has_modules(const struct ss_stack_places *spots, const uint32_t *frames, uint32_t count)
+static bool stack_has_modules(const struct ss_stack_places *spots, const uint32_t *frames,
+			      uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (spots->flags[frames[i]] & SS_FRAME_MODULE)
@@ -80,13 +81,13 @@ static bool has_modules(const struct ss_stack_places *spots, const uint32_t *fra
  * modules are called.
  */
 static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t stack,
-			    struct level *levels, uint32_t room)
+			    struct call_level *levels, uint32_t room)
 {
 	const struct ss_stack_places *spots = subject->spots;
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
 	const uint32_t *frames = list->count ? stacks->frames + list->first : NULL;
-	bool by_module = has_modules(spots, frames, list->count);
+	bool by_module = stack_has_modules(spots, frames, list->count);
 	uint32_t count = 0, inside = 0;
 
 	for (uint32_t i = 0; i < list->count && count < room; i++) {
@@ -94,9 +95,9 @@ static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t 
 		unsigned flags = spots->flags[frames[i]];
 		bool is_module = flags & SS_FRAME_MODULE;
 
-		if (call && is_module == by_module && !is_known(levels, count, call))
-			levels[count++] = (struct level){ call, is_module ? line : inside,
-							  is_module };
+		if (call && is_module == by_module && !levels_contain_line(levels, count, call))
+			levels[count++] = (struct call_level){ call, is_module ? line : inside,
+							       is_module };
 		if ((flags & SS_FRAME_PYTHON) && !(flags & SS_FRAME_CALLING))
 			inside = line;
 	}
@@ -106,7 +107,7 @@ static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t 
 uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, uint32_t *lines,
 		     uint32_t room)
 {
-	struct level levels[DEPTH_MAX];
+	struct call_level levels[DEPTH_MAX];
 	uint32_t count = find_levels(subject, stack, levels, room < DEPTH_MAX ? room : DEPTH_MAX);
 
 	for (uint32_t i = 0; i < count; i++)
@@ -117,7 +118,8 @@ uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, 
 /* --- runs ---------------------------------------------------------------------------- */
 
 /* False at the limit. */
-static bool enter(struct counting *counting, struct state *state, const struct level *level)
+static bool call_enter(struct call_counting *counting, struct call_state *state,
+		       const struct call_level *level)
 {
 	uint64_t key = (uint64_t)level->line << 32 | level->inside;
 
@@ -130,15 +132,15 @@ static bool enter(struct counting *counting, struct state *state, const struct l
 	return ss_address_map_put(&counting->seen, key, state->turn);
 }
 
-static bool count_block(struct counting *counting, const struct ss_live_block *block)
+static bool count_block(struct call_counting *counting, const struct ss_live_block *block)
 {
-	struct level levels[DEPTH_MAX];
+	struct call_level levels[DEPTH_MAX];
 	uint32_t count = find_levels(counting->subject, block->stack, levels, DEPTH_MAX);
 
 	counting->counts[block->stack]++;
 	counting->bytes[block->stack] = ss_bytes_add(counting->bytes[block->stack], block->bytes);
 	for (uint32_t i = 0; i < count; i++) {
-		struct state *state = &counting->states[levels[i].line];
+		struct call_state *state = &counting->states[levels[i].line];
 		struct ss_call *call = &state->call;
 
 		call->line = levels[i].line;
@@ -148,24 +150,24 @@ static bool count_block(struct counting *counting, const struct ss_live_block *b
 			call->largest_bytes = block->bytes;
 			call->stack = block->stack;
 		}
-		if (!enter(counting, state, &levels[i]))
+		if (!call_enter(counting, state, &levels[i]))
 			return false;
 	}
 	return true;
 }
 
-static int by_line_and_count(const void *left, const void *right)
+static int call_share_compare(const void *left, const void *right)
 {
-	const struct share *a = left, *b = right;
+	const struct call_share *a = left, *b = right;
 
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
 	return a->count < b->count ? -1 : a->count > b->count;
 }
 
-static bool add_shares(struct counting *counting, uint32_t stack)
+static bool add_shares(struct call_counting *counting, uint32_t stack)
 {
-	struct level levels[DEPTH_MAX];
+	struct call_level levels[DEPTH_MAX];
 	uint32_t count = find_levels(counting->subject, stack, levels, DEPTH_MAX);
 
 	if (!ss_memory_reserve(counting->held->memory, (void **)&counting->shares,
@@ -173,14 +175,14 @@ static bool add_shares(struct counting *counting, uint32_t stack)
 			       sizeof(*counting->shares)))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		counting->shares[counting->share_count++] = (struct share){
+		counting->shares[counting->share_count++] = (struct call_share){
 			levels[i].line, counting->counts[stack], counting->bytes[stack]
 		};
 	return true;
 }
 
 /* How often nearly all bytes of a line were made, at least: its shares are sorted by count. */
-static uint32_t least_count(const struct share *shares, uint32_t count, int64_t bytes)
+static uint32_t least_count(const struct call_share *shares, uint32_t count, int64_t bytes)
 {
 	int64_t passed = 0;
 
@@ -193,7 +195,7 @@ static uint32_t least_count(const struct share *shares, uint32_t count, int64_t 
 }
 
 /* More turns than the least count: several of them are one run. */
-static void finish(struct state *state, uint32_t least)
+static void call_finish(struct call_state *state, uint32_t least)
 {
 	struct ss_call *call = &state->call;
 
@@ -206,7 +208,7 @@ static void finish(struct state *state, uint32_t least)
 
 /* --- all ----------------------------------------------------------------------------- */
 
-static bool count_all(struct counting *counting)
+static bool calls_count_blocks(struct call_counting *counting)
 {
 	const struct ss_live_blocks *held = counting->held;
 
@@ -219,11 +221,11 @@ static bool count_all(struct counting *counting)
 			return false;
 	if (counting->share_count)
 		qsort(counting->shares, counting->share_count, sizeof(*counting->shares),
-		      by_line_and_count);
+		      call_share_compare);
 	return true;
 }
 
-static int by_bytes(const void *left, const void *right)
+static int call_compare_bytes(const void *left, const void *right)
 {
 	const struct ss_call *a = left, *b = right;
 
@@ -232,26 +234,27 @@ static int by_bytes(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static int by_saving(const void *left, const void *right)
+static int call_compare_saving(const void *left, const void *right)
 {
 	const struct ss_call *a = left, *b = right;
 
 	if (a->saved_bytes != b->saved_bytes)
 		return a->saved_bytes > b->saved_bytes ? -1 : 1;
-	return by_bytes(left, right);
+	return call_compare_bytes(left, right);
 }
 
-static bool take(struct counting *counting, struct ss_calls *calls)
+static bool calls_take_counted(struct call_counting *counting, struct ss_calls *calls)
 {
 	uint32_t from = 0;
 
 	for (uint32_t i = 1; i <= counting->share_count; i++) {
-		struct state *state = &counting->states[counting->shares[from].line];
+		struct call_state *state = &counting->states[counting->shares[from].line];
 
 		if (i < counting->share_count &&
 		    counting->shares[i].line == counting->shares[from].line)
 			continue;
-		finish(state, least_count(counting->shares + from, i - from, state->call.bytes));
+		call_finish(state,
+			    least_count(counting->shares + from, i - from, state->call.bytes));
 		if (!ss_memory_reserve(calls->memory, (void **)&calls->items, &calls->capacity,
 				       (size_t)calls->count + 1, sizeof(*calls->items)))
 			return false;
@@ -259,13 +262,13 @@ static bool take(struct counting *counting, struct ss_calls *calls)
 		from = i;
 	}
 	if (calls->count)
-		qsort(calls->items, calls->count, sizeof(*calls->items), by_bytes);
+		qsort(calls->items, calls->count, sizeof(*calls->items), call_compare_bytes);
 	return true;
 }
 
 static void find_inside(const struct ss_snapshot_subject *subject, uint32_t line, uint32_t *inside)
 {
-	struct level levels[DEPTH_MAX];
+	struct call_level levels[DEPTH_MAX];
 
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++) {
 		uint32_t count = find_levels(subject, i, levels, DEPTH_MAX);
@@ -299,7 +302,7 @@ static enum ss_status try_checkpoints(struct ss_calls *calls,
 	}
 	ss_memory_free(calls->memory, inside, bytes);
 	if (calls->count)
-		qsort(calls->items, calls->count, sizeof(*calls->items), by_saving);
+		qsort(calls->items, calls->count, sizeof(*calls->items), call_compare_saving);
 	return status;
 }
 
@@ -307,7 +310,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 			     const struct ss_device_memory *device,
 			     const struct ss_live_blocks *held, struct ss_error *err)
 {
-	struct counting counting = { .subject = subject, .held = held };
+	struct call_counting counting = { .subject = subject, .held = held };
 	size_t stacks = (size_t)subject->snapshot->stacks.count + 1;
 	struct ss_arena scratch;
 	bool whole;
@@ -315,12 +318,12 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 	*calls = (struct ss_calls){ .memory = held->memory };
 	ss_arena_init(&scratch, held->memory);
 	ss_address_map_init(&counting.seen, held->memory);
-	counting.states = SS_ARENA_NEW(&scratch, struct state,
+	counting.states = SS_ARENA_NEW(&scratch, struct call_state,
 				       (size_t)subject->spots->texts.count + 1);
 	counting.counts = SS_ARENA_NEW(&scratch, uint32_t, stacks);
 	counting.bytes = SS_ARENA_NEW(&scratch, int64_t, stacks);
-	whole = counting.states && counting.counts && counting.bytes && count_all(&counting) &&
-		take(&counting, calls);
+	whole = counting.states && counting.counts && counting.bytes &&
+		calls_count_blocks(&counting) && calls_take_counted(&counting, calls);
 	ss_memory_free(held->memory, counting.shares,
 		       (size_t)counting.share_capacity * sizeof(*counting.shares));
 	ss_address_map_release(&counting.seen);

@@ -14,7 +14,8 @@
 #define PIECE_ITEMS 1000
 #define STACK_FRAMES_MAX (16 * PIECE_ITEMS)
 
-static bool add_range(struct ss_snapshot_reader *reader, struct ss_part_range range, uint32_t *out)
+static bool reader_add_range(struct ss_snapshot_reader *reader, struct ss_part_range range,
+			     uint32_t *out)
 {
 	void *ranges = reader->ranges;
 
@@ -28,14 +29,14 @@ static bool add_range(struct ss_snapshot_reader *reader, struct ss_part_range ra
 }
 
 /* The range that the list is already, or a new one. */
-static enum ss_status open_range(struct ss_snapshot_reader *reader, uint64_t *content,
-				 enum ss_part part, uint32_t first, struct ss_part_range **out,
-				 struct ss_error *err)
+static enum ss_status reader_open_range(struct ss_snapshot_reader *reader, uint64_t *content,
+					enum ss_part part, uint32_t first,
+					struct ss_part_range **out, struct ss_error *err)
 {
 	uint32_t index = (uint32_t)*content;
 
 	if (!*content) {
-		if (!add_range(reader, (struct ss_part_range){ part, first, 0 }, &index))
+		if (!reader_add_range(reader, (struct ss_part_range){ part, first, 0 }, &index))
 			return ss_fail_memory(err, "a list");
 		*content = ss_part_content(SS_PART_RANGE, index);
 	}
@@ -49,15 +50,15 @@ static enum ss_status open_range(struct ss_snapshot_reader *reader, uint64_t *co
 }
 
 /* A list of rows that were just made, one after the other. */
-static enum ss_status read_rows(struct ss_snapshot_reader *reader, uint64_t *content,
-				const struct ss_pickle_value *items, uint32_t count,
-				struct ss_error *err)
+static enum ss_status reader_read_rows(struct ss_snapshot_reader *reader, uint64_t *content,
+				       const struct ss_pickle_value *items, uint32_t count,
+				       struct ss_error *err)
 {
 	enum ss_part part = ss_part_of(&items[0]);
 	uint32_t first = ss_part_index(&items[0]);
 	struct ss_part_range *range;
 
-	SS_TRY(open_range(reader, content, part, first, &range, err));
+	SS_TRY(reader_open_range(reader, content, part, first, &range, err));
 	for (uint32_t i = 0; i < count; i++)
 		if (items[i].content != ss_part_content(part, first + i))
 			return ss_fail(err, SS_ERR_FORMAT,
@@ -68,9 +69,9 @@ static enum ss_status read_rows(struct ss_snapshot_reader *reader, uint64_t *con
 }
 
 /* A list of lists: the events of all devices. */
-static enum ss_status read_lists(struct ss_snapshot_reader *reader, uint64_t *content,
-				 const struct ss_pickle_value *items, uint32_t count,
-				 struct ss_error *err)
+static enum ss_status reader_read_lists(struct ss_snapshot_reader *reader, uint64_t *content,
+					const struct ss_pickle_value *items, uint32_t count,
+					struct ss_error *err)
 {
 	struct ss_part_range *range;
 	void *lists = reader->lists;
@@ -79,7 +80,7 @@ static enum ss_status read_lists(struct ss_snapshot_reader *reader, uint64_t *co
 			       (size_t)reader->list_count + count, sizeof(*reader->lists)))
 		return ss_fail_memory(err, "a list");
 	reader->lists = lists;
-	SS_TRY(open_range(reader, content, SS_PART_RANGE, reader->list_count, &range, err));
+	SS_TRY(reader_open_range(reader, content, SS_PART_RANGE, reader->list_count, &range, err));
 	for (uint32_t i = 0; i < count; i++)
 		reader->lists[reader->list_count++] = ss_part_of(&items[i]) == SS_PART_RANGE
 							      ? ss_part_index(&items[i])
@@ -166,9 +167,9 @@ static enum ss_status read_plain(struct ss_snapshot_reader *reader, uint64_t *co
 	return id == SS_NO_ID ? ss_fail_memory(err, "the pools") : SS_OK;
 }
 
-static enum ss_status fill(void *context, enum ss_pickle_kind kind, uint64_t *content,
-			   const struct ss_pickle_value *items, uint32_t count,
-			   struct ss_error *err)
+static enum ss_status reader_fill(void *context, enum ss_pickle_kind kind, uint64_t *content,
+				  const struct ss_pickle_value *items, uint32_t count,
+				  struct ss_error *err)
 {
 	struct ss_snapshot_reader *reader = context;
 
@@ -180,14 +181,14 @@ static enum ss_status fill(void *context, enum ss_pickle_kind kind, uint64_t *co
 	case SS_PART_SEGMENT:
 	case SS_PART_ANNOTATION:
 	case SS_PART_HISTORY:
-		return read_rows(reader, content, items, count, err);
+		return reader_read_rows(reader, content, items, count, err);
 	case SS_PART_FRAME:
 		return read_stack(reader, content, items, count, err);
 	case SS_PART_RANGE:
-		return read_lists(reader, content, items, count, err);
+		return reader_read_lists(reader, content, items, count, err);
 	case SS_PART_NONE:
 		if (items[0].kind == SS_PICKLE_LIST)
-			return read_lists(reader, content, items, count, err);
+			return reader_read_lists(reader, content, items, count, err);
 		if (items[0].kind == SS_PICKLE_TEXT)
 			return read_stack(reader, content, items, count, err);
 		return read_plain(reader, content, items, count, err);
@@ -197,7 +198,7 @@ static enum ss_status fill(void *context, enum ss_pickle_kind kind, uint64_t *co
 	}
 }
 
-static bool tell_progress(void *context, const struct ss_source *source)
+static bool reader_report_progress(void *context, const struct ss_source *source)
 {
 	const struct ss_snapshot_reader *reader = context;
 	const struct ss_snapshot_options *options = reader->options;
@@ -226,8 +227,8 @@ static enum ss_status read_pickle(struct ss_source *source,
 	struct ss_pickle_reader machine = { .memory = out->memory,
 					    .texts = &out->texts,
 					    .context = &reader,
-					    .fill = fill,
-					    .progress = tell_progress };
+					    .fill = reader_fill,
+					    .progress = reader_report_progress };
 	struct ss_pickle_result result;
 	enum ss_status status = ss_pickle_read(source, &machine, &result, err);
 

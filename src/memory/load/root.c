@@ -10,15 +10,15 @@
 #include "base/text.h"
 #include "memory/load/reader.h"
 
-static const struct ss_part_range *range_of(const struct ss_snapshot_reader *reader,
-					    const struct ss_pickle_value *value)
+static const struct ss_part_range *root_range(const struct ss_snapshot_reader *reader,
+					      const struct ss_pickle_value *value)
 {
 	return ss_part_of(value) == SS_PART_RANGE ? &reader->ranges[ss_part_index(value)] : NULL;
 }
 
 /* --- segments ---------------------------------------------------------------------- */
 
-static void place_blocks(struct ss_snapshot *snapshot, const struct ss_segment *segment)
+static void root_place_blocks(struct ss_snapshot *snapshot, const struct ss_segment *segment)
 {
 	uint64_t address = segment->address;
 
@@ -32,10 +32,10 @@ static void place_blocks(struct ss_snapshot *snapshot, const struct ss_segment *
 }
 
 /* What is not in the list is no segment of the snapshot, whatever it looks like. */
-static void take_segments(struct ss_snapshot_reader *reader, const struct ss_pickle_value *value,
-			  bool is_host, uint8_t *taken)
+static void root_take_segments(struct ss_snapshot_reader *reader,
+			       const struct ss_pickle_value *value, bool is_host, uint8_t *taken)
 {
-	const struct ss_part_range *range = range_of(reader, value);
+	const struct ss_part_range *range = root_range(reader, value);
 
 	if (value->kind != SS_PICKLE_LIST)
 		return;
@@ -47,12 +47,12 @@ static void take_segments(struct ss_snapshot_reader *reader, const struct ss_pic
 
 		segment->is_host = is_host;
 		taken[range->first + i] = 1;
-		place_blocks(reader->out, segment);
+		root_place_blocks(reader->out, segment);
 	}
 }
 
-static enum ss_status read_segments(struct ss_snapshot_reader *reader,
-				    const struct ss_pickle_value *root, struct ss_error *err)
+static enum ss_status root_read_segments(struct ss_snapshot_reader *reader,
+					 const struct ss_pickle_value *root, struct ss_error *err)
 {
 	struct ss_snapshot *out = reader->out;
 	uint32_t kept = 0;
@@ -61,9 +61,9 @@ static enum ss_status read_segments(struct ss_snapshot_reader *reader,
 	if (!taken)
 		return ss_fail_memory(err, "the segments");
 	memset(taken, 0, (size_t)out->segment_count + 1);
-	take_segments(reader, root->kind == SS_PICKLE_LIST ? root : &reader->segments, false,
-		      taken);
-	take_segments(reader, &reader->host_segments, true, taken);
+	root_take_segments(reader, root->kind == SS_PICKLE_LIST ? root : &reader->segments, false,
+			   taken);
+	root_take_segments(reader, &reader->host_segments, true, taken);
 	for (uint32_t i = 0; i < out->segment_count; i++)
 		if (taken[i])
 			out->segments[kept++] = out->segments[i];
@@ -74,8 +74,8 @@ static enum ss_status read_segments(struct ss_snapshot_reader *reader,
 
 /* --- events ------------------------------------------------------------------------ */
 
-static enum ss_status add_trace(struct ss_snapshot *out, struct ss_device_trace trace,
-				struct ss_error *err)
+static enum ss_status root_add_trace(struct ss_snapshot *out, struct ss_device_trace trace,
+				     struct ss_error *err)
 {
 	void *items = out->traces;
 
@@ -88,11 +88,11 @@ static enum ss_status add_trace(struct ss_snapshot *out, struct ss_device_trace 
 }
 
 /* A list of events a device; one list of events alone is that of device 0. */
-static enum ss_status read_traces(struct ss_snapshot_reader *reader,
-				  const struct ss_pickle_value *value, bool is_host,
-				  struct ss_error *err)
+static enum ss_status root_read_traces(struct ss_snapshot_reader *reader,
+				       const struct ss_pickle_value *value, bool is_host,
+				       struct ss_error *err)
 {
-	const struct ss_part_range *range = range_of(reader, value), *events;
+	const struct ss_part_range *range = root_range(reader, value), *events;
 
 	if (value->kind != SS_PICKLE_LIST)
 		return SS_OK;
@@ -100,9 +100,10 @@ static enum ss_status read_traces(struct ss_snapshot_reader *reader,
 	if (!range)
 		return SS_OK;
 	if (range->part == SS_PART_EVENT)
-		return add_trace(reader->out,
-				 (struct ss_device_trace){ 0, is_host, range->first, range->count },
-				 err);
+		return root_add_trace(reader->out,
+				      (struct ss_device_trace){ 0, is_host, range->first,
+								range->count },
+				      err);
 	if (range->part != SS_PART_RANGE)
 		return SS_OK;
 	if (!is_host)
@@ -113,10 +114,10 @@ static enum ss_status read_traces(struct ss_snapshot_reader *reader,
 		events = list == SS_NO_ID ? NULL : &reader->ranges[list];
 		if (!events || events->part != SS_PART_EVENT)
 			continue;
-		SS_TRY(add_trace(reader->out,
-				 (struct ss_device_trace){ (int32_t)i, is_host, events->first,
-							   events->count },
-				 err));
+		SS_TRY(root_add_trace(reader->out,
+				      (struct ss_device_trace){ (int32_t)i, is_host, events->first,
+								events->count },
+				      err));
 	}
 	return SS_OK;
 }
@@ -169,8 +170,8 @@ static void print_pairs(const struct ss_snapshot_reader *reader,
 	}
 }
 
-static enum ss_status add_setting(struct ss_snapshot_reader *reader, const struct ss_pair *pair,
-				  struct ss_error *err)
+static enum ss_status root_add_setting(struct ss_snapshot_reader *reader,
+				       const struct ss_pair *pair, struct ss_error *err)
 {
 	struct ss_snapshot *out = reader->out;
 	struct ss_text value = { 0 };
@@ -191,7 +192,7 @@ static enum ss_status add_setting(struct ss_snapshot_reader *reader, const struc
 	return SS_OK;
 }
 
-static enum ss_status read_settings(struct ss_snapshot_reader *reader, struct ss_error *err)
+static enum ss_status root_read_settings(struct ss_snapshot_reader *reader, struct ss_error *err)
 {
 	const struct ss_part_range *range;
 
@@ -200,7 +201,7 @@ static enum ss_status read_settings(struct ss_snapshot_reader *reader, struct ss
 	range = &reader->ranges[ss_part_index(&reader->settings)];
 	for (uint32_t i = 0; i < range->count; i++)
 		if (reader->pairs[range->first + i].key != SS_NO_ID)
-			SS_TRY(add_setting(reader, &reader->pairs[range->first + i], err));
+			SS_TRY(root_add_setting(reader, &reader->pairs[range->first + i], err));
 	return SS_OK;
 }
 
@@ -209,10 +210,10 @@ enum ss_status ss_snapshot_finish(struct ss_snapshot_reader *reader,
 {
 	struct ss_snapshot *out = reader->out;
 
-	SS_TRY(read_segments(reader, root, err));
-	SS_TRY(read_traces(reader, &reader->traces, false, err));
-	SS_TRY(read_traces(reader, &reader->host_traces, true, err));
-	SS_TRY(read_settings(reader, err));
+	SS_TRY(root_read_segments(reader, root, err));
+	SS_TRY(root_read_traces(reader, &reader->traces, false, err));
+	SS_TRY(root_read_traces(reader, &reader->host_traces, true, err));
+	SS_TRY(root_read_settings(reader, err));
 	if (!out->has_segments && !out->has_traces && !out->segment_count && !out->trace_count)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       out->is_cut ? "the file ends before any snapshot data"
