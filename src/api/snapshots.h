@@ -6,7 +6,7 @@
 #define SS_API_SNAPSHOTS_H
 
 #include "api/request/find.h"
-#include "memory/opened.h"
+#include "memory/subject.h"
 #include "stepscope.h"
 
 /* Runs what was found by ss_find_memory(); `run` is what the output says about itself. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyze/host/places.h"
-#include "memory/events/alloc.h"
 #include "base/text.h"
+#include "memory/events/alloc.h"
 #include "memory/trace_stacks.h"
 
 static bool text_contains(const char *text, size_t length, const char *part)

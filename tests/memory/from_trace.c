@@ -4,7 +4,7 @@
  */
 #include "memory/from_trace.h"
 
-#include "memory/opened.h"
+#include "memory/subject.h"
 #include "memory/training_steps.h"
 #include "support/make/memory_events.h"
 #include "support/make/snapshot.h"

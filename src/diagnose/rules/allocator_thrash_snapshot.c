@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory/events/pools.h"
 #include "diagnose/rules/allocator_thrash.h"
+#include "memory/events/pools.h"
 #include "memory/holders/out_of_memory.h"
 
 /* Once may be the end of a phase; in three steps it is what every step does. */

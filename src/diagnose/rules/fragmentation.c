@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "memory/events/leaks.h"
 #include "analyze/time/moment.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 #include "memory/holders/out_of_memory.h"
 
 /* The same measure as for a leak: full within a day at a step a second. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/events/pools.h"
 #include "base/search.h"
+#include "memory/events/pools.h"
 
 struct band_selection {
 	struct ss_bands *bands;

@@ -152,14 +152,11 @@ static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snaps
 	}
 }
 
-/* history_state.c: what is in use of loose amounts after a row of the device. */
+/* What is in use of loose amounts after a row of the device. */
 int64_t ss_history_loose_bytes(const struct ss_history *history,
 			       const struct ss_device_memory *device, uint32_t row);
 
-/* history_state.c: the sums over the segments of a device. */
-void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory *device);
-
-/* history_state.c: the block that was there before the events at this address, or NULL. */
+/* The block that was there before the events at this address, or NULL. */
 const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address);
 
 /* history_pair.c: which free belongs to which allocation; what was there before. */

@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
-#include "read/number.h"
 #include "memory/load/snapshot.h"
+#include "read/number.h"
 
 #define WINDOW_BYTES ((size_t)64 * 1024)
 #define NUMBER_BYTES 40

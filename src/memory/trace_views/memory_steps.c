@@ -5,7 +5,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
-#include "memory/events/leaks.h"
+#include "memory/events/growth.h"
 #include "table/view.h"
 
 static const struct ss_column columns[] = {

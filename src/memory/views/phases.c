@@ -8,8 +8,8 @@
  * forward ends and backward begins; a peak outside all phases is memory that is kept, or
  * work other than training.
  */
-#include "memory/events/pools.h"
 #include "base/text.h"
+#include "memory/events/pools.h"
 #include "memory/subject.h"
 #include "memory/training_steps.h"
 
