@@ -97,7 +97,7 @@ static void converted_count_bytes(struct converted_device *device, int64_t chang
 		device->least_bytes = device->now_bytes;
 }
 
-/* The size of an event; one that cannot be meant is 0. */
+/* The size of an event; an impossible one counts as 0. */
 static int64_t valid_size(struct converted_device *device, int64_t bytes)
 {
 	if (bytes >= -SS_MEMORY_BYTES_MAX && bytes <= SS_MEMORY_BYTES_MAX)
@@ -106,7 +106,7 @@ static int64_t valid_size(struct converted_device *device, int64_t bytes)
 	return 0;
 }
 
-/* A recorded amount, or -1 where there is none, or none that can be meant. */
+/* A recorded amount; -1 if there is none, or an impossible one. */
 static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 {
 	if (bytes <= SS_MEMORY_BYTES_MAX)
@@ -115,7 +115,7 @@ static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 	return -1;
 }
 
-/* Memory is not given out twice: that at the address was freed, and nobody said so. */
+/* An address in use is not given out again: the block there was freed without an event. */
 static void free_unrecorded_block(struct converted_device *device, uint32_t event)
 {
 	const struct ss_memory_events *events = &device->making->out->events;
@@ -195,7 +195,7 @@ static int64_t reserved_change_of(struct converted_device *device, uint32_t even
 	return change;
 }
 
-/* What the total says beyond the event. */
+/* The difference between the recorded total and what the events give. */
 static void add_unexplained_change(struct converted_device *device, uint32_t event, int64_t change)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
@@ -301,7 +301,7 @@ static bool convert_device(struct trace_conversion *making, uint32_t pool, uint3
 	return !device.failed;
 }
 
-/* Devices have numbers; of two kinds with the same one the first counts. */
+/* Snapshots know devices by number: of two kinds with the same number, the first is used. */
 static bool is_device_taken(const struct trace_conversion *making, uint32_t pool)
 {
 	const struct ss_pool *own = &making->pools.items[pool];
@@ -318,18 +318,18 @@ static bool is_device_taken(const struct trace_conversion *making, uint32_t pool
 static bool convert_devices(struct trace_conversion *making)
 {
 	struct ss_snapshot *out = making->out;
-	uint32_t room = making->pools.count, number = 0;
+	uint32_t capacity = making->pools.count, number = 0;
 
-	out->traces = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traces));
-	out->traced = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traced));
+	out->traces = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traces));
+	out->traced = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traced));
 	if (!out->traces || !out->traced) {
-		ss_memory_free(out->memory, out->traces, room * sizeof(*out->traces));
-		ss_memory_free(out->memory, out->traced, room * sizeof(*out->traced));
+		ss_memory_free(out->memory, out->traces, capacity * sizeof(*out->traces));
+		ss_memory_free(out->memory, out->traced, capacity * sizeof(*out->traced));
 		out->traces = NULL;
 		out->traced = NULL;
 		return false;
 	}
-	out->trace_capacity = room;
+	out->trace_capacity = capacity;
 	for (uint32_t i = 0; i < making->pools.count; i++) {
 		if (is_device_taken(making, i))
 			out->left_out += making->firsts[i + 1] - making->firsts[i];

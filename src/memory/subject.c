@@ -64,7 +64,7 @@ bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named)
 	return at < length && bytes[at] == '[';
 }
 
-/* What is made of a snapshot, which is gone when this fails. */
+/* Computes what is needed of a snapshot; releases the snapshot if that fails. */
 static enum ss_status opened_finish(struct ss_opened *out, const char *path,
 				    struct ss_memory *memory, struct ss_error *err)
 {
@@ -143,7 +143,7 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
 	return ss_table_copy(out, name);
 }
 
-/* Between two moments of files; -1: backwards, or beyond all measure. */
+/* Between two times of a file; -1: backwards, or too long to count. */
 static int64_t snapshot_span_ns(int64_t from_ns, int64_t to_ns)
 {
 	int64_t span;
@@ -245,7 +245,7 @@ void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *wh
 					    what);
 }
 
-/* What was there before the events of a trace, as far as it tells. */
+/* What was in use before the events of a trace, as far as it is known. */
 static void note_memory_before(const struct ss_device_memory *device, const char *name,
 			       struct ss_table *out)
 {

@@ -112,14 +112,14 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 /* The most of a memory timeline, and the point where it is; 0: it has none. */
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
 
-/* Says of an empty table where a trace does not have what a snapshot has: "Segments". */
+/* Explains an empty table of a trace: `what` ("Segments") is only in snapshots. */
 void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
 		       struct ss_table *out);
 
-/* Whether notes tell of a device: of the host's tensors where there is nothing else. */
+/* Whether notes cover a device: the CPU's tensors only if there is nothing else. */
 bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device);
 
-/* Notes below a table: what of the history is not known. */
+/* Notes below a table: what is unknown of the history. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);
 
 #endif

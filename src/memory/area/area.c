@@ -198,6 +198,7 @@ static uint8_t area_series_at(const struct area_making *making, uint32_t row)
 	return making->series[area_holder_at(area, row)];
 }
 
+/* Follows the events once and keeps the state before each run of them. */
 static void area_make_runs(struct area_making *making)
 {
 	struct ss_area *area = making->area;
@@ -240,7 +241,7 @@ static bool area_allocate(struct ss_area *area, uint32_t runs)
 				       ((size_t)runs + 1) * area->series_count *
 					       sizeof(*area->parts));
 	area->of = ss_memory_resize(area->memory, NULL, 0, (size_t)area->state_count + 1);
-	area->room = runs;
+	area->capacity = runs;
 	if (!area->runs || !area->parts || !area->of)
 		return false;
 	memset(area->of, 0, (size_t)area->state_count + 1);
@@ -348,9 +349,10 @@ void ss_area_release(struct ss_area *area)
 {
 	if (!area->memory)
 		return;
-	ss_memory_free(area->memory, area->runs, ((size_t)area->room + 1) * sizeof(*area->runs));
+	ss_memory_free(area->memory, area->runs,
+		       ((size_t)area->capacity + 1) * sizeof(*area->runs));
 	ss_memory_free(area->memory, area->parts,
-		       ((size_t)area->room + 1) * area->series_count * sizeof(*area->parts));
+		       ((size_t)area->capacity + 1) * area->series_count * sizeof(*area->parts));
 	ss_memory_free(area->memory, area->of, (size_t)area->state_count + 1);
 	*area = (struct ss_area){ 0 };
 }

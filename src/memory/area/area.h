@@ -49,7 +49,7 @@ struct ss_area {
 	uint8_t *of;              /* per event: its series */
 	struct ss_area_run *runs; /* of AREA_RUN events each */
 	int64_t *parts;           /* per run and series: before it */
-	uint32_t run_count, room;
+	uint32_t run_count, capacity;
 	int64_t first_ns; /* of a memory timeline: its first point with a time */
 };
 

@@ -41,7 +41,7 @@ static int band_compare_order(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Keeps the largest. There is room for twice as many, so this is rarely needed. */
+/* Keeps the largest. The list holds twice as many, so this is rarely needed. */
 static void bands_keep_largest(struct band_selection *work)
 {
 	struct ss_bands *bands = work->bands;
@@ -73,7 +73,7 @@ static void bands_offer(struct band_selection *work, struct ss_band band)
 	band.first_pixel = work->pixel;
 	band.end_pixel = band.freed == SS_NO_ROW ? bands->pixel_count
 						 : band_pixel_at(work, band.freed);
-	if (bands->count == bands->room)
+	if (bands->count == bands->capacity)
 		bands_keep_largest(work);
 	bands->items[bands->count++] = band;
 }
@@ -138,6 +138,7 @@ static void bands_take_event(struct band_selection *work, uint32_t event)
 	}
 }
 
+/* Follows the events up to the last pixel: the largest blocks get a band, the others a sum. */
 static void bands_choose(struct band_selection *work)
 {
 	struct ss_bands *bands = work->bands;
@@ -220,6 +221,7 @@ static int band_point_compare(const void *left, const void *right)
 	return a->pixel < b->pixel ? -1 : a->pixel > b->pixel;
 }
 
+/* Places the bands of each pixel on top of each other, then sorts their points by band. */
 static bool bands_place(struct band_selection *work, struct pile *pile)
 {
 	struct ss_bands *bands = work->bands;
@@ -251,9 +253,9 @@ static bool bands_allocate(struct ss_bands *bands, uint32_t most)
 {
 	size_t pixels = bands->pixel_count;
 
-	bands->room = 2 * most;
+	bands->capacity = 2 * most;
 	bands->items = ss_memory_resize(bands->memory, NULL, 0,
-					bands->room * sizeof(*bands->items));
+					bands->capacity * sizeof(*bands->items));
 	bands->loose_bytes = ss_memory_resize(bands->memory, NULL, 0,
 					      pixels * sizeof(*bands->loose_bytes));
 	bands->smaller_bytes = ss_memory_resize(bands->memory, NULL, 0,
@@ -293,7 +295,7 @@ void ss_bands_release(struct ss_bands *bands)
 
 	if (!bands->memory)
 		return;
-	ss_memory_free(bands->memory, bands->items, bands->room * sizeof(*bands->items));
+	ss_memory_free(bands->memory, bands->items, bands->capacity * sizeof(*bands->items));
 	ss_memory_free(bands->memory, bands->points,
 		       bands->point_capacity * sizeof(*bands->points));
 	ss_memory_free(bands->memory, bands->loose_bytes, pixels * sizeof(*bands->loose_bytes));

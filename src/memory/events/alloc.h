@@ -46,7 +46,7 @@ bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addr
 /* The step around a moment by its range on the CPU, numbered in the file from 0; -1: none. */
 int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns);
 
-/* True for an event that made a tensor's memory; what failed made none. */
+/* True for an event that allocated memory; a failed allocation did not. */
 static inline bool ss_allocs_is_made(const struct ss_allocs *allocs, uint32_t event)
 {
 	return allocs->trace->allocations.bytes[event] > 0 &&
@@ -68,10 +68,10 @@ static inline bool ss_allocs_is_alive(const struct ss_allocs *allocs, uint32_t e
 	       allocs->trace->allocations.address[event] && ss_allocs_is_made(allocs, event);
 }
 
-/* Whether an operator gives memory to others and does nothing with it: aten::empty. */
+/* Whether an operator only allocates memory for its caller: aten::empty. */
 bool ss_allocs_only_allocates(const char *name);
 
-/* How far events of a thread have been followed. */
+/* How far the events of a thread have been followed. */
 struct ss_thread_walk {
 	uint32_t next; /* first row of the thread that has not begun, from 0 */
 	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW: where it starts */

@@ -194,15 +194,15 @@ double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
 	return amount;
 }
 
-void ss_bytes_write(int64_t bytes, char *out, size_t room)
+void ss_bytes_write(int64_t bytes, char *out, size_t capacity)
 {
 	const char *unit;
 	double amount = ss_bytes_scaled(bytes, 1000, &unit);
 
 	if (bytes < 1000)
-		snprintf(out, room, "%lld B", (long long)bytes);
+		snprintf(out, capacity, "%lld B", (long long)bytes);
 	else
-		snprintf(out, room,
+		snprintf(out, capacity,
 			 amount < 10    ? "%.2f %s"
 			 : amount < 100 ? "%.1f %s"
 					: "%.0f %s",

@@ -208,7 +208,7 @@ struct allocation_start {
 struct replay {
 	struct ss_history *history;
 	struct ss_device_memory *device;
-	struct ss_layout layout;
+	struct ss_block_layout layout;
 	struct reserved_ranges reserved; /* at the beginning */
 	struct allocation_start *starts; /* by address; none where no size is to be guessed */
 	uint32_t start_count;
@@ -290,23 +290,23 @@ static uint64_t next_start(const struct replay *replay, uint64_t from, uint64_t 
 /* What an old block had: its size is known, or follows from what lies behind it. */
 static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, uint64_t limit)
 {
-	int64_t room = (int64_t)(limit - old->address), rounded;
+	int64_t space = (int64_t)(limit - old->address), rounded;
 	uint64_t end, next_address;
 
 	if (old->block == SS_NO_ID) {
 		rounded = ss_layout_round(old->requested_bytes);
 		old->bytes = rounded;
-		if (rounded > room)
+		if (rounded > space)
 			return 0;
 		end = old->address + (uint64_t)rounded;
 		next_address = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
 		next_address = next_start(replay, end, next_address, old->freed_row);
 		if (next_address < limit || limit - end <= REST_BYTES_MAX)
-			room = (int64_t)(next_address - old->address);
-		if (!ss_layout_splits(&replay->layout, rounded, room - rounded))
-			old->bytes = room;
+			space = (int64_t)(next_address - old->address);
+		if (!ss_layout_splits(&replay->layout, rounded, space - rounded))
+			old->bytes = space;
 	}
-	return old->bytes > room ? 0 : old->address + (uint64_t)old->bytes;
+	return old->bytes > space ? 0 : old->address + (uint64_t)old->bytes;
 }
 
 static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
@@ -381,7 +381,7 @@ static enum ss_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
 static enum ss_layout_answer replay_apply(struct replay *replay, uint32_t row)
 {
 	const struct ss_memory_events *events = &replay->history->snapshot->events;
-	struct ss_layout *layout = &replay->layout;
+	struct ss_block_layout *layout = &replay->layout;
 	uint64_t address = events->address[row];
 	int64_t *bytes = &replay->history->bytes[row];
 
@@ -483,7 +483,7 @@ static enum ss_layout_answer replay_try_rules(struct replay *replay)
 	return answer == SS_LAYOUT_ODD ? replay_run(replay, !splits_all) : answer;
 }
 
-/* Nothing came of it: the sizes that were asked for stand for those of blocks. */
+/* No rule leads to the blocks of the file: requested sizes stand for those of blocks. */
 static enum ss_status replay_give_up(struct ss_history *history, struct ss_device_memory *device,
 				     struct ss_error *err)
 {
@@ -504,7 +504,7 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 				 .reserved = { .memory = history->memory } };
 	enum ss_layout_answer answer;
 
-	/* without the end there is no beginning; of old recordings frees are not told */
+	/* without the end the beginning is unknown; old recordings do not say what is freed */
 	if (!device->is_compared || device->unmatched || device->odd_events ||
 	    device->frees_by_request)
 		return SS_OK;

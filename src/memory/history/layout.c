@@ -11,23 +11,23 @@
 /* kMinBlockSize and kSmallSize of the allocator. */
 #define BLOCK_BYTES_MIN 512
 #define SMALL_BYTES (INT64_C(1) << 20)
-/* Pages are given back a few hundred times in a run; a file that does nothing else would make
- * looking for their blocks quadratic. */
+/* Pages are returned a few hundred times in a run; a file that does nothing else would make the
+ * search for their blocks quadratic. */
 #define LOOKED_AT_MAX (UINT64_C(1) << 28)
 /* Beyond any device; sums of two still fit. */
 #define BLOCK_BYTES_MAX (INT64_C(1) << 61)
 
-void ss_layout_init(struct ss_layout *layout, struct ss_memory *memory)
+void ss_layout_init(struct ss_block_layout *layout, struct ss_memory *memory)
 {
-	*layout = (struct ss_layout){ .memory = memory,
-				      .free_place = SS_NO_BLOCK,
-				      .next_segment = SS_LAYOUT_PAGES + 1,
-				      .max_split_bytes = INT64_MAX };
+	*layout = (struct ss_block_layout){ .memory = memory,
+					    .free_place = SS_NO_BLOCK,
+					    .next_segment = SS_LAYOUT_PAGES + 1,
+					    .max_split_bytes = INT64_MAX };
 	ss_address_map_init(&layout->starts, memory);
 	ss_address_map_init(&layout->ends, memory);
 }
 
-void ss_layout_release(struct ss_layout *layout)
+void ss_layout_release(struct ss_block_layout *layout)
 {
 	ss_address_map_release(&layout->starts);
 	ss_address_map_release(&layout->ends);
@@ -43,14 +43,14 @@ int64_t ss_layout_round(int64_t requested)
 	return (requested + BLOCK_BYTES_MIN - 1) / BLOCK_BYTES_MIN * BLOCK_BYTES_MIN;
 }
 
-bool ss_layout_splits(const struct ss_layout *layout, int64_t rounded, int64_t left)
+bool ss_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left)
 {
 	if (rounded <= SMALL_BYTES || layout->splits_all)
 		return left >= BLOCK_BYTES_MIN;
 	return rounded < layout->max_split_bytes && left > SMALL_BYTES;
 }
 
-const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint64_t address)
+const struct ss_layout_block *ss_layout_at(const struct ss_block_layout *layout, uint64_t address)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
@@ -62,7 +62,7 @@ static uint64_t layout_block_end(const struct ss_layout_block *block)
 	return block->address + (uint64_t)block->bytes;
 }
 
-static bool layout_take_slot(struct ss_layout *layout, uint32_t *out)
+static bool layout_take_slot(struct ss_block_layout *layout, uint32_t *out)
 {
 	void *blocks = layout->blocks;
 
@@ -79,7 +79,8 @@ static bool layout_take_slot(struct ss_layout *layout, uint32_t *out)
 	return true;
 }
 
-enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_layout_block *block)
+enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
+				      const struct ss_layout_block *block)
 {
 	uint32_t index;
 
@@ -102,7 +103,7 @@ enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_
 		       : SS_LAYOUT_FULL;
 }
 
-static void layout_drop_block(struct ss_layout *layout, uint32_t index)
+static void layout_drop_block(struct ss_block_layout *layout, uint32_t index)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
 
@@ -115,7 +116,7 @@ static void layout_drop_block(struct ss_layout *layout, uint32_t index)
 }
 
 /* Makes the block shorter; the end of all of it is free for another one. */
-static bool layout_shorten_block(struct ss_layout *layout, uint32_t index, int64_t bytes)
+static bool layout_shorten_block(struct ss_block_layout *layout, uint32_t index, int64_t bytes)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
 
@@ -124,8 +125,8 @@ static bool layout_shorten_block(struct ss_layout *layout, uint32_t index, int64
 	return ss_address_map_put(&layout->ends, layout_block_end(block), index);
 }
 
-enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address, int64_t requested,
-				      uint32_t row, int64_t *bytes)
+enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t address,
+				      int64_t requested, uint32_t row, int64_t *bytes)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 	int64_t rounded = ss_layout_round(requested), left;
@@ -154,7 +155,7 @@ enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address
 	return SS_LAYOUT_FITS;
 }
 
-enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t address)
+enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t address)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
@@ -165,7 +166,7 @@ enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t addres
 }
 
 /* Joins the free block with the one behind it, if that is free, too. */
-static bool layout_join_next(struct ss_layout *layout, uint32_t index)
+static bool layout_join_next(struct ss_block_layout *layout, uint32_t index)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
 	uint32_t next = ss_address_map_find(&layout->starts, layout_block_end(block), SS_NO_BLOCK);
@@ -183,7 +184,7 @@ static bool layout_join_next(struct ss_layout *layout, uint32_t index)
 }
 
 /* Joins the free block with its neighbours. */
-static bool layout_join_blocks(struct ss_layout *layout, uint32_t index)
+static bool layout_join_blocks(struct ss_block_layout *layout, uint32_t index)
 {
 	uint32_t before = ss_address_map_find(&layout->ends, layout->blocks[index].address,
 					      SS_NO_BLOCK);
@@ -196,7 +197,8 @@ static bool layout_join_blocks(struct ss_layout *layout, uint32_t index)
 	return layout_join_next(layout, before);
 }
 
-enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address, int64_t *bytes)
+enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t address,
+				     int64_t *bytes)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
@@ -207,7 +209,7 @@ enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address,
 	return layout_join_blocks(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
 }
 
-enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, int64_t bytes,
+enum ss_layout_answer ss_layout_add(struct ss_block_layout *layout, uint64_t address, int64_t bytes,
 				    bool is_map)
 {
 	struct ss_layout_block block = { .address = address,
@@ -226,7 +228,7 @@ enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, 
 }
 
 /* The block that has these addresses inside of it. */
-static uint32_t layout_find_around(struct ss_layout *layout, uint64_t address, uint64_t end)
+static uint32_t layout_find_around(struct ss_block_layout *layout, uint64_t address, uint64_t end)
 {
 	layout->looked_at += layout->count;
 	if (layout->looked_at > LOOKED_AT_MAX)
@@ -238,8 +240,8 @@ static uint32_t layout_find_around(struct ss_layout *layout, uint64_t address, u
 	return SS_NO_BLOCK;
 }
 
-enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t address, int64_t bytes,
-				       bool is_unmap)
+enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t address,
+				       int64_t bytes, bool is_unmap)
 {
 	uint64_t end = address + (uint64_t)bytes;
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
@@ -266,7 +268,7 @@ enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t addres
 	return answer;
 }
 
-bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
+bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *out)
 {
 	size_t bytes = ((size_t)layout->next_segment + 1) * sizeof(uint8_t);
 	uint8_t *in_use = ss_memory_resize(layout->memory, NULL, 0, bytes);

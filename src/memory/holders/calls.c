@@ -216,7 +216,7 @@ static enum ss_status checkpoint_try(const struct ss_snapshot_subject *subject,
 	return trying.failed ? ss_fail_memory(err, "the runs of a call") : SS_OK;
 }
 
-/* Deeper nests of modules are not written by hand; what lies further out is not charged. */
+/* Nobody nests modules deeper by hand; calls further out are not charged. */
 #define DEPTH_MAX 64
 
 /* Calls that a checkpoint is tried around: those that hold most. Each is a pass over events. */
@@ -287,7 +287,7 @@ static bool stack_has_modules(const struct ss_stack_places *spots, const uint32_
  * modules are called.
  */
 static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t stack,
-			    struct call_level *levels, uint32_t room)
+			    struct call_level *levels, uint32_t capacity)
 {
 	const struct ss_stack_places *spots = subject->spots;
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
@@ -296,7 +296,7 @@ static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t 
 	bool by_module = stack_has_modules(spots, frames, list->count);
 	uint32_t count = 0, inside = 0;
 
-	for (uint32_t i = 0; i < list->count && count < room; i++) {
+	for (uint32_t i = 0; i < list->count && count < capacity; i++) {
 		uint32_t call = spots->frame_call[frames[i]], line = spots->frame_line[frames[i]];
 		unsigned flags = spots->flags[frames[i]];
 		bool is_module = flags & SS_FRAME_MODULE;
@@ -311,10 +311,11 @@ static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t 
 }
 
 uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, uint32_t *lines,
-		     uint32_t room)
+		     uint32_t capacity)
 {
 	struct call_level levels[DEPTH_MAX];
-	uint32_t count = find_levels(subject, stack, levels, room < DEPTH_MAX ? room : DEPTH_MAX);
+	uint32_t count = find_levels(subject, stack, levels,
+				     capacity < DEPTH_MAX ? capacity : DEPTH_MAX);
 
 	for (uint32_t i = 0; i < count; i++)
 		lines[i] = levels[i].line;
@@ -387,7 +388,7 @@ static bool add_shares(struct call_counting *counting, uint32_t stack)
 	return true;
 }
 
-/* How often nearly all bytes of a line were made, at least: its shares are sorted by count. */
+/* The least number of times that nearly all bytes of a line were allocated; by count. */
 static uint32_t least_count(const struct call_share *shares, uint32_t count, int64_t bytes)
 {
 	int64_t passed = 0;

@@ -40,7 +40,7 @@ static bool live_blocks_add_old(struct ss_live_blocks *held,
 			       });
 }
 
-/* The end of a file whose events do not lead there: what its segments hold. */
+/* If the events do not lead to the end of the file: what its segments hold. */
 static bool live_blocks_add_segments(struct ss_live_blocks *held,
 				     const struct ss_snapshot_subject *subject,
 				     const struct ss_device_memory *device)
@@ -99,7 +99,7 @@ static bool live_blocks_add_allocated(struct ss_live_blocks *held,
 	return true;
 }
 
-/* What no block is known of is one of its own. */
+/* Amounts without known blocks become one block. */
 static bool live_blocks_add_loose(struct ss_live_blocks *held,
 				  const struct ss_snapshot_subject *subject,
 				  const struct ss_device_memory *device, uint32_t moment)

@@ -10,7 +10,7 @@
 #include "memory/events/pools.h"
 
 #define LEAK_STEPS 3
-/* Where there are no three: enough of what has no business to stay. */
+/* With fewer steps: enough for memory that should not outlive a step. */
 #define LEAK_STEPS_SHORT 2
 /* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
 #define LEAK_EVENNESS 10

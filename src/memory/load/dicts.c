@@ -143,7 +143,7 @@ static bool is_pickle_integer(const struct ss_pickle_value *value)
 	return value->kind == SS_PICKLE_INT || value->kind == SS_PICKLE_UNSIGNED;
 }
 
-/* A number as it stands; `none` where there is none. */
+/* A number as the file has it; `none` if there is none. */
 static int64_t dict_number(const struct dict_fields *fields, enum dict_key key, int64_t none)
 {
 	return dict_has(fields, key) && is_pickle_integer(fields->values[key])
@@ -231,7 +231,7 @@ static uint32_t about_of(struct ss_snapshot_reader *reader, const struct dict_fi
 	return reader->last_about_id;
 }
 
-/* Files count microseconds; what cannot be meant is not recorded. */
+/* Files count microseconds; an impossible time counts as not recorded. */
 static int64_t dict_time_ns(const struct dict_fields *fields)
 {
 	int64_t time_us = dict_number(fields, KEY_TIME_US, SS_NO_TIME), time_ns;
@@ -471,7 +471,7 @@ enum ss_status ss_snapshot_read_dict(struct ss_snapshot_reader *reader, uint64_t
 		fields.seen |= BIT(key);
 		fields.values[key] = &items[i + 1];
 	}
-	if (*content && !is_root) /* a thousand keys: no dictionary of a snapshot */
+	if (*content && !is_root) /* a thousand keys: not a dictionary of a snapshot */
 		return SS_OK;
 	if (dict_has(&fields, KEY_ACTION))
 		return dict_read_event(reader, &fields, content, err);

@@ -81,7 +81,7 @@ struct ss_pool_id {
 /* Of SS_ACTION_OOM: what the device had free is not recorded. */
 #define SS_NO_FREE_BYTES UINT64_MAX
 
-/* No machine has more; what a file says of further ones is left out. */
+/* No machine has more; further ones in a file are left out. */
 #define SS_SNAPSHOT_DEVICES 1024
 
 struct ss_memory_events {
@@ -204,7 +204,7 @@ struct ss_snapshot {
 	bool is_curve;
 	uint32_t listed_devices; /* that the file has a list of events of, empty or not */
 	uint64_t file_bytes;     /* unpacked */
-	uint64_t odd_numbers;    /* sizes that are none or cannot be meant: taken as 0 */
+	uint64_t odd_numbers;    /* sizes that are no numbers or impossible: taken as 0 */
 	uint64_t ignored_dicts;  /* in places where none is known */
 	bool has_traces;         /* the file has lists of events */
 	bool has_segments;
@@ -213,7 +213,7 @@ struct ss_snapshot {
 	bool is_cut;     /* the file is truncated */
 };
 
-/* A size beyond this cannot be meant: it is taken as 0 and counted. */
+/* A larger size is impossible: it counts as 0, and how many there are is reported. */
 #define SS_MEMORY_BYTES_MAX (INT64_C(1) << 56)
 
 struct ss_snapshot_options {

@@ -38,7 +38,8 @@ static const struct ss_column columns[] = {
 	{ "address", SS_COLUMN_TEXT, "its memory address; empty: not recorded", SS_COLUMN_DETAIL },
 };
 
-/* What a row shows, gathered in the order of events: in that of sizes each would be far away. */
+/* What a row shows, gathered in the order of events: in that of sizes, each lookup would miss
+ * the cache. */
 struct listed_allocation {
 	int64_t bytes, at_ns, freed_ns; /* freed_ns is -1 where it was not */
 	int64_t address;
@@ -67,7 +68,7 @@ static const char *allocation_device_name(const struct allocation_listing *work,
 
 #define ADDRESS_BYTES sizeof("0x0123456789abcdef")
 
-/* There are as many as allocations: too many for printf. */
+/* One per allocation: printf would be too slow. */
 static const char *address_text(uint64_t address, char text[ADDRESS_BYTES])
 {
 	static const char hex[] = "0123456789abcdef";

@@ -69,7 +69,7 @@ static void memory_add_row(const struct ss_trace *trace, struct ss_table *out,
 {
 	const struct ss_device *device = ss_pool_device(trace, pool);
 	const char *name = ss_pool_name(pool, out);
-	/* a sum that only fell was highest where it began */
+	/* a sum that only falls is highest at its start */
 	bool below = !pool->has_totals && pool->peak_bytes < 0;
 	bool sized = device && device->memory_bytes > 0;
 

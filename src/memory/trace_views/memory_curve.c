@@ -11,7 +11,7 @@
 
 enum group { COARSE, FINE, ALL };
 
-/* As many as a terminal shows in two or three pages, and as a plot has places for. */
+/* As many as fit two or three pages of a terminal, and the pixels of a plot. */
 static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
 
 static const struct ss_column columns[] = {
@@ -28,7 +28,7 @@ static const struct ss_column columns[] = {
 	{ "events", SS_COLUMN_COUNT, "allocations and frees in the sample", SS_COLUMN_DETAIL },
 };
 
-/* What is drawn now. */
+/* The sample that is drawn now. */
 struct curve_sample {
 	const char *device;
 	int64_t top_bytes;                     /* the highest point of the curve */
@@ -37,7 +37,7 @@ struct curve_sample {
 	uint32_t events;
 };
 
-/* A part begins where the last one ended. */
+/* A sample begins where the last one ended. */
 static void curve_begin_sample(struct curve_sample *part)
 {
 	part->min_bytes = part->max_bytes = part->now_bytes;
@@ -95,8 +95,8 @@ static void curve_add_events(const struct ss_pools *pools, const struct ss_pool 
 }
 
 /*
- * Parts without events are drawn where there are more events than parts: else a file
- * that names thousands of devices would become thousands of empty curves.
+ * Samples without events are shown only if there are more events than samples: otherwise a
+ * file that names thousands of devices would become thousands of empty curves.
  */
 static void curve_add_samples(const struct ss_pools *pools, const struct ss_pool *pool,
 			      uint32_t count, struct curve_sample *part, struct ss_table *out)

@@ -18,7 +18,7 @@
 
 enum group { BY_OP, BY_LINE, BY_MODULE };
 
-/* Programs nest operators a few dozen deep; what is deeper is charged no further out. */
+/* Programs nest operators a few dozen deep; beyond this, outer operators are not charged. */
 #define NEST_MAX 1000
 
 static const struct ss_column columns[] = {
@@ -196,7 +196,7 @@ static void memory_ops_count_events(struct memory_op_counting *work)
 	}
 }
 
-/* The rest of each peak lay there before the file began. */
+/* The rest of each peak was allocated before the file began. */
 static void memory_ops_add_rests(struct memory_op_counting *work)
 {
 	const struct ss_pools *pools = &work->allocs->pools;
@@ -308,7 +308,7 @@ static void memory_ops_add_rows(const struct memory_op_counting *work, struct ss
 			     k < work->keys.count && work->tallies[k].pool == tally->pool; k++)
 				known_bytes = ss_bytes_add(known_bytes,
 							   work->tallies[k].at_peak_bytes);
-			/* a sum that began too low is no peak */
+			/* sums that begin too low do not reach the peak */
 			peak_bytes = pools->items[tally->pool].peak_bytes;
 			if (known_bytes > peak_bytes)
 				peak_bytes = known_bytes;

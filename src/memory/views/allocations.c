@@ -16,7 +16,7 @@
 
 enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
 
-/* Of millions, those that anybody reads; sums are of all. */
+/* Rows that are listed, of millions; sums are over all. */
 #define SHOWN_MAX 10000
 
 static const struct ss_column columns[] = {
@@ -102,7 +102,7 @@ static double held_bytes_ns(const struct held_listing *work, uint32_t row)
 	int64_t span_ns;
 
 	if (ss_history_is_loose(work->subject->history, row))
-		return 0; /* until when is not known */
+		return 0; /* when it was freed is unknown */
 	if (!work->has_times)
 		return bytes * (double)(held_end_row(work, row) - row);
 	span_ns = ss_snapshot_between(snapshot, row, held_end_row(work, row));

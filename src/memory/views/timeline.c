@@ -19,9 +19,9 @@ static const uint32_t part_counts[] = {
 	[COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64, [BY_STACK] = 64
 };
 
-/* Lines or stacks that are told apart; colours of a plot end there, too. */
+/* Lines or stacks with rows of their own; a plot has no more colours either. */
 #define LINES 10
-/* What memory is shared out to: categories, or lines and the rest. */
+/* What memory is attributed to: categories, or lines and the rest. */
 #define SLOTS (LINES + 1)
 
 static const struct ss_column columns[] = {
@@ -72,7 +72,7 @@ struct timeline_drawing {
 	const char *slot_names[SLOTS], *slot_stacks[SLOTS];
 };
 
-/* A part begins with what there was before its first event. */
+/* A sample begins with the state before its first event. */
 static void timeline_begin_sample(struct timeline_sample *part, uint32_t event)
 {
 	part->min_bytes = part->max_bytes = part->active_bytes;
@@ -246,7 +246,7 @@ static void timeline_draw(const struct timeline_drawing *work)
 	timeline_add_sample(work, &part, timeline_sample_ns(work, &part));
 }
 
-/* What is told apart by: the line of a stack, or itself. */
+/* What gets a slot: the line of a stack, or the stack itself. */
 static uint32_t timeline_slot_id(const struct timeline_drawing *work, uint32_t stack)
 {
 	return work->subject->group == BY_STACK ? stack : work->subject->spots->line[stack];
