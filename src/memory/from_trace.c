@@ -209,6 +209,7 @@ static void add_unexplained_change(struct converted_device *device, uint32_t eve
 	converted_count_bytes(device, gap);
 }
 
+/* Adds the rows of an event: first what its total shows and no event says, then itself. */
 static void converted_add_event(struct converted_device *device, uint32_t event)
 {
 	struct trace_conversion *making = device->making;

@@ -15,6 +15,7 @@ struct stack_node_key {
 /* The node around all others: no frame. */
 #define ROOT 0u
 
+/* The node of a frame inside another node, made when it is new. */
 static uint32_t add_stack_node(struct ss_trace_stacks *stacks, uint32_t parent, uint32_t frame,
 			       bool tells, bool is_python)
 {
@@ -169,6 +170,7 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 			      is_python_frame(stacks->out, frame));
 }
 
+/* Goes outwards to the first row with a known node, then back; SS_NO_ID at the limit. */
 static uint32_t node_of_row(struct ss_trace_stacks *stacks, uint32_t row)
 {
 	const uint32_t *parents = stacks->trace->slices.parent;

@@ -110,6 +110,7 @@ static void bands_offer_old(struct band_selection *work)
 	}
 }
 
+/* Follows one event: a new block may get a band, amounts without blocks are summed. */
 static void bands_take_event(struct band_selection *work, uint32_t event)
 {
 	const struct ss_area *area = work->area;

@@ -198,6 +198,7 @@ static void inherit_owner(struct ss_allocs *allocs, uint32_t event)
 	allocs->holder[event] = made == SS_NO_ROW ? SS_NO_ROW : allocs->holder[made];
 }
 
+/* Fills place, op and holder of all events, in the order of time. */
 static bool find_alloc_owners(struct ss_allocs *allocs)
 {
 	const struct ss_trace *trace = allocs->trace;

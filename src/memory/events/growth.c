@@ -13,6 +13,7 @@ struct step_memory_counting {
 	int64_t *current_bytes; /* per pool: allocated now */
 };
 
+/* The item of the device and step, made when it is new; NULL at the limit. */
 static struct ss_step_memory *step_memory_open(struct step_memory_counting *work, uint32_t pool,
 					       uint32_t step)
 {
@@ -67,6 +68,7 @@ static uint32_t measured_step_at(const struct ss_steps *steps, uint32_t *at, int
 	return *at < steps->count && steps->items[*at].host_start_ns <= now_ns ? *at : SS_NO_ROW;
 }
 
+/* Charges each event to the step that runs on the host then. */
 static bool step_memories_count(struct step_memory_counting *work)
 {
 	const struct ss_trace *trace = work->allocs->trace;
@@ -255,6 +257,7 @@ struct keepers {
 	uint32_t *step; /* per pool: the step that the last event was in */
 };
 
+/* Adds an allocation to what its operator and line keep. */
 static bool keepers_add(const struct ss_allocs *allocs, const uint32_t *lines,
 			struct keepers *keepers, uint32_t event)
 {

@@ -32,6 +32,7 @@ static uint32_t pools_find_or_add(struct ss_pools *pools, struct ss_records *pla
 	return at;
 }
 
+/* Updates totals and peaks; the first event of the highest total is the peak. */
 static void pool_count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;

@@ -176,6 +176,7 @@ static bool share_segments(struct ss_history *history, struct device_index *inde
 	return true;
 }
 
+/* Lists devices with segments or events, and the segments of each by address. */
 static bool history_find_devices(struct ss_history *history)
 {
 	const struct ss_snapshot *snapshot = history->snapshot;
@@ -244,6 +245,7 @@ static int64_t requested_change(const struct ss_history *history, uint32_t row)
 	return -events->bytes[history->partner[row]];
 }
 
+/* What was in use and reserved before the first event. */
 static void history_find_start(const struct ss_history *history, struct ss_device_memory *device)
 {
 	int64_t change = 0;
@@ -267,6 +269,7 @@ static void history_find_start(const struct ss_history *history, struct ss_devic
 	device->peak_reserved_bytes = device->first_reserved_bytes;
 }
 
+/* Follows the events from the initial state: peaks, and the state at each failure. */
 static void history_find_peaks(const struct ss_history *history, struct ss_device_memory *device)
 {
 	int64_t active = device->first_active_bytes, requested = device->first_requested_bytes;

@@ -45,6 +45,7 @@ static bool pair_alloc(struct pairing *pairing, uint32_t row)
 	       ss_address_map_put(&pairing->live, address, row);
 }
 
+/* A free without an allocation frees a block that was there before, once. */
 static bool pair_free(struct pairing *pairing, uint32_t row)
 {
 	const struct ss_memory_events *events = &pairing->history->snapshot->events;

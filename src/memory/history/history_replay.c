@@ -236,6 +236,7 @@ static int allocation_start_compare(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
+/* Where something is allocated, and when first: that bounds old blocks of unknown size. */
 static bool collect_starts(struct replay *replay)
 {
 	const struct ss_memory_events *events = &replay->history->snapshot->events;
@@ -309,6 +310,7 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 	return old->bytes > space ? 0 : old->address + (uint64_t)old->bytes;
 }
 
+/* Places the old blocks of a reserved range, and free blocks between them. */
 static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
 {
 	const struct reserved_range *range = &replay->reserved.ranges[index];

@@ -34,6 +34,7 @@ static void climb_add_summit(struct climb *climb)
 		out->after = climb->top_event;
 }
 
+/* Looks for a rise and a fall of at least `swing_bytes`; the top between them is a peak. */
 static void climb_take_event(struct climb *climb, int64_t event, int64_t active_bytes)
 {
 	bool fell = ss_bytes_less(climb->top_bytes, active_bytes) >= climb->swing_bytes;

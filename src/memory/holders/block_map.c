@@ -58,6 +58,7 @@ static bool map_add_segment(struct ss_block_map *map, struct ss_map_segment segm
 
 /* --- the end ------------------------------------------------------------------------- */
 
+/* The blocks at the end, as the file has them. */
 static bool map_copy_end(struct map_making *work)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
@@ -140,6 +141,7 @@ static bool map_add_edges(struct map_making *work, uint64_t address, int64_t byt
 	return true;
 }
 
+/* What is reserved at the row: the end, with later changes undone. */
 static bool collect_edges(struct map_making *work)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
@@ -263,6 +265,7 @@ static bool close_segment(struct map_making *work, uint64_t from, uint64_t to, u
 							     map_segment_at(work, from) });
 }
 
+/* Closes a segment wherever nothing is reserved any more, or another segment begins. */
 static bool map_sweep_edges(struct map_making *work)
 {
 	int64_t depth = 0;

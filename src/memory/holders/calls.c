@@ -163,6 +163,7 @@ static void trial_free(struct checkpoint_trial *trying, uint32_t row, enum ss_st
 		trying->hidden_bytes = ss_bytes_less(trying->hidden_bytes, history->bytes[made]);
 }
 
+/* Follows the memory in use less that of hidden runs, and its peak. */
 static void trial_replay_events(struct checkpoint_trial *trying)
 {
 	const struct ss_stack_places *spots = trying->subject->spots;
@@ -339,6 +340,7 @@ static bool call_enter(struct call_counting *counting, struct call_state *state,
 	return ss_address_map_put(&counting->seen, key, state->turn);
 }
 
+/* Charges a held block to all calls on its stack. */
 static bool count_block(struct call_counting *counting, const struct ss_live_block *block)
 {
 	struct call_level levels[DEPTH_MAX];
@@ -487,6 +489,7 @@ static void find_inside(const struct ss_snapshot_subject *subject, uint32_t line
 	}
 }
 
+/* Tries a checkpoint around the calls that hold most, and sorts by what it saves. */
 static enum ss_status try_checkpoints(struct ss_calls *calls,
 				      const struct ss_snapshot_subject *subject,
 				      const struct ss_device_memory *device, struct ss_error *err)

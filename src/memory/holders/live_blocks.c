@@ -67,6 +67,7 @@ static bool live_blocks_add_segments(struct ss_live_blocks *held,
 	return true;
 }
 
+/* Blocks allocated up to the moment and not freed by then. */
 static bool live_blocks_add_allocated(struct ss_live_blocks *held,
 				      const struct ss_snapshot_subject *subject,
 				      const struct ss_device_memory *device, uint32_t moment)

@@ -58,6 +58,7 @@ static int64_t leaked_before(const struct ss_retained *kept, const struct ss_liv
 	return bytes;
 }
 
+/* Compares what was missing with what each remedy would free; the cause follows. */
 static void find_oom_cause(const struct ss_snapshot *snapshot, struct ss_out_of_memory *out)
 {
 	int64_t device_free = out->device_free_bytes < 0 ? 0 : out->device_free_bytes;

@@ -70,6 +70,7 @@ static bool is_complete_step(const struct ss_retained *kept, uint32_t round)
 	return round >= kept->rounds.before && round < kept->complete_steps;
 }
 
+/* What each stack allocates and keeps, step by step. */
 static void sum_stacks(const struct ss_snapshot_subject *subject,
 		       const struct ss_device_memory *device, struct ss_retained *kept,
 		       struct stack_sums *stacks)
@@ -98,6 +99,7 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 	}
 }
 
+/* Adds what a stack keeps to its line; the stack that keeps most stands for the line. */
 static void retained_add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
 			       struct ss_retained_line *line, uint32_t stack,
 			       const struct stack_sums *sums)

@@ -321,6 +321,7 @@ static enum ss_status frame_of(struct ss_snapshot_reader *reader,
 	return *out == SS_NO_ID ? ss_fail_memory(err, "the frames") : SS_OK;
 }
 
+/* A list of frames becomes a stack; a long list comes in pieces. */
 static enum ss_status read_stack(struct ss_snapshot_reader *reader, uint64_t *content,
 				 const struct ss_pickle_value *items, uint32_t count,
 				 struct ss_error *err)
@@ -386,6 +387,7 @@ static enum ss_status read_plain(struct ss_snapshot_reader *reader, uint64_t *co
 	return id == SS_NO_ID ? ss_fail_memory(err, "the pools") : SS_OK;
 }
 
+/* Called by the pickle reader for each container, or each piece of a long one. */
 static enum ss_status reader_fill(void *context, enum ss_pickle_kind kind, uint64_t *content,
 				  const struct ss_pickle_value *items, uint32_t count,
 				  struct ss_error *err)

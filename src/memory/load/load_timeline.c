@@ -186,6 +186,7 @@ static enum ss_status timeline_read_byte(struct timeline_reading *reading, char 
 	}
 }
 
+/* Reads up to the last bracket, then the rest of the stream for its checksum. */
 static enum ss_status timeline_read_all(struct timeline_reading *reading, struct ss_source *source,
 					char *window)
 {

@@ -154,6 +154,7 @@ static void memory_op_count_nest(struct memory_op_counting *work, uint32_t pool,
 	}
 }
 
+/* Charges an event to its owners; what is alive at the peak, to its holder. */
 static void memory_ops_count_event(struct memory_op_counting *work, uint32_t event)
 {
 	const struct ss_allocs *allocs = work->allocs;

@@ -221,6 +221,7 @@ static int64_t timeline_sample_ns(const struct timeline_drawing *work,
 				  work->device->first + part->first);
 }
 
+/* Adds a sample whenever the next event belongs to a later one. */
 static void timeline_draw(const struct timeline_drawing *work)
 {
 	const struct ss_device_memory *device = work->device;
