@@ -44,8 +44,8 @@ LAYERS = (
 )  # fmt: skip
 # The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
 ROOMS = {
-    "analyze": ("time", "kernel", "host", "work", "memory", "", "views"),
-    "memory": ("load", "history", "", "holders", "area", "views"),
+    "analyze": ("time", "kernel", "host", "work", "", "views"),
+    "memory": ("events", "load", "history", "", "holders", "area", "views", "trace_views"),
     "ranks": ("", "views"),
     "load": ("files", ""),
     "diagnose": ("", "summary", "evidence", "stragglers", "rules"),

@@ -14,7 +14,6 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/host/training.h"
 #include "analyze/kernel/category.h"
-#include "analyze/memory/alloc.h"
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"
 #include "analyze/work/work.h"
@@ -38,6 +37,8 @@ static inline uint32_t ss_facts_with(uint32_t facts)
 	return facts & SS_FACT_WORKS ? facts | SS_FACT_OPS : facts;
 }
 
+struct ss_allocs; /* memory/events/alloc.h, which computes them: ss_facts_allocs() */
+
 /* A fact without a trace has not been computed. */
 struct ss_facts {
 	const struct ss_trace *trace;
@@ -46,7 +47,8 @@ struct ss_facts {
 	struct ss_places places;
 	struct ss_works works;
 	struct ss_op_runs op_runs;
-	struct ss_allocs allocs;
+	struct ss_allocs *allocs; /* NULL: not made yet */
+	void (*release_allocs)(struct ss_allocs *allocs);
 	struct ss_idle idle;
 	struct ss_phases phases;
 	struct ss_training training;
@@ -63,7 +65,7 @@ void ss_facts_release(struct ss_facts *facts);
 /* Frees the large facts that are not in `kept`; they are computed again when needed. */
 void ss_facts_keep(struct ss_facts *facts, uint32_t kept);
 
-/* Computes those of `wanted` (enum ss_large_fact) that are missing. */
+/* Computes those of `wanted` (enum ss_large_fact) that are missing, but for ALLOCS. */
 SS_MUST_USE
 enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err);
 
@@ -84,9 +86,6 @@ enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **ou
 SS_MUST_USE
 enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs **out,
 				struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
-			       struct ss_error *err);
 SS_MUST_USE
 enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
 			     struct ss_error *err);

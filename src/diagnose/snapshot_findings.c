@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
 /* Longer sentences would not be read. */

@@ -11,7 +11,7 @@
 #include "load/runs.h"
 #include "load/progress.h"
 #include "trace/digest/fields.h"
-#include "memory/opened.h"
+#include "memory/subject.h"
 #include "view/view.h"
 
 /* Instead of the number of a rank. */

@@ -7,6 +7,7 @@
 #include "analyze/facts.h"
 #include "base/system/thread.h"
 #include "load/digest_files.h"
+#include "memory/events/alloc.h"
 
 typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				     struct ss_error *err);
@@ -150,16 +151,20 @@ static void examine_beside(void *context, uint32_t index)
 {
 	struct examining *examining = context;
 	struct ss_facts *facts = examining->subject->facts;
+	const struct ss_allocs *allocs;
+	uint32_t wanted;
 
 	if (index == 0) {
 		begin_kept(examining);
 		return;
 	}
 	make_digest_of(examining);
-	if (examining->status[1] == SS_OK)
-		examining->status[1] =
-			ss_facts_make(facts, examining->job->keeper->facts(examining->digest),
-				      &examining->err[1]);
+	if (examining->status[1] != SS_OK)
+		return;
+	wanted = examining->job->keeper->facts(examining->digest);
+	examining->status[1] = ss_facts_make(facts, wanted, &examining->err[1]);
+	if (examining->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
+		examining->status[1] = ss_facts_allocs(facts, &allocs, &examining->err[1]);
 }
 
 static void examine_both(struct examining *examining, uint32_t threads)

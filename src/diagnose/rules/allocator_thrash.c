@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/snapshot_findings.h"
 #include "memory/holders/out_of_memory.h"
@@ -145,14 +145,12 @@ struct segment_thrash {
 
 static bool segment_is_released(const struct ss_snapshot *snapshot, uint32_t row)
 {
-	return snapshot->events.action[row] == SS_ACTION_SEGMENT_FREE ||
-	       snapshot->events.action[row] == SS_ACTION_SEGMENT_UNMAP;
+	return ss_history_reserved_change(snapshot, row) < 0;
 }
 
 static bool segment_is_allocated(const struct ss_snapshot *snapshot, uint32_t row)
 {
-	return snapshot->events.action[row] == SS_ACTION_SEGMENT_ALLOC ||
-	       snapshot->events.action[row] == SS_ACTION_SEGMENT_MAP;
+	return ss_history_reserved_change(snapshot, row) > 0;
 }
 
 /* Whether the program empties the cache: by the Python function, or the C++ function below it. */
@@ -171,11 +169,16 @@ static bool stack_empties_cache(const struct ss_snapshot *snapshot, uint32_t sta
 	return false;
 }
 
-/* The first event from this row on that releases nothing; the end of the device's events: none. */
+/*
+ * The first event from this row on that releases nothing; the end of the device's events: none. In
+ * a trace each event is a release of its own.
+ */
 static uint32_t thrash_next_other_event(const struct segment_thrash *thrash, uint32_t row)
 {
 	uint32_t end = thrash->context->device->first + thrash->context->device->count;
 
+	if (thrash->snapshot->traced)
+		return row + 1;
 	while (row < end && segment_is_released(thrash->snapshot, row))
 		row++;
 	return row;
@@ -188,8 +191,8 @@ static enum releaser thrash_releaser(const struct segment_thrash *thrash, uint32
 	const struct ss_memory_events *events = &thrash->snapshot->events;
 	uint32_t end = thrash->context->device->first + thrash->context->device->count;
 
-	if (!events->stack[row])
-		return BY_UNKNOWN;
+	if (!events->stack[row] || thrash->snapshot->traced)
+		return BY_UNKNOWN; /* the stack of a trace is that of the tensor */
 	if (!thrash->empties[events->stack[row]])
 		thrash->empties[events->stack[row]] =
 			stack_empties_cache(thrash->snapshot, events->stack[row]) ? 2 : 1;
@@ -212,7 +215,8 @@ static uint32_t thrash_count_release(struct segment_thrash *thrash, uint32_t row
 		thrash->first[giver] = row;
 	thrash->by[giver]++;
 	for (; row < next; row++) {
-		thrash->bytes = ss_bytes_add(thrash->bytes, thrash->snapshot->events.bytes[row]);
+		thrash->bytes = ss_bytes_less(thrash->bytes,
+					      ss_history_reserved_change(thrash->snapshot, row));
 		thrash->count++;
 	}
 	return next;

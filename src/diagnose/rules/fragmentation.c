@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "analyze/memory/leaks.h"
 #include "analyze/time/moment.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 #include "memory/holders/out_of_memory.h"
 
 /* As for a leak: the device is full within a day at one step per second. */

@@ -9,8 +9,8 @@
  * memory shows the peak. A memory snapshot has the peak as well; the size of the device comes
  * from the trace of the same run. If an allocation failed, the rule out-of-memory reports it.
  */
-#include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 #include "memory/holders/live_blocks.h"
 
 /* As in the TensorBoard plugin. */

@@ -4,14 +4,14 @@
  *
  * The minimum that is allocated within a step is what outlives steps. If it rises evenly from
  * step to step, and the file does not show that these allocations are freed, the job will run out
- * of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A memory
+ * of memory, whatever its steps take (memory/events/growth.h has the conditions). A memory
  * snapshot shows the blocks that outlive their steps and who allocated them
  * (memory/holders/retained.h has the conditions).
  */
 #include <inttypes.h>
 
-#include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 
 /* Devices that are reported; a process rarely has more than one. */
 #define LEAKS_MAX 16

@@ -10,6 +10,7 @@
 
 #include "analyze/facts.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/alloc.h"
 #include "memory/holders/out_of_memory.h"
 
 /* --- traces -------------------------------------------------------------------------- */

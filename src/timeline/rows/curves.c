@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
 #include "analyze/time/queue.h"
 #include "analyze/time/roles.h"
+#include "memory/events/pools.h"
 #include "timeline/rows/curves.h"
 
 static const char *const kind_names[] = {

@@ -6,12 +6,12 @@
  * allocated memory: no peak is lost, however short. Without events, the curve stays at its
  * last value. Devices only, or the CPU if there are none.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "view/view.h"
 
 enum group { COARSE, FINE, ALL };
 
-/* As many as a terminal shows in two or three pages, and as a plot has places for. */
+/* As many as fit two or three pages of a terminal, and the pixels of a plot. */
 static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
 
 static const struct ss_column columns[] = {
@@ -28,8 +28,8 @@ static const struct ss_column columns[] = {
 	{ "events", SS_COLUMN_COUNT, "allocations and frees in the sample", SS_COLUMN_DETAIL },
 };
 
-/* What is drawn now. */
-struct part {
+/* The sample that is drawn now. */
+struct curve_sample {
 	const char *device;
 	int64_t top_bytes;                     /* the highest point of the curve */
 	int64_t now_bytes, now_reserved_bytes; /* after the last event; reserved -1: unknown */
@@ -37,15 +37,15 @@ struct part {
 	uint32_t events;
 };
 
-/* A part begins where the last one ended. */
-static void begin(struct part *part)
+/* A sample begins where the last one ended. */
+static void curve_begin_sample(struct curve_sample *part)
 {
 	part->min_bytes = part->max_bytes = part->now_bytes;
 	part->reserved_bytes = part->now_reserved_bytes;
 	part->events = 0;
 }
 
-static void add(struct ss_table *out, const struct part *part, int64_t at_ns)
+static void curve_add_row(struct ss_table *out, const struct curve_sample *part, int64_t at_ns)
 {
 	ss_row_begin(out);
 	ss_row_text(out, part->device);
@@ -59,17 +59,18 @@ static void add(struct ss_table *out, const struct part *part, int64_t at_ns)
 }
 
 /* -1: not known. The allocator of the CPU reserves nothing; files say 0. */
-static int64_t reserved_at(const struct ss_pools *pools, uint32_t event)
+static int64_t curve_reserved_at(const struct ss_pools *pools, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 
 	return events->device_type[event] == 0 ? -1 : events->reserved_bytes[event];
 }
 
-static void count_event(const struct ss_pools *pools, uint32_t event, struct part *part)
+static void curve_count_event(const struct ss_pools *pools, uint32_t event,
+			      struct curve_sample *part)
 {
 	part->now_bytes = pools->total_bytes[event];
-	part->now_reserved_bytes = reserved_at(pools, event);
+	part->now_reserved_bytes = curve_reserved_at(pools, event);
 	if (part->now_bytes < part->min_bytes)
 		part->min_bytes = part->now_bytes;
 	if (part->now_bytes > part->max_bytes)
@@ -79,26 +80,26 @@ static void count_event(const struct ss_pools *pools, uint32_t event, struct par
 	part->events++;
 }
 
-static void add_events(const struct ss_pools *pools, const struct ss_pool *pool, struct part *part,
-		       struct ss_table *out)
+static void curve_add_events(const struct ss_pools *pools, const struct ss_pool *pool,
+			     struct curve_sample *part, struct ss_table *out)
 {
 	for (uint32_t i = 0; i < pool->events; i++) {
 		uint32_t event = pools->order[pool->first + i];
 
 		part->now_bytes = pools->total_bytes[event];
-		part->now_reserved_bytes = reserved_at(pools, event);
-		begin(part);
+		part->now_reserved_bytes = curve_reserved_at(pools, event);
+		curve_begin_sample(part);
 		part->events = 1;
-		add(out, part, pools->trace->allocations.start_ns[event]);
+		curve_add_row(out, part, pools->trace->allocations.start_ns[event]);
 	}
 }
 
 /*
- * Parts without events are drawn where there are more events than parts: else a file
- * that names thousands of devices would become thousands of empty curves.
+ * Samples without events are shown only if there are more events than samples: otherwise a
+ * file that names thousands of devices would become thousands of empty curves.
  */
-static void add_parts(const struct ss_pools *pools, const struct ss_pool *pool, uint32_t count,
-		      struct part *part, struct ss_table *out)
+static void curve_add_samples(const struct ss_pools *pools, const struct ss_pool *pool,
+			      uint32_t count, struct curve_sample *part, struct ss_table *out)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 	const uint32_t *order = pools->order + pool->first;
@@ -110,10 +111,10 @@ static void add_parts(const struct ss_pools *pools, const struct ss_pool *pool, 
 	for (int64_t i = 0; i <= last && (draws_all || next < pool->events); i++) {
 		if (!draws_all)
 			i = events->start_ns[order[next]] / width_ns;
-		begin(part);
+		curve_begin_sample(part);
 		for (; next < pool->events && events->start_ns[order[next]] / width_ns <= i; next++)
-			count_event(pools, order[next], part);
-		add(out, part, i * width_ns);
+			curve_count_event(pools, order[next], part);
+		curve_add_row(out, part, i * width_ns);
 	}
 }
 
@@ -126,17 +127,18 @@ static enum ss_status memory_curve_run(const struct ss_subject *subject, struct 
 	for (uint32_t i = 0; i < pools.count; i++) {
 		const struct ss_pool *pool = &pools.items[i];
 		bool falls = pool->first_bytes > pool->peak_bytes;
-		struct part part = { .top_bytes = falls ? pool->first_bytes : pool->peak_bytes,
-				     .now_bytes = pool->first_bytes,
-				     .now_reserved_bytes = -1 };
+		struct curve_sample part = { .top_bytes = falls ? pool->first_bytes
+								: pool->peak_bytes,
+					     .now_bytes = pool->first_bytes,
+					     .now_reserved_bytes = -1 };
 
 		if (!pool->events || !ss_pool_is_shown(&pools, pool))
 			continue;
 		part.device = ss_pool_name(pool, out);
 		if (subject->group == ALL)
-			add_events(&pools, pool, &part, out);
+			curve_add_events(&pools, pool, &part, out);
 		else
-			add_parts(&pools, pool, part_counts[subject->group], &part, out);
+			curve_add_samples(&pools, pool, part_counts[subject->group], &part, out);
 	}
 	ss_pools_note(&pools, true, out);
 	ss_pools_release(&pools);

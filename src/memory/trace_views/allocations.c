@@ -8,7 +8,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "base/search.h"
 #include "view/view.h"
 #include "trace/order.h"
@@ -39,26 +39,28 @@ static const struct ss_column columns[] = {
 	{ "address", SS_COLUMN_TEXT, "its memory address; empty: not recorded", SS_COLUMN_DETAIL },
 };
 
-/* What a row shows, gathered in the order of events: in that of sizes each would be far away. */
-struct item {
+/* What a row shows, gathered in the order of events: in that of sizes, each lookup would miss
+ * the cache. */
+struct listed_allocation {
 	int64_t bytes, at_ns, freed_ns; /* freed_ns is -1 where it was not */
 	int64_t address;
 	uint32_t pool, place;
 	uint32_t op, holder; /* names; SS_NO_ID: none */
 };
 
-struct work {
+struct allocation_listing {
 	const struct ss_trace *trace;
 	const struct ss_allocs *allocs;
 	const struct ss_places *places;
 	struct ss_arena scratch;
 	const char **devices; /* per pool; NULL: not named yet */
-	struct item *items;
+	struct listed_allocation *items;
 	uint32_t *order; /* of the items: by size, then by time */
 	uint32_t count;
 };
 
-static const char *device_of(const struct work *work, uint32_t pool, struct ss_table *out)
+static const char *allocation_device_name(const struct allocation_listing *work, uint32_t pool,
+					  struct ss_table *out)
 {
 	if (!work->devices[pool])
 		work->devices[pool] = ss_pool_name(&work->allocs->pools.items[pool], out);
@@ -67,7 +69,7 @@ static const char *device_of(const struct work *work, uint32_t pool, struct ss_t
 
 #define ADDRESS_BYTES sizeof("0x0123456789abcdef")
 
-/* There are as many as allocations: too many for printf. */
+/* One per allocation: printf would be too slow. */
 static const char *address_text(uint64_t address, char text[ADDRESS_BYTES])
 {
 	static const char hex[] = "0123456789abcdef";
@@ -86,51 +88,44 @@ static const char *address_text(uint64_t address, char text[ADDRESS_BYTES])
 	return text;
 }
 
-/* The step around a moment by its range on the CPU, or -1. */
-static int64_t step_of(const struct ss_steps *steps, int64_t at_ns)
-{
-	uint32_t from = 0, to = steps->count;
-
-	SS_SEARCH(from, to, at, steps->items[at].host_start_ns <= at_ns);
-	return from && at_ns < steps->items[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
-}
-
-static const char *op_name(const struct ss_trace *trace, uint32_t name)
+static const char *allocation_op_name(const struct ss_trace *trace, uint32_t name)
 {
 	return name == SS_NO_ID ? NULL : ss_strings_text(&trace->names, name);
 }
 
-static void add(struct work *work, struct ss_table *out, const struct item *item)
+static void allocations_add_row(struct allocation_listing *work, struct ss_table *out,
+				const struct listed_allocation *item)
 {
 	const struct ss_trace *trace = work->trace;
 	char address[ADDRESS_BYTES];
 	bool freed = item->freed_ns >= 0;
 
 	ss_row_begin(out);
-	ss_row_text(out, device_of(work, item->pool, out));
+	ss_row_text(out, allocation_device_name(work, item->pool, out));
 	ss_row_null(out);
 	ss_row_null(out);
 	ss_row_int(out, item->bytes);
-	ss_row_text(out, op_name(trace, item->holder));
+	ss_row_text(out, allocation_op_name(trace, item->holder));
 	ss_row_text(out, ss_places_line(work->places, item->place));
 	ss_row_int(out, item->at_ns);
 	ss_row_int_known(out, freed ? item->freed_ns - item->at_ns : -1);
-	ss_row_int_known(out, step_of(&trace->steps, item->at_ns));
+	ss_row_int_known(out, ss_step_around(trace->steps.items, trace->steps.count, item->at_ns));
 	ss_row_null(out);
 	ss_row_int_known(out, item->freed_ns);
-	ss_row_text(out, op_name(trace, item->op));
+	ss_row_text(out, allocation_op_name(trace, item->op));
 	ss_row_text(out, address_text((uint64_t)item->address, address));
 	ss_row_end(out);
 }
 
-static enum ss_status add_each(struct work *work, struct ss_table *out, struct ss_error *err)
+static enum ss_status allocations_add_rows(struct allocation_listing *work, struct ss_table *out,
+					   struct ss_error *err)
 {
 	work->devices = SS_ARENA_NEW(&work->scratch, const char *,
 				     (size_t)work->allocs->pools.count + 1);
 	if (!work->devices)
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->count; i++)
-		add(work, out, &work->items[work->order[i]]);
+		allocations_add_row(work, out, &work->items[work->order[i]]);
 	return SS_OK;
 }
 
@@ -143,7 +138,7 @@ struct size_class {
 	double lifetime_ns;
 };
 
-static uint32_t class_of(int64_t bytes)
+static uint32_t size_class_of(int64_t bytes)
 {
 	uint32_t at = 0;
 
@@ -152,7 +147,7 @@ static uint32_t class_of(int64_t bytes)
 	return at;
 }
 
-static const char *class_name(uint32_t at, struct ss_table *out)
+static const char *size_class_name(uint32_t at, struct ss_table *out)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	uint32_t bits = FIRST_CLASS_BITS + 2 * at;
@@ -160,8 +155,8 @@ static const char *class_name(uint32_t at, struct ss_table *out)
 	return ss_table_print(out, "%u %s", 1u << bits % 10, units[bits / 10]);
 }
 
-static void add_class(struct ss_table *out, const char *device, const char *size,
-		      const struct size_class *class, bool paired)
+static void size_class_add_row(struct ss_table *out, const char *device, const char *size,
+			       const struct size_class *class, bool paired)
 {
 	ss_row_begin(out);
 	ss_row_text(out, device);
@@ -181,10 +176,11 @@ static void add_class(struct ss_table *out, const char *device, const char *size
 	ss_row_end(out);
 }
 
-static void count_class(const struct ss_allocs *allocs, uint32_t event, struct size_class *classes)
+static void size_class_count(const struct ss_allocs *allocs, uint32_t event,
+			     struct size_class *classes)
 {
 	const struct ss_allocations *events = &allocs->trace->allocations;
-	struct size_class *class = &classes[class_of(events->bytes[event])];
+	struct size_class *class = &classes[size_class_of(events->bytes[event])];
 	uint32_t freed = ss_allocs_freed(allocs, event);
 
 	class->count++;
@@ -196,7 +192,7 @@ static void count_class(const struct ss_allocs *allocs, uint32_t event, struct s
 }
 
 /* From small to large, device by device. */
-static void add_classes(const struct ss_allocs *allocs, struct ss_table *out)
+static void size_classes_add_rows(const struct ss_allocs *allocs, struct ss_table *out)
 {
 	for (uint32_t pool = 0; pool < allocs->pools.count; pool++) {
 		const struct ss_pool *item = &allocs->pools.items[pool];
@@ -205,36 +201,39 @@ static void add_classes(const struct ss_allocs *allocs, struct ss_table *out)
 
 		for (uint32_t i = 0; i < item->events; i++)
 			if (ss_allocs_is_made(allocs, allocs->pools.order[item->first + i]))
-				count_class(allocs, allocs->pools.order[item->first + i], classes);
+				size_class_count(allocs, allocs->pools.order[item->first + i],
+						 classes);
 		for (uint32_t i = 0; i < CLASS_COUNT; i++)
 			if (classes[i].count)
-				add_class(out, device, class_name(i, out), &classes[i],
-					  allocs->has_addresses);
+				size_class_add_row(out, device, size_class_name(i, out),
+						   &classes[i], allocs->has_addresses);
 	}
 }
 
-static uint32_t name_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t row_name_or_none(const struct ss_trace *trace, uint32_t row)
 {
 	return row == SS_NO_ROW ? SS_NO_ID : trace->slices.name[row];
 }
 
-static struct item item_of(const struct ss_allocs *allocs, uint32_t event)
+static struct listed_allocation listed_allocation_of(const struct ss_allocs *allocs, uint32_t event)
 {
 	const struct ss_allocations *events = &allocs->trace->allocations;
 	uint32_t freed = ss_allocs_freed(allocs, event);
 
-	return (struct item){ .bytes = events->bytes[event],
-			      .at_ns = events->start_ns[event],
-			      .freed_ns = freed == SS_NO_ROW ? -1 : events->start_ns[freed],
-			      .address = events->address[event],
-			      .pool = allocs->pools.pool[event],
-			      .place = allocs->place[event],
-			      .op = name_of(allocs->trace, allocs->op[event]),
-			      .holder = name_of(allocs->trace, allocs->holder[event]) };
+	return (struct listed_allocation){
+		.bytes = events->bytes[event],
+		.at_ns = events->start_ns[event],
+		.freed_ns = freed == SS_NO_ROW ? -1 : events->start_ns[freed],
+		.address = events->address[event],
+		.pool = allocs->pools.pool[event],
+		.place = allocs->place[event],
+		.op = row_name_or_none(allocs->trace, allocs->op[event]),
+		.holder = row_name_or_none(allocs->trace, allocs->holder[event])
+	};
 }
 
 /* The largest first, in the order of time where they are equal. */
-static bool collect(struct work *work)
+static bool allocations_collect(struct allocation_listing *work)
 {
 	struct ss_order order;
 	uint32_t made = 0, *spare;
@@ -242,7 +241,7 @@ static bool collect(struct work *work)
 
 	for (uint32_t i = 0; i < work->allocs->event_count; i++)
 		made += ss_allocs_is_made(work->allocs, i);
-	work->items = SS_ARENA_NEW(&work->scratch, struct item, (size_t)made + 1);
+	work->items = SS_ARENA_NEW(&work->scratch, struct listed_allocation, (size_t)made + 1);
 	work->order = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
 	spare = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
 	keys = SS_ARENA_NEW(&work->scratch, int64_t, (size_t)made + 1);
@@ -253,7 +252,7 @@ static bool collect(struct work *work)
 			continue;
 		work->order[work->count] = work->count;
 		keys[work->count] = -work->trace->allocations.bytes[i];
-		work->items[work->count++] = item_of(work->allocs, i);
+		work->items[work->count++] = listed_allocation_of(work->allocs, i);
 	}
 	order = (struct ss_order){ .start_ns = keys };
 	ss_order_sort(&order, work->order, spare, work->count);
@@ -264,7 +263,7 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 				      struct ss_error *err)
 {
 	struct ss_memory *memory = out->arena->memory;
-	struct work work = { .trace = subject->trace };
+	struct allocation_listing work = { .trace = subject->trace };
 	enum ss_status status;
 
 	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
@@ -273,9 +272,9 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 	ss_arena_init(&work.scratch, memory);
 	if (subject->group == BY_SIZE) {
 		status = SS_OK;
-		add_classes(work.allocs, out);
-	} else if (collect(&work)) {
-		status = add_each(&work, out, err);
+		size_classes_add_rows(work.allocs, out);
+	} else if (allocations_collect(&work)) {
+		status = allocations_add_rows(&work, out, err);
 	} else {
 		status = ss_fail_memory(err, "the allocations");
 	}

@@ -1,12 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaks.h - what grows from step to step: memory that is kept (a leak), and memory that is
- * reserved but cannot be used (fragmentation).
+ * growth.h - the memory of each device in each counted step, and what grows from step to
+ * step: memory that is kept (a leak), and memory that is reserved but cannot be used
+ * (fragmentation).
+ *
+ * The allocator works when the host calls it, so here a step is its range on the CPU. The
+ * minimum of a step is what outlives steps: parameters, optimizer state, and leaks. Steps
+ * in which a device has no events are left out.
  */
-#ifndef SS_ANALYZE_MEMORY_LEAKS_H
-#define SS_ANALYZE_MEMORY_LEAKS_H
+#ifndef SS_MEMORY_EVENTS_GROWTH_H
+#define SS_MEMORY_EVENTS_GROWTH_H
 
-#include "analyze/memory/step_memory.h"
+#include "memory/events/alloc.h"
+
+struct ss_step_memory {
+	uint32_t pool, step;
+	bool is_host;                                          /* the CPU stands last */
+	int64_t start_bytes, min_bytes, peak_bytes, end_bytes; /* allocated */
+	int64_t reserved_bytes;                                /* most of it; -1: not recorded */
+	int64_t allocations, allocated_bytes;                  /* how many, and their sum */
+	int64_t net_bytes;                                     /* less what was freed */
+	int64_t kept_bytes; /* of its allocations, not freed in the file */
+};
+
+/* Device by device, each in the order of time. */
+struct ss_step_memories {
+	struct ss_memory *memory;
+	struct ss_step_memory *items;
+	uint32_t count, capacity;
+};
+
+SS_MUST_USE
+enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
+				     const struct ss_allocs *allocs, struct ss_error *err);
+void ss_step_memories_release(struct ss_step_memories *memories);
 
 /* Memory that grows from each step to the next and is never freed. */
 struct ss_leak {

@@ -2,19 +2,19 @@
 /*
  * pools.c - one pass over the events, in order of time, and one that sorts them by device.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 #include <stdio.h>
 
-struct place {
+struct pool_key {
 	int32_t type, id;
 };
 
 /* The pool of an event, made when it is the first; SS_NO_ID at the limit. */
-static uint32_t pool_of(struct ss_pools *pools, struct ss_records *places, uint32_t event)
+static uint32_t pools_find_or_add(struct ss_pools *pools, struct ss_records *places, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
-	struct place place = { events->device_type[event], events->device_id[event] };
+	struct pool_key place = { events->device_type[event], events->device_id[event] };
 	uint32_t at;
 
 	if (!place.type)
@@ -32,7 +32,8 @@ static uint32_t pool_of(struct ss_pools *pools, struct ss_records *places, uint3
 	return at;
 }
 
-static void count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t event)
+/* Updates totals and peaks; the first event of the highest total is the peak. */
+static void pool_count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t event)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 	int64_t total_bytes = events->allocated_bytes[event];
@@ -65,18 +66,18 @@ static void count_event(struct ss_pools *pools, struct ss_pool *pool, uint32_t e
 static bool find_pools(struct ss_pools *pools, struct ss_records *places)
 {
 	for (uint32_t i = 0; i < pools->event_count; i++) {
-		uint32_t at = pool_of(pools, places, i);
+		uint32_t at = pools_find_or_add(pools, places, i);
 
 		if (at == SS_NO_ID)
 			return false;
 		pools->pool[i] = at;
 		pools->total_bytes[i] = 0;
-		count_event(pools, &pools->items[at], i);
+		pool_count_event(pools, &pools->items[at], i);
 	}
 	return true;
 }
 
-static void order_events(struct ss_pools *pools)
+static void pools_order_events(struct ss_pools *pools)
 {
 	const struct ss_allocations *events = &pools->trace->allocations;
 	uint32_t first = 0;
@@ -104,7 +105,7 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 	*pools = (struct ss_pools){ .trace = trace,
 				    .memory = memory,
 				    .event_count = trace->allocations.count };
-	if (!ss_records_init(&places, memory, sizeof(struct place)))
+	if (!ss_records_init(&places, memory, sizeof(struct pool_key)))
 		return ss_fail_memory(err, "the memory of devices");
 	pools->pool = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->pool));
 	pools->total_bytes = ss_memory_resize(memory, NULL, 0, count * sizeof(*pools->total_bytes));
@@ -112,7 +113,7 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 	whole = pools->pool && pools->total_bytes && pools->order && find_pools(pools, &places);
 	ss_records_release(&places);
 	if (whole) {
-		order_events(pools);
+		pools_order_events(pools);
 		return SS_OK;
 	}
 	ss_pools_release(pools);
@@ -194,15 +195,15 @@ double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
 	return amount;
 }
 
-void ss_bytes_write(int64_t bytes, char *out, size_t room)
+void ss_bytes_write(int64_t bytes, char *out, size_t capacity)
 {
 	const char *unit;
 	double amount = ss_bytes_scaled(bytes, 1000, &unit);
 
 	if (bytes < 1000)
-		snprintf(out, room, "%lld B", (long long)bytes);
+		snprintf(out, capacity, "%lld B", (long long)bytes);
 	else
-		snprintf(out, room,
+		snprintf(out, capacity,
 			 amount < 10    ? "%.2f %s"
 			 : amount < 100 ? "%.1f %s"
 					: "%.0f %s",

@@ -5,7 +5,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
-#include "analyze/memory/leaks.h"
+#include "memory/events/growth.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -33,14 +33,15 @@ static const struct ss_column columns[] = {
 	  "size of the step's allocations that were not freed in the file", 0 },
 };
 
-struct work {
+struct memory_step_rows {
 	const struct ss_trace *trace;
 	const struct ss_allocs *allocs;
 	struct ss_step_memories steps;
 };
 
-static void add(const struct work *work, struct ss_table *out, const struct ss_step_memory *item,
-		const char *device, bool follows)
+static void memory_steps_add_row(const struct memory_step_rows *work, struct ss_table *out,
+				 const struct ss_step_memory *item, const char *device,
+				 bool follows)
 {
 	const struct ss_step *step = &work->trace->steps.items[item->step];
 
@@ -64,7 +65,7 @@ static void add(const struct work *work, struct ss_table *out, const struct ss_s
 	ss_row_end(out);
 }
 
-static void add_rows(const struct work *work, struct ss_table *out)
+static void memory_steps_add_rows(const struct memory_step_rows *work, struct ss_table *out)
 {
 	const char *device = NULL;
 
@@ -74,12 +75,13 @@ static void add_rows(const struct work *work, struct ss_table *out)
 
 		if (!follows)
 			device = ss_pool_name(&work->allocs->pools.items[item->pool], out);
-		add(work, out, item, device, follows);
+		memory_steps_add_row(work, out, item, device, follows);
 	}
 }
 
-static void say_leak(const struct work *work, const struct ss_places *places,
-		     const struct ss_leak *leak, struct ss_table *out)
+static void memory_steps_note_leak(const struct memory_step_rows *work,
+				   const struct ss_places *places, const struct ss_leak *leak,
+				   struct ss_table *out)
 {
 	const struct ss_trace *trace = work->trace;
 	const char *op = "no operator", *line = ss_places_line(places, leak->place);
@@ -98,8 +100,9 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 }
 
 /* More leaks than a table has notes are not looked for. */
-static enum ss_status note_leaks(const struct work *work, struct ss_facts *facts,
-				 struct ss_table *out, struct ss_error *err)
+static enum ss_status memory_steps_note_leaks(const struct memory_step_rows *work,
+					      struct ss_facts *facts, struct ss_table *out,
+					      struct ss_error *err)
 {
 	struct ss_leak leaks[SS_NOTES_MAX];
 	const struct ss_places *places;
@@ -113,11 +116,11 @@ static enum ss_status note_leaks(const struct work *work, struct ss_facts *facts
 	SS_TRY(ss_facts_places(facts, &places, err));
 	status = ss_leaks_blame(work->allocs, places->line, leaks, count, err);
 	for (uint32_t i = 0; status == SS_OK && i < count; i++)
-		say_leak(work, places, &leaks[i], out);
+		memory_steps_note_leak(work, places, &leaks[i], out);
 	return status;
 }
 
-static void note_fragmentation(const struct work *work, struct ss_table *out)
+static void memory_steps_note_fragments(const struct memory_step_rows *work, struct ss_table *out)
 {
 	struct ss_fragmentation found;
 	uint32_t next;
@@ -138,17 +141,17 @@ static void note_fragmentation(const struct work *work, struct ss_table *out)
 static enum ss_status memory_steps_run(const struct ss_subject *subject, struct ss_table *out,
 				       struct ss_error *err)
 {
-	struct work work = { .trace = subject->trace };
+	struct memory_step_rows work = { .trace = subject->trace };
 	enum ss_status status;
 
 	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
 	status = ss_step_memories_init(&work.steps, work.allocs, err);
 	if (status == SS_OK) {
-		add_rows(&work, out);
-		status = note_leaks(&work, subject->facts, out, err);
+		memory_steps_add_rows(&work, out);
+		status = memory_steps_note_leaks(&work, subject->facts, out, err);
 	}
 	if (status == SS_OK && work.steps.count) {
-		note_fragmentation(&work, out);
+		memory_steps_note_fragments(&work, out);
 		ss_allocs_note(work.allocs, out);
 		ss_pools_note(&work.allocs->pools, false, out);
 	}

@@ -5,7 +5,7 @@
  * Uses [memory] events. Old files have no totals: then the sum of allocations and frees
  * since the start of the file takes their place, without earlier allocations.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "view/view.h"
 
 static const struct ss_column columns[] = {
@@ -34,8 +34,8 @@ static const struct ss_column columns[] = {
 /* Above this share of a device's memory the next larger batch fails (tb's rule). */
 #define FULL_PERCENT 90
 
-static void note_full(struct ss_table *out, const struct ss_pool *pool,
-		      const struct ss_device *device, const char *name)
+static void memory_note_full(struct ss_table *out, const struct ss_pool *pool,
+			     const struct ss_device *device, const char *name)
 {
 	double percent = 100.0 * (double)pool->peak_bytes / (double)device->memory_bytes;
 
@@ -53,7 +53,7 @@ static void note_full(struct ss_table *out, const struct ss_pool *pool,
 #define GAP_SHARE 5
 #define GAP_BYTES INT64_C(1000000000)
 
-static void note_gap(struct ss_table *out, const struct ss_pool *pool, const char *name)
+static void memory_note_gap(struct ss_table *out, const struct ss_pool *pool, const char *name)
 {
 	if (pool->has_gap && pool->gap_bytes >= GAP_BYTES &&
 	    pool->gap_bytes > pool->reserved_bytes / GAP_SHARE)
@@ -64,11 +64,12 @@ static void note_gap(struct ss_table *out, const struct ss_pool *pool, const cha
 			      name, ss_bytes_text(pool->gap_bytes, out));
 }
 
-static void add(const struct ss_trace *trace, struct ss_table *out, const struct ss_pool *pool)
+static void memory_add_row(const struct ss_trace *trace, struct ss_table *out,
+			   const struct ss_pool *pool)
 {
 	const struct ss_device *device = ss_pool_device(trace, pool);
 	const char *name = ss_pool_name(pool, out);
-	/* a sum that only fell was highest where it began */
+	/* a sum that only falls is highest at its start */
 	bool below = !pool->has_totals && pool->peak_bytes < 0;
 	bool sized = device && device->memory_bytes > 0;
 
@@ -91,8 +92,8 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_int_known(out, sized ? device->memory_bytes : -1);
 	ss_row_end(out);
 	if (sized)
-		note_full(out, pool, device, name);
-	note_gap(out, pool, name);
+		memory_note_full(out, pool, device, name);
+	memory_note_gap(out, pool, name);
 }
 
 static enum ss_status memory_run(const struct ss_subject *subject, struct ss_table *out,
@@ -102,7 +103,7 @@ static enum ss_status memory_run(const struct ss_subject *subject, struct ss_tab
 
 	SS_TRY(ss_pools_init(&pools, subject->trace, out->arena->memory, err));
 	for (uint32_t i = 0; i < pools.count; i++)
-		add(subject->trace, out, &pools.items[i]);
+		memory_add_row(subject->trace, out, &pools.items[i]);
 	ss_pools_note(&pools, false, out);
 	ss_pools_release(&pools);
 	return SS_OK;

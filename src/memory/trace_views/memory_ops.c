@@ -12,12 +12,12 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "view/view.h"
 
 enum group { BY_OP, BY_LINE, BY_MODULE };
 
-/* Programs nest operators a few dozen deep; what is deeper is charged no further out. */
+/* Programs nest operators a few dozen deep; beyond this, outer operators are not charged. */
 #define NEST_MAX 1000
 
 static const struct ss_column columns[] = {
@@ -45,31 +45,32 @@ static const struct ss_column columns[] = {
 
 enum what { NAMED, UNOWNED, BEFORE };
 
-struct key {
+struct memory_op_key {
 	uint32_t pool, what, id;
 };
 
-struct tally {
+struct memory_op_tally {
 	uint32_t pool, what, id; /* as in its key */
 	uint32_t row;            /* a host row of it */
 	int64_t calls, increase_bytes, allocations, allocated_bytes, at_peak_bytes;
 	int64_t self_increase_bytes, self_allocations, self_allocated_bytes;
 };
 
-struct work {
+struct memory_op_counting {
 	const struct ss_trace *trace;
 	enum group group;
 	const struct ss_allocs *allocs;
 	const struct ss_ops *ops;
 	const struct ss_places *places;
 	struct ss_records keys;
-	struct tally *tallies;
+	struct memory_op_tally *tallies;
 	uint32_t capacity;
 	uint32_t *seen; /* per host row: pool + 1 that it was counted for */
 	bool failed;
 };
 
-static struct tally *tally_of(struct work *work, struct key key, uint32_t row)
+static struct memory_op_tally *memory_op_tally_of(struct memory_op_counting *work,
+						  struct memory_op_key key, uint32_t row)
 {
 	uint32_t before = work->keys.count, at = ss_records_add(&work->keys, &key);
 
@@ -80,15 +81,17 @@ static struct tally *tally_of(struct work *work, struct key key, uint32_t row)
 		return NULL;
 	}
 	if (work->keys.count != before)
-		work->tallies[at] = (struct tally){ key.pool, key.what, key.id, .row = row };
+		work->tallies[at] = (struct memory_op_tally){ key.pool, key.what, key.id,
+							      .row = row };
 	return &work->tallies[at];
 }
 
 /* What an event that happened in `row` belongs to. */
-static struct tally *owner_of(struct work *work, uint32_t pool, uint32_t row)
+static struct memory_op_tally *memory_op_owner(struct memory_op_counting *work, uint32_t pool,
+					       uint32_t row)
 {
 	const struct ss_slices *slices = &work->trace->slices;
-	struct key key = { pool, NAMED, 0 };
+	struct memory_op_key key = { pool, NAMED, 0 };
 
 	if (row == SS_NO_ROW) {
 		key.what = UNOWNED;
@@ -103,10 +106,10 @@ static struct tally *owner_of(struct work *work, uint32_t pool, uint32_t row)
 		row = ss_places_module(work->places, row);
 		key.id = slices->name[row];
 	}
-	return tally_of(work, key, row);
+	return memory_op_tally_of(work, key, row);
 }
 
-static void count_total(struct tally *tally, int64_t bytes)
+static void memory_op_count_total(struct memory_op_tally *tally, int64_t bytes)
 {
 	tally->increase_bytes = ss_bytes_add(tally->increase_bytes, bytes);
 	if (bytes <= 0)
@@ -115,7 +118,7 @@ static void count_total(struct tally *tally, int64_t bytes)
 	tally->allocated_bytes = ss_bytes_add(tally->allocated_bytes, bytes);
 }
 
-static void count_self(struct tally *tally, int64_t bytes)
+static void memory_op_count_self(struct memory_op_tally *tally, int64_t bytes)
 {
 	tally->self_increase_bytes = ss_bytes_add(tally->self_increase_bytes, bytes);
 	if (bytes <= 0)
@@ -125,18 +128,19 @@ static void count_self(struct tally *tally, int64_t bytes)
 }
 
 /* The operator itself, then those around it. */
-static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t bytes)
+static void memory_op_count_nest(struct memory_op_counting *work, uint32_t pool, uint32_t op,
+				 int64_t bytes)
 {
 	if (op != SS_NO_ROW && ss_ops_is_merged(work->ops, op))
 		op = work->ops->owner[op];
 	for (uint32_t depth = 0; depth < NEST_MAX; depth++) {
-		struct tally *tally = owner_of(work, pool, op);
+		struct memory_op_tally *tally = memory_op_owner(work, pool, op);
 
 		if (!tally)
 			return;
-		count_total(tally, bytes);
+		memory_op_count_total(tally, bytes);
 		if (!depth)
-			count_self(tally, bytes);
+			memory_op_count_self(tally, bytes);
 		if (op == SS_NO_ROW)
 			return;
 		if (bytes > 0 && work->seen[op] != pool + 1) {
@@ -149,35 +153,38 @@ static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t byte
 	}
 }
 
-static void count_event(struct work *work, uint32_t event)
+/* Charges an event to its owners; what is alive at the peak, to its holder. */
+static void memory_ops_count_event(struct memory_op_counting *work, uint32_t event)
 {
 	const struct ss_allocs *allocs = work->allocs;
 	const struct ss_allocations *events = &work->trace->allocations;
 	uint32_t pool = allocs->pools.pool[event];
 	int64_t bytes = events->bytes[event];
-	struct tally *tally;
+	struct memory_op_tally *tally;
 
 	if (bytes < 0 && allocs->pair[event] == SS_NO_ROW) {
-		tally = tally_of(work, (struct key){ pool, BEFORE, 0 }, SS_NO_ROW);
+		tally = memory_op_tally_of(work, (struct memory_op_key){ pool, BEFORE, 0 },
+					   SS_NO_ROW);
 		if (tally)
-			count_total(tally, bytes);
+			memory_op_count_total(tally, bytes);
 	} else if (work->group == BY_OP) {
-		count_op(work, pool, allocs->op[event], bytes);
+		memory_op_count_nest(work, pool, allocs->op[event], bytes);
 	} else {
-		tally = owner_of(work, pool, allocs->place[event]);
+		tally = memory_op_owner(work, pool, allocs->place[event]);
 		if (tally)
-			count_total(tally, bytes);
+			memory_op_count_total(tally, bytes);
 	}
 	if (!ss_allocs_is_alive(allocs, event, allocs->pools.items[pool].peak))
 		return;
-	tally = owner_of(work, pool,
-			 work->group == BY_OP ? allocs->holder[event] : allocs->place[event]);
+	tally = memory_op_owner(work, pool,
+				work->group == BY_OP ? allocs->holder[event]
+						     : allocs->place[event]);
 	if (tally)
 		tally->at_peak_bytes = ss_bytes_add(tally->at_peak_bytes, bytes);
 }
 
 /* Device by device, so that a call is counted once for each. */
-static void count_events(struct work *work)
+static void memory_ops_count_events(struct memory_op_counting *work)
 {
 	const struct ss_pools *pools = &work->allocs->pools;
 
@@ -185,12 +192,12 @@ static void count_events(struct work *work)
 		const struct ss_pool *pool = &pools->items[i];
 
 		for (uint32_t k = 0; ss_pool_is_shown(pools, pool) && k < pool->events; k++)
-			count_event(work, pools->order[pool->first + k]);
+			memory_ops_count_event(work, pools->order[pool->first + k]);
 	}
 }
 
-/* The rest of each peak lay there before the file began. */
-static void share_rests(struct work *work)
+/* The rest of each peak was allocated before the file began. */
+static void memory_ops_add_rests(struct memory_op_counting *work)
 {
 	const struct ss_pools *pools = &work->allocs->pools;
 	uint32_t count = work->keys.count;
@@ -201,7 +208,7 @@ static void share_rests(struct work *work)
 	known_bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)pools->count + 1);
 	work->failed |= !known_bytes;
 	for (uint32_t i = 0; !work->failed && i < count; i++) {
-		const struct tally *tally = &work->tallies[i];
+		const struct memory_op_tally *tally = &work->tallies[i];
 
 		known_bytes[tally->pool] = ss_bytes_add(known_bytes[tally->pool],
 							tally->at_peak_bytes);
@@ -209,12 +216,12 @@ static void share_rests(struct work *work)
 	for (uint32_t i = 0; !work->failed && i < pools->count; i++) {
 		const struct ss_pool *pool = &pools->items[i];
 		int64_t rest_bytes = ss_bytes_less(pool->peak_bytes, known_bytes[i]);
-		struct tally *tally;
+		struct memory_op_tally *tally;
 
 		if (!pool->has_totals || rest_bytes <= 0 || !work->allocs->has_addresses ||
 		    !ss_pool_is_shown(pools, pool))
 			continue;
-		tally = tally_of(work, (struct key){ i, BEFORE, 0 }, SS_NO_ROW);
+		tally = memory_op_tally_of(work, (struct memory_op_key){ i, BEFORE, 0 }, SS_NO_ROW);
 		if (tally)
 			tally->at_peak_bytes = rest_bytes;
 	}
@@ -222,9 +229,9 @@ static void share_rests(struct work *work)
 }
 
 /* By device, then what held most at the peak, then what allocated most. */
-static int compare(const void *a, const void *b)
+static int memory_op_compare(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct memory_op_tally *x = a, *y = b;
 
 	if (x->pool != y->pool)
 		return x->pool < y->pool ? -1 : 1;
@@ -237,7 +244,8 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const char *name_of(const struct work *work, const struct tally *tally)
+static const char *memory_op_name(const struct memory_op_counting *work,
+				  const struct memory_op_tally *tally)
 {
 	static const char *const unowned[] = { "(no operator)", "(no line)", "(no module)" };
 	static const char prefix[] = "nn.Module: ";
@@ -253,10 +261,11 @@ static const char *name_of(const struct work *work, const struct tally *tally)
 	return work->group == BY_MODULE ? name + sizeof(prefix) - 1 : name;
 }
 
-static void add(const struct work *work, struct ss_table *out, const struct tally *tally,
-		const char *device, int64_t peak_bytes)
+static void memory_ops_add_row(const struct memory_op_counting *work, struct ss_table *out,
+			       const struct memory_op_tally *tally, const char *device,
+			       int64_t peak_bytes)
 {
-	const char *name = name_of(work, tally);
+	const char *name = memory_op_name(work, tally);
 	bool paired = work->allocs->has_addresses;
 	bool by_op = work->group == BY_OP && tally->what != BEFORE;
 
@@ -282,14 +291,14 @@ static void add(const struct work *work, struct ss_table *out, const struct tall
 	ss_row_end(out);
 }
 
-static void add_rows(const struct work *work, struct ss_table *out)
+static void memory_ops_add_rows(const struct memory_op_counting *work, struct ss_table *out)
 {
 	const struct ss_pools *pools = &work->allocs->pools;
 	const char *device = NULL;
 	int64_t peak_bytes = 0;
 
 	for (uint32_t i = 0; i < work->keys.count; i++) {
-		const struct tally *tally = &work->tallies[i];
+		const struct memory_op_tally *tally = &work->tallies[i];
 
 		if (!i || tally->pool != tally[-1].pool) {
 			int64_t known_bytes = 0;
@@ -299,28 +308,28 @@ static void add_rows(const struct work *work, struct ss_table *out)
 			     k < work->keys.count && work->tallies[k].pool == tally->pool; k++)
 				known_bytes = ss_bytes_add(known_bytes,
 							   work->tallies[k].at_peak_bytes);
-			/* a sum that began too low is no peak */
+			/* sums that begin too low do not reach the peak */
 			peak_bytes = pools->items[tally->pool].peak_bytes;
 			if (known_bytes > peak_bytes)
 				peak_bytes = known_bytes;
 		}
 		/* without addresses a free belongs to nobody */
 		if (tally->what != BEFORE || work->allocs->has_addresses)
-			add(work, out, tally, device, peak_bytes);
+			memory_ops_add_row(work, out, tally, device, peak_bytes);
 	}
 }
 
-static bool prepare(struct work *work, struct ss_memory *memory)
+static bool memory_ops_prepare(struct memory_op_counting *work, struct ss_memory *memory)
 {
 	size_t bytes = ((size_t)work->trace->device_from + 1) * sizeof(*work->seen);
 
 	work->seen = ss_memory_resize(memory, NULL, 0, bytes);
 	for (size_t i = 0; work->seen && i <= work->trace->device_from; i++)
 		work->seen[i] = 0;
-	return work->seen && ss_records_init(&work->keys, memory, sizeof(struct key));
+	return work->seen && ss_records_init(&work->keys, memory, sizeof(struct memory_op_key));
 }
 
-static void release(struct work *work, struct ss_memory *memory)
+static void memory_ops_release(struct memory_op_counting *work, struct ss_memory *memory)
 {
 	ss_memory_free(memory, work->seen,
 		       ((size_t)work->trace->device_from + 1) * sizeof(*work->seen));
@@ -328,7 +337,7 @@ static void release(struct work *work, struct ss_memory *memory)
 	ss_records_release(&work->keys);
 }
 
-static void note(const struct work *work, struct ss_table *out)
+static void memory_ops_note(const struct memory_op_counting *work, struct ss_table *out)
 {
 	if (!out->row_count)
 		return;
@@ -346,28 +355,29 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 				     struct ss_error *err)
 {
 	struct ss_memory *memory = out->arena->memory;
-	struct work work = { .trace = subject->trace, .group = subject->group };
+	struct memory_op_counting work = { .trace = subject->trace, .group = subject->group };
 	enum ss_status status = ss_facts_allocs(subject->facts, &work.allocs, err);
 
 	if (status == SS_OK && work.group == BY_OP)
 		status = ss_facts_ops(subject->facts, &work.ops, err);
 	else if (status == SS_OK)
 		status = ss_facts_places(subject->facts, &work.places, err);
-	if (status == SS_OK && !prepare(&work, memory))
+	if (status == SS_OK && !memory_ops_prepare(&work, memory))
 		status = ss_fail_memory(err, "the memory of operators");
 	if (status == SS_OK) {
-		count_events(&work);
-		share_rests(&work);
+		memory_ops_count_events(&work);
+		memory_ops_add_rests(&work);
 		if (work.failed)
 			status = ss_fail_memory(err, "the memory of operators");
 	}
 	if (status == SS_OK) {
 		if (work.keys.count)
-			qsort(work.tallies, work.keys.count, sizeof(*work.tallies), compare);
-		add_rows(&work, out);
-		note(&work, out);
+			qsort(work.tallies, work.keys.count, sizeof(*work.tallies),
+			      memory_op_compare);
+		memory_ops_add_rows(&work, out);
+		memory_ops_note(&work, out);
 	}
-	release(&work, memory);
+	memory_ops_release(&work, memory);
 	return status;
 }
 

@@ -8,10 +8,11 @@
  * comes from a few operators that only allocate (aten::empty): the holder is the operator
  * that called them.
  */
-#ifndef SS_ANALYZE_MEMORY_ALLOC_H
-#define SS_ANALYZE_MEMORY_ALLOC_H
+#ifndef SS_MEMORY_EVENTS_ALLOC_H
+#define SS_MEMORY_EVENTS_ALLOC_H
 
-#include "analyze/memory/pools.h"
+#include "analyze/facts.h"
+#include "memory/events/pools.h"
 
 struct ss_allocs {
 	const struct ss_trace *trace;
@@ -30,7 +31,22 @@ enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_allocs_release(struct ss_allocs *allocs);
 
-/* True for an event that made a tensor's memory; what failed made none. */
+/* Those of a trace, made on first use and shared by its views and rules. */
+SS_MUST_USE
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err);
+
+/*
+ * Fills `pair`, as above: the one place that says which event ends which, for views of traces
+ * and for snapshots made of them. False at the limit.
+ */
+SS_MUST_USE
+bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addresses);
+
+/* The step around a moment by its range on the CPU, numbered in the file from 0; -1: none. */
+int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns);
+
+/* True for an event that allocated memory; a failed allocation did not. */
 static inline bool ss_allocs_is_made(const struct ss_allocs *allocs, uint32_t event)
 {
 	return allocs->trace->allocations.bytes[event] > 0 &&
@@ -52,10 +68,10 @@ static inline bool ss_allocs_is_alive(const struct ss_allocs *allocs, uint32_t e
 	       allocs->trace->allocations.address[event] && ss_allocs_is_made(allocs, event);
 }
 
-/* Whether an operator gives memory to others and does nothing with it: aten::empty. */
+/* Whether an operator only allocates memory for its caller: aten::empty. */
 bool ss_allocs_only_allocates(const char *name);
 
-/* How far events of a thread have been followed. */
+/* How far the events of a thread have been followed. */
 struct ss_thread_walk {
 	uint32_t next; /* first row of the thread that has not begun, from 0 */
 	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW: where it starts */

@@ -2,7 +2,7 @@
 /*
  * Allocations: what ends each, and whose it is.
  */
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 
 #include "support/make/memory_events.h"
 #include "support/support.h"

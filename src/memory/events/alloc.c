@@ -3,25 +3,27 @@
  * alloc.c - finds pairs by a hash of device and address, and owners by one walk over the
  * rows of each thread alongside the events.
  */
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/search.h"
 
 /* Where an address was last allocated; the key stays when it was freed. */
-struct slot {
+struct address_slot {
 	int64_t address;
 	uint32_t pool;
 	uint32_t event; /* SS_NO_ROW: nothing is there now */
 };
 
-struct slots {
-	struct slot *items;
+struct address_slots {
+	struct address_slot *items;
 	size_t count; /* a power of 2 */
 };
 
-static struct slot *find(const struct slots *slots, uint32_t pool, int64_t address)
+static struct address_slot *address_slots_find(const struct address_slots *slots, uint32_t pool,
+					       int64_t address)
 {
 	uint64_t hash = ss_hash_mix(ss_hash_mix(SS_HASH_SEED, pool), (uint64_t)address);
 	size_t at = (size_t)(hash >> 16) & (slots->count - 1);
@@ -33,32 +35,29 @@ static struct slot *find(const struct slots *slots, uint32_t pool, int64_t addre
 	return &slots->items[at];
 }
 
-static void pair_event(struct ss_allocs *allocs, const struct slots *slots, uint32_t event)
+static void pair_event(const struct ss_pools *pools, const struct address_slots *slots,
+		       uint32_t event, uint32_t *pair)
 {
-	const struct ss_allocations *events = &allocs->trace->allocations;
+	const struct ss_allocations *events = &pools->trace->allocations;
 	bool made = events->bytes[event] > 0;
-	struct slot *slot;
+	struct address_slot *slot = address_slots_find(slots, pools->pool[event],
+						       events->address[event]);
 
-	allocs->pair[event] = SS_NO_ROW;
-	if (events->out_of_memory[event] || !events->bytes[event] || !events->address[event])
-		return;
-	allocs->has_addresses = true;
-	slot = find(slots, allocs->pools.pool[event], events->address[event]);
 	if (slot->address && slot->event != SS_NO_ROW) {
-		allocs->pair[slot->event] = event;
+		pair[slot->event] = event;
 		if (!made)
-			allocs->pair[event] = slot->event;
+			pair[event] = slot->event;
 	} else if (!made && !slot->address) {
 		return; /* a free of what was there before needs no slot */
 	}
-	*slot = (struct slot){ events->address[event], allocs->pools.pool[event],
-			       made ? event : SS_NO_ROW };
+	*slot = (struct address_slot){ events->address[event], pools->pool[event],
+				       made ? event : SS_NO_ROW };
 }
 
-static bool pair_all(struct ss_allocs *allocs)
+bool ss_allocs_pair(const struct ss_pools *pools, uint32_t *pair, bool *has_addresses)
 {
-	const struct ss_allocations *events = &allocs->trace->allocations;
-	struct slots slots = { .count = 16 };
+	const struct ss_allocations *events = &pools->trace->allocations;
+	struct address_slots slots = { .count = 16 };
 	uint32_t made = 0;
 	size_t bytes;
 
@@ -67,13 +66,19 @@ static bool pair_all(struct ss_allocs *allocs)
 	while (slots.count < (size_t)made * 2)
 		slots.count *= 2;
 	bytes = slots.count * sizeof(*slots.items);
-	slots.items = ss_memory_resize(allocs->memory, NULL, 0, bytes);
+	slots.items = ss_memory_resize(pools->memory, NULL, 0, bytes);
 	if (!slots.items)
 		return false;
 	memset(slots.items, 0, bytes);
-	for (uint32_t i = 0; i < events->count; i++)
-		pair_event(allocs, &slots, i);
-	ss_memory_free(allocs->memory, slots.items, bytes);
+	*has_addresses = false;
+	for (uint32_t i = 0; i < events->count; i++) {
+		pair[i] = SS_NO_ROW;
+		if (events->out_of_memory[i] || !events->bytes[i] || !events->address[i])
+			continue;
+		*has_addresses = true;
+		pair_event(pools, &slots, i, pair);
+	}
+	ss_memory_free(pools->memory, slots.items, bytes);
 	return true;
 }
 
@@ -91,14 +96,15 @@ bool ss_allocs_only_allocates(const char *name)
 	return false;
 }
 
-struct owners {
+struct alloc_owners {
 	struct ss_thread_walk *walks; /* per track */
 	uint32_t *inner;  /* per host row: itself or the innermost operator around its start */
 	uint32_t *up;     /* per operator: the next one around it that may not have ended */
 	uint32_t *holder; /* per operator: itself or the next around it that does more */
 };
 
-static uint32_t parent_op(const struct ss_trace *trace, const struct owners *owners, uint32_t row)
+static uint32_t op_around(const struct ss_trace *trace, const struct alloc_owners *owners,
+			  uint32_t row)
 {
 	uint32_t parent = trace->slices.parent[row];
 
@@ -106,12 +112,13 @@ static uint32_t parent_op(const struct ss_trace *trace, const struct owners *own
 }
 
 /* Parents stand before their children: one pass fills all columns. */
-static void find_ops(const struct ss_trace *trace, struct owners *owners, uint8_t *kinds)
+static void find_ops_around(const struct ss_trace *trace, struct alloc_owners *owners,
+			    uint8_t *kinds)
 {
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		uint32_t name = slices->name[row], op = parent_op(trace, owners, row);
+		uint32_t name = slices->name[row], op = op_around(trace, owners, row);
 
 		owners->inner[row] = op;
 		if (slices->kind[row] != SS_KIND_OP)
@@ -132,8 +139,8 @@ static void find_ops(const struct ss_trace *trace, struct owners *owners, uint8_
  * The first operator that has not ended, from `op` outwards: a range may outlive the
  * operator that it began in. What has ended is skipped at once the next time.
  */
-static uint32_t living(const struct ss_slices *slices, struct owners *owners, uint32_t op,
-		       int64_t at_ns)
+static uint32_t op_still_open(const struct ss_slices *slices, struct alloc_owners *owners,
+			      uint32_t op, int64_t at_ns)
 {
 	uint32_t found = op;
 
@@ -163,15 +170,15 @@ uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *t
 	return walk->open;
 }
 
-static void own_event(struct ss_allocs *allocs, struct owners *owners, uint32_t event)
+static void find_event_owner(struct ss_allocs *allocs, struct alloc_owners *owners, uint32_t event)
 {
 	const struct ss_trace *trace = allocs->trace;
 	struct ss_thread_walk *walk = &owners->walks[trace->allocations.track[event]];
 	uint32_t place = ss_thread_walk_to(walk, trace, event), op = SS_NO_ROW, holder = SS_NO_ROW;
 
 	if (place != SS_NO_ROW)
-		op = living(&trace->slices, owners, owners->inner[place],
-			    trace->allocations.start_ns[event]);
+		op = op_still_open(&trace->slices, owners, owners->inner[place],
+				   trace->allocations.start_ns[event]);
 	if (op != SS_NO_ROW)
 		holder = owners->holder[op];
 	allocs->place[event] = place;
@@ -180,7 +187,7 @@ static void own_event(struct ss_allocs *allocs, struct owners *owners, uint32_t 
 }
 
 /* What a free is charged to was found before: its allocation stands before it. */
-static void inherit(struct ss_allocs *allocs, uint32_t event)
+static void inherit_owner(struct ss_allocs *allocs, uint32_t event)
 {
 	uint32_t made = allocs->pair[event];
 
@@ -191,12 +198,13 @@ static void inherit(struct ss_allocs *allocs, uint32_t event)
 	allocs->holder[event] = made == SS_NO_ROW ? SS_NO_ROW : allocs->holder[made];
 }
 
-static bool own_all(struct ss_allocs *allocs)
+/* Fills place, op and holder of all events, in the order of time. */
+static bool find_alloc_owners(struct ss_allocs *allocs)
 {
 	const struct ss_trace *trace = allocs->trace;
 	size_t rows = (size_t)trace->device_from + 1;
 	struct ss_arena scratch;
-	struct owners owners;
+	struct alloc_owners owners;
 	uint8_t *kinds;
 	bool whole;
 
@@ -209,12 +217,12 @@ static bool own_all(struct ss_allocs *allocs)
 	kinds = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	whole = owners.walks && owners.inner && owners.up && owners.holder && kinds;
 	if (whole)
-		find_ops(trace, &owners, kinds);
+		find_ops_around(trace, &owners, kinds);
 	for (uint32_t i = 0; whole && i < trace->track_count; i++)
 		owners.walks[i].open = SS_NO_ROW;
 	for (uint32_t i = 0; whole && i < allocs->event_count; i++) {
-		own_event(allocs, &owners, i);
-		inherit(allocs, i);
+		find_event_owner(allocs, &owners, i);
+		inherit_owner(allocs, i);
 	}
 	ss_arena_release(&scratch);
 	return whole;
@@ -233,8 +241,9 @@ enum ss_status ss_allocs_init(struct ss_allocs *allocs, const struct ss_trace *t
 	allocs->place = ss_memory_resize(memory, NULL, 0, bytes);
 	allocs->op = ss_memory_resize(memory, NULL, 0, bytes);
 	allocs->holder = ss_memory_resize(memory, NULL, 0, bytes);
-	if (allocs->pair && allocs->place && allocs->op && allocs->holder && pair_all(allocs) &&
-	    own_all(allocs))
+	if (allocs->pair && allocs->place && allocs->op && allocs->holder &&
+	    ss_allocs_pair(&allocs->pools, allocs->pair, &allocs->has_addresses) &&
+	    find_alloc_owners(allocs))
 		return SS_OK;
 	ss_allocs_release(allocs);
 	return ss_fail_memory(err, "the allocations");
@@ -252,6 +261,45 @@ void ss_allocs_release(struct ss_allocs *allocs)
 	ss_memory_free(allocs->memory, allocs->holder, bytes);
 	ss_pools_release(&allocs->pools);
 	*allocs = (struct ss_allocs){ 0 };
+}
+
+static void allocs_release_fact(struct ss_allocs *allocs)
+{
+	struct ss_memory *memory = allocs->memory;
+
+	ss_allocs_release(allocs);
+	ss_memory_free(memory, allocs, sizeof(*allocs));
+}
+
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err)
+{
+	struct ss_allocs *allocs;
+	enum ss_status status;
+
+	assert(facts->allowed & SS_FACT_ALLOCS);
+	*out = facts->allocs;
+	if (facts->allocs)
+		return SS_OK;
+	allocs = ss_memory_resize(facts->memory, NULL, 0, sizeof(*allocs));
+	if (!allocs)
+		return ss_fail_memory(err, "the allocations");
+	status = ss_allocs_init(allocs, facts->trace, facts->memory, err);
+	if (status != SS_OK) {
+		ss_memory_free(facts->memory, allocs, sizeof(*allocs));
+		return status;
+	}
+	*out = facts->allocs = allocs;
+	facts->release_allocs = allocs_release_fact;
+	return SS_OK;
+}
+
+int64_t ss_step_around(const struct ss_step *steps, uint32_t count, int64_t at_ns)
+{
+	uint32_t from = 0, to = count;
+
+	SS_SEARCH(from, to, at, steps[at].host_start_ns <= at_ns);
+	return from && at_ns < steps[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
 }
 
 void ss_allocs_note(const struct ss_allocs *allocs, struct ss_table *out)

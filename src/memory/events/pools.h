@@ -6,8 +6,8 @@
  * The total after an event is the recorded one. Old files have no totals: then it is the
  * sum since the start of the file, without earlier allocations.
  */
-#ifndef SS_ANALYZE_MEMORY_POOLS_H
-#define SS_ANALYZE_MEMORY_POOLS_H
+#ifndef SS_MEMORY_EVENTS_POOLS_H
+#define SS_MEMORY_EVENTS_POOLS_H
 
 #include "table/table.h"
 #include "trace/trace.h"
@@ -15,7 +15,7 @@
 struct ss_pool {
 	uint8_t type; /* c10::DeviceType; 0: CPU, which is one whatever the number */
 	int16_t id;
-	uint32_t events, failed; /* of those that failed nothing else counts */
+	uint32_t events, failed; /* failed ones count nowhere else */
 	uint32_t first;          /* its events are order[first ...] */
 	uint32_t peak;           /* the first event of the peak; SS_NO_ROW: no events */
 	int64_t peak_bytes;      /* most that was allocated */
@@ -43,7 +43,7 @@ enum ss_status ss_pools_init(struct ss_pools *pools, const struct ss_trace *trac
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_pools_release(struct ss_pools *pools);
 
-/* Views of one kind of memory show the devices' own, and the CPU's where there is no other. */
+/* Views of one kind of memory show devices, and the CPU only if there are none. */
 static inline bool ss_pool_is_shown(const struct ss_pools *pools, const struct ss_pool *pool)
 {
 	return pool->type || !pools->has_accelerator;
@@ -58,14 +58,14 @@ const char *ss_pool_name(const struct ss_pool *pool, struct ss_table *out);
 /* What the file says of the device, or NULL. */
 const struct ss_device *ss_pool_device(const struct ss_trace *trace, const struct ss_pool *pool);
 
-/* A note that totals are sums, where those of a pool that counts are. */
+/* A note that totals are sums, if those of a pool that is shown are. */
 void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_table *out);
 
-/* In the smallest unit in which it is below `most`, which the name of is left in `unit`. */
+/* The amount in the smallest unit in which it is below `most`; `unit` gets its name. */
 double ss_bytes_scaled(int64_t bytes, double most, const char **unit);
 
 /* An amount for a sentence: "33.6 MB" */
-void ss_bytes_write(int64_t bytes, char *out, size_t room);
+void ss_bytes_write(int64_t bytes, char *out, size_t capacity);
 const char *ss_bytes_text(int64_t bytes, struct ss_table *out);
 
 /* Sizes come from files: sums stop at the ends of the range. */
