@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 
 /* What a moment of a rank is spent on; of several at once the first counts. */
 enum use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "diagnose/findings_table.h"
 #include "sql/account.h"
 #include "sql/database.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/find_part.h"
+#include "base/text_search.h"
 #include "base/text.h"
 #include "table/arrange.h"
 #include "table/rank_summary.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "render/page/page.h"

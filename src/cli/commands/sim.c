@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/output.h"
 #include "cli/simulated.h"
 #include "sim/preset.h"

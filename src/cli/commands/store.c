@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/output.h"
 #include "cli/sql/query.h"
 #include "cli/stop.h"

@@ -6,7 +6,7 @@
  */
 #include "diagnose/evidence/exclusive_kernels.h"
 
-#include "base/runs.h"
+#include "base/sort.h"
 
 /* What is sorted; the rest is in the task. */
 struct kernel {

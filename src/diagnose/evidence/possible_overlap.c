@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/host/step_phase.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 
 /* DDP's own size of a bucket: bucket_cap_mb=25. */

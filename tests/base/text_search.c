@@ -2,7 +2,7 @@
 /*
  * Parts of texts, found as a search that tries every place finds them.
  */
-#include "base/find_part.h"
+#include "base/text_search.h"
 
 #include <string.h>
 

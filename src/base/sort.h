@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - sorts data that is nearly in order: a few sorted runs, one after the other.
+ * sort.h - sorts data that is nearly in order: a few sorted runs, one after the other.
  *
  * Tasks of a graph stand thread by thread and stream by stream, each in the order of
  * time. Merging these runs takes a fraction of the comparisons of qsort().
  */
-#ifndef SS_BASE_RUNS_H
-#define SS_BASE_RUNS_H
+#ifndef SS_BASE_SORT_H
+#define SS_BASE_SORT_H
 
 #include "base/memory.h"
 

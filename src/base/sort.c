@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - merges neighbouring runs until one is left.
+ * sort.c - merges neighbouring runs until one is left.
  */
-#include "base/runs.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "base/classes.h"
+#include "base/class_lists.h"
 
 static void test_order(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find_part.h - finds a text in another one, ignoring ASCII case, in linear time.
+ * text_search.h - finds a text in another one, ignoring ASCII case, in linear time.
  */
-#ifndef SS_BASE_FIND_PART_H
-#define SS_BASE_FIND_PART_H
+#ifndef SS_BASE_TEXT_SEARCH_H
+#define SS_BASE_TEXT_SEARCH_H
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_set.h - which of many rows have something, and the number of each among them.
+ * bitmap.h - which of many rows have something, and the number of each among them.
  *
  * What only one row in ten has is kept for those alone, in the order of the rows, and found by
  * this number. The set itself takes 1.5 bits per row.
  */
-#ifndef SS_BASE_ROW_SET_H
-#define SS_BASE_ROW_SET_H
+#ifndef SS_BASE_BITMAP_H
+#define SS_BASE_BITMAP_H
 
 #include "base/memory.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classes.h - which items are of a class, for items that know their class: the ranks of each host,
+ * class_lists.h - which items are of a class, for items that know their class: the ranks of each host,
  * the meetings of each group. Without it, each class would look at all items.
  */
-#ifndef SS_BASE_CLASSES_H
-#define SS_BASE_CLASSES_H
+#ifndef SS_BASE_CLASS_LISTS_H
+#define SS_BASE_CLASS_LISTS_H
 
 #include "base/memory.h"
 

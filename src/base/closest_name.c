@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guess.c - the distance between names, with swapped letters as one change.
+ * closest_name.c - the distance between names, with swapped letters as one change.
  */
-#include "base/guess.h"
+#include "base/closest_name.h"
 
 #include <string.h>
 

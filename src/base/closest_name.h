@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guess.h - the name that was probably meant by one that does not exist.
+ * closest_name.h - the name that was probably meant by one that does not exist.
  *
  * A typo changes, adds, drops or swaps letters: one in a short name, up to three in a long one.
  * Add all names that exist; `best` is the nearest of them, if any is near enough.
  */
-#ifndef SS_BASE_GUESS_H
-#define SS_BASE_GUESS_H
+#ifndef SS_BASE_CLOSEST_NAME_H
+#define SS_BASE_CLOSEST_NAME_H
 
 #include "base/error.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_set.c - a bit per row, and a count per word of them.
+ * bitmap.c - a bit per row, and a count per word of them.
  */
-#include "base/row_set.h"
+#include "base/bitmap.h"
 
 static size_t words_of(const struct ss_row_set *set)
 {

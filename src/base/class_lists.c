@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classes.c - counts the items of each class, then puts each behind those before it.
+ * class_lists.c - counts the items of each class, then puts each behind those before it.
  */
-#include "base/classes.h"
+#include "base/class_lists.h"
 
 bool ss_classes_find(struct ss_classes *classes, const uint32_t *class_of, uint32_t count,
 		     uint32_t class_count, struct ss_arena *arena)

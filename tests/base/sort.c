@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 
 struct item {
 	int64_t key;

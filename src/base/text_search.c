@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find_part.c - the two-way search of Crochemore and Perrin.
+ * text_search.c - the two-way search of Crochemore and Perrin.
  *
  * Trying a part at every position takes its length times the length of the text, and both can be
  * long. This search splits the part at a point where a mismatch behind it says how far to skip, so
  * that no byte is compared more than a few times. It needs no memory. Short parts are faster with
  * the simple search.
  */
-#include "base/find_part.h"
+#include "base/text_search.h"
 
 #include <stdbool.h>
 
