@@ -30,7 +30,7 @@ void ss_memory_init(struct ss_memory *memory, size_t limit_bytes)
 	*memory = (struct ss_memory){ .limit_bytes = limit_bytes };
 }
 
-static bool charge(struct ss_memory *memory, size_t bytes)
+static bool memory_charge(struct ss_memory *memory, size_t bytes)
 {
 	size_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
 	size_t peak = atomic_load(&memory->peak_bytes);
@@ -57,7 +57,7 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 	}
 	if (new_bytes > PTRDIFF_MAX)
 		return NULL;
-	if (new_bytes > old_bytes && !charge(memory, new_bytes - old_bytes))
+	if (new_bytes > old_bytes && !memory_charge(memory, new_bytes - old_bytes))
 		return NULL;
 	moved = realloc(block, new_bytes);
 	if (new_bytes < old_bytes) {
@@ -74,7 +74,7 @@ void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes)
 {
 	void *block;
 
-	if (bytes > PTRDIFF_MAX || !charge(memory, bytes))
+	if (bytes > PTRDIFF_MAX || !memory_charge(memory, bytes))
 		return NULL;
 	block = calloc(1, bytes);
 	if (!block)
@@ -142,8 +142,8 @@ void ss_arena_release(struct ss_arena *arena)
 }
 
 /* A block made for one large item goes behind the one that still has room for small ones. */
-static void block_link(struct ss_arena *arena, struct ss_arena_block *block, size_t size_bytes,
-		       size_t header_bytes)
+static void arena_link_block(struct ss_arena *arena, struct ss_arena_block *block,
+			     size_t size_bytes, size_t header_bytes)
 {
 	struct ss_arena_block *head = arena->blocks;
 
@@ -175,7 +175,7 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 				: ss_memory_resize(arena->memory, NULL, 0, fresh);
 		if (!block)
 			return NULL;
-		block_link(arena, block, fresh, header);
+		arena_link_block(arena, block, fresh, header);
 	}
 	start = (char *)block + block->used_bytes;
 	block->used_bytes += bytes;
@@ -190,7 +190,7 @@ void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes)
 
 	if (!block)
 		return NULL;
-	block_link(arena, block, header + bytes, header + bytes);
+	arena_link_block(arena, block, header + bytes, header + bytes);
 	return (char *)block + header;
 }
 

@@ -10,7 +10,7 @@
 /* With more runs than this there is little order that could be made use of. */
 #define RUNS_MAX 256
 
-struct sorting {
+struct run_merge {
 	size_t size; /* of an item */
 	int (*compare)(const void *, const void *);
 	size_t ends[RUNS_MAX]; /* of the runs, in bytes */
@@ -18,7 +18,7 @@ struct sorting {
 };
 
 /* False: too many. */
-static bool find_runs(struct sorting *sorting, const char *items, size_t bytes)
+static bool sort_find_runs(struct run_merge *sorting, const char *items, size_t bytes)
 {
 	for (size_t at = sorting->size; at <= bytes; at += sorting->size) {
 		if (at < bytes && sorting->compare(items + at - sorting->size, items + at) <= 0)
@@ -31,8 +31,8 @@ static bool find_runs(struct sorting *sorting, const char *items, size_t bytes)
 }
 
 /* Two runs, the second right behind the first; what comes from one is copied as one piece. */
-static void merge(const struct sorting *sorting, const char *first, const char *second,
-		  const char *end, char *out)
+static void sort_merge_two(const struct run_merge *sorting, const char *first, const char *second,
+			   const char *end, char *out)
 {
 	const char *stop = second;
 
@@ -54,7 +54,7 @@ static void merge(const struct sorting *sorting, const char *first, const char *
 }
 
 /* Each run with the next one; the last may have none. */
-static void merge_pairs(struct sorting *sorting, const char *from, char *to)
+static void sort_merge_pairs(struct run_merge *sorting, const char *from, char *to)
 {
 	uint32_t kept = 0;
 	size_t start = 0;
@@ -63,7 +63,7 @@ static void merge_pairs(struct sorting *sorting, const char *from, char *to)
 		size_t middle = sorting->ends[i];
 		size_t end = i + 1 < sorting->run_count ? sorting->ends[i + 1] : middle;
 
-		merge(sorting, from + start, from + middle, from + end, to + start);
+		sort_merge_two(sorting, from + start, from + middle, from + end, to + start);
 		sorting->ends[kept++] = end;
 		start = end;
 	}
@@ -73,13 +73,13 @@ static void merge_pairs(struct sorting *sorting, const char *from, char *to)
 bool ss_sort_runs(void *items, size_t count, size_t size,
 		  int (*compare)(const void *, const void *), struct ss_memory *memory)
 {
-	struct sorting sorting = { .size = size, .compare = compare };
+	struct run_merge sorting = { .size = size, .compare = compare };
 	size_t bytes = count * size;
 	char *from = items, *to, *block;
 
 	if (count < 2)
 		return true;
-	if (!find_runs(&sorting, items, bytes)) {
+	if (!sort_find_runs(&sorting, items, bytes)) {
 		qsort(items, count, size, compare);
 		return true;
 	}
@@ -91,7 +91,7 @@ bool ss_sort_runs(void *items, size_t count, size_t size,
 	for (to = block; sorting.run_count > 1;) {
 		char *sorted = to;
 
-		merge_pairs(&sorting, from, to);
+		sort_merge_pairs(&sorting, from, to);
 		to = from;
 		from = sorted;
 	}

@@ -135,7 +135,7 @@ void ss_text_end(struct ss_text *part, struct ss_text *whole)
 static const struct {
 	uint32_t first, last;
 	uint8_t columns;
-} widths[] = {
+} column_widths[] = {
 	{ 0x0300, 0x036f, 0 }, { 0x1100, 0x115f, 2 },   { 0x200b, 0x200f, 0 },
 	{ 0x2e80, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },   { 0xf900, 0xfaff, 2 },
 	{ 0xfe00, 0xfe0f, 0 }, { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
@@ -143,7 +143,7 @@ static const struct {
 };
 
 /* Reads the code point at `bytes`, which are well-formed UTF-8, and how wide it is. */
-static size_t next_point(const char *bytes, size_t left, size_t *columns)
+static size_t utf8_next_point(const char *bytes, size_t left, size_t *columns)
 {
 	unsigned char first = (unsigned char)bytes[0];
 	size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -156,9 +156,9 @@ static size_t next_point(const char *bytes, size_t left, size_t *columns)
 		point = first & (0xffu >> (length + 1));
 	for (size_t i = 1; i < length; i++)
 		point = point << 6 | ((unsigned char)bytes[i] & 0x3f);
-	for (size_t i = 0; point >= widths[0].first && i < SS_COUNT(widths); i++)
-		if (point >= widths[i].first && point <= widths[i].last)
-			*columns = widths[i].columns;
+	for (size_t i = 0; point >= column_widths[0].first && i < SS_COUNT(column_widths); i++)
+		if (point >= column_widths[i].first && point <= column_widths[i].last)
+			*columns = column_widths[i].columns;
 	return length;
 }
 
@@ -167,7 +167,7 @@ size_t ss_text_columns(const char *bytes, size_t length)
 	size_t total = 0, columns;
 
 	for (size_t i = 0; i < length; total += columns)
-		i += next_point(bytes + i, length - i, &columns);
+		i += utf8_next_point(bytes + i, length - i, &columns);
 	return total;
 }
 
@@ -176,7 +176,7 @@ size_t ss_text_prefix(const char *bytes, size_t length, size_t columns)
 	size_t i = 0, used = 0, wide;
 
 	while (i < length) {
-		size_t step = next_point(bytes + i, length - i, &wide);
+		size_t step = utf8_next_point(bytes + i, length - i, &wide);
 
 		if (used + wide > columns)
 			break;

@@ -16,7 +16,7 @@
 /* Up to this length a part is tried at every place. */
 #define SHORT_MAX 32
 
-static bool is_same(const char *a, const char *b, size_t length)
+static bool equals_nocase(const char *a, const char *b, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (ss_lower(a[i]) != ss_lower(b[i]))
@@ -24,10 +24,11 @@ static bool is_same(const char *a, const char *b, size_t length)
 	return true;
 }
 
-static const char *find_short(const char *text, size_t text_length, const char *part, size_t length)
+static const char *search_naive(const char *text, size_t text_length, const char *part,
+				size_t length)
 {
 	for (size_t i = 0; i + length <= text_length; i++)
-		if (is_same(text + i, part, length))
+		if (equals_nocase(text + i, part, length))
 			return text + i;
 	return NULL;
 }
@@ -70,7 +71,7 @@ const char *ss_find_part(const char *text, size_t text_length, const char *part,
 	if (length > text_length)
 		return NULL;
 	if (length <= SHORT_MAX)
-		return find_short(text, text_length, part, length);
+		return search_naive(text, text_length, part, length);
 	cut = greatest_suffix(part, length, false, &period);
 	other = greatest_suffix(part, length, true, &other_period);
 	if (other > cut) {
@@ -78,7 +79,7 @@ const char *ss_find_part(const char *text, size_t text_length, const char *part,
 		period = other_period;
 	}
 	/* what repeats need not be compared again after a shift by its period */
-	repeats = is_same(part, part + period, cut);
+	repeats = equals_nocase(part, part + period, cut);
 	if (!repeats)
 		period = (cut > length - cut ? cut : length - cut) + 1;
 	while (at + length <= text_length) {
