@@ -12,7 +12,7 @@
 static const struct {
 	const char *key;
 	enum ss_redact_class class;
-} keys[] = {
+} key_classes[] = {
 	/* events */
 	{ "name", SS_REDACT_NAME },
 	{ "cat", SS_REDACT_NAME },
@@ -157,7 +157,7 @@ static const struct {
 };
 
 /* Keys of the run stay, so that a copy says as much as its original; their values go. */
-static enum ss_redact_class class_of_run_key(const char *key, size_t length)
+static enum ss_redact_class run_key_class(const char *key, size_t length)
 {
 	struct ss_run_key found;
 
@@ -171,9 +171,9 @@ static enum ss_redact_class class_of_run_key(const char *key, size_t length)
 /* The first letters tell most keys apart; lists are short enough for the rest. */
 enum ss_redact_class ss_redact_key_class(const char *key, size_t length)
 {
-	for (size_t i = 0; i < SS_COUNT(keys); i++)
-		if (*keys[i].key == *key && strlen(keys[i].key) == length &&
-		    memcmp(keys[i].key, key, length) == 0)
-			return keys[i].class;
-	return class_of_run_key(key, length);
+	for (size_t i = 0; i < SS_COUNT(key_classes); i++)
+		if (*key_classes[i].key == *key && strlen(key_classes[i].key) == length &&
+		    memcmp(key_classes[i].key, key, length) == 0)
+			return key_classes[i].class;
+	return run_key_class(key, length);
 }

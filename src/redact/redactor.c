@@ -10,7 +10,7 @@
 static const struct {
 	const char *title, *titles;
 	const char *option; /* of --keep; NULL: it cannot be kept */
-} classes[SS_REDACT_CLASSES] = {
+} class_words[SS_REDACT_CLASSES] = {
 	[SS_REDACT_NUMBER] = { "number", "numbers", NULL },
 	[SS_REDACT_NAME] = { "name", "names", NULL },
 	[SS_REDACT_MODULE] = { "module name", "module names", "modules" },
@@ -57,12 +57,12 @@ void ss_redactor_close(struct ss_redactor *redactor)
 
 const char *ss_redact_class_title(enum ss_redact_class class, uint32_t count)
 {
-	return count == 1 ? classes[class].title : classes[class].titles;
+	return count == 1 ? class_words[class].title : class_words[class].titles;
 }
 
 const char *ss_redact_class_option(enum ss_redact_class class)
 {
-	return classes[class].option;
+	return class_words[class].option;
 }
 
 uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class)
