@@ -32,7 +32,7 @@ void ss_labels_release(struct ss_labels *labels)
 }
 
 /* "/opt/torch/nn/modules/module.py(1501): _call_impl" from the last folder's end on. */
-static struct ss_string frame_label(const struct ss_string *name)
+static struct ss_string label_of_frame(const struct ss_string *name)
 {
 	const char *end = strchr(name->text, '(');
 	const char *from = name->text;
@@ -43,7 +43,7 @@ static struct ss_string frame_label(const struct ss_string *name)
 	return (struct ss_string){ from, name->length - (uint32_t)(from - name->text), 0 };
 }
 
-static uint32_t make_label(struct ss_labels *labels, uint32_t row)
+static uint32_t label_make(struct ss_labels *labels, uint32_t row)
 {
 	const struct ss_slices *slices = &labels->trace->slices;
 	const struct ss_string *name = &labels->trace->names.items[slices->name[row]];
@@ -57,7 +57,7 @@ static uint32_t make_label(struct ss_labels *labels, uint32_t row)
 	}
 	if (slices->kind[row] != SS_KIND_PYTHON)
 		return ss_strings_add(&labels->texts, name->text, name->length);
-	frame = frame_label(name);
+	frame = label_of_frame(name);
 	return ss_strings_add(&labels->texts, frame.text, frame.length);
 }
 
@@ -69,7 +69,7 @@ bool ss_labels_add(struct ss_labels *labels, uint32_t row, uint32_t *out)
 	while (labels->of_name[slot] && labels->names[slot] != name)
 		slot = (slot + 1) & (labels->slots - 1);
 	if (!labels->of_name[slot]) {
-		uint32_t label = make_label(labels, row);
+		uint32_t label = label_make(labels, row);
 
 		if (label == SS_NO_ID)
 			return false;

@@ -15,7 +15,7 @@
 #define LABEL_PIXELS 24
 
 /* What is written. */
-struct answer {
+struct tiles_answer {
 	const struct ss_timeline_file *file;
 	const struct ss_index *index;
 	struct ss_scan scan;
@@ -25,8 +25,8 @@ struct answer {
 	uint32_t *ends;  /* per track: entries up to its end */
 };
 
-static void scan_track(struct ss_scan *scan, const struct ss_index *index, const uint8_t *paints,
-		       uint32_t track)
+static void tiles_scan_track(struct ss_scan *scan, const struct ss_index *index,
+			     const uint8_t *paints, uint32_t track)
 {
 	bool is_idle = track >= index->trace->track_count;
 	const struct ss_lanes *lanes = is_idle ? &index->gap_lanes : &index->lanes;
@@ -37,12 +37,12 @@ static void scan_track(struct ss_scan *scan, const struct ss_index *index, const
 		ss_scan_lane(scan, lanes, track, i);
 }
 
-static bool is_gap(const struct ss_seen *seen)
+static bool seen_is_gap(const struct ss_seen *seen)
 {
 	return seen->cause != SS_NO_CAUSE;
 }
 
-static bool add_label(struct answer *answer, uint32_t i)
+static bool tiles_add_label(struct tiles_answer *answer, uint32_t i)
 {
 	const struct ss_seen *seen = &answer->scan.items[i];
 
@@ -50,7 +50,7 @@ static bool add_label(struct answer *answer, uint32_t i)
 	if (seen->count > 1 ||
 	    (double)seen->end_ns - (double)seen->start_ns < LABEL_PIXELS * answer->scan.pixel_ns)
 		return true;
-	if (is_gap(seen))
+	if (seen_is_gap(seen))
 		return ss_labels_add_text(&answer->labels,
 					  ss_idle_name((enum ss_idle_cause)seen->cause),
 					  &answer->label[i]);
@@ -59,7 +59,7 @@ static bool add_label(struct answer *answer, uint32_t i)
 
 /* --- bytes ------------------------------------------------------------------------- */
 
-static void put_times(struct ss_pen *pen, const struct answer *answer)
+static void tiles_put_times(struct ss_pen *pen, const struct tiles_answer *answer)
 {
 	const struct ss_scan *scan = &answer->scan;
 
@@ -72,19 +72,19 @@ static void put_times(struct ss_pen *pen, const struct answer *answer)
 				    ss_timeline_moment(answer->file, scan->items[i].start_ns)));
 }
 
-static uint8_t wait_of(const struct answer *answer, const struct ss_seen *seen)
+static uint8_t seen_wait_part(const struct tiles_answer *answer, const struct ss_seen *seen)
 {
 	if (seen->count > 1 || seen->color != SS_COLOR_COMMUNICATION)
 		return 0;
 	return ss_index_wait(answer->index, seen->row);
 }
 
-static void put_columns(struct ss_pen *pen, const struct answer *answer)
+static void tiles_put_columns(struct ss_pen *pen, const struct tiles_answer *answer)
 {
 	const struct ss_seen *items = answer->scan.items;
 	uint32_t count = answer->scan.count;
 
-	put_times(pen, answer);
+	tiles_put_times(pen, answer);
 	for (uint32_t i = 0; i < count; i++)
 		ss_pen_u32(pen, items[i].row);
 	for (uint32_t i = 0; i < count; i++)
@@ -98,14 +98,15 @@ static void put_columns(struct ss_pen *pen, const struct answer *answer)
 	for (uint32_t i = 0; i < count; i++)
 		ss_pen_u8(pen, ss_seen_fill(&items[i]));
 	for (uint32_t i = 0; i < count; i++)
-		ss_pen_u8(pen, wait_of(answer, &items[i]));
+		ss_pen_u8(pen, seen_wait_part(answer, &items[i]));
 	for (uint32_t i = 0; i < count; i++)
 		ss_pen_u8(pen, items[i].cause);
 	for (uint32_t i = 0; i < count && answer->paints; i++)
-		ss_pen_u8(pen, is_gap(&items[i]) ? SS_COLOR_IDLE : answer->paints[items[i].row]);
+		ss_pen_u8(pen,
+			  seen_is_gap(&items[i]) ? SS_COLOR_IDLE : answer->paints[items[i].row]);
 }
 
-static void put_labels(struct ss_pen *pen, const struct ss_strings *texts)
+static void tiles_put_labels(struct ss_pen *pen, const struct ss_strings *texts)
 {
 	uint32_t offset = 0;
 
@@ -119,8 +120,8 @@ static void put_labels(struct ss_pen *pen, const struct ss_strings *texts)
 		ss_pen_put(pen, texts->items[i].text, texts->items[i].length);
 }
 
-static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_t track_count,
-		    const struct ss_window *window, struct ss_text *out)
+static bool tiles_put(const struct tiles_answer *answer, const uint32_t *tracks,
+		      uint32_t track_count, const struct ss_window *window, struct ss_text *out)
 {
 	const struct ss_strings *texts = &answer->labels.texts;
 	/* the head, tracks, columns and the padding before two of them */
@@ -143,8 +144,8 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 		ss_pen_u32(&pen, tracks[i]);
 		ss_pen_u32(&pen, answer->ends[i] - (i ? answer->ends[i - 1] : 0));
 	}
-	put_columns(&pen, answer);
-	put_labels(&pen, texts);
+	tiles_put_columns(&pen, answer);
+	tiles_put_labels(&pen, texts);
 	out->length += pen.at;
 	out->data[out->length] = '\0';
 	return true;
@@ -152,9 +153,9 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 
 /* --- all of it --------------------------------------------------------------------- */
 
-static bool write_seen(struct answer *answer, const uint32_t *tracks, uint32_t track_count,
-		       const struct ss_window *window, struct ss_arena *scratch,
-		       struct ss_text *out)
+static bool tiles_write_seen(struct tiles_answer *answer, const uint32_t *tracks,
+			     uint32_t track_count, const struct ss_window *window,
+			     struct ss_arena *scratch, struct ss_text *out)
 {
 	bool whole = true;
 
@@ -163,8 +164,8 @@ static bool write_seen(struct answer *answer, const uint32_t *tracks, uint32_t t
 					      answer->scan.count, scratch->memory))
 		return false;
 	for (uint32_t i = 0; i < answer->scan.count && whole; i++)
-		whole = add_label(answer, i);
-	whole = whole && put_all(answer, tracks, track_count, window, out);
+		whole = tiles_add_label(answer, i);
+	whole = whole && tiles_put(answer, tracks, track_count, window, out);
 	ss_labels_release(&answer->labels);
 	return whole;
 }
@@ -174,7 +175,7 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 			      const struct ss_window *window, const uint8_t *paints,
 			      struct ss_text *out, struct ss_error *err)
 {
-	struct answer answer = { .file = file, .index = index, .paints = paints };
+	struct tiles_answer answer = { .file = file, .index = index, .paints = paints };
 	bool whole = false, too_many = false;
 	struct ss_arena scratch;
 
@@ -188,12 +189,12 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 	answer.ends = SS_ARENA_NEW(&scratch, uint32_t, (size_t)track_count + 1);
 	if (answer.ends) {
 		for (uint32_t i = 0; i < track_count && !answer.scan.failed; i++) {
-			scan_track(&answer.scan, index, paints, tracks[i]);
+			tiles_scan_track(&answer.scan, index, paints, tracks[i]);
 			answer.ends[i] = answer.scan.count;
 		}
 		too_many = answer.scan.failed && answer.scan.count == SS_SEEN_MAX;
 		whole = !answer.scan.failed &&
-			write_seen(&answer, tracks, track_count, window, &scratch, out);
+			tiles_write_seen(&answer, tracks, track_count, window, &scratch, out);
 	}
 	ss_scan_release(&answer.scan);
 	ss_arena_release(&scratch);

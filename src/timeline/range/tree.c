@@ -24,22 +24,22 @@ uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t 
 }
 
 /* Where a node comes among those that are shown. */
-struct place {
+struct node_rank {
 	int64_t total_ns;
 	uint32_t node;
 };
 
 /* A parent has at least the time of what is below it, and comes before that. */
-static int by_time(const void *a, const void *b)
+static int node_rank_compare(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct node_rank *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void sum_totals(struct ss_ranged *out)
+static void range_nodes_sum(struct ss_ranged *out)
 {
 	for (uint32_t i = out->node_count; i-- > 0;) {
 		struct ss_range_node *node = &out->nodes[i];
@@ -52,7 +52,7 @@ static void sum_totals(struct ss_ranged *out)
 }
 
 /* Moves those that are kept together; `moved` says where each stands then, + 1. */
-static void pack(struct ss_ranged *out, uint32_t *moved)
+static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
 {
 	uint32_t count = 0;
 
@@ -77,22 +77,22 @@ static void pack(struct ss_ranged *out, uint32_t *moved)
 bool ss_range_prune(struct ss_ranged *out, uint32_t room)
 {
 	struct ss_arena scratch;
-	struct place *places;
+	struct node_rank *places;
 	uint32_t *moved;
 	bool whole;
 
-	sum_totals(out);
+	range_nodes_sum(out);
 	ss_arena_init(&scratch, out->memory);
-	places = SS_ARENA_NEW(&scratch, struct place, (size_t)out->node_count + 1);
+	places = SS_ARENA_NEW(&scratch, struct node_rank, (size_t)out->node_count + 1);
 	moved = SS_ARENA_NEW(&scratch, uint32_t, (size_t)out->node_count + 1);
 	whole = places && moved;
 	if (whole) {
 		for (uint32_t i = 0; i < out->node_count; i++)
-			places[i] = (struct place){ out->nodes[i].total_ns, i };
-		qsort(places, out->node_count, sizeof(*places), by_time);
+			places[i] = (struct node_rank){ out->nodes[i].total_ns, i };
+		qsort(places, out->node_count, sizeof(*places), node_rank_compare);
 		for (uint32_t i = 0; i < out->node_count && i < room; i++)
 			moved[places[i].node] = out->nodes[places[i].node].count > 0;
-		pack(out, moved);
+		range_nodes_pack(out, moved);
 	}
 	ss_arena_release(&scratch);
 	return whole;

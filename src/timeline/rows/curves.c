@@ -11,7 +11,7 @@
 #include "analyze/time/roles.h"
 #include "timeline/rows/curves.h"
 
-static const char *const kind_names[] = {
+static const char *const curve_kind_names[] = {
 	[SS_CURVE_UTILIZATION] = "utilization", [SS_CURVE_MEMORY] = "memory",
 	[SS_CURVE_RESERVED] = "reserved",       [SS_CURVE_QUEUE] = "queue",
 	[SS_CURVE_COUNTER] = "counter",
@@ -19,12 +19,12 @@ static const char *const kind_names[] = {
 
 const char *ss_curve_kind_name(enum ss_curve_kind kind)
 {
-	return kind_names[kind];
+	return curve_kind_names[kind];
 }
 
 /* --- the list ---------------------------------------------------------------------- */
 
-static bool add(struct ss_curves *curves, struct ss_curve curve)
+static bool curves_add(struct ss_curves *curves, struct ss_curve curve)
 {
 	if (!ss_memory_reserve(curves->memory, (void **)&curves->items, &curves->capacity,
 			       (size_t)curves->count + 1, sizeof(*curves->items)))
@@ -34,7 +34,7 @@ static bool add(struct ss_curves *curves, struct ss_curve curve)
 }
 
 /* Whether the launch of any of the device's work is in the file. */
-static bool has_launches(const struct ss_trace *trace, int64_t device)
+static bool device_has_launches(const struct ss_trace *trace, int64_t device)
 {
 	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
 	     i = ss_stream_next(trace, i)) {
@@ -47,7 +47,7 @@ static bool has_launches(const struct ss_trace *trace, int64_t device)
 	return false;
 }
 
-static bool add_device(struct ss_curves *curves, int64_t device)
+static bool curves_add_device(struct ss_curves *curves, int64_t device)
 {
 	struct ss_curve curve = { .kind = SS_CURVE_UTILIZATION,
 				  .has_device = true,
@@ -56,18 +56,18 @@ static bool add_device(struct ss_curves *curves, int64_t device)
 				  .unit = "percent",
 				  .high = 100 };
 
-	if (!add(curves, curve))
+	if (!curves_add(curves, curve))
 		return false;
-	if (!has_launches(curves->trace, device))
+	if (!device_has_launches(curves->trace, device))
 		return true;
 	curve.kind = SS_CURVE_QUEUE;
 	curve.name = "queued kernels";
 	curve.unit = "count";
 	curve.high = NAN;
-	return add(curves, curve);
+	return curves_add(curves, curve);
 }
 
-static bool add_pools(struct ss_curves *curves, const struct ss_pools *pools)
+static bool curves_add_pools(struct ss_curves *curves, const struct ss_pools *pools)
 {
 	for (uint32_t i = 0; i < pools->count; i++) {
 		const struct ss_pool *pool = &pools->items[i];
@@ -81,23 +81,23 @@ static bool add_pools(struct ss_curves *curves, const struct ss_pools *pools)
 
 		if (!pool->events || !ss_pool_is_shown(pools, pool))
 			continue;
-		if (!add(curves, curve))
+		if (!curves_add(curves, curve))
 			return false;
 		curve.kind = SS_CURVE_RESERVED;
 		curve.name = "memory reserved";
 		curve.high = (double)pool->reserved_bytes;
-		if (pool->type && pool->has_reserved && !add(curves, curve))
+		if (pool->type && pool->has_reserved && !curves_add(curves, curve))
 			return false;
 	}
 	return true;
 }
 
-struct counter_key {
+struct curve_counter_key {
 	uint32_t name, series;
 };
 
 /* "GPU Utilization" or, where one counter has several series, "GPU: used". */
-static const char *counter_name(struct ss_curves *curves, const struct counter_key *key)
+static const char *curve_counter_name(struct ss_curves *curves, const struct curve_counter_key *key)
 {
 	const struct ss_string *name = &curves->trace->names.items[key->name];
 	const struct ss_string *series = &curves->trace->texts.items[key->series];
@@ -114,7 +114,7 @@ static const char *counter_name(struct ss_curves *curves, const struct counter_k
 	return text;
 }
 
-static bool add_counters(struct ss_curves *curves)
+static bool curves_add_counters(struct ss_curves *curves)
 {
 	const struct ss_trace *trace = curves->trace;
 	struct ss_records keys;
@@ -122,9 +122,10 @@ static bool add_counters(struct ss_curves *curves)
 
 	if (!trace->counter_count)
 		return true;
-	whole = ss_records_init(&keys, curves->memory, sizeof(struct counter_key));
+	whole = ss_records_init(&keys, curves->memory, sizeof(struct curve_counter_key));
 	for (uint32_t i = 0; whole && i < trace->counter_count; i++) {
-		struct counter_key key = { trace->counters[i].name, trace->counters[i].series };
+		struct curve_counter_key key = { trace->counters[i].name,
+						 trace->counters[i].series };
 		struct ss_curve curve = {
 			.kind = SS_CURVE_COUNTER, .unit = "", .high = NAN, .counter = i
 		};
@@ -134,8 +135,8 @@ static bool add_counters(struct ss_curves *curves)
 		whole = at != SS_NO_ID;
 		if (!whole || at != known || known == SS_COUNTER_CURVES_MAX)
 			continue;
-		curve.name = counter_name(curves, &key);
-		whole = curve.name && add(curves, curve);
+		curve.name = curve_counter_name(curves, &key);
+		whole = curve.name && curves_add(curves, curve);
 	}
 	ss_records_release(&keys);
 	return whole;
@@ -152,8 +153,8 @@ enum ss_status ss_curves_init(struct ss_curves *curves, const struct ss_trace *t
 	ss_arena_init(&curves->arena, memory);
 	SS_TRY(ss_pools_init(&pools, trace, memory, err));
 	while (whole && ss_device_next(trace, device, &device))
-		whole = add_device(curves, device);
-	whole = whole && add_pools(curves, &pools) && add_counters(curves);
+		whole = curves_add_device(curves, device);
+	whole = whole && curves_add_pools(curves, &pools) && curves_add_counters(curves);
 	ss_pools_release(&pools);
 	if (whole)
 		return SS_OK;
@@ -175,8 +176,8 @@ void ss_curves_release(struct ss_curves *curves)
 
 /* --- values ------------------------------------------------------------------------ */
 
-static bool fill_memory(const struct ss_trace *trace, const struct ss_pools *pools,
-			const struct ss_curve *curve, struct ss_series *series)
+static bool series_fill_memory(const struct ss_trace *trace, const struct ss_pools *pools,
+			       const struct ss_curve *curve, struct ss_series *series)
 {
 	const struct ss_pool *pool = &pools->items[curve->pool];
 
@@ -197,7 +198,7 @@ static bool fill_memory(const struct ss_trace *trace, const struct ss_pools *poo
 	return ss_series_finish(series);
 }
 
-static int64_t device_of(const struct ss_trace *trace, uint32_t row)
+static int64_t row_device(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
 
@@ -205,14 +206,15 @@ static int64_t device_of(const struct ss_trace *trace, uint32_t row)
 	return track->pid_text ? 0 : track->pid;
 }
 
-static bool is_queued(const struct ss_launched *works, uint32_t work, int64_t device)
+static bool device_is_queued(const struct ss_launched *works, uint32_t work, int64_t device)
 {
 	return works->from_ns[work] < works->to_ns[work] &&
-	       device_of(works->trace, works->items[work].first) == device;
+	       row_device(works->trace, works->items[work].first) == device;
 }
 
 /* One value for each moment at which something changed: what is left after all of it. */
-static bool fill_queue(const struct ss_launched *works, int64_t device, struct ss_series *series)
+static bool series_fill_queue(const struct ss_launched *works, int64_t device,
+			      struct ss_series *series)
 {
 	uint32_t from = 0, to = 0;
 	int64_t length = 0;
@@ -224,7 +226,7 @@ static bool fill_queue(const struct ss_launched *works, int64_t device, struct s
 		uint32_t work = begins ? works->by_from[from++] : works->by_to[to++];
 		int64_t at_ns = begins ? works->from_ns[work] : works->to_ns[work];
 
-		if (!is_queued(works, work, device))
+		if (!device_is_queued(works, work, device))
 			continue;
 		length += begins ? 1 : -1;
 		if (series->count && series->at_ns[series->count - 1] == at_ns)
@@ -235,39 +237,40 @@ static bool fill_queue(const struct ss_launched *works, int64_t device, struct s
 	return ss_series_finish(series);
 }
 
-struct sample {
+struct counter_sample {
 	int64_t at_ns;
 	uint32_t number;
 };
 
-static int by_time(const void *a, const void *b)
+static int counter_sample_compare(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	const struct counter_sample *x = a, *y = b;
 
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static bool fill_counter(const struct ss_trace *trace, uint32_t first, struct ss_memory *memory,
-			 struct ss_series *series)
+static bool series_fill_counter(const struct ss_trace *trace, uint32_t first,
+				struct ss_memory *memory, struct ss_series *series)
 {
 	const struct ss_counter *like = &trace->counters[first];
-	struct sample *samples;
+	struct counter_sample *samples;
 	struct ss_arena scratch;
 	uint32_t count = 0;
 	bool whole;
 
 	ss_series_init(series, NAN, memory);
 	ss_arena_init(&scratch, memory);
-	samples = SS_ARENA_NEW(&scratch, struct sample, trace->counter_count - first);
+	samples = SS_ARENA_NEW(&scratch, struct counter_sample, trace->counter_count - first);
 	whole = samples;
 	for (uint32_t i = first; whole && i < trace->counter_count; i++)
 		if (trace->counters[i].name == like->name &&
 		    trace->counters[i].series == like->series)
-			samples[count++] = (struct sample){ trace->counters[i].start_ns, i };
+			samples[count++] = (struct counter_sample){ trace->counters[i].start_ns,
+								    i };
 	if (whole)
-		qsort(samples, count, sizeof(*samples), by_time);
+		qsort(samples, count, sizeof(*samples), counter_sample_compare);
 	for (uint32_t i = 0; whole && i < count; i++)
 		whole = ss_series_add(series, samples[i].at_ns,
 				      trace->counters[samples[i].number].value);
@@ -284,14 +287,15 @@ enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve, s
 	if (curve->is_made || curve->kind == SS_CURVE_UTILIZATION)
 		return SS_OK;
 	if (curve->kind == SS_CURVE_COUNTER) {
-		whole = fill_counter(curves->trace, curve->counter, curves->memory, &curve->series);
+		whole = series_fill_counter(curves->trace, curve->counter, curves->memory,
+					    &curve->series);
 	} else if (curve->kind == SS_CURVE_QUEUE) {
 		SS_TRY(ss_launched_init(&works, curves->trace, curves->memory, err));
-		whole = fill_queue(&works, curve->device, &curve->series);
+		whole = series_fill_queue(&works, curve->device, &curve->series);
 		ss_launched_release(&works);
 	} else {
 		SS_TRY(ss_pools_init(&pools, curves->trace, curves->memory, err));
-		whole = fill_memory(curves->trace, &pools, curve, &curve->series);
+		whole = series_fill_memory(curves->trace, &pools, curve, &curve->series);
 		ss_pools_release(&pools);
 	}
 	curve->is_made = whole;

@@ -46,19 +46,19 @@ bool ss_series_add(struct ss_series *series, int64_t at_ns, double value)
 }
 
 /* NAN on one side is left out. */
-static void widen(struct ss_extent *extent, struct ss_extent by)
+static void extent_widen(struct ss_extent *extent, struct ss_extent by)
 {
 	extent->low = fminf(extent->low, by.low);
 	extent->high = fmaxf(extent->high, by.high);
 }
 
-static void sum_up(struct ss_extent *to, const struct ss_extent *from, uint32_t count)
+static void extents_sum_level(struct ss_extent *to, const struct ss_extent *from, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (i % SS_SERIES_FAN == 0)
 			to[i / SS_SERIES_FAN] = from[i];
 		else
-			widen(&to[i / SS_SERIES_FAN], from[i]);
+			extent_widen(&to[i / SS_SERIES_FAN], from[i]);
 }
 
 bool ss_series_finish(struct ss_series *series)
@@ -82,12 +82,12 @@ bool ss_series_finish(struct ss_series *series)
 		if (i % SS_SERIES_FAN == 0)
 			series->nodes[i / SS_SERIES_FAN] = own;
 		else
-			widen(&series->nodes[i / SS_SERIES_FAN], own);
+			extent_widen(&series->nodes[i / SS_SERIES_FAN], own);
 	}
 	level = series->nodes;
 	for (count = series->count ? (series->count - 1) / SS_SERIES_FAN + 1 : 0; count > 1;
 	     count = (count - 1) / SS_SERIES_FAN + 1) {
-		sum_up(level + count, level, count);
+		extents_sum_level(level + count, level, count);
 		level += count;
 	}
 	return true;
@@ -117,19 +117,21 @@ struct ss_extent ss_series_extent(const struct ss_series *series, uint32_t from,
 	uint32_t count = series->count;
 
 	while (from < to && (from % SS_SERIES_FAN || to - from < SS_SERIES_FAN)) {
-		widen(&extent, (struct ss_extent){ series->value[from], series->value[from] });
+		extent_widen(&extent,
+			     (struct ss_extent){ series->value[from], series->value[from] });
 		from++;
 	}
 	for (; to % SS_SERIES_FAN && from < to; to--)
-		widen(&extent, (struct ss_extent){ series->value[to - 1], series->value[to - 1] });
+		extent_widen(&extent,
+			     (struct ss_extent){ series->value[to - 1], series->value[to - 1] });
 	while (from < to) {
 		from /= SS_SERIES_FAN;
 		to /= SS_SERIES_FAN;
 		count = (count - 1) / SS_SERIES_FAN + 1;
 		while (from < to && (from % SS_SERIES_FAN || to - from < SS_SERIES_FAN))
-			widen(&extent, level[from++]);
+			extent_widen(&extent, level[from++]);
 		for (; to % SS_SERIES_FAN && from < to; to--)
-			widen(&extent, level[to - 1]);
+			extent_widen(&extent, level[to - 1]);
 		level += count;
 	}
 	return extent;
