@@ -6,7 +6,8 @@
 #include "sim/noise.h"
 
 /* A number from -limit to limit, the same for all ranks of the host. */
-static int64_t draw(const struct ss_sim_plan *plan, uint32_t host, uint32_t key, int64_t limit)
+static int64_t clock_draw(const struct ss_sim_plan *plan, uint32_t host, uint32_t key,
+			  int64_t limit)
 {
 	uint64_t random = ss_sim_random(plan->seed, host, 0, key, SS_SIM_NOISE_CLOCK);
 
@@ -20,8 +21,8 @@ struct ss_sim_clock ss_sim_clock_of(const struct ss_sim_plan *plan, uint32_t ran
 	if (!host)
 		return (struct ss_sim_clock){ 0 };
 	return (struct ss_sim_clock){
-		.offset_ns = draw(plan, host, 1, plan->clock_offset_ns),
-		.drift_ppb = draw(plan, host, 2, plan->drift_ppb),
+		.offset_ns = clock_draw(plan, host, 1, plan->clock_offset_ns),
+		.drift_ppb = clock_draw(plan, host, 2, plan->drift_ppb),
 	};
 }
 

@@ -29,7 +29,7 @@ const struct ss_sim_layout *ss_sim_layout_find(const char *name)
 }
 
 /* A size that keeps each device busy: the larger the device, the more samples. */
-static struct ss_sim_model model_for(const struct ss_sim_device *device)
+static struct ss_sim_model model_for_device(const struct ss_sim_device *device)
 {
 	bool small = device->arch == SS_SIM_VOLTA || device->arch == SS_SIM_AMPERE;
 
@@ -55,7 +55,7 @@ void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layo
 		.rank_count = ranks,
 		.host_ranks = HOST_RANKS,
 		.step_count = 5,
-		.model = model_for(device),
+		.model = model_for_device(device),
 		.tensor = 1,
 		.pipe = 1,
 		.with_stack = true,

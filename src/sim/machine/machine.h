@@ -79,7 +79,7 @@ struct ss_sim_rank {
 	bool graph_first;
 
 	/* a collective that waits for others */
-	uint64_t meeting_count[SS_SIM_GROUP_ROLES];
+	uint64_t collective_count[SS_SIM_GROUP_ROLES];
 	int64_t arrival_ns;
 	int64_t call_start_ns;
 

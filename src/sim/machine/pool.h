@@ -12,13 +12,13 @@
 
 #include "base/memory.h"
 
-struct ss_sim_block {
+struct ss_sim_pool_block {
 	uint64_t address, bytes;
 	uint32_t next;  /* of the free list, plus 1 */
 	uint32_t alone; /* has a segment of its own */
 };
 
-struct ss_sim_size {
+struct ss_sim_pool_size {
 	uint64_t bytes;
 	uint32_t free; /* first free block, plus 1 */
 	uint32_t unused;
@@ -26,9 +26,9 @@ struct ss_sim_size {
 
 struct ss_sim_pool {
 	struct ss_memory *memory;
-	struct ss_sim_block *blocks;
+	struct ss_sim_pool_block *blocks;
 	uint32_t block_count, block_capacity;
-	struct ss_sim_size *sizes;
+	struct ss_sim_pool_size *sizes;
 	uint32_t size_count, size_capacity;
 	uint64_t limit_bytes; /* of the device */
 	uint64_t allocated_bytes, reserved_bytes;

@@ -8,8 +8,8 @@
 #include "sim/groups.h"
 #include "sim/machine/programs.h"
 
-static bool is_odd(const struct ss_sim_odd_rank *odd, const struct ss_sim_plan *plan, uint32_t rank,
-		   uint32_t step)
+static bool rank_is_odd(const struct ss_sim_odd_rank *odd, const struct ss_sim_plan *plan,
+			uint32_t rank, uint32_t step)
 {
 	if (odd->rank < 0 || !odd->permille)
 		return false;
@@ -22,7 +22,7 @@ uint32_t ss_sim_program_at(const struct ss_sim_programs *programs, uint32_t rank
 	const struct ss_sim_plan *plan = programs->plan;
 	uint32_t index = ss_sim_place_of(plan, rank).stage * 4;
 
-	if (is_odd(&plan->more_work, plan, rank, step))
+	if (rank_is_odd(&plan->more_work, plan, rank, step))
 		index += 2;
 	if (plan->prefill_every && step % plan->prefill_every == 0)
 		index += 1;

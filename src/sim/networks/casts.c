@@ -5,7 +5,8 @@
 #include "sim/networks/ops.h"
 
 /* aten::_to_copy and what is in it; the op is open when this begins. */
-static void copy_to(struct ss_sim_piece *piece, const struct ss_sim_shape *shape, bool to_float)
+static void cast_copy_to(struct ss_sim_piece *piece, const struct ss_sim_shape *shape,
+			 bool to_float)
 {
 	const struct ss_sim_kernel_wish cast = {
 		.class = SS_SIM_CAST,
@@ -38,7 +39,7 @@ void ss_sim_casts_forward(struct ss_sim_piece *piece, const struct ss_sim_shape 
 		/* Their numbers follow each other: the tape needs the first only. */
 		if (i && piece->share->training)
 			piece->share->tape->sequence_count--;
-		copy_to(piece, shape, to_float);
+		cast_copy_to(piece, shape, to_float);
 		ss_sim_piece_close(piece);
 		ss_sim_piece_close(piece);
 	}
@@ -61,7 +62,7 @@ void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape
 		ss_sim_piece_op(piece, "aten::to", to_float ? "tssnnssn" : "fssnnssn", shape->text);
 		ss_sim_piece_op(piece, "aten::_to_copy", to_float ? "tssnnsn" : "fssnnsn",
 				shape->text);
-		copy_to(piece, shape, to_float);
+		cast_copy_to(piece, shape, to_float);
 		ss_sim_piece_close(piece);
 		ss_sim_piece_close(piece);
 		ss_sim_piece_node_inner_end(piece);

@@ -25,7 +25,7 @@ void ss_sim_buckets_init(struct ss_sim_buckets *buckets, const struct ss_sim_pla
 	};
 }
 
-static void reduce(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
+static void bucket_reduce(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
 {
 	const struct ss_sim_plan *plan = buckets->plan;
 
@@ -52,13 +52,13 @@ void ss_sim_buckets_add(struct ss_sim_program *program, void *context,
 	buckets->elements += gradient->elements;
 	/* the last places are kept for what is left at the end, and for the map */
 	if (buckets->elements >= buckets->limit_elements && buckets->count + 2 < SS_SIM_BUCKETS_MAX)
-		reduce(program, buckets);
+		bucket_reduce(program, buckets);
 }
 
-static const struct ss_sim_tensors number = { { "[]" }, { "int" } };
+static const struct ss_sim_tensors int_scalar = { { "[]" }, { "int" } };
 
 /* Which parameters any rank has used: a map of int32 that is reduced behind the last bucket. */
-static void reduce_map(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
+static void used_map_reduce(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
 {
 	ss_sim_op(program, "aten::copy_");
 	ss_sim_copy(program, SS_SIM_HTOD_PINNED, 4 * (uint64_t)buckets->used_map, SS_SIM_COMPUTE);
@@ -73,11 +73,11 @@ static void reduce_map(struct ss_sim_program *program, struct ss_sim_buckets *bu
 }
 
 /* The reducer asks its own copy of the map, on the host, for each parameter. */
-static void read_map(struct ss_sim_program *program, const struct ss_sim_buckets *buckets)
+static void used_map_read(struct ss_sim_program *program, const struct ss_sim_buckets *buckets)
 {
 	for (uint32_t i = 0; i < buckets->used_map; i++) {
-		ss_sim_op_shaped(program, "aten::item", &number);
-		ss_sim_op_shaped(program, "aten::_local_scalar_dense", &number);
+		ss_sim_op_shaped(program, "aten::item", &int_scalar);
+		ss_sim_op_shaped(program, "aten::_local_scalar_dense", &int_scalar);
 		ss_sim_end(program);
 		ss_sim_end(program);
 	}
@@ -87,11 +87,11 @@ void ss_sim_buckets_finish(struct ss_sim_program *program, struct ss_sim_buckets
 {
 	if (buckets->held)
 		return;
-	reduce(program, buckets);
+	bucket_reduce(program, buckets);
 	if (buckets->used_map)
-		reduce_map(program, buckets);
+		used_map_reduce(program, buckets);
 	for (uint32_t i = 0; i < buckets->count; i++)
 		ss_sim_wait(program, SS_SIM_COMPUTE, buckets->done[i]);
-	read_map(program, buckets);
+	used_map_read(program, buckets);
 	buckets->count = 0;
 }

@@ -38,7 +38,7 @@ void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *
 		ss_sim_frame_end(program);
 }
 
-static void walk_modules(struct ss_sim_program *program, const char *frame)
+static void program_walk_modules(struct ss_sim_program *program, const char *frame)
 {
 	ss_sim_frame(program, frame);
 	ss_sim_work(program, EVAL_NS);
@@ -56,7 +56,7 @@ void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *p
 	condition.at = SS_SIM_WARMUP_STEPS % plan->validate_every;
 	mark = ss_sim_when(program, &condition);
 	ss_sim_frame(program, SS_SIM_LINE_VALIDATE);
-	walk_modules(program, "torch/nn/modules/module.py(2916): eval");
+	program_walk_modules(program, "torch/nn/modules/module.py(2916): eval");
 	for (uint32_t i = 0; i < plan->validate_passes; i++) {
 		uint32_t batch = ss_sim_to_device(program, plan);
 
@@ -64,7 +64,7 @@ void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *p
 		ss_sim_free(program, batch);
 	}
 	ss_sim_item(program); /* the mean loss */
-	walk_modules(program, "torch/nn/modules/module.py(2893): train");
+	program_walk_modules(program, "torch/nn/modules/module.py(2893): train");
 	ss_sim_frame_end(program);
 	ss_sim_when_end(program, mark);
 }

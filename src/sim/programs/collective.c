@@ -7,12 +7,12 @@
 #include "sim/programs/program_parts.h"
 
 /* The words of each kind. */
-struct words {
+struct collective_words {
 	enum ss_sim_kernel_class kind;
 	const char *op, *name, *note;
 };
 
-static const struct words table[] = {
+static const struct collective_words collective_table[] = {
 	{ SS_SIM_NCCL_ALL_REDUCE, "c10d::allreduce_", "allreduce", "nccl:all_reduce" },
 	{ SS_SIM_NCCL_ALL_GATHER, "c10d::_allgather_base_", "_allgather_base",
 	  "nccl:_all_gather_base" },
@@ -21,21 +21,23 @@ static const struct words table[] = {
 	{ SS_SIM_NCCL_BROADCAST, "c10d::broadcast_", "broadcast", "nccl:broadcast" },
 };
 
-static const struct words sending = { SS_SIM_NCCL_SEND_RECV, "c10d::send", "send", "nccl:send" };
-static const struct words receiving = { SS_SIM_NCCL_SEND_RECV, "c10d::recv_", "recv", "nccl:recv" };
+static const struct collective_words send_words = { SS_SIM_NCCL_SEND_RECV, "c10d::send", "send",
+						    "nccl:send" };
+static const struct collective_words recv_words = { SS_SIM_NCCL_SEND_RECV, "c10d::recv_", "recv",
+						    "nccl:recv" };
 
-static const struct words *words_of(const struct ss_sim_collective *wish)
+static const struct collective_words *collective_words_of(const struct ss_sim_collective *wish)
 {
-	for (size_t i = 0; i < SS_COUNT(table); i++)
-		if (table[i].kind == wish->kind)
-			return &table[i];
-	return wish->send ? &sending : &receiving;
+	for (size_t i = 0; i < SS_COUNT(collective_table); i++)
+		if (collective_table[i].kind == wish->kind)
+			return &collective_table[i];
+	return wish->send ? &send_words : &recv_words;
 }
 
 /* c10d looks up the communicator and makes the work object before it launches. */
 #define COMMS_BEGIN_NS 6000
 
-static const char *type_of(const struct ss_sim_device *device, enum ss_sim_dtype dtype)
+static const char *comm_type_name(const struct ss_sim_device *device, enum ss_sim_dtype dtype)
 {
 	if (dtype == SS_SIM_FP32)
 		return "Float";
@@ -44,8 +46,9 @@ static const char *type_of(const struct ss_sim_device *device, enum ss_sim_dtype
 	return device->arch == SS_SIM_VOLTA ? "Half" : "BFloat16";
 }
 
-static uint32_t comm_of(struct ss_sim_program *program, const struct ss_sim_collective *wish,
-			const struct words *words)
+static uint32_t program_add_comm(struct ss_sim_program *program,
+				 const struct ss_sim_collective *wish,
+				 const struct collective_words *words)
 {
 	uint64_t count = wish->in_count > wish->out_count ? wish->in_count : wish->out_count;
 	struct ss_sim_kernel_wish kernel = {
@@ -56,7 +59,7 @@ static uint32_t comm_of(struct ss_sim_program *program, const struct ss_sim_coll
 	struct ss_sim_comm comm = {
 		.name = ss_sim_text_id(program, words->name),
 		.note = ss_sim_text_id(program, words->note),
-		.dtype = ss_sim_text_id(program, type_of(program->device, wish->dtype)),
+		.dtype = ss_sim_text_id(program, comm_type_name(program->device, wish->dtype)),
 		.role = wish->role,
 		.in_count = wish->in_count,
 		.out_count = wish->out_count,
@@ -74,8 +77,8 @@ static uint32_t comm_of(struct ss_sim_program *program, const struct ss_sim_coll
 
 uint32_t ss_sim_collect(struct ss_sim_program *program, const struct ss_sim_collective *wish)
 {
-	const struct words *words = words_of(wish);
-	uint32_t comm = comm_of(program, wish, words);
+	const struct collective_words *words = collective_words_of(wish);
+	uint32_t comm = program_add_comm(program, wish, words);
 	struct ss_sim_range range = {
 		.kind = SS_SIM_COMMS,
 		.name = ss_sim_text_id(program, "record_param_comms"),

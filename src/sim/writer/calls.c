@@ -22,7 +22,7 @@ struct call_name {
 #define YES true
 #define NO false
 
-static const struct call_name names[] = {
+static const struct call_name call_names[] = {
 	/* launches; kernels name their call as the device has it */
 	{ "cudaLaunchKernel", "hipLaunchKernel", 211, 107, YES, YES, NO },
 	{ "cudaLaunchKernelExC", "hipExtLaunchKernel", 430, 62, YES, YES, NO },
@@ -59,31 +59,31 @@ static const struct call_name names[] = {
 	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", NULL, 251, 0, NO, NO, NO },
 };
 
-_Static_assert(SS_COUNT(names) <= SS_SIM_CALLS_MAX, "room for every call");
+_Static_assert(SS_COUNT(call_names) <= SS_SIM_CALLS_MAX, "room for every call");
 /* each call has two names */
-_Static_assert(SS_COUNT(names) * 4 < SS_SIM_CALL_SLOTS, "slots enough to find fast");
+_Static_assert(SS_COUNT(call_names) * 4 < SS_SIM_CALL_SLOTS, "slots enough to find fast");
 
 /* Blocking copies have a call of their own on ROCm. */
 static const struct call_name blocking_copy = {
 	"cudaMemcpyAsync", "hipMemcpyWithStream", 41, 153, YES, YES, NO
 };
 
-static uint32_t slot_of(const char *name)
+static uint32_t call_slot(const char *name)
 {
 	return (uint32_t)(ss_hash_bytes(name, strlen(name)) >> 40) % SS_SIM_CALL_SLOTS;
 }
 
-static void slots_add(struct ss_sim_writer *writer, const char *name, size_t index)
+static void call_slots_add(struct ss_sim_writer *writer, const char *name, size_t index)
 {
-	uint32_t slot = slot_of(name);
+	uint32_t slot = call_slot(name);
 
 	while (writer->call_slots[slot])
 		slot = (slot + 1) % SS_SIM_CALL_SLOTS;
 	writer->call_slots[slot] = (uint8_t)(index + 1);
 }
 
-static struct ss_sim_call_phrase phrase_of(struct ss_arena *arena, const struct call_name *name,
-					   bool rocm, bool *failed)
+static struct ss_sim_call_phrase call_phrase(struct ss_arena *arena, const struct call_name *name,
+					     bool rocm, bool *failed)
 {
 	struct ss_sim_call_phrase phrase = { .arrow = rocm ? name->hip_arrow : name->arrow,
 					     .written = !rocm || name->hip,
@@ -105,30 +105,30 @@ bool ss_sim_calls_make(struct ss_sim_writer *writer)
 {
 	bool rocm = writer->plan->device->rocm, failed = false;
 
-	for (size_t i = 0; i < SS_COUNT(names); i++) {
-		const struct call_name *name = &names[i];
+	for (size_t i = 0; i < SS_COUNT(call_names); i++) {
+		const struct call_name *name = &call_names[i];
 
-		writer->calls[i] = phrase_of(&writer->arena, name, rocm, &failed);
-		slots_add(writer, name->cuda, i);
+		writer->calls[i] = call_phrase(&writer->arena, name, rocm, &failed);
+		call_slots_add(writer, name->cuda, i);
 		if (name->hip)
-			slots_add(writer, name->hip, i);
+			call_slots_add(writer, name->hip, i);
 	}
-	writer->blocking_copy = phrase_of(&writer->arena, &blocking_copy, rocm, &failed);
+	writer->blocking_copy = call_phrase(&writer->arena, &blocking_copy, rocm, &failed);
 	return !failed;
 }
 
 const struct ss_sim_call_phrase *ss_sim_call_find(const struct ss_sim_writer *writer,
 						  const char *name)
 {
-	uint32_t slot = slot_of(name);
+	uint32_t slot = call_slot(name);
 
 	for (;; slot = (slot + 1) % SS_SIM_CALL_SLOTS) {
 		uint32_t index = writer->call_slots[slot];
 
 		/* a name that is not in the table is a bug of who calls */
 		assert(index);
-		if (strcmp(names[index - 1].cuda, name) == 0 ||
-		    (names[index - 1].hip && strcmp(names[index - 1].hip, name) == 0))
+		if (strcmp(call_names[index - 1].cuda, name) == 0 ||
+		    (call_names[index - 1].hip && strcmp(call_names[index - 1].hip, name) == 0))
 			return &writer->calls[index - 1];
 	}
 }

@@ -12,24 +12,24 @@
 #include "sim/writer/writer.h"
 
 /* Text that stands ready to be copied into rows. */
-struct ss_sim_piece {
+struct ss_sim_row_text {
 	const char *text;
 	size_t length;
 };
 
 /* A range: head PID-AND-TIMES before [sequence] after EV-IDX. */
 struct ss_sim_range_phrase {
-	struct ss_sim_piece head, before, after;
-	struct ss_sim_piece projection; /* NOTE: head of its rows on streams */
-	uint32_t kind, comm;            /* COMMS: index of program->comms */
-	bool numbered;                  /* a number follows the name */
-	bool kept;                      /* never lost */
+	struct ss_sim_row_text head, before, after;
+	struct ss_sim_row_text projection; /* NOTE: head of its rows on streams */
+	uint32_t kind, comm;               /* COMMS: index of program->comms */
+	bool numbered;                     /* a number follows the name */
+	bool kept;                         /* never lost */
 };
 
 struct ss_sim_kernel_phrase {
-	struct ss_sim_piece head, tail;
+	struct ss_sim_row_text head, tail;
 	/* ROCm: of a graph's kernels, and what the launching call says */
-	struct ss_sim_piece graph_tail, call, call_tail;
+	struct ss_sim_row_text graph_tail, call, call_tail;
 };
 
 struct ss_sim_phrases {
@@ -42,8 +42,8 @@ struct ss_sim_phrases {
 
 /* What a rank says of a collective; groups differ from rank to rank. */
 struct ss_sim_comm_phrase {
-	struct ss_sim_piece kernel;        /* behind the kernel's own arguments */
-	struct ss_sim_piece before, after; /* record_param_comms: around EV-IDX */
+	struct ss_sim_row_text kernel;        /* behind the kernel's own arguments */
+	struct ss_sim_row_text before, after; /* record_param_comms: around EV-IDX */
 	uint32_t kernel_index;
 };
 
@@ -58,15 +58,15 @@ struct ss_sim_comm_phrase {
 #define SS_SIM_CALLS_MAX 64u
 
 struct ss_sim_call_phrase {
-	struct ss_sim_piece head, id;
+	struct ss_sim_row_text head, id;
 	bool arrow, written;
 	bool copies; /* ROCm says from where to where */
 };
 
 /* A thread or a stream of this rank. */
 struct ss_sim_track {
-	struct ss_sim_piece row, flow; /* pid, tid and what goes on until the time */
-	struct ss_sim_piece args;      /* streams: from "device" to the correlation */
+	struct ss_sim_row_text row, flow; /* pid, tid and what goes on until the time */
+	struct ss_sim_row_text args;      /* streams: from "device" to the correlation */
 	int64_t tid;
 	bool used;
 };
@@ -104,7 +104,7 @@ struct ss_sim_writer {
 };
 
 /* Copies the text into the arena; nothing when there is no memory: *failed. */
-struct ss_sim_piece ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
+struct ss_sim_row_text ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
 
 /* Appends "[0, 1, 2]"; past 30 ranks torch leaves out the middle of a list in a row. */
 void ss_sim_add_ranks(struct ss_text *out, const struct ss_sim_ranks *ranks, bool elided);
@@ -135,7 +135,7 @@ char *ss_sim_put_rate(char *at, uint64_t bytes, uint64_t ns);
 
 /* --- text of a row ---------------------------------------------------------- */
 
-static inline char *ss_sim_put(char *at, const struct ss_sim_piece *piece)
+static inline char *ss_sim_put(char *at, const struct ss_sim_row_text *piece)
 {
 	memcpy(at, piece->text, piece->length);
 	return at + piece->length;

@@ -119,7 +119,7 @@ static inline char *ss_sim_put_launch_flow(char *at, bool tail, uint64_t id,
 }
 
 /* A name whose end is a number. */
-static inline char *ss_sim_put_numbered(char *at, const struct ss_sim_piece *head, bool numbered,
+static inline char *ss_sim_put_numbered(char *at, const struct ss_sim_row_text *head, bool numbered,
 					uint64_t number)
 {
 	at = ss_sim_put(at, head);

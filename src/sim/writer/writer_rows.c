@@ -6,8 +6,8 @@
 
 /* --- ranges ------------------------------------------------------------------ */
 
-static char *put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
-			 const struct ss_sim_range_row *row)
+static char *row_put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
+			     const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
 	at = ss_sim_put_number(at, row->external_id);
@@ -23,9 +23,9 @@ static char *put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
 	return ss_sim_put_number(at, row->event_index);
 }
 
-static char *put_comms_args(const struct ss_sim_writer *writer, char *at,
-			    const struct ss_sim_comm_phrase *comm,
-			    const struct ss_sim_range_row *row)
+static char *row_put_comms_args(const struct ss_sim_writer *writer, char *at,
+				const struct ss_sim_comm_phrase *comm,
+				const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
 	at = ss_sim_put_number(at, row->external_id);
@@ -39,8 +39,8 @@ static char *put_comms_args(const struct ss_sim_writer *writer, char *at,
 	return at;
 }
 
-static char *put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
-			     const struct ss_sim_range_row *row)
+static char *row_put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
+				 const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"Python parent id\": ");
 	if (row->python_parent)
@@ -53,8 +53,8 @@ static char *put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
 	return ss_sim_put_number(at, row->event_index);
 }
 
-static char *put_autograd_flow(char *at, bool tail, uint64_t id, const struct ss_sim_track *track,
-			       int64_t time)
+static char *row_put_autograd_flow(char *at, bool tail, uint64_t id,
+				   const struct ss_sim_track *track, int64_t time)
 {
 	at = ss_sim_put_flow(at, tail ? 's' : 'f', id, track, time);
 	at = SS_SIM_PUT(at, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
@@ -64,8 +64,9 @@ static char *put_autograd_flow(char *at, bool tail, uint64_t id, const struct ss
 }
 
 /* The profiler's own time belongs to no thread. */
-static void write_overhead(struct ss_sim_writer *writer, const struct ss_sim_range_phrase *phrase,
-			   const struct ss_sim_range_row *row)
+static void row_write_overhead(struct ss_sim_writer *writer,
+			       const struct ss_sim_range_phrase *phrase,
+			       const struct ss_sim_range_row *row)
 {
 	struct ss_sim_shown span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
 	char *at = ss_sim_row_begin(writer);
@@ -90,7 +91,7 @@ void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_
 	if (ss_sim_is_lost(writer) && !phrase->kept)
 		return;
 	if (phrase->kind == SS_SIM_OVERHEAD) {
-		write_overhead(writer, phrase, row);
+		row_write_overhead(writer, phrase, row);
 		return;
 	}
 	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
@@ -98,17 +99,17 @@ void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_
 	at = ss_sim_put_numbered(at, &phrase->head, phrase->numbered, row->number);
 	at = ss_sim_put_place(at, track, span);
 	if (phrase->kind == SS_SIM_FRAME || phrase->kind == SS_SIM_MODULE) {
-		at = put_python_args(at, phrase, row);
+		at = row_put_python_args(at, phrase, row);
 	} else if (phrase->kind == SS_SIM_COMMS) {
 		assert(phrase->comm < writer->phrases->program->comms.count);
-		at = put_comms_args(writer, at, &writer->comms[phrase->comm], row);
+		at = row_put_comms_args(writer, at, &writer->comms[phrase->comm], row);
 	} else {
-		at = put_op_args(at, phrase, row);
+		at = row_put_op_args(at, phrase, row);
 	}
 	at = ss_sim_put_end(at);
 	if (row->flow)
-		at = put_autograd_flow(at, phrase->kind != SS_SIM_BACKWARD, row->flow, track,
-				       span.start);
+		at = row_put_autograd_flow(at, phrase->kind != SS_SIM_BACKWARD, row->flow, track,
+					   span.start);
 	ss_sim_row_end(writer, at);
 }
 
@@ -122,7 +123,7 @@ static char copy_digit(enum ss_sim_copy_kind kind)
 	return kind == SS_SIM_DTOD ? '3' : '2';
 }
 
-static char *put_address(char *at, bool device, uint64_t word)
+static char *row_put_address(char *at, bool device, uint64_t word)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -134,15 +135,15 @@ static char *put_address(char *at, bool device, uint64_t word)
 }
 
 /* ROCm tells what is copied from where to where. */
-static char *put_copy_args(char *at, const struct ss_sim_call_row *row)
+static char *row_put_copy_args(char *at, const struct ss_sim_call_row *row)
 {
 	char kind = copy_digit(row->copy);
 	uint64_t word = ss_hash_mix(SS_HASH_SEED, row->correlation);
 
 	at = SS_SIM_PUT(at, ", \"src\": ");
-	at = put_address(at, kind != '1', word);
+	at = row_put_address(at, kind != '1', word);
 	at = SS_SIM_PUT(at, ", \"dst\": ");
-	at = put_address(at, kind != '2', word >> 28);
+	at = row_put_address(at, kind != '2', word >> 28);
 	at = SS_SIM_PUT(at, ", \"bytes\": \"");
 	at = ss_sim_put_number(at, row->bytes);
 	at = SS_SIM_PUT(at, "\", \"kind\": \"");
@@ -151,7 +152,7 @@ static char *put_copy_args(char *at, const struct ss_sim_call_row *row)
 	return at;
 }
 
-static bool is_blocking(enum ss_sim_copy_kind kind)
+static bool copy_is_blocking(enum ss_sim_copy_kind kind)
 {
 	return kind == SS_SIM_HTOD_PAGEABLE || kind == SS_SIM_DTOH_PAGEABLE;
 }
@@ -167,7 +168,7 @@ void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_ro
 
 	if (!call->written || ss_sim_is_lost(writer))
 		return;
-	if (copies && is_blocking(row->copy))
+	if (copies && copy_is_blocking(row->copy))
 		call = &writer->blocking_copy;
 	if (rocm && row->kernel) {
 		assert(writer->phrases &&
@@ -186,7 +187,7 @@ void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_ro
 	if (kernel)
 		at = ss_sim_put(at, &kernel->call_tail);
 	if (copies)
-		at = put_copy_args(at, row);
+		at = row_put_copy_args(at, row);
 	at = ss_sim_put_end(at);
 	ss_sim_row_end(writer, ss_sim_put_launch_flow(at, call->arrow, row->correlation, track,
 						      span.start));
