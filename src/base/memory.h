@@ -38,7 +38,7 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 /* A new block of zeros. A large one takes memory only where it is written. */
 SS_MUST_USE void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes);
 
-/* pages.c: says that all of a large block will be written: a hint that makes it cheaper. */
+/* Says that all of a large block will be written: a hint that makes it cheaper. */
 void ss_memory_touch(void *block, size_t bytes);
 
 /* NULL is fine, whatever `bytes` says. */

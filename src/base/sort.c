@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.c - merges neighbouring runs until one is left.
+ * sort.c - comparators of plain values, the merge of sorted runs, the counting sort by class.
  */
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+int ss_sort_compare_int64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int ss_sort_compare_uint32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int ss_sort_compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int ss_sort_compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* --- runs -------------------------------------------------------------------------- */
 
 /* With more runs than this there is little order that could be made use of. */
 #define RUNS_MAX 256
@@ -98,5 +126,24 @@ bool ss_sort_runs(void *items, size_t count, size_t size,
 	if (from == block)
 		memcpy(items, block, bytes);
 	ss_memory_free(memory, block, bytes);
+	return true;
+}
+
+/* --- classes ----------------------------------------------------------------------- */
+
+bool ss_classes_find(struct ss_classes *classes, const uint32_t *class_of, uint32_t count,
+		     uint32_t class_count, struct ss_arena *arena)
+{
+	/* two more: while items are placed, from[c + 1] is where the next one of class c goes */
+	classes->from = SS_ARENA_NEW(arena, uint32_t, (size_t)class_count + 2);
+	classes->items = SS_ARENA_NEW(arena, uint32_t, (size_t)count + 1);
+	if (!classes->from || !classes->items)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		classes->from[class_of[i] + 2]++;
+	for (uint32_t c = 2; c < class_count + 2; c++)
+		classes->from[c] += classes->from[c - 1];
+	for (uint32_t i = 0; i < count; i++)
+		classes->items[classes->from[class_of[i] + 1]++] = i;
 	return true;
 }

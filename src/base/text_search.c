@@ -7,10 +7,6 @@
  * that no byte is compared more than a few times. It needs no memory. Short parts are faster with
  * the simple search.
  */
-#include "base/text_search.h"
-
-#include <stdbool.h>
-
 #include "base/text.h"
 
 /* Up to this length a part is tried at every place. */

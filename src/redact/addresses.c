@@ -9,13 +9,10 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* The longest name of a host, and of the place before the sign of a mail address. */
 #define NAME_BYTES_MAX 254
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
 
 static bool is_any_letter(char byte)
 {
@@ -24,12 +21,7 @@ static bool is_any_letter(char byte)
 
 static bool is_word_byte(char byte)
 {
-	return is_any_letter(byte) || is_digit(byte) || byte == '_';
-}
-
-static bool is_hex(char byte)
-{
-	return is_digit(byte) || (ss_lower(byte) >= 'a' && ss_lower(byte) <= 'f');
+	return is_any_letter(byte) || ss_char_is_digit(byte) || byte == '_';
 }
 
 static bool is_in_set(char byte, const char *list)
@@ -81,7 +73,7 @@ static size_t ip_length(const char *at, const char *end, char sign)
 
 		if (part && (stop == end || *stop++ != sign))
 			return 0;
-		for (from = stop; stop < end && is_digit(*stop); stop++)
+		for (from = stop; stop < end && ss_char_is_digit(*stop); stop++)
 			;
 		if (stop == from || stop - from > 3)
 			return 0;
@@ -117,9 +109,9 @@ static size_t uuid_length(const char *at, const char *end)
 	if ((size_t)(end - at) < length)
 		return 0;
 	for (size_t i = 0; i < length; i++)
-		if (form[i] == 'x' ? !is_hex(at[i]) : at[i] != '-' && at[i] != '_')
+		if (form[i] == 'x' ? !ss_char_is_hex(at[i]) : at[i] != '-' && at[i] != '_')
 			return 0;
-	return at + length == end || !is_hex(at[length]) ? length : 0;
+	return at + length == end || !ss_char_is_hex(at[length]) ? length : 0;
 }
 
 /* Groups of an address of IPv6; one of a network card has 6. */
@@ -131,8 +123,8 @@ static size_t colons_length(const char *at, const char *end)
 	uint32_t groups = 0, empty = 0, digits = 0, width = 0;
 	const char *stop = at;
 
-	for (; stop < end && (is_hex(*stop) || *stop == ':'); stop++) {
-		digits += is_digit(*stop);
+	for (; stop < end && (ss_char_is_hex(*stop) || *stop == ':'); stop++) {
+		digits += ss_char_is_digit(*stop);
 		if (*stop != ':') {
 			if (++width > 4)
 				return 0;
@@ -177,7 +169,8 @@ static void host_scan(struct ss_address_scan *scan, const char *at, const char *
 
 	if (scan->host_end && scan->host_end > at)
 		return;
-	while (stop < end && (is_any_letter(*stop) || is_digit(*stop) || is_in_set(*stop, ".-")))
+	while (stop < end &&
+	       (is_any_letter(*stop) || ss_char_is_digit(*stop) || is_in_set(*stop, ".-")))
 		stop++;
 	scan->host_end = stop;
 	scan->label = NULL;
@@ -231,7 +224,7 @@ static size_t host_length(const char *text, const char *at, const char *end)
 	if (!follows_words(text, at, "://") && !follows_share_slashes(text, at))
 		return 0;
 	length = port = path_part_length(at, end);
-	while (port > 1 && is_digit(at[port - 1]))
+	while (port > 1 && ss_char_is_digit(at[port - 1]))
 		port--;
 	return port > 1 && at[port - 1] == ':' ? port - 1 : length;
 }
@@ -280,7 +273,7 @@ static size_t hex_digits_length(const char *at, const char *end, size_t most)
 {
 	size_t length = 0;
 
-	while (length < most && at + length < end && is_hex(at[length]))
+	while (length < most && at + length < end && ss_char_is_hex(at[length]))
 		length++;
 	return length;
 }
@@ -303,7 +296,8 @@ static size_t letter_escape_length(const char *at, const char *end)
 	digits = at[1] == 'u' ? 4 : at[1] == 'U' ? 8 : at[1] == 'x' ? 2 : 0;
 	if (digits)
 		return hex_digits_length(at + 2, end, digits) == digits ? 2 + digits : 0;
-	for (digits = 0; digits < 3 && digits + 1 < left && is_digit(at[1 + digits]); digits++)
+	for (digits = 0; digits < 3 && digits + 1 < left && ss_char_is_digit(at[1 + digits]);
+	     digits++)
 		;
 	return digits == 3 ? 4 : 0;
 }
@@ -317,7 +311,7 @@ static size_t encoded_length(const char *at, const char *end)
 	while (stop < end) {
 		size_t escape = letter_escape_length(stop, end);
 
-		if (!escape && !is_any_letter(*stop) && !is_digit(*stop))
+		if (!escape && !is_any_letter(*stop) && !ss_char_is_digit(*stop))
 			break;
 		has_escape |= escape != 0;
 		stop += escape ? escape : 1;
@@ -330,20 +324,20 @@ size_t ss_address_length(struct ss_address_scan *scan, const char *text, const c
 {
 	size_t length;
 
-	if (!is_any_letter(*at) && !is_digit(*at))
+	if (!is_any_letter(*at) && !ss_char_is_digit(*at))
 		return letter_escape_length(at, end) ? encoded_length(at, end) : 0;
 	length = host_length(text, at, end);
 	if (!length)
 		length = home_length(text, at, end);
 	if (!length)
 		length = mail_length(scan, at, end);
-	if (!length && is_digit(*at))
+	if (!length && ss_char_is_digit(*at))
 		length = ip_length(at, end, '.');
-	if (!length && is_digit(*at))
+	if (!length && ss_char_is_digit(*at))
 		length = named_ip_length(text, at, end);
-	if (!length && is_hex(*at))
+	if (!length && ss_char_is_hex(*at))
 		length = uuid_length(at, end);
-	if (!length && is_hex(*at))
+	if (!length && ss_char_is_hex(*at))
 		length = colons_length(at, end);
 	if (!length)
 		length = domain_length(scan, at, end);

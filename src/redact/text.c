@@ -6,6 +6,7 @@
 
 #include "redact/addresses.h"
 #include "redact/redact.h"
+#include "base/text.h"
 
 /* Numbers of more digits are ids or times, in texts. */
 #define DIGITS_MAX 8
@@ -18,11 +19,6 @@
 /* Six letters that no pattern consists of; 6^17 is about 2^44. */
 static const char pseudonym_letters[] = "jqvwyz";
 #define LETTERS 17
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
 
 static bool is_upper(char byte)
 {
@@ -38,11 +34,6 @@ static bool is_lower(char byte)
 static bool is_letter_or_high(char byte)
 {
 	return is_upper(byte) || is_lower(byte) || (unsigned char)byte >= 0x80;
-}
-
-static bool is_hex(char byte)
-{
-	return is_digit(byte) || (ss_lower(byte) >= 'a' && ss_lower(byte) <= 'f');
 }
 
 static bool is_ascii(const char *text, size_t length)
@@ -89,10 +80,10 @@ static bool looks_like_id(const char *token, size_t length)
 	if (length < HEX_BYTES_MIN)
 		return false;
 	for (size_t at = 0, end; at < length; at = end) {
-		bool number = is_digit(token[at]);
+		bool number = ss_char_is_digit(token[at]);
 
-		for (end = at; end < length && is_digit(token[end]) == number; end++)
-			hex &= is_hex(token[end]);
+		for (end = at; end < length && ss_char_is_digit(token[end]) == number; end++)
+			hex &= ss_char_is_hex(token[end]);
 		turns += at != 0;
 		if (number) {
 			digits += (uint32_t)(end - at);
@@ -116,7 +107,7 @@ static size_t hex_address_prefix(const char *token, size_t length)
 	if (length < 3 || token[0] != '0' || token[1] != 'x')
 		return 0;
 	for (size_t i = 2; i < length; i++)
-		if (!is_hex(token[i]))
+		if (!ss_char_is_hex(token[i]))
 			return 0;
 	return 2;
 }
@@ -222,9 +213,9 @@ static bool token_redact(const struct word_rules *words, const char *token, size
 		return true;
 	}
 	for (size_t at = 0, end; at < length; at = end) {
-		bool digits = is_digit(token[at]);
+		bool digits = ss_char_is_digit(token[at]);
 
-		for (end = at; end < length && is_digit(token[end]) == digits; end++)
+		for (end = at; end < length && ss_char_is_digit(token[end]) == digits; end++)
 			;
 		if (!digits) {
 			changed |= letters_redact(words, token + at, end - at, out);
@@ -241,8 +232,9 @@ static bool token_redact(const struct word_rules *words, const char *token, size
 /* The end of letters and digits that stand together; "ip10.0.0.1" is two things. */
 static const char *token_find_end(const char *text, const char *at, const char *end)
 {
-	for (at++; at < end && (is_letter_or_high(*at) || is_digit(*at)); at++)
-		if (is_digit(*at) && !is_digit(at[-1]) && ss_address_is_network(text, at, end))
+	for (at++; at < end && (is_letter_or_high(*at) || ss_char_is_digit(*at)); at++)
+		if (ss_char_is_digit(*at) && !ss_char_is_digit(at[-1]) &&
+		    ss_address_is_network(text, at, end))
 			break;
 	return at;
 }
@@ -262,7 +254,7 @@ static bool words_redact(const struct word_rules *words, const char *text, size_
 			add_pseudonym(words->redactor, at, address, out);
 			at += address;
 			changed = true;
-		} else if (!is_letter_or_high(*at) && !is_digit(*at)) {
+		} else if (!is_letter_or_high(*at) && !ss_char_is_digit(*at)) {
 			ss_text_add(out, at++, 1);
 		} else {
 			at = token_find_end(text, at, end);
@@ -276,7 +268,7 @@ static bool words_redact(const struct word_rules *words, const char *text, size_
 
 static size_t skip_text_digits(const char *text, size_t length, size_t at)
 {
-	while (at < length && is_digit(text[at]))
+	while (at < length && ss_char_is_digit(text[at]))
 		at++;
 	return at;
 }
@@ -326,7 +318,7 @@ static bool is_plain_input(const char *text, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		size_t word = boolean_word_length(text + i, length - i);
 
-		digits = is_digit(text[i]) ? digits + 1 : 0;
+		digits = ss_char_is_digit(text[i]) ? digits + 1 : 0;
 		if (word)
 			i += word - 1;
 		else if (digits > DIGITS_MAX ||

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/text_search.h"
 #include "base/text.h"
 #include "table/arrange.h"
 #include "table/rank_summary.h"

@@ -8,6 +8,7 @@
 #include "timeline/index.h"
 #include "base/search.h"
 #include "timeline/range/range.h"
+#include "base/sort.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 
@@ -76,12 +77,7 @@ static enum ss_status index_make_gap_lanes(struct ss_index *index, struct ss_err
 
 /* --- waits ------------------------------------------------------------------------- */
 
-static int row_wait_compare(const void *a, const void *b)
-{
-	const struct ss_row_wait *x = a, *y = b;
-
-	return x->row < y->row ? -1 : x->row > y->row;
-}
+SS_COMPARATOR(row_wait_compare, struct ss_row_wait, SS_ASCENDING(row))
 
 static bool index_find_waits(struct ss_index *index, const struct ss_joined *joined, uint32_t rank)
 {

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 static bool path_add_piece(struct ss_shown_path *path, const struct ss_shown_piece *piece)
 {
 	if (!ss_memory_reserve(path->memory, (void **)&path->pieces, &path->capacity,
@@ -15,22 +17,9 @@ static bool path_add_piece(struct ss_shown_path *path, const struct ss_shown_pie
 	return true;
 }
 
-static int path_piece_compare(const void *a, const void *b)
-{
-	const struct ss_shown_piece *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return x->part < y->part ? -1 : x->part > y->part;
-}
+SS_COMPARATOR(path_piece_compare, struct ss_shown_piece,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(file) SS_ASCENDING(track)
+		      SS_ASCENDING(row) SS_ASCENDING(part))
 
 /* Of each rank its file; NULL: no memory. */
 static uint32_t *path_files_of_ranks(const struct ss_timeline *timeline, uint32_t rank_count,

@@ -2,7 +2,7 @@
 /*
  * usual_kernels.c - how long each kernel takes on the median rank, and how often it is called.
  */
-#include "base/class_lists.h"
+#include "base/sort.h"
 #include "diagnose/stragglers/judge.h"
 
 /* The job's number of the names of each rank's kernels; returns how many kernels all have. */

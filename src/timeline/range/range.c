@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "timeline/range/sweep.h"
+#include "base/sort.h"
 
 const char *ss_where_name(enum ss_where where)
 {
@@ -43,18 +44,8 @@ static enum ss_status index_make_block_ends(struct ss_index *index, struct ss_er
 
 /* --- names ------------------------------------------------------------------------------- */
 
-static int range_name_compare(const void *a, const void *b)
-{
-	const struct ss_range_name *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->where != y->where)
-		return x->where < y->where ? -1 : 1;
-	return x->text < y->text ? -1 : x->text > y->text;
-}
+SS_COMPARATOR(range_name_compare, struct ss_range_name,
+	      SS_DESCENDING(total_ns) SS_DESCENDING(count) SS_ASCENDING(where) SS_ASCENDING(text))
 
 static void range_keep_names(struct ss_ranged *out, uint32_t room)
 {

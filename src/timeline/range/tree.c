@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "timeline/range/sweep.h"
+#include "base/sort.h"
 
 uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
 			  enum ss_color color)
@@ -30,14 +31,7 @@ struct node_rank {
 };
 
 /* A parent has at least the time of what is below it, and comes before that. */
-static int node_rank_compare(const void *a, const void *b)
-{
-	const struct node_rank *x = a, *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+SS_COMPARATOR(node_rank_compare, struct node_rank, SS_DESCENDING(total_ns) SS_ASCENDING(node))
 
 static void range_nodes_sum(struct ss_ranged *out)
 {

@@ -10,6 +10,7 @@
 #include "analyze/time/queue.h"
 #include "analyze/time/roles.h"
 #include "timeline/rows/curves.h"
+#include "base/sort.h"
 
 static const char *const curve_kind_names[] = {
 	[SS_CURVE_UTILIZATION] = "utilization", [SS_CURVE_MEMORY] = "memory",
@@ -242,14 +243,8 @@ struct counter_sample {
 	uint32_t number;
 };
 
-static int counter_sample_compare(const void *a, const void *b)
-{
-	const struct counter_sample *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+SS_COMPARATOR(counter_sample_compare, struct counter_sample,
+	      SS_ASCENDING(at_ns) SS_ASCENDING(number))
 
 static bool series_fill_counter(const struct ss_trace *trace, uint32_t first,
 				struct ss_memory *memory, struct ss_series *series)
