@@ -22,8 +22,8 @@ struct lane_walk {
 	uint16_t lane;
 	const struct ss_lane_node *levels[SS_LANE_LEVELS_MAX];
 	uint32_t level_count;
-	struct ss_seen cell; /* narrow, not added yet; count 0: none */
-	uint32_t wide;       /* the last entry that is wide, of this lane */
+	struct ss_drawn cell; /* narrow, not added yet; count 0: none */
+	uint32_t wide;        /* the last entry that is wide, of this lane */
 	bool has_wide;
 };
 
@@ -33,7 +33,7 @@ static double ns_between(int64_t from_ns, int64_t to_ns)
 	return (double)to_ns - (double)from_ns;
 }
 
-uint8_t ss_seen_fill(const struct ss_seen *seen)
+uint8_t ss_seen_fill(const struct ss_drawn *seen)
 {
 	float width_ns = (float)ns_between(seen->start_ns, seen->end_ns), part;
 
@@ -48,7 +48,7 @@ static uint32_t walk_row_at(const struct lane_walk *walk, uint32_t place)
 	return walk->order ? walk->order[walk->first + place] : walk->first + place;
 }
 
-static void seen_set_color(const struct lane_walk *walk, struct ss_seen *seen)
+static void seen_set_color(const struct lane_walk *walk, struct ss_drawn *seen)
 {
 	struct ss_lane_node node = { .longest = seen->row };
 
@@ -59,7 +59,7 @@ static void seen_set_color(const struct lane_walk *walk, struct ss_seen *seen)
 	seen->cause = node.cause;
 }
 
-static void scan_append(struct ss_scan *scan, const struct ss_seen *seen)
+static void scan_append(struct ss_scan *scan, const struct ss_drawn *seen)
 {
 	if (scan->count == SS_SEEN_MAX ||
 	    !ss_memory_reserve(scan->memory, (void **)&scan->items, &scan->capacity,
@@ -72,8 +72,8 @@ static void scan_append(struct ss_scan *scan, const struct ss_seen *seen)
 
 /* --- cells and runs ---------------------------------------------------------------- */
 
-static bool seen_look_alike(const struct ss_scan *scan, const struct ss_seen *run,
-			    const struct ss_seen *cell)
+static bool seen_look_alike(const struct ss_scan *scan, const struct ss_drawn *run,
+			    const struct ss_drawn *cell)
 {
 	double length_ns = ns_between(run->start_ns, cell->end_ns);
 	int difference = ss_seen_fill(run) - ss_seen_fill(cell);
@@ -86,7 +86,7 @@ static bool seen_look_alike(const struct ss_scan *scan, const struct ss_seen *ru
 	       difference > -FILL_STEP;
 }
 
-static void seen_merge(struct ss_seen *to, const struct ss_seen *from)
+static void seen_merge(struct ss_drawn *to, const struct ss_drawn *from)
 {
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
@@ -104,7 +104,7 @@ static void seen_merge(struct ss_seen *to, const struct ss_seen *from)
 static void walk_close_cell(struct lane_walk *walk, uint32_t first_entry)
 {
 	struct ss_scan *scan = walk->scan;
-	struct ss_seen *last;
+	struct ss_drawn *last;
 
 	if (!walk->cell.count)
 		return;
@@ -125,24 +125,24 @@ static int64_t node_longest_ns(const struct lane_walk *walk, const struct ss_lan
 					  : walk->rows->dur_ns[node->longest];
 }
 
-static struct ss_seen seen_from_node(const struct lane_walk *walk, const struct ss_lane_node *node,
-				     uint32_t count)
+static struct ss_drawn seen_from_node(const struct lane_walk *walk, const struct ss_lane_node *node,
+				      uint32_t count)
 {
-	return (struct ss_seen){ .start_ns = node->start_ns,
-				 .end_ns = node->end_ns,
-				 .longest_ns = node_longest_ns(walk, node),
-				 .busy_ns = node->busy_ns,
-				 .row = node->longest,
-				 .count = count,
-				 .lane = walk->lane,
-				 .color = node->color,
-				 .cause = node->cause };
+	return (struct ss_drawn){ .start_ns = node->start_ns,
+				  .end_ns = node->end_ns,
+				  .longest_ns = node_longest_ns(walk, node),
+				  .busy_ns = node->busy_ns,
+				  .row = node->longest,
+				  .count = count,
+				  .lane = walk->lane,
+				  .color = node->color,
+				  .cause = node->cause };
 }
 
-static void walk_add_narrow(struct lane_walk *walk, const struct ss_seen *seen,
+static void walk_add_narrow(struct lane_walk *walk, const struct ss_drawn *seen,
 			    uint32_t first_entry)
 {
-	struct ss_seen *cell = &walk->cell;
+	struct ss_drawn *cell = &walk->cell;
 
 	if (cell->count && ns_between(cell->start_ns, seen->end_ns) > walk->scan->pixel_ns)
 		walk_close_cell(walk, first_entry);
@@ -152,7 +152,7 @@ static void walk_add_narrow(struct lane_walk *walk, const struct ss_seen *seen,
 		*cell = *seen;
 }
 
-static void walk_add_wide(struct lane_walk *walk, const struct ss_seen *seen, uint32_t first_entry)
+static void walk_add_wide(struct lane_walk *walk, const struct ss_drawn *seen, uint32_t first_entry)
 {
 	walk_close_cell(walk, first_entry);
 	walk->has_wide = true;
@@ -189,7 +189,7 @@ static enum lane_walk_step walk_take_node(struct lane_walk *walk, const struct s
 					  uint32_t place, uint32_t count, uint32_t first_entry)
 {
 	const struct ss_scan *scan = walk->scan;
-	struct ss_seen seen;
+	struct ss_drawn seen;
 
 	if (node->start_ns > scan->to_ns)
 		return STEP_PAST;
@@ -219,7 +219,7 @@ static enum lane_walk_step walk_take_row(struct lane_walk *walk, uint32_t place,
 {
 	const struct ss_scan *scan = walk->scan;
 	struct ss_lane_node node = ss_lane_row(walk->rows, walk_row_at(walk, place));
-	struct ss_seen seen;
+	struct ss_drawn seen;
 
 	if (node.start_ns > scan->to_ns)
 		return STEP_PAST;

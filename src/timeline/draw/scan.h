@@ -17,7 +17,7 @@
 #define SS_SEEN_MAX (4u << 20)
 
 /* What is drawn as one. */
-struct ss_seen {
+struct ss_drawn {
 	int64_t start_ns, end_ns; /* own times of the file, not cut by the window */
 	int64_t longest_ns;
 	float busy_ns; /* sum of durations, about */
@@ -34,7 +34,7 @@ struct ss_scan {
 	int64_t from_ns, to_ns;
 	double pixel_ns;
 	const uint8_t *paints; /* per row: another colour that runs must share; NULL: none */
-	struct ss_seen *items;
+	struct ss_drawn *items;
 	uint32_t count, capacity;
 	bool failed; /* no memory, or more than SS_SEEN_MAX */
 };
@@ -45,6 +45,6 @@ void ss_scan_lane(struct ss_scan *scan, const struct ss_lanes *lanes, uint32_t t
 void ss_scan_release(struct ss_scan *scan);
 
 /* The busy part, of 255; at least 1, as there is something. */
-uint8_t ss_seen_fill(const struct ss_seen *seen);
+uint8_t ss_seen_fill(const struct ss_drawn *seen);
 
 #endif

@@ -37,14 +37,14 @@ static void tiles_scan_track(struct ss_scan *scan, const struct ss_index *index,
 		ss_scan_lane(scan, lanes, track, i);
 }
 
-static bool seen_is_gap(const struct ss_seen *seen)
+static bool seen_is_gap(const struct ss_drawn *seen)
 {
 	return seen->cause != SS_NO_CAUSE;
 }
 
 static bool tiles_add_label(struct tiles_answer *answer, uint32_t i)
 {
-	const struct ss_seen *seen = &answer->scan.items[i];
+	const struct ss_drawn *seen = &answer->scan.items[i];
 
 	answer->label[i] = SS_NO_LABEL;
 	if (seen->count > 1 ||
@@ -72,7 +72,7 @@ static void tiles_put_times(struct ss_pen *pen, const struct tiles_answer *answe
 				    ss_timeline_moment(answer->file, scan->items[i].start_ns)));
 }
 
-static uint8_t seen_wait_part(const struct tiles_answer *answer, const struct ss_seen *seen)
+static uint8_t seen_wait_part(const struct tiles_answer *answer, const struct ss_drawn *seen)
 {
 	if (seen->count > 1 || seen->color != SS_COLOR_COMMUNICATION)
 		return 0;
@@ -81,7 +81,7 @@ static uint8_t seen_wait_part(const struct tiles_answer *answer, const struct ss
 
 static void tiles_put_columns(struct ss_pen *pen, const struct tiles_answer *answer)
 {
-	const struct ss_seen *items = answer->scan.items;
+	const struct ss_drawn *items = answer->scan.items;
 	uint32_t count = answer->scan.count;
 
 	tiles_put_times(pen, answer);
