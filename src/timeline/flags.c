@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "timeline/members.h"
+#include "timeline/timeline.h"
 
 /* The time between a task and what was before it in the same order; 0: none. */
 static int64_t task_gap_before(const struct ss_packed *graph, uint32_t task, enum ss_edge_kind kind)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/index.h"
 #include "base/search.h"
-#include "timeline/range/range.h"
 #include "base/sort.h"
+#include "timeline/index.h"
+#include "timeline/range/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 

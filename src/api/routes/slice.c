@@ -12,7 +12,7 @@
 #include "table/missing.h"
 #include "timeline/around.h"
 #include "timeline/gap.h"
-#include "timeline/members.h"
+#include "timeline/timeline.h"
 #include "timeline/rows/colors.h"
 #include "timeline/search.h"
 

@@ -2,10 +2,13 @@
 /*
  * tiles.c - scans the lanes of tracks and writes what is seen as columns.
  */
-#include "timeline/draw/labels.h"
+
+#include <string.h>
+
+#include "analyze/kernel/short_name.h"
+#include "timeline/draw/draw.h"
 #include "timeline/draw/pen.h"
 #include "timeline/draw/scan.h"
-#include "timeline/draw/tiles.h"
 
 #define TILES_MAGIC 0x31545353u
 /* with the further column */
@@ -14,13 +17,110 @@
 /* Two letters and the space around them: in less nothing can be read. */
 #define LABEL_PIXELS 24
 
+/* --- labels: the texts that stand on slices, each once in an answer ------------------ */
+
+#define NO_LABEL UINT32_MAX
+
+struct tile_labels {
+	const struct ss_trace *trace;
+	struct ss_strings texts;
+	uint32_t *of_name; /* slots: label + 1 of a name; 0 is free */
+	uint32_t *names;   /* of each slot */
+	uint32_t slots;    /* a power of two */
+	struct ss_arena scratch;
+};
+
+static void labels_release(struct tile_labels *labels)
+{
+	ss_strings_release(&labels->texts);
+	ss_arena_release(&labels->scratch);
+}
+
+/* Texts for at most `most` rows; false: no memory. */
+static bool labels_init(struct tile_labels *labels, const struct ss_trace *trace, uint32_t most,
+			struct ss_memory *memory)
+{
+	uint32_t names = trace->names.count < most ? trace->names.count : most;
+
+	*labels = (struct tile_labels){ .trace = trace, .slots = 16 };
+	/* half full at most: searches are short */
+	while (labels->slots / 2 < names)
+		labels->slots *= 2;
+	ss_arena_init(&labels->scratch, memory);
+	labels->of_name = SS_ARENA_NEW(&labels->scratch, uint32_t, labels->slots);
+	labels->names = SS_ARENA_NEW(&labels->scratch, uint32_t, labels->slots);
+	if (ss_strings_init(&labels->texts, memory) && labels->of_name && labels->names)
+		return true;
+	labels_release(labels);
+	return false;
+}
+
+/* "/opt/torch/nn/modules/module.py(1501): _call_impl" from the last folder's end on. */
+static struct ss_string label_of_frame(const struct ss_string *name)
+{
+	const char *end = strchr(name->text, '(');
+	const char *from = name->text;
+
+	for (const char *at = name->text; end && at < end; at++)
+		if (*at == '/' || *at == '\\')
+			from = at + 1;
+	return (struct ss_string){ from, name->length - (uint32_t)(from - name->text), 0 };
+}
+
+static uint32_t label_make(struct tile_labels *labels, uint32_t row)
+{
+	const struct ss_slices *slices = &labels->trace->slices;
+	const struct ss_string *name = &labels->trace->names.items[slices->name[row]];
+	char text[SS_SHORT_NAME_ROOM];
+	struct ss_string frame;
+
+	if (ss_kind_is_kernel(slices->kind[row])) {
+		size_t length = ss_short_name(name->text, name->length, text, sizeof(text));
+
+		return ss_strings_add(&labels->texts, text, length);
+	}
+	if (slices->kind[row] != SS_KIND_PYTHON)
+		return ss_strings_add(&labels->texts, name->text, name->length);
+	frame = label_of_frame(name);
+	return ss_strings_add(&labels->texts, frame.text, frame.length);
+}
+
+/* The label of a row: short names of kernels, files of frames without folders. */
+static bool labels_add(struct tile_labels *labels, uint32_t row, uint32_t *out)
+{
+	uint32_t name = labels->trace->slices.name[row];
+	uint32_t slot = name * 2654435761u & (labels->slots - 1);
+
+	while (labels->of_name[slot] && labels->names[slot] != name)
+		slot = (slot + 1) & (labels->slots - 1);
+	if (!labels->of_name[slot]) {
+		uint32_t label = label_make(labels, row);
+
+		if (label == SS_NO_ID)
+			return false;
+		labels->names[slot] = name;
+		labels->of_name[slot] = label + 1;
+	}
+	*out = labels->of_name[slot] - 1;
+	return true;
+}
+
+/* A text of its own, as the cause of a gap. */
+static bool labels_add_text(struct tile_labels *labels, const char *text, uint32_t *out)
+{
+	*out = ss_strings_add(&labels->texts, text, strlen(text));
+	return *out != SS_NO_ID;
+}
+
+/* --- the answer -------------------------------------------------------------------- */
+
 /* What is written. */
 struct tiles_answer {
 	const struct ss_timeline_file *file;
 	const struct ss_index *index;
 	struct ss_scan scan;
 	const uint8_t *paints; /* NULL: no further colours */
-	struct ss_labels labels;
+	struct tile_labels labels;
 	uint32_t *label; /* per entry */
 	uint32_t *ends;  /* per track: entries up to its end */
 };
@@ -46,15 +146,15 @@ static bool tiles_add_label(struct tiles_answer *answer, uint32_t i)
 {
 	const struct ss_drawn *seen = &answer->scan.items[i];
 
-	answer->label[i] = SS_NO_LABEL;
+	answer->label[i] = NO_LABEL;
 	if (seen->count > 1 ||
 	    (double)seen->end_ns - (double)seen->start_ns < LABEL_PIXELS * answer->scan.pixel_ns)
 		return true;
 	if (seen_is_gap(seen))
-		return ss_labels_add_text(&answer->labels,
-					  ss_idle_name((enum ss_idle_cause)seen->cause),
-					  &answer->label[i]);
-	return ss_labels_add(&answer->labels, seen->row, &answer->label[i]);
+		return labels_add_text(&answer->labels,
+				       ss_idle_name((enum ss_idle_cause)seen->cause),
+				       &answer->label[i]);
+	return labels_add(&answer->labels, seen->row, &answer->label[i]);
 }
 
 /* --- bytes ------------------------------------------------------------------------- */
@@ -160,13 +260,13 @@ static bool tiles_write_seen(struct tiles_answer *answer, const uint32_t *tracks
 	bool whole = true;
 
 	answer->label = SS_ARENA_NEW(scratch, uint32_t, (size_t)answer->scan.count + 1);
-	if (!answer->label || !ss_labels_init(&answer->labels, answer->index->trace,
-					      answer->scan.count, scratch->memory))
+	if (!answer->label || !labels_init(&answer->labels, answer->index->trace,
+					   answer->scan.count, scratch->memory))
 		return false;
 	for (uint32_t i = 0; i < answer->scan.count && whole; i++)
 		whole = tiles_add_label(answer, i);
 	whole = whole && tiles_put(answer, tracks, track_count, window, out);
-	ss_labels_release(&answer->labels);
+	labels_release(&answer->labels);
 	return whole;
 }
 

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "timeline/range/sweep.h"
 #include "base/sort.h"
+#include "timeline/range/sweep.h"
 
 const char *ss_where_name(enum ss_where where)
 {
