@@ -9,7 +9,7 @@
 #include "api/request/query.h"
 #include "api/write/writing.h"
 #include "sim/folder.h"
-#include "sim/settings.h"
+#include "sim/plan.h"
 #include "stepscope.h"
 
 static void tell_planted(const struct ss_sim_job *job, const struct ss_simulation *simulation)

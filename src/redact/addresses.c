@@ -5,7 +5,7 @@
  * Each is looked for over a bounded number of bytes, or its end is found once for all that could
  * begin before it: the time grows with the length of a text, and no faster.
  */
-#include "redact/addresses.h"
+#include "redact/redact.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * where numbers are cut off a name.
  *
  * Which texts are changed and how is decided by their key (keys.c):
- *   names, paths, modules, groups   word by word: public words (vocabulary.h), punctuation and
+ *   names, paths, modules, groups   word by word: public words (vocabulary.c), punctuation and
  *                                   short numbers stay, so that classes and groups stay
  *   hosts, users, ids, environment  as a whole
  *   concrete inputs                 as a whole; small integers and booleans stay: formulas of
@@ -21,11 +21,38 @@
 #ifndef SS_REDACT_REDACT_H
 #define SS_REDACT_REDACT_H
 
-#include "base/intern.h"
 #include "base/hash/siphash.h"
+#include "base/intern.h"
 #include "base/text.h"
 #include "read/source.h"
-#include "redact/vocabulary.h"
+
+/* --- the vocabulary: which words are public and need no pseudonym --------------------------- */
+
+/* words.c: lines of words, a space behind each; NULL ends the list. */
+extern const char *const ss_words_public[];
+extern const char *const ss_words_inside[];
+extern const char *const ss_words_begin[];
+extern const char *const ss_words_file[];
+
+#define SS_VOCABULARY_SLOTS 8192u
+
+struct ss_vocabulary {
+	const char *slots[SS_VOCABULARY_SLOTS]; /* words, with the space behind them; NULL: free */
+};
+
+void ss_vocabulary_init(struct ss_vocabulary *vocabulary);
+
+/* Whether the word is in the list, in upper or lower case. */
+bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word, size_t length);
+
+/* The same of names of files, of which only what tells kind and rank is to stay. */
+bool ss_vocabulary_has_file(const char *word, size_t length);
+
+/* Sets `kept` for the letters that patterns look for: anywhere, and at the beginning of a word. */
+void ss_vocabulary_keep_inside(const char *run, size_t length, unsigned char *kept);
+void ss_vocabulary_keep_begin(const char *word, size_t length, unsigned char *kept);
+
+/* --- the redactor ---------------------------------------------------------------------- */
 
 enum ss_redact_class {
 	SS_REDACT_NUMBER, /* stays where it is a number, else as a name */
@@ -108,5 +135,28 @@ bool ss_redact_ends_inside(const struct ss_source *source);
 SS_MUST_USE
 enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *inner,
 				struct ss_source **out, struct ss_error *err);
+
+/*
+ * --- addresses.c: what is replaced as a whole anywhere in a text, even if all of its words are
+ * public: host names, users, and text encoded as numbers ---
+ */
+
+/* What was seen of a text: zeros at its beginning. */
+struct ss_address_scan {
+	const char *mail_end; /* of the letters and signs that names of mail have */
+	const char *host_end; /* the same of names of hosts */
+	const char *label; /* the last part of the name of a host; NULL: it is none of a domain */
+};
+
+/*
+ * The length of what begins at `at`, which is not within a word: an address of a network or of
+ * mail, a host, the name of a home folder, a word with letters as "%61" or "\u0061". 0: nothing
+ * of that does. Goes forward in the text.
+ */
+size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
+			 const char *end);
+
+/* Whether digits of a network's address begin here, also with letters right before them. */
+bool ss_address_is_network(const char *text, const char *at, const char *end);
 
 #endif

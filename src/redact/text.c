@@ -4,9 +4,8 @@
  */
 #include <string.h>
 
-#include "redact/addresses.h"
-#include "redact/redact.h"
 #include "base/text.h"
+#include "redact/redact.h"
 
 /* Numbers of more digits are ids or times, in texts. */
 #define DIGITS_MAX 8

@@ -2,7 +2,7 @@
 /*
  * vocabulary.c - looks words up in the lists of words.c.
  */
-#include "redact/vocabulary.h"
+#include "redact/redact.h"
 
 #include <string.h>
 

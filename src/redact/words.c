@@ -7,7 +7,7 @@
  * that all of those are here) and from operators, kernels, calls and library frames that several
  * public recordings have. No name of a person, company or project belongs here, only libraries.
  */
-#include "redact/vocabulary.h"
+#include "redact/redact.h"
 
 const char *const ss_words_public[] = {
 	"aa ab abc abs ac accelerate accessor accumulate accumulategrad accumulation acquire ",

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sim/job.h"
-#include "sim/noise.h"
 #include "sim/machine/recorder.h"
-#include "sim/settings.h"
+#include "sim/noise.h"
+#include "sim/plan.h"
 
 /* --- the request -------------------------------------------------------------- */
 

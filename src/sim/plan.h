@@ -165,4 +165,40 @@ void ss_sim_plan_make_cnn(struct ss_sim_plan *plan);
 SS_MUST_USE
 enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error *err);
 
+/* --- clocks of hosts --------------------------------------------------------------- */
+
+/* The base that torch writes; job time 0 is SS_SIM_EPOCH_NS after it. */
+#define SS_SIM_BASE_NS INT64_C(1767189312000000000)
+#define SS_SIM_EPOCH_NS INT64_C(3743411000000000)
+
+struct ss_sim_clock {
+	int64_t offset_ns;
+	int64_t drift_ppb;
+};
+
+/* Ranks of one host share a clock; the first host's is true. */
+struct ss_sim_clock ss_sim_clock_of(const struct ss_sim_plan *plan, uint32_t rank);
+
+/* Nanoseconds after SS_SIM_BASE_NS that the clock shows. Never runs backwards. */
+int64_t ss_sim_clock_show(const struct ss_sim_clock *clock, int64_t true_ns);
+
+/* --- settings: the fields of a plan that a user may set by name (settings.c) ------------ */
+
+struct ss_sim_setting {
+	const char *name; /* "bucket-mb" */
+	const char *about;
+	size_t offset;  /* in struct ss_sim_plan */
+	size_t bytes;   /* of the field: 1 for flags, 4 or 8 */
+	uint64_t scale; /* the field is the number times this */
+	uint64_t least, most;
+};
+
+extern const struct ss_sim_setting ss_sim_settings[];
+extern const size_t ss_sim_setting_count;
+
+/* Applies "accumulate=4,stack=0"; NULL changes nothing. */
+SS_MUST_USE
+enum ss_status ss_sim_settings_apply(struct ss_sim_plan *plan, const char *list,
+				     struct ss_error *err);
+
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "sim/plan.h"
 #include "sim/preset.h"
-#include "sim/settings.h"
 
 #define SEVERE 600
 #define MILD 200

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/settings.h"
+#include "sim/plan.h"
 
 #define FIELD(name) offsetof(struct ss_sim_plan, name), sizeof(((struct ss_sim_plan *)0)->name)
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "sim/networks/networks.h"
-#include "sim/programs/program_parts.h"
+#include "sim/programs/program.h"
 
 /* What the guards of a frame that goes on after a break cost. */
 #define GUARD_NS 120000

@@ -157,7 +157,7 @@ void ss_sim_zero(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_tiny_forward(struct ss_sim_piece *piece);
 void ss_sim_tiny_backward(struct ss_sim_piece *piece);
 
-/* The plan's casts of a tensor to float and back (casts.c). */
+/* The plan's casts of a tensor to float and back . */
 void ss_sim_casts_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 

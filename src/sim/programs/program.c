@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "sim/programs/program_parts.h"
+#include "sim/programs/program.h"
 
 #define OP_BEGIN_NS 2900
 #define OP_END_NS 900

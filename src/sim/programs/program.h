@@ -256,4 +256,19 @@ void ss_sim_epoch(struct ss_sim_program *program, int64_t start_ns);
 uint32_t ss_sim_when(struct ss_sim_program *program, const struct ss_sim_condition *condition);
 void ss_sim_when_end(struct ss_sim_program *program, uint32_t mark);
 
+/* --- for the files that write programs ------------------------------------------- */
+
+/* The id of the text; 0 when there was no memory. */
+uint32_t ss_sim_text_id(struct ss_sim_program *program, const char *text);
+
+/* The index of the kernel that is wished for; SS_NO_ID when there was no memory. */
+uint32_t ss_sim_kernel_index(struct ss_sim_program *program, const struct ss_sim_kernel_wish *wish);
+
+/* A new instruction to be filled. */
+struct ss_sim_instruction *ss_sim_add(struct ss_sim_program *program, enum ss_sim_code code);
+
+/* Opens a range. */
+void ss_sim_begin(struct ss_sim_program *program, const struct ss_sim_range *range, uint32_t slot,
+		  int64_t cost_ns);
+
 #endif

@@ -77,7 +77,7 @@ void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan
 /* The batch on its way to the device; returns its memory. */
 uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 
-/* What a loop does beside training, when the plan asks for it (chores.c). */
+/* What a loop does besides training, when the plan asks for it. */
 void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
@@ -92,7 +92,7 @@ void ss_sim_item(struct ss_sim_program *program);
 /* The sum over a tensor-parallel group, which compute waits for; context: the share. */
 void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements);
 
-/* --- gradients that are reduced in buckets (bucket.c) -------------------------- */
+/* --- gradients that are reduced in buckets (collective.c) -------------------------- */
 
 #define SS_SIM_BUCKETS_MAX 4096u
 

@@ -11,8 +11,8 @@
 #ifndef SS_SIM_WRITER_WRITER_H
 #define SS_SIM_WRITER_WRITER_H
 
-#include "sim/clock.h"
 #include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/programs/program.h"
 
 /* Where the text of a file goes. */

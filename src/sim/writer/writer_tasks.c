@@ -2,7 +2,7 @@
 /*
  * writer_tasks.c - rows of the streams: kernels, copies, notes and syncs.
  */
-#include "sim/writer/writer_row.h"
+#include "sim/writer/writer_parts.h"
 
 /* Kineto makes ranges on streams a little longer than their kernels, so that they nest. */
 #define PROJECTION_NS 1
