@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bitmap.c - a bit per row, and a count per word of them.
+ * bitmap.c - one bit per row, and one count per word of bits.
  */
 #include "base/bitmap.h"
 

@@ -8,7 +8,7 @@
 
 #define LETTERS_MAX 64
 
-/* Of a short name a third can be wrong; in a long one nobody makes more mistakes than this. */
+/* A third of a short name may be wrong; nobody makes more mistakes than this in a long one. */
 #define SHARE_WRONG 3
 #define WRONG_MAX 3
 
@@ -17,7 +17,7 @@ static size_t smaller_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters have to change, be added, dropped or swapped with their neighbour. */
+/* How many letters to change, add, drop or swap with a neighbour to turn one into the other. */
 static size_t name_distance(const char *a, const char *b)
 {
 	size_t rows[3][LETTERS_MAX + 1], length = strlen(b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * median.c - byte by byte from the highest on in which they differ: numbers are counted by the
- * byte, and only those of the byte that the middle lies in go on. At most eight passes,
- * whatever they are; few numbers are sorted instead.
+ * median.c - a radix select: counts the numbers by their highest byte that differs, keeps those
+ * with the byte in which the median lies, and goes on with the next byte. At most eight passes;
+ * few numbers are sorted instead.
  */
 #include "base/median.h"
 
@@ -12,7 +12,7 @@ static uint32_t key_byte(int64_t value, int shift)
 	return ((uint64_t)value ^ UINT64_C(1) << 63) >> shift & 0xff;
 }
 
-/* Counting bytes costs as much as this many numbers do. */
+/* Up to this many numbers, sorting is cheaper than counting bytes. */
 #define FEW 16
 
 static void insertion_sort(int64_t *values, size_t count)
@@ -27,7 +27,7 @@ static void insertion_sort(int64_t *values, size_t count)
 	}
 }
 
-/* The highest byte that is not the same in all of them; 0 also when all are equal. */
+/* The shift of the highest byte that differs; 0 also when all numbers are equal. */
 static int highest_differing_shift(const int64_t *values, size_t count)
 {
 	uint64_t differ = 0;
@@ -70,7 +70,7 @@ int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 	return values[0];
 }
 
-/* The number behind the one at `rank`, which is `low`. */
+/* The number after the one at `rank`, which is `low`. */
 static int64_t next_value_up(const int64_t *values, size_t count, size_t rank, int64_t low)
 {
 	int64_t high = INT64_MAX;

@@ -66,7 +66,7 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 		return NULL;
 	moved = realloc(block, new_bytes);
 	if (new_bytes < old_bytes) {
-		/* one that cannot be made smaller is as good: its owner frees what he asked for */
+		/* a block that cannot shrink stays: its owner frees it by the smaller size */
 		atomic_fetch_sub(&memory->used_bytes, old_bytes - new_bytes);
 		return moved ? moved : block;
 	}
@@ -168,7 +168,7 @@ void ss_arena_release(struct ss_arena *arena)
 	}
 }
 
-/* A block made for one large item goes behind the one that still has room for small ones. */
+/* A block made for one large item goes behind the head, which still has space for small ones. */
 static void arena_link_block(struct ss_arena *arena, struct ss_arena_block *block,
 			     size_t size_bytes, size_t header_bytes)
 {
@@ -196,7 +196,7 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 	bytes = (count * size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 	if (!block || block->size_bytes - block->used_bytes < bytes) {
 		fresh = bytes > BLOCK_BYTES / 4 ? header + bytes : BLOCK_BYTES;
-		/* what takes a block of its own needs no clearing */
+		/* a block of its own comes cleared */
 		is_zero = fresh > BLOCK_BYTES;
 		block = is_zero ? ss_memory_zeroed(arena->memory, fresh)
 				: ss_memory_resize(arena->memory, NULL, 0, fresh);

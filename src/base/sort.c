@@ -35,7 +35,7 @@ int ss_sort_compare_strings(const void *a, const void *b)
 
 /* --- runs -------------------------------------------------------------------------- */
 
-/* With more runs than this there is little order that could be made use of. */
+/* With more runs than this, merging is not faster than qsort(). */
 #define RUNS_MAX 256
 
 struct run_merge {
@@ -45,7 +45,7 @@ struct run_merge {
 	uint32_t run_count;
 };
 
-/* False: too many. */
+/* False: more runs than RUNS_MAX. */
 static bool sort_find_runs(struct run_merge *sorting, const char *items, size_t bytes)
 {
 	for (size_t at = sorting->size; at <= bytes; at += sorting->size) {
@@ -58,7 +58,7 @@ static bool sort_find_runs(struct run_merge *sorting, const char *items, size_t 
 	return true;
 }
 
-/* Two runs, the second right behind the first; what comes from one is copied as one piece. */
+/* Merges two adjacent runs; items in a row from one run are copied as one piece. */
 static void sort_merge_two(const struct run_merge *sorting, const char *first, const char *second,
 			   const char *end, char *out)
 {
@@ -81,7 +81,7 @@ static void sort_merge_two(const struct run_merge *sorting, const char *first, c
 	memcpy(out + (stop - first), second, (size_t)(end - second));
 }
 
-/* Each run with the next one; the last may have none. */
+/* Merges each run with the next one; an odd last run is copied. */
 static void sort_merge_pairs(struct run_merge *sorting, const char *from, char *to)
 {
 	uint32_t kept = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that failed holds no memory and refuses what comes: capacity says so. */
+/* The capacity of a text that failed: it has no memory and refuses every append. */
 #define FAILED SIZE_MAX
 
 bool ss_text_grow(struct ss_text *text, size_t more)
@@ -61,9 +61,8 @@ void ss_text_add_int(struct ss_text *text, int64_t value)
 }
 
 /*
- * The first 40 bits of the fraction give its millionths and the rest of the division;
- * the bits behind them only count where that rest is near a half, and there the C
- * library rounds.
+ * Takes the millionths from the first 40 bits of the fraction. The bits after them matter only
+ * where the remainder is near a half; there the C library rounds.
  */
 void ss_text_add_number(struct ss_text *text, double value)
 {
@@ -77,7 +76,7 @@ void ss_text_add_number(struct ss_text *text, double value)
 		uint64_t rest = part & (2 * half - 1);
 
 		part >>= 40;
-		/* what was cut off is less than one of the 40 bits: a million of the rest */
+		/* what was cut off is less than one of the 40 bits: 1000000 in the remainder */
 		if (rest < half - 1000000 || rest > half) {
 			part += rest > half;
 			whole += part / 1000000;
@@ -131,7 +130,7 @@ void ss_text_end(struct ss_text *part, struct ss_text *whole)
 	ss_text_release(part);
 }
 
-/* Characters that take two columns, and those that take none, coarsely. */
+/* Ranges of characters that take two columns or none; coarse. */
 static const struct {
 	uint32_t first, last;
 	uint8_t columns;

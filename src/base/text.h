@@ -15,7 +15,7 @@
 bool ss_text_grow(struct ss_text *text, size_t more);
 
 /*
- * Makes room for that number of bytes and a NUL; false: there is no memory.
+ * Reserves space for that number of bytes and a NUL; false: no memory.
  * Inlined, as the next two are: tables have millions of cells, and most are short.
  */
 static inline bool ss_text_reserve(struct ss_text *text, size_t more)
@@ -40,7 +40,7 @@ static inline void ss_text_add_string(struct ss_text *text, const char *string)
 
 void ss_text_fill(struct ss_text *text, char byte, size_t count);
 void ss_text_add_int(struct ss_text *text, int64_t value);
-/* With six places, as printf("%.6f") does it. */
+/* With six decimals, as printf("%.6f") writes it. */
 void ss_text_add_number(struct ss_text *text, double value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
@@ -111,16 +111,16 @@ bool ss_text_has(const char *text, size_t length, const char *part, size_t part_
  */
 const char *ss_find_part(const char *text, size_t text_length, const char *part, size_t length);
 
-/* Adds an item to a list in a buffer, after ", "; one that does not fit is left out. */
+/* Appends ", " and an item to a list in a buffer; an item that does not fit is left out. */
 void ss_text_list(char *list, size_t room, const char *item);
 
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);
 
-/* For what could not be written because something else found no memory. */
+/* Marks the text as failed because something else found no memory. */
 void ss_text_fail(struct ss_text *text);
 
-/* Releases a text that was made for another one: where it failed, that one has failed. */
+/* Releases a text that was made for `whole`; if it failed, `whole` fails too. */
 void ss_text_end(struct ss_text *part, struct ss_text *whole);
 
 /* The columns that the UTF-8 text takes on a terminal. */

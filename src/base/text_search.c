@@ -2,14 +2,14 @@
 /*
  * text_search.c - the two-way search of Crochemore and Perrin.
  *
- * Trying a part at every position takes its length times the length of the text, and both can be
- * long. This search splits the part at a point where a mismatch behind it says how far to skip, so
- * that no byte is compared more than a few times. It needs no memory. Short parts are faster with
- * the simple search.
+ * Trying the part at every position costs the product of both lengths, and both can be long. This
+ * search splits the part at a point where a mismatch after it tells how far to skip, so that no
+ * byte is compared more than a few times. It needs no memory. For short parts the simple search is
+ * faster.
  */
 #include "base/text.h"
 
-/* Up to this length a part is tried at every place. */
+/* Up to this length a part is tried at every position. */
 #define SHORT_MAX 32
 
 static bool equals_nocase(const char *a, const char *b, size_t length)
@@ -74,7 +74,7 @@ const char *ss_find_part(const char *text, size_t text_length, const char *part,
 		cut = other;
 		period = other_period;
 	}
-	/* what repeats need not be compared again after a shift by its period */
+	/* a periodic part need not be compared again after a shift by its period */
 	repeats = equals_nocase(part, part + period, cut);
 	if (!repeats)
 		period = (cut > length - cut ? cut : length - cut) + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates.
+ * utf8.c - UTF-8 as RFC 3629 defines it: no overlong forms, no surrogates.
  */
 #include "base/utf8.h"
 
@@ -8,7 +8,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* The number of bytes of the well-formed sequence at `at`, 0 when it is none. */
+/* The length of the well-formed sequence at `at`; 0: it is malformed. */
 static size_t utf8_sequence_length(const unsigned char *at, size_t left)
 {
 	unsigned char low = 0x80, high = 0xbf;
@@ -50,7 +50,7 @@ static bool utf8_is_control(const unsigned char *at, size_t length)
 	return length == 2 && at[0] == 0xc2 && at[1] < 0xa0;
 }
 
-/* U+202A to U+202E and U+2066 to U+2069: they turn round what stands beside them. */
+/* U+202A to U+202E and U+2066 to U+2069 change the direction of the text around them. */
 static bool utf8_is_direction_mark(const unsigned char *at, size_t length)
 {
 	if (length != 3 || at[0] != 0xe2)

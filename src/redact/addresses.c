@@ -2,8 +2,8 @@
 /*
  * addresses.c - addresses, hosts, home folders and encoded words in texts.
  *
- * Each is looked for over a bounded number of bytes, or its end is found once for all that could
- * begin before it: the time grows with the length of a text, and no faster.
+ * Each search covers a bounded number of bytes, or finds an end that serves all beginnings before
+ * it: the time is linear in the length of a text.
  */
 #include "redact/redact.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-/* The longest name of a host, and of the place before the sign of a mail address. */
+/* The longest name of a host, and of the part before the @ of a mail address. */
 #define NAME_BYTES_MAX 254
 
 static bool is_any_letter(char byte)
@@ -29,7 +29,7 @@ static bool is_in_set(char byte, const char *list)
 	return byte && strchr(list, byte);
 }
 
-/* Whether what stands before `at` ends so, in either case. */
+/* Whether the text before `at` ends with these words, in upper or lower case. */
 static bool follows_words(const char *text, const char *at, const char *words)
 {
 	size_t length = strlen(words);
@@ -144,7 +144,7 @@ static size_t colons_length(const char *at, const char *end)
 
 /* --- hosts ------------------------------------------------------------------------------ */
 
-/* Endings that hosts have, and names of Python do not. */
+/* Endings that host names have and Python names do not. */
 static bool is_domain_ending(const char *label, size_t length)
 {
 	static const char *const domains[] = { "com",  "org",      "edu",   "gov",
@@ -162,7 +162,7 @@ static bool is_domain_ending(const char *label, size_t length)
 	return false;
 }
 
-/* Finds the end of the letters and signs of a host, and whether it is in a domain. */
+/* Finds the end of a host name, and whether it is in a domain. */
 static void host_scan(struct ss_address_scan *scan, const char *at, const char *end)
 {
 	const char *stop = at, *label;
@@ -278,7 +278,7 @@ static size_t hex_digits_length(const char *at, const char *end, size_t most)
 	return length;
 }
 
-/* "%61", "\u0061", "\x61", "\141", "&#97;"; 0: no letter is written so here. */
+/* The length of an escaped letter: "%61", "\u0061", "\x61", "\141", "&#97;"; 0: none here. */
 static size_t letter_escape_length(const char *at, const char *end)
 {
 	size_t left = (size_t)(end - at), digits;
@@ -302,7 +302,7 @@ static size_t letter_escape_length(const char *at, const char *end)
 	return digits == 3 ? 4 : 0;
 }
 
-/* A word with such letters in it. */
+/* The length of a word that has escaped letters in it. */
 static size_t encoded_length(const char *at, const char *end)
 {
 	const char *stop = at;

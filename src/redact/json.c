@@ -2,17 +2,16 @@
 /*
  * json.c - replaces the texts of JSON.
  *
- * The window is copied as it stands but for its texts, and bare words that are neither numbers
- * nor what stands for one. It need not be JSON in every byte: where a quote is missing, or one
- * too many, texts and what is between them change their roles until an object begins, and both
- * are redacted; quotes and brackets stay where they are, so readers see the damage that was
- * there before.
+ * Copies the window, but replaces its texts and bare words that are not values. The input need not
+ * be valid JSON: after a missing or an extra quote, texts and what is between them swap roles until
+ * an object begins, so both are redacted. Quotes and brackets stay where they are, so readers see
+ * the same damage as before.
  */
 #include <string.h>
 
 #include "redact/stream.h"
 
-/* How far a key may lie behind a comma; beyond it the comma is believed. */
+/* How far after a comma a key may end; beyond this the comma counts as a separator. */
 #define KEY_BYTES_MAX 1024
 
 enum scan_result { SCAN_FOUND, SCAN_NOT_FOUND, SCAN_NEEDS_MORE };
@@ -48,7 +47,7 @@ static void json_open_level(struct ss_redact_json *json, bool is_array)
 	struct ss_redact_level level = { is_array, false, (uint8_t)json_value_class(json) };
 
 	level.is_strange = level.class >= SS_REDACT_HOST;
-	/* keys that are not known, within what is known: not known either */
+	/* unknown keys within known values are unknown */
 	if (!is_array && !level.is_strange)
 		level.class = SS_REDACT_OTHER;
 	if (json->depth < SS_REDACT_DEPTH_MAX)
@@ -59,7 +58,7 @@ static void json_open_level(struct ss_redact_json *json, bool is_array)
 	json->has_value = false;
 }
 
-/* Back to the level around the last one of that kind; a bracket that closes nothing is left. */
+/* Closes the innermost level of that kind and all in it; ignores a bracket that closes nothing. */
 static void json_close_level(struct ss_redact_json *json, bool is_array)
 {
 	uint32_t depth = json->depth;
@@ -93,7 +92,7 @@ static enum scan_result cursor_plain_end(const struct redact_cursor *cursor, con
 	return SCAN_FOUND;
 }
 
-/* Does a comma behind a quote say that the quote closes its text? */
+/* Whether a comma after a quote shows that the quote ends its text. */
 static enum scan_result comma_ends_string(struct redact_cursor *cursor, const char *comma,
 					  bool in_array)
 {
@@ -178,7 +177,7 @@ static enum scan_result string_find_end(struct redact_cursor *cursor, const char
 	}
 }
 
-/* Puts what stands for the text in its place. */
+/* Writes the replacement in place of the text. */
 static bool cursor_replace(struct redact_cursor *cursor, enum ss_redact_class class, bool in_quotes,
 			   const char *text, const char *end, struct ss_redact_answer *answer)
 {
@@ -194,7 +193,7 @@ static bool cursor_replace(struct redact_cursor *cursor, enum ss_redact_class cl
 	return true;
 }
 
-/* Whether letters are hidden in escapes: "\\u0061". */
+/* Whether a text hides letters in escapes: "\\u0061". */
 static bool has_unicode_escape(const char *text, const char *end)
 {
 	for (; text + 1 < end; text++)
@@ -211,7 +210,7 @@ static bool string_equals(const struct found_string *string, const char *text)
 	       memcmp(string->text, text, length) == 0;
 }
 
-/* How the text itself is treated. */
+/* The class by which the text itself is redacted. */
 static enum ss_redact_class string_class(const struct ss_redact_json *json,
 					 const struct found_string *string)
 {
@@ -219,21 +218,21 @@ static enum ss_redact_class string_class(const struct ss_redact_json *json,
 
 	if (string->is_key && !level->is_strange)
 		return SS_REDACT_KEY;
-	/* in what we do not know a key can be anything: a host, a user */
+	/* within unknown values a key can be anything: a host, a user */
 	if (string->is_key)
 		return ss_redact_key_class(string->text, (size_t)(string->end - string->text)) ==
 				       SS_REDACT_OTHER
 			       ? SS_REDACT_OTHER
 			       : SS_REDACT_KEY;
-	/* an odd text is left in its form, escapes and all: it may be more than one */
+	/* a text with inner quotes keeps its form and escapes: it may be more than one text */
 	if (string->is_odd && has_unicode_escape(string->text, string->end))
 		return SS_REDACT_OTHER;
 	return json_value_class(json);
 }
 
 /*
- * Where brackets or quotes are missing, events stand in what we do not know; readers find them all
- * the same.
+ * Whether the key is "traceEvents", also at the end of a damaged text: readers find the events even
+ * where brackets or quotes are missing.
  */
 static bool key_is_events(const struct found_string *key)
 {
@@ -252,7 +251,7 @@ static void json_note_event(struct ss_redact_json *json, const struct found_stri
 		json->levels[json->depth - 1].is_strange = false;
 }
 
-/* The class of the value behind a key: what stands in something we do not know is not known. */
+/* The class of the value of a key; everything within an unknown value is unknown. */
 static enum ss_redact_class key_value_class(const struct ss_redact_json *json,
 					    const struct found_string *key,
 					    enum ss_redact_class own)
@@ -314,7 +313,7 @@ static bool is_bare_value(const char *text, size_t length)
 	return false;
 }
 
-/* A word of this length is none: it is taken in pieces. */
+/* A longer word is not a word: it is redacted in pieces. */
 #define BARE_BYTES_MAX 65536
 
 static bool is_number_byte(char byte)
@@ -328,7 +327,7 @@ static enum scan_result cursor_take_bare(struct redact_cursor *cursor, bool *fai
 	const char *from = cursor->at, *at = from;
 	struct ss_redact_answer answer;
 
-	/* most of a file: numbers, with something behind them that cannot be part of one */
+	/* most of a file: numbers, followed by a byte that cannot be part of one */
 	while (is_number_byte(*at))
 		at++;
 	if (at < cursor->end && !is_bare_byte(*at) && at > from && *from >= '0' && *from <= '9') {
@@ -337,18 +336,18 @@ static enum scan_result cursor_take_bare(struct redact_cursor *cursor, bool *fai
 	}
 	while (is_bare_byte(*at) && at < cursor->end)
 		at++;
-	/* a byte below ' ' that is no white space */
+	/* a control byte that is not white space */
 	at += at == from;
 	if (at >= cursor->end && !cursor->whole && at - from < BARE_BYTES_MAX)
 		return SCAN_NEEDS_MORE;
-	/* as a key: nothing of it is kept on demand */
+	/* as a key: no option keeps any of it */
 	if (!is_bare_value(from, (size_t)(at - from)))
 		*failed = !cursor_replace(cursor, SS_REDACT_KEY, false, from, at, &answer);
 	cursor->at = at;
 	return SCAN_FOUND;
 }
 
-/* Takes one piece; SCAN_NEEDS_MORE: the window ends in it. */
+/* Takes one token; SCAN_NEEDS_MORE: the window ends in it. */
 static enum scan_result cursor_take(struct redact_cursor *cursor, bool *failed)
 {
 	struct ss_redact_json *json = &cursor->stream->json;

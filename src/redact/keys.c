@@ -156,7 +156,7 @@ static const struct {
 	{ "uuid", SS_REDACT_ID },
 };
 
-/* Keys of the run stay, so that a copy says as much as its original; their values go. */
+/* Keys that describe the run stay, so that a copy says as much; their values are replaced. */
 static enum ss_redact_class run_key_class(const char *key, size_t length)
 {
 	struct ss_run_key found;
@@ -168,7 +168,7 @@ static enum ss_redact_class run_key_class(const char *key, size_t length)
 					      : SS_REDACT_ID;
 }
 
-/* The first letters tell most keys apart; lists are short enough for the rest. */
+/* A linear search: the first letter rules out most keys, and callers cache the result. */
 enum ss_redact_class ss_redact_key_class(const char *key, size_t length)
 {
 	for (size_t i = 0; i < SS_COUNT(key_classes); i++)

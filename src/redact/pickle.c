@@ -2,15 +2,15 @@
 /*
  * pickle.c - replaces the texts of pickles, operation by operation.
  *
- * Nothing is run: operations that push a text get another text, the rest is copied. Frames are
- * left out, since only readers that cannot look ahead need them; memo numbers do not change.
+ * Runs nothing: operations that push a text get another text, and the rest is copied. Frames are
+ * dropped, since only readers that cannot look ahead need them; memo numbers do not change.
  * Operations that import or call something are refused.
  */
 #include <string.h>
 
 #include "redact/stream.h"
 
-/* What follows the byte of an operation. */
+/* What follows the opcode. */
 enum pickle_argument {
 	ARGUMENT_NONE, /* not an operation of data */
 	ARGUMENT_BYTES,
@@ -51,7 +51,7 @@ static struct pickle_operation pickle_operation_of(char byte)
 	return (struct pickle_operation){ ARGUMENT_NONE, 0 };
 }
 
-/* Longer ones are refused by the reader, too. */
+/* The reader refuses longer texts too. */
 #define TEXT_BYTES_MAX ((uint64_t)16 << 20)
 
 static uint64_t little_endian(const char *at, size_t bytes)
@@ -93,7 +93,7 @@ static bool pickle_add_text(struct ss_redact_stream *stream, const char *at, siz
 	return true;
 }
 
-/* A line of protocol 0. In one with escapes no word is believed: it can hide any. */
+/* A line of protocol 0. One with escapes is replaced as a whole: it can hide any word. */
 static bool pickle_add_line(struct ss_redact_stream *stream, const char *at, size_t length)
 {
 	bool is_text = *at == 'S' || *at == 'V';
@@ -115,7 +115,7 @@ static bool pickle_add_line(struct ss_redact_stream *stream, const char *at, siz
 	return true;
 }
 
-/* Moves *at behind one operation; where it stays, the window ends in it. */
+/* Moves *at past one operation; if *at stays, the window ends within the operation. */
 static enum ss_status pickle_take_operation(struct ss_redact_stream *stream, const char **at,
 					    struct ss_error *err)
 {
@@ -170,7 +170,7 @@ enum ss_status ss_redact_pickle_step(struct ss_redact_stream *stream, struct ss_
 		before = at;
 		SS_TRY(pickle_take_operation(stream, &at, err));
 	}
-	/* what follows the end is no part of the pickle, and nobody has looked at it */
+	/* bytes after the end are not part of the pickle, and were not redacted: drop them */
 	stream->at = stream->is_done ? stream->end : at;
 	return SS_OK;
 }

@@ -45,10 +45,10 @@ void ss_vocabulary_init(struct ss_vocabulary *vocabulary);
 /* Whether the word is in the list, in upper or lower case. */
 bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word, size_t length);
 
-/* The same of names of files, of which only what tells kind and rank is to stay. */
+/* The same for file names, of which only the words for kind and rank stay. */
 bool ss_vocabulary_has_file(const char *word, size_t length);
 
-/* Sets `kept` for the letters that patterns look for: anywhere, and at the beginning of a word. */
+/* Sets `kept` for the letters that our patterns look for: anywhere, or at the start of a word. */
 void ss_vocabulary_keep_inside(const char *run, size_t length, unsigned char *kept);
 void ss_vocabulary_keep_begin(const char *word, size_t length, unsigned char *kept);
 
@@ -75,12 +75,12 @@ enum ss_redact_class {
 struct ss_redactor {
 	unsigned char key[SS_SIPHASH_KEY_BYTES];
 	bool keep[SS_REDACT_CLASSES]; /* classes that stay as they are */
-	bool only_counts; /* files are read as they are; what would be replaced is counted */
+	bool only_counts; /* files stay as they are; what would be replaced is counted */
 	struct ss_memory memory;
 	struct ss_vocabulary vocabulary;
 	struct ss_gate *gate;                         /* for what follows */
 	struct ss_strings changed[SS_REDACT_CLASSES]; /* each changed text once; [0] is empty */
-	uint64_t texts[SS_REDACT_CLASSES];            /* changed, as often as they stand there */
+	uint64_t texts[SS_REDACT_CLASSES];            /* changed, each occurrence counted */
 	uint32_t file_count;
 	bool is_incomplete; /* there was no memory for all of the changed texts */
 };
@@ -97,20 +97,20 @@ enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned cha
 				struct ss_error *err);
 void ss_redactor_close(struct ss_redactor *redactor);
 
-/* What a class is called, of one and of several; and the word of --keep for it, or NULL. */
+/* The name of a class for a count (singular or plural), and its word for --keep, or NULL. */
 const char *ss_redact_class_title(enum ss_redact_class class, uint32_t count);
 const char *ss_redact_class_option(enum ss_redact_class class);
 
 /* The distinct texts of a class that were changed. */
 uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class);
 
-/* Keeps the text among those that were changed. */
+/* Adds the text to the list of changed ones. */
 void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
 		      size_t length);
 
 /*
- * text.c: appends what stands for the text and returns true; false: it may stay as it is, and
- * nothing was appended. Changes nothing in the redactor.
+ * text.c: appends the replacement of the text and returns true; false: the text may stay as it is,
+ * and nothing was appended. Does not change the redactor.
  */
 bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class class,
 		    const char *text, size_t length, struct ss_text *out);
@@ -141,7 +141,7 @@ enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *
  * public: host names, users, and text encoded as numbers ---
  */
 
-/* What was seen of a text: zeros at its beginning. */
+/* The state of a scan through a text; zeroed at its beginning. */
 struct ss_address_scan {
 	const char *mail_end; /* of the letters and signs that names of mail have */
 	const char *host_end; /* the same of names of hosts */
@@ -149,14 +149,14 @@ struct ss_address_scan {
 };
 
 /*
- * The length of what begins at `at`, which is not within a word: an address of a network or of
- * mail, a host, the name of a home folder, a word with letters as "%61" or "\u0061". 0: nothing
- * of that does. Goes forward in the text.
+ * The length of what begins at `at`, which is not within a word: a network or mail address, a host,
+ * the name of a home folder, a word with letters written as "%61" or "\u0061". 0: none of these.
+ * Call it with rising `at`.
  */
 size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
 			 const char *end);
 
-/* Whether digits of a network's address begin here, also with letters right before them. */
+/* Whether the digits of a network address begin here, also right after letters. */
 bool ss_address_is_network(const char *text, const char *at, const char *end);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_keys.c - the keys, for each fact the most telling first. docs/recording.md lists them.
+ * run_keys.c - the keys, the most specific of each fact first. docs/recording.md lists them.
  */
 #include "redact/run_keys.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - wraps a source and replaces its texts.
+ * source.c - the redactor, and the source that replaces the texts of another source.
  */
 #include <string.h>
 
@@ -12,13 +12,13 @@
 #include "redact/stream.h"
 
 #define WINDOW_BYTES ((size_t)256 * 1024)
-/* Longer texts are no names, and readers refuse them or should. */
+/* A window that needs more has a text that no reader accepts. */
 #define WINDOW_BYTES_MAX ((size_t)256 << 20)
 
-/* Beyond these the cache is emptied: what it saves is not worth more. */
+/* Beyond these the cache is emptied: it saves no more than this is worth. */
 #define ASKED_MAX 100000u
 #define ANSWERED_BYTES_MAX ((size_t)32 << 20)
-/* Longer texts do not come twice. */
+/* Longer texts do not repeat. */
 #define ASKED_BYTES_MAX 16384u
 
 /* --- the cache ---------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void caches_release(struct ss_redact_stream *stream)
 	stream->answered.length = 0;
 }
 
-/* Its place among the last ones: by length, beginning and end. Texts lie in the window: padded. */
+/* The slot of a text among the recent ones, by length, beginning and end. The window is padded. */
 static struct ss_redact_recent *recent_slot(struct ss_redact_stream *stream,
 					    enum ss_redact_class class, const char *text,
 					    size_t length)
@@ -77,7 +77,7 @@ static bool answer_is_known_key(enum ss_redact_class class, const struct ss_reda
 	return class == SS_REDACT_KEY && answer->class != SS_REDACT_OTHER;
 }
 
-/* Finds what stands for the text and appends it to `answered`. */
+/* Finds the replacement of the text and appends it to `answered`. */
 static bool answer_make(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
 			const char *text, size_t length, struct ss_redact_answer *out)
 {
@@ -199,7 +199,7 @@ static void stream_close(struct ss_source *source)
 	ss_memory_free(memory, stream, sizeof(*stream));
 }
 
-/* More of the file behind what is left of the window. */
+/* Reads more of the file after what is left of the window, which grows if a text needs it. */
 static enum ss_status stream_fill_window(struct ss_redact_stream *stream, struct ss_error *err)
 {
 	size_t left = (size_t)(stream->end - stream->at), wanted = stream->window_bytes, got;
@@ -262,7 +262,7 @@ static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t
 	return SS_OK;
 }
 
-/* A trace that is one array need not be closed: Chrome's format allows that. */
+/* Whether brackets are open. A trace that is one array need not be closed: Chrome's format. */
 static bool json_is_open(const struct ss_redact_json *json)
 {
 	return json->depth > 1 || (json->depth == 1 && !json->levels[0].is_array);
@@ -370,7 +370,7 @@ void ss_redactor_close(struct ss_redactor *redactor)
 		ss_strings_release(&redactor->changed[i]);
 	if (redactor->gate)
 		ss_gate_close(redactor->gate);
-	/* a key that is known turns pseudonyms back */
+	/* whoever knows the key can test guesses */
 	memset(redactor->key, 0, sizeof(redactor->key));
 	redactor->gate = NULL;
 }
@@ -395,7 +395,7 @@ void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, 
 		      size_t length)
 {
 	ss_gate_lock(redactor->gate);
-	/* without memory for it, it is not in the list: the text itself is changed all the same */
+	/* without memory the list lacks it; the text itself is changed all the same */
 	if (ss_strings_add(&redactor->changed[class], text, length) == SS_NO_ID)
 		redactor->is_incomplete = true;
 	ss_gate_unlock(redactor->gate);

@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "redact/redact.h"
 
-/* Numbers of more digits are ids or times, in texts. */
+/* In texts, numbers with more digits are ids or times. */
 #define DIGITS_MAX 8
 /* Shorter hexadecimal words are sizes and types: bf16, 3d. */
 #define HEX_BYTES_MIN 8
-/* Changes between letters and digits, and letters between digits: no kernel's name has more. */
+/* An id has this many changes between letters and digits, and single letters; kernels have fewer. */
 #define TURNS_MIN 4
 #define ALONE_MIN 3
 
@@ -59,7 +59,7 @@ static void add_pseudonym(const struct ss_redactor *redactor, const char *text, 
 
 /* --- tokens: letters and digits ------------------------------------------------------ */
 
-/* f16f16, bf16, 4f: types and sizes, although their letters are hexadecimal. */
+/* f16f16, bf16, 4f are types and sizes, although all their letters are hexadecimal. */
 static bool is_type_size(const char *digits, size_t length)
 {
 	static const char *const sizes[] = { "2", "3", "4", "8", "16", "32", "64", "128", "256" };
@@ -100,7 +100,7 @@ static bool looks_like_id(const char *token, size_t length)
 	return turns >= TURNS_MIN && __builtin_popcount(alone) >= ALONE_MIN;
 }
 
-/* "0x7f5cfba37230": how frames name objects. Returns how much is in front of the digits. */
+/* "0x7f5cfba37230", as frames name objects: the length of the prefix; 0: not an address. */
 static size_t hex_address_prefix(const char *token, size_t length)
 {
 	if (length < 3 || token[0] != '0' || token[1] != 'x')
@@ -127,7 +127,7 @@ static size_t camel_word_end(const char *run, size_t length, size_t at)
 	return end;
 }
 
-/* What patterns look at, of a run of letters at most: the rest of a longer one goes. */
+/* A longer run of letters is replaced as a whole: no pattern looks at one. */
 #define RUN_BYTES_MAX 512
 
 /* How words are treated in a text. */
@@ -159,7 +159,7 @@ static void run_find_kept(const struct word_rules *words, const char *run, size_
 			ss_vocabulary_keep_begin(run + at, end - at, kept + at);
 		changes |= end - at > 1 && memchr(kept + at, 0, end - at);
 	}
-	/* letters that stand alone stay, but not beside what goes: they are part of it */
+	/* single letters stay, unless a neighbour is replaced: then they are part of it */
 	if (!changes || word_is_public(words, run, length))
 		memset(kept, 1, length);
 	else if (!words->is_whole_only)
@@ -356,7 +356,7 @@ bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class cla
 		return false;
 	if (class == SS_REDACT_INPUT && is_plain_input(text, length))
 		return false;
-	/* a quote that was not escaped: what is behind it may be more than this text */
+	/* after an unescaped quote there may be more than this text: then word by word */
 	words.keeps_none = class >= SS_REDACT_HOST;
 	if (words.keeps_none && !memchr(text, '"', length)) {
 		add_pseudonym(redactor, text, length, out);

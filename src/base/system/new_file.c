@@ -21,10 +21,10 @@
 /* Links that lead to links; as many as Linux follows. */
 #define LINKS_MAX 40
 
-/* Temporary files that were not written to for so long can be those of killed processes. */
+/* Temporary files that nobody wrote to for this long may be leftovers of killed processes. */
 #define STALE_S 600
 
-/* Names that are taken are tried again: 64 bits of clock, process and address. */
+/* Attempts to find a free name: names have 64 bits of clock, process and address. */
 #define TRIES 100
 
 static enum ss_status new_file_fail(const char *path, int reason, struct ss_error *err)
@@ -68,7 +68,7 @@ static bool temporary_name(const char *folder, const void *salt, int number,
 	return length > 0 && length < SS_PATH_BYTES;
 }
 
-/* Replaces the name by what the link leads to, whether that is there or not. */
+/* Replaces the name by the target of the link, which need not exist. */
 static bool symlink_follow(char name[SS_PATH_BYTES])
 {
 	char target[SS_PATH_BYTES], folder[SS_PATH_BYTES];
@@ -97,7 +97,7 @@ static bool symlink_follow(char name[SS_PATH_BYTES])
 	return true;
 }
 
-/* Where the path leads; *exists and *info tell what is there. */
+/* Follows links from the path; *exists and *info say what is at the end. */
 static enum ss_status new_file_resolve(const char *path, struct ss_new_file *file, bool *exists,
 				       struct stat *info, struct ss_error *err)
 {
@@ -124,7 +124,7 @@ static enum ss_status new_file_resolve(const char *path, struct ss_new_file *fil
 
 /* --- opening ---------------------------------------------------------------------- */
 
-/* The number of an open file by its name: "/dev/stdout", "/dev/fd/3"; -1: it is no such name. */
+/* The descriptor that a name stands for: "/dev/stdout", "/dev/fd/3"; -1: none. */
 static int path_open_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -170,7 +170,7 @@ static enum ss_status new_file_create(struct ss_new_file *file, mode_t mode, str
 	return new_file_fail(file->name, errno, err);
 }
 
-/* Who may read the old file may read the new one, and nobody else, also while it is written. */
+/* Those who may read the old file may read the new one, and nobody else, also during the write. */
 static enum ss_status new_file_replace(struct ss_new_file *file, const struct stat *old,
 				       struct ss_error *err)
 {
@@ -179,7 +179,7 @@ static enum ss_status new_file_replace(struct ss_new_file *file, const struct st
 	if (access(file->name, W_OK) != 0)
 		return new_file_fail(file->name, errno, err);
 	SS_TRY(new_file_create(file, mode & 0700, err));
-	/* of another owner as far as we may; without that nothing is lost but the owner */
+	/* keep the owner if we may; otherwise only the owner is lost */
 	if (fchown(file->fd, old->st_uid, old->st_gid) != 0)
 		mode &= 0777;
 	if (fchmod(file->fd, mode) != 0) {
@@ -250,8 +250,8 @@ enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, si
 
 enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err)
 {
-	/* pipes and devices have nothing to bring anywhere; some file systems tell only here
-	   that there was no room */
+	/* pipes and devices have nothing to sync; some file systems report only here that the
+	   disk is full */
 	while (file->temporary[0] && fsync(file->fd) != 0)
 		if (errno != EINTR)
 			return new_file_fail(file->name, errno, err);
@@ -263,7 +263,7 @@ enum ss_status ss_sync_folder(const char *path, struct ss_error *err)
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum ss_status status = SS_OK;
 
-	/* one that may be written and not be read; and file systems that do not have this */
+	/* a folder that may be written but not read, or a file system without this */
 	if (folder < 0)
 		return SS_OK;
 	if (fsync(folder) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT))

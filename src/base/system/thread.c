@@ -24,7 +24,7 @@ struct thread_job {
 };
 
 #ifdef __linux__
-/* Launchers and containers give each process some cores of the machine. 0: nobody knows. */
+/* Launchers and containers give each process some cores of the machine. 0: unknown. */
 static long affinity_cores(void)
 {
 	cpu_set_t sets[8192 / CPU_SETSIZE]; /* as many as Linux can be built for */
@@ -108,7 +108,7 @@ struct ss_gate *ss_gate_open(void)
 	if (!gate)
 		return NULL;
 	pthread_mutex_init(&gate->mutex, NULL);
-	/* a clock that nobody sets */
+	/* a clock that nobody can set back */
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&gate->changed, &attributes);
