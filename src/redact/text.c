@@ -11,7 +11,7 @@
 #define DIGITS_MAX 8
 /* Shorter hexadecimal words are sizes and types: bf16, 3d. */
 #define HEX_BYTES_MIN 8
-/* An id has this many changes between letters and digits, and single letters; kernels have fewer. */
+/* Changes between letters and digits, and single letters: ids have more than kernel names. */
 #define TURNS_MIN 4
 #define ALONE_MIN 3
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * around.c - walks up from a slice, and one pass over the links of the others.
+ * around.c - walks up from a slice, and scans the links of the other rows once.
  */
 #include "timeline/around.h"
 
@@ -14,7 +14,7 @@ uint32_t ss_around_parents(const struct ss_trace *trace, uint32_t row, uint32_t 
 	int64_t start_ns = slices->start_ns[row];
 	uint32_t count = 0;
 
-	/* a parent may end before what began in it: its own parent need not be open, either */
+	/* a parent may end before its child starts; then its own parent need not be open either */
 	for (row = slices->parent[row]; row != SS_NO_ROW && count < room; row = slices->parent[row])
 		if (ss_slice_end(slices, row) > start_ns)
 			out[count++] = row;
@@ -72,7 +72,7 @@ static uint32_t op_call_stack(const struct ss_trace *trace, uint32_t row)
 	return ((const struct ss_op_args *)ss_records_at(&trace->op_args, args))->call_stack;
 }
 
-/* The stack of a host row; false: nothing is recorded there. */
+/* The Python stack of a host row; false: the trace has none there. */
 static bool stack_find(const struct ss_trace *trace, uint32_t row, struct ss_frames *out)
 {
 	uint32_t around[SS_AROUND_MAX], count, stack;
@@ -94,7 +94,7 @@ static bool stack_find(const struct ss_trace *trace, uint32_t row, struct ss_fra
 	return out->count > 0;
 }
 
-/* Rows inside of the engine's operator that are looked at: the function is among the first. */
+/* Rows to look at within the engine's operator: the function is among the first. */
 #define INSIDE_MAX 64
 
 /*
@@ -154,7 +154,7 @@ static void flows_add(struct ss_flows *out, enum ss_flow_kind kind, bool is_from
 	out->all_count++;
 }
 
-/* Puts a row into its place by start among the earliest. */
+/* Inserts a row by start time into the list of the earliest. */
 static void flows_insert_earliest(const struct ss_slices *slices, uint32_t *rows, uint32_t *count,
 				  uint32_t row)
 {
@@ -169,7 +169,7 @@ static void flows_insert_earliest(const struct ss_slices *slices, uint32_t *rows
 	rows[at] = row;
 }
 
-/* Device work that was launched by rows from..to of the host. */
+/* Adds the device work that the host rows from .. to - 1 launched. */
 static void flows_add_launched(const struct ss_trace *trace, enum ss_flow_kind kind, uint32_t from,
 			       uint32_t to, struct ss_flows *out)
 {
@@ -187,7 +187,7 @@ static void flows_add_launched(const struct ss_trace *trace, enum ss_flow_kind k
 	out->all_count += all_count - count;
 }
 
-/* The end of the rows of its thread that began in a host row. */
+/* The row after the last one of the thread that starts within a host row. */
 static uint32_t rows_inside_end(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flags.c - from the edits of a finding to places.
+ * flags.c - turns the edits of a finding into places on the timeline.
  */
 #include "timeline/flags.h"
 
@@ -8,7 +8,7 @@
 
 #include "timeline/timeline.h"
 
-/* The time between a task and what was before it in the same order; 0: none. */
+/* The time between a task and its predecessor on the same thread or stream; 0: none. */
 static int64_t task_gap_before(const struct ss_packed *graph, uint32_t task, enum ss_edge_kind kind)
 {
 	struct ss_packed_visit visit = ss_packed_visit(graph, task);
@@ -22,7 +22,7 @@ static int64_t task_gap_before(const struct ss_packed *graph, uint32_t task, enu
 	return gap_ns > 0 ? gap_ns : 0;
 }
 
-/* A task as the edit changes it: what is taken off it, and the stretch that this is about. */
+/* The place of an edited task: how much time the edit saves, and where. */
 static struct ss_flag_place flag_place_of_edit(const struct ss_packed *graph,
 					       const struct ss_edit *edit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.c - what is kept of a gap, and one look at the thread that launched late.
+ * gap.c - looks up a gap and its causes, and what the thread that launched late did.
  */
 #include "timeline/gap.h"
 
@@ -105,13 +105,13 @@ uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *g
 	     row++)
 		if (row_fills_half(&stretch, row))
 			best = row;
-	/* the step says nothing */
+	/* the range of a step explains nothing */
 	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
 }
 
 /* --- the gap of a slice ----------------------------------------------------------------- */
 
-/* How long the gap waits for the row or for what is inside of it. */
+/* How long the gap waits for the row or for slices within it. */
 static int64_t gap_waits_for_row(const struct ss_index *index, const struct ss_idle_gap *gap,
 				 uint32_t row)
 {
@@ -145,7 +145,7 @@ bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap
 	int64_t longest_ns = 0;
 
 	out->is_cause = false;
-	/* a step has all gaps, and is the reason of none */
+	/* a step contains all gaps and causes none */
 	if (row >= trace->device_from || (ss_slice_flags(trace, row) & SS_NAME_STEP))
 		return false;
 	for (uint32_t k = 0; k < index->idle.device_count; k++) {

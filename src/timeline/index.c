@@ -150,7 +150,7 @@ static enum ss_status index_make(struct ss_index *index, const struct ss_timelin
 	return ss_lanes_init(&index->lanes, trace, &index->colors, memory, err);
 }
 
-/* The file's index, empty where nobody has asked for it yet; NULL: no memory. */
+/* The index of the file, created empty on first use; NULL: no memory. */
 static struct ss_index *index_open(struct ss_timeline *timeline, uint32_t file)
 {
 	struct ss_timeline_file *own = &timeline->files[file];

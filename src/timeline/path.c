@@ -107,7 +107,7 @@ struct path_window {
 	uint32_t track_count, track_capacity;
 };
 
-/* NULL: no memory. A path goes over few tracks. */
+/* NULL: no memory. A linear search: a path crosses few tracks. */
 static struct path_latest_piece *path_latest_of_track(struct path_window *seeing,
 						      const struct ss_shown_piece *piece)
 {
@@ -125,8 +125,8 @@ static struct path_latest_piece *path_latest_of_track(struct path_window *seeing
 }
 
 /*
- * Whether a narrow piece can be drawn with the entry: it touches it, and that is of the same
- * part or itself too narrow to tell parts apart.
+ * Whether a narrow piece can be merged into the entry: they touch, and the entry has the same part
+ * or is itself too narrow to tell parts apart.
  */
 static bool path_pieces_merge(const struct path_window *seeing, const struct ss_shown_piece *entry,
 			      const struct ss_shown_piece *piece)

@@ -20,10 +20,10 @@ struct search_pass {
 	const struct ss_search *search;
 	const struct ss_trace *trace;
 	const struct ss_name_sum *sums;
-	uint8_t *wanted;  /* per name: the pattern matches; 2 when it was met */
+	uint8_t *wanted;  /* per name: 1 if the pattern matches, 2 if a slice was counted */
 	uint64_t count;   /* hits of this file */
 	uint32_t longest; /* SS_NO_ROW: no hit */
-	bool by_row;      /* that a name matches is not enough */
+	bool by_row;      /* kind or step must be checked for each row */
 	struct search_cursor *heap;
 	uint32_t heap_count;
 };
@@ -47,7 +47,7 @@ uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row)
 		       : ss_step_at(trace, trace->slices.start_ns[row]);
 }
 
-/* Beside the name. */
+/* Whether kind and step of a row match; the name is checked already. */
 static inline bool search_row_chosen(const struct search_pass *pass, uint32_t row)
 {
 	const struct ss_search *search = pass->search;
@@ -65,7 +65,7 @@ static bool search_row_is_longer(const struct ss_slices *slices, uint32_t row, u
 	return slices->start_ns[row] < slices->start_ns[than];
 }
 
-/* Rows of the names one by one: where steps, or kinds of one name, are told apart. */
+/* Counts the matching rows one by one, where step or kind must be checked. */
 static void search_count_rows(struct search_pass *pass, struct ss_hits *out)
 {
 	const struct ss_slices *slices = &pass->trace->slices;
@@ -83,7 +83,7 @@ static void search_count_rows(struct search_pass *pass, struct ss_hits *out)
 	}
 }
 
-/* All rows of the names. */
+/* Counts all rows of the matching names by their sums. */
 static void search_count_names(struct search_pass *pass, struct ss_hits *out)
 {
 	for (uint32_t i = 0; i < pass->trace->names.count; i++) {
@@ -153,7 +153,7 @@ static void search_mark_hits(struct search_pass *pass, const struct ss_timeline 
 
 /* --- in the order of time ---------------------------------------------------------- */
 
-/* Moves to the hit from this row on; false: there is none left. */
+/* Moves to the next hit from this row on; false: none is left. */
 static bool cursor_seek(const struct search_pass *pass, struct search_cursor *cursor)
 {
 	const uint32_t *name = pass->trace->slices.name;
@@ -201,7 +201,7 @@ static bool hits_add(struct ss_hits *out, uint32_t file, uint32_t row)
 	return true;
 }
 
-/* Leaves out the first `skip` hits of the file. */
+/* Lists hits in the order of time, without the first `skip`: merges the tracks with a heap. */
 static bool search_show_hits(struct search_pass *pass, uint32_t file, uint64_t skip,
 			     struct ss_hits *out)
 {
@@ -234,7 +234,7 @@ static bool search_show_hits(struct search_pass *pass, uint32_t file, uint64_t s
 
 struct search_found {
 	struct ss_strings names;
-	bool has_empty; /* text 0 is always there, whether a slice has no name or not */
+	bool has_empty; /* a hit has the empty name; text 0 always exists */
 	struct ss_hit longest;
 	int64_t longest_ns;
 	bool has_longest;

@@ -15,11 +15,11 @@ int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns)
 {
 	int64_t own_ns = ss_moment_add(moment_ns, -file->shift_ns);
 
-	/* drifts are so small that their square does not count */
+	/* drifts are so small that their square is negligible */
 	return ss_moment_add(own_ns, -ss_drift_after(own_ns - file->middle_ns, file->drift_ppb));
 }
 
-/* Where a file begins and ends on the clock that the aligned ranks share; still absolute. */
+/* Places a file on the clock that the aligned ranks share; times are still absolute. */
 static void file_place_aligned(struct ss_timeline_file *file, const struct ss_joined *joined)
 {
 	const struct ss_clock *clock = &joined->clocks[file->rank_index];
@@ -73,7 +73,7 @@ static const struct ss_digest *file_wall_clock(const struct ss_timeline_file *fi
 	return digest && digest->has_clock ? digest : NULL;
 }
 
-/* Times that are far apart, as of files that do not belong together. */
+/* Whether files lie far apart in time, so they probably do not belong together. */
 static bool span_is_mostly_empty(const struct ss_timeline *timeline,
 				 const struct timeline_span *span)
 {
@@ -82,11 +82,11 @@ static bool span_is_mostly_empty(const struct ss_timeline *timeline,
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		if (timeline->files[i].span_ns > longest_ns)
 			longest_ns = timeline->files[i].span_ns;
-	/* with more than nine tenths of it empty nothing could be seen of any file */
+	/* with more than nine tenths of it empty, the files would be too narrow to see */
 	return (span->to_ns - span->from_ns) / 10 > longest_ns;
 }
 
-/* Those whose clocks were compared: where they begin on the common one. */
+/* Places the files whose clocks were compared on the common clock. */
 static void timeline_place_compared(struct ss_timeline *timeline, uint32_t component,
 				    struct timeline_span *span)
 {
@@ -103,7 +103,7 @@ static void timeline_place_compared(struct ss_timeline *timeline, uint32_t compo
 	}
 }
 
-/* Without any of those by wall clocks; from 0 on where these are far apart. */
+/* For jobs without compared clocks: by wall clock, or all at 0 if wall clocks are far apart. */
 static void timeline_place_by_wall(struct ss_timeline *timeline, struct timeline_span *span)
 {
 	for (int pass = 0; pass < 2; pass++) {
@@ -123,7 +123,7 @@ static void timeline_place_by_wall(struct ss_timeline *timeline, struct timeline
 	}
 }
 
-/* By its wall clock where that falls among the others, else from their beginning on. */
+/* Places a file by its wall clock if that falls among the others, else at their beginning. */
 static void file_place_alone(struct ss_timeline_file *file, const struct ss_joined *joined,
 			     const struct timeline_span *others)
 {

@@ -10,7 +10,7 @@
 #define CURVE_MAGIC 0x31435353u
 #define STRIPS_MAGIC 0x53535353u
 
-/* Of an answer; a wall of screens with a thousand ranks needs a tenth. */
+/* The largest answer; a wall of screens with a thousand ranks needs a tenth. */
 #define STRIPS_BYTES_MAX (64u << 20)
 
 /* The window on the file's own clock. */
@@ -35,7 +35,7 @@ static int64_t grid_edge(const struct pixel_grid *grid, uint32_t pixel)
 	       (int64_t)((double)(grid->to_ns - grid->from_ns) * pixel / grid->pixels);
 }
 
-/* A pixel of less than a nanosecond shows the whole of it. */
+/* A pixel shorter than a nanosecond shows that whole nanosecond. */
 static int64_t grid_edge_after(const struct pixel_grid *grid, uint32_t pixel)
 {
 	int64_t from_ns = grid_edge(grid, pixel), to_ns = grid_edge(grid, pixel + 1);
@@ -58,7 +58,7 @@ static bool is_outside_file(int64_t span_ns, int64_t from_ns, int64_t to_ns)
 	return to_ns <= 0 || from_ns >= span_ns;
 }
 
-/* Only what lies in the file counts: at its ends a pixel is shorter. */
+/* Only time within the file counts, so pixels at its ends are shorter. */
 static struct ss_extent pixel_busy_percent(int64_t span_ns, const struct ss_busy_device *busy,
 					   int64_t from_ns, int64_t to_ns, uint32_t *near)
 {
@@ -81,7 +81,7 @@ static struct ss_extent pixel_series_extent(const struct ss_series *series, int6
 	uint32_t from = ss_series_find(series, from_ns, *near);
 
 	*near = ss_series_find(series, to_ns, from);
-	/* what held before the pixel does not hold in it where another begins with it */
+	/* the value before the pixel does not count if another one begins exactly with it */
 	from += from < *near && series->at_ns[from] == from_ns;
 	return ss_series_extent(series, from, *near);
 }
@@ -143,7 +143,7 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 
 /* --- strips ------------------------------------------------------------------------ */
 
-/* What is there can be seen: never 0. */
+/* The fill of a pixel; any busy time gives at least 1, so that it is visible. */
 static uint8_t strip_pixel_fill(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
 {
 	double part = 255.0 * (double)busy_ns / (double)whole_ns / devices;

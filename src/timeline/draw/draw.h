@@ -29,7 +29,7 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 			     const struct ss_window *window, struct ss_text *out,
 			     struct ss_error *err);
 
-/* Those that could not be read are drawn as if nothing had run. */
+/* Files that could not be read are drawn as idle. */
 SS_MUST_USE
 enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *files, uint32_t count,
 			      const struct ss_window *window, struct ss_text *out,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - goes through the tree of a lane, and sums up what is narrow.
+ * scan.c - walks the tree of a lane and sums up what is narrower than a pixel.
  */
 #include "timeline/draw/scan.h"
 
-/* Fills that differ by less look the same. */
+/* Fills that differ by less than this look the same. */
 #define FILL_STEP 24
 
-/* The colour of a row that was not looked at yet: that of most is never asked for. */
+/* The colour of a row that was not computed yet: most are never needed. */
 #define UNPAINTED 255
 
-/* Who points at a run means something near: it must not lie far away. */
+/* The longest run: the row that it reports must be near the pointer. */
 #define RUN_PIXELS 32
 
-/* A lane as it is gone through. */
+/* The walk through one lane. */
 struct lane_walk {
 	struct ss_scan *scan;
 	const struct ss_lane_rows *rows;
@@ -27,7 +27,7 @@ struct lane_walk {
 	bool has_wide;
 };
 
-/* The time between; files can have moments that are too far apart for whole numbers. */
+/* As a double: damaged files can have times whose difference overflows int64_t. */
 static double ns_between(int64_t from_ns, int64_t to_ns)
 {
 	return (double)to_ns - (double)from_ns;
@@ -100,7 +100,7 @@ static void seen_merge(struct ss_drawn *to, const struct ss_drawn *from)
 	}
 }
 
-/* The cell is whole: it goes on with the run before it, or begins one. */
+/* Ends the cell: it joins the run before it, or begins a new one. */
 static void walk_close_cell(struct lane_walk *walk, uint32_t first_entry)
 {
 	struct ss_scan *scan = walk->scan;
@@ -118,7 +118,7 @@ static void walk_close_cell(struct lane_walk *walk, uint32_t first_entry)
 	walk->cell.count = 0;
 }
 
-/* Without a look at the row where it is not needed: rows lie all over the memory. */
+/* Reads the row only where the float is not exact: rows are scattered over memory. */
 static int64_t node_longest_ns(const struct lane_walk *walk, const struct ss_lane_node *node)
 {
 	return node->longest_ns < 0x1p24f ? (int64_t)node->longest_ns
@@ -162,15 +162,15 @@ static void walk_add_wide(struct lane_walk *walk, const struct ss_drawn *seen, u
 
 /* --- the tree ---------------------------------------------------------------------- */
 
-/* Rows of the level's nodes; of the highest level more than a row's number can be. */
+/* Rows per node of a level; 64 bits, as the highest level exceeds any row number. */
 static uint64_t level_node_rows(uint32_t level)
 {
 	return (uint64_t)SS_LANE_FAN << 4 * level;
 }
 
 /*
- * True where a row begins in one pixel with a wide one before it on the same lane; all that
- * is left of the window counts as one pixel.
+ * Whether a row begins in the same pixel as the wide row before it on the lane; everything left of
+ * the window counts as one pixel.
  */
 static bool walk_is_within_wide(const struct lane_walk *walk, int64_t start_ns)
 {
@@ -184,7 +184,7 @@ static bool walk_is_within_wide(const struct lane_walk *walk, int64_t start_ns)
 
 enum lane_walk_step { STEP_TAKEN, STEP_TOO_WIDE, STEP_PAST };
 
-/* Takes the node at a place as one, where that is possible. */
+/* Takes a whole node as one item, if it is narrow enough. */
 static enum lane_walk_step walk_take_node(struct lane_walk *walk, const struct ss_lane_node *node,
 					  uint32_t place, uint32_t count, uint32_t first_entry)
 {

@@ -57,7 +57,7 @@ static bool cover_add_device_row(void *context, uint32_t row, int64_t start_ns, 
 	return !busy->cover.failed;
 }
 
-/* The union of what ran on the streams at these places; -1: no memory. */
+/* The time in which any of these streams ran something; -1: no memory. */
 static int64_t range_device_busy(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
 {
 	const struct ss_trace *trace = file->index->trace;
@@ -134,7 +134,7 @@ static bool range_add_device(const struct ss_file_sweep *file, uint32_t from, ui
 	return true;
 }
 
-/* Streams or idle time: ranges and waits over them do not make a device busy. */
+/* Whether it is a stream or an idle track: ranges and waits do not make a device busy. */
 static bool shown_track_on_device(const struct ss_shown_track *track)
 {
 	return track->has_device && track->kind != SS_SHOWN_OTHER;

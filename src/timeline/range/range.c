@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - the files of a stretch one after the other, and what is shown of the sums.
+ * range.c - sums up a time range file by file, and chooses what is shown.
  */
 #include "timeline/range/range.h"
 

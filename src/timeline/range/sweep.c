@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - one pass over the rows of a track that lie in the stretch.
+ * sweep.c - sums up the rows of a track within a time range, by name and by call tree.
  */
 #include "timeline/range/sweep.h"
 
@@ -120,7 +120,7 @@ static void range_count_name(const struct track_sweep *sweep, uint32_t number, u
 
 /* --- tracks ------------------------------------------------------------------------------ */
 
-/* The time up to a moment belongs to the innermost slice. */
+/* Adds the time up to a moment to the innermost open slice. */
 static void sweep_credit(struct track_sweep *sweep, const struct ss_open_row *row, int64_t until_ns)
 {
 	struct ss_ranged *out = sweep->file->out;
@@ -137,7 +137,7 @@ static void sweep_credit(struct track_sweep *sweep, const struct ss_open_row *ro
 		ss_ns_sum(out->colors[sweep->where][row->color].self_ns, ns);
 }
 
-/* Slices that are over by then are closed. */
+/* Moves on to a moment, and closes the slices that end before it. */
 static void sweep_advance(struct track_sweep *sweep, int64_t moment_ns)
 {
 	struct ss_file_sweep *file = sweep->file;
@@ -218,7 +218,7 @@ static bool sweep_slices(struct track_sweep *sweep, const struct ss_shown_track 
 	return whole;
 }
 
-/* Gaps do not overlap; each has its causes as they are in all of it. */
+/* Gaps do not overlap; a gap that the range cuts has its causes in the same proportions. */
 static bool sweep_gaps(struct track_sweep *sweep, const struct ss_shown_track *shown)
 {
 	struct ss_file_sweep *file = sweep->file;
@@ -288,13 +288,13 @@ uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t 
 	return id;
 }
 
-/* Where a node comes among those that are shown. */
+/* A node and its total, to sort nodes. */
 struct node_rank {
 	int64_t total_ns;
 	uint32_t node;
 };
 
-/* A parent has at least the time of what is below it, and comes before that. */
+/* A parent has at least the time of its children, so it comes before them. */
 SS_COMPARATOR(node_rank_compare, struct node_rank, SS_DESCENDING(total_ns) SS_ASCENDING(node))
 
 static void range_nodes_sum(struct ss_ranged *out)
@@ -309,7 +309,7 @@ static void range_nodes_sum(struct ss_ranged *out)
 	}
 }
 
-/* Moves those that are kept together; `moved` says where each stands then, + 1. */
+/* Drops the nodes that are not kept; moved[i] becomes the new number of node i, + 1. */
 static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
 {
 	uint32_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy.c - unions of rows, cut to size, with sums.
+ * busy.c - unions of rows as intervals, with running sums.
  */
 #include "analyze/time/roles.h"
 #include "base/search.h"
@@ -20,7 +20,7 @@ static void busy_set_release(struct ss_busy_set *set, struct ss_memory *memory)
 	*set = (struct ss_busy_set){ 0 };
 }
 
-/* Copies what the cover holds: it has room for up to twice as many. */
+/* Copies the intervals: the cover has capacity for up to twice as many. */
 static bool busy_set_make(struct ss_busy_set *set, const struct ss_cover *cover,
 			  struct ss_memory *memory)
 {
@@ -45,7 +45,7 @@ static bool busy_set_make(struct ss_busy_set *set, const struct ss_cover *cover,
 	return true;
 }
 
-/* How many start before the moment; steps grow from `near` on. */
+/* The number of intervals that start before the moment; gallops from `near`. */
 static uint32_t busy_set_find(const struct ss_busy_set *set, int64_t moment_ns, uint32_t near)
 {
 	uint32_t low = near, step = 1, high;

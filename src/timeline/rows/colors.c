@@ -69,7 +69,7 @@ static bool row_is_optimizer(const struct ss_trace *trace, uint32_t row)
 	       (ss_slice_flags(trace, row) & OPTIMIZER_FLAGS);
 }
 
-/* What the row says without those around it. */
+/* The colour of a row by itself, without its parents. */
 static enum ss_color row_own_color(const struct ss_trace *trace, uint32_t row)
 {
 	enum ss_kind kind = trace->slices.kind[row];

@@ -23,7 +23,7 @@ struct ss_extent {
 struct ss_series {
 	struct ss_memory *memory;
 	int64_t *at_ns; /* in order */
-	float *value;   /* the answers have no more digits */
+	float *value;   /* answers are float too */
 	uint32_t count, at_capacity, value_capacity;
 	float before; /* the value before the first; NAN: not known */
 	struct ss_extent *nodes;
@@ -42,10 +42,10 @@ bool ss_series_add(struct ss_series *series, int64_t at_ns, double value);
 SS_MUST_USE
 bool ss_series_finish(struct ss_series *series);
 
-/* How many are before the moment; `near` is a guess that is not above it, or is wrong. */
+/* The number of values before the moment; `near` is a guess. */
 uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint32_t near);
 
-/* Least and most of the value that holds at number `from`, and of those from..to. */
+/* Minimum and maximum of the value that is valid at number `from`, and of from .. to - 1. */
 struct ss_extent ss_series_extent(const struct ss_series *series, uint32_t from, uint32_t to);
 
 /* More counters than this are not listed: no screen has room for them. */

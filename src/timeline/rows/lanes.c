@@ -116,7 +116,7 @@ static bool lanes_reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t 
 	return lanes->lane_of && lanes->order;
 }
 
-/* Stable, so that rows of a lane stay in order of time. */
+/* Sorts the rows of a track by lane; stable, so the rows of a lane stay in the order of time. */
 static void lanes_order_track(struct ss_lanes *lanes, const struct ss_trace *trace, uint32_t number,
 			      uint32_t *at)
 {

@@ -189,7 +189,7 @@ static bool paints_choose_groups(const struct paint_groups *groups, int64_t *wei
 	return true;
 }
 
-/* One colour for each name of the leader, one for all others. */
+/* Gives each name of the leader its colour, and all others one colour. */
 static void paints_set_rows(const struct paint_groups *groups, const struct ss_strings *names,
 			    uint8_t *hues, struct ss_paints *out)
 {
@@ -209,7 +209,7 @@ static void paints_set_rows(const struct paint_groups *groups, const struct ss_s
 	}
 }
 
-/* `leader`: of another file, which has chosen already; NULL: this one chooses. */
+/* `leader`: the paints of the file that chose the groups; NULL: this file chooses. */
 static enum ss_status paints_make_groups(struct ss_index *index, enum ss_paint_by by,
 					 const struct ss_paints *leader, struct ss_paints *out,
 					 struct ss_error *err)

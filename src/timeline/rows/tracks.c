@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracks.c - one pass over all rows says what each track does most.
+ * tracks.c - one pass over all rows finds out what each track does most of the time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -286,7 +286,7 @@ static void track_write_thread(const struct ss_trace *trace, const struct ss_tra
 	const char *open = strncmp(name, "thread ", 7) == 0 ? strchr(name, '(') : NULL;
 	size_t length = open ? strcspn(open + 1, ")") : 0;
 
-	/* that of the interpreter tells nothing apart */
+	/* the name of the interpreter distinguishes nothing */
 	if (length && strncmp(open + 1, "python", 6) != 0) {
 		ss_text_add(out, open + 1, length);
 	} else if (!open && *name) {
