@@ -19,7 +19,7 @@
 #include "sim/folder.h"
 #include "sim/writer/output.h"
 
-/* Where the files are to go, and where they are until they are whole. */
+/* Where the files go, and where they are until all are complete. */
 struct folder_place {
 	char path[SS_PATH_BYTES]; /* without slashes at its end */
 	char part[SS_PATH_BYTES]; /* a folder in it, or beside it where it is not there yet */
@@ -97,7 +97,7 @@ static enum ss_status folder_is_simulated(const char *folder, bool *is_ours, str
 	return SS_OK;
 }
 
-/* Goes through the names of a folder; `each` returns what is wrong. */
+/* Calls `each` for the names in a folder until one fails. */
 static enum ss_status folder_for_names(const char *folder,
 				       enum ss_status (*each)(const char *folder, const char *name,
 							      const char *to, struct ss_error *err),
@@ -162,7 +162,7 @@ static enum ss_status folder_move_file(const char *folder, const char *name, con
 		       : ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", new, strerror(errno));
 }
 
-/* Traces that are not ours are not touched. */
+/* Refuses a folder with traces that were not simulated. */
 static enum ss_status folder_check_traces(const char *folder, struct ss_error *err)
 {
 	bool is_ours = false;
@@ -195,8 +195,8 @@ static enum ss_status folder_find_place(const char *path, struct folder_place *o
 }
 
 /*
- * A job of more ranks that was simulated into the same folder before would mix with this one:
- * its traces go. The truth comes first: it marks the folder as ours.
+ * Removes the traces of an earlier simulated job, which may have had more ranks, and moves the new
+ * files in. The truth comes first: it marks the folder as ours.
  */
 static enum ss_status folder_move_all(const struct folder_place *place, struct ss_error *err)
 {
@@ -206,7 +206,7 @@ static enum ss_status folder_move_all(const struct folder_place *place, struct s
 	if (folder < 0)
 		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", place->path,
 			       strerror(errno));
-	/* another job that ends now waits; file systems without locks have no such jobs */
+	/* another job that ends now waits; on file systems without locks nobody does */
 	while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
 		;
 	status = folder_check_traces(place->path, err);
@@ -231,14 +231,14 @@ static enum ss_status folder_take_name(const struct folder_place *place, struct 
 		return folder_move_all(place, err);
 	if (rename(place->part, place->path) == 0)
 		return ss_folder_of(place->path, beside) ? ss_sync_folder(beside, err) : SS_OK;
-	/* somebody else has made it since */
+	/* somebody else has created it since */
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		return folder_move_all(place, err);
 	return ss_fail(err, SS_ERR_IO, "cannot create the folder '%s': %s", place->path,
 		       strerror(errno));
 }
 
-/* A part of a job is no job. By name: to list a folder takes memory, which may be what failed. */
+/* Removes an incomplete job. By name: listing a folder needs memory, which may be what failed. */
 static void folder_remove_part(const struct folder_work *work)
 {
 	const char *part = work->place->part;
@@ -254,7 +254,7 @@ static void folder_remove_part(const struct folder_work *work)
 	rmdir(part);
 }
 
-/* Takes what is written of a rank, as long as it is wanted. */
+/* A sink that asks for progress on each write, and refuses after a stop. */
 struct watched_sink {
 	struct ss_sim_sink sink;
 	struct folder_work *work;
@@ -370,7 +370,7 @@ static enum ss_status folder_write_all(struct folder_work *work, struct ss_error
 	return work->status;
 }
 
-/* The sentence names the folder that was asked for. */
+/* Replaces the temporary folder in an error by the one that the user gave. */
 static void folder_name_in_error(const struct folder_place *place, struct ss_error *err)
 {
 	char *at = err ? strstr(err->text, place->part) : NULL;

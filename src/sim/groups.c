@@ -2,8 +2,8 @@
 /*
  * groups.c - process groups and channels of a regular grid of ranks.
  *
- * Tensor-parallel ranks are neighbours (they need the fastest links), data
- * parallel ones come next, stages of a pipeline stand farthest apart.
+ * Tensor-parallel ranks are neighbours (they need the fastest links), then come
+ * data-parallel ranks; the stages of a pipeline are farthest apart.
  */
 #include "sim/groups.h"
 

@@ -23,7 +23,7 @@ static int32_t read_permille(const char *text, size_t length)
 		if (text[i] == '.' && !dot) {
 			dot = true;
 		} else if (text[i] == '0' && scale < 10) {
-			continue; /* digits beyond thousandths are fine when they say nothing */
+			continue; /* zeros beyond thousandths change nothing */
 		} else if (text[i] >= '0' && text[i] <= '9' && scale >= 10) {
 			value = value * 10 + (text[i] - '0');
 			scale = dot ? scale / 10 : scale;
@@ -152,7 +152,7 @@ static bool list_has_item(const char *list, const char *name)
 	return false;
 }
 
-/* What is left out must be there. */
+/* Refuses to leave out a cause that the job does not have. */
 static enum ss_status request_check_without(const struct ss_sim_job *job, const char *list,
 					    struct ss_error *err)
 {
@@ -237,8 +237,8 @@ static enum ss_status plan_measure(const struct ss_sim_plan *plan, struct ss_mem
 }
 
 /*
- * Severities are shares of the job without faults, whose circumstances are
- * themselves sized by a first look at it.
+ * Severities are shares of the job without faults. Its circumstances depend on these figures too,
+ * so they are measured twice: without and then with the circumstances.
  */
 static enum ss_status job_find_base(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
 				    struct ss_error *err)

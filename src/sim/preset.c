@@ -218,7 +218,7 @@ enum ss_status ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_
 		ss_sim_plan_make_small(plan);
 	SS_TRY(ss_sim_settings_apply(plan, preset->settings, err));
 	if (plan->rank_count > plan->host_ranks) {
-		/* hosts that are kept together by NTP differ by this much */
+		/* hosts that NTP synchronizes differ by this much */
 		plan->clock_offset_ns = 3000000;
 		plan->drift_ppb = 8000;
 	}

@@ -89,7 +89,7 @@ static void truth_add_head(struct truth_writer *out)
 	truth_add_int(out, "leaked_bytes_per_step", (int64_t)plan->leak_bytes, "},\n");
 }
 
-/* "all", or the recorded steps at which something happens every so often. */
+/* "all", or the list of recorded steps that meet the condition. */
 static void truth_add_when(struct truth_writer *out, struct ss_sim_condition when)
 {
 	const char *comma = "";
@@ -112,7 +112,7 @@ static struct ss_sim_condition condition_every(uint32_t steps, uint32_t step)
 	return (struct ss_sim_condition){ .rank = -1, .every = steps, .at = step % steps };
 }
 
-/* Causes that do not act in every step: at which this one does. */
+/* The steps in which a cause acts: plants it alone and looks at which period it set. */
 static struct ss_sim_condition fault_condition(const struct ss_sim_job *job,
 					       const struct ss_sim_planted_fault *fault)
 {
@@ -248,7 +248,7 @@ static void truth_add_ranks(struct truth_writer *out, const struct ss_sim_ranks 
 	ss_text_add_string(&out->text, "]");
 }
 
-/* Each group once: told by its first member. */
+/* Each group once: its first member reports it. */
 static void truth_add_groups(struct truth_writer *out)
 {
 	const struct ss_sim_plan *plan = &out->job->plan;

@@ -19,7 +19,7 @@ struct ss_search {
 	uint64_t offset, room; /* which of all hits are listed */
 	const uint32_t *files; /* of the timeline, all readable, each once */
 	uint32_t file_count;
-	int64_t from_ns; /* time of the timeline where the search for `next` begins; below 0: none */
+	int64_t from_ns; /* time of the timeline where `next` is searched from; below 0: none */
 	uint32_t pixels; /* of the run, for `marks`; 0: none are wanted */
 };
 

@@ -183,7 +183,7 @@ static uint32_t resident_by_shared(const struct ss_sim_make *make)
 	return device->shared_per_sm / ((uint32_t)ss_sim_ceil(bytes, unit) * unit);
 }
 
-/* Millionths, rounded as printing with six digits does it: ties to even. */
+/* Millionths, rounded like printf with six decimals: ties to even. */
 static uint64_t to_micro(float value)
 {
 	double exact = (double)value * 1e6;
@@ -231,7 +231,7 @@ static void kernel_set_duration(struct ss_sim_make *make)
 
 	if (busy > 1)
 		busy = 1;
-	/* a small grid still has the caches and the clocks of the device for itself */
+	/* a small grid has all caches and the full clock for itself */
 	if (busy < 1.0 / 16 && make->wish->starved_permille == 0)
 		busy = 1.0 / 16;
 	filled = make->filled < busy ? make->filled : busy;
@@ -265,7 +265,7 @@ void ss_sim_kernel_make(const struct ss_sim_device *device, const struct ss_sim_
 	for (size_t i = 0; i < SS_COUNT(make.size); i++)
 		make.size[i] = wish->size[i] ? wish->size[i] : 1;
 	kernel_set_words(&make);
-	/* torch's own kernels; others have calls of their own */
+	/* for torch's own kernels; makers set others */
 	out->call = device->rocm ? "hipLaunchKernel" : "cudaLaunchKernel";
 	kernel_makers[wish->class](&make);
 	grid_starve(&make);

@@ -34,7 +34,7 @@ struct attention_head {
 	uint32_t split_shared;
 };
 
-/* By head size: of the first that is large enough. */
+/* By head size; the first that is large enough is used. */
 static const struct attention_head attention_heads[] = {
 	{ 32, TORCH_FORWARD("32, 128, 128"), BACKWARD_NAME("32, 128, 128", "4, 4, 4"),
 	  VLLM_SPLIT("32, 64, 256"), 128, 24576, 90112, 36864 },
@@ -68,7 +68,7 @@ static void attention_set_grid(struct ss_sim_make *make, uint64_t x)
 	ss_sim_make_grid(make, x, both / usual[i], usual[i]);
 }
 
-/* Part of the rate of matrix products. */
+/* The share of the matrix-product rate that attention reaches. */
 static double attention_rate_share(const struct ss_sim_device *device)
 {
 	switch (device->arch) {
@@ -130,7 +130,7 @@ static void attention_make_flash(struct ss_sim_make *make, bool backward)
 	}
 }
 
-/* AOTriton's, ahead of time compiled. */
+/* AOTriton's kernels, compiled ahead of time. */
 static void attention_make_triton(struct ss_sim_make *make, bool backward)
 {
 	ss_sim_make_name(make, backward ? "bwd_kernel_dk_dv" : "attn_fwd");

@@ -173,7 +173,7 @@ static struct gemm_cut gemm_cut_product(const struct ss_sim_make *make,
 	return cut;
 }
 
-/* Kernels of Hopper and later take more than one tile a block when there are many. */
+/* From Hopper on, a block computes several tiles when there are many. */
 static bool gemm_is_persistent(const struct ss_sim_make *make)
 {
 	return make->wish->dtype == SS_SIM_HALF &&

@@ -32,7 +32,7 @@ static void norm_make_layer_weight(struct ss_sim_make *make)
 	ss_sim_make_grid(make, ss_sim_ceil(make->size[1], 32), 1, 1);
 }
 
-/* Power of two that is not less, as softmax_warp_forward has it. */
+/* The next power of two, as in softmax_warp_forward. */
 static const char *softmax_row_exponent(uint64_t columns)
 {
 	static const char *const exponents[] = { "0", "1", "2", "3", "4", "5",
@@ -164,7 +164,7 @@ void ss_sim_make_lookup(struct ss_sim_make *make)
 
 static void norm_make_batch(struct ss_sim_make *make, bool backward)
 {
-	/* one block a channel */
+	/* one block per channel */
 	ss_sim_make_grid(make, make->size[1], 1, 1);
 	if (make->device->rocm) {
 		ss_sim_make_name(make, backward ? "MIOpenBatchNormBwdSpatial"

@@ -3,8 +3,8 @@
  * fsdp.c - layout: parameters are sharded over the ranks; each block's are
  * gathered before it is used and its gradients are reduced and scattered after.
  *
- * With prefetch the next block's parameters are asked for before this block's
- * work is launched, so that they travel while it computes.
+ * With prefetch, the gather of the next block is launched before this block's
+ * work, so that the transfer overlaps with compute.
  */
 #include "sim/programs/step.h"
 
@@ -13,7 +13,7 @@ struct fsdp_pass {
 	uint32_t ranks;
 };
 
-/* Units: 0 is what stands before and after the blocks, i + 1 is block i. */
+/* Elements of a unit: 0 is what comes before and after the blocks, i + 1 is block i. */
 static uint64_t fsdp_unit_elements(const struct fsdp_pass *pass, uint32_t unit)
 {
 	const struct ss_sim_model *model = &pass->share.plan->model;
@@ -138,7 +138,7 @@ static void fsdp_build(const struct ss_sim_plan *plan, const struct ss_sim_part 
 	body.validate = fsdp_validate;
 	body.context = &pass;
 	body.parameters /= plan->rank_count;
-	body.tensors = plan->model.layers + 1; /* flat, one a unit */
+	body.tensors = plan->model.layers + 1; /* flat, one per unit */
 	ss_sim_train_step(out, plan, &body);
 }
 
@@ -146,7 +146,7 @@ static void fsdp_defaults(struct ss_sim_plan *plan)
 {
 	plan->prefetch_layers = UINT32_MAX;
 	if (plan->model.batch >= 4)
-		plan->model.batch /= 2; /* memory went into parameters */
+		plan->model.batch /= 2; /* parameters take the memory */
 }
 
 static enum ss_status fsdp_check(const struct ss_sim_plan *plan, struct ss_error *err)

@@ -153,12 +153,13 @@ static void inference_defaults(struct ss_sim_plan *plan)
 		.batch = 16,
 		.dtype = SS_SIM_HALF,
 	};
-	if (plan->rank_count > 1) { /* the model is larger, or nobody would split it */
+	if (plan->rank_count > 1) { /* larger: otherwise nobody would split it */
 		plan->model.layers = 40;
 		plan->model.hidden = 8192;
 		plan->model.heads = 64;
 	}
-	if (plan->device->arch >= SS_SIM_BLACKWELL) { /* reads weights faster: it gets more */
+	if (plan->device->arch >=
+	    SS_SIM_BLACKWELL) { /* reads weights faster, so it gets more of them */
 		plan->model.hidden *= 2;
 		plan->model.heads *= 2;
 	}

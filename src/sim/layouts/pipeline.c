@@ -4,9 +4,9 @@
  * them one forward, one backward (1F1B). Ranks beyond one pipeline are data
  * parallel.
  *
- * A stage first runs as many forwards as there are stages behind it, then takes
- * turns, then drains. What a stage sends forward it exchanges in the same call
- * for what comes back, so neighbours always meet in the same order.
+ * A stage first runs as many forward passes as there are stages after it, then
+ * alternates, then drains. A stage sends an activation and receives a gradient in
+ * the same call, so neighbours always communicate in the same order.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool pipeline_is_last_stage(const struct pipeline_pass *pass)
 	return pass->stage + 1 == pass->stages;
 }
 
-/* One collective with a neighbour; compute waits for what arrives. */
+/* One send or receive with a neighbour; compute waits for what arrives. */
 static void pipeline_exchange(struct ss_sim_program *program, const struct pipeline_pass *pass,
 			      bool next, bool sends)
 {
@@ -85,7 +85,7 @@ static void pipeline_backward(struct ss_sim_program *program, struct pipeline_pa
 	ss_sim_backward_end(program);
 }
 
-/* One forward, one backward, in turns; the neighbours are met in between. */
+/* Alternates forward and backward, and exchanges with the neighbours in between. */
 static void pipeline_take_turns(struct ss_sim_program *program, struct pipeline_pass *pass,
 				uint32_t warm)
 {
@@ -125,18 +125,18 @@ static void pipeline_passes(struct ss_sim_program *program, void *context, uint3
 	}
 }
 
-/* The number of blocks that weigh as much as the head. */
+/* The number of blocks that cost as much as the head. */
 static uint32_t pipeline_head_blocks(const struct ss_sim_model *model)
 {
 	return (model->vocabulary + 6 * model->hidden) / (12 * model->hidden);
 }
 
-/* So the last stage has fewer of them. */
+/* The first block of a stage; the last stage has the head and so fewer blocks. */
 static uint32_t pipeline_first_block(const struct ss_sim_plan *plan, uint32_t stage)
 {
 	uint32_t layers = plan->model.layers, head = pipeline_head_blocks(&plan->model), block;
 
-	/* but not none */
+	/* but at least one */
 	while (head && (plan->pipe - 1) * (layers + head) / plan->pipe >= layers)
 		head--;
 	block = stage * (layers + head) / plan->pipe;
@@ -182,7 +182,7 @@ static void pipeline_defaults(struct ss_sim_plan *plan)
 	plan->pipe = 4;
 	plan->micro_batches = 32;
 	plan->model.batch = 1;
-	plan->model.layers = 20 - pipeline_head_blocks(&plan->model); /* five a stage */
+	plan->model.layers = 20 - pipeline_head_blocks(&plan->model); /* five per stage */
 	plan->bucket_bytes = UINT64_C(40) << 20;
 }
 

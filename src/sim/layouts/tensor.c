@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.c - layout: the matrices of each block are split over neighbouring
- * ranks, which add up their parts twice a block, forward and backward. Ranks
+ * ranks, which sum their parts twice per block, forward and backward. Ranks
  * beyond one such group are data parallel.
  */
 #include "sim/groups.h"
@@ -52,7 +52,7 @@ static void tensor_layout_build(const struct ss_sim_plan *plan, const struct ss_
 static void tensor_layout_defaults(struct ss_sim_plan *plan)
 {
 	plan->tensor = 4;
-	plan->model.hidden *= 4; /* what does not fit one device is what is split */
+	plan->model.hidden *= 4; /* networks are split when they do not fit one device */
 	plan->model.heads *= 4;
 	plan->model.layers = 6;
 	plan->bucket_bytes = UINT64_C(40) << 20;

@@ -79,7 +79,7 @@ void ss_sim_rank_release(struct ss_sim_rank *rank)
 	*rank = (struct ss_sim_rank){ 0 };
 }
 
-/* Each worker makes every n-th batch, and begins it when one of its own was taken. */
+/* Each worker makes every n-th batch, and begins one when an earlier one of its own was taken. */
 static void rank_run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	const struct ss_sim_plan *plan = rank->plan;
@@ -99,7 +99,7 @@ static void rank_run_input(struct ss_sim_rank *rank, const struct ss_sim_instruc
 	*taken_ns = ss_sim_now(rank);
 }
 
-/* An epoch begins: workers that start need a while, and the batches made ahead are gone. */
+/* A new epoch: starting workers takes time, and prefetched batches are gone. */
 static void rank_run_epoch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	int64_t ready_ns = ss_sim_now(rank) + at->cost_ns;

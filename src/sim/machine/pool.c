@@ -49,7 +49,7 @@ static struct ss_sim_pool_size *pool_size_of(struct ss_sim_pool *pool, uint64_t 
 	return &pool->sizes[pool->size_count++];
 }
 
-/* Gives back every cached block that has a segment of its own. */
+/* Frees every cached block that has a segment of its own; returns how many. */
 static uint32_t pool_empty(struct ss_sim_pool *pool)
 {
 	uint32_t count = 0;
@@ -78,7 +78,7 @@ static void pool_grow(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_po
 		pool->reserved_peak_bytes = pool->reserved_bytes;
 }
 
-/* A block of a size that the cache does not hold. */
+/* The address of a new block, from an open segment or a new one. */
 static uint64_t pool_cut_block(struct ss_sim_pool *pool, uint64_t bytes,
 			       struct ss_sim_pool_calls *calls)
 {

@@ -2,10 +2,10 @@
 /*
  * pool.h - the caching allocator of one rank, as far as its figures go.
  *
- * Blocks are handed out again only for the same rounded size; a size that is not
- * there takes a new segment from the device, small ones share segments. That is
- * how torch's allocator behaves for a training loop that repeats itself, and how
- * it fails for one that does not.
+ * A free block is reused only for the same rounded size; other sizes take a new
+ * segment from the device, and small ones share segments. That is how torch's
+ * allocator behaves for a training loop that repeats itself, and how it fragments
+ * for one that does not.
  */
 #ifndef SS_SIM_MACHINE_POOL_H
 #define SS_SIM_MACHINE_POOL_H

@@ -33,7 +33,7 @@ static uint64_t recorder_python_parent(const struct ss_sim_rank *rank)
 	return 0;
 }
 
-/* The op that a call belongs to, notes are passed over; 0: none. */
+/* The innermost open op, which a call belongs to; skips notes. 0: none. */
 static uint64_t recorder_external_id(const struct ss_sim_rank *rank)
 {
 	const struct ss_sim_recorder *recorder = rank->recorder;
@@ -80,7 +80,7 @@ static uint64_t recorder_sequence(const struct ss_sim_rank *rank, uint32_t slot)
 	return (uint64_t)rank->step * rank->programs->sequences_max + slot - 1;
 }
 
-/* An arrow goes from the forward op to the node itself, not to the range around it. */
+/* The id of the arrow from the forward op to the node itself, not to the range around it. */
 static uint64_t recorder_flow(const struct ss_sim_rank *rank, const struct ss_sim_open_range *open,
 			      const struct ss_sim_range *range)
 {
@@ -150,7 +150,7 @@ uint64_t ss_sim_recorder_call(struct ss_sim_rank *rank, const struct ss_sim_call
 	return row.correlation;
 }
 
-/* A row counts for the innermost note around its launch, and for no other. */
+/* Extends the innermost note around the launch by a device row; outer notes stay. */
 static void recorder_cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns,
 			   int64_t end_ns)
 {

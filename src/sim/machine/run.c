@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - the first run: ranks take turns until each has met the others.
+ * run.c - the programs of a job, and its first run, in which the ranks take turns.
  *
  * The order in which ranks take turns does not matter: a rank's clock depends on
  * others only through the ends of collectives, and those only on the latest
- * arrival. Members of a channel meet in the same order, so one collective of a
- * channel is open at a time.
+ * arrival. Members of a channel run collectives in the same order, so only one
+ * collective of a channel is open at a time.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static uint32_t network_hops(uint32_t members)
 	return count;
 }
 
-/* Bytes a second of the bus that the members' rings make of their links. */
+/* The bus bandwidth of the group in bytes/s, from the links of its members. */
 static double network_bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks *ranks)
 {
 	const struct ss_sim_device *device = plan->device;
@@ -87,7 +87,7 @@ static bool array_grow(struct ss_memory *memory, void **items, uint32_t *capacit
 	return ss_memory_reserve(memory, items, capacity, count, bytes);
 }
 
-/* Remembers who came when; the arrivals of a collective lie in the order of its members. */
+/* Stores when each member arrived, in the order of the members. */
 static bool channel_keep_arrivals(struct run_turns *turns, struct ss_sim_channel *channel,
 				  const struct ss_sim_ranks *members,
 				  const struct ss_sim_rank *rank, int64_t transfer_ns)
@@ -112,7 +112,7 @@ static bool channel_keep_arrivals(struct run_turns *turns, struct ss_sim_channel
 	return true;
 }
 
-/* All are there: the collective ends, and everybody goes on. */
+/* All members have arrived: ends the collective and resumes them. */
 static void turns_end_collective(struct run_turns *turns, uint32_t index,
 				 const struct ss_sim_rank *rank)
 {

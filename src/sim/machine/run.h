@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - a whole job: all ranks, and where they meet.
+ * run.h - a whole job: all ranks and their collectives.
  *
  * A job is run twice. The first run is about time only: all ranks at once, each
  * until it needs the others, and what is kept is when each collective ended. With
@@ -24,7 +24,7 @@ struct ss_sim_channel {
 	uint32_t detail_count, detail_capacity;
 	int64_t *arrivals_ns; /* members of the first, of the second, ... */
 	uint32_t arrival_count, arrival_capacity;
-	/* the one at hand */
+	/* the open one */
 	uint32_t arrived;
 	int64_t last_ns;
 };
@@ -53,7 +53,7 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 				   bool with_details, struct ss_error *err);
 void ss_sim_outcome_close(struct ss_sim_outcome *outcome);
 
-/* When the collective that a WAITING rank stands in ended. */
+/* When the collective that a WAITING rank is in ended. */
 int64_t ss_sim_outcome_end(const struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank);
 
 #endif

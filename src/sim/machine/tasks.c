@@ -25,7 +25,7 @@ uint32_t ss_sim_odd_permille(const struct ss_sim_rank *rank, const struct ss_sim
 #define STRETCHED 8u   /* one of N pieces of CPU time waits for a core */
 #define STRETCH_MEAN 7 /* of what host_stretch_tail() gives, in halves */
 
-/* Powers of two up to 32, each half as frequent as the one before: few, but long. */
+/* Powers of two up to 32, each half as frequent as the one before: a heavy tail. */
 static int64_t host_stretch_tail(uint64_t random)
 {
 	int64_t power = 1;
@@ -37,7 +37,7 @@ static int64_t host_stretch_tail(uint64_t random)
 	return power;
 }
 
-/* What waiting for a core adds to a piece of CPU time; nothing to most, much to some. */
+/* Time that a piece of CPU work waits for a core: none for most pieces, much for some. */
 static int64_t host_stretch_ns(const struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
 {
 	const struct ss_sim_plan *plan = rank->plan;
@@ -136,7 +136,7 @@ static void task_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 		ss_sim_recorder_task(rank, at, correlation, start_ns, end_ns);
 }
 
-/* A kernel that is launched for the first time is loaded first; kernels are numbered by that. */
+/* The first launch of a kernel loads it; kernels are numbered in the order of first use. */
 static int64_t kernel_load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
 {
 	if (!rank->plan->load_ns || rank->step != SS_SIM_WARMUP_STEPS ||
@@ -339,7 +339,7 @@ void ss_sim_run_call(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 			   frees ? ss_sim_device_ready(rank) + ss_sim_timing.sync_return : 0);
 }
 
-/* The watchdog looks on; between other threads one hands over and waits. */
+/* Other threads hand over and wait; the watchdog runs beside them. */
 void ss_sim_run_switch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	enum ss_sim_thread to = (enum ss_sim_thread)at->what;

@@ -4,7 +4,7 @@
  *
  * A quarter of the blocks makes a stage; the first block of a stage has twice
  * the channels and half the side of the one before, and a convolution on its
- * shortcut. Ranks do not share matrices: `tensor` means nothing here.
+ * shortcut. Ranks do not share matrices: `tensor` is ignored.
  */
 #include "sim/networks/networks.h"
 

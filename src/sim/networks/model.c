@@ -51,7 +51,7 @@ void ss_sim_stem_backward(struct ss_sim_program *program, const struct ss_sim_sh
 	ss_sim_piece_end(&piece);
 }
 
-/* The share as this block sees it: some blocks do without tensor cores. */
+/* The share for a block: some blocks use float32, without tensor cores. */
 static struct ss_sim_share share_for_block(const struct ss_sim_share *share, uint32_t block,
 					   struct ss_sim_plan *plan)
 {

@@ -355,7 +355,7 @@ void ss_sim_tiny_forward(struct ss_sim_piece *piece)
 		uint32_t kind = i % SS_COUNT(tiny_kinds), out;
 
 		ss_sim_piece_track(piece, tiny_kinds[kind].op, "tts", shape.text, shape.text);
-		/* Their numbers follow each other: the tape needs the first only. */
+		/* Their numbers are consecutive: the tape needs only the first. */
 		if (i && piece->share->training)
 			piece->share->tape->sequence_count--;
 		out = ss_sim_piece_alloc(piece, shape.elements);

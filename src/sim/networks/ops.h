@@ -27,7 +27,7 @@ struct ss_sim_piece {
 	const char *type;          /* of activations and parameters: "c10::BFloat16" */
 	uint32_t bytes;            /* of one of their elements */
 	bool quiet;                /* kernels only: what is captured in a CUDA graph */
-	bool compiled;             /* inside of a compiled graph: autograd does not see its ops */
+	bool compiled;             /* within a compiled graph: autograd does not see its ops */
 	ss_sim_gradient_sink sink; /* backward; may be NULL */
 	void *context;
 	/* Forward without training: what would have gone on the tape, freed at the end. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective.c - how c10d calls a collective: an op, record_param_comms, the
- * nccl:... range, and on the device a stream that waits for compute, the kernel,
- * and an event behind it that others can wait for.
+ * collective.c - how c10d calls a collective (an op, record_param_comms, the nccl:... range, and on
+ * the device a stream that waits for compute, the kernel, and an event after it), and the buckets
+ * of DistributedDataParallel: gradients are reduced together when enough of them are ready, while
+ * backward goes on.
  */
 #include "sim/programs/program.h"
 #include "sim/programs/step.h"
 
-/* The words of each kind. */
+/* How c10d and NCCL name each kind of collective. */
 struct collective_words {
 	enum ss_sim_kernel_class kind;
 	const char *op, *name, *note;
@@ -153,14 +154,14 @@ void ss_sim_buckets_add(struct ss_sim_program *program, void *context,
 	if (buckets->held)
 		return;
 	buckets->elements += gradient->elements;
-	/* the last places are kept for what is left at the end, and for the map */
+	/* two entries are reserved: for the rest at the end, and for the map */
 	if (buckets->elements >= buckets->limit_elements && buckets->count + 2 < SS_SIM_BUCKETS_MAX)
 		bucket_reduce(program, buckets);
 }
 
 static const struct ss_sim_tensors int_scalar = { { "[]" }, { "int" } };
 
-/* Which parameters any rank has used: a map of int32 that is reduced behind the last bucket. */
+/* The map of parameters that any rank used: int32, reduced after the last bucket. */
 static void used_map_reduce(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
 {
 	ss_sim_op(program, "aten::copy_");

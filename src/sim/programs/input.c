@@ -11,7 +11,7 @@
 
 #define NEXT_NOTE "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
-/* The call that finds the epoch at its end; workers that do not persist are stopped in it. */
+/* The __next__ call at the end of an epoch; it stops workers that are not persistent. */
 static void input_end_epoch(struct ss_sim_program *program, int64_t stop_ns)
 {
 	ss_sim_note(program, NEXT_NOTE);

@@ -64,7 +64,7 @@ uint32_t ss_sim_text_id(struct ss_sim_program *program, const char *text)
 	return id == SS_NO_ID ? 0 : id;
 }
 
-/* The noise of a piece of work depends on its name and on how many of it came before. */
+/* The noise of a piece of work depends on its name and on how often it was used before. */
 static uint32_t program_noise_key(struct ss_sim_program *program, const char *name, uint32_t index,
 				  uint32_t **uses, uint32_t *capacity)
 {
@@ -293,7 +293,6 @@ void ss_sim_work(struct ss_sim_program *program, int64_t cost_ns)
 
 /* --- device work ------------------------------------------------------------- */
 
-/* The index of the kernel that is wished for, made when it is the first of its kind. */
 uint32_t ss_sim_kernel_index(struct ss_sim_program *program, const struct ss_sim_kernel_wish *wish)
 {
 	struct ss_sim_kernel_wish plain;

@@ -184,7 +184,7 @@ void ss_sim_backward_end(struct ss_sim_program *program)
 	ss_sim_frame_end(program);
 }
 
-/* --- what waits for the device -------------------------------------------------- */
+/* --- host syncs ----------------------------------------------------------------- */
 
 void ss_sim_item(struct ss_sim_program *program)
 {
@@ -323,7 +323,7 @@ static void step_checkpoint(struct ss_sim_program *program, const struct ss_sim_
 	uint64_t bytes = body->parameters * ss_sim_dtype_bytes(plan->model.dtype);
 	uint64_t most = (uint64_t)((double)plan->pause_ns / 2e9 * plan->device->pageable_rate);
 
-	if (bytes > most) /* a checkpoint of a part takes its part of the pause */
+	if (bytes > most) /* so that the copies take at most half of the pause */
 		bytes = most;
 	ss_sim_frame(program, SS_SIM_LINE_CHECKPOINT);
 	ss_sim_frame(program, "torch/serialization.py(901): save");
@@ -469,7 +469,7 @@ void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *p
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* The watchdog of NCCL asks now and then whether its collectives are done. */
+/* The NCCL watchdog polls whether its collectives are done. */
 static void step_run_watchdog(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (plan->rank_count < 2)

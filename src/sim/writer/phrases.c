@@ -35,7 +35,7 @@ struct ss_sim_row_text ss_sim_piece_of(struct ss_arena *arena, struct ss_text *t
 	return piece;
 }
 
-/* Appends the text as it stands between quotes in JSON. */
+/* Appends the text escaped for JSON, without quotes. */
 static void json_add_quoted(struct ss_text *out, const char *text)
 {
 	for (; *text; text++) {
@@ -91,8 +91,8 @@ static void phrase_add_array(struct ss_text *out, const char *key, const char *a
 }
 
 /*
- * Around the sequence number: torch's own order of the arguments is that of a
- * hash table, and it differs with their number.
+ * Makes the arguments before and after the sequence number. torch writes them in
+ * the order of a hash table, which depends on their number.
  */
 static void range_phrase_make_args(struct ss_sim_phrases *phrases, const struct ss_sim_range *range,
 				   bool shapes, struct ss_sim_range_phrase *out, bool *failed)
@@ -212,7 +212,7 @@ static struct ss_sim_kernel_phrase kernel_phrase_make(struct ss_arena *arena,
 
 /* --- collectives ------------------------------------------------------------- */
 
-/* A collective as one rank meets it. */
+/* A collective as one rank records it. */
 struct collective_text {
 	const char *name, *dtype;
 	const struct ss_sim_comm *comm;
@@ -377,7 +377,7 @@ bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
 
 /* --- programs ----------------------------------------------------------------- */
 
-/* A row is put together without asking for room, so no text may be endless. */
+/* Rows are built without bounds checks, so the length of texts is limited here. */
 static enum ss_status phrases_check_length(const struct ss_sim_phrases *phrases,
 					   struct ss_error *err)
 {

@@ -8,7 +8,7 @@
  */
 #include "sim/writer/writer_parts.h"
 
-/* of 128 bits, without a name that ISO C does not know */
+/* 128 bits; __int128 is not ISO C */
 typedef unsigned int wide __attribute__((mode(TI)));
 
 #define MANTISSA_BITS 52
@@ -111,7 +111,7 @@ char *ss_sim_put_rate(char *at, uint64_t bytes, uint64_t ns)
 	bool exact = false;
 	int tens, count, places = 0;
 
-	/* no memory is that fast or that slow */
+	/* no memory is this slow or this fast */
 	if (value < 1e-9 || value >= 1e14)
 		return SS_SIM_PUT(at, "0.0");
 	tens = decimal_exponent(value);

@@ -23,7 +23,7 @@ void ss_sim_writer_flush(struct ss_sim_writer *writer)
 	writer->used = 0;
 }
 
-/* What is no row, and can be long. */
+/* Writes a text that is not a row and can be long. */
 static void writer_write_text(struct ss_sim_writer *writer, struct ss_text *text)
 {
 	ss_sim_writer_flush(writer);
@@ -72,7 +72,7 @@ enum ss_status ss_sim_writer_open(const struct ss_sim_plan *plan, uint32_t rank,
 	return SS_OK;
 }
 
-/* The collectives of the program as this rank says them; made when it is first met. */
+/* The texts of the program's collectives for this rank, made on first use. */
 static const struct ss_sim_comm_phrase *writer_comms_of(struct ss_sim_writer *writer,
 							const struct ss_sim_phrases *phrases)
 {

@@ -10,7 +10,7 @@
 #define GPUS_NAMED 16u
 #define GPU_SORT_INDEX 5000000u
 
-/* The profiler starts to record so long after its span begins. */
+/* The profiler starts to record this long after its span begins. */
 #define RECORDING_NS 86000
 
 /* torch's pools hand out streams in steps; compute is the default one. */
@@ -118,7 +118,7 @@ static void header_add_distributed(const struct ss_sim_writer *writer, struct ss
 	ss_text_addf(out, "], \"nccl_version\": \"%s\"},", plan->device->nccl_version);
 }
 
-/* CUPTI counts its versions; they go along with those of the runtime. */
+/* CUPTI numbers its versions; each belongs to a version of the runtime. */
 static uint32_t cupti_version(uint32_t runtime)
 {
 	return runtime >= 12000 ? 18 + runtime % 1000 / 10 : 17;
@@ -135,7 +135,7 @@ static void header_add_flag(struct ss_text *out, const char *key, bool on)
 		ss_text_addf(out, "\n  \"%s\": 1,", key);
 }
 
-/* The keys come in the order of a hash table, which is not the same for both vendors. */
+/* The keys come in the order of a hash table, which differs between vendors. */
 static void header_add_metadata(const struct ss_sim_writer *writer, struct ss_text *out)
 {
 	const struct ss_sim_plan *plan = writer->plan;
@@ -182,7 +182,7 @@ void ss_sim_write_header(struct ss_sim_writer *writer, struct ss_text *out)
 
 /* --- after the events ----------------------------------------------------------- */
 
-/* A row that names something; `at` is the time of all of them. */
+/* A metadata row; `at` is the time of all of them. */
 static void footer_add_label(struct ss_text *out, const char *at, const char *kind, int64_t pid,
 			     int64_t tid, const char *key, const char *value)
 {

@@ -41,7 +41,7 @@ struct ss_sim_phrases {
 	struct ss_sim_kernel_phrase *kernels;
 };
 
-/* What a rank says of a collective; groups differ from rank to rank. */
+/* How a rank records a collective; groups differ from rank to rank. */
 struct ss_sim_comm_phrase {
 	struct ss_sim_row_text kernel;        /* behind the kernel's own arguments */
 	struct ss_sim_row_text before, after; /* record_param_comms: around EV-IDX */
@@ -49,8 +49,8 @@ struct ss_sim_comm_phrase {
 };
 
 /*
- * A row begins with this much room in the buffer, and no row is longer: what
- * comes from a program is cut off by ss_sim_phrases_open() at half of it.
+ * A row begins with this much space in the buffer, and no row is longer:
+ * ss_sim_phrases_open() refuses texts of more than half of it.
  */
 #define SS_SIM_ROW_BYTES ((size_t)64 * 1024)
 #define SS_SIM_BUFFER_BYTES ((size_t)1 << 20)
@@ -61,7 +61,7 @@ struct ss_sim_comm_phrase {
 struct ss_sim_call_phrase {
 	struct ss_sim_row_text head, id;
 	bool arrow, written;
-	bool copies; /* ROCm says from where to where */
+	bool copies; /* ROCm writes source and destination */
 };
 
 /* A thread or a stream of this rank. */
@@ -104,7 +104,7 @@ struct ss_sim_writer {
 	struct ss_error error;
 };
 
-/* Copies the text into the arena; nothing when there is no memory: *failed. */
+/* Moves the text into the arena; *failed: no memory. */
 struct ss_sim_row_text ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
 
 /* Appends "[0, 1, 2]"; past 30 ranks torch leaves out the middle of a list in a row. */

@@ -64,7 +64,7 @@ static char *row_put_copy(char *at, const struct ss_sim_task_row *row, struct ss
 		at = row_put_string(at, copy ? copies[row->what].kind : "Device");
 		*at++ = '"';
 	}
-	/* ROCm does not tell how much was set */
+	/* ROCm does not record how much was set */
 	return copy || !rocm ? row_put_bytes(at, row->bytes, span.length) : at;
 }
 
@@ -151,7 +151,7 @@ void ss_sim_write_projection(struct ss_sim_writer *writer, uint32_t range,
 
 /* --- waiting ------------------------------------------------------------------- */
 
-/* Those of one stream; the others stand on a track of their own. */
+/* Whether a sync is of one stream; the others are on a track of their own. */
 static bool sync_is_of_stream(const char *name)
 {
 	return strcmp(name, "Stream Wait Event") == 0 || strcmp(name, "Stream Sync") == 0;
