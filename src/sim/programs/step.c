@@ -148,7 +148,8 @@ static void step_copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_
 		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
 }
 
-uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+/* Copies the batch to the device; returns its memory slot. */
+static uint32_t step_copy_batch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t slot;
 
@@ -406,7 +407,7 @@ static void step_leak(struct ss_sim_program *program, const struct ss_sim_plan *
 
 /* --- what a loop does besides training --------------------------------------------------- */
 
-void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	struct ss_sim_condition condition = { .rank = -1,
 					      .every = UINT32_MAX,
@@ -423,7 +424,7 @@ void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan 
 }
 
 /* The callbacks of a trainer, as transformers calls them. */
-void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (!plan->callback_ns)
 		return;
@@ -443,8 +444,8 @@ static void program_walk_modules(struct ss_sim_program *program, const char *fra
 	ss_sim_frame_end(program);
 }
 
-void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		     const struct ss_sim_body *body)
+static void step_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+			  const struct ss_sim_body *body)
 {
 	struct ss_sim_condition condition = { .rank = -1, .every = plan->validate_every };
 	uint32_t mark;
@@ -456,7 +457,7 @@ void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *p
 	ss_sim_frame(program, SS_SIM_LINE_VALIDATE);
 	program_walk_modules(program, "torch/nn/modules/module.py(2916): eval");
 	for (uint32_t i = 0; i < plan->validate_passes; i++) {
-		uint32_t batch = ss_sim_to_device(program, plan);
+		uint32_t batch = step_copy_batch(program, plan);
 
 		body->validate(program, body->context);
 		ss_sim_free(program, batch);
@@ -489,14 +490,14 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 		uint32_t batch;
 
 		ss_sim_fetch(program, plan, !micro);
-		batch = ss_sim_to_device(program, plan);
+		batch = step_copy_batch(program, plan);
 		if (!micro)
 			step_fill_cache(program, plan);
 		for (uint32_t i = 0; !micro && i < plan->flush_count; i++)
 			ss_sim_overhead(program, "Buffer Flush", plan->flush_ns);
 		body->passes(program, body->context, micro);
 		if (!micro)
-			ss_sim_lone_pause(program, plan);
+			step_lone_pause(program, plan);
 		ss_sim_free(program, batch);
 	}
 	step_run_watchdog(program, plan);
@@ -504,9 +505,9 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 	step_optimize(program, plan, body);
 	step_leak(program, plan);
 	step_empty_cache(program, plan);
-	ss_sim_callbacks(program, plan);
+	step_callbacks(program, plan);
 	step_pause(program, plan, body);
-	ss_sim_validate(program, plan, body);
+	step_validate(program, plan, body);
 	ss_sim_frame_end(program);
 	ss_sim_end(program);
 }

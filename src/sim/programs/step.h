@@ -74,15 +74,6 @@ void ss_sim_network_evaluate(struct ss_sim_program *program, const struct ss_sim
 /* The next batch (input.c); `first` of the step: epochs begin with it. */
 void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first);
 
-/* Copies the batch to the device; returns its memory slot. */
-uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-
-/* What a loop does besides training, when the plan asks for it. */
-void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		     const struct ss_sim_body *body);
-
 /* nonzero() in the forward pass, when the plan asks for it. */
 void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 

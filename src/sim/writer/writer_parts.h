@@ -119,10 +119,6 @@ bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
 bool ss_sim_tracks_make(struct ss_sim_writer *writer);
 bool ss_sim_calls_make(struct ss_sim_writer *writer);
 
-/* The call of this name, by CUDA or HIP. */
-const struct ss_sim_call_phrase *ss_sim_call_find(const struct ss_sim_writer *writer,
-						  const char *name);
-
 /* Hands on what is in the buffer. */
 void ss_sim_writer_flush(struct ss_sim_writer *writer);
 

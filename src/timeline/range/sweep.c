@@ -71,6 +71,94 @@ bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *trac
 	return true;
 }
 
+/* --- the tree ------------------------------------------------------------------------ */
+
+/* The node below a parent, made when it is new; SS_NO_ROW: no memory. */
+static uint32_t range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
+			      enum ss_color color)
+{
+	struct ss_ranged *out = file->out;
+	uint32_t key[2] = { parent, text };
+	uint32_t id = ss_records_add(file->nodes, key);
+
+	if (id == SS_NO_ID || id < out->node_count)
+		return id == SS_NO_ID ? SS_NO_ROW : id;
+	if (!ss_memory_reserve(out->memory, (void **)&out->nodes, &out->node_capacity,
+			       (size_t)id + 1, sizeof(*out->nodes)))
+		return SS_NO_ROW;
+	out->nodes[out->node_count++] =
+		(struct ss_range_node){ .parent = parent, .text = text, .color = color };
+	return id;
+}
+
+/* A node and its total, to sort nodes. */
+struct node_rank {
+	int64_t total_ns;
+	uint32_t node;
+};
+
+/* A parent has at least the time of its children, so it comes before them. */
+SS_COMPARATOR(node_rank_compare, struct node_rank, SS_DESCENDING(total_ns) SS_ASCENDING(node))
+
+static void range_nodes_sum(struct ss_ranged *out)
+{
+	for (uint32_t i = out->node_count; i-- > 0;) {
+		struct ss_range_node *node = &out->nodes[i];
+
+		node->total_ns = ss_ns_sum(node->total_ns, node->self_ns);
+		if (node->parent != SS_NO_ROW)
+			out->nodes[node->parent].total_ns =
+				ss_ns_sum(out->nodes[node->parent].total_ns, node->total_ns);
+	}
+}
+
+/* Drops the nodes that are not kept; moved[i] becomes the new number of node i, + 1. */
+static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < out->node_count; i++) {
+		struct ss_range_node node = out->nodes[i];
+		uint32_t parent = node.parent == SS_NO_ROW ? 0 : moved[node.parent];
+
+		if (moved[i]) {
+			moved[i] = count + 1;
+			node.parent = parent ? parent - 1 : SS_NO_ROW;
+			out->nodes[count++] = node;
+		} else if (parent) {
+			out->nodes[parent - 1].rest_ns = ss_ns_sum(out->nodes[parent - 1].rest_ns,
+								   node.total_ns);
+		} else if (node.parent == SS_NO_ROW) {
+			out->rest_ns = ss_ns_sum(out->rest_ns, node.total_ns);
+		}
+	}
+	out->node_count = count;
+}
+
+bool ss_range_prune(struct ss_ranged *out, uint32_t room)
+{
+	struct ss_arena scratch;
+	struct node_rank *places;
+	uint32_t *moved;
+	bool whole;
+
+	range_nodes_sum(out);
+	ss_arena_init(&scratch, out->memory);
+	places = SS_ARENA_NEW(&scratch, struct node_rank, (size_t)out->node_count + 1);
+	moved = SS_ARENA_NEW(&scratch, uint32_t, (size_t)out->node_count + 1);
+	whole = places && moved;
+	if (whole) {
+		for (uint32_t i = 0; i < out->node_count; i++)
+			places[i] = (struct node_rank){ out->nodes[i].total_ns, i };
+		qsort(places, out->node_count, sizeof(*places), node_rank_compare);
+		for (uint32_t i = 0; i < out->node_count && i < room; i++)
+			moved[places[i].node] = out->nodes[places[i].node].count > 0;
+		range_nodes_pack(out, moved);
+	}
+	ss_arena_release(&scratch);
+	return whole;
+}
+
 /* One track at work. */
 struct track_sweep {
 	struct ss_file_sweep *file;
@@ -175,7 +263,7 @@ static bool sweep_add_row(void *context, uint32_t row, int64_t start_ns, int64_t
 	open.name = *id - 1;
 	if (sweep->nests && file->open_count)
 		parent = file->open[file->open_count - 1].node;
-	open.node = ss_range_node_at(file, parent, file->out->names[open.name].text, open.color);
+	open.node = range_node_at(file, parent, file->out->names[open.name].text, open.color);
 	if (open.node == SS_NO_ROW)
 		return false;
 	range_count_name(sweep, open.name, row, end_ns - start_ns);
@@ -210,7 +298,7 @@ static bool sweep_slices(struct track_sweep *sweep, const struct ss_shown_track 
 						       title.data ? title.data : "", title.length);
 	ss_text_release(&title);
 	sweep->node = text == SS_NO_ID ? SS_NO_ROW
-				       : ss_range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);
+				       : range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);
 	whole = sweep->node != SS_NO_ROW && ss_range_each(file, track, sweep_add_row, sweep);
 	sweep_advance(sweep, INT64_MAX);
 	if (whole)
@@ -267,91 +355,4 @@ bool ss_range_sweep(struct ss_file_sweep *file, uint32_t place)
 	out->tracks[out->track_count++] = (struct ss_range_track){ file->file, place, sweep.busy_ns,
 								   sweep.count };
 	return true;
-}
-
-/* --- the tree ------------------------------------------------------------------------ */
-
-uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
-			  enum ss_color color)
-{
-	struct ss_ranged *out = file->out;
-	uint32_t key[2] = { parent, text };
-	uint32_t id = ss_records_add(file->nodes, key);
-
-	if (id == SS_NO_ID || id < out->node_count)
-		return id == SS_NO_ID ? SS_NO_ROW : id;
-	if (!ss_memory_reserve(out->memory, (void **)&out->nodes, &out->node_capacity,
-			       (size_t)id + 1, sizeof(*out->nodes)))
-		return SS_NO_ROW;
-	out->nodes[out->node_count++] =
-		(struct ss_range_node){ .parent = parent, .text = text, .color = color };
-	return id;
-}
-
-/* A node and its total, to sort nodes. */
-struct node_rank {
-	int64_t total_ns;
-	uint32_t node;
-};
-
-/* A parent has at least the time of its children, so it comes before them. */
-SS_COMPARATOR(node_rank_compare, struct node_rank, SS_DESCENDING(total_ns) SS_ASCENDING(node))
-
-static void range_nodes_sum(struct ss_ranged *out)
-{
-	for (uint32_t i = out->node_count; i-- > 0;) {
-		struct ss_range_node *node = &out->nodes[i];
-
-		node->total_ns = ss_ns_sum(node->total_ns, node->self_ns);
-		if (node->parent != SS_NO_ROW)
-			out->nodes[node->parent].total_ns =
-				ss_ns_sum(out->nodes[node->parent].total_ns, node->total_ns);
-	}
-}
-
-/* Drops the nodes that are not kept; moved[i] becomes the new number of node i, + 1. */
-static void range_nodes_pack(struct ss_ranged *out, uint32_t *moved)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < out->node_count; i++) {
-		struct ss_range_node node = out->nodes[i];
-		uint32_t parent = node.parent == SS_NO_ROW ? 0 : moved[node.parent];
-
-		if (moved[i]) {
-			moved[i] = count + 1;
-			node.parent = parent ? parent - 1 : SS_NO_ROW;
-			out->nodes[count++] = node;
-		} else if (parent) {
-			out->nodes[parent - 1].rest_ns = ss_ns_sum(out->nodes[parent - 1].rest_ns,
-								   node.total_ns);
-		} else if (node.parent == SS_NO_ROW) {
-			out->rest_ns = ss_ns_sum(out->rest_ns, node.total_ns);
-		}
-	}
-	out->node_count = count;
-}
-
-bool ss_range_prune(struct ss_ranged *out, uint32_t room)
-{
-	struct ss_arena scratch;
-	struct node_rank *places;
-	uint32_t *moved;
-	bool whole;
-
-	range_nodes_sum(out);
-	ss_arena_init(&scratch, out->memory);
-	places = SS_ARENA_NEW(&scratch, struct node_rank, (size_t)out->node_count + 1);
-	moved = SS_ARENA_NEW(&scratch, uint32_t, (size_t)out->node_count + 1);
-	whole = places && moved;
-	if (whole) {
-		for (uint32_t i = 0; i < out->node_count; i++)
-			places[i] = (struct node_rank){ out->nodes[i].total_ns, i };
-		qsort(places, out->node_count, sizeof(*places), node_rank_compare);
-		for (uint32_t i = 0; i < out->node_count && i < room; i++)
-			moved[places[i].node] = out->nodes[places[i].node].count > 0;
-		range_nodes_pack(out, moved);
-	}
-	ss_arena_release(&scratch);
-	return whole;
 }

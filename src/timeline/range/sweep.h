@@ -40,10 +40,6 @@ bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *trac
 SS_MUST_USE
 bool ss_range_sweep(struct ss_file_sweep *file, uint32_t place);
 
-/* The node below a parent, made when it is new; SS_NO_ROW: no memory. */
-uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
-			  enum ss_color color);
-
 /* Computes totals from self times; keeps the `room` nodes with the most time. False: no memory. */
 SS_MUST_USE
 bool ss_range_prune(struct ss_ranged *out, uint32_t room);
