@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/request/find.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/command.h"
 
 #define SS_COMMAND(name) extern const struct command command_##name;

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 
 /* What a rank spends a moment on; if several apply, the first counts. */
 enum account_use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/time/roles.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "base/utf8.h"
 

@@ -10,7 +10,7 @@
 #ifndef SS_RANKS_JOIN_H
 #define SS_RANKS_JOIN_H
 
-#include "base/classes.h"
+#include "base/sort.h"
 #include "ranks/digest.h"
 #include "trace/pack/pack.h"
 

@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "replay/build.h"
 

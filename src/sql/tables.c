@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/views_list.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "sql/account.h"
 #include "sql/database.h"
 

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/find_part.h"
 #include "base/text.h"
 
 /* If each rank has one row, there is nothing to cut. */

@@ -9,7 +9,7 @@
 #ifndef SS_ANALYZE_HOST_OPS_H
 #define SS_ANALYZE_HOST_OPS_H
 
-#include "base/row_set.h"
+#include "base/bitmap.h"
 #include "trace/trace.h"
 
 enum ss_ops_flag {

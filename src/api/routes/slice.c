@@ -16,7 +16,7 @@
 #include "view/view.h"
 #include "timeline/around.h"
 #include "timeline/gap.h"
-#include "timeline/members.h"
+#include "timeline/timeline.h"
 #include "timeline/rows/colors.h"
 #include "timeline/search.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/host/step_phase.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 
 /* DDP's default bucket size: bucket_cap_mb=25. */

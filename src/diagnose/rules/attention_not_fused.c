@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 #include "diagnose/evidence/code_places.h"
 
 /* Kernels between the two products: scale, mask, softmax, dropout, casts; the same in backward. */

@@ -12,7 +12,7 @@
 #include "analyze/inference_steps.h"
 #include "analyze/kernel/category.h"
 #include "analyze/work/peaks.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "diagnose/evidence/code_places.h"
 

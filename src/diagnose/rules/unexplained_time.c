@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/cpu_rows.h"

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/classes.h"
+#include "base/sort.h"
 #include "base/median.h"
 #include "diagnose/stragglers/judge.h"
 

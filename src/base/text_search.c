@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find_part.c - the two-way search of Crochemore and Perrin.
+ * text_search.c - the two-way search of Crochemore and Perrin.
  *
- * Trying a part at every position takes its length times the length of the text, and both can be
- * long. This search splits the part at a point where a mismatch behind it says how far to skip, so
- * that no byte is compared more than a few times. It needs no memory. Short parts are faster with
- * the simple search.
+ * Trying the part at every position costs the product of both lengths, and both can be long. This
+ * search splits the part at a point where a mismatch after it tells how far to skip, so that no
+ * byte is compared more than a few times. It needs no memory. For short parts the simple search is
+ * faster.
  */
-#include "base/find_part.h"
-
-#include <stdbool.h>
-
 #include "base/text.h"
 
-/* Up to this length a part is tried at every place. */
+/* Up to this length a part is tried at every position. */
 #define SHORT_MAX 32
 
-static bool is_same(const char *a, const char *b, size_t length)
+static bool equals_nocase(const char *a, const char *b, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (ss_lower(a[i]) != ss_lower(b[i]))
@@ -24,10 +20,11 @@ static bool is_same(const char *a, const char *b, size_t length)
 	return true;
 }
 
-static const char *find_short(const char *text, size_t text_length, const char *part, size_t length)
+static const char *search_naive(const char *text, size_t text_length, const char *part,
+				size_t length)
 {
 	for (size_t i = 0; i + length <= text_length; i++)
-		if (is_same(text + i, part, length))
+		if (equals_nocase(text + i, part, length))
 			return text + i;
 	return NULL;
 }
@@ -70,15 +67,15 @@ const char *ss_find_part(const char *text, size_t text_length, const char *part,
 	if (length > text_length)
 		return NULL;
 	if (length <= SHORT_MAX)
-		return find_short(text, text_length, part, length);
+		return search_naive(text, text_length, part, length);
 	cut = greatest_suffix(part, length, false, &period);
 	other = greatest_suffix(part, length, true, &other_period);
 	if (other > cut) {
 		cut = other;
 		period = other_period;
 	}
-	/* what repeats need not be compared again after a shift by its period */
-	repeats = is_same(part, part + period, cut);
+	/* a periodic part need not be compared again after a shift by its period */
+	repeats = equals_nocase(part, part + period, cut);
 	if (!repeats)
 		period = (cut > length - cut ? cut : length - cut) + 1;
 	while (at + length <= text_length) {

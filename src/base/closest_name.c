@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guess.c - the distance between names, with swapped letters as one change.
+ * closest_name.c - the distance between names, with swapped letters as one change.
  */
-#include "base/guess.h"
+#include "base/closest_name.h"
 
 #include <string.h>
 
 #define LETTERS_MAX 64
 
-/* Of a short name a third can be wrong; in a long one nobody makes more mistakes than this. */
+/* A third of a short name may be wrong; nobody makes more mistakes than this in a long one. */
 #define SHARE_WRONG 3
 #define WRONG_MAX 3
 
-static size_t least_of(size_t a, size_t b)
+static size_t smaller_size(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* How many letters have to change, be added, dropped or swapped with their neighbour. */
-static size_t distance(const char *a, const char *b)
+/* How many letters to change, add, drop or swap with a neighbour to turn one into the other. */
+static size_t name_distance(const char *a, const char *b)
 {
 	size_t rows[3][LETTERS_MAX + 1], length = strlen(b);
 
@@ -32,10 +32,10 @@ static size_t distance(const char *a, const char *b)
 
 		row[0] = k;
 		for (size_t i = 1; i <= length; i++) {
-			row[i] = least_of(last[i - 1] + (a[k - 1] != b[i - 1]),
-					  least_of(last[i], row[i - 1]) + 1);
+			row[i] = smaller_size(last[i - 1] + (a[k - 1] != b[i - 1]),
+					      smaller_size(last[i], row[i - 1]) + 1);
 			if (k > 1 && i > 1 && a[k - 1] == b[i - 2] && a[k - 2] == b[i - 1])
-				row[i] = least_of(row[i], before[i - 2] + 1);
+				row[i] = smaller_size(row[i], before[i - 2] + 1);
 		}
 	}
 	return rows[strlen(a) % 3][length];
@@ -45,12 +45,12 @@ struct ss_guess ss_guess_begin(const char *typed)
 {
 	size_t most = strlen(typed) / SHARE_WRONG;
 
-	return (struct ss_guess){ .typed = typed, .least = least_of(most, WRONG_MAX) + 1 };
+	return (struct ss_guess){ .typed = typed, .least = smaller_size(most, WRONG_MAX) + 1 };
 }
 
 void ss_guess_add(struct ss_guess *guess, const char *name)
 {
-	size_t away = distance(guess->typed, name);
+	size_t away = name_distance(guess->typed, name);
 
 	if (away >= guess->least)
 		return;

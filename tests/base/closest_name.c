@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 
 static const struct {
 	const char *typed;

@@ -2,7 +2,6 @@
 /*
  * Parts of texts, found as a search that tries every place finds them.
  */
-#include "base/find_part.h"
 
 #include <string.h>
 

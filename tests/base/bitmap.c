@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "base/row_set.h"
+#include "base/bitmap.h"
 
 /* The numbers are those of counting from the first row on. */
 static void numbers_are_in_the_order_of_rows(void **state)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_set.h - which of many rows have something, and the number of each among them.
+ * bitmap.h - a bitmap over rows that numbers the rows in it.
  *
- * What only one row in ten has is kept for those alone, in the order of the rows, and found by
- * this number. The set itself takes 1.5 bits per row.
+ * Values that only one row in ten has are stored for those rows alone, in the order of the rows,
+ * and found by this number. The bitmap itself takes 1.5 bits per row.
  */
-#ifndef SS_BASE_ROW_SET_H
-#define SS_BASE_ROW_SET_H
+#ifndef SS_BASE_BITMAP_H
+#define SS_BASE_BITMAP_H
 
 #include "base/memory.h"
 
@@ -28,10 +28,10 @@ static inline void ss_row_set_add(struct ss_row_set *set, uint32_t row)
 	set->bits[row / 64] |= UINT64_C(1) << (row % 64);
 }
 
-/* Counts them. Nothing may be added afterwards. */
+/* Numbers the rows. Nothing may be added afterwards. */
 void ss_row_set_close(struct ss_row_set *set);
 
-/* How many bits are 1. Without an instruction for it, the compiler's own function is a call. */
+/* The number of 1 bits. Without an instruction for it, the compiler's builtin is a call. */
 static inline uint32_t ss_bit_count(uint64_t bits)
 {
 #if defined(__POPCNT__) || defined(__aarch64__) || defined(__wasm__)
