@@ -42,7 +42,7 @@ enum ss_pickle_step ss_pickle_fail_memory(struct ss_pickle *machine)
 /* --- the window -------------------------------------------------------------------- */
 
 /* Makes `wanted` bytes readable at `at`, or as many as there are. */
-static enum ss_pickle_step look_ahead(struct ss_pickle *machine, size_t wanted)
+static enum ss_pickle_step pickle_look_ahead(struct ss_pickle *machine, size_t wanted)
 {
 	size_t left = (size_t)(machine->end - machine->at), got;
 
@@ -76,12 +76,12 @@ static enum ss_pickle_step look_ahead(struct ss_pickle *machine, size_t wanted)
 	return SS_PICKLE_ON;
 }
 
-static inline size_t bytes_left(const struct ss_pickle *machine)
+static inline size_t pickle_bytes_left(const struct ss_pickle *machine)
 {
 	return (size_t)(machine->end - machine->at);
 }
 
-static inline uint32_t little_u32(const char *at)
+static inline uint32_t pickle_u32(const char *at)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
 
@@ -89,15 +89,15 @@ static inline uint32_t little_u32(const char *at)
 	       (uint32_t)bytes[3] << 24;
 }
 
-static inline uint64_t little_u64(const char *at)
+static inline uint64_t pickle_u64(const char *at)
 {
-	return little_u32(at) | (uint64_t)little_u32(at + 4) << 32;
+	return pickle_u32(at) | (uint64_t)pickle_u32(at + 4) << 32;
 }
 
 /* --- values ------------------------------------------------------------------------ */
 
-static inline enum ss_pickle_step push(struct ss_pickle *machine, enum ss_pickle_kind kind,
-				       int64_t word)
+static inline enum ss_pickle_step pickle_push_word(struct ss_pickle *machine,
+						   enum ss_pickle_kind kind, int64_t word)
 {
 	return ss_pickle_push(machine, kind, word) ? SS_PICKLE_ON : ss_pickle_fail_memory(machine);
 }
@@ -118,21 +118,21 @@ enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes,
 	ss_memory_free(machine->memory, repaired, room);
 	if (id == SS_NO_ID)
 		return ss_pickle_fail_memory(machine);
-	return push(machine, SS_PICKLE_TEXT, id);
+	return pickle_push_word(machine, SS_PICKLE_TEXT, id);
 }
 
 /* A text whose length stands before it. */
-static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
+static enum ss_pickle_step pickle_read_text(struct ss_pickle *machine, uint64_t length)
 {
 	enum ss_pickle_step step;
 
 	if (length > TEXT_MAX)
 		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a text of %llu bytes is too long",
 				      (unsigned long long)length);
-	step = look_ahead(machine, (size_t)length);
+	step = pickle_look_ahead(machine, (size_t)length);
 	if (step != SS_PICKLE_ON)
 		return step;
-	if (bytes_left(machine) < length)
+	if (pickle_bytes_left(machine) < length)
 		return SS_PICKLE_CUT;
 	step = ss_pickle_text(machine, machine->at, (size_t)length);
 	machine->at += length;
@@ -140,7 +140,7 @@ static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
 }
 
 /* An integer of `length` bytes, the sign in the last. */
-static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
+static enum ss_pickle_step pickle_read_long(struct ss_pickle *machine, uint64_t length)
 {
 	uint64_t value = 0;
 	unsigned last;
@@ -148,9 +148,9 @@ static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 	if (length > TEXT_MAX)
 		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a number of %llu bytes is too long",
 				      (unsigned long long)length);
-	if (look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
+	if (pickle_look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
 		return SS_PICKLE_FAILED;
-	if (bytes_left(machine) < length)
+	if (pickle_bytes_left(machine) < length)
 		return SS_PICKLE_CUT;
 	for (uint64_t i = 0; i < length && i < 8; i++)
 		value |= (uint64_t)(unsigned char)machine->at[i] << 8 * i;
@@ -159,13 +159,13 @@ static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 	if (length < 8 && last & 0x80)
 		value |= UINT64_MAX << 8 * length;
 	if (length <= 8)
-		return push(machine, SS_PICKLE_INT, (int64_t)value);
+		return pickle_push_word(machine, SS_PICKLE_INT, (int64_t)value);
 	if (length == 9 && !last)
-		return push(machine, SS_PICKLE_UNSIGNED, (int64_t)value);
-	return push(machine, SS_PICKLE_WIDE, 0);
+		return pickle_push_word(machine, SS_PICKLE_UNSIGNED, (int64_t)value);
+	return pickle_push_word(machine, SS_PICKLE_WIDE, 0);
 }
 
-static enum ss_pickle_step read_real(struct ss_pickle *machine)
+static enum ss_pickle_step pickle_read_real(struct ss_pickle *machine)
 {
 	struct ss_pickle_value *value = ss_pickle_push(machine, SS_PICKLE_REAL, 0);
 	uint64_t bits = 0;
@@ -185,16 +185,16 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 	const char *stop;
 
 	for (;;) {
-		if (look_ahead(machine, wanted) != SS_PICKLE_ON)
+		if (pickle_look_ahead(machine, wanted) != SS_PICKLE_ON)
 			return SS_PICKLE_FAILED;
-		stop = memchr(machine->at + seen, '\n', bytes_left(machine) - seen);
+		stop = memchr(machine->at + seen, '\n', pickle_bytes_left(machine) - seen);
 		if (stop) {
 			*length = (size_t)(stop - machine->at);
 			return SS_PICKLE_ON;
 		}
 		if (machine->is_over)
 			return SS_PICKLE_CUT;
-		seen = bytes_left(machine);
+		seen = pickle_bytes_left(machine);
 		wanted = seen * 2;
 		if (seen > TEXT_MAX)
 			return ss_pickle_fail(machine, SS_ERR_LIMIT,
@@ -202,7 +202,7 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 	}
 }
 
-static enum ss_pickle_step read_line(struct ss_pickle *machine, char operation)
+static enum ss_pickle_step pickle_read_line(struct ss_pickle *machine, char operation)
 {
 	size_t length = 0;
 	enum ss_pickle_step step = ss_pickle_find_line(machine, &length);
@@ -217,7 +217,7 @@ static enum ss_pickle_step read_line(struct ss_pickle *machine, char operation)
 /* --- operations -------------------------------------------------------------------- */
 
 /* Bytes of the argument that every such operation has. */
-static size_t argument_bytes(unsigned char operation)
+static size_t pickle_argument_bytes(unsigned char operation)
 {
 	switch (operation) {
 	case 'K':
@@ -251,11 +251,11 @@ static size_t argument_bytes(unsigned char operation)
 }
 
 /* Operations that are rare in a snapshot, or in all but those of old protocols. */
-static enum ss_pickle_step run_rare(struct ss_pickle *machine, unsigned char operation)
+static enum ss_pickle_step pickle_run_rare(struct ss_pickle *machine, unsigned char operation)
 {
 	switch (operation) {
 	case 'N':
-		return push(machine, SS_PICKLE_NONE, 0);
+		return pickle_push_word(machine, SS_PICKLE_NONE, 0);
 	case 'l':
 		return ss_pickle_gather(machine, SS_PICKLE_LIST);
 	case 'd':
@@ -267,9 +267,9 @@ static enum ss_pickle_step run_rare(struct ss_pickle *machine, unsigned char ope
 	case 0x90: /* ADDITEMS */
 		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
 	case 0x8f: /* EMPTY_SET */
-		return push(machine, SS_PICKLE_LIST, 0);
+		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
 	case ')':
-		return push(machine, SS_PICKLE_TUPLE, 0);
+		return pickle_push_word(machine, SS_PICKLE_TUPLE, 0);
 	case '0':
 		return ss_pickle_pop(machine);
 	case '1':
@@ -283,18 +283,18 @@ static enum ss_pickle_step run_rare(struct ss_pickle *machine, unsigned char ope
 	case 'V':
 	case 'p':
 	case 'g':
-		return read_line(machine, (char)operation);
+		return pickle_read_line(machine, (char)operation);
 	default:
 		return ss_pickle_refuse(machine, operation);
 	}
 }
 
 /* Operations with a length or an index of four or eight bytes, and numbers. */
-static enum ss_pickle_step run_sized(struct ss_pickle *machine, unsigned char operation)
+static enum ss_pickle_step pickle_run_sized(struct ss_pickle *machine, unsigned char operation)
 {
 	const char *at = machine->at;
 
-	machine->at += argument_bytes(operation);
+	machine->at += pickle_argument_bytes(operation);
 	switch (operation) {
 	case 0x80:
 		if ((unsigned char)*at > 5)
@@ -307,27 +307,28 @@ static enum ss_pickle_step run_sized(struct ss_pickle *machine, unsigned char op
 	case 'q':
 		return ss_pickle_put(machine, (unsigned char)*at);
 	case 'r':
-		return ss_pickle_put(machine, little_u32(at));
+		return ss_pickle_put(machine, pickle_u32(at));
 	case 'C':
 	case 'U':
-		return read_text(machine, (unsigned char)*at);
+		return pickle_read_text(machine, (unsigned char)*at);
 	case 'B':
 	case 'T':
-		return read_text(machine, little_u32(at));
+		return pickle_read_text(machine, pickle_u32(at));
 	case 0x8d:
 	case 0x8e:
 	case 0x96:
-		return read_text(machine, little_u64(at));
+		return pickle_read_text(machine, pickle_u64(at));
 	case 0x8b:
-		return read_long(machine, little_u32(at));
+		return pickle_read_long(machine, pickle_u32(at));
 	default: /* 'G' */
 		machine->at = at;
-		return read_real(machine);
+		return pickle_read_real(machine);
 	}
 }
 
 /* What most of a snapshot is made of. */
-static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned char operation)
+static inline enum ss_pickle_step pickle_run_common(struct ss_pickle *machine,
+						    unsigned char operation)
 {
 	const char *at = machine->at;
 
@@ -337,35 +338,35 @@ static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned ch
 		return ss_pickle_recall(machine, (unsigned char)*at);
 	case 'j':
 		machine->at += 4;
-		return ss_pickle_recall(machine, little_u32(at));
+		return ss_pickle_recall(machine, pickle_u32(at));
 	case 0x94: /* MEMOIZE */
 		return ss_pickle_put(machine, machine->memo_count);
 	case 'K':
 		machine->at++;
-		return push(machine, SS_PICKLE_INT, (unsigned char)*at);
+		return pickle_push_word(machine, SS_PICKLE_INT, (unsigned char)*at);
 	case 'M':
 		machine->at += 2;
-		return push(machine, SS_PICKLE_INT,
-			    (unsigned char)at[0] | (unsigned char)at[1] << 8);
+		return pickle_push_word(machine, SS_PICKLE_INT,
+					(unsigned char)at[0] | (unsigned char)at[1] << 8);
 	case 'J':
 		machine->at += 4;
-		return push(machine, SS_PICKLE_INT, (int32_t)little_u32(at));
+		return pickle_push_word(machine, SS_PICKLE_INT, (int32_t)pickle_u32(at));
 	case 0x8a:
 		machine->at++;
-		return read_long(machine, (unsigned char)*at);
+		return pickle_read_long(machine, (unsigned char)*at);
 	case 0x8c:
 		machine->at++;
-		return read_text(machine, (unsigned char)*at);
+		return pickle_read_text(machine, (unsigned char)*at);
 	case 'X':
 		machine->at += 4;
-		return read_text(machine, little_u32(at));
+		return pickle_read_text(machine, pickle_u32(at));
 	case 0x88:
 	case 0x89:
-		return push(machine, SS_PICKLE_BOOL, operation == 0x88);
+		return pickle_push_word(machine, SS_PICKLE_BOOL, operation == 0x88);
 	case '}':
-		return push(machine, SS_PICKLE_DICT, 0);
+		return pickle_push_word(machine, SS_PICKLE_DICT, 0);
 	case ']':
-		return push(machine, SS_PICKLE_LIST, 0);
+		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
 	case '(':
 		return ss_pickle_mark(machine);
 	case 'e':
@@ -383,8 +384,8 @@ static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned ch
 	case '.':
 		return SS_PICKLE_STOPPED;
 	default:
-		return argument_bytes(operation) ? run_sized(machine, operation)
-						 : run_rare(machine, operation);
+		return pickle_argument_bytes(operation) ? pickle_run_sized(machine, operation)
+							: pickle_run_rare(machine, operation);
 	}
 }
 
@@ -392,7 +393,7 @@ static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned ch
  * Stacks are lists of frames that were all met before: most operations of a snapshot recall
  * something, one behind the other. What is not plain is left to ss_pickle_recall().
  */
-static inline void recall_run(struct ss_pickle *machine)
+static inline void pickle_recall_repeated(struct ss_pickle *machine)
 {
 	const char *at = machine->at, *end = machine->end - 5;
 	struct ss_pickle_value *top = machine->stack + machine->stack_count;
@@ -405,7 +406,7 @@ static inline void recall_run(struct ss_pickle *machine)
 		uint64_t entry, kind;
 
 		if (*at == 'j') {
-			index = little_u32(at + 1);
+			index = pickle_u32(at + 1);
 			bytes = 5;
 		} else if (*at == 'h') {
 			index = (unsigned char)at[1];
@@ -428,38 +429,39 @@ static inline void recall_run(struct ss_pickle *machine)
 	machine->stack_count = (uint32_t)(top - machine->stack);
 }
 
-static enum ss_pickle_step run(struct ss_pickle *machine)
+static enum ss_pickle_step pickle_run(struct ss_pickle *machine)
 {
 	enum ss_pickle_step step = SS_PICKLE_ON;
 
 	while (step == SS_PICKLE_ON) {
 		unsigned char operation;
 
-		if (bytes_left(machine) < OPERATION_BYTES) {
-			step = look_ahead(machine, OPERATION_BYTES);
+		if (pickle_bytes_left(machine) < OPERATION_BYTES) {
+			step = pickle_look_ahead(machine, OPERATION_BYTES);
 			if (step != SS_PICKLE_ON)
 				return step;
-			if (!bytes_left(machine))
+			if (!pickle_bytes_left(machine))
 				return SS_PICKLE_CUT;
-			if (argument_bytes((unsigned char)*machine->at) >= bytes_left(machine))
+			if (pickle_argument_bytes((unsigned char)*machine->at) >=
+			    pickle_bytes_left(machine))
 				return SS_PICKLE_CUT;
 		}
 		operation = (unsigned char)*machine->at;
 		if (operation == 'j' || operation == 'h') {
 			const char *before = machine->at;
 
-			recall_run(machine);
+			pickle_recall_repeated(machine);
 			if (machine->at != before)
 				continue;
 		}
 		machine->at++;
-		step = run_one(machine, operation);
+		step = pickle_run_common(machine, operation);
 	}
 	return step;
 }
 
-static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step,
-			     struct ss_pickle_result *out)
+static enum ss_status pickle_finish(struct ss_pickle *machine, enum ss_pickle_step step,
+				    struct ss_pickle_result *out)
 {
 	if (step == SS_PICKLE_STOPPED && machine->stack_count == ss_pickle_floor(machine))
 		step = ss_pickle_fail(machine, SS_ERR_FORMAT, "it is empty");
@@ -478,7 +480,7 @@ static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step
 	return SS_OK;
 }
 
-static void release(struct ss_pickle *machine)
+static void pickle_release(struct ss_pickle *machine)
 {
 	struct ss_memory *memory = machine->memory;
 
@@ -511,10 +513,10 @@ enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_r
 	machine->window_bytes = machine->window ? WINDOW_BYTES : 0;
 	if (machine->window && ss_pickle_grow(machine)) {
 		machine->at = machine->end = machine->window;
-		status = finish(machine, run(machine), out);
+		status = pickle_finish(machine, pickle_run(machine), out);
 	} else {
 		status = ss_fail_memory(err, "the pickle");
 	}
-	release(machine);
+	pickle_release(machine);
 	return status;
 }

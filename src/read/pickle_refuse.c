@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "read/pickle_machine.h"
 
-static const struct refusal {
+static const struct pickle_refusal {
 	unsigned char operation;
 	const char *name, *what;
 } refusals[] = {
@@ -62,7 +62,7 @@ static void spell_value(const struct ss_pickle *machine, uint32_t down, char out
 
 enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation)
 {
-	const struct refusal *refusal = NULL;
+	const struct pickle_refusal *refusal = NULL;
 	char module[64] = "", name[64] = "";
 
 	for (size_t i = 0; i < SS_COUNT(refusals); i++)

@@ -14,12 +14,12 @@
 /* Operations that are followed: a file that has no import by then is read as what it looks like. */
 #define STEPS_MAX 64
 
-struct walk {
+struct pickle_scan {
 	const unsigned char *at, *end;
 };
 
 /* The argument is the rest of the line. False: the line does not end here. */
-static bool skip_line(struct walk *walk)
+static bool scan_skip_line(struct pickle_scan *walk)
 {
 	const unsigned char *end = memchr(walk->at, '\n', (size_t)(walk->end - walk->at));
 
@@ -29,7 +29,7 @@ static bool skip_line(struct walk *walk)
 	return true;
 }
 
-static bool skip_bytes(struct walk *walk, size_t count)
+static bool scan_skip_bytes(struct pickle_scan *walk, size_t count)
 {
 	if ((size_t)(walk->end - walk->at) < count)
 		return false;
@@ -38,7 +38,7 @@ static bool skip_bytes(struct walk *walk, size_t count)
 }
 
 /* A text after its length, which has `width` bytes. */
-static bool skip_counted(struct walk *walk, size_t width)
+static bool scan_skip_counted(struct pickle_scan *walk, size_t width)
 {
 	size_t length = 0;
 
@@ -47,27 +47,27 @@ static bool skip_counted(struct walk *walk, size_t width)
 	for (size_t i = width; i-- > 0;)
 		length = length << 8 | walk->at[i];
 	walk->at += width;
-	return skip_bytes(walk, length);
+	return scan_skip_bytes(walk, length);
 }
 
-static bool is_letter(unsigned char byte)
+static bool is_name_byte(unsigned char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 	       (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte >= 0x80;
 }
 
 /* A line that can be the name of a module or of something in it: os, a.b.C. */
-static bool skip_name(struct walk *walk)
+static bool scan_skip_name(struct pickle_scan *walk)
 {
 	const unsigned char *first = walk->at;
 
-	while (walk->at < walk->end && is_letter(*walk->at))
+	while (walk->at < walk->end && is_name_byte(*walk->at))
 		walk->at++;
 	return walk->at > first && walk->at < walk->end && *walk->at++ == '\n';
 }
 
 /* Goes past one operation and its argument. False: it is none, or not one of data. */
-static bool skip_operation(struct walk *walk)
+static bool scan_skip_operation(struct pickle_scan *walk)
 {
 	switch (*walk->at++) {
 	case 'N':
@@ -94,31 +94,32 @@ static bool skip_operation(struct walk *walk)
 	case 'P':
 	case 'p':
 	case 'g':
-		return skip_line(walk);
+		return scan_skip_line(walk);
 	case 'K':
 	case 'q':
 	case 'h':
-		return skip_bytes(walk, 1);
+		return scan_skip_bytes(walk, 1);
 	case 'M':
-		return skip_bytes(walk, 2);
+		return scan_skip_bytes(walk, 2);
 	case 'J':
-		return skip_bytes(walk, 4);
+		return scan_skip_bytes(walk, 4);
 	case 'G':
-		return skip_bytes(walk, 8);
+		return scan_skip_bytes(walk, 8);
 	case 'U':
-		return skip_counted(walk, 1);
+		return scan_skip_counted(walk, 1);
 	case 'T':
 	case 'X':
-		return skip_counted(walk, 4);
+		return scan_skip_counted(walk, 4);
 	default:
 		return false;
 	}
 }
 
 /* Operations of data up to an import or to the end. */
-static bool is_program(const char *bytes, size_t length)
+static bool scan_is_program(const char *bytes, size_t length)
 {
-	struct walk walk = { (const unsigned char *)bytes, (const unsigned char *)bytes + length };
+	struct pickle_scan walk = { (const unsigned char *)bytes,
+				    (const unsigned char *)bytes + length };
 
 	/* these can come first; the rest needs something before it, or begins a JSON text */
 	if (!length || !*bytes || !strchr("ciNldPISVLFKMJGUTX)", *bytes))
@@ -128,9 +129,9 @@ static bool is_program(const char *bytes, size_t length)
 			return true;
 		if (*walk.at == 'c' || *walk.at == 'i') {
 			walk.at++;
-			return skip_name(&walk) && skip_name(&walk);
+			return scan_skip_name(&walk) && scan_skip_name(&walk);
 		}
-		if (!skip_operation(&walk))
+		if (!scan_skip_operation(&walk))
 			return false;
 	}
 	return false;
@@ -144,5 +145,5 @@ bool ss_pickle_is_start(const char *bytes, size_t length)
 		return bytes[1] == 'd' || bytes[1] == 'l';
 	if (length >= 2 && (bytes[0] == '}' || bytes[0] == ']'))
 		return bytes[1] == 'q';
-	return is_program(bytes, length);
+	return scan_is_program(bytes, length);
 }
