@@ -181,7 +181,7 @@ static int32_t clip32(int64_t value)
 }
 
 /* Nothing stands in it but digits, signs and commas. */
-static bool is_plain_list(const struct ss_json_span *span)
+static bool span_is_number_list(const struct ss_json_span *span)
 {
 	for (uint32_t i = 1; i + 1 < span->length; i++)
 		if ((unsigned char)span->text[i] > ' ' && !strchr("0123456789-,", span->text[i]))
@@ -213,7 +213,7 @@ static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_
 		if (at > start && ss_number_i64(start, (size_t)(at - start), &value))
 			out[count++] = clip32(value);
 	}
-	*odd += count < 3 || !is_plain_list(span);
+	*odd += count < 3 || !span_is_number_list(span);
 }
 
 void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,

@@ -20,8 +20,8 @@ const struct ss_input_format *const ss_input_formats[] = {
 
 const size_t ss_input_format_count = SS_COUNT(ss_input_formats);
 
-static enum ss_status find(struct ss_source *source, const struct ss_input_format **out,
-			   struct ss_error *err)
+static enum ss_status input_format_find(struct ss_source *source,
+					const struct ss_input_format **out, struct ss_error *err)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++) {
 		bool is_next = true;
@@ -43,7 +43,7 @@ enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *o
 
 	assert(options->threads >= 1 && options->threads <= SS_THREADS_MAX);
 	if (status == SS_OK)
-		status = find(source, &format, err);
+		status = input_format_find(source, &format, err);
 	if (status == SS_OK)
 		status = format->load(source, options, out, err);
 	if (status == SS_OK && !options->lazy)

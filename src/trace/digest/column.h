@@ -57,7 +57,7 @@ static inline void ss_value_store(char *at, enum ss_field_type type, uint64_t va
 }
 
 /* What is known of the items before while a column is written or read. */
-struct ss_seen {
+struct ss_field_history {
 	const char *before; /* NULL: there is none */
 	uint64_t alike[256];
 };
@@ -75,14 +75,14 @@ static inline uint64_t ss_value_expected(const struct ss_field *field, const cha
 
 /* The same, also where what is alike counts. */
 static inline uint64_t ss_value_seen(const struct ss_field *field, const char *item,
-				     const struct ss_seen *seen)
+				     const struct ss_field_history *seen)
 {
 	return field->from == SS_FROM_ALIKE ? seen->alike[(unsigned char)item[field->base]]
 					    : ss_value_expected(field, item, seen->before);
 }
 
 static inline void ss_value_note(const struct ss_field *field, const char *item, uint64_t value,
-				 struct ss_seen *seen)
+				 struct ss_field_history *seen)
 {
 	if (field->from == SS_FROM_ALIKE)
 		seen->alike[(unsigned char)item[field->base]] = value;
@@ -119,7 +119,7 @@ static inline bool ss_has_guesses(const struct ss_fields *layout)
 }
 
 /* A column as it lies in the list. */
-struct ss_column {
+struct ss_field_column {
 	const struct ss_field *field;
 	size_t at; /* in an array */
 	char *items;
@@ -127,12 +127,12 @@ struct ss_column {
 	uint32_t count;
 };
 
-static inline char *ss_column_item(const struct ss_column *place, uint32_t index)
+static inline char *ss_column_item(const struct ss_field_column *place, uint32_t index)
 {
 	return place->items + index * place->item_bytes;
 }
 
-static inline uint64_t ss_column_next(const struct ss_column *place, uint32_t index)
+static inline uint64_t ss_column_next(const struct ss_field_column *place, uint32_t index)
 {
 	return index + 1 < place->count
 		       ? ss_item_signature(place->field, ss_column_item(place, index + 1))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int mark_order(const void *a, const void *b)
+static int mark_compare(const void *a, const void *b)
 {
 	const struct ss_mark *x = a, *y = b;
 
@@ -45,8 +45,8 @@ static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_ma
 }
 
 /* Joins the halves of one key, innermost first. */
-static enum ss_status join_key(struct ss_trace *trace, struct ss_mark *marks, uint32_t count,
-			       int64_t last_ns, struct ss_error *err)
+static enum ss_status join_marks_of_key(struct ss_trace *trace, struct ss_mark *marks,
+					uint32_t count, int64_t last_ns, struct ss_error *err)
 {
 	uint32_t open = 0; /* marks[0 .. open) are the open begins, moved to the front */
 
@@ -67,7 +67,7 @@ static enum ss_status join_key(struct ss_trace *trace, struct ss_mark *marks, ui
 }
 
 /* Makes slices of begins and ends; a begin without an end lasts to the end of the trace. */
-static enum ss_status join_marks(struct ss_store *store, struct ss_error *err)
+static enum ss_status join_marks(struct ss_builder *store, struct ss_error *err)
 {
 	struct ss_trace *trace = store->trace;
 	int64_t last = INT64_MIN;
@@ -82,18 +82,18 @@ static enum ss_status join_marks(struct ss_store *store, struct ss_error *err)
 	for (uint32_t i = 0; i < store->marks_count; i++)
 		if (store->marks[i].start_ns > last)
 			last = store->marks[i].start_ns;
-	qsort(store->marks, store->marks_count, sizeof(*store->marks), mark_order);
+	qsort(store->marks, store->marks_count, sizeof(*store->marks), mark_compare);
 	for (uint32_t i = 1; i <= store->marks_count; i++) {
 		if (i < store->marks_count && store->marks[i].key == store->marks[first].key)
 			continue;
-		SS_TRY(join_key(trace, store->marks + first, i - first, last, err));
+		SS_TRY(join_marks_of_key(trace, store->marks + first, i - first, last, err));
 		first = i;
 	}
 	return SS_OK;
 }
 
 /* Writers name streams "stream 7": such a name is no thread's, and no other is a stream's. */
-static bool fits_class(const struct ss_track *track, const char *text)
+static bool name_fits_track(const struct ss_track *track, const char *text)
 {
 	bool is_stream = strncmp(text, "stream", 6) == 0;
 	bool is_device = track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_SYNC ||
@@ -102,14 +102,14 @@ static bool fits_class(const struct ss_track *track, const char *text)
 	return is_stream == is_device;
 }
 
-static uint32_t meta_text(const struct ss_store *store, const struct ss_meta *wanted)
+static uint32_t meta_find_text(const struct ss_builder *store, const struct ss_meta *wanted)
 {
 	uint32_t id = ss_records_find(&store->metas, wanted);
 
 	return id == SS_NO_ID ? 0 : store->meta_texts[id];
 }
 
-static void name_tracks(struct ss_store *store)
+static void tracks_set_names(struct ss_builder *store)
 {
 	struct ss_trace *trace = store->trace;
 
@@ -120,12 +120,12 @@ static void name_tracks(struct ss_store *store)
 		};
 		uint32_t name;
 
-		track->process = meta_text(store, &wanted);
+		track->process = meta_find_text(store, &wanted);
 		wanted.what = SS_META_THREAD_NAME;
 		wanted.tid = track->tid;
 		wanted.tid_text = track->tid_text;
-		name = meta_text(store, &wanted);
-		if (fits_class(track, ss_strings_text(&trace->texts, name)))
+		name = meta_find_text(store, &wanted);
+		if (name_fits_track(track, ss_strings_text(&trace->texts, name)))
 			track->name = name;
 	}
 }
@@ -159,7 +159,7 @@ static void measure_overhead(struct ss_trace *trace)
 	}
 }
 
-enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish(struct ss_builder *store, uint32_t threads, struct ss_error *err)
 {
 	struct ss_trace *trace = store->trace;
 
@@ -170,7 +170,7 @@ enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_err
 	SS_TRY(ss_outward_init(trace, err));
 	SS_TRY(ss_finish_links(store, threads, err));
 	SS_TRY(ss_finish_steps(trace, err));
-	name_tracks(store);
+	tracks_set_names(store);
 	measure_overhead(trace);
 	ss_finish_suspects(trace);
 	ss_quality_absent(trace);

@@ -11,7 +11,7 @@
 /* Metadata values longer than this are skipped: only arrays of events may be long. */
 #define VALUE_BYTES_MAX ((ptrdiff_t)16 << 20)
 
-static void begin_skip(struct ss_document *document)
+static void document_begin_skip(struct ss_document *document)
 {
 	document->mode = SS_DOCUMENT_SKIP;
 	document->skip_depth = 0;
@@ -29,7 +29,8 @@ static enum ss_json_result closes_string(const struct ss_json *json, const char 
 }
 
 /* Goes on skipping; leaves the mode when the value ends. MORE: stands before a quote. */
-static enum ss_json_result skip_on(struct ss_document *document, struct ss_json *json)
+static enum ss_json_result document_continue_skip(struct ss_document *document,
+						  struct ss_json *json)
 {
 	for (; json->at < json->end; json->at++) {
 		char byte = *json->at;
@@ -62,8 +63,8 @@ static enum ss_json_result skip_on(struct ss_document *document, struct ss_json 
 }
 
 /* Reads one key of the outer object with its value, or the end of the object. */
-static enum ss_json_result read_top(struct ss_document *document, struct ss_json *json,
-				    enum ss_status *status, struct ss_error *err)
+static enum ss_json_result document_read_top(struct ss_document *document, struct ss_json *json,
+					     enum ss_status *status, struct ss_error *err)
 {
 	struct ss_json_span key, value;
 	enum ss_json_result result;
@@ -97,14 +98,14 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 		return SS_JSON_OK;
 	}
 	if (!ss_metadata_find(&key, &known)) {
-		begin_skip(document);
+		document_begin_skip(document);
 		return SS_JSON_OK;
 	}
 	value_start = json->at;
 	result = ss_json_value(json, &value);
 	if (result == SS_JSON_MORE && json->end - start > VALUE_BYTES_MAX) {
 		ss_quality_add(&document->store->trace->quality, SS_ODD_BAD_METADATA, 1);
-		begin_skip(document);
+		document_begin_skip(document);
 		json->at = value_start;
 		return SS_JSON_OK;
 	}
@@ -116,8 +117,8 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 	return result;
 }
 
-static enum ss_status read_start(struct ss_document *document, struct ss_json *json,
-				 int64_t at_byte, struct ss_error *err)
+static enum ss_status document_read_start(struct ss_document *document, struct ss_json *json,
+					  int64_t at_byte, struct ss_error *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 
@@ -141,14 +142,15 @@ static enum ss_status read_start(struct ss_document *document, struct ss_json *j
 }
 
 /* Text in the outer object that is no key: the events may still come. */
-static void give_up(struct ss_document *document, struct ss_json *json, int64_t at_byte)
+static void document_give_up_metadata(struct ss_document *document, struct ss_json *json,
+				      int64_t at_byte)
 {
 	ss_quality_add_at(&document->store->trace->quality, SS_ODD_BAD_METADATA, at_byte);
 	document->mode = document->saw_events ? SS_DOCUMENT_DONE : SS_DOCUMENT_SEEK;
 	json->at++;
 }
 
-static enum ss_json_result seek_events(struct ss_document *document, struct ss_json *json)
+static enum ss_json_result document_seek_events(struct ss_document *document, struct ss_json *json)
 {
 	static const char key[] = "\"traceEvents\"";
 	const char *at = json->at;
@@ -174,8 +176,8 @@ static enum ss_json_result seek_events(struct ss_document *document, struct ss_j
  * events follow they are read. When another document begins it is not: its
  * events are those of another trace.
  */
-static enum ss_json_result read_after_end(struct ss_document *document, struct ss_json *json,
-					  int64_t at_byte)
+static enum ss_json_result document_read_after_end(struct ss_document *document,
+						   struct ss_json *json, int64_t at_byte)
 {
 	struct ss_quality *quality = &document->store->trace->quality;
 	const char *start = json->at, *event = NULL, *undecided = json->end;
@@ -218,22 +220,23 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 
 		switch (document->mode) {
 		case SS_DOCUMENT_START:
-			status = read_start(document, json, offset + (json->at - text), err);
+			status = document_read_start(document, json, offset + (json->at - text),
+						     err);
 			if (json->at == start)
 				return status;
 			break;
 		case SS_DOCUMENT_TOP:
 			json->careful = true; /* metadata is rare, and users write some of it */
-			result = read_top(document, json, &status, err);
+			result = document_read_top(document, json, &status, err);
 			json->careful = false;
 			start = result == SS_JSON_OK ? start : json->at;
 			break;
 		case SS_DOCUMENT_SKIP:
-			result = skip_on(document, json);
+			result = document_continue_skip(document, json);
 			start = json->at;
 			break;
 		case SS_DOCUMENT_SEEK:
-			result = seek_events(document, json);
+			result = document_seek_events(document, json);
 			start = json->at;
 			break;
 		case SS_DOCUMENT_EVENTS:
@@ -248,7 +251,8 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 			document->paused = true;
 			return SS_OK;
 		case SS_DOCUMENT_DONE:
-			result = read_after_end(document, json, offset + (json->at - text));
+			result = document_read_after_end(document, json,
+							 offset + (json->at - text));
 			start = json->at;
 			break;
 		}
@@ -259,7 +263,7 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 			return SS_OK;
 		}
 		if (result == SS_JSON_BAD)
-			give_up(document, json, offset + (start - text));
+			document_give_up_metadata(document, json, offset + (start - text));
 	}
 	return SS_OK;
 }

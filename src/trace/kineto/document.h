@@ -22,7 +22,7 @@ enum ss_document_mode {
 };
 
 struct ss_document {
-	struct ss_store *store;
+	struct ss_builder *store;
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
 	bool paused;     /* stopped behind the events: add the batch, then read on */

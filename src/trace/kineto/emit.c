@@ -11,13 +11,13 @@
 #include "read/number.h"
 #include "trace/kineto/lookup.h"
 
-static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
+static void emit_oddity(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
 {
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
 }
 
 /* The number of an argument; one that is there and no number is counted. */
-static int64_t number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
+static int64_t emit_read_number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
 {
 	int64_t value;
 
@@ -30,64 +30,65 @@ static int64_t number(struct ss_reader *reader, enum ss_arg arg, int64_t fallbac
 }
 
 /* Notes where the thing stands among the complete events. */
-static void note_place(struct ss_reader *reader, enum ss_loose_kind kind, uint32_t index)
+static void emit_note_position(struct ss_reader *reader, enum ss_loose_kind kind, uint32_t index)
 {
-	if (SS_BATCH_ROOM(reader, loose))
+	if (SS_BATCH_RESERVE(reader, loose))
 		reader->batch.loose[reader->batch.loose_count++] =
 			(struct ss_loose){ reader->batch.events_count, kind, index };
 }
 
 /* The event's time; false, and counted, when it has none. */
-static bool time_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
+static bool emit_read_time(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
 	const struct ss_json_span ts = ss_args_span(&reader->args, SS_FIELD_TS);
 	double far;
 
 	if (ts.type != SS_JSON_STRING && ts.type != SS_JSON_BARE) {
-		odd(reader, SS_ODD_NO_TIME, at_byte);
+		emit_oddity(reader, SS_ODD_NO_TIME, at_byte);
 		return false;
 	}
 	if (ss_number_ns(ts.text, ts.length, out))
 		return true;
-	odd(reader, ss_number_double(ts.text, ts.length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
-	    at_byte);
+	emit_oddity(reader,
+		    ss_number_double(ts.text, ts.length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
+		    at_byte);
 	return false;
 }
 
 /* The event's duration; false, and counted, when it cannot be meant. */
-static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
+static bool emit_read_duration(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
 	const struct ss_json_span dur = ss_args_span(&reader->args, SS_FIELD_DUR);
 	double far;
 
 	*out = 0;
 	if (dur.type == SS_JSON_NONE) {
-		odd(reader, SS_ODD_NO_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_NO_DURATION, at_byte);
 		return true;
 	}
 	if (!ss_number_ns(dur.text, dur.length, out)) {
 		bool is_number = ss_number_double(dur.text, dur.length, &far);
 
 		*out = 0;
-		odd(reader,
-		    !is_number ? SS_ODD_NUMBER
-		    : far > 0  ? SS_ODD_ABSURD_DURATION
-			       : SS_ODD_NEGATIVE_DURATION,
-		    at_byte);
+		emit_oddity(reader,
+			    !is_number ? SS_ODD_NUMBER
+			    : far > 0  ? SS_ODD_ABSURD_DURATION
+				       : SS_ODD_NEGATIVE_DURATION,
+			    at_byte);
 		return !is_number || far <= 0;
 	}
 	if (*out > SS_SLICE_NS_MAX) {
-		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_ABSURD_DURATION, at_byte);
 		return false;
 	}
 	if (*out < 0) {
-		odd(reader, SS_ODD_NEGATIVE_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_NEGATIVE_DURATION, at_byte);
 		*out = 0;
 	}
 	return true;
 }
 
-static uint32_t op_args(struct ss_reader *reader)
+static uint32_t emit_op_args(struct ss_reader *reader)
 {
 	const uint64_t texts = (uint64_t)1 << SS_ARG_INPUT_DIMS | (uint64_t)1 << SS_ARG_INPUT_TYPE |
 			       (uint64_t)1 << SS_ARG_INPUT_STRIDES |
@@ -113,7 +114,7 @@ static uint32_t op_args(struct ss_reader *reader)
 }
 
 /* Reads the launch configuration from its numbers; -1 and NaN where they are not recorded. */
-static uint32_t kernel_record(struct ss_reader *reader)
+static uint32_t emit_kernel_record(struct ss_reader *reader)
 {
 	struct ss_kernel_args args;
 	uint32_t odd_numbers = 0;
@@ -128,7 +129,7 @@ static uint32_t kernel_record(struct ss_reader *reader)
  * The record of a launch configuration. Its ten numbers are the same for every
  * launch of a kernel in a loop, so their text is looked up before they are read.
  */
-static uint32_t kernel_args(struct ss_reader *reader)
+static uint32_t emit_kernel_args(struct ss_reader *reader)
 {
 	char text[256];
 	size_t length = 0;
@@ -138,7 +139,7 @@ static uint32_t kernel_args(struct ss_reader *reader)
 		const struct ss_json_span span = ss_args_span(&reader->args, (enum ss_arg)arg);
 
 		if (length + span.length + 2 > sizeof(text))
-			return kernel_record(reader);
+			return emit_kernel_record(reader);
 		if (span.length)
 			memcpy(text + length, span.text, span.length);
 		length += span.length;
@@ -147,7 +148,7 @@ static uint32_t kernel_args(struct ss_reader *reader)
 	id = ss_strings_find(&reader->kernel_texts, text, length);
 	if (id != SS_NO_ID)
 		return reader->kernel_records[id];
-	record = kernel_record(reader);
+	record = emit_kernel_record(reader);
 	/* values that are no numbers are counted each time, so they are read each time */
 	if (reader->kernel_odd || record == SS_NO_ID)
 		return record;
@@ -162,9 +163,9 @@ static uint32_t kernel_args(struct ss_reader *reader)
 	return record;
 }
 
-static uint32_t copy_args(struct ss_reader *reader)
+static uint32_t emit_copy_args(struct ss_reader *reader)
 {
-	struct ss_copy_args args = { number(reader, SS_ARG_BYTES, -1) };
+	struct ss_copy_args args = { emit_read_number(reader, SS_ARG_BYTES, -1) };
 
 	return ss_lookup_record(reader, &reader->copy_args, &args);
 }
@@ -183,71 +184,71 @@ static void emit_comm(struct ss_reader *reader, uint32_t event)
 	args.group_ranks = ss_lookup_arg_text(reader, SS_ARG_GROUP_RANKS);
 	args.in_split = ss_lookup_arg_text(reader, SS_ARG_IN_SPLIT);
 	args.out_split = ss_lookup_arg_text(reader, SS_ARG_OUT_SPLIT);
-	if (!SS_BATCH_ROOM(reader, comms))
+	if (!SS_BATCH_RESERVE(reader, comms))
 		return;
 	reader->batch.comms[reader->batch.comms_count++] = (struct ss_event_comm){
 		.event = event,
 		.args = ss_lookup_record(reader, &reader->comm_args, &args),
-		.sequence = number(reader, SS_ARG_SEQ, -1),
+		.sequence = emit_read_number(reader, SS_ARG_SEQ, -1),
 	};
 }
 
 static void emit_sequence(struct ss_reader *reader, uint32_t event)
 {
-	int64_t sequence = number(reader, SS_ARG_SEQUENCE, -1);
+	int64_t sequence = emit_read_number(reader, SS_ARG_SEQUENCE, -1);
 
-	if (sequence < 0 || !SS_BATCH_ROOM(reader, sequences))
+	if (sequence < 0 || !SS_BATCH_RESERVE(reader, sequences))
 		return;
 	reader->batch.sequences[reader->batch.sequences_count++] = (struct ss_event_sequence){
 		.event = event,
-		.fwd_thread = (uint32_t)number(reader, SS_ARG_FWD_THREAD, 0),
+		.fwd_thread = (uint32_t)emit_read_number(reader, SS_ARG_FWD_THREAD, 0),
 		.sequence = sequence,
 	};
 }
 
 static void emit_sync(struct ss_reader *reader, uint32_t event)
 {
-	if (!SS_BATCH_ROOM(reader, syncs))
+	if (!SS_BATCH_RESERVE(reader, syncs))
 		return;
 	reader->batch.syncs[reader->batch.syncs_count++] = (struct ss_event_sync){
 		.event = event,
-		.stream = number(reader, SS_ARG_STREAM, -1),
-		.wait_stream = number(reader, SS_ARG_WAIT_STREAM, -1),
-		.wait_correlation = number(reader, SS_ARG_WAIT_CORRELATION, -1),
+		.stream = emit_read_number(reader, SS_ARG_STREAM, -1),
+		.wait_stream = emit_read_number(reader, SS_ARG_WAIT_STREAM, -1),
+		.wait_correlation = emit_read_number(reader, SS_ARG_WAIT_CORRELATION, -1),
 	};
 }
 
 /* The arguments of a complete event, by its kind. */
-static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
-		     struct ss_event *event, uint32_t index)
+static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      struct ss_event *event, uint32_t index)
 {
 	const struct ss_arg_values *args = &reader->args;
 
 	switch ((enum ss_kind)event->kind) {
 	case SS_KIND_OP:
 	case SS_KIND_ANNOTATION:
-		event->id = number(reader, SS_ARG_EXTERNAL_ID, 0);
-		event->args = op_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_EXTERNAL_ID, 0);
+		event->args = emit_op_args(reader);
 		if (ss_args_have(args, SS_ARG_SEQUENCE))
 			emit_sequence(reader, index);
 		break;
 	case SS_KIND_RUNTIME:
 	case SS_KIND_DRIVER:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
 		if (ss_args_have(args, SS_ARG_GRID))
-			event->args = kernel_args(reader);
+			event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_KERNEL:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
-		event->args = kernel_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
-		event->args = copy_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->args = emit_copy_args(reader);
 		break;
 	case SS_KIND_SYNC:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
 		emit_sync(reader, index);
 		break;
 	default:
@@ -256,12 +257,12 @@ static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
 	if (ss_args_have(args, SS_ARG_COLLECTIVE))
 		emit_comm(reader, index);
 	if (ss_args_have(args, SS_ARG_OTHER))
-		ss_emit_others(reader, fields, index);
+		ss_reader_keep_others(reader, fields, index);
 }
 
 /* Name, category and kind; every event has them. */
-static void identify(struct ss_reader *reader, const struct ss_fields *fields, uint32_t *category,
-		     uint8_t *kind, uint32_t *name)
+static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fields,
+		    uint32_t *category, uint8_t *kind, uint32_t *name)
 {
 	const struct ss_category *meaning;
 
@@ -275,62 +276,64 @@ static void identify(struct ss_reader *reader, const struct ss_fields *fields, u
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }
 
-static void emit_complete(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_complete(struct ss_reader *reader, const struct ss_event_fields *fields,
+			  int64_t at_byte)
 {
 	struct ss_event event = { .args = SS_NO_ARGS };
 	uint32_t index = reader->batch.events_count;
 
-	identify(reader, fields, &event.category, &event.kind, &event.name);
+	emit_id(reader, fields, &event.category, &event.kind, &event.name);
 	reader->categories[event.category].events++;
 	if (event.kind == SS_KIND_OTHER && !reader->categories[event.category].meaning.name)
-		odd(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
+		emit_oddity(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
 	if (!ss_args_have(&reader->args, SS_FIELD_PID) ||
 	    !ss_args_have(&reader->args, SS_FIELD_TID))
-		odd(reader, SS_ODD_NO_TRACK, at_byte);
-	if (!time_of(reader, at_byte, &event.start_ns) ||
-	    !duration_of(reader, at_byte, &event.dur_ns)) {
-		note_place(reader, SS_LOOSE_CATEGORY, event.category);
+		emit_oddity(reader, SS_ODD_NO_TRACK, at_byte);
+	if (!emit_read_time(reader, at_byte, &event.start_ns) ||
+	    !emit_read_duration(reader, at_byte, &event.dur_ns)) {
+		emit_note_position(reader, SS_LOOSE_CATEGORY, event.category);
 		return;
 	}
 	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
-		odd(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
-		note_place(reader, SS_LOOSE_CATEGORY, event.category);
+		emit_oddity(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
+		emit_note_position(reader, SS_LOOSE_CATEGORY, event.category);
 		return;
 	}
-	if (!SS_BATCH_ROOM(reader, events))
+	if (!SS_BATCH_RESERVE(reader, events))
 		return;
 	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
 	if (fields->has_args)
-		add_args(reader, fields, &event, index);
+		emit_args(reader, fields, &event, index);
 	reader->batch.events[index] = event;
 	reader->batch.events_count++;
 }
 
 static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out_of_memory)
 {
-	if (!SS_BATCH_ROOM(reader, allocations))
+	if (!SS_BATCH_RESERVE(reader, allocations))
 		return;
-	note_place(reader, SS_LOOSE_ALLOCATION, reader->batch.allocations_count);
+	emit_note_position(reader, SS_LOOSE_ALLOCATION, reader->batch.allocations_count);
 	reader->batch.allocations[reader->batch.allocations_count++] = (struct ss_allocation){
 		.start_ns = start_ns,
-		.address = number(reader, SS_ARG_MEMORY_ADDRESS, 0),
-		.bytes = number(reader, SS_ARG_MEMORY_BYTES, 0),
-		.allocated_bytes = number(reader, SS_ARG_MEMORY_ALLOCATED, -1),
-		.reserved_bytes = number(reader, SS_ARG_MEMORY_RESERVED, -1),
+		.address = emit_read_number(reader, SS_ARG_MEMORY_ADDRESS, 0),
+		.bytes = emit_read_number(reader, SS_ARG_MEMORY_BYTES, 0),
+		.allocated_bytes = emit_read_number(reader, SS_ARG_MEMORY_ALLOCATED, -1),
+		.reserved_bytes = emit_read_number(reader, SS_ARG_MEMORY_RESERVED, -1),
 		.track = ss_lookup_track(reader, SS_TRACK_HOST),
-		.device_id = (int16_t)number(reader, SS_ARG_MEMORY_DEVICE_ID, -1),
-		.device_type = (uint8_t)number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
+		.device_id = (int16_t)emit_read_number(reader, SS_ARG_MEMORY_DEVICE_ID, -1),
+		.device_type = (uint8_t)emit_read_number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
 		.out_of_memory = out_of_memory,
 	};
 }
 
-static void emit_instant(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_instant(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	struct ss_event event = { .args = SS_NO_ARGS };
 	uint32_t flags;
 
-	identify(reader, fields, &event.category, &event.kind, &event.name);
-	if (reader->out_of_memory || !time_of(reader, at_byte, &event.start_ns))
+	emit_id(reader, fields, &event.category, &event.kind, &event.name);
+	if (reader->out_of_memory || !emit_read_time(reader, at_byte, &event.start_ns))
 		return;
 	flags = reader->name_flags[event.name];
 	if (fields->has_args && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
@@ -340,35 +343,37 @@ static void emit_instant(struct ss_reader *reader, const struct ss_fields *field
 	event.kind = SS_KIND_INSTANT;
 	event.track = ss_lookup_track(reader,
 				      flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER : SS_TRACK_HOST);
-	if (SS_BATCH_ROOM(reader, events))
+	if (SS_BATCH_RESERVE(reader, events))
 		reader->batch.events[reader->batch.events_count++] = event;
 }
 
-static void emit_flow(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_flow(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
-	struct ss_flow flow = { .arrives = fields->phase == 'f' };
+	struct ss_flow_end flow = { .arrives = fields->phase == 'f' };
 
 	/* launches are known by their correlation, so only forward-backward arrows are kept */
 	if (!reader->categories[fields->category].is_arrow)
 		return;
-	if (!time_of(reader, at_byte, &flow.start_ns) ||
+	if (!emit_read_time(reader, at_byte, &flow.start_ns) ||
 	    !ss_args_have(&reader->args, SS_FIELD_ID) ||
 	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id) ||
-	    !SS_BATCH_ROOM(reader, flows))
+	    !SS_BATCH_RESERVE(reader, flows))
 		return;
 	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
-	note_place(reader, SS_LOOSE_FLOW, reader->batch.flows_count);
+	emit_note_position(reader, SS_LOOSE_FLOW, reader->batch.flows_count);
 	reader->batch.flows[reader->batch.flows_count++] = flow;
 }
 
-static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
 	bool async = fields->phase != 'B' && fields->phase != 'E';
 	struct ss_mark mark = {
 		.ends = fields->phase == 'E' || fields->phase == 'e' || fields->phase == 'F',
 	};
 
-	identify(reader, fields, &mark.category, &mark.kind, &mark.name);
+	emit_id(reader, fields, &mark.category, &mark.kind, &mark.name);
 	if (async) {
 		const struct ss_string *category = &reader->category_names.items[fields->category];
 		const struct ss_json_span id = ss_args_span(&reader->args, SS_FIELD_ID);
@@ -378,20 +383,22 @@ static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, 
 		mark.key |= 1; /* 0 means: those of one track */
 		mark.kind = SS_KIND_ASYNC;
 	}
-	if (!time_of(reader, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
+	if (!emit_read_time(reader, at_byte, &mark.start_ns) || !SS_BATCH_RESERVE(reader, marks))
 		return;
 	mark.track = ss_lookup_track(reader, ss_kind_track(mark.kind));
-	note_place(reader, SS_LOOSE_MARK, reader->batch.marks_count);
+	emit_note_position(reader, SS_LOOSE_MARK, reader->batch.marks_count);
 	reader->batch.marks[reader->batch.marks_count++] = mark;
 }
 
-static void emit_counter(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_counter(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	struct ss_json json = { .at = fields->args, .whole = true, .careful = true };
 	struct ss_json_span key, value;
 	struct ss_counter counter = { 0 };
 
-	if (!fields->args || *fields->args != '{' || !time_of(reader, at_byte, &counter.start_ns))
+	if (!fields->args || *fields->args != '{' ||
+	    !emit_read_time(reader, at_byte, &counter.start_ns))
 		return;
 	counter.name = ss_lookup_name(reader);
 	json.end = fields->end;
@@ -401,18 +408,19 @@ static void emit_counter(struct ss_reader *reader, const struct ss_fields *field
 		    ss_json_value(&json, &value) != SS_JSON_OK)
 			return;
 		if (!ss_number_double(value.text, value.length, &counter.value)) {
-			odd(reader, SS_ODD_NUMBER, at_byte);
+			emit_oddity(reader, SS_ODD_NUMBER, at_byte);
 			continue;
 		}
 		counter.series = ss_lookup_text(reader, &reader->texts, &key);
-		if (!SS_BATCH_ROOM(reader, counters))
+		if (!SS_BATCH_RESERVE(reader, counters))
 			return;
-		note_place(reader, SS_LOOSE_COUNTER, reader->batch.counters_count);
+		emit_note_position(reader, SS_LOOSE_COUNTER, reader->batch.counters_count);
 		reader->batch.counters[reader->batch.counters_count++] = counter;
 	}
 }
 
-static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_meta(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
 	const struct ss_json_span name = ss_args_span(&reader->args, SS_FIELD_NAME);
 	struct ss_meta meta = { 0 };
@@ -425,13 +433,13 @@ static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, 
 	else
 		return;
 	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
-	    !SS_BATCH_ROOM(reader, metas))
+	    !SS_BATCH_RESERVE(reader, metas))
 		return;
 	ss_lookup_id(reader, SS_FIELD_PID, &meta.pid, &meta.pid_text);
 	if (meta.what == SS_META_THREAD_NAME)
 		ss_lookup_id(reader, SS_FIELD_TID, &meta.tid, &meta.tid_text);
 	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
-	note_place(reader, SS_LOOSE_META, reader->batch.metas_count);
+	emit_note_position(reader, SS_LOOSE_META, reader->batch.metas_count);
 	reader->batch.metas[reader->batch.metas_count++] = ss_lookup_record(reader, &reader->metas,
 									    &meta);
 }
@@ -440,14 +448,15 @@ static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, 
  * Phases that are understood but hold nothing to keep. What lasts, or is of a category of the
  * profiler, is an event whose phase was damaged.
  */
-static void emit_nothing(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_ignored(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	if (ss_args_have(&reader->args, SS_FIELD_DUR) ||
 	    reader->categories[fields->category].meaning.kind != SS_KIND_OTHER)
-		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+		emit_oddity(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }
 
-typedef void emit_function(struct ss_reader *reader, const struct ss_fields *fields,
+typedef void emit_function(struct ss_reader *reader, const struct ss_event_fields *fields,
 			   int64_t at_byte);
 
 static emit_function *const phases[128] = {
@@ -466,34 +475,34 @@ static emit_function *const phases[128] = {
 	['C'] = emit_counter,
 	['M'] = emit_meta,
 	/* flow steps, async instants, objects, memory dumps, samples */
-	['t'] = emit_nothing,
-	['n'] = emit_nothing,
-	['T'] = emit_nothing,
-	['p'] = emit_nothing,
-	['N'] = emit_nothing,
-	['O'] = emit_nothing,
-	['D'] = emit_nothing,
-	['v'] = emit_nothing,
-	['V'] = emit_nothing,
-	['c'] = emit_nothing,
-	['('] = emit_nothing,
-	[')'] = emit_nothing,
-	['P'] = emit_nothing,
+	['t'] = emit_ignored,
+	['n'] = emit_ignored,
+	['T'] = emit_ignored,
+	['p'] = emit_ignored,
+	['N'] = emit_ignored,
+	['O'] = emit_ignored,
+	['D'] = emit_ignored,
+	['v'] = emit_ignored,
+	['V'] = emit_ignored,
+	['c'] = emit_ignored,
+	['('] = emit_ignored,
+	[')'] = emit_ignored,
+	['P'] = emit_ignored,
 };
 
-void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fields, int64_t at_byte)
 {
 	unsigned char phase = (unsigned char)fields->phase;
 
 	if (reader->out_of_memory)
 		return;
 	if (!phase) {
-		odd(reader, SS_ODD_NO_PHASE, at_byte);
+		emit_oddity(reader, SS_ODD_NO_PHASE, at_byte);
 		return;
 	}
 	reader->batch.phase_events[phase & 127]++;
 	if (phase < 128 && phases[phase])
 		phases[phase](reader, fields, at_byte);
 	else
-		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+		emit_oddity(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 /* Room for a text of `length` bytes that is made from another. */
-static bool reserve_scratch(struct ss_reader *reader, size_t length)
+static bool reader_reserve_scratch(struct ss_reader *reader, size_t length)
 {
 	char *moved;
 
@@ -26,8 +26,8 @@ static bool reserve_scratch(struct ss_reader *reader, size_t length)
 	return true;
 }
 
-static uint32_t add_text(struct ss_reader *reader, struct ss_strings *strings,
-			 const struct ss_json_span *span)
+static uint32_t lookup_add_text(struct ss_reader *reader, struct ss_strings *strings,
+				const struct ss_json_span *span)
 {
 	const char *text = span->text;
 	size_t length = span->length;
@@ -36,7 +36,7 @@ static uint32_t add_text(struct ss_reader *reader, struct ss_strings *strings,
 	if (span->type == SS_JSON_NONE)
 		return 0;
 	if (span->escaped) {
-		if (!reserve_scratch(reader, length))
+		if (!reader_reserve_scratch(reader, length))
 			return 0;
 		length = ss_json_text(span, reader->scratch);
 		text = reader->scratch;
@@ -51,7 +51,7 @@ uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 {
 	if (span->escaped && ss_json_has_wild_escape(span))
 		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, 1);
-	return add_text(reader, strings, span);
+	return lookup_add_text(reader, strings, span);
 }
 
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
@@ -91,14 +91,14 @@ uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, 
 }
 
 /* Fills the entry of a category that was met for the first time. */
-static void category_add(struct ss_reader *reader, const struct ss_json_span *span)
+static void lookup_fill_category(struct ss_reader *reader, const struct ss_json_span *span)
 {
 	struct ss_reader_category *category = &reader->categories[reader->category_count++];
 	struct ss_json_span lower = { .type = SS_JSON_STRING, .length = span->length };
 	char *name;
 
 	*category = (struct ss_reader_category){ .meaning = { "", SS_KIND_OTHER, false } };
-	if (!reserve_scratch(reader, (size_t)span->length + 1))
+	if (!reader_reserve_scratch(reader, (size_t)span->length + 1))
 		return;
 	name = reader->scratch;
 	for (uint32_t i = 0; i < span->length; i++) {
@@ -129,9 +129,10 @@ uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span 
 	}
 	/* number 0 is the absent one; it is there from the first on */
 	if (!reader->category_count)
-		category_add(reader, &(struct ss_json_span){ .text = "", .type = SS_JSON_STRING });
+		lookup_fill_category(reader,
+				     &(struct ss_json_span){ .text = "", .type = SS_JSON_STRING });
 	if (id == reader->category_count)
-		category_add(reader, &name);
+		lookup_fill_category(reader, &name);
 	return id;
 }
 
@@ -153,11 +154,11 @@ void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, ui
 			return;
 	}
 	*number = 0;
-	*text = add_text(reader, &reader->texts, &span);
+	*text = lookup_add_text(reader, &reader->texts, &span);
 }
 
 /* The text of up to 16 bytes as two words; texts of one length are equal when their words are. */
-static void words_of(const struct ss_json_span *span, uint64_t out[2])
+static void span_to_words(const struct ss_json_span *span, uint64_t out[2])
 {
 	const char *text = span->text;
 	uint32_t length = span->length, half;
@@ -177,8 +178,8 @@ static void words_of(const struct ss_json_span *span, uint64_t out[2])
 	}
 }
 
-static void track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
-		      enum ss_track_class class, struct ss_track_cache *out)
+static void lookup_add_track(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
+			     enum ss_track_class class, struct ss_track_cache *out)
 {
 	struct ss_track_key key = { .class = class };
 	uint32_t id;
@@ -192,8 +193,8 @@ static void track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid
 }
 
 /* A word without quotes that is no number names nothing. */
-static void count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
-			  const struct ss_json_span *pid, const struct ss_json_span *tid)
+static void lookup_count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
+				 const struct ss_json_span *pid, const struct ss_json_span *tid)
 {
 	uint32_t odd = (uint32_t)(track->pid_is_text && pid->type == SS_JSON_BARE) +
 		       (uint32_t)(track->tid_is_text && tid->type == SS_JSON_BARE);
@@ -216,22 +217,22 @@ uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 	uint64_t words[4];
 
 	if (pid_span.length > 16 || tid_span.length > 16) {
-		track_add(reader, pid, tid, class, &alone);
-		count_odd_ids(reader, &alone, &pid_span, &tid_span);
+		lookup_add_track(reader, pid, tid, class, &alone);
+		lookup_count_odd_ids(reader, &alone, &pid_span, &tid_span);
 		return alone.id;
 	}
-	words_of(&pid_span, words);
-	words_of(&tid_span, words + 2);
+	span_to_words(&pid_span, words);
+	span_to_words(&tid_span, words + 2);
 	cached = &reader->track_cache[ss_hash_mix(words[0] + words[1] * 31 + kind,
 						  words[2] + words[3] * 31) %
 				      SS_TRACK_CACHE];
 	if (cached->id == SS_NO_ID || cached->kind != kind ||
 	    memcmp(cached->words, words, sizeof(words)) != 0) {
-		track_add(reader, pid, tid, class, cached);
+		lookup_add_track(reader, pid, tid, class, cached);
 		cached->kind = kind;
 		memcpy(cached->words, words, sizeof(words));
 	}
 	if (cached->pid_is_text || cached->tid_is_text)
-		count_odd_ids(reader, cached, &pid_span, &tid_span);
+		lookup_count_odd_ids(reader, cached, &pid_span, &tid_span);
 	return cached->id;
 }

@@ -6,7 +6,7 @@
 #include "trace/kineto/reader.h"
 
 /* Puts text into the batch; false: no memory. */
-static bool put(struct ss_reader *reader, const char *text, size_t length)
+static bool others_add_text(struct ss_reader *reader, const char *text, size_t length)
 {
 	struct ss_batch *batch = &reader->batch;
 
@@ -22,12 +22,12 @@ static bool put(struct ss_reader *reader, const char *text, size_t length)
 }
 
 /* The same with escapes resolved, as people read it. */
-static bool put_span(struct ss_reader *reader, const struct ss_json_span *span)
+static bool others_add_span(struct ss_reader *reader, const struct ss_json_span *span)
 {
 	struct ss_batch *batch = &reader->batch;
 	uint32_t at = batch->other_text_count;
 
-	if (!put(reader, span->text, span->length))
+	if (!others_add_text(reader, span->text, span->length))
 		return false;
 	if (span->escaped)
 		batch->other_text_count = at + (uint32_t)ss_json_text(span, batch->other_text + at);
@@ -35,7 +35,7 @@ static bool put_span(struct ss_reader *reader, const struct ss_json_span *span)
 }
 
 /* Goes to the object of the arguments; false: there is none. */
-static bool find_args(const struct ss_fields *fields, struct ss_json *json)
+static bool others_find_args(const struct ss_event_fields *fields, struct ss_json *json)
 {
 	struct ss_json_span key, value;
 
@@ -54,13 +54,14 @@ static bool find_args(const struct ss_fields *fields, struct ss_json *json)
 	}
 }
 
-void ss_emit_others(struct ss_reader *reader, const struct ss_fields *fields, uint32_t index)
+void ss_reader_keep_others(struct ss_reader *reader, const struct ss_event_fields *fields,
+			   uint32_t index)
 {
 	struct ss_json json = { .end = fields->end, .whole = true, .careful = true };
 	struct ss_event_other other = { index, reader->batch.other_text_count, 0 };
 	struct ss_json_span key, value;
 
-	if (!find_args(fields, &json))
+	if (!others_find_args(fields, &json))
 		return;
 	json.at++;
 	for (bool first = true;; first = false) {
@@ -69,11 +70,13 @@ void ss_emit_others(struct ss_reader *reader, const struct ss_fields *fields, ui
 			break;
 		if (ss_arg_find(&reader->index, &key) != SS_ARG_OTHER)
 			continue;
-		if (!put_span(reader, &key) || !put(reader, SS_OTHER_IS, strlen(SS_OTHER_IS)) ||
-		    !put_span(reader, &value) || !put(reader, SS_OTHER_END, strlen(SS_OTHER_END)))
+		if (!others_add_span(reader, &key) ||
+		    !others_add_text(reader, SS_OTHER_IS, strlen(SS_OTHER_IS)) ||
+		    !others_add_span(reader, &value) ||
+		    !others_add_text(reader, SS_OTHER_END, strlen(SS_OTHER_END)))
 			return;
 	}
 	other.length = reader->batch.other_text_count - other.from;
-	if (other.length && SS_BATCH_ROOM(reader, others))
+	if (other.length && SS_BATCH_RESERVE(reader, others))
 		reader->batch.others[reader->batch.others_count++] = other;
 }

@@ -97,8 +97,8 @@ void ss_reader_clear(struct ss_reader *reader)
 	ss_quality_init(&batch->quality);
 }
 
-bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
-		    size_t item_bytes)
+bool ss_reader_reserve(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
+		       size_t item_bytes)
 {
 	if (count < *capacity)
 		return true;
@@ -109,8 +109,8 @@ bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, 
 }
 
 /* Reads the object at the cursor key by key. */
-static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json *json,
-				       struct ss_fields *fields)
+static enum ss_json_result reader_read_by_cursor(struct ss_reader *reader, struct ss_json *json,
+						 struct ss_event_fields *fields)
 {
 	struct ss_json_span category = { 0 }, phase = { 0 }, args = { 0 }, other;
 	struct ss_arg_values *values = &reader->args;
@@ -132,7 +132,7 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	struct ss_json inner = *json;
 	enum ss_json_result result;
 
-	*fields = (struct ss_fields){ 0 };
+	*fields = (struct ss_event_fields){ 0 };
 	values->seen = 0;
 	inner.at++;
 	for (bool first = true;; first = false) {
@@ -174,7 +174,8 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 }
 
 /* Reads the event at the cursor by a known shape; false: none fits. */
-static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct ss_fields *fields)
+static bool reader_read_by_shape(struct ss_reader *reader, struct ss_json *json,
+				 struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	const struct ss_shape_node *shape = ss_shapes_read(&reader->shapes, json, &reader->args);
@@ -185,7 +186,7 @@ static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct
 		json->at = start;
 		return false;
 	}
-	*fields = (struct ss_fields){
+	*fields = (struct ss_event_fields){
 		.start = start,
 		.end = json->at,
 		.has_args = shape->has_args,
@@ -195,15 +196,15 @@ static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct
 	return true;
 }
 
-static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *json,
-				      struct ss_fields *fields)
+static enum ss_json_result reader_read_event(struct ss_reader *reader, struct ss_json *json,
+					     struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	enum ss_json_result result;
 
-	if (read_by_shape(reader, json, fields))
+	if (reader_read_by_shape(reader, json, fields))
 		return SS_JSON_OK;
-	result = read_slowly(reader, json, fields);
+	result = reader_read_by_cursor(reader, json, fields);
 	/* counters have free keys, and what needed repairs is no example */
 	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
 	    !json->odd_commas && fields->category <= UINT16_MAX)
@@ -277,8 +278,8 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
  * The next event after `at`. Where many elements are bad, each asks for the same
  * one: the answer is kept as long as the text stays.
  */
-static const char *next_event(struct ss_reader *reader, const struct ss_json *json, const char *at,
-			      bool strict, const char **undecided)
+static const char *reader_next_event(struct ss_reader *reader, const struct ss_json *json,
+				     const char *at, bool strict, const char **undecided)
 {
 	struct ss_next_event *known = &reader->next_events[strict];
 
@@ -297,11 +298,11 @@ static const char *next_event(struct ss_reader *reader, const struct ss_json *js
  * bracket that closes the array. An inner object can look like an event: when
  * the bad element closes properly first, that is taken.
  */
-static enum ss_json_result skip_bad(struct ss_reader *reader, struct ss_json *json, const char *bad,
-				    bool strict)
+static enum ss_json_result reader_skip_bad(struct ss_reader *reader, struct ss_json *json,
+					   const char *bad, bool strict)
 {
 	const char *undecided;
-	const char *next = next_event(reader, json, bad + 1, strict, &undecided);
+	const char *next = reader_next_event(reader, json, bad + 1, strict, &undecided);
 	struct ss_json balanced = *json;
 	enum ss_json_result result;
 
@@ -319,7 +320,7 @@ static enum ss_json_result skip_bad(struct ss_reader *reader, struct ss_json *js
 }
 
 /* Does another event seem to begin inside of the element? Then it swallowed it. */
-static bool is_swollen(const char *start, const char *end)
+static bool element_swallows_event(const char *start, const char *end)
 {
 	const char *undecided;
 
@@ -329,7 +330,7 @@ static bool is_swollen(const char *start, const char *end)
 }
 
 /* An element that is no event; garbage after damage is not taken for one. */
-static enum ss_json_result read_stranger(struct ss_reader *reader, struct ss_json *json)
+static enum ss_json_result reader_read_non_event(struct ss_reader *reader, struct ss_json *json)
 {
 	struct ss_json_span span;
 	enum ss_json_result result;
@@ -369,11 +370,11 @@ static bool holds_event(const char *start, const char *end)
  * The second try at an event that is no JSON. It goes no further than where the
  * next event seems to begin: guesses about quotes must not swallow it.
  */
-static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_json *json,
-					  struct ss_fields *fields)
+static enum ss_json_result reader_read_carefully(struct ss_reader *reader, struct ss_json *json,
+						 struct ss_event_fields *fields)
 {
 	const char *start = json->at, *undecided;
-	const char *next = next_event(reader, json, start + 1, true, &undecided);
+	const char *next = reader_next_event(reader, json, start + 1, true, &undecided);
 	struct ss_json again = *json;
 	enum ss_json_result result;
 
@@ -384,7 +385,7 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 	again.odd_quotes = again.odd_commas = 0;
 	again.end = next ? next : json->end;
 	again.whole = json->whole && !next;
-	result = read_slowly(reader, &again, fields);
+	result = reader_read_by_cursor(reader, &again, fields);
 	if (result == SS_JSON_OK && again.odd_quotes && holds_event(start, again.at))
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_MORE && next)
@@ -398,19 +399,20 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 }
 
 /* Reads the element at the cursor: fast, then carefully. */
-static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json *json,
-					struct ss_fields *fields)
+static enum ss_json_result reader_read_element(struct ss_reader *reader, struct ss_json *json,
+					       struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	enum ss_json_result result;
 
 	if (*start != '{')
-		return read_stranger(reader, json);
+		return reader_read_non_event(reader, json);
 	json->odd_quotes = json->odd_commas = 0;
-	result = read_event(reader, json, fields);
+	result = reader_read_event(reader, json, fields);
 	if (result == SS_JSON_BAD)
-		result = read_carefully(reader, json, fields);
-	if (result != SS_JSON_BAD && is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
+		result = reader_read_carefully(reader, json, fields);
+	if (result != SS_JSON_BAD &&
+	    element_swallows_event(start, result == SS_JSON_OK ? json->at : json->end))
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_OK && json->odd_quotes)
 		ss_quality_add(&reader->batch.quality, SS_ODD_QUOTES, json->odd_quotes);
@@ -446,7 +448,7 @@ static enum ss_json_result closes_events(const struct ss_json *json)
 enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json, const char *limit,
 				  const char *text, int64_t offset)
 {
-	struct ss_fields fields;
+	struct ss_event_fields fields;
 
 	memset(reader->next_events, 0, sizeof(reader->next_events));
 	for (;;) {
@@ -474,10 +476,10 @@ enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json
 					  offset + (start - text));
 			continue;
 		}
-		result = read_element(reader, json, &fields);
+		result = reader_read_element(reader, json, &fields);
 		if (result == SS_JSON_BAD || (result == SS_JSON_MORE && json->whole)) {
 			/* the last event of a cut file holds objects that look like events */
-			result = skip_bad(reader, json, start, result == SS_JSON_MORE);
+			result = reader_skip_bad(reader, json, start, result == SS_JSON_MORE);
 			if (result == SS_JSON_OK)
 				ss_quality_add_at(&reader->batch.quality, SS_ODD_BAD_EVENT,
 						  offset + (start - text));

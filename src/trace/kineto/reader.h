@@ -44,7 +44,7 @@ struct ss_event_other {
 };
 
 /* One end of a forward-backward arrow. */
-struct ss_flow {
+struct ss_flow_end {
 	int64_t id, start_ns;
 	uint32_t track;
 	bool arrives;
@@ -118,7 +118,7 @@ struct ss_batch {
 	SS_BATCH_ARRAY(struct ss_event_sync, syncs);
 	SS_BATCH_ARRAY(struct ss_event_other, others);
 	SS_BATCH_ARRAY(char, other_text);
-	SS_BATCH_ARRAY(struct ss_flow, flows);
+	SS_BATCH_ARRAY(struct ss_flow_end, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	SS_BATCH_ARRAY(struct ss_allocation, allocations);
 	SS_BATCH_ARRAY(struct ss_counter, counters);
@@ -205,7 +205,7 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
 				 const char **undecided);
 
 /* emit.c: turns one event's fields into rows of the batch. */
-struct ss_fields {
+struct ss_event_fields {
 	const char
 		*args; /* where the object begins; NULL: there is none, or it was read by shape */
 	const char *start, *end; /* of the event */
@@ -214,18 +214,20 @@ struct ss_fields {
 	uint32_t category;       /* number in ss_reader.categories */
 };
 
-void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);
+void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fields,
+		    int64_t at_byte);
 
 /* Keeps the arguments that no view looks at, of the event with this number in the batch. */
-void ss_emit_others(struct ss_reader *reader, const struct ss_fields *fields, uint32_t index);
+void ss_reader_keep_others(struct ss_reader *reader, const struct ss_event_fields *fields,
+			   uint32_t index);
 
 /* Room for one more item in an array of the batch; false (and out_of_memory) at the limit. */
-#define SS_BATCH_ROOM(reader, array)                                                     \
-	ss_reader_room((reader), (void **)&(reader)->batch.array,                        \
-		       &(reader)->batch.array##_capacity, (reader)->batch.array##_count, \
-		       sizeof(*(reader)->batch.array))
+#define SS_BATCH_RESERVE(reader, array)                                                     \
+	ss_reader_reserve((reader), (void **)&(reader)->batch.array,                        \
+			  &(reader)->batch.array##_capacity, (reader)->batch.array##_count, \
+			  sizeof(*(reader)->batch.array))
 
-bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
-		    size_t item_bytes);
+bool ss_reader_reserve(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
+		       size_t item_bytes);
 
 #endif

@@ -11,23 +11,24 @@
 /* Ids up to here are kept as they are, larger ones by their number in wide_ids. */
 #define NARROW_MAX ((int64_t)0xefffffff)
 
-static enum ss_status no_room(struct ss_error *err)
+static enum ss_status builder_fail_memory(struct ss_error *err)
 {
 	return ss_fail_memory(err, "the events of this trace");
 }
 
-enum ss_status ss_store_init(struct ss_store *store, struct ss_trace *trace, struct ss_error *err)
+enum ss_status ss_builder_init(struct ss_builder *store, struct ss_trace *trace,
+			       struct ss_error *err)
 {
 	memset(store, 0, sizeof(*store));
 	store->trace = trace;
 	if (!ss_records_init(&store->track_keys, trace->memory, sizeof(struct ss_track_key)) ||
 	    !ss_records_init(&store->metas, trace->memory, sizeof(struct ss_meta)) ||
 	    !ss_records_init(&store->wide_ids, trace->memory, sizeof(int64_t)))
-		return no_room(err);
+		return builder_fail_memory(err);
 	return SS_OK;
 }
 
-void ss_store_release(struct ss_store *store)
+void ss_builder_release(struct ss_builder *store)
 {
 	struct ss_memory *memory = store->trace ? store->trace->memory : NULL;
 
@@ -44,31 +45,31 @@ void ss_store_release(struct ss_store *store)
 	memset(store, 0, sizeof(*store));
 }
 
-void ss_store_maps_init(struct ss_store_maps *maps)
+void ss_batch_maps_init(struct ss_batch_maps *maps)
 {
 	memset(maps, 0, sizeof(*maps));
 }
 
-static void map_release(struct ss_number_map *map, struct ss_memory *memory)
+static void number_map_release(struct ss_number_map *map, struct ss_memory *memory)
 {
 	ss_memory_free(memory, map->ids, (size_t)map->capacity * sizeof(*map->ids));
 	*map = (struct ss_number_map){ 0 };
 }
 
-void ss_store_maps_release(struct ss_store_maps *maps, struct ss_memory *memory)
+void ss_batch_maps_release(struct ss_batch_maps *maps, struct ss_memory *memory)
 {
-	map_release(&maps->names, memory);
-	map_release(&maps->texts, memory);
-	map_release(&maps->tracks, memory);
-	map_release(&maps->categories, memory);
-	map_release(&maps->op_args, memory);
-	map_release(&maps->kernel_args, memory);
-	map_release(&maps->copy_args, memory);
-	map_release(&maps->comm_args, memory);
+	number_map_release(&maps->names, memory);
+	number_map_release(&maps->texts, memory);
+	number_map_release(&maps->tracks, memory);
+	number_map_release(&maps->categories, memory);
+	number_map_release(&maps->op_args, memory);
+	number_map_release(&maps->kernel_args, memory);
+	number_map_release(&maps->copy_args, memory);
+	number_map_release(&maps->comm_args, memory);
 }
 
 /* Makes the map as long as the reader's table. */
-static bool map_reserve(struct ss_number_map *map, struct ss_memory *memory, uint32_t count)
+static bool number_map_reserve(struct ss_number_map *map, struct ss_memory *memory, uint32_t count)
 {
 	uint32_t had = map->capacity;
 
@@ -80,22 +81,22 @@ static bool map_reserve(struct ss_number_map *map, struct ss_memory *memory, uin
 	return true;
 }
 
-static bool maps_reserve(struct ss_store_maps *maps, const struct ss_reader *reader)
+static bool batch_maps_reserve(struct ss_batch_maps *maps, const struct ss_reader *reader)
 {
 	struct ss_memory *memory = reader->memory;
 
-	return map_reserve(&maps->names, memory, reader->names.count) &&
-	       map_reserve(&maps->texts, memory, reader->texts.count) &&
-	       map_reserve(&maps->tracks, memory, reader->tracks.count) &&
-	       map_reserve(&maps->categories, memory, reader->category_count) &&
-	       map_reserve(&maps->op_args, memory, reader->op_args.count) &&
-	       map_reserve(&maps->kernel_args, memory, reader->kernel_args.count) &&
-	       map_reserve(&maps->copy_args, memory, reader->copy_args.count) &&
-	       map_reserve(&maps->comm_args, memory, reader->comm_args.count);
+	return number_map_reserve(&maps->names, memory, reader->names.count) &&
+	       number_map_reserve(&maps->texts, memory, reader->texts.count) &&
+	       number_map_reserve(&maps->tracks, memory, reader->tracks.count) &&
+	       number_map_reserve(&maps->categories, memory, reader->category_count) &&
+	       number_map_reserve(&maps->op_args, memory, reader->op_args.count) &&
+	       number_map_reserve(&maps->kernel_args, memory, reader->kernel_args.count) &&
+	       number_map_reserve(&maps->copy_args, memory, reader->copy_args.count) &&
+	       number_map_reserve(&maps->comm_args, memory, reader->comm_args.count);
 }
 
 /* Room for a text that is made from another. */
-static bool reserve_repaired(struct ss_store *store, size_t bytes)
+static bool builder_reserve_repaired(struct ss_builder *store, size_t bytes)
 {
 	char *moved;
 
@@ -111,8 +112,8 @@ static bool reserve_repaired(struct ss_store *store, size_t bytes)
 }
 
 /* Stores a text that may hold bytes which cannot be shown. */
-static uint32_t add_repaired(struct ss_store *store, struct ss_strings *strings, const char *text,
-			     size_t length)
+static uint32_t builder_add_repaired(struct ss_builder *store, struct ss_strings *strings,
+				     const char *text, size_t length)
 {
 	struct ss_quality *quality = &store->trace->quality;
 	unsigned flaws = ss_utf8_check(text, length);
@@ -120,7 +121,7 @@ static uint32_t add_repaired(struct ss_store *store, struct ss_strings *strings,
 
 	if (!flaws)
 		return ss_strings_add(strings, text, length);
-	if (!reserve_repaired(store, 3 * length))
+	if (!builder_reserve_repaired(store, 3 * length))
 		return SS_NO_ID;
 	length = ss_utf8_repair(text, length, store->repaired);
 	id = ss_strings_add(strings, store->repaired, length);
@@ -132,35 +133,37 @@ static uint32_t add_repaired(struct ss_store *store, struct ss_strings *strings,
 }
 
 /* The same for values: a list over several lines is put on one, so that equal lists are equal. */
-static uint32_t add_value(struct ss_store *store, const char *text, size_t length)
+static uint32_t builder_add_value(struct ss_builder *store, const char *text, size_t length)
 {
 	bool is_list = length && (text[0] == '[' || text[0] == '{') && memchr(text, '\n', length);
 	char *line;
 	uint32_t id;
 
 	if (!is_list)
-		return add_repaired(store, &store->trace->texts, text, length);
+		return builder_add_repaired(store, &store->trace->texts, text, length);
 	line = ss_memory_resize(store->trace->memory, NULL, 0, 2 * length);
 	if (!line)
 		return SS_NO_ID;
-	id = add_repaired(store, &store->trace->texts, line, ss_json_one_line(text, length, line));
+	id = builder_add_repaired(store, &store->trace->texts, line,
+				  ss_json_one_line(text, length, line));
 	ss_memory_free(store->trace->memory, line, 2 * length);
 	return id;
 }
 
-bool ss_store_text(struct ss_store *store, const char *text, size_t length, uint32_t *out)
+bool ss_builder_text(struct ss_builder *store, const char *text, size_t length, uint32_t *out)
 {
-	uint32_t id = add_value(store, text, length);
+	uint32_t id = builder_add_value(store, text, length);
 
 	*out = id == SS_NO_ID ? 0 : id;
 	return id != SS_NO_ID;
 }
 
-static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader, uint32_t local)
+static uint32_t builder_add_name(struct ss_builder *store, const struct ss_reader *reader,
+				 uint32_t local)
 {
 	struct ss_trace *trace = store->trace;
 	const struct ss_string *name = &reader->names.items[local];
-	uint32_t id = add_repaired(store, &trace->names, name->text, name->length);
+	uint32_t id = builder_add_repaired(store, &trace->names, name->text, name->length);
 	const struct ss_string *added;
 	bool is_same;
 
@@ -177,40 +180,40 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 	return id;
 }
 
-static inline uint32_t map_name(struct ss_store *store, struct ss_store_maps *maps,
-				const struct ss_reader *reader, uint32_t local)
+static inline uint32_t builder_map_name(struct ss_builder *store, struct ss_batch_maps *maps,
+					const struct ss_reader *reader, uint32_t local)
 {
 	uint32_t *id = &maps->names.ids[local];
 
 	if (*id == SS_NO_ID) {
-		*id = name_add(store, reader, local);
+		*id = builder_add_name(store, reader, local);
 		store->failed |= *id == SS_NO_ID;
 	}
 	return *id;
 }
 
-static uint32_t map_text(struct ss_store *store, struct ss_store_maps *maps,
-			 const struct ss_reader *reader, uint32_t local)
+static uint32_t builder_map_text(struct ss_builder *store, struct ss_batch_maps *maps,
+				 const struct ss_reader *reader, uint32_t local)
 {
 	const struct ss_string *text = &reader->texts.items[local];
 	uint32_t *id = &maps->texts.ids[local];
 
 	if (*id == SS_NO_ID)
-		*id = add_value(store, text->text, text->length);
+		*id = builder_add_value(store, text->text, text->length);
 	store->failed |= *id == SS_NO_ID;
 	return *id;
 }
 
-static uint32_t track_add(struct ss_store *store, struct ss_store_maps *maps,
-			  const struct ss_reader *reader, uint32_t local)
+static uint32_t builder_add_track(struct ss_builder *store, struct ss_batch_maps *maps,
+				  const struct ss_reader *reader, uint32_t local)
 {
 	struct ss_trace *trace = store->trace;
 	struct ss_track_key key = *(const struct ss_track_key *)ss_records_at(&reader->tracks,
 									      local);
 	uint32_t had = store->track_keys.count, id;
 
-	key.pid_text = map_text(store, maps, reader, key.pid_text);
-	key.tid_text = map_text(store, maps, reader, key.tid_text);
+	key.pid_text = builder_map_text(store, maps, reader, key.pid_text);
+	key.tid_text = builder_map_text(store, maps, reader, key.tid_text);
 	id = ss_records_add(&store->track_keys, &key);
 	if (id == SS_NO_ID || store->track_keys.count == had)
 		return id;
@@ -228,23 +231,23 @@ static uint32_t track_add(struct ss_store *store, struct ss_store_maps *maps,
 	return id;
 }
 
-static inline uint32_t map_track(struct ss_store *store, struct ss_store_maps *maps,
-				 const struct ss_reader *reader, uint32_t local)
+static inline uint32_t builder_map_track(struct ss_builder *store, struct ss_batch_maps *maps,
+					 const struct ss_reader *reader, uint32_t local)
 {
 	uint32_t *id = &maps->tracks.ids[local];
 
 	if (*id == SS_NO_ID) {
-		*id = track_add(store, maps, reader, local);
+		*id = builder_add_track(store, maps, reader, local);
 		store->failed |= *id == SS_NO_ID;
 	}
 	return *id;
 }
 
 /* Records that begin with `texts` ids of texts: those are mapped, the rest is copied. */
-static uint32_t map_record(struct ss_store *store, struct ss_store_maps *maps,
-			   const struct ss_reader *reader, const struct ss_records *from,
-			   struct ss_records *to, struct ss_number_map *map, uint32_t local,
-			   uint32_t texts)
+static uint32_t builder_map_record(struct ss_builder *store, struct ss_batch_maps *maps,
+				   const struct ss_reader *reader, const struct ss_records *from,
+				   struct ss_records *to, struct ss_number_map *map, uint32_t local,
+				   uint32_t texts)
 {
 	uint32_t record[32];
 
@@ -253,33 +256,33 @@ static uint32_t map_record(struct ss_store *store, struct ss_store_maps *maps,
 		return map->ids[local];
 	memcpy(record, ss_records_at(from, local), from->record_bytes);
 	for (uint32_t i = 0; i < texts; i++)
-		record[i] = map_text(store, maps, reader, record[i]);
+		record[i] = builder_map_text(store, maps, reader, record[i]);
 	map->ids[local] = ss_records_add(to, record);
 	store->failed |= map->ids[local] == SS_NO_ID;
 	return map->ids[local];
 }
 
-static uint32_t map_args(struct ss_store *store, struct ss_store_maps *maps,
-			 const struct ss_reader *reader, const struct ss_event *event)
+static uint32_t builder_map_args(struct ss_builder *store, struct ss_batch_maps *maps,
+				 const struct ss_reader *reader, const struct ss_event *event)
 {
 	struct ss_trace *trace = store->trace;
 
 	switch ((enum ss_kind)event->kind) {
 	case SS_KIND_OP:
 	case SS_KIND_ANNOTATION:
-		return map_record(store, maps, reader, &reader->op_args, &trace->op_args,
-				  &maps->op_args, event->args, SS_OP_ARGS_TEXTS);
+		return builder_map_record(store, maps, reader, &reader->op_args, &trace->op_args,
+					  &maps->op_args, event->args, SS_OP_ARGS_TEXTS);
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		return map_record(store, maps, reader, &reader->copy_args, &trace->copy_args,
-				  &maps->copy_args, event->args, 0);
+		return builder_map_record(store, maps, reader, &reader->copy_args,
+					  &trace->copy_args, &maps->copy_args, event->args, 0);
 	default:
-		return map_record(store, maps, reader, &reader->kernel_args, &trace->kernel_args,
-				  &maps->kernel_args, event->args, 0);
+		return builder_map_record(store, maps, reader, &reader->kernel_args,
+					  &trace->kernel_args, &maps->kernel_args, event->args, 0);
 	}
 }
 
-static uint32_t map_id(struct ss_store *store, int64_t id)
+static uint32_t builder_map_id(struct ss_builder *store, int64_t id)
 {
 	uint32_t wide;
 
@@ -294,15 +297,16 @@ static uint32_t map_id(struct ss_store *store, int64_t id)
  * The trace's number of a category: equal names share one. Strange ones beyond
  * the limit share the last; known ones always find a place.
  */
-static uint8_t category_add(struct ss_store *store, struct ss_store_maps *maps,
-			    const struct ss_reader *reader, uint32_t local)
+static uint8_t builder_add_category(struct ss_builder *store, struct ss_batch_maps *maps,
+				    const struct ss_reader *reader, uint32_t local)
 {
 	struct ss_trace *trace = store->trace;
 	struct ss_category meaning = reader->categories[local].meaning;
 	uint32_t limit = SS_CATEGORIES_MAX - 1, i = 0;
 
 	if (!meaning.name) {
-		uint32_t text = map_text(store, maps, reader, reader->categories[local].text);
+		uint32_t text = builder_map_text(store, maps, reader,
+						 reader->categories[local].text);
 
 		meaning.name = text == SS_NO_ID ? "" : ss_strings_text(&trace->texts, text);
 		limit = SS_CATEGORIES_MAX - 1 - SS_CATEGORIES_KNOWN;
@@ -317,18 +321,18 @@ static uint8_t category_add(struct ss_store *store, struct ss_store_maps *maps,
 	return (uint8_t)i;
 }
 
-static uint8_t map_category(struct ss_store *store, struct ss_store_maps *maps,
-			    const struct ss_reader *reader, uint32_t local)
+static uint8_t builder_map_category(struct ss_builder *store, struct ss_batch_maps *maps,
+				    const struct ss_reader *reader, uint32_t local)
 {
 	uint32_t *id = &maps->categories.ids[local];
 
 	if (*id == SS_NO_ID)
-		*id = category_add(store, maps, reader, local);
+		*id = builder_add_category(store, maps, reader, local);
 	return (uint8_t)*id;
 }
 
-static void add_event(struct ss_store *store, struct ss_store_maps *maps,
-		      const struct ss_reader *reader, uint32_t index)
+static void builder_add_event(struct ss_builder *store, struct ss_batch_maps *maps,
+			      const struct ss_reader *reader, uint32_t index)
 {
 	const struct ss_event *event = &reader->batch.events[index];
 	struct ss_slices *slices = &store->trace->slices;
@@ -336,30 +340,31 @@ static void add_event(struct ss_store *store, struct ss_store_maps *maps,
 
 	slices->start_ns[row] = event->start_ns;
 	slices->dur_ns[row] = event->dur_ns;
-	slices->name[row] = map_name(store, maps, reader, event->name);
-	slices->track[row] = map_track(store, maps, reader, event->track);
-	slices->args[row] = event->args == SS_NO_ARGS ? SS_NO_ARGS
-						      : map_args(store, maps, reader, event);
-	slices->id[row] = map_id(store, event->id);
+	slices->name[row] = builder_map_name(store, maps, reader, event->name);
+	slices->track[row] = builder_map_track(store, maps, reader, event->track);
+	slices->args[row] = event->args == SS_NO_ARGS
+				    ? SS_NO_ARGS
+				    : builder_map_args(store, maps, reader, event);
+	slices->id[row] = builder_map_id(store, event->id);
 	slices->kind[row] = event->kind;
-	slices->category[row] = map_category(store, maps, reader, event->category);
+	slices->category[row] = builder_map_category(store, maps, reader, event->category);
 }
 
-static void add_comm(struct ss_store *store, struct ss_store_maps *maps,
-		     const struct ss_reader *reader, const struct ss_event_comm *comm)
+static void builder_add_comm(struct ss_builder *store, struct ss_batch_maps *maps,
+			     const struct ss_reader *reader, const struct ss_event_comm *comm)
 {
 	struct ss_trace *trace = store->trace;
 
 	trace->comms[trace->comm_count++] = (struct ss_comm_row){
 		trace->slices.count + comm->event,
-		map_record(store, maps, reader, &reader->comm_args, &trace->comm_args,
-			   &maps->comm_args, comm->args, SS_COMM_ARGS_TEXTS),
+		builder_map_record(store, maps, reader, &reader->comm_args, &trace->comm_args,
+				   &maps->comm_args, comm->args, SS_COMM_ARGS_TEXTS),
 		comm->sequence
 	};
 }
 
-static void add_other(struct ss_store *store, const struct ss_batch *batch,
-		      const struct ss_event_other *other)
+static void builder_add_other(struct ss_builder *store, const struct ss_batch *batch,
+			      const struct ss_event_other *other)
 {
 	struct ss_trace *trace = store->trace;
 	uint32_t known = trace->texts.count, text;
@@ -368,7 +373,7 @@ static void add_other(struct ss_store *store, const struct ss_batch *batch,
 		trace->other_dropped++;
 		return;
 	}
-	text = add_value(store, batch->other_text + other->from, other->length);
+	text = builder_add_value(store, batch->other_text + other->from, other->length);
 	if (text == SS_NO_ID) {
 		store->failed = true;
 		return;
@@ -378,7 +383,7 @@ static void add_other(struct ss_store *store, const struct ss_batch *batch,
 		(struct ss_other_row){ trace->slices.count + other->event, text };
 }
 
-static void add_companions(struct ss_trace *trace, const struct ss_batch *batch)
+static void builder_add_companions(struct ss_trace *trace, const struct ss_batch *batch)
 {
 	uint32_t first = trace->slices.count;
 
@@ -394,8 +399,8 @@ static void add_companions(struct ss_trace *trace, const struct ss_batch *batch)
 		};
 }
 
-static void add_allocation(struct ss_store *store, struct ss_store_maps *maps,
-			   const struct ss_reader *reader, const struct ss_allocation *from)
+static void builder_add_allocation(struct ss_builder *store, struct ss_batch_maps *maps,
+				   const struct ss_reader *reader, const struct ss_allocation *from)
 {
 	struct ss_allocations *rows = &store->trace->allocations;
 	uint32_t row = rows->count++;
@@ -405,32 +410,32 @@ static void add_allocation(struct ss_store *store, struct ss_store_maps *maps,
 	rows->bytes[row] = from->bytes;
 	rows->allocated_bytes[row] = from->allocated_bytes;
 	rows->reserved_bytes[row] = from->reserved_bytes;
-	rows->track[row] = map_track(store, maps, reader, from->track);
+	rows->track[row] = builder_map_track(store, maps, reader, from->track);
 	rows->device_id[row] = from->device_id;
 	rows->device_type[row] = from->device_type;
 	rows->out_of_memory[row] = from->out_of_memory;
 	ss_quality_add(&store->trace->quality, SS_ODD_OUT_OF_MEMORY, from->out_of_memory);
 }
 
-static void add_mark(struct ss_store *store, struct ss_store_maps *maps,
-		     const struct ss_reader *reader, struct ss_mark mark)
+static void builder_add_mark(struct ss_builder *store, struct ss_batch_maps *maps,
+			     const struct ss_reader *reader, struct ss_mark mark)
 {
-	mark.track = map_track(store, maps, reader, mark.track);
-	mark.name = map_name(store, maps, reader, mark.name);
-	mark.category = map_category(store, maps, reader, mark.category);
+	mark.track = builder_map_track(store, maps, reader, mark.track);
+	mark.name = builder_map_name(store, maps, reader, mark.name);
+	mark.category = builder_map_category(store, maps, reader, mark.category);
 	if (!mark.key)
 		mark.key = (uint64_t)mark.track << 1; /* even: never an async key */
 	mark.order = store->marks_count;
 	store->marks[store->marks_count++] = mark;
 }
 
-static void add_meta(struct ss_store *store, struct ss_store_maps *maps,
-		     const struct ss_reader *reader, struct ss_meta meta)
+static void builder_add_meta(struct ss_builder *store, struct ss_batch_maps *maps,
+			     const struct ss_reader *reader, struct ss_meta meta)
 {
-	uint32_t text = map_text(store, maps, reader, meta.text), id;
+	uint32_t text = builder_map_text(store, maps, reader, meta.text), id;
 
-	meta.pid_text = map_text(store, maps, reader, meta.pid_text);
-	meta.tid_text = map_text(store, maps, reader, meta.tid_text);
+	meta.pid_text = builder_map_text(store, maps, reader, meta.pid_text);
+	meta.tid_text = builder_map_text(store, maps, reader, meta.tid_text);
 	meta.text = 0;
 	id = ss_records_add(&store->metas, &meta);
 	if (id == SS_NO_ID || !ss_memory_reserve(store->trace->memory, (void **)&store->meta_texts,
@@ -441,39 +446,39 @@ static void add_meta(struct ss_store *store, struct ss_store_maps *maps,
 		store->meta_texts[id] = text;
 }
 
-static void add_loose(struct ss_store *store, struct ss_store_maps *maps,
-		      const struct ss_reader *reader, const struct ss_loose *loose)
+static void builder_add_loose(struct ss_builder *store, struct ss_batch_maps *maps,
+			      const struct ss_reader *reader, const struct ss_loose *loose)
 {
 	const struct ss_batch *batch = &reader->batch;
 	struct ss_trace *trace = store->trace;
-	struct ss_flow flow;
+	struct ss_flow_end flow;
 	struct ss_counter counter;
 
 	switch ((enum ss_loose_kind)loose->kind) {
 	case SS_LOOSE_ALLOCATION:
-		add_allocation(store, maps, reader, &batch->allocations[loose->index]);
+		builder_add_allocation(store, maps, reader, &batch->allocations[loose->index]);
 		break;
 	case SS_LOOSE_FLOW:
 		flow = batch->flows[loose->index];
-		flow.track = map_track(store, maps, reader, flow.track);
+		flow.track = builder_map_track(store, maps, reader, flow.track);
 		store->flows[store->flows_count++] = flow;
 		break;
 	case SS_LOOSE_MARK:
-		add_mark(store, maps, reader, batch->marks[loose->index]);
+		builder_add_mark(store, maps, reader, batch->marks[loose->index]);
 		break;
 	case SS_LOOSE_COUNTER:
 		counter = batch->counters[loose->index];
-		counter.name = map_name(store, maps, reader, counter.name);
-		counter.series = map_text(store, maps, reader, counter.series);
+		counter.name = builder_map_name(store, maps, reader, counter.name);
+		counter.series = builder_map_text(store, maps, reader, counter.series);
 		trace->counters[trace->counter_count++] = counter;
 		break;
 	case SS_LOOSE_META:
-		add_meta(store, maps, reader,
-			 *(const struct ss_meta *)ss_records_at(&reader->metas,
-								batch->metas[loose->index]));
+		builder_add_meta(store, maps, reader,
+				 *(const struct ss_meta *)
+					 ss_records_at(&reader->metas, batch->metas[loose->index]));
 		break;
 	case SS_LOOSE_CATEGORY:
-		map_category(store, maps, reader, loose->index);
+		builder_map_category(store, maps, reader, loose->index);
 		break;
 	}
 }
@@ -483,8 +488,8 @@ static void add_loose(struct ss_store *store, struct ss_store_maps *maps,
 	ss_memory_reserve((memory), (void **)&(items), &(capacity), (size_t)(count) + (more), \
 			  sizeof(*(items)))
 
-static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch *batch,
-				  struct ss_error *err)
+static enum ss_status builder_reserve(struct ss_builder *store, const struct ss_batch *batch,
+				      struct ss_error *err)
 {
 	struct ss_trace *trace = store->trace;
 	struct ss_memory *memory = trace->memory;
@@ -503,7 +508,7 @@ static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch 
 		     batch->marks_count) ||
 	    !RESERVE(memory, trace->counters, trace->counter_count, trace->counter_capacity,
 		     batch->counters_count))
-		return no_room(err);
+		return builder_fail_memory(err);
 	SS_TRY(ss_slices_reserve(trace, (size_t)trace->slices.count + batch->events_count, err));
 	return ss_allocations_reserve(trace,
 				      (size_t)trace->allocations.count + batch->allocations_count,
@@ -511,8 +516,8 @@ static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch 
 }
 
 /* In the order of the file, whatever the kinds: numbers count first appearances. */
-static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
-		     const struct ss_reader *reader)
+static void builder_add_rows(struct ss_builder *store, struct ss_batch_maps *maps,
+			     const struct ss_reader *reader)
 {
 	const struct ss_batch *batch = &reader->batch;
 	uint32_t event = 0, comm = 0, other = 0;
@@ -522,37 +527,37 @@ static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
 		uint32_t until = last ? batch->events_count : batch->loose[i].events;
 
 		for (; event < until; event++) {
-			add_event(store, maps, reader, event);
+			builder_add_event(store, maps, reader, event);
 			if (comm < batch->comms_count && batch->comms[comm].event == event)
-				add_comm(store, maps, reader, &batch->comms[comm++]);
+				builder_add_comm(store, maps, reader, &batch->comms[comm++]);
 			if (other < batch->others_count && batch->others[other].event == event)
-				add_other(store, batch, &batch->others[other++]);
+				builder_add_other(store, batch, &batch->others[other++]);
 		}
 		if (!last)
-			add_loose(store, maps, reader, &batch->loose[i]);
+			builder_add_loose(store, maps, reader, &batch->loose[i]);
 	}
 }
 
-enum ss_status ss_store_add(struct ss_store *store, struct ss_store_maps *maps,
-			    struct ss_reader *reader, struct ss_error *err)
+enum ss_status ss_builder_add(struct ss_builder *store, struct ss_batch_maps *maps,
+			      struct ss_reader *reader, struct ss_error *err)
 {
 	struct ss_batch *batch = &reader->batch;
 	struct ss_trace *trace = store->trace;
 
-	if (!maps_reserve(maps, reader))
-		return no_room(err);
-	SS_TRY(reserve_all(store, batch, err));
-	add_companions(trace, batch);
-	add_rows(store, maps, reader);
+	if (!batch_maps_reserve(maps, reader))
+		return builder_fail_memory(err);
+	SS_TRY(builder_reserve(store, batch, err));
+	builder_add_companions(trace, batch);
+	builder_add_rows(store, maps, reader);
 	trace->slices.count += batch->events_count;
 	trace->event_count += batch->entries;
 	for (int i = 0; i < 128; i++)
 		trace->phase_events[i] += batch->phase_events[i];
 	for (uint32_t i = 0; i < reader->category_count; i++)
 		if (reader->categories[i].events)
-			trace->category_events[map_category(store, maps, reader, i)] +=
+			trace->category_events[builder_map_category(store, maps, reader, i)] +=
 				reader->categories[i].events;
 	ss_quality_merge(&trace->quality, &batch->quality);
 	ss_reader_clear(reader);
-	return store->failed ? no_room(err) : SS_OK;
+	return store->failed ? builder_fail_memory(err) : SS_OK;
 }

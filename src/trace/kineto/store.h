@@ -19,12 +19,12 @@ struct ss_number_map {
 };
 
 /* One per reader. */
-struct ss_store_maps {
+struct ss_batch_maps {
 	struct ss_number_map names, texts, tracks, categories;
 	struct ss_number_map op_args, kernel_args, copy_args, comm_args;
 };
 
-struct ss_store {
+struct ss_builder {
 	struct ss_trace *trace;
 	struct ss_records
 		track_keys;      /* struct ss_track_key; in the order of trace->tracks so far */
@@ -32,7 +32,7 @@ struct ss_store {
 	uint32_t *meta_texts;    /* ... which stand here: the last one given counts */
 	uint32_t meta_capacity;
 	struct ss_records wide_ids; /* ids that do not fit into 32 bits */
-	SS_BATCH_ARRAY(struct ss_flow, flows);
+	SS_BATCH_ARRAY(struct ss_flow_end, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	char *repaired; /* a text while it is repaired */
 	size_t repaired_bytes;
@@ -40,19 +40,20 @@ struct ss_store {
 };
 
 SS_MUST_USE
-enum ss_status ss_store_init(struct ss_store *store, struct ss_trace *trace, struct ss_error *err);
-void ss_store_release(struct ss_store *store);
+enum ss_status ss_builder_init(struct ss_builder *store, struct ss_trace *trace,
+			       struct ss_error *err);
+void ss_builder_release(struct ss_builder *store);
 
-void ss_store_maps_init(struct ss_store_maps *maps);
-void ss_store_maps_release(struct ss_store_maps *maps, struct ss_memory *memory);
+void ss_batch_maps_init(struct ss_batch_maps *maps);
+void ss_batch_maps_release(struct ss_batch_maps *maps, struct ss_memory *memory);
 
 /* Adds the reader's batch and empties it. */
 SS_MUST_USE
-enum ss_status ss_store_add(struct ss_store *store, struct ss_store_maps *maps,
-			    struct ss_reader *reader, struct ss_error *err);
+enum ss_status ss_builder_add(struct ss_builder *store, struct ss_batch_maps *maps,
+			      struct ss_reader *reader, struct ss_error *err);
 
 /* Stores a text outside of any batch; 0 and false at the limit. */
 SS_MUST_USE
-bool ss_store_text(struct ss_store *store, const char *text, size_t length, uint32_t *out);
+bool ss_builder_text(struct ss_builder *store, const char *text, size_t length, uint32_t *out);
 
 #endif
