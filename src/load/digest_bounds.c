@@ -12,7 +12,7 @@
 
 #include "ranks/own_parts.h"
 
-static int64_t bounded(enum ss_field_range range, int64_t value)
+static int64_t bound_value(enum ss_field_range range, int64_t value)
 {
 	struct ss_range_ends ends = ss_range_ends(range);
 
@@ -28,7 +28,7 @@ static void bound_field(const struct ss_field *field, char *item)
 		int64_t value;
 
 		memcpy(&value, place, sizeof(value));
-		value = bounded(field->range, value);
+		value = bound_value(field->range, value);
 		memcpy(place, &value, sizeof(value));
 	}
 }

@@ -11,7 +11,8 @@
 /* Longer than anybody records: what lies further apart was started anew in between. */
 #define DAY_NS (INT64_C(24) * 3600 * 1000000000)
 
-static bool is_apart(const struct ss_recording *recording, const struct ss_job_snapshot *snapshot)
+static bool snapshot_is_apart(const struct ss_recording *recording,
+			      const struct ss_job_snapshot *snapshot)
 {
 	return recording->has_clock && snapshot->has_clock &&
 	       (snapshot->start_ns - DAY_NS > recording->end_ns ||
@@ -41,7 +42,8 @@ static int64_t only_rank(const struct ss_job *job)
 }
 
 /* A trace of the same run where there is one, else another one of the rank. */
-static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, int64_t only)
+static void snapshot_find_trace(const struct ss_job *job, struct ss_job_snapshot *snapshot,
+				int64_t only)
 {
 	int64_t rank = snapshot->rank < 0 || only == -1 ? only : snapshot->rank;
 
@@ -53,7 +55,7 @@ static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, in
 
 		if (!file->recording.is_noted || file->subject.rank != rank)
 			continue;
-		apart = is_apart(&file->recording, snapshot);
+		apart = snapshot_is_apart(&file->recording, snapshot);
 		if (snapshot->file == SS_NO_ROW || (snapshot->is_other_run && !apart)) {
 			snapshot->file = i;
 			snapshot->is_other_run = apart;
@@ -61,12 +63,12 @@ static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, in
 	}
 }
 
-static void match_by(const struct ss_job *job, struct ss_job_snapshot *snapshot, int64_t only)
+static void snapshot_match(const struct ss_job *job, struct ss_job_snapshot *snapshot, int64_t only)
 {
 	struct ss_device_sizes sizes = { 0 };
 
 	snapshot->rank = ss_find_rank(snapshot->path);
-	match(job, snapshot, only);
+	snapshot_find_trace(job, snapshot, only);
 	if (!snapshot->opened)
 		return;
 	if (snapshot->file != SS_NO_ROW && !snapshot->is_other_run) {
@@ -79,7 +81,7 @@ static void match_by(const struct ss_job *job, struct ss_job_snapshot *snapshot,
 
 void ss_job_match_snapshot(const struct ss_job *job, struct ss_job_snapshot *snapshot)
 {
-	match_by(job, snapshot, only_rank(job));
+	snapshot_match(job, snapshot, only_rank(job));
 }
 
 void ss_job_match_snapshots(struct ss_job *job)
@@ -87,5 +89,5 @@ void ss_job_match_snapshots(struct ss_job *job)
 	int64_t only = only_rank(job);
 
 	for (uint32_t i = 0; i < job->snapshot_count; i++)
-		match_by(job, &job->snapshots[i], only);
+		snapshot_match(job, &job->snapshots[i], only);
 }

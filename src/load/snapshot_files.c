@@ -21,7 +21,7 @@ void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapsho
 }
 
 /* The first and the last moment that is one of a wall clock. */
-static void note_clock(struct ss_job_snapshot *snapshot)
+static void snapshot_note_clock(struct ss_job_snapshot *snapshot)
 {
 	const struct ss_memory_events *events = &snapshot->opened->snapshot.events;
 
@@ -69,7 +69,7 @@ enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file
 	file->has_snapshot = true;
 	out->file_bytes = out->opened->snapshot.file_bytes;
 	out->is_cut = out->opened->snapshot.is_cut;
-	note_clock(out);
+	snapshot_note_clock(out);
 	return SS_OK;
 }
 

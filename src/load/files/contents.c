@@ -8,14 +8,14 @@
 
 #include "trace/args.h"
 
-struct looking {
+struct contents_search {
 	struct ss_redactor *redactor;
 	const struct ss_strings *texts;
 	struct ss_text made, list;
 };
 
 /* A list of inputs is one text here, with quotes around each: without them it is plain or not. */
-static bool is_plain_list(struct looking *looking, const struct ss_string *text)
+static bool input_list_is_plain(struct contents_search *looking, const struct ss_string *text)
 {
 	looking->list.length = 0;
 	for (uint32_t i = 0; i < text->length; i++)
@@ -26,28 +26,31 @@ static bool is_plain_list(struct looking *looking, const struct ss_string *text)
 			       looking->list.length, &looking->made);
 }
 
-static void look(struct looking *looking, enum ss_redact_class class, uint32_t id)
+static void contents_note_text(struct contents_search *looking, enum ss_redact_class class,
+			       uint32_t id)
 {
 	const struct ss_string *text = &looking->texts->items[id];
 
 	class = ss_redact_class_of(class, text->text, text->length);
 	looking->made.length = 0;
-	if (class == SS_REDACT_INPUT && is_plain_list(looking, text))
+	if (class == SS_REDACT_INPUT && input_list_is_plain(looking, text))
 		return;
 	if (ss_redact_text(looking->redactor, class, text->text, text->length, &looking->made))
 		ss_redactor_note(looking->redactor, class, text->text, text->length);
 }
 
-static void look_at_all(struct looking *looking, const struct ss_strings *texts,
-			const uint8_t *classes)
+static void contents_note_texts(struct contents_search *looking, const struct ss_strings *texts,
+				const uint8_t *classes)
 {
 	looking->texts = texts;
 	for (uint32_t id = 1; id < texts->count; id++)
-		look(looking, classes ? (enum ss_redact_class)classes[id] : SS_REDACT_NAME, id);
+		contents_note_text(looking,
+				   classes ? (enum ss_redact_class)classes[id] : SS_REDACT_NAME,
+				   id);
 }
 
 /* Texts by what refers to them; the rest are names. */
-static void classify(const struct ss_trace *trace, uint8_t *classes)
+static void contents_classify_texts(const struct ss_trace *trace, uint8_t *classes)
 {
 	const struct ss_trace_info *info = &trace->info;
 
@@ -71,13 +74,13 @@ static void classify(const struct ss_trace *trace, uint8_t *classes)
 
 void ss_contents_of_trace(struct ss_redactor *redactor, const struct ss_trace *trace)
 {
-	struct looking looking = { .redactor = redactor };
+	struct contents_search looking = { .redactor = redactor };
 	uint8_t *classes = ss_memory_resize(trace->memory, NULL, 0, trace->texts.count + 1);
 
 	if (classes)
-		classify(trace, classes);
-	look_at_all(&looking, &trace->names, NULL);
-	look_at_all(&looking, &trace->texts, classes);
+		contents_classify_texts(trace, classes);
+	contents_note_texts(&looking, &trace->names, NULL);
+	contents_note_texts(&looking, &trace->texts, classes);
 	ss_memory_free(trace->memory, classes, trace->texts.count + 1);
 	ss_text_release(&looking.made);
 	ss_text_release(&looking.list);
@@ -85,8 +88,8 @@ void ss_contents_of_trace(struct ss_redactor *redactor, const struct ss_trace *t
 
 void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snapshot *snapshot)
 {
-	struct looking looking = { .redactor = redactor };
+	struct contents_search looking = { .redactor = redactor };
 
-	look_at_all(&looking, &snapshot->texts, NULL);
+	contents_note_texts(&looking, &snapshot->texts, NULL);
 	ss_text_release(&looking.made);
 }

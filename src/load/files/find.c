@@ -23,7 +23,7 @@
 /* Deeper folders are not looked into: links can go in circles. */
 #define DEPTH_MAX 8
 
-static bool ends_with(const char *text, const char *end)
+static bool path_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), end_length = strlen(end);
 
@@ -32,36 +32,36 @@ static bool ends_with(const char *text, const char *end)
 
 bool ss_find_is_pack(const char *path)
 {
-	return ends_with(path, ".stepscope");
+	return path_ends_with(path, ".stepscope");
 }
 
 bool ss_find_is_digest(const char *path)
 {
-	return ends_with(path, ".digest");
+	return path_ends_with(path, ".digest");
 }
 
 bool ss_find_is_snapshot(const char *path)
 {
-	return ends_with(path, ".pickle") || ends_with(path, ".pickle.gz");
+	return path_ends_with(path, ".pickle") || path_ends_with(path, ".pickle.gz");
 }
 
 bool ss_find_is_trace(const char *name)
 {
 	for (size_t i = 0; i < ss_input_format_count; i++)
 		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
-			if (ends_with(name, ss_input_formats[i]->endings[k]))
+			if (path_ends_with(name, ss_input_formats[i]->endings[k]))
 				return true;
 	return ss_find_is_snapshot(name);
 }
 
 /* What a folder has beside traces: for the sentence where it has none. */
-struct others {
+struct folder_others {
 	uint32_t count;
 	char first[96];   /* the first of them in the order of names */
 	const char *what; /* what one of them is, where its name tells; it is `first` then */
 };
 
-static void add_other(struct others *others, const char *name)
+static void others_add_name(struct folder_others *others, const char *name)
 {
 	const char *what = ss_stranger_by_name(name);
 
@@ -74,8 +74,8 @@ static void add_other(struct others *others, const char *name)
 	snprintf(others->first, sizeof(others->first), "%s", name);
 }
 
-static enum ss_status no_traces(const char *folder, const struct others *others,
-				struct ss_error *err)
+static enum ss_status fail_no_traces(const char *folder, const struct folder_others *others,
+				     struct ss_error *err)
 {
 	char list[160] = "";
 
@@ -97,19 +97,19 @@ static enum ss_status no_traces(const char *folder, const struct others *others,
 		folder, others->count, others->count == 1 ? "" : "s", others->first, list);
 }
 
-static bool is_digit(char byte)
+static bool path_is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
 }
 
 /* The length of the digits without the zeros before them. */
-static size_t digits_length(const char **at)
+static size_t path_digits_length(const char **at)
 {
 	size_t length = 0;
 
-	while (**at == '0' && is_digit((*at)[1]))
+	while (**at == '0' && path_is_digit((*at)[1]))
 		(*at)++;
-	while (is_digit((*at)[length]))
+	while (path_is_digit((*at)[length]))
 		length++;
 	return length;
 }
@@ -121,15 +121,15 @@ int ss_find_order(const char *a, const char *b)
 	while (*a && *b) {
 		size_t length_a, length_b;
 
-		if (!is_digit(*a) || !is_digit(*b)) {
+		if (!path_is_digit(*a) || !path_is_digit(*b)) {
 			if (*a != *b)
 				return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 			a++;
 			b++;
 			continue;
 		}
-		length_a = digits_length(&a);
-		length_b = digits_length(&b);
+		length_a = path_digits_length(&a);
+		length_b = path_digits_length(&b);
 		if (length_a != length_b)
 			return length_a < length_b ? -1 : 1;
 		for (; length_a; length_a--, a++, b++)
@@ -141,13 +141,13 @@ int ss_find_order(const char *a, const char *b)
 	return strcmp(whole_a, whole_b);
 }
 
-static int by_path(const void *a, const void *b)
+static int path_compare(const void *a, const void *b)
 {
 	return ss_find_order(((const struct ss_path *)a)->path, ((const struct ss_path *)b)->path);
 }
 
-static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const char *path,
-			  bool from_folder, struct ss_error *err)
+static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				bool from_folder, struct ss_error *err)
 {
 	char *copy = ss_arena_copy(arena, path, strlen(path));
 
@@ -161,8 +161,8 @@ static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const ch
 }
 
 /* The next name of a folder; NULL: there is none, or *status says what is wrong. */
-static struct dirent *next_of(DIR *dir, const char *folder, enum ss_status *status,
-			      struct ss_error *err)
+static struct dirent *folder_next_entry(DIR *dir, const char *folder, enum ss_status *status,
+					struct ss_error *err)
 {
 	struct dirent *entry;
 
@@ -175,23 +175,25 @@ static struct dirent *next_of(DIR *dir, const char *folder, enum ss_status *stat
 }
 
 /* A name in a folder of which stat() does not say what it is: whoever opens it says why. */
-static enum ss_status add_unknown(struct ss_paths *out, struct ss_arena *arena, const char *path,
-				  struct ss_error *err)
+static enum ss_status paths_add_unknown(struct ss_paths *out, struct ss_arena *arena,
+					const char *path, struct ss_error *err)
 {
 	/* a link to nowhere, or one that went since its name was read */
 	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
 		return SS_OK;
 	if (ss_find_is_trace(path))
-		return add(out, arena, path, true, err);
+		return paths_add(out, arena, path, true, err);
 	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
 }
 
 /* One name of a folder. */
-static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
-				int depth, struct others *others, struct ss_error *err);
+static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *arena,
+				      const char *path, int depth, struct folder_others *others,
+				      struct ss_error *err);
 
-static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, const char *folder,
-				 int depth, struct others *others, struct ss_error *err)
+static enum ss_status paths_add_folder(struct ss_paths *out, struct ss_arena *arena,
+				       const char *folder, int depth, struct folder_others *others,
+				       struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 	struct dirent *entry;
@@ -200,7 +202,7 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 	if (!dir)
 		return ss_fail(err, SS_ERR_IO, "cannot open folder '%s': %s", folder,
 			       strerror(errno));
-	while (status == SS_OK && (entry = next_of(dir, folder, &status, err)) != NULL) {
+	while (status == SS_OK && (entry = folder_next_entry(dir, folder, &status, err)) != NULL) {
 		size_t length = strlen(folder) + strlen(entry->d_name) + 2;
 		char *path;
 
@@ -212,29 +214,31 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 			break;
 		}
 		strncpy(path, folder, length);
-		if (!ends_with(folder, "/"))
+		if (!path_ends_with(folder, "/"))
 			path[strlen(path)] = '/';
 		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
-		status = add_entry(out, arena, path, depth, others, err);
+		status = paths_add_entry(out, arena, path, depth, others, err);
 	}
 	closedir(dir);
 	return status;
 }
 
-static enum ss_status add_entry(struct ss_paths *out, struct ss_arena *arena, const char *path,
-				int depth, struct others *others, struct ss_error *err)
+static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *arena,
+				      const char *path, int depth, struct folder_others *others,
+				      struct ss_error *err)
 {
 	const char *name = strrchr(path, '/') + 1;
 	struct stat info;
 
 	if (stat(path, &info) != 0)
-		return add_unknown(out, arena, path, err);
+		return paths_add_unknown(out, arena, path, err);
 	if (S_ISDIR(info.st_mode))
-		return depth < DEPTH_MAX ? add_folder(out, arena, path, depth + 1, others, err)
-					 : SS_OK;
+		return depth < DEPTH_MAX
+			       ? paths_add_folder(out, arena, path, depth + 1, others, err)
+			       : SS_OK;
 	if (S_ISREG(info.st_mode) && ss_find_is_trace(name))
-		return add(out, arena, path, true, err);
-	add_other(others, name);
+		return paths_add(out, arena, path, true, err);
+	others_add_name(others, name);
 	return SS_OK;
 }
 
@@ -259,26 +263,26 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 			     struct ss_paths *out, struct ss_error *err)
 {
 	for (size_t i = 0; i < path_count; i++) {
-		struct others others = { 0 };
+		struct folder_others others = { 0 };
 		uint32_t had = out->count;
 		struct stat info;
 
 		if (strcmp(paths[i], "-") == 0) {
-			SS_TRY(add(out, arena, paths[i], false, err));
+			SS_TRY(paths_add(out, arena, paths[i], false, err));
 			continue;
 		}
 		if (stat(paths[i], &info) != 0)
 			return fail_open(paths[i], errno, err);
 		if (!S_ISDIR(info.st_mode)) {
-			SS_TRY(add(out, arena, paths[i], false, err));
+			SS_TRY(paths_add(out, arena, paths[i], false, err));
 			continue;
 		}
-		SS_TRY(add_folder(out, arena, paths[i], 0, &others, err));
+		SS_TRY(paths_add_folder(out, arena, paths[i], 0, &others, err));
 		if (out->count == had)
-			return no_traces(paths[i], &others, err);
+			return fail_no_traces(paths[i], &others, err);
 	}
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_path);
+		qsort(out->items, out->count, sizeof(*out->items), path_compare);
 	return SS_OK;
 }
 
@@ -288,7 +292,7 @@ enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 	for (size_t i = 0; i < input_count; i++) {
 		if (!inputs[i].name)
 			return ss_fail(err, SS_ERR_USAGE, "input %zu has no name", i);
-		SS_TRY(add(out, arena, inputs[i].name, false, err));
+		SS_TRY(paths_add(out, arena, inputs[i].name, false, err));
 		out->items[out->count - 1].input = &inputs[i];
 	}
 	return SS_OK;

@@ -117,19 +117,20 @@ static const struct {
 	{ 0, BYTES("/annex/objects/"), annex },
 };
 
-static bool has(const char *bytes, size_t length, const char *part)
+static bool text_contains(const char *bytes, size_t length, const char *part)
 {
 	return ss_text_has(bytes, length, part, strlen(part));
 }
 
 /* A zip archive: the first name in it tells what made it. */
-static const char *look_at_zip(const char *bytes, size_t length)
+static const char *foreign_zip(const char *bytes, size_t length)
 {
 	if (length < 4 || memcmp(bytes, "PK\x03\x04", 4) != 0)
 		return NULL;
-	if (has(bytes, length, "data.pkl") || has(bytes, length, ".format_version"))
+	if (text_contains(bytes, length, "data.pkl") ||
+	    text_contains(bytes, length, ".format_version"))
 		return checkpoint;
-	return has(bytes, length, ".npy") ? numpy : zip;
+	return text_contains(bytes, length, ".npy") ? numpy : zip;
 }
 
 /* Eight bytes of length, then the JSON that describes the tensors. */
@@ -146,7 +147,7 @@ static bool is_perfetto(const char *bytes, size_t length)
 	       bytes[1] != '{' && bytes[1] != '[';
 }
 
-static const char *look_at_bytes(const char *bytes, size_t length)
+static const char *foreign_by_magic(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < SS_COUNT(magics); i++)
 		if (length >= magics[i].at + magics[i].length &&
@@ -155,15 +156,15 @@ static const char *look_at_bytes(const char *bytes, size_t length)
 	if (is_safetensors(bytes, length))
 		return weights;
 	/* a record of TensorFlow; its first event says its version */
-	if (length >= 12 && !memchr(bytes, '{', 12) && has(bytes, length, "brain.Event:"))
+	if (length >= 12 && !memchr(bytes, '{', 12) && text_contains(bytes, length, "brain.Event:"))
 		return tfevents;
-	return look_at_zip(bytes, length);
+	return foreign_zip(bytes, length);
 }
 
 /* --- by the text ------------------------------------------------------------------------- */
 
 /* Up to a letter that the end of what was read may have cut. */
-static bool is_text(const char *bytes, size_t length)
+static bool bytes_are_text(const char *bytes, size_t length)
 {
 	size_t letters = 0;
 
@@ -181,7 +182,7 @@ static bool is_text(const char *bytes, size_t length)
 }
 
 /* Case does not matter in HTML. */
-static bool begins(const char *bytes, size_t length, const char *with)
+static bool text_begins_with(const char *bytes, size_t length, const char *with)
 {
 	size_t i = 0;
 
@@ -190,24 +191,25 @@ static bool begins(const char *bytes, size_t length, const char *with)
 	return !with[i];
 }
 
-static const char *look_at_markup(const char *bytes, size_t length)
+static const char *foreign_markup(const char *bytes, size_t length)
 {
-	if (begins(bytes, length, "<?xml") || begins(bytes, length, "<svg"))
+	if (text_begins_with(bytes, length, "<?xml") || text_begins_with(bytes, length, "<svg"))
 		return xml;
-	if (has(bytes, length, "stepscope"))
+	if (text_contains(bytes, length, "stepscope"))
 		return html_report;
-	return has(bytes, length, "trace-viewer") || has(bytes, length, "catapult") ||
-			       has(bytes, length, "tracing")
+	return text_contains(bytes, length, "trace-viewer") ||
+			       text_contains(bytes, length, "catapult") ||
+			       text_contains(bytes, length, "tracing")
 		       ? html_trace
 		       : html;
 }
 
-static const char *look_at_text(const char *bytes, size_t length)
+static const char *foreign_text(const char *bytes, size_t length)
 {
-	if (length >= 10 && memcmp(bytes, "----------", 10) == 0 && is_text(bytes, length) &&
-	    (has(bytes, length, "Self C") || has(bytes, length, "  ----")))
+	if (length >= 10 && memcmp(bytes, "----------", 10) == 0 && bytes_are_text(bytes, length) &&
+	    (text_contains(bytes, length, "Self C") || text_contains(bytes, length, "  ----")))
 		return table;
-	return is_text(bytes, length) ? text : NULL;
+	return bytes_are_text(bytes, length) ? text : NULL;
 }
 
 /* --- by the name ------------------------------------------------------------------------- */
@@ -249,7 +251,7 @@ static const struct {
 	{ ".jpeg", image },
 };
 
-static bool ends_with(const char *name, const char *ending)
+static bool name_ends_with(const char *name, const char *ending)
 {
 	size_t length = strlen(name), wanted = strlen(ending);
 
@@ -266,7 +268,7 @@ const char *ss_stranger_by_name(const char *name)
 	if (strstr(name, ".tfevents."))
 		return tfevents;
 	for (size_t i = 0; i < SS_COUNT(endings); i++)
-		if (ends_with(name, endings[i].ending))
+		if (name_ends_with(name, endings[i].ending))
 			return endings[i].what;
 	return NULL;
 }
@@ -277,7 +279,7 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
-	const char *what = look_at_bytes(bytes, length);
+	const char *what = foreign_by_magic(bytes, length);
 
 	if (what)
 		return what;
@@ -292,10 +294,10 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
 		return NULL;
 	if (bytes[at] == '<')
-		return look_at_markup(bytes + at, length - at);
+		return foreign_markup(bytes + at, length - at);
 	what = name ? ss_stranger_by_name(name) : NULL;
 	if (!what)
-		what = look_at_text(bytes + at, length - at);
+		what = foreign_text(bytes + at, length - at);
 	return what || !is_perfetto(bytes, length) ? what : perfetto;
 }
 
@@ -318,7 +320,7 @@ const char *ss_stranger_url(const char *path)
 	if (!strstr(path, "://"))
 		return NULL;
 	for (size_t i = 0; i < SS_COUNT(schemes); i++)
-		if (begins(path, strlen(path), schemes[i].scheme))
+		if (text_begins_with(path, strlen(path), schemes[i].scheme))
 			return schemes[i].what;
 	return "it is a URL, and stepscope reads files on this machine: download it first";
 }

@@ -12,8 +12,8 @@
 #include "trace/pack/pack.h"
 
 /* Refuses what is neither a trace nor, where those are taken, a snapshot. */
-static enum ss_status refuse_strangers(const struct ss_path *path, bool takes_snapshots,
-				       struct ss_source *source, struct ss_error *err)
+static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
+					   struct ss_source *source, struct ss_error *err)
 {
 	const char *next = NULL, *what;
 	size_t length = 0;
@@ -32,7 +32,7 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 
 	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
 			   : ss_source_open(path->path, memory, out, err));
-	status = refuse_strangers(path, takes_snapshots, *out, err);
+	status = refuse_foreign_files(path, takes_snapshots, *out, err);
 	if (status == SS_OK && !redacts)
 		return SS_OK;
 	if (status == SS_OK)

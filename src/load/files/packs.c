@@ -11,23 +11,23 @@
 #include "trace/pack/pack.h"
 
 /* Where a path has no folder, its file is beside us. */
-static int folder_length(const char *path)
+static int path_folder_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? (int)(slash - path) + 1 : 0;
 }
 
-static int by_path(const void *a, const void *b)
+static int listed_path_compare(const void *a, const void *b)
 {
 	return ss_find_order(((const struct ss_path *)a)->path, ((const struct ss_path *)b)->path);
 }
 
 /* Where the file that a pack was made of would lie. */
-static bool beside(const char *pack, const struct ss_pack_origin *origin, char out[4096])
+static bool path_beside_pack(const char *pack, const struct ss_pack_origin *origin, char out[4096])
 {
 	return !strchr(origin->name, '/') &&
-	       snprintf(out, 4096, "%.*s%s", folder_length(pack), pack, origin->name) < 4096;
+	       snprintf(out, 4096, "%.*s%s", path_folder_length(pack), pack, origin->name) < 4096;
 }
 
 const char *ss_find_packed(const char *pack, struct ss_arena *arena)
@@ -37,26 +37,27 @@ const char *ss_find_packed(const char *pack, struct ss_arena *arena)
 	char path[4096];
 
 	if (ss_unpack_origin(pack, arena->memory, &origin, NULL) != SS_OK ||
-	    !beside(pack, &origin, path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
-	    (uint64_t)info.st_size != origin.disk_bytes)
+	    !path_beside_pack(pack, &origin, path) || stat(path, &info) != 0 ||
+	    !S_ISREG(info.st_mode) || (uint64_t)info.st_size != origin.disk_bytes)
 		return NULL;
 	return ss_arena_copy(arena, path, strlen(path));
 }
 
 /* The listed file that a pack was made of; NULL: it is not listed, or not in this folder. */
-static struct ss_path *origin_of(const struct ss_paths *paths, const char *pack,
-				 const struct ss_pack_origin *origin)
+static struct ss_path *listed_origin(const struct ss_paths *paths, const char *pack,
+				     const struct ss_pack_origin *origin)
 {
 	char path[4096];
 	struct ss_path wanted = { .path = path };
 
-	if (!beside(pack, origin, path))
+	if (!path_beside_pack(pack, origin, path))
 		return NULL;
-	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path);
+	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items),
+		       listed_path_compare);
 }
 
 /* Whether a file that the pack was made of by its name ("rank0.json.gz") is listed. */
-static bool has_file(const struct ss_paths *paths, const char *pack)
+static bool original_is_listed(const struct ss_paths *paths, const char *pack)
 {
 	static const char *const endings[] = { ".json", ".json.gz", ".json.zst" };
 	int length = (int)(strlen(pack) - strlen(".stepscope"));
@@ -66,13 +67,14 @@ static bool has_file(const struct ss_paths *paths, const char *pack)
 	for (size_t i = 0; i < SS_COUNT(endings); i++)
 		if (snprintf(path, sizeof(path), "%.*s%s", length, pack, endings[i]) <
 			    (int)sizeof(path) &&
-		    bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path))
+		    bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items),
+			    listed_path_compare))
 			return true;
 	return false;
 }
 
 /* Its file is read instead: both would count everything twice. */
-static enum ss_status leave_out(uint32_t index, bool *dropped, struct ss_pack_choice *out)
+static enum ss_status choice_drop_pack(uint32_t index, bool *dropped, struct ss_pack_choice *out)
 {
 	dropped[index] = true;
 	out->unread++;
@@ -80,9 +82,9 @@ static enum ss_status leave_out(uint32_t index, bool *dropped, struct ss_pack_ch
 }
 
 /* Marks what goes: the file of a pack, or the pack of a file that is another one by now. */
-static enum ss_status mark(struct ss_paths *paths, uint32_t index, bool *dropped,
-			   struct ss_memory *memory, struct ss_pack_choice *out,
-			   struct ss_error *err)
+static enum ss_status choice_mark_pack(struct ss_paths *paths, uint32_t index, bool *dropped,
+				       struct ss_memory *memory, struct ss_pack_choice *out,
+				       struct ss_error *err)
 {
 	const char *pack = paths->items[index].path;
 	struct ss_pack_origin origin;
@@ -91,16 +93,16 @@ static enum ss_status mark(struct ss_paths *paths, uint32_t index, bool *dropped
 	enum ss_status status = ss_unpack_origin(pack, memory, &origin, err);
 
 	/* the disk may be able to read it a moment later */
-	if (status == SS_ERR_IO && has_file(paths, pack))
-		return leave_out(index, dropped, out);
+	if (status == SS_ERR_IO && original_is_listed(paths, pack))
+		return choice_drop_pack(index, dropped, out);
 	/* one that cannot be read says so when it is loaded */
 	if (status != SS_OK)
 		return status == SS_ERR_LIMIT ? status : SS_OK;
-	file = origin_of(paths, pack, &origin);
+	file = listed_origin(paths, pack, &origin);
 	if (!file)
 		return SS_OK;
 	if (stat(file->path, &info) != 0)
-		return leave_out(index, dropped, out);
+		return choice_drop_pack(index, dropped, out);
 	if ((uint64_t)info.st_size == origin.disk_bytes) {
 		out->preferred += !dropped[file - paths->items];
 		paths->items[index].stands_in = !dropped[file - paths->items];
@@ -129,7 +131,7 @@ enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
 	memset(dropped, 0, count);
 	for (uint32_t i = 0; status == SS_OK && i < count; i++)
 		if (ss_find_is_pack(paths->items[i].path))
-			status = mark(paths, i, dropped, memory, out, err);
+			status = choice_mark_pack(paths, i, dropped, memory, out, err);
 	for (uint32_t i = 0; i < count; i++)
 		if (!dropped[i])
 			paths->items[kept++] = paths->items[i];
