@@ -47,11 +47,14 @@ bool ss_find_is_snapshot(const char *path)
 
 bool ss_find_is_trace(const char *name)
 {
-	for (size_t i = 0; i < ss_input_format_count; i++)
-		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
-			if (path_ends_with(name, ss_input_formats[i]->endings[k]))
-				return true;
-	return ss_find_is_snapshot(name);
+	return ss_input_format_ending(name, true) > 0 || ss_find_is_snapshot(name);
+}
+
+size_t ss_find_stem(const char *path, bool derived)
+{
+	size_t length = strlen(path), ending = ss_input_format_ending(path, derived);
+
+	return length > ending ? length - ending : length;
 }
 
 /* What a folder has beside traces: for the sentence where it has none. */

@@ -2,10 +2,10 @@
 /*
  * find.h - the files of a job.
  *
- * A folder stands for the trace files in it and below it: names that end in
- * .json, .json.gz, .json.zst, .stepscope or .digest, and for snapshots of memory, which only some
- * take, .pickle or .pickle.gz. Files are put in the order of their names, with
- * numbers in them compared as numbers, so rank2 stands before rank10.
+ * A folder stands for the trace files in it and below it: names with an ending of an input format
+ * (trace/formats.h), and for snapshots of memory, which only some take, .pickle or .pickle.gz.
+ * Files are put in the order of their names, with numbers in them compared as numbers, so rank2
+ * stands before rank10.
  */
 #ifndef SS_LOAD_FILES_FIND_H
 #define SS_LOAD_FILES_FIND_H
@@ -39,6 +39,12 @@ void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
 
 /* True for the name of a trace, packed or not, or of a snapshot. */
 bool ss_find_is_trace(const char *name);
+
+/*
+ * How much of a path stands before the ending of its format: "a/rank0" of "a/rank0.json.gz".
+ * Without `derived` packs and digests keep theirs.
+ */
+size_t ss_find_stem(const char *path, bool derived);
 
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "load/files/find.h"
 #include "read/pickle.h"
+#include "trace/formats.h"
 
 #define OURS "pass the file that prof.export_chrome_trace() wrote"
 #define UNPACK "and pass the folder or the trace in it"
@@ -277,22 +278,26 @@ const char *ss_stranger_by_name(const char *name)
 
 const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles)
 {
+	const struct ss_input_format *format = ss_input_format_of(bytes, length);
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
-	const char *what = foreign_by_magic(bytes, length);
+	const char *what;
 
+	if (format && !format->matches_loosely)
+		return NULL;
+	what = foreign_by_magic(bytes, length);
 	if (what)
 		return what;
 	if (length >= 2 && bytes[0] == '\x80' && ss_pickle_is_start(bytes, length))
 		return takes_pickles ? NULL : pickle;
-	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
-		at++;
-	if (at == length || bytes[at] == '{' || bytes[at] == '[')
+	if (format)
 		return NULL;
 	/* old pickles are text; those that nobody can tell from it are believed by their name */
 	if (takes_pickles &&
 	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
 		return NULL;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
 	if (bytes[at] == '<')
 		return foreign_markup(bytes + at, length - at);
 	what = name ? ss_stranger_by_name(name) : NULL;

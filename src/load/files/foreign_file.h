@@ -4,7 +4,7 @@
  *
  * People pass what lies beside a trace: a report of another profiler, an archive, a checkpoint, a
  * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
- * what to do. To add a kind: an entry in stranger.c.
+ * what to do. To add a kind: an entry in foreign_file.c.
  */
 #ifndef SS_LOAD_FILES_FOREIGN_FILE_H
 #define SS_LOAD_FILES_FOREIGN_FILE_H

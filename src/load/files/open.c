@@ -8,8 +8,7 @@
 
 #include "base/utf8.h"
 #include "load/files/foreign_file.h"
-#include "trace/digest/digest_file.h"
-#include "trace/pack/pack.h"
+#include "trace/formats.h"
 
 /* Refuses what is neither a trace nor, where those are taken, a snapshot. */
 static enum ss_status refuse_foreign_files(const struct ss_path *path, bool takes_snapshots,
@@ -23,34 +22,38 @@ static enum ss_status refuse_foreign_files(const struct ss_path *path, bool take
 	return what ? ss_fail(err, SS_ERR_FORMAT, "%s", what) : SS_OK;
 }
 
+/* Puts the redactor in front of the source; refuses formats that it does not know. */
+static enum ss_status redact_source(struct ss_redactor *redactor, struct ss_source **source,
+				    struct ss_error *err)
+{
+	const struct ss_input_format *format;
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_source_peek(*source, &next, &length, err));
+	format = ss_input_format_of(next, length);
+	if (format && !format->can_redact)
+		return ss_fail(err, SS_ERR_USAGE, "%s",
+			       format->redact_refusal ? format->redact_refusal
+						      : "files of this format cannot be redacted");
+	return ss_redact_source(redactor, *source, source, err);
+}
+
 enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 			     struct ss_redactor *redactor, struct ss_memory *memory,
 			     struct ss_source **out, struct ss_error *err)
 {
-	bool is_pack = false, is_digest = false, redacts = ss_redactor_replaces(redactor);
 	enum ss_status status;
 
 	SS_TRY(path->input ? ss_source_open_input(path->input, memory, out, err)
 			   : ss_source_open(path->path, memory, out, err));
 	status = refuse_foreign_files(path, takes_snapshots, *out, err);
-	if (status == SS_OK && !redacts)
-		return SS_OK;
-	if (status == SS_OK)
-		status = ss_pack_is_next(*out, &is_pack, err);
-	if (status == SS_OK && is_pack)
-		status = ss_fail(err, SS_ERR_USAGE,
-				 "this is a pack, and packs cannot be redacted: pack the original "
-				 "JSON again with option 'redact'");
-	if (status == SS_OK)
-		status = ss_digest_file_is_next(*out, &is_digest, err);
-	if (status == SS_OK && is_digest)
-		status = ss_fail(err, SS_ERR_USAGE,
-				 "this is a digest, and digests cannot be redacted: pass the "
-				 "original JSON");
-	if (status == SS_OK)
-		return ss_redact_source(redactor, *out, out, err);
-	ss_source_close(*out);
-	*out = NULL;
+	if (status == SS_OK && ss_redactor_replaces(redactor))
+		status = redact_source(redactor, out, err);
+	if (status != SS_OK) {
+		ss_source_close(*out);
+		*out = NULL;
+	}
 	return status;
 }
 

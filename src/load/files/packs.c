@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "load/files/find.h"
+#include "trace/formats.h"
 #include "trace/pack/pack.h"
 
 /* Where a path has no folder, its file is beside us. */
@@ -56,20 +57,31 @@ static struct ss_path *listed_origin(const struct ss_paths *paths, const char *p
 		       listed_path_compare);
 }
 
+/* Whether a file of that path is listed. */
+static bool path_is_listed(const struct ss_paths *paths, const char *path)
+{
+	struct ss_path wanted = { .path = path };
+
+	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items),
+		       listed_path_compare);
+}
+
 /* Whether a file that the pack was made of by its name ("rank0.json.gz") is listed. */
 static bool original_is_listed(const struct ss_paths *paths, const char *pack)
 {
-	static const char *const endings[] = { ".json", ".json.gz", ".json.zst" };
-	int length = (int)(strlen(pack) - strlen(".stepscope"));
+	int length = (int)ss_find_stem(pack, true);
 	char path[4096];
-	struct ss_path wanted = { .path = path };
 
-	for (size_t i = 0; i < SS_COUNT(endings); i++)
-		if (snprintf(path, sizeof(path), "%.*s%s", length, pack, endings[i]) <
-			    (int)sizeof(path) &&
-		    bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items),
-			    listed_path_compare))
-			return true;
+	for (size_t i = 0; i < ss_input_format_count; i++) {
+		const struct ss_input_format *format = ss_input_formats[i];
+
+		for (size_t k = 0; k < SS_ENDINGS_MAX && format->endings[k]; k++)
+			if (!format->is_derived &&
+			    snprintf(path, sizeof(path), "%.*s%s", length, pack,
+				     format->endings[k]) < (int)sizeof(path) &&
+			    path_is_listed(paths, path))
+				return true;
+	}
 	return false;
 }
 

@@ -111,14 +111,19 @@ enum ss_status ss_digest_file_fail(struct ss_error *err, const char *format, ...
 		       "the digest is damaged (%s): make it again with 'stepscope digest'", what);
 }
 
+static bool digest_matches(const char *bytes, size_t length)
+{
+	return length >= SS_DIGEST_MAGIC_BYTES &&
+	       memcmp(bytes, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) == 0;
+}
+
 enum ss_status ss_digest_file_is_next(struct ss_source *source, bool *out, struct ss_error *err)
 {
 	const char *next;
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = length >= SS_DIGEST_MAGIC_BYTES &&
-	       memcmp(next, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) == 0;
+	*out = digest_matches(next, length);
 	return SS_OK;
 }
 
@@ -228,6 +233,9 @@ static enum ss_status digest_refuse_load(struct ss_source *source,
 
 const struct ss_input_format ss_input_format_digest = {
 	.endings = { ".digest" },
-	.is_next = ss_digest_file_is_next,
+	.matches = digest_matches,
+	.is_derived = true,
+	.redact_refusal =
+		"this is a digest, and digests cannot be redacted: pass the original JSON",
 	.load = digest_refuse_load,
 };

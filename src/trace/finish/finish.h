@@ -8,18 +8,18 @@
 #ifndef SS_TRACE_FINISH_FINISH_H
 #define SS_TRACE_FINISH_FINISH_H
 
-#include "trace/kineto/store.h"
+#include "trace/builder.h"
 
 /* sort.c: sorts the rows, sets the origin and the runs of rows of each track. */
 SS_MUST_USE
-enum ss_status ss_finish_sort(struct ss_builder *store, uint32_t threads, struct ss_error *err);
+enum ss_status ss_finish_sort(struct ss_builder *builder, uint32_t threads, struct ss_error *err);
 
 /* nest.c: parents and depths on CPU threads, lanes on devices. */
 void ss_finish_nest(struct ss_trace *trace, uint32_t threads);
 
 /* links.c: launches and forward-backward pairs. */
 SS_MUST_USE
-enum ss_status ss_finish_links(struct ss_builder *store, uint32_t threads, struct ss_error *err);
+enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err);
 
 /* steps.c: the steps. */
 SS_MUST_USE
@@ -30,6 +30,6 @@ void ss_finish_suspects(struct ss_trace *trace);
 
 /* All of it. */
 SS_MUST_USE
-enum ss_status ss_finish(struct ss_builder *store, uint32_t threads, struct ss_error *err);
+enum ss_status ss_finish(struct ss_builder *builder, uint32_t threads, struct ss_error *err);
 
 #endif

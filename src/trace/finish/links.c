@@ -378,19 +378,19 @@ static int flow_compare(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-static void link_flows(struct ss_builder *store)
+static void link_flows(struct ss_builder *builder)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	uint32_t i = 0;
 
-	if (!store->flows_count)
+	if (!builder->flows_count)
 		return;
-	qsort(store->flows, store->flows_count, sizeof(*store->flows), flow_compare);
-	while (i < store->flows_count) {
-		const struct ss_flow_end *flow = &store->flows[i];
+	qsort(builder->flows, builder->flows_count, sizeof(*builder->flows), flow_compare);
+	while (i < builder->flows_count) {
+		const struct ss_flow_end *flow = &builder->flows[i];
 		uint32_t forward, backward;
 
-		if (flow->arrives || i + 1 == store->flows_count || !flow[1].arrives ||
+		if (flow->arrives || i + 1 == builder->flows_count || !flow[1].arrives ||
 		    flow[1].id != flow->id) {
 			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
 			i++;
@@ -457,13 +457,13 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 	return SS_OK;
 }
 
-enum ss_status ss_finish_links(struct ss_builder *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
-	SS_TRY(link_launches(store->trace, threads ? threads : 1, err));
-	mark_comm_kernels(store->trace);
-	if (store->flows_count)
-		link_flows(store);
+	SS_TRY(link_launches(builder->trace, threads ? threads : 1, err));
+	mark_comm_kernels(builder->trace);
+	if (builder->flows_count)
+		link_flows(builder);
 	else
-		SS_TRY(link_sequences(store->trace, err));
+		SS_TRY(link_sequences(builder->trace, err));
 	return SS_OK;
 }

@@ -55,10 +55,10 @@ static int numbered_track_compare(const void *a, const void *b)
  * Until here tracks are numbered as they came. Puts them in order and fills
  * `numbers`, from the old number to the new one; slices get theirs when they move.
  */
-static enum ss_status number_tracks(struct ss_builder *store, uint32_t *numbers,
+static enum ss_status number_tracks(struct ss_builder *builder, uint32_t *numbers,
 				    struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	size_t bytes = (size_t)trace->track_count * sizeof(struct numbered_track);
 	struct numbered_track *tracks = ss_memory_resize(trace->memory, NULL, 0, bytes);
 
@@ -74,8 +74,8 @@ static enum ss_status number_tracks(struct ss_builder *store, uint32_t *numbers,
 	ss_memory_free(trace->memory, tracks, bytes);
 	for (uint32_t row = 0; row < trace->allocations.count; row++)
 		trace->allocations.track[row] = numbers[trace->allocations.track[row]];
-	for (uint32_t i = 0; i < store->flows_count; i++)
-		store->flows[i].track = numbers[store->flows[i].track];
+	for (uint32_t i = 0; i < builder->flows_count; i++)
+		builder->flows[i].track = numbers[builder->flows[i].track];
 	return SS_OK;
 }
 
@@ -396,9 +396,9 @@ static void range_add_allocations(const struct ss_allocations *rows, int64_t *fi
 }
 
 /* Makes times relative to the earliest event. */
-static void make_times_relative(struct ss_builder *store, uint32_t threads)
+static void make_times_relative(struct ss_builder *builder, uint32_t threads)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	struct time_origin origin = { .slices = &trace->slices, .threads = threads };
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
@@ -417,8 +417,8 @@ static void make_times_relative(struct ss_builder *store, uint32_t threads)
 		trace->allocations.start_ns[row] -= first;
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		trace->counters[i].start_ns -= first;
-	for (uint32_t i = 0; i < store->flows_count; i++)
-		store->flows[i].start_ns -= first;
+	for (uint32_t i = 0; i < builder->flows_count; i++)
+		builder->flows[i].start_ns -= first;
 }
 
 static enum ss_status sort_slices(struct row_sorting *sorting, const uint32_t *numbers,
@@ -443,9 +443,9 @@ static enum ss_status sort_slices(struct row_sorting *sorting, const uint32_t *n
 	return status;
 }
 
-enum ss_status ss_finish_sort(struct ss_builder *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish_sort(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	struct row_sorting sorting = { .trace = trace, .threads = threads ? threads : 1 };
 	size_t bytes = (size_t)trace->track_count * sizeof(uint32_t);
 	enum ss_status status = SS_OK;
@@ -455,7 +455,7 @@ enum ss_status ss_finish_sort(struct ss_builder *store, uint32_t threads, struct
 		numbers = ss_memory_resize(trace->memory, NULL, 0, bytes);
 		if (!numbers)
 			return ss_fail_memory(err, "the tracks");
-		status = number_tracks(store, numbers, err);
+		status = number_tracks(builder, numbers, err);
 		if (status == SS_OK && trace->slices.count)
 			status = sort_slices(&sorting, numbers, err);
 		ss_memory_free(trace->memory, numbers, bytes);
@@ -463,6 +463,6 @@ enum ss_status ss_finish_sort(struct ss_builder *store, uint32_t threads, struct
 	if (status == SS_OK)
 		status = sort_allocations(trace, err);
 	if (status == SS_OK)
-		make_times_relative(store, sorting.threads);
+		make_times_relative(builder, sorting.threads);
 	return status;
 }

@@ -104,13 +104,13 @@ static enum ss_json_result document_read_top(struct ss_document *document, struc
 	value_start = json->at;
 	result = ss_json_value(json, &value);
 	if (result == SS_JSON_MORE && json->end - start > VALUE_BYTES_MAX) {
-		ss_quality_add(&document->store->trace->quality, SS_ODD_BAD_METADATA, 1);
+		ss_quality_add(&document->builder->trace->quality, SS_ODD_BAD_METADATA, 1);
 		document_begin_skip(document);
 		json->at = value_start;
 		return SS_JSON_OK;
 	}
 	if (result == SS_JSON_OK)
-		*status = ss_metadata_take(document->store, &known, &value, document->run_places,
+		*status = ss_metadata_take(document->builder, &known, &value, document->run_places,
 					   err);
 	if (result == SS_JSON_MORE)
 		json->at = start;
@@ -136,7 +136,7 @@ static enum ss_status document_read_start(struct ss_document *document, struct s
 			(unsigned)(unsigned char)*json->at);
 	document->mode = *json->at == '{' ? SS_DOCUMENT_TOP : SS_DOCUMENT_EVENTS;
 	document->saw_events |= *json->at == '[';
-	document->store->trace->info.is_array = *json->at == '[';
+	document->builder->trace->info.is_array = *json->at == '[';
 	json->at++;
 	return SS_OK;
 }
@@ -145,7 +145,7 @@ static enum ss_status document_read_start(struct ss_document *document, struct s
 static void document_give_up_metadata(struct ss_document *document, struct ss_json *json,
 				      int64_t at_byte)
 {
-	ss_quality_add_at(&document->store->trace->quality, SS_ODD_BAD_METADATA, at_byte);
+	ss_quality_add_at(&document->builder->trace->quality, SS_ODD_BAD_METADATA, at_byte);
 	document->mode = document->saw_events ? SS_DOCUMENT_DONE : SS_DOCUMENT_SEEK;
 	json->at++;
 }
@@ -179,7 +179,7 @@ static enum ss_json_result document_seek_events(struct ss_document *document, st
 static enum ss_json_result document_read_after_end(struct ss_document *document,
 						   struct ss_json *json, int64_t at_byte)
 {
-	struct ss_quality *quality = &document->store->trace->quality;
+	struct ss_quality *quality = &document->builder->trace->quality;
 	const char *start = json->at, *event = NULL, *undecided = json->end;
 
 	ss_json_space(json);
@@ -245,8 +245,8 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 				return ss_fail_memory(err, "the events of this trace");
 			if (end == SS_READ_MORE)
 				return SS_OK;
-			document->mode = document->store->trace->info.is_array ? SS_DOCUMENT_DONE
-									       : SS_DOCUMENT_TOP;
+			document->mode = document->builder->trace->info.is_array ? SS_DOCUMENT_DONE
+										 : SS_DOCUMENT_TOP;
 			/* texts are numbered as they come: those of the events go first */
 			document->paused = true;
 			return SS_OK;

@@ -10,7 +10,8 @@
 #ifndef SS_TRACE_KINETO_DOCUMENT_H
 #define SS_TRACE_KINETO_DOCUMENT_H
 
-#include "trace/kineto/store.h"
+#include "trace/builder.h"
+#include "trace/kineto/reader.h"
 
 enum ss_document_mode {
 	SS_DOCUMENT_START,  /* nothing seen but white space */
@@ -22,7 +23,7 @@ enum ss_document_mode {
 };
 
 struct ss_document {
-	struct ss_builder *store;
+	struct ss_builder *builder;
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
 	bool paused;     /* stopped behind the events: add the batch, then read on */

@@ -29,14 +29,6 @@ static int64_t emit_read_number(struct ss_reader *reader, enum ss_arg arg, int64
 	return fallback;
 }
 
-/* Notes where the thing stands among the complete events. */
-static void emit_note_position(struct ss_reader *reader, enum ss_loose_kind kind, uint32_t index)
-{
-	if (SS_BATCH_RESERVE(reader, loose))
-		reader->batch.loose[reader->batch.loose_count++] =
-			(struct ss_loose){ reader->batch.events_count, kind, index };
-}
-
 /* The event's time; false, and counted, when it has none. */
 static bool emit_read_time(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
@@ -110,7 +102,7 @@ static uint32_t emit_op_args(struct ss_reader *reader)
 		.kernel_file = ss_lookup_arg_text(reader, SS_ARG_KERNEL_FILE),
 		.kernel_kwargs = ss_lookup_arg_text(reader, SS_ARG_KERNEL_KWARGS),
 	};
-	return ss_lookup_record(reader, &reader->op_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.op_args, &args);
 }
 
 /* Reads the launch configuration from its numbers; -1 and NaN where they are not recorded. */
@@ -122,7 +114,7 @@ static uint32_t emit_kernel_record(struct ss_reader *reader)
 	ss_kernel_args_fill(&reader->args, &args, &odd_numbers);
 	reader->kernel_odd = odd_numbers > 0;
 	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
-	return ss_lookup_record(reader, &reader->kernel_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.kernel_args, &args);
 }
 
 /*
@@ -156,7 +148,7 @@ static uint32_t emit_kernel_args(struct ss_reader *reader)
 	if (id == SS_NO_ID || !ss_memory_reserve(reader->memory, (void **)&reader->kernel_records,
 						 &reader->kernel_capacity, (size_t)known + 1,
 						 sizeof(*reader->kernel_records))) {
-		reader->out_of_memory = true;
+		reader->batch.out_of_memory = true;
 		return record;
 	}
 	reader->kernel_records[id] = record;
@@ -167,7 +159,7 @@ static uint32_t emit_copy_args(struct ss_reader *reader)
 {
 	struct ss_copy_args args = { emit_read_number(reader, SS_ARG_BYTES, -1) };
 
-	return ss_lookup_record(reader, &reader->copy_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.copy_args, &args);
 }
 
 static void emit_comm(struct ss_reader *reader, uint32_t event)
@@ -184,11 +176,11 @@ static void emit_comm(struct ss_reader *reader, uint32_t event)
 	args.group_ranks = ss_lookup_arg_text(reader, SS_ARG_GROUP_RANKS);
 	args.in_split = ss_lookup_arg_text(reader, SS_ARG_IN_SPLIT);
 	args.out_split = ss_lookup_arg_text(reader, SS_ARG_OUT_SPLIT);
-	if (!SS_BATCH_RESERVE(reader, comms))
+	if (!SS_BATCH_RESERVE(&reader->batch, comms))
 		return;
 	reader->batch.comms[reader->batch.comms_count++] = (struct ss_event_comm){
 		.event = event,
-		.args = ss_lookup_record(reader, &reader->comm_args, &args),
+		.args = ss_batch_record(&reader->batch, &reader->batch.comm_args, &args),
 		.sequence = emit_read_number(reader, SS_ARG_SEQ, -1),
 	};
 }
@@ -197,7 +189,7 @@ static void emit_sequence(struct ss_reader *reader, uint32_t event)
 {
 	int64_t sequence = emit_read_number(reader, SS_ARG_SEQUENCE, -1);
 
-	if (sequence < 0 || !SS_BATCH_RESERVE(reader, sequences))
+	if (sequence < 0 || !SS_BATCH_RESERVE(&reader->batch, sequences))
 		return;
 	reader->batch.sequences[reader->batch.sequences_count++] = (struct ss_event_sequence){
 		.event = event,
@@ -208,7 +200,7 @@ static void emit_sequence(struct ss_reader *reader, uint32_t event)
 
 static void emit_sync(struct ss_reader *reader, uint32_t event)
 {
-	if (!SS_BATCH_RESERVE(reader, syncs))
+	if (!SS_BATCH_RESERVE(&reader->batch, syncs))
 		return;
 	reader->batch.syncs[reader->batch.syncs_count++] = (struct ss_event_sync){
 		.event = event,
@@ -264,14 +256,9 @@ static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fi
 static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fields,
 		    uint32_t *category, uint8_t *kind, uint32_t *name)
 {
-	const struct ss_category *meaning;
-
 	*category = fields->category;
 	*name = ss_lookup_name(reader);
-	meaning = &reader->categories[*category].meaning;
-	*kind = (uint8_t)meaning->kind;
-	if (meaning->by_name && !reader->out_of_memory)
-		*kind = (uint8_t)ss_name_refine(meaning->kind, reader->name_flags[*name]);
+	*kind = (uint8_t)ss_batch_kind(&reader->batch, *category, *name);
 	if (*name == 0 && fields->phase != 'E')
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }
@@ -283,23 +270,23 @@ static void emit_complete(struct ss_reader *reader, const struct ss_event_fields
 	uint32_t index = reader->batch.events_count;
 
 	emit_id(reader, fields, &event.category, &event.kind, &event.name);
-	reader->categories[event.category].events++;
-	if (event.kind == SS_KIND_OTHER && !reader->categories[event.category].meaning.name)
+	reader->batch.categories[event.category].events++;
+	if (event.kind == SS_KIND_OTHER && !reader->batch.categories[event.category].meaning.name)
 		emit_oddity(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
 	if (!ss_args_have(&reader->args, SS_FIELD_PID) ||
 	    !ss_args_have(&reader->args, SS_FIELD_TID))
 		emit_oddity(reader, SS_ODD_NO_TRACK, at_byte);
 	if (!emit_read_time(reader, at_byte, &event.start_ns) ||
 	    !emit_read_duration(reader, at_byte, &event.dur_ns)) {
-		emit_note_position(reader, SS_LOOSE_CATEGORY, event.category);
+		ss_batch_note_category(&reader->batch, event.category);
 		return;
 	}
 	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
 		emit_oddity(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
-		emit_note_position(reader, SS_LOOSE_CATEGORY, event.category);
+		ss_batch_note_category(&reader->batch, event.category);
 		return;
 	}
-	if (!SS_BATCH_RESERVE(reader, events))
+	if (!SS_BATCH_RESERVE(&reader->batch, events))
 		return;
 	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
 	if (fields->has_args)
@@ -310,10 +297,7 @@ static void emit_complete(struct ss_reader *reader, const struct ss_event_fields
 
 static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out_of_memory)
 {
-	if (!SS_BATCH_RESERVE(reader, allocations))
-		return;
-	emit_note_position(reader, SS_LOOSE_ALLOCATION, reader->batch.allocations_count);
-	reader->batch.allocations[reader->batch.allocations_count++] = (struct ss_allocation){
+	struct ss_allocation allocation = {
 		.start_ns = start_ns,
 		.address = emit_read_number(reader, SS_ARG_MEMORY_ADDRESS, 0),
 		.bytes = emit_read_number(reader, SS_ARG_MEMORY_BYTES, 0),
@@ -324,6 +308,8 @@ static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out
 		.device_type = (uint8_t)emit_read_number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
 		.out_of_memory = out_of_memory,
 	};
+
+	ss_batch_add_allocation(&reader->batch, &allocation);
 }
 
 static void emit_instant(struct ss_reader *reader, const struct ss_event_fields *fields,
@@ -333,9 +319,9 @@ static void emit_instant(struct ss_reader *reader, const struct ss_event_fields 
 	uint32_t flags;
 
 	emit_id(reader, fields, &event.category, &event.kind, &event.name);
-	if (reader->out_of_memory || !emit_read_time(reader, at_byte, &event.start_ns))
+	if (reader->batch.out_of_memory || !emit_read_time(reader, at_byte, &event.start_ns))
 		return;
-	flags = reader->name_flags[event.name];
+	flags = reader->batch.name_flags[event.name];
 	if (fields->has_args && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
 		emit_allocation(reader, event.start_ns, flags & SS_NAME_OUT_OF_MEMORY);
 		return;
@@ -343,7 +329,7 @@ static void emit_instant(struct ss_reader *reader, const struct ss_event_fields 
 	event.kind = SS_KIND_INSTANT;
 	event.track = ss_lookup_track(reader,
 				      flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER : SS_TRACK_HOST);
-	if (SS_BATCH_RESERVE(reader, events))
+	if (SS_BATCH_RESERVE(&reader->batch, events))
 		reader->batch.events[reader->batch.events_count++] = event;
 }
 
@@ -353,16 +339,14 @@ static void emit_flow(struct ss_reader *reader, const struct ss_event_fields *fi
 	struct ss_flow_end flow = { .arrives = fields->phase == 'f' };
 
 	/* launches are known by their correlation, so only forward-backward arrows are kept */
-	if (!reader->categories[fields->category].is_arrow)
+	if (!reader->batch.categories[fields->category].is_arrow)
 		return;
 	if (!emit_read_time(reader, at_byte, &flow.start_ns) ||
 	    !ss_args_have(&reader->args, SS_FIELD_ID) ||
-	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id) ||
-	    !SS_BATCH_RESERVE(reader, flows))
+	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id))
 		return;
 	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
-	emit_note_position(reader, SS_LOOSE_FLOW, reader->batch.flows_count);
-	reader->batch.flows[reader->batch.flows_count++] = flow;
+	ss_batch_add_flow(&reader->batch, &flow);
 }
 
 static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fields,
@@ -375,7 +359,8 @@ static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fi
 
 	emit_id(reader, fields, &mark.category, &mark.kind, &mark.name);
 	if (async) {
-		const struct ss_string *category = &reader->category_names.items[fields->category];
+		const struct ss_string *category =
+			&reader->batch.category_names.items[fields->category];
 		const struct ss_json_span id = ss_args_span(&reader->args, SS_FIELD_ID);
 
 		mark.key = ss_hash_bytes(category->text, category->length);
@@ -383,11 +368,10 @@ static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fi
 		mark.key |= 1; /* 0 means: those of one track */
 		mark.kind = SS_KIND_ASYNC;
 	}
-	if (!emit_read_time(reader, at_byte, &mark.start_ns) || !SS_BATCH_RESERVE(reader, marks))
+	if (!emit_read_time(reader, at_byte, &mark.start_ns))
 		return;
 	mark.track = ss_lookup_track(reader, ss_kind_track(mark.kind));
-	emit_note_position(reader, SS_LOOSE_MARK, reader->batch.marks_count);
-	reader->batch.marks[reader->batch.marks_count++] = mark;
+	ss_batch_add_mark(&reader->batch, &mark);
 }
 
 static void emit_counter(struct ss_reader *reader, const struct ss_event_fields *fields,
@@ -411,11 +395,8 @@ static void emit_counter(struct ss_reader *reader, const struct ss_event_fields 
 			emit_oddity(reader, SS_ODD_NUMBER, at_byte);
 			continue;
 		}
-		counter.series = ss_lookup_text(reader, &reader->texts, &key);
-		if (!SS_BATCH_RESERVE(reader, counters))
-			return;
-		emit_note_position(reader, SS_LOOSE_COUNTER, reader->batch.counters_count);
-		reader->batch.counters[reader->batch.counters_count++] = counter;
+		counter.series = ss_lookup_text(reader, &reader->batch.texts, &key);
+		ss_batch_add_counter(&reader->batch, &counter);
 	}
 }
 
@@ -432,16 +413,13 @@ static void emit_meta(struct ss_reader *reader, const struct ss_event_fields *fi
 		meta.what = SS_META_THREAD_NAME;
 	else
 		return;
-	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
-	    !SS_BATCH_RESERVE(reader, metas))
+	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME))
 		return;
 	ss_lookup_id(reader, SS_FIELD_PID, &meta.pid, &meta.pid_text);
 	if (meta.what == SS_META_THREAD_NAME)
 		ss_lookup_id(reader, SS_FIELD_TID, &meta.tid, &meta.tid_text);
 	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
-	emit_note_position(reader, SS_LOOSE_META, reader->batch.metas_count);
-	reader->batch.metas[reader->batch.metas_count++] = ss_lookup_record(reader, &reader->metas,
-									    &meta);
+	ss_batch_add_meta(&reader->batch, &meta);
 }
 
 /*
@@ -452,7 +430,7 @@ static void emit_ignored(struct ss_reader *reader, const struct ss_event_fields 
 			 int64_t at_byte)
 {
 	if (ss_args_have(&reader->args, SS_FIELD_DUR) ||
-	    reader->categories[fields->category].meaning.kind != SS_KIND_OTHER)
+	    reader->batch.categories[fields->category].meaning.kind != SS_KIND_OTHER)
 		emit_oddity(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }
 
@@ -494,7 +472,7 @@ void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fiel
 {
 	unsigned char phase = (unsigned char)fields->phase;
 
-	if (reader->out_of_memory)
+	if (reader->batch.out_of_memory)
 		return;
 	if (!phase) {
 		emit_oddity(reader, SS_ODD_NO_PHASE, at_byte);

@@ -34,7 +34,7 @@ struct json_loading {
 	struct ss_source *source;
 	struct ss_memory *memory;
 	struct ss_trace *trace;
-	struct ss_builder store;
+	struct ss_builder builder;
 	struct ss_document document;
 	struct ss_gate *gate;
 	size_t block_bytes;
@@ -56,7 +56,6 @@ struct json_loading {
 
 struct json_worker {
 	struct ss_reader reader;
-	struct ss_batch_maps maps;
 	char *buffer; /* head_bytes of room, the block, padding */
 	size_t head_bytes, size_bytes;
 	size_t length; /* of the block */
@@ -203,14 +202,14 @@ static bool seam_fits(struct json_loading *loading, struct json_worker *worker,
 }
 
 static enum ss_status worker_join_text(struct json_loading *loading, struct json_worker *worker,
-				       struct ss_reader *seam, struct ss_batch_maps *seam_maps,
-				       struct ss_json *json, struct ss_error *err)
+				       struct ss_reader *seam, struct ss_json *json,
+				       struct ss_error *err)
 {
 	const char *text = json->at;
 
 	if (seam_fits(loading, worker, seam, json)) {
-		SS_TRY(ss_builder_add(&loading->store, seam_maps, seam, err));
-		SS_TRY(ss_builder_add(&loading->store, &worker->maps, &worker->reader, err));
+		SS_TRY(ss_builder_add(&loading->builder, &seam->batch, err));
+		SS_TRY(ss_builder_add(&loading->builder, &worker->reader.batch, err));
 		json->at = worker->to;
 		if (worker->closed)
 			loading->document.mode = loading->trace->info.is_array ? SS_DOCUMENT_DONE
@@ -218,22 +217,21 @@ static enum ss_status worker_join_text(struct json_loading *loading, struct json
 		if (!worker->closed)
 			return SS_OK;
 	} else {
-		ss_reader_clear(seam);
-		ss_reader_clear(&worker->reader);
+		ss_batch_clear(&seam->batch);
+		ss_batch_clear(&worker->reader.batch);
 		json->at = text;
 	}
 	do {
 		SS_TRY(ss_document_read(&loading->document, &worker->reader, json,
 					loading->carry_offset + (json->at - text), err));
-		SS_TRY(ss_builder_add(&loading->store, &worker->maps, &worker->reader, err));
+		SS_TRY(ss_builder_add(&loading->builder, &worker->reader.batch, err));
 	} while (loading->document.paused);
 	return SS_OK;
 }
 
 /* Adds the block to the trace; it is this worker's turn. */
 static enum ss_status worker_join_block(struct json_loading *loading, struct json_worker *worker,
-					struct ss_reader *seam, struct ss_batch_maps *seam_maps,
-					struct ss_error *err)
+					struct ss_reader *seam, struct ss_error *err)
 {
 	size_t carried = loading->carry_bytes;
 	ptrdiff_t from = worker->from - worker_block(worker),
@@ -252,16 +250,11 @@ static enum ss_status worker_join_block(struct json_loading *loading, struct jso
 		memcpy(text, loading->carry, carried);
 	json.at = text;
 	json.end = worker_block(worker) + worker->length;
-	SS_TRY(worker_join_text(loading, worker, seam, seam_maps, &json, err));
+	SS_TRY(worker_join_text(loading, worker, seam, &json, err));
 	loading->trace->file_bytes += worker->length;
 	SS_TRY(json_load_keep_carry(loading, json.at, (size_t)(json.end - json.at),
 				    loading->carry_offset + (json.at - text), err));
-	if (loading->options->progress &&
-	    !loading->options->progress(loading->options->progress_context,
-					loading->source->done_bytes, loading->source->total_bytes,
-					loading->trace->event_count))
-		return ss_fail(err, SS_ERR_STOPPED, "stopped");
-	return SS_OK;
+	return ss_load_report(loading->options, loading->source, loading->trace->event_count, err);
 }
 
 /* Waits until all blocks before this one are in the trace; false when the load failed. */
@@ -300,7 +293,7 @@ static void worker_run(void *context, uint32_t index)
 			worker_guess_block(worker);
 		if (!worker_await_turn(loading, worker))
 			return;
-		status = worker_join_block(loading, worker, &seam->reader, &seam->maps, &error);
+		status = worker_join_block(loading, worker, &seam->reader, &error);
 		if (status != SS_OK) {
 			json_load_fail(loading, status, &error);
 			return;
@@ -312,17 +305,10 @@ static void worker_run(void *context, uint32_t index)
 /* What is left at the end: nothing, or an event that the file cuts in two. */
 static enum ss_status json_load_check_end(struct json_loading *loading, struct ss_error *err)
 {
-	static const enum ss_oddity flaws[] = {
-		[SS_SOURCE_CUT] = SS_ODD_COMPRESSED_CUT,
-		[SS_SOURCE_CORRUPT] = SS_ODD_COMPRESSED_CORRUPT,
-		[SS_SOURCE_TRAILING] = SS_ODD_COMPRESSED_TRAILING,
-	};
 	struct ss_document *document = &loading->document;
 	struct ss_trace *trace = loading->trace;
 
-	if (loading->source->flaw != SS_SOURCE_WHOLE)
-		ss_quality_add_at(&trace->quality, flaws[loading->source->flaw],
-				  (int64_t)trace->file_bytes);
+	ss_builder_end_source(&loading->builder, loading->source);
 	if (document->mode == SS_DOCUMENT_START)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "the file is empty: the profiler writes it when the recording ends, "
@@ -354,7 +340,6 @@ static enum ss_status open_workers(struct json_loading *loading, struct ss_error
 		return ss_fail_memory(err, "the readers");
 	memset(loading->workers, 0, count * sizeof(*loading->workers));
 	for (uint32_t i = 0; i < count; i++) {
-		ss_batch_maps_init(&loading->workers[i].maps);
 		if (!ss_reader_init(&loading->workers[i].reader, loading->memory) ||
 		    (i + 1 < count &&
 		     !worker_reserve_head(loading, &loading->workers[i], HEAD_BYTES)))
@@ -371,7 +356,6 @@ static void close_workers(struct json_loading *loading)
 		struct json_worker *worker = &loading->workers[i];
 
 		ss_reader_release(&worker->reader);
-		ss_batch_maps_release(&worker->maps, loading->memory);
 		ss_memory_free(loading->memory, worker->buffer, worker->size_bytes);
 	}
 	ss_memory_free(loading->memory, loading->workers,
@@ -386,7 +370,7 @@ static enum ss_status json_load_events(struct json_loading *loading, struct ss_e
 	enum ss_status status = open_workers(loading, err);
 
 	if (status == SS_OK) {
-		loading->document = (struct ss_document){ .store = &loading->store };
+		loading->document = (struct ss_document){ .builder = &loading->builder };
 		ss_thread_run(loading->options->threads, worker_run, loading);
 		status = loading->status;
 		if (status != SS_OK && err)
@@ -414,18 +398,31 @@ static enum ss_status kineto_load(struct ss_source *source, const struct ss_load
 	loading.gate = ss_gate_open();
 	if (!loading.gate)
 		return ss_fail_memory(err, "a lock");
-	status = ss_builder_init(&loading.store, out, err);
+	status = ss_builder_init(&loading.builder, out, err);
 	if (status == SS_OK)
 		status = json_load_events(&loading, err);
 	if (status == SS_OK)
-		status = ss_finish(&loading.store, options->threads, err);
-	ss_builder_release(&loading.store);
+		status = ss_finish(&loading.builder, options->threads, err);
+	ss_builder_release(&loading.builder);
 	ss_gate_close(loading.gate);
-	out->disk_bytes = source->total_bytes ? source->total_bytes : source->done_bytes;
 	return status;
+}
+
+/* An object or an array; an empty file is one whose writing was cut short. */
+static bool kineto_matches(const char *bytes, size_t length)
+{
+	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
+	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at == length || bytes[at] == '{' || bytes[at] == '[';
 }
 
 const struct ss_input_format ss_input_format_kineto = {
 	.endings = { ".json", ".json.gz", ".json.zst" },
+	.matches = kineto_matches,
+	.matches_loosely = true,
+	.can_redact = true,
 	.load = kineto_load,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.h - gives names, texts, categories and tracks the reader's numbers.
+ * lookup.h - the batch's numbers of names, texts, categories and tracks in JSON.
  *
- * If there is no memory, ss_reader.out_of_memory is set and the number is 0.
+ * If there is no memory, ss_batch.out_of_memory is set and the number is 0.
  */
 #ifndef SS_TRACE_KINETO_LOOKUP_H
 #define SS_TRACE_KINETO_LOOKUP_H
@@ -16,10 +16,8 @@ uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 /* The text of an argument of the event at work. */
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg);
 
-/* The event's name; its flags stand in ss_reader.name_flags afterwards. */
+/* The event's name; its flags stand in ss_batch.name_flags afterwards. */
 uint32_t ss_lookup_name(struct ss_reader *reader);
-
-uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record);
 
 uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span);
 

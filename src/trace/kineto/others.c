@@ -13,7 +13,7 @@ static bool others_add_text(struct ss_reader *reader, const char *text, size_t l
 	if (!ss_memory_reserve(reader->memory, (void **)&batch->other_text,
 			       &batch->other_text_capacity,
 			       (size_t)batch->other_text_count + length, 1)) {
-		reader->out_of_memory = true;
+		reader->batch.out_of_memory = true;
 		return false;
 	}
 	memcpy(batch->other_text + batch->other_text_count, text, length);
@@ -77,6 +77,6 @@ void ss_reader_keep_others(struct ss_reader *reader, const struct ss_event_field
 			return;
 	}
 	other.length = reader->batch.other_text_count - other.from;
-	if (other.length && SS_BATCH_RESERVE(reader, others))
+	if (other.length && SS_BATCH_RESERVE(&reader->batch, others))
 		reader->batch.others[reader->batch.others_count++] = other;
 }

@@ -30,82 +30,20 @@ bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
 		reader->track_cache[i].id = SS_NO_ID;
 	ss_arg_index_init(&reader->index);
 	ss_shapes_init(&reader->shapes);
-	ss_quality_init(&reader->batch.quality);
-	return ss_strings_init(&reader->names, memory) && ss_strings_init(&reader->texts, memory) &&
-	       ss_strings_init(&reader->kernel_texts, memory) &&
-	       ss_strings_init(&reader->category_names, memory) &&
-	       ss_records_init(&reader->tracks, memory, sizeof(struct ss_track_key)) &&
-	       ss_records_init(&reader->metas, memory, sizeof(struct ss_meta)) &&
-	       ss_records_init(&reader->op_args, memory, sizeof(struct ss_op_args)) &&
-	       ss_records_init(&reader->kernel_args, memory, sizeof(struct ss_kernel_args)) &&
-	       ss_records_init(&reader->copy_args, memory, sizeof(struct ss_copy_args)) &&
-	       ss_records_init(&reader->comm_args, memory, sizeof(struct ss_comm_args));
+	return ss_batch_init(&reader->batch, memory) &&
+	       ss_strings_init(&reader->kernel_texts, memory);
 }
-
-#define BATCH_FREE(reader, array)                               \
-	ss_memory_free((reader)->memory, (reader)->batch.array, \
-		       (size_t)(reader)->batch.array##_capacity * sizeof(*(reader)->batch.array))
 
 void ss_reader_release(struct ss_reader *reader)
 {
 	if (!reader->memory)
 		return;
-	BATCH_FREE(reader, events);
-	BATCH_FREE(reader, comms);
-	BATCH_FREE(reader, sequences);
-	BATCH_FREE(reader, syncs);
-	BATCH_FREE(reader, others);
-	BATCH_FREE(reader, other_text);
-	BATCH_FREE(reader, flows);
-	BATCH_FREE(reader, marks);
-	BATCH_FREE(reader, allocations);
-	BATCH_FREE(reader, counters);
-	BATCH_FREE(reader, metas);
-	BATCH_FREE(reader, loose);
-	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
-	ss_memory_free(reader->memory, reader->name_flags,
-		       (size_t)reader->name_flag_capacity * sizeof(uint32_t));
-	ss_strings_release(&reader->names);
-	ss_strings_release(&reader->texts);
+	ss_batch_release(&reader->batch);
 	ss_strings_release(&reader->kernel_texts);
-	ss_strings_release(&reader->category_names);
-	ss_memory_free(reader->memory, reader->categories,
-		       (size_t)reader->category_capacity * sizeof(*reader->categories));
 	ss_memory_free(reader->memory, reader->kernel_records,
 		       (size_t)reader->kernel_capacity * sizeof(*reader->kernel_records));
-	ss_records_release(&reader->tracks);
-	ss_records_release(&reader->metas);
-	ss_records_release(&reader->op_args);
-	ss_records_release(&reader->kernel_args);
-	ss_records_release(&reader->copy_args);
-	ss_records_release(&reader->comm_args);
+	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
 	memset(reader, 0, sizeof(*reader));
-}
-
-void ss_reader_clear(struct ss_reader *reader)
-{
-	struct ss_batch *batch = &reader->batch;
-
-	batch->events_count = batch->comms_count = batch->sequences_count = 0;
-	batch->syncs_count = batch->flows_count = batch->marks_count = 0;
-	batch->allocations_count = batch->counters_count = batch->metas_count = 0;
-	batch->loose_count = batch->others_count = batch->other_text_count = 0;
-	batch->entries = 0;
-	memset(batch->phase_events, 0, sizeof(batch->phase_events));
-	for (uint32_t i = 0; i < reader->category_count; i++)
-		reader->categories[i].events = 0;
-	ss_quality_init(&batch->quality);
-}
-
-bool ss_reader_reserve(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
-		       size_t item_bytes)
-{
-	if (count < *capacity)
-		return true;
-	if (ss_memory_reserve(reader->memory, items, capacity, (size_t)count + 1, item_bytes))
-		return true;
-	reader->out_of_memory = true;
-	return false;
 }
 
 /* Reads the object at the cursor key by key. */
@@ -491,7 +429,7 @@ enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json
 			return SS_READ_MORE;
 		}
 		reader->batch.entries++;
-		if (reader->out_of_memory)
+		if (reader->batch.out_of_memory)
 			return SS_READ_FAILED;
 	}
 }

@@ -153,14 +153,8 @@ static enum ss_status unpack_grow_part(struct unpacking *unpacking, struct ss_un
 static enum ss_status unpack_report_progress(const struct unpacking *unpacking,
 					     struct ss_error *err)
 {
-	const struct ss_load_options *options = unpacking->options;
-	const struct ss_source *source = unpacking->source;
-
-	if (options && options->progress &&
-	    !options->progress(options->progress_context, source->done_bytes, source->total_bytes,
-			       0))
-		return ss_fail(err, SS_ERR_STOPPED, "stopped");
-	return SS_OK;
+	return unpacking->options ? ss_load_report(unpacking->options, unpacking->source, 0, err)
+				  : SS_OK;
 }
 
 /* The part as it lies in the file, with the right checksum. */
@@ -267,14 +261,19 @@ static void unpack_release_parts(struct unpacking *unpacking)
 
 /* --- the whole ------------------------------------------------------------------- */
 
+static bool pack_matches(const char *bytes, size_t length)
+{
+	return length >= SS_PACK_MAGIC_BYTES &&
+	       memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+}
+
 enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err)
 {
 	const char *next;
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = length >= SS_PACK_MAGIC_BYTES &&
-	       memcmp(next, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+	*out = pack_matches(next, length);
 	return SS_OK;
 }
 
@@ -339,6 +338,9 @@ enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 
 const struct ss_input_format ss_input_format_pack = {
 	.endings = { ".stepscope" },
-	.is_next = ss_pack_is_next,
+	.matches = pack_matches,
+	.is_derived = true,
+	.redact_refusal = "this is a pack, and packs cannot be redacted: pack the original JSON "
+			  "again with option 'redact'",
 	.load = pack_load,
 };
