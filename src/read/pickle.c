@@ -220,30 +220,30 @@ static enum ss_pickle_step pickle_read_line(struct ss_pickle *machine, char oper
 static size_t pickle_argument_bytes(unsigned char operation)
 {
 	switch (operation) {
-	case 'K':
-	case 'h':
-	case 'q':
-	case 0x80: /* PROTO */
-	case 0x8a: /* LONG1 */
-	case 0x8c: /* SHORT_BINUNICODE */
-	case 'C':  /* SHORT_BINBYTES */
-	case 'U':  /* SHORT_BINSTRING */
+	case SS_PICKLE_OP_BININT1:
+	case SS_PICKLE_OP_BINGET:
+	case SS_PICKLE_OP_BINPUT:
+	case SS_PICKLE_OP_PROTO:
+	case SS_PICKLE_OP_LONG1:
+	case SS_PICKLE_OP_SHORT_BINUNICODE:
+	case SS_PICKLE_OP_SHORT_BINBYTES:
+	case SS_PICKLE_OP_SHORT_BINSTRING:
 		return 1;
-	case 'M':
+	case SS_PICKLE_OP_BININT2:
 		return 2;
-	case 'J':
-	case 'j':
-	case 'r':
-	case 'X':
-	case 'B':
-	case 'T':
-	case 0x8b: /* LONG4 */
+	case SS_PICKLE_OP_BININT:
+	case SS_PICKLE_OP_LONG_BINGET:
+	case SS_PICKLE_OP_LONG_BINPUT:
+	case SS_PICKLE_OP_BINUNICODE:
+	case SS_PICKLE_OP_BINBYTES:
+	case SS_PICKLE_OP_BINSTRING:
+	case SS_PICKLE_OP_LONG4:
 		return 4;
-	case 'G':
-	case 0x8d: /* BINUNICODE8 */
-	case 0x8e: /* BINBYTES8 */
-	case 0x95: /* FRAME */
-	case 0x96: /* BYTEARRAY8 */
+	case SS_PICKLE_OP_BINFLOAT:
+	case SS_PICKLE_OP_BINUNICODE8:
+	case SS_PICKLE_OP_BINBYTES8:
+	case SS_PICKLE_OP_FRAME:
+	case SS_PICKLE_OP_BYTEARRAY8:
 		return 8;
 	default:
 		return 0;
@@ -254,35 +254,35 @@ static size_t pickle_argument_bytes(unsigned char operation)
 static enum ss_pickle_step pickle_run_rare(struct ss_pickle *machine, unsigned char operation)
 {
 	switch (operation) {
-	case 'N':
+	case SS_PICKLE_OP_NONE:
 		return pickle_push_word(machine, SS_PICKLE_NONE, 0);
-	case 'l':
+	case SS_PICKLE_OP_LIST:
 		return ss_pickle_gather(machine, SS_PICKLE_LIST);
-	case 'd':
+	case SS_PICKLE_OP_DICT:
 		return ss_pickle_gather(machine, SS_PICKLE_DICT);
-	case 't':
+	case SS_PICKLE_OP_TUPLE:
 		return ss_pickle_gather(machine, SS_PICKLE_TUPLE);
-	case 0x91: /* FROZENSET */
+	case SS_PICKLE_OP_FROZENSET:
 		return ss_pickle_gather(machine, SS_PICKLE_LIST);
-	case 0x90: /* ADDITEMS */
+	case SS_PICKLE_OP_ADDITEMS:
 		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
-	case 0x8f: /* EMPTY_SET */
+	case SS_PICKLE_OP_EMPTY_SET:
 		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
-	case ')':
+	case SS_PICKLE_OP_EMPTY_TUPLE:
 		return pickle_push_word(machine, SS_PICKLE_TUPLE, 0);
-	case '0':
+	case SS_PICKLE_OP_POP:
 		return ss_pickle_pop(machine);
-	case '1':
+	case SS_PICKLE_OP_POP_MARK:
 		return ss_pickle_pop_mark(machine);
-	case '2':
+	case SS_PICKLE_OP_DUP:
 		return ss_pickle_duplicate(machine);
-	case 'I':
-	case 'L':
-	case 'F':
-	case 'S':
-	case 'V':
-	case 'p':
-	case 'g':
+	case SS_PICKLE_OP_INT:
+	case SS_PICKLE_OP_LONG:
+	case SS_PICKLE_OP_FLOAT:
+	case SS_PICKLE_OP_STRING:
+	case SS_PICKLE_OP_UNICODE:
+	case SS_PICKLE_OP_PUT:
+	case SS_PICKLE_OP_GET:
 		return pickle_read_line(machine, (char)operation);
 	default:
 		return ss_pickle_refuse(machine, operation);
@@ -296,31 +296,31 @@ static enum ss_pickle_step pickle_run_sized(struct ss_pickle *machine, unsigned 
 
 	machine->at += pickle_argument_bytes(operation);
 	switch (operation) {
-	case 0x80:
+	case SS_PICKLE_OP_PROTO:
 		if ((unsigned char)*at > 5)
 			return ss_pickle_fail(machine, SS_ERR_FORMAT,
 					      "pickle protocol %u is unknown, 0 to 5 are supported",
 					      (unsigned char)*at);
 		return SS_PICKLE_ON;
-	case 0x95: /* frames are for readers that cannot look ahead */
+	case SS_PICKLE_OP_FRAME: /* frames are for readers that cannot look ahead */
 		return SS_PICKLE_ON;
-	case 'q':
+	case SS_PICKLE_OP_BINPUT:
 		return ss_pickle_put(machine, (unsigned char)*at);
-	case 'r':
+	case SS_PICKLE_OP_LONG_BINPUT:
 		return ss_pickle_put(machine, pickle_u32(at));
-	case 'C':
-	case 'U':
+	case SS_PICKLE_OP_SHORT_BINBYTES:
+	case SS_PICKLE_OP_SHORT_BINSTRING:
 		return pickle_read_text(machine, (unsigned char)*at);
-	case 'B':
-	case 'T':
+	case SS_PICKLE_OP_BINBYTES:
+	case SS_PICKLE_OP_BINSTRING:
 		return pickle_read_text(machine, pickle_u32(at));
-	case 0x8d:
-	case 0x8e:
-	case 0x96:
+	case SS_PICKLE_OP_BINUNICODE8:
+	case SS_PICKLE_OP_BINBYTES8:
+	case SS_PICKLE_OP_BYTEARRAY8:
 		return pickle_read_text(machine, pickle_u64(at));
-	case 0x8b:
+	case SS_PICKLE_OP_LONG4:
 		return pickle_read_long(machine, pickle_u32(at));
-	default: /* 'G' */
+	default: /* BINFLOAT */
 		machine->at = at;
 		return pickle_read_real(machine);
 	}
@@ -333,55 +333,55 @@ static inline enum ss_pickle_step pickle_run_common(struct ss_pickle *machine,
 	const char *at = machine->at;
 
 	switch (operation) {
-	case 'h':
+	case SS_PICKLE_OP_BINGET:
 		machine->at++;
 		return ss_pickle_recall(machine, (unsigned char)*at);
-	case 'j':
+	case SS_PICKLE_OP_LONG_BINGET:
 		machine->at += 4;
 		return ss_pickle_recall(machine, pickle_u32(at));
-	case 0x94: /* MEMOIZE */
+	case SS_PICKLE_OP_MEMOIZE:
 		return ss_pickle_put(machine, machine->memo_count);
-	case 'K':
+	case SS_PICKLE_OP_BININT1:
 		machine->at++;
 		return pickle_push_word(machine, SS_PICKLE_INT, (unsigned char)*at);
-	case 'M':
+	case SS_PICKLE_OP_BININT2:
 		machine->at += 2;
 		return pickle_push_word(machine, SS_PICKLE_INT,
 					(unsigned char)at[0] | (unsigned char)at[1] << 8);
-	case 'J':
+	case SS_PICKLE_OP_BININT:
 		machine->at += 4;
 		return pickle_push_word(machine, SS_PICKLE_INT, (int32_t)pickle_u32(at));
-	case 0x8a:
+	case SS_PICKLE_OP_LONG1:
 		machine->at++;
 		return pickle_read_long(machine, (unsigned char)*at);
-	case 0x8c:
+	case SS_PICKLE_OP_SHORT_BINUNICODE:
 		machine->at++;
 		return pickle_read_text(machine, (unsigned char)*at);
-	case 'X':
+	case SS_PICKLE_OP_BINUNICODE:
 		machine->at += 4;
 		return pickle_read_text(machine, pickle_u32(at));
-	case 0x88:
-	case 0x89:
-		return pickle_push_word(machine, SS_PICKLE_BOOL, operation == 0x88);
-	case '}':
+	case SS_PICKLE_OP_NEWTRUE:
+	case SS_PICKLE_OP_NEWFALSE:
+		return pickle_push_word(machine, SS_PICKLE_BOOL, operation == SS_PICKLE_OP_NEWTRUE);
+	case SS_PICKLE_OP_EMPTY_DICT:
 		return pickle_push_word(machine, SS_PICKLE_DICT, 0);
-	case ']':
+	case SS_PICKLE_OP_EMPTY_LIST:
 		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
-	case '(':
+	case SS_PICKLE_OP_MARK:
 		return ss_pickle_mark(machine);
-	case 'e':
+	case SS_PICKLE_OP_APPENDS:
 		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
-	case 'a':
+	case SS_PICKLE_OP_APPEND:
 		return ss_pickle_add_one(machine, SS_PICKLE_LIST);
-	case 'u':
+	case SS_PICKLE_OP_SETITEMS:
 		return ss_pickle_add_all(machine, SS_PICKLE_DICT);
-	case 's':
+	case SS_PICKLE_OP_SETITEM:
 		return ss_pickle_add_one(machine, SS_PICKLE_DICT);
-	case 0x85:
-	case 0x86:
-	case 0x87:
-		return ss_pickle_tuple(machine, operation - 0x84u);
-	case '.':
+	case SS_PICKLE_OP_TUPLE1:
+	case SS_PICKLE_OP_TUPLE2:
+	case SS_PICKLE_OP_TUPLE3:
+		return ss_pickle_tuple(machine, operation - SS_PICKLE_OP_TUPLE1 + 1u);
+	case SS_PICKLE_OP_STOP:
 		return SS_PICKLE_STOPPED;
 	default:
 		return pickle_argument_bytes(operation) ? pickle_run_sized(machine, operation)
@@ -405,10 +405,10 @@ static inline void pickle_recall_repeated(struct ss_pickle *machine)
 		uint32_t index, bytes;
 		uint64_t entry, kind;
 
-		if (*at == 'j') {
+		if (*at == SS_PICKLE_OP_LONG_BINGET) {
 			index = pickle_u32(at + 1);
 			bytes = 5;
-		} else if (*at == 'h') {
+		} else if (*at == SS_PICKLE_OP_BINGET) {
 			index = (unsigned char)at[1];
 			bytes = 2;
 		} else {
@@ -447,7 +447,7 @@ static enum ss_pickle_step pickle_run(struct ss_pickle *machine)
 				return SS_PICKLE_CUT;
 		}
 		operation = (unsigned char)*machine->at;
-		if (operation == 'j' || operation == 'h') {
+		if (operation == SS_PICKLE_OP_LONG_BINGET || operation == SS_PICKLE_OP_BINGET) {
 			const char *before = machine->at;
 
 			pickle_recall_repeated(machine);

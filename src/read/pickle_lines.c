@@ -176,7 +176,8 @@ static enum ss_pickle_step line_recall_memo(struct ss_pickle *machine, char oper
 
 	if (!line_is_decimal(line, length) || !line_read_digits(line, length, &index))
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a memo index is not a number");
-	return operation == 'p' ? ss_pickle_put(machine, index) : ss_pickle_recall(machine, index);
+	return operation == SS_PICKLE_OP_PUT ? ss_pickle_put(machine, index)
+					     : ss_pickle_recall(machine, index);
 }
 
 enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, const char *line,
@@ -185,18 +186,18 @@ enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, co
 	if (length && line[length - 1] == '\r')
 		length--;
 	switch (operation) {
-	case 'I':
+	case SS_PICKLE_OP_INT:
 		if (length == 2 && line[0] == '0' && (line[1] == '0' || line[1] == '1'))
 			return line_push_word(machine, SS_PICKLE_BOOL, line[1] == '1');
 		return line_push_integer(machine, line, length);
-	case 'L':
+	case SS_PICKLE_OP_LONG:
 		return line_push_integer(machine, line,
 					 length - (length && line[length - 1] == 'L'));
-	case 'F':
+	case SS_PICKLE_OP_FLOAT:
 		return line_push_real(machine, line, length);
-	case 'S':
+	case SS_PICKLE_OP_STRING:
 		return line_push_string(machine, line, length);
-	case 'V':
+	case SS_PICKLE_OP_UNICODE:
 		return line_push_unicode(machine, line, length);
 	default:
 		return line_recall_memo(machine, operation, line, length);

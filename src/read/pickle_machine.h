@@ -6,6 +6,7 @@
 #define SS_READ_PICKLE_MACHINE_H
 
 #include "read/pickle.h"
+#include "read/pickle_opcodes.h"
 
 /*
  * Picklers call themselves for what is inside of something, and stop at Python's limit of 1,000

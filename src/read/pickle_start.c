@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "read/pickle.h"
+#include "read/pickle_opcodes.h"
 
 /* Operations that are followed: a file that has no import by then is read as what it looks like. */
 #define STEPS_MAX 64
@@ -70,50 +71,64 @@ static bool scan_skip_name(struct pickle_scan *walk)
 static bool scan_skip_operation(struct pickle_scan *walk)
 {
 	switch (*walk->at++) {
-	case 'N':
-	case ')':
-	case '(':
-	case ']':
-	case '}':
-	case 'l':
-	case 'd':
-	case 't':
-	case 'a':
-	case 'e':
-	case 's':
-	case 'u':
-	case '0':
-	case '1':
-	case '2':
+	case SS_PICKLE_OP_NONE:
+	case SS_PICKLE_OP_EMPTY_TUPLE:
+	case SS_PICKLE_OP_MARK:
+	case SS_PICKLE_OP_EMPTY_LIST:
+	case SS_PICKLE_OP_EMPTY_DICT:
+	case SS_PICKLE_OP_LIST:
+	case SS_PICKLE_OP_DICT:
+	case SS_PICKLE_OP_TUPLE:
+	case SS_PICKLE_OP_APPEND:
+	case SS_PICKLE_OP_APPENDS:
+	case SS_PICKLE_OP_SETITEM:
+	case SS_PICKLE_OP_SETITEMS:
+	case SS_PICKLE_OP_POP:
+	case SS_PICKLE_OP_POP_MARK:
+	case SS_PICKLE_OP_DUP:
 		return true;
-	case 'I':
-	case 'L':
-	case 'F':
-	case 'S':
-	case 'V':
-	case 'P':
-	case 'p':
-	case 'g':
+	case SS_PICKLE_OP_INT:
+	case SS_PICKLE_OP_LONG:
+	case SS_PICKLE_OP_FLOAT:
+	case SS_PICKLE_OP_STRING:
+	case SS_PICKLE_OP_UNICODE:
+	case SS_PICKLE_OP_PERSID:
+	case SS_PICKLE_OP_PUT:
+	case SS_PICKLE_OP_GET:
 		return scan_skip_line(walk);
-	case 'K':
-	case 'q':
-	case 'h':
+	case SS_PICKLE_OP_BININT1:
+	case SS_PICKLE_OP_BINPUT:
+	case SS_PICKLE_OP_BINGET:
 		return scan_skip_bytes(walk, 1);
-	case 'M':
+	case SS_PICKLE_OP_BININT2:
 		return scan_skip_bytes(walk, 2);
-	case 'J':
+	case SS_PICKLE_OP_BININT:
 		return scan_skip_bytes(walk, 4);
-	case 'G':
+	case SS_PICKLE_OP_BINFLOAT:
 		return scan_skip_bytes(walk, 8);
-	case 'U':
+	case SS_PICKLE_OP_SHORT_BINSTRING:
 		return scan_skip_counted(walk, 1);
-	case 'T':
-	case 'X':
+	case SS_PICKLE_OP_BINSTRING:
+	case SS_PICKLE_OP_BINUNICODE:
 		return scan_skip_counted(walk, 4);
 	default:
 		return false;
 	}
 }
+
+/* Those that can come first; the rest needs something before it, or begins a JSON text. */
+static const char first_operations[] = {
+	SS_PICKLE_OP_GLOBAL,      SS_PICKLE_OP_INST,
+	SS_PICKLE_OP_NONE,        SS_PICKLE_OP_LIST,
+	SS_PICKLE_OP_DICT,        SS_PICKLE_OP_PERSID,
+	SS_PICKLE_OP_INT,         SS_PICKLE_OP_STRING,
+	SS_PICKLE_OP_UNICODE,     SS_PICKLE_OP_LONG,
+	SS_PICKLE_OP_FLOAT,       SS_PICKLE_OP_BININT1,
+	SS_PICKLE_OP_BININT2,     SS_PICKLE_OP_BININT,
+	SS_PICKLE_OP_BINFLOAT,    SS_PICKLE_OP_SHORT_BINSTRING,
+	SS_PICKLE_OP_BINSTRING,   SS_PICKLE_OP_BINUNICODE,
+	SS_PICKLE_OP_EMPTY_TUPLE,
+};
 
 /* Operations of data up to an import or to the end. */
 static bool scan_is_program(const char *bytes, size_t length)
@@ -121,13 +136,12 @@ static bool scan_is_program(const char *bytes, size_t length)
 	struct pickle_scan walk = { (const unsigned char *)bytes,
 				    (const unsigned char *)bytes + length };
 
-	/* these can come first; the rest needs something before it, or begins a JSON text */
-	if (!length || !*bytes || !strchr("ciNldPISVLFKMJGUTX)", *bytes))
+	if (!length || !memchr(first_operations, *bytes, sizeof(first_operations)))
 		return false;
 	for (int i = 0; i < STEPS_MAX && walk.at < walk.end; i++) {
-		if (*walk.at == '.')
+		if (*walk.at == SS_PICKLE_OP_STOP)
 			return true;
-		if (*walk.at == 'c' || *walk.at == 'i') {
+		if (*walk.at == SS_PICKLE_OP_GLOBAL || *walk.at == SS_PICKLE_OP_INST) {
 			walk.at++;
 			return scan_skip_name(&walk) && scan_skip_name(&walk);
 		}
@@ -139,11 +153,12 @@ static bool scan_is_program(const char *bytes, size_t length)
 
 bool ss_pickle_is_start(const char *bytes, size_t length)
 {
-	if (length >= 2 && (unsigned char)bytes[0] == 0x80)
+	if (length >= 2 && (unsigned char)bytes[0] == SS_PICKLE_OP_PROTO)
 		return (unsigned char)bytes[1] >= 2 && (unsigned char)bytes[1] <= 5;
-	if (length >= 2 && bytes[0] == '(')
-		return bytes[1] == 'd' || bytes[1] == 'l';
-	if (length >= 2 && (bytes[0] == '}' || bytes[0] == ']'))
-		return bytes[1] == 'q';
+	if (length >= 2 && bytes[0] == SS_PICKLE_OP_MARK)
+		return bytes[1] == SS_PICKLE_OP_DICT || bytes[1] == SS_PICKLE_OP_LIST;
+	if (length >= 2 &&
+	    (bytes[0] == SS_PICKLE_OP_EMPTY_DICT || bytes[0] == SS_PICKLE_OP_EMPTY_LIST))
+		return bytes[1] == SS_PICKLE_OP_BINPUT;
 	return scan_is_program(bytes, length);
 }
