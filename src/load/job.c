@@ -11,7 +11,6 @@
 
 #include "base/system/thread.h"
 #include "load/digest_files.h"
-#include "load/files/contents.h"
 #include "load/files/open.h"
 #include "load/snapshot_files.h"
 #include "read/source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.h).
+ * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.c).
  *
  * A pack that turns out to be invalid then is no loss where the file that it was made of
  * is there, just as when it is loaded (job.c).
@@ -11,7 +11,7 @@
 #include "load/files/open.h"
 #include "load/job.h"
 #include "trace/load.h"
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
 static uint32_t job_threads(const struct ss_job *job)
 {

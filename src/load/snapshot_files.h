@@ -21,10 +21,7 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
 
-/* same_run.c: which of the traces that were read it was taken beside. */
-void ss_job_match_snapshot(const struct ss_job *job, struct ss_job_snapshot *snapshot);
-
-/* same_run.c: the same of all, when the list of files is in order. */
+/* Finds the trace of each snapshot, when the list of files is in order. */
 void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

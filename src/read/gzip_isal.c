@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "read/codec.h"
-#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* ISA-L counts in 32 bits */
 

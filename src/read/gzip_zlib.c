@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include "read/codec.h"
-#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* zlib counts in unsigned int */
 

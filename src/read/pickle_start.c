@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "read/pickle.h"
-#include "read/pickle_opcodes.h"
+#include "read/pickle_machine.h"
 
 /* Operations that are followed: a file that has no import by then is read as what it looks like. */
 #define STEPS_MAX 64

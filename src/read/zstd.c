@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "read/codec.h"
-#include "read/zstd_frame.h"
 
 /* Higher ones take ten times as long and save a tenth. */
 #define LEVEL 9

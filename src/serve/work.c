@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 
 struct crew {
 	struct ss_workers *workers;

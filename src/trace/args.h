@@ -74,7 +74,7 @@ enum ss_arg {
 	SS_ARG_MEMORY_ALLOCATED,
 	SS_ARG_MEMORY_RESERVED,
 	SS_ARG_META_NAME,
-	SS_ARG_OTHER, /* what the program itself recorded: see others.c */
+	SS_ARG_OTHER, /* what the program itself recorded: see emit_others() of kineto/emit.c */
 	SS_ARG_COUNT, /* at most 64: they are counted in one word */
 };
 

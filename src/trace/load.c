@@ -8,7 +8,7 @@
 
 #include "base/system/thread.h"
 #include "trace/formats.h"
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
 #define SS_FORMAT(name) extern const struct ss_input_format ss_input_format_##name;
 #include "formats.inc"

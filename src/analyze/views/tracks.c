@@ -6,7 +6,7 @@
 
 #include "analyze/track_words.h"
 #include "table/view.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

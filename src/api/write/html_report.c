@@ -15,7 +15,7 @@
 #include "api/write/writing.h"
 #include "base/hash/checksum.h"
 #include "load/files/open.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 #include "trace/pack/pack.h"
 
 static const char body_end[] = "</body>";

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "trace/pack/pack.h"
+#include "base/error.h"
 
 struct ss_path {
 	const char *path;
@@ -56,7 +57,7 @@ bool ss_find_is_digest(const char *path);
 bool ss_find_is_snapshot(const char *path);
 
 /*
- * packs.c: a pack and the file that it was made of are one trace. Where both are listed
+ * A pack and the file that it was made of are one trace. Where both are listed
  * and lie in one folder, the file goes from the list; a pack of a file that is another
  * one by now (its length tells) goes itself. Adds to `out`.
  */
@@ -88,5 +89,25 @@ int64_t ss_find_rank_in_name(const char *path);
  * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
  */
 int64_t ss_find_time(const char *path);
+
+/*
+ * foreign_file.c: recognizes files that no reader takes, and says what leads on.
+ *
+ * People pass what lies beside a trace: a report of another profiler, an archive, a checkpoint, a
+ * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
+ * what to do. To add a kind: an entry in foreign_file.c.
+ */
+
+/*
+ * What a file is, by its first bytes (decompressed) and, where they do not tell, by its name
+ * (NULL: it has none): "it is a tar archive: ...". NULL: it may be a trace or a snapshot.
+ */
+const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles);
+
+/* The same by the name alone: for files in folders, of which only the name is known. */
+const char *ss_stranger_by_name(const char *name);
+
+/* Of a path that is a URL: how to get the file. NULL: it is none. */
+const char *ss_stranger_url(const char *path);
 
 #endif

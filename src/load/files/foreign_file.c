@@ -2,7 +2,6 @@
 /*
  * foreign_file.c - kinds of files that are no traces, by first bytes, by content and by name.
  */
-#include "load/files/foreign_file.h"
 
 #include <string.h>
 

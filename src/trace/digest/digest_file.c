@@ -9,7 +9,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/text.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/formats.h"
 #include "stepscope.h"
 

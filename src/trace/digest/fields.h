@@ -5,7 +5,7 @@
  * A layout lists the fields of a struct, its texts and its lists of items; the order of the list
  * is that of the bytes. Items lie column by column, each value as the difference from what the
  * declaration expects, in as few bytes as it needs: equal and regular columns become runs of the
- * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.h)
+ * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.c)
  * and lie behind all others.
  *
  * Bytes can come from anyone. The reader checks what the declaration says: ranges, numbers of

@@ -2,7 +2,7 @@
 /*
  * noisy.c - guesses a number by what stood around it before.
  */
-#include "trace/digest/noisy.h"
+#include "trace/digest/column.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * from names: the distance between occurrences of a name that occurs once per
  * step is the period.
  */
-#include "trace/finish/periods.h"
+#include "trace/finish/finish.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 
 #include "base/search.h"
 #include "trace/finish/finish.h"
-#include "trace/finish/periods.h"
 
 /* The last step is cut when it has less than this share of its neighbour's device events. */
 #define LAST_STEP_SHARE 0.8

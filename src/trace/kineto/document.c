@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "trace/kineto/metadata.h"
-
 /* Metadata values longer than this are skipped: only arrays of events may be long. */
 #define VALUE_BYTES_MAX ((ptrdiff_t)16 << 20)
 

@@ -2,7 +2,7 @@
 /*
  * lookup.c - the reader's numbers for names, texts, categories and tracks.
  */
-#include "trace/kineto/lookup.h"
+#include "trace/kineto/reader.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * metadata.c - what the file says about itself, beside its events.
  */
-#include "trace/kineto/metadata.h"
+#include "trace/kineto/document.h"
 
 #include <string.h>
 

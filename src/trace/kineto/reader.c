@@ -7,7 +7,7 @@
  * here depends on how the text is cut into pieces: if a result would need bytes
  * that have not arrived yet, the answer is "more".
  */
-#include "trace/kineto/lookup.h"
+#include "trace/kineto/reader.h"
 
 /*
  * An element longer than this is suspected of having swallowed its successors

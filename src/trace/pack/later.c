@@ -2,13 +2,13 @@
 /*
  * later.c - unpacks, checks and completes groups of columns.
  */
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system/thread.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
 #include "trace/pack/unpack.h"

@@ -12,8 +12,8 @@
 #include "base/hash/checksum.h"
 #include "base/hash/hash.h"
 #include "base/text.h"
-#include "read/zstd_frame.h"
-#include "trace/sums.h"
+#include "read/codec.h"
+#include "trace/trace.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ORIGIN] = { "origin", 1 },

@@ -11,13 +11,14 @@
  *     header | table of parts | parts, each at a multiple of 64 bytes
  *
  * A pack can come from anyone: everything that the rest of the program relies on is
- * checked when it is read; of columns, when they are needed (later.h).
+ * checked when it is read; of columns, when they are needed (later.c).
  */
 #ifndef SS_TRACE_PACK_PACK_H
 #define SS_TRACE_PACK_PACK_H
 
 #include "read/source.h"
 #include "trace/load.h"
+#include "trace/trace.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
 #define SS_PACK_VERSION 5u
@@ -237,5 +238,31 @@ struct ss_pack_choice {
 	uint32_t stale;     /* packs that are left out */
 	uint32_t unread;    /* packs that could not be read: their files were, instead */
 };
+
+/*
+ * later.c: columns of a pack are unpacked when they are needed first.
+ *
+ * A pack is read as a whole and its checksums are checked, so its file may change or go
+ * afterwards, and a damaged one is known at once. Its columns stay as they lie in the file: who
+ * reads a trace names the groups of columns first. What only a reader of all rows can find out
+ * about a pack (numbers that refer to nothing, times out of order) is an error then.
+ *
+ * A trace that was not read from a pack has all columns, and these calls do nothing.
+ */
+
+/*
+ * Makes these groups (enum ss_columns) readable. Nobody else may use the trace meanwhile. After
+ * a failure the groups may not be read; where memory was missing it can be called again.
+ */
+SS_MUST_USE
+enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t threads,
+			     struct ss_error *err);
+
+/* None of them was needed yet, or: all are there. */
+bool ss_trace_is_untouched(const struct ss_trace *trace);
+bool ss_trace_is_whole(const struct ss_trace *trace);
+
+/* What nobody needed is freed. */
+void ss_later_release(struct ss_trace *trace);
 
 #endif

@@ -3,7 +3,7 @@
  * unpack.c - reads a pack, from its beginning to its end, into a trace.
  *
  * Every part is read into a block of its own; columns stay compressed until they are needed
- * (later.h), and then become those of the trace. The file is read and not mapped: one way for
+ * (later.c), and then become those of the trace. The file is read and not mapped: one way for
  * files, pipes, compressed packs and inputs. Mapping would cost half as much, but would crash the
  * program if somebody truncates the file meanwhile.
  */
@@ -14,7 +14,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/utf8.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/formats.h"
 
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */

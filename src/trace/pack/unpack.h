@@ -5,7 +5,6 @@
 #ifndef SS_TRACE_PACK_UNPACK_H
 #define SS_TRACE_PACK_UNPACK_H
 
-#include "trace/pack/later.h"
 #include "trace/pack/pack.h"
 
 /* One part. */

@@ -11,7 +11,7 @@
 
 #include "read/number.h"
 #include "trace/pack/unpack.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
 /* Counts above this are no counts: files of 256 TB. Sums over all ranks still fit. */
 #define COUNT_MAX ((uint64_t)1 << 48)

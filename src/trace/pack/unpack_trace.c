@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "trace/pack/unpack.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
 static const void *unpacked_items(const struct ss_unpacked *parts, enum ss_pack_part part,
 				  uint32_t *count)
