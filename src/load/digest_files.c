@@ -111,6 +111,7 @@ static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss
 				       : ss_fail(err, status, "%s", why->text);
 }
 
+/* Reads the part of a digest that compares the rank with others, and checks it. */
 static enum ss_status digest_read_rank(struct ss_job_file *file,
 				       const struct ss_digest_file *digest, struct ss_error *err)
 {
@@ -217,6 +218,7 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 
 /* --- the trace of a digest ------------------------------------------------------------- */
 
+/* Fails, and says why, where the trace of a digest is missing or was changed. */
 static enum ss_status digest_find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;

@@ -15,7 +15,7 @@
 
 static const struct {
 	const char *name;
-	const char *one, *joined; /* the only file and its verb; behind "3 of 8 files" */
+	const char *one, *joined; /* the only file and its verb; after "3 of 8 files" */
 	const char *what;         /* that is so */
 	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
@@ -79,6 +79,7 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 	return false;
 }
 
+/* One doubt as a sentence: which files, what is wrong, and the flag that would mend it. */
 static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
 				  struct ss_arena *arena)
 {

@@ -27,7 +27,7 @@ struct job_loading {
 	bool of_memory; /* the files that are called snapshots of memory: after all others */
 	uint32_t next, threads; /* threads: for each file */
 	uint32_t loaded;        /* files that are done */
-	double share;           /* told last */
+	double share;           /* reported last */
 	enum ss_status status;  /* the first that stops all */
 	struct ss_error *err;
 };
@@ -47,6 +47,7 @@ static double now_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Turns one file's progress into that of all files, which never goes back. */
 static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t total_bytes,
 				    uint64_t event_count)
 {
@@ -223,6 +224,7 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 				      struct ss_source *source, uint32_t index,
 				      struct ss_error *problem);
 
+/* Reads a digest, a snapshot or a trace into the entry of its file. */
 static enum ss_status job_read_file(struct job_loading *loading, const struct ss_path *path,
 				    struct ss_job_file *file, uint32_t index,
 				    struct ss_error *problem)
@@ -278,7 +280,7 @@ static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job
 	return job_read_file(loading, &origin, file, index, problem);
 }
 
-/* A pack that cannot be read is no loss where the file that it was made of is there. */
+/* Where a pack cannot be read, its original file is read instead. */
 static enum ss_status job_read_original(struct job_loading *loading, const struct ss_path *path,
 					struct ss_job_file *file, uint32_t index,
 					enum ss_status status)
@@ -317,6 +319,7 @@ static enum ss_status job_keep_name(struct job_loading *loading, struct ss_job_f
 	return file->packed_of ? SS_OK : ss_fail_memory(err, "the list of files");
 }
 
+/* Reads one file and reduces it on request; a failure becomes its problem. */
 static void job_load_file(struct job_loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
@@ -344,6 +347,7 @@ static void job_load_file(struct job_loading *loading, uint32_t index)
 	ss_gate_unlock(loading->gate);
 }
 
+/* A worker: takes the next file until there are none, or until one fails for all. */
 static void job_load_files(void *context, uint32_t index)
 {
 	struct job_loading *loading = context;
@@ -408,7 +412,7 @@ static void job_take_snapshots(struct ss_job *job)
 		      job_snapshot_compare_path);
 }
 
-/* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
+/* Leaves out files that are not traces and sorts the rest: only then addresses are final. */
 static void job_arrange_files(struct ss_job *job)
 {
 	uint32_t kept = 0;
@@ -487,6 +491,7 @@ static void job_load_some(struct job_loading *loading, uint32_t threads)
 		ss_thread_run(workers, job_load_files, loading);
 }
 
+/* Traces first: what a snapshot lacks can depend on the trace of its run. */
 static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_options *options,
 				   const struct ss_paths *paths, uint32_t first,
 				   struct ss_error *err)

@@ -20,6 +20,7 @@ static uint32_t job_threads(const struct ss_job *job)
 	return threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
 }
 
+/* Loads the original file of a pack in its place. */
 static bool need_load_file(const struct ss_job *job, const struct ss_path *path,
 			   struct ss_job_file *file)
 {

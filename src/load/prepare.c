@@ -69,7 +69,7 @@ static void preparing_run(void *context, uint32_t index)
 	}
 }
 
-/* Makes it of all files that need it. A call that failed can be made again: it goes on there. */
+/* Calls `make` for all files that need it. After a failure a new call continues there. */
 static enum ss_status prepare_files(struct ss_job *job,
 				    bool (*needs)(const struct ss_job_file *file),
 				    make_function *make, struct ss_error *err)
@@ -181,7 +181,7 @@ static void examine_concurrently(struct examining *examining, uint32_t threads)
 		examine_begin_summary(examining);
 }
 
-/* The digest, unless it is there, and what the keeper keeps. */
+/* Makes the digest, unless there is one, and the summary. */
 static enum ss_status examine_file(struct examining *examining, uint32_t threads,
 				   struct ss_error *err)
 {
@@ -299,7 +299,7 @@ static enum ss_status job_compare_ranks(struct ss_job *job, bool keeps, struct s
 {
 	if (job->is_joined)
 		return SS_OK;
-	/* a call that was refused memory can be made again: it goes on where it ended */
+	/* after a failure for lack of memory a new call continues where it ended */
 	if (keeps)
 		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
 	else

@@ -37,8 +37,7 @@ struct run_group {
 
 struct run_sorting {
 	struct ss_job *job;
-	struct run_item
-		*items; /* in the order of time; files that could not be read are not there */
+	struct run_item *items; /* in the order of time, without files that could not be read */
 	uint32_t item_count;
 	struct run_group *groups;
 	uint32_t group_count;
@@ -360,6 +359,7 @@ static const char *run_set_name(struct ss_job *job, uint32_t run)
 
 /* --- the list of runs ------------------------------------------------------------------ */
 
+/* A run spans all its files and has the largest world size that one of them says. */
 static void run_add_file(struct ss_job_run *run, const struct ss_job_file *file,
 			 const struct run_item *item)
 {
@@ -432,6 +432,7 @@ static void run_groups_number(struct run_sorting *sorting)
 	sorting->job->run_count = count;
 }
 
+/* Makes the list of runs from the groups; a single run needs no name. */
 static enum ss_status runs_fill(struct run_sorting *sorting, struct ss_error *err)
 {
 	struct ss_job *job = sorting->job;
@@ -471,6 +472,7 @@ static int run_item_compare_time(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
+/* Sorts files by time and puts each into the run that it fits best. */
 static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratch,
 				     struct ss_error *err)
 {

@@ -17,7 +17,7 @@
  * and these are more than a day apart, they are from different runs.
  */
 
-/* Longer than anybody records: what lies further apart was started anew in between. */
+/* No recording lasts longer: files further apart are from different runs. */
 #define DAY_NS (INT64_C(24) * 3600 * 1000000000)
 
 static bool snapshot_is_apart(const struct ss_recording *recording,

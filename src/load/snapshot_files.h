@@ -7,7 +7,7 @@
 
 #include "load/job.h"
 
-/* Reads the file if it is a snapshot of memory; file->has_snapshot tells. */
+/* Reads the file if it is a memory snapshot, and sets file->has_snapshot then. */
 SS_MUST_USE
 enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file,
 				    struct ss_source *source,

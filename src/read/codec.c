@@ -66,6 +66,7 @@ static void decoded_next_member(struct decoded_source *decoded)
 		decoded_end_with(decoded, left ? SS_SOURCE_TRAILING : SS_SOURCE_WHOLE);
 }
 
+/* One step of the decompressor, with what is left of the input. */
 static enum ss_status decode_some(struct decoded_source *decoded, char *buffer, size_t room,
 				  size_t *got, struct ss_error *err)
 {
@@ -83,7 +84,7 @@ static enum ss_status decode_some(struct decoded_source *decoded, char *buffer, 
 		decoded->between = true;
 		break;
 	case SS_CODEC_MORE:
-		/* No progress although all input is there: it stops in the middle. */
+		/* No progress although all input was read: the stream is cut. */
 		if (decoded->inner_ended && io.in_bytes == had_bytes && io.out_bytes == room)
 			decoded_end_with(decoded, SS_SOURCE_CUT);
 		break;

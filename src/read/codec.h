@@ -28,12 +28,12 @@ enum ss_codec_result {
 
 struct ss_codec {
 	const char *name;    /* "gzip" */
-	const char *missing; /* how to get it; NULL when it is there */
+	const char *missing; /* how to get the library; NULL when this build has it */
 	const char *magic;   /* first bytes of a stream */
 	size_t magic_bytes;
 	/* Returns the state of a decoder, NULL without memory. */
 	void *(*open)(struct ss_memory *memory);
-	/* Decodes on; afterwards `io` tells what is left. */
+	/* Decodes more; afterwards `io` has what is left. */
 	enum ss_codec_result (*step)(void *state, struct ss_codec_io *io);
 	/* Makes the state ready for the next member. */
 	bool (*reset)(void *state);
@@ -58,7 +58,7 @@ enum ss_status ss_codec_open(const struct ss_codec *codec, struct ss_source *inn
 
 struct ss_gzip_writer;
 
-/* Takes compressed bytes; its failure is passed on to who wrote. */
+/* Takes compressed bytes; its failure is returned to the writer. */
 typedef enum ss_status (*ss_gzip_output)(void *context, const char *bytes, size_t length,
 					 struct ss_error *err);
 
@@ -94,10 +94,10 @@ void ss_zstd_write_fast(const char *bytes, size_t length, struct ss_text *out);
 /* Whether this build has libzstd. */
 extern const bool ss_zstd_is_here;
 
-/* How long the frame is when it is decompressed, as it says; false: it is none, or does not say. */
+/* The decompressed length that the frame states; false: not a frame, or it does not state it. */
 bool ss_zstd_length(const void *frame, size_t bytes, uint64_t *out);
 
-/* True when the frame is whole and has exactly `room` bytes. */
+/* True when the frame is whole and has exactly `room` bytes decompressed. */
 bool ss_zstd_read(const void *frame, size_t bytes, void *out, size_t room);
 
 #endif

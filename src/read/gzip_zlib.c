@@ -115,7 +115,7 @@ static enum ss_status gzip_deflate_input(struct ss_gzip_writer *writer, int flus
 		stream->next_out = writer->bytes;
 		stream->avail_out = (uInt)OUTPUT_BYTES;
 		result = deflate(stream, flush);
-		/* nothing to do is no error here */
+		/* having nothing to do is not an error here */
 		if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
 			return ss_fail(err, SS_ERR_IO, "cannot compress: zlib failed");
 		made = OUTPUT_BYTES - stream->avail_out;

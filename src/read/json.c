@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "read/number.h"
 
-/* How far a key may lie behind a comma for the careful reading of a quote. */
+/* How far after a comma a key may begin, when a quote is read carefully. */
 #define KEY_BYTES_MAX 256
 
 static bool byte_is_among(char byte, const char *bytes)
@@ -240,7 +240,7 @@ static bool json_hex_unit(const char *at, const char *end, uint32_t *out)
 	return true;
 }
 
-/* Writes the \u escape whose digits stand at *at and moves behind it; 0 when it is none. */
+/* Writes the \u escape whose digits begin at *at and skips it; 0 when it is not one. */
 static size_t unescape_unicode(const char **at, const char *end, char *out)
 {
 	uint32_t high, low;

@@ -108,7 +108,7 @@ static bool decimal_to_integer(const struct decimal *number, int32_t scale, int6
 	return true;
 }
 
-/* The value of 1 to 8 digits, all of them at once; false when one is no digit. */
+/* The value of 1 to 8 digits, all of them at once; false when one is not a digit. */
 static inline bool number_few_digits(const char *text, size_t length, uint64_t *out)
 {
 	uint64_t word = 0, high;

@@ -429,6 +429,7 @@ static inline void pickle_recall_repeated(struct ss_pickle *machine)
 	machine->stack_count = (uint32_t)(top - machine->stack);
 }
 
+/* Runs operations until the pickle stops, fails or ends too early. */
 static enum ss_pickle_step pickle_run(struct ss_pickle *machine)
 {
 	enum ss_pickle_step step = SS_PICKLE_ON;
@@ -460,6 +461,7 @@ static enum ss_pickle_step pickle_run(struct ss_pickle *machine)
 	return step;
 }
 
+/* What is left on the stack is the root; a pickle that was cut gives what there was. */
 static enum ss_status pickle_finish(struct ss_pickle *machine, enum ss_pickle_step step,
 				    struct ss_pickle_result *out)
 {

@@ -52,7 +52,7 @@ static size_t line_read_unicode(const char *at, const char *end, char *out)
 	return (size_t)(to - out);
 }
 
-/* One escape of a quoted string, as repr() writes it; `at` is behind the backslash. */
+/* One escape of a quoted string, as repr() writes it; `at` is after the backslash. */
 static const char *line_read_escape(const char *at, const char *end, char **to)
 {
 	static const char letters[] = "ntrabfv", meant[] = "\n\t\r\a\b\f\v";

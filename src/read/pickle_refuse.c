@@ -28,7 +28,7 @@ static const struct pickle_refusal {
 	{ SS_PICKLE_OP_READONLY_BUFFER, "READONLY_BUFFER", "use a buffer from elsewhere" },
 };
 
-/* The next line for a sentence, or "" where there is none that can be shown. */
+/* The next line for an error message, or "" where it cannot be shown. */
 static void spell_line(struct ss_pickle *machine, char out[64])
 {
 	size_t length = 0;

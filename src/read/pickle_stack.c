@@ -147,7 +147,7 @@ static enum ss_pickle_step container_close_last(struct ss_pickle *machine)
 	return container_fill(machine, &machine->stack[open.at], machine->held + open.from, count);
 }
 
-/* Closes all that lies on the stack from this height on. */
+/* Closes all values on the stack from this height up. */
 static inline enum ss_pickle_step container_close_from(struct ss_pickle *machine, uint32_t height)
 {
 	while (machine->open_count && machine->opens[machine->open_count - 1].at >= height) {

@@ -67,7 +67,7 @@ static bool scan_skip_name(struct pickle_scan *walk)
 	return walk->at > first && walk->at < walk->end && *walk->at++ == '\n';
 }
 
-/* Goes past one operation and its argument. False: it is none, or not one of data. */
+/* Skips one operation and its argument. False: it is unknown, or not an operation of data. */
 static bool scan_skip_operation(struct pickle_scan *walk)
 {
 	switch (*walk->at++) {

@@ -73,6 +73,7 @@ static enum ss_status raw_check_unchanged(const struct raw_source *raw, struct s
 		       "complete");
 }
 
+/* Bytes from a callback, from memory or from a file. */
 static enum ss_status raw_take(struct raw_source *raw, char *buffer, size_t room, size_t *got,
 			       struct ss_error *err)
 {

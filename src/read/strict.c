@@ -30,7 +30,7 @@ static size_t strict_escape_length(const char *at, const char *end)
 		       : 0;
 }
 
-/* The bytes that belong together, as their first one says, as far as they are there. */
+/* The length of the UTF-8 sequence that its first byte announces, as far as the text has it. */
 static size_t point_length(const char *at, const char *end)
 {
 	unsigned char first = (unsigned char)*at;
@@ -142,7 +142,7 @@ struct strict_nesting {
 	struct ss_json json;
 	bool is_array[SS_STRICT_DEPTH_MAX];
 	uint32_t depth;
-	bool first; /* nothing stands in the innermost one yet */
+	bool first; /* the innermost one is still empty */
 };
 
 /* Opens the array or object at the cursor. */
@@ -184,6 +184,7 @@ static bool strict_next_value(struct strict_nesting *nest, bool *more)
 	return true;
 }
 
+/* Copies an array or object without recursion: `nest` remembers what is open. */
 static bool strict_copy_nested(struct strict_nesting *nest)
 {
 	if (!strict_open_nested(nest))

@@ -168,7 +168,7 @@ uint32_t ss_batch_category(struct ss_batch *batch, const char *text, size_t leng
 		batch->out_of_memory = true;
 		return 0;
 	}
-	/* number 0 is the absent one; it is there from the first on */
+	/* number 0 stands for "no category"; it always exists */
 	if (!batch->category_count)
 		batch_fill_category(batch, "", 0);
 	if (id == batch->category_count)

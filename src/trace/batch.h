@@ -99,7 +99,7 @@ enum ss_loose_kind {
 	SS_LOOSE_CATEGORY,
 };
 
-/* Where one of them stands in the file. */
+/* The position of one of them in the file. */
 struct ss_loose {
 	uint32_t events; /* of the batch that came before it */
 	uint32_t kind;   /* enum ss_loose_kind */

@@ -74,7 +74,7 @@ static bool builder_reserve_maps(struct ss_batch *batch)
 	       number_map_reserve(&batch->maps.comm_args, memory, batch->comm_args.count);
 }
 
-/* Room for a text that is made from another. */
+/* Makes the buffer for repaired texts hold `bytes`. */
 static bool builder_reserve_repaired(struct ss_builder *builder, size_t bytes)
 {
 	char *moved;
@@ -137,6 +137,7 @@ bool ss_builder_text(struct ss_builder *builder, const char *text, size_t length
 	return id != SS_NO_ID;
 }
 
+/* Adds a name of the batch to the trace's. */
 static uint32_t builder_add_name(struct ss_builder *builder, const struct ss_batch *batch,
 				 uint32_t local)
 {
@@ -182,6 +183,7 @@ static uint32_t builder_map_text(struct ss_builder *builder, struct ss_batch *ba
 	return *id;
 }
 
+/* Tracks of several batches with the same ids are one. */
 static uint32_t builder_add_track(struct ss_builder *builder, struct ss_batch *batch,
 				  uint32_t local)
 {
@@ -337,6 +339,7 @@ static void builder_add_comm(struct ss_builder *builder, struct ss_batch *batch,
 	};
 }
 
+/* Keeps custom arguments up to the limit of a file, and counts the rest. */
 static void builder_add_other(struct ss_builder *builder, const struct ss_batch *batch,
 			      const struct ss_event_other *other)
 {
@@ -421,6 +424,7 @@ static void builder_add_meta(struct ss_builder *builder, struct ss_batch *batch,
 		builder->meta_texts[id] = text;
 }
 
+/* Adds what is no slice, in the order of the file. */
 static void builder_add_loose(struct ss_builder *builder, struct ss_batch *batch,
 			      const struct ss_loose *loose)
 {

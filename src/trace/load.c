@@ -60,7 +60,7 @@ enum ss_status ss_load_report(const struct ss_load_options *options, const struc
 	return SS_OK;
 }
 
-/* What no format is goes to the last one, which says why it is no trace. */
+/* A file of no known format goes to the last one, which says why it is not a trace. */
 static enum ss_status load_by_format(struct ss_source *source,
 				     const struct ss_load_options *options, struct ss_trace *out,
 				     struct ss_error *err)

@@ -45,7 +45,7 @@ static void step_spans_add(struct step_spans *spans, int64_t from_ns, int64_t to
 		last->to_ns = to_ns;
 }
 
-/* Something of start..end lies in one of the spans; what has no duration is a moment. */
+/* Whether start..end overlaps one of the spans; a row without a duration is a moment. */
 static bool spans_overlap(const struct step_spans *spans, int64_t start_ns, int64_t end_ns)
 {
 	uint32_t low = 0, high = spans->count;
@@ -60,7 +60,7 @@ static bool spans_include_start(const struct step_spans *spans, int64_t start_ns
 	return spans_overlap(spans, start_ns, start_ns);
 }
 
-/* A row of a stream: launched in the steps; what nobody launched: begun in them. */
+/* A row of a stream stays when its launch, or without one its start, is in the steps. */
 static bool selection_keeps_device_row(const struct selection_work *cut, uint32_t row)
 {
 	const struct ss_slices *slices = &cut->trace->slices;
@@ -82,6 +82,7 @@ static bool selection_keeps_host_row(const struct selection_work *cut, uint32_t 
 	return spans_overlap(&cut->host, start_ns, around ? ss_slice_end(slices, row) : start_ns);
 }
 
+/* Device and stream filter device rows; steps filter all, each class in its way. */
 static bool selection_keeps_row(const struct selection_work *cut, const struct ss_track *track,
 				uint32_t row)
 {
@@ -163,6 +164,7 @@ static bool selection_make_columns(struct selection_work *cut, uint32_t count)
 	       slices->parent && slices->link;
 }
 
+/* Gives each row that stays its new number, and the others their nearest ancestor. */
 static uint32_t selection_mark_rows(struct selection_work *cut)
 {
 	const struct ss_trace *trace = cut->trace;
@@ -208,6 +210,7 @@ static void selection_clip_row(const struct selection_work *cut, uint32_t row)
 	slices->dur_ns[row] = end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
+/* Copies a row; parent and link become new numbers. */
 static void selection_move_row(const struct selection_work *cut, uint32_t from, uint32_t to)
 {
 	const struct ss_slices *old = &cut->trace->slices;
@@ -314,6 +317,7 @@ void ss_trace_select_release(struct ss_trace *selected)
 	ss_arena_release(&selected->arena);
 }
 
+/* Copies the rows that the selection keeps; without any filter they are borrowed. */
 static bool select_rows(struct selection_work *cut, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = cut->trace;

@@ -117,7 +117,7 @@ struct ss_other_row {
 #define SS_OTHER_IS "\xef\xb7\x90"
 #define SS_OTHER_END "\xef\xb7\x91"
 
-/* A file has at most so much text of them; those of later slices are not kept. */
+/* At most this much text of them is kept per file; those of later slices are dropped. */
 #define SS_OTHER_BYTES_MAX (64u << 20)
 
 struct ss_device {
@@ -264,7 +264,7 @@ struct ss_trace {
 	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
 	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: found in the rows */
-	struct ss_later *later; /* columns of a pack that nobody needed yet; NULL: all are there */
+	struct ss_later *later; /* columns of a pack that are still packed; NULL: none */
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */

@@ -20,7 +20,7 @@
 /* A job has at most some ten thousand ranks. */
 #define FILES_MAX 100000u
 
-/* Deeper folders are not looked into: links can go in circles. */
+/* Deeper folders are not searched: links can form cycles. */
 #define DEPTH_MAX 8
 
 static bool path_ends_with(const char *text, const char *end)
@@ -61,7 +61,7 @@ size_t ss_find_stem(const char *path, bool derived)
 struct folder_others {
 	uint32_t count;
 	char first[96];   /* the first of them in the order of names */
-	const char *what; /* what one of them is, where its name tells; it is `first` then */
+	const char *what; /* what `first` is, where its name shows it */
 };
 
 static void others_add_name(struct folder_others *others, const char *name)
@@ -77,6 +77,7 @@ static void others_add_name(struct folder_others *others, const char *name)
 	snprintf(others->first, sizeof(others->first), "%s", name);
 }
 
+/* Says what the folder has instead of traces. */
 static enum ss_status fail_no_traces(const char *folder, const struct folder_others *others,
 				     struct ss_error *err)
 {
@@ -163,7 +164,7 @@ static enum ss_status paths_add(struct ss_paths *out, struct ss_arena *arena, co
 	return SS_OK;
 }
 
-/* The next name of a folder; NULL: there is none, or *status says what is wrong. */
+/* The next entry of a folder; NULL: there is none, or reading failed (*status). */
 static struct dirent *folder_next_entry(DIR *dir, const char *folder, enum ss_status *status,
 					struct ss_error *err)
 {
@@ -177,7 +178,7 @@ static struct dirent *folder_next_entry(DIR *dir, const char *folder, enum ss_st
 	return entry;
 }
 
-/* A name in a folder of which stat() does not say what it is: whoever opens it says why. */
+/* A name in a folder for which stat() fails: opening it reports why. */
 static enum ss_status paths_add_unknown(struct ss_paths *out, struct ss_arena *arena,
 					const char *path, struct ss_error *err)
 {
@@ -194,6 +195,7 @@ static enum ss_status paths_add_entry(struct ss_paths *out, struct ss_arena *are
 				      const char *path, int depth, struct folder_others *others,
 				      struct ss_error *err);
 
+/* Adds the traces of a folder and of those below it; hidden names are left out. */
 static enum ss_status paths_add_folder(struct ss_paths *out, struct ss_arena *arena,
 				       const char *folder, int depth, struct folder_others *others,
 				       struct ss_error *err)
@@ -384,7 +386,7 @@ static enum ss_status choice_drop_pack(uint32_t index, bool *dropped, struct ss_
 	return SS_OK;
 }
 
-/* Marks what goes: the file of a pack, or the pack of a file that is another one by now. */
+/* Marks what is dropped: the file of a pack, or a pack whose file has changed since. */
 static enum ss_status choice_mark_pack(struct ss_paths *paths, uint32_t index, bool *dropped,
 				       struct ss_memory *memory, struct ss_pack_choice *out,
 				       struct ss_error *err)

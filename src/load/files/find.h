@@ -31,7 +31,7 @@ SS_MUST_USE
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err);
 
-/* Adds the inputs behind the files. Fails when one has no name. */
+/* Adds the inputs after the files. Fails when one has no name. */
 SS_MUST_USE
 enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err);
@@ -107,7 +107,7 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 /* The same by the name alone: for files in folders, of which only the name is known. */
 const char *ss_stranger_by_name(const char *name);
 
-/* Of a path that is a URL: how to get the file. NULL: it is none. */
+/* How to get the file of a URL. NULL: the path is not a URL. */
 const char *ss_stranger_url(const char *path);
 
 #endif

@@ -122,7 +122,7 @@ static bool text_contains(const char *bytes, size_t length, const char *part)
 	return ss_text_has(bytes, length, part, strlen(part));
 }
 
-/* A zip archive: the first name in it tells what made it. */
+/* A zip archive: its first name shows what made it. */
 static const char *foreign_zip(const char *bytes, size_t length)
 {
 	if (length < 4 || memcmp(bytes, "PK\x03\x04", 4) != 0)
@@ -291,7 +291,7 @@ const char *ss_stranger(const char *bytes, size_t length, const char *name, bool
 		return takes_pickles ? NULL : pickle;
 	if (format)
 		return NULL;
-	/* old pickles are text; those that nobody can tell from it are believed by their name */
+	/* old pickles are text; where the bytes do not decide, the name does */
 	if (takes_pickles &&
 	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
 		return NULL;

@@ -17,7 +17,7 @@ static bool rank_is_letter(char byte)
 	return ss_lower(byte) >= 'a' && ss_lower(byte) <= 'z';
 }
 
-/* Reads at most nine digits; NULL: there is none. */
+/* Reads at most nine digits; NULL: there are none. */
 static const char *rank_read_digits(const char *at, int64_t *out)
 {
 	int digits = 0;
@@ -27,7 +27,7 @@ static const char *rank_read_digits(const char *at, int64_t *out)
 	return digits ? at : NULL;
 }
 
-/* The number behind a word of a name: "rank3", "rank_3", "rank-3". */
+/* The number after a word of a name: "rank3", "rank_3", "rank-3". */
 static int64_t rank_number_after(const char *name, const char *word)
 {
 	const char *at = strstr(name, word);
@@ -75,7 +75,7 @@ static int64_t rank_of_coordinates(const char *name)
 			continue;
 		if (rank > 0 && place > 0)
 			return -1;
-		/* without "tp" the fastest dimension is not known: it alone tells the rank */
+		/* without "tp" the fastest dimension is unknown, and only it gives the rank */
 		if (i > 0 && rank >= 0 && place > 0)
 			return -1;
 		rank = rank > place ? rank : place;

@@ -22,7 +22,7 @@
 /* The largest event of real traces has 60 kB: in one of this size another may lie. */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
-/* Processes of a file that are told apart. */
+/* At most this many processes per file. */
 #define PIDS_MAX 100000u
 
 /* Bits of an id; the number of the file is in the bits above. */
@@ -209,7 +209,7 @@ static bool rewrite_field(struct event_rewriter *rewriter, const struct ss_json 
 	return ss_strict_add(&rewriter->out, value, json->careful);
 }
 
-/* Copies the event; false: it is no event, and nothing of it counts. */
+/* Copies the event; false: it is not an event, and is left out. */
 static bool rewriter_copy_event(struct event_rewriter *rewriter, const struct ss_json_span *event,
 				bool careful)
 {
@@ -354,7 +354,7 @@ static enum ss_json_result rewriter_copy_item(struct event_rewriter *rewriter,
 	return result;
 }
 
-/* The items of the array that the cursor is in; what is cut off is no event. */
+/* Copies the items of the array at the cursor; one that is cut is left out. */
 static enum ss_status rewriter_copy_events(struct event_rewriter *rewriter, struct ss_error *err)
 {
 	struct ss_json *json = &rewriter->json;
@@ -379,7 +379,7 @@ static enum ss_status rewriter_copy_events(struct event_rewriter *rewriter, stru
 	return status;
 }
 
-/* Moves behind the next "traceEvents": [, wherever it stands. */
+/* Moves to after the next "traceEvents": [, wherever it is. */
 static enum ss_json_result rewriter_seek_events(struct ss_json *json)
 {
 	static const char key[] = "\"traceEvents\"";
@@ -410,7 +410,7 @@ static enum ss_json_result rewriter_seek_events(struct ss_json *json)
 	}
 }
 
-/* A key with its value, or the end of the object, which is no key. */
+/* Skips a key with its value; the end of the object is not a key. */
 static enum ss_json_result rewriter_skip_key(struct ss_json *json, bool first, bool *found)
 {
 	struct ss_json_span key, value;
@@ -428,7 +428,7 @@ static enum ss_json_result rewriter_skip_key(struct ss_json *json, bool first, b
 	return ss_json_value(json, &value);
 }
 
-/* Stands behind the bracket of the events; false: there are none. */
+/* Moves to after the bracket of the events; false: there are none. */
 static enum ss_status rewriter_find_events(struct event_rewriter *rewriter, bool *found,
 					   struct ss_error *err)
 {

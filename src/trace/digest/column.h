@@ -119,7 +119,7 @@ static inline bool ss_has_guesses(const struct ss_fields *layout)
 	return false;
 }
 
-/* A column as it lies in the list. */
+/* A column of a list. */
 struct ss_field_column {
 	const struct ss_field *field;
 	size_t at; /* in an array */
@@ -157,7 +157,7 @@ void ss_noisy_free(struct ss_noisy *guess);
 /* Begins a column of `count` values; `first` is the signature of the first item. */
 SS_MUST_USE bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first);
 
-/* The next value of the column; `next` is the signature of the item behind it, 0: none. */
+/* The next value of the column; `next` is the signature of the item after it, 0: none. */
 int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t next, int64_t value);
 
 #endif

@@ -152,6 +152,7 @@ static enum ss_status digest_read_header(struct ss_source *source, uint64_t layo
 	return SS_OK;
 }
 
+/* Memory grows with the bytes that come, not with what the header promises. */
 static enum ss_status digest_read_part(struct ss_source *source,
 				       const struct ss_digest_header *header, uint32_t index,
 				       struct ss_digest_file *out, struct ss_error *err)

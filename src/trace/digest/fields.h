@@ -80,7 +80,7 @@ struct ss_field_list {
 	const char *name;
 	size_t items, count, capacity; /* where the struct has them; capacity 0: as many as items */
 	size_t item_bytes;
-	uint32_t spare; /* cleared items behind the last one */
+	uint32_t spare; /* cleared items after the last one */
 	uint32_t exact; /* number of items; 0: any */
 	bool is_inside; /* the struct has the items themselves, and not their address */
 	const struct ss_field *fields;

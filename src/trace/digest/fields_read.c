@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "trace/digest/column.h"
 
-/* Doubles beyond this are no counts and no times, and would not fit integers. */
+/* Doubles beyond this are neither counts nor times, and would not fit integers. */
 #define NUMBER_MAX 9e18
 
 /* What the values of one call share. */
@@ -216,7 +216,7 @@ static enum ss_status fields_read_strings(struct fields_reading *reading, struct
 	return ss_strings_fit(texts) ? SS_OK : ss_fail_memory(reading->err, "a digest");
 }
 
-/* Room for the items, with the numbers that its release needs. */
+/* Allocates the items, and notes the capacity that their release needs. */
 static enum ss_status list_allocate_items(struct fields_reading *reading,
 					  const struct ss_field_list *list, uint32_t count,
 					  char **out)
@@ -241,6 +241,7 @@ static enum ss_status list_allocate_items(struct fields_reading *reading,
 	return SS_OK;
 }
 
+/* Each value is its expected one plus a difference that noisy.c has coded. */
 static enum ss_status fields_read_guesses(struct fields_reading *reading,
 					  const struct ss_field_column *place)
 {
@@ -323,6 +324,7 @@ static bool field_is_alone(const struct ss_field *field)
 	       (field->from != SS_FROM_BEFORE || field->base == field->offset) && field->count == 1;
 }
 
+/* Plain numbers have loops of their own, one per width: they are most of a digest. */
 static enum ss_status fields_read_column(struct fields_reading *reading,
 					 const struct ss_field_column *place)
 {
@@ -402,7 +404,7 @@ enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_f
 
 	if (!fields_read_number(reader, &length) || length > fields_bytes_left(&reading))
 		return fields_fail(&reading, "length");
-	/* guesses lie behind all that is not guessed */
+	/* guessed columns come after all others */
 	reader->end -= length;
 	if (ss_has_guesses(layout)) {
 		reading.guessing.guess = ss_noisy_new(reader->memory);

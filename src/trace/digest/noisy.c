@@ -8,7 +8,7 @@
 
 #include "base/hash/hash.h"
 
-/* Signatures that a surrounding has: those before the item, itself and the one behind it. */
+/* Signatures of a surrounding: those before the item, its own and the one after it. */
 static const uint32_t lengths[] = { 4, 8, 18 };
 
 #define SURROUNDINGS 3u
@@ -16,7 +16,7 @@ static const uint32_t lengths[] = { 4, 8, 18 };
 #define PLACES_MIN 64u
 #define PLACES_MAX 8192u
 
-/* Bits of means and spreads behind the point; larger values are not learned. */
+/* Fractional bits of means and spreads; larger values are not learned. */
 #define POINT 4u
 #define LEARNED_MAX (INT64_C(1) << 40)
 

@@ -92,7 +92,7 @@ static enum ss_status join_marks(struct ss_builder *builder, struct ss_error *er
 	return SS_OK;
 }
 
-/* Writers name streams "stream 7": such a name is no thread's, and no other is a stream's. */
+/* Writers name streams "stream 7": only streams have such names, and they have no others. */
 static bool name_fits_track(const struct ss_track *track, const char *text)
 {
 	bool is_stream = strncmp(text, "stream", 6) == 0;
@@ -109,6 +109,7 @@ static uint32_t meta_find_text(const struct ss_builder *builder, const struct ss
 	return id == SS_NO_ID ? 0 : builder->meta_texts[id];
 }
 
+/* Gives tracks the names that the file has for their processes and threads. */
 static void tracks_set_names(struct ss_builder *builder)
 {
 	struct ss_trace *trace = builder->trace;

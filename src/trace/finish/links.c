@@ -105,7 +105,7 @@ static bool call_is_before(const struct call_index *index, const struct numbered
 	       (call->id == id && index->trace->slices.start_ns[call->row] < start);
 }
 
-/* The first sorted call that does not come before (id, start), `from` or one behind it. */
+/* The first sorted call, from `from` on, that is not before (id, start). */
 static uint32_t call_index_first(const struct call_index *index, uint32_t from, uint32_t id,
 				 int64_t start)
 {
@@ -211,6 +211,7 @@ static bool call_index_make_sorted(struct call_index *index, uint32_t calls, uin
 	return true;
 }
 
+/* A plain table where ids are dense and used once, else a sorted list. */
 static enum ss_status call_index_make(struct ss_trace *trace, struct call_index *index,
 				      struct ss_error *err)
 {
@@ -244,6 +245,7 @@ struct launch_linking {
 	} counts[SS_THREADS_MAX];
 };
 
+/* Links the device events of one thread's share, and counts those without a launch. */
 static void link_share(void *context, uint32_t index)
 {
 	struct launch_linking *linking = context;
@@ -269,6 +271,7 @@ static void link_share(void *context, uint32_t index)
 	}
 }
 
+/* Links device events to the calls that launched them, by their correlation. */
 static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, struct ss_error *err)
 {
 	struct launch_linking linking = { .trace = trace, .threads = threads };
@@ -328,6 +331,7 @@ static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
 	return false;
 }
 
+/* Kernels that communicate: by name, by arguments, or by the operator that launched them. */
 static void mark_comm_kernels(struct ss_trace *trace)
 {
 	struct ss_slices *slices = &trace->slices;
@@ -378,6 +382,7 @@ static int flow_compare(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
+/* Links backward operators to forward ones by pairs of arrow ends. */
 static void link_flows(struct ss_builder *builder)
 {
 	struct ss_trace *trace = builder->trace;

@@ -14,7 +14,7 @@
 /* Deeper nesting than this is drawn and counted at this depth. */
 #define DEPTH_MAX 4096
 
-/* Lanes of one stream that are told apart; kernels beyond share the last. */
+/* At most this many lanes per stream; more overlapping kernels share the last. */
 #define LANES_MAX 64
 
 /*
@@ -33,7 +33,7 @@ struct nesting {
 	struct nest_oddities tallies[SS_THREADS_MAX];
 };
 
-/* Without ids, as in a pack, nobody wants to know: what is odd was counted before it was packed. */
+/* Never without ids, as in a pack: oddities were counted before it was packed. */
 static bool is_same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
 {
 	return slices->id && slices->start_ns[a] == slices->start_ns[b] &&
@@ -42,6 +42,7 @@ static bool is_same_event(const struct ss_slices *slices, uint32_t a, uint32_t b
 	       slices->kind[a] == slices->kind[b];
 }
 
+/* Parents by time: rows are sorted by start, longest first, so a parent comes first. */
 static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
 	struct ss_slices *slices = &trace->slices;
@@ -84,6 +85,7 @@ static uint16_t take_lane(int64_t *lane_end, uint16_t *lane_count, int64_t start
 	return *lane_count < LANES_MAX ? (*lane_count)++ : best;
 }
 
+/* Work of one stream that overlaps is put into lanes; it has no parents. */
 static void nest_lanes(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
 	struct ss_slices *slices = &trace->slices;

@@ -17,7 +17,7 @@
 #include "base/hash/hash.h"
 #include "base/search.h"
 
-/* Fewer repetitions are no rhythm. */
+/* Fewer repetitions are not a period. */
 #define REPEATS_MIN 3
 
 /* Shorter periods are a pattern inside of an operator, not a step. */

@@ -384,7 +384,7 @@ static void move_times(void *context, uint32_t index)
 		origin->slices->start_ns[row] -= origin->origin_ns;
 }
 
-/* Allocations are sorted by now, and count: a file can begin or end with one. */
+/* Extends the range by the allocations, which are sorted: a file can begin or end with one. */
 static void range_add_allocations(const struct ss_allocations *rows, int64_t *first, int64_t *last)
 {
 	if (!rows->count)

@@ -100,6 +100,7 @@ static void between_ends(struct step_ranges *ranges)
 	ranges->count--;
 }
 
+/* First start and last end of device events, or of operators; false: there are none. */
 static bool span_of_kind(const struct ss_trace *trace, bool device, int64_t *start, int64_t *end)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -119,6 +120,7 @@ static bool span_of_kind(const struct ss_trace *trace, bool device, int64_t *sta
 	return *start <= *end;
 }
 
+/* Tries the anchors of enum ss_step_anchor in turn and takes the first that gives steps. */
 static enum ss_status find_step_ranges(struct ss_trace *trace, struct step_ranges *out,
 				       struct ss_error *err)
 {

@@ -24,6 +24,7 @@
 
 /* --- processes ---------------------------------------------------------------------------- */
 
+/* Counts events of a few processes without a name, where the program has one. */
 static void suspect_processes(struct ss_trace *trace)
 {
 	uint64_t unnamed = 0, all = 0;
@@ -58,6 +59,7 @@ static uint64_t fill_buckets(const struct ss_trace *trace, int64_t from_ns, int6
 	return trace->slices.count;
 }
 
+/* Counts few events that a long empty stretch separates from all others. */
 static void suspect_times(struct ss_trace *trace)
 {
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
@@ -103,7 +105,7 @@ static const char *skip_item(const char *at)
 /* Lists in lists of numbers and texts, with one comma between two of them. */
 static bool is_list(const char *at)
 {
-	bool wants_item = false, has_item = false; /* behind a comma; behind an item */
+	bool wants_item = false, has_item = false; /* after a comma; after an item */
 	uint32_t depth = 0;
 
 	if (*at != '[')

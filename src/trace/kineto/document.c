@@ -139,7 +139,7 @@ static enum ss_status document_read_start(struct ss_document *document, struct s
 	return SS_OK;
 }
 
-/* Text in the outer object that is no key: the events may still come. */
+/* Text in the outer object that is not a key: the events may still follow. */
 static void document_give_up_metadata(struct ss_document *document, struct ss_json *json,
 				      int64_t at_byte)
 {
@@ -148,6 +148,7 @@ static void document_give_up_metadata(struct ss_document *document, struct ss_js
 	json->at++;
 }
 
+/* Looks for the key of the events after metadata that cannot be read. */
 static enum ss_json_result document_seek_events(struct ss_document *document, struct ss_json *json)
 {
 	static const char key[] = "\"traceEvents\"";

@@ -19,16 +19,16 @@ enum ss_document_mode {
 	SS_DOCUMENT_SKIP,   /* inside of a value that is skipped */
 	SS_DOCUMENT_EVENTS, /* between the elements of traceEvents */
 	SS_DOCUMENT_SEEK,   /* the metadata is broken: looking for "traceEvents" */
-	SS_DOCUMENT_DONE,   /* behind the end */
+	SS_DOCUMENT_DONE,   /* after the end */
 };
 
 struct ss_document {
 	struct ss_builder *builder;
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
-	bool paused;     /* stopped behind the events: add the batch, then read on */
+	bool paused;     /* stopped after the events: add the batch, then read on */
 	uint32_t run_places[SS_RUN_FACTS]; /* of the keys that run facts came from; 0: none yet */
-	bool ignores; /* behind the end begins something else: the rest is not looked at */
+	bool ignores;                      /* something else follows the end: the rest is ignored */
 	/* of the value that is skipped */
 	uint64_t skip_depth;
 	bool skip_string, skip_escape, skip_begun;
@@ -49,7 +49,7 @@ struct ss_metadata_key {
 	struct ss_run_key run; /* that one */
 };
 
-/* False: nobody wants its value. */
+/* False: its value is not used. */
 bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *out);
 
 /* `places` of SS_RUN_FACTS: of the keys that facts of the run came from so far; 0: none yet. */

@@ -16,7 +16,7 @@ static void emit_oddity(struct ss_reader *reader, enum ss_oddity oddity, int64_t
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
 }
 
-/* The number of an argument; one that is there and no number is counted. */
+/* The number of an argument; one that is not a number is counted as odd. */
 static int64_t emit_read_number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
 {
 	int64_t value;
@@ -141,7 +141,7 @@ static uint32_t emit_kernel_args(struct ss_reader *reader)
 	if (id != SS_NO_ID)
 		return reader->kernel_records[id];
 	record = emit_kernel_record(reader);
-	/* values that are no numbers are counted each time, so they are read each time */
+	/* values that are not numbers are counted each time, so they are read each time */
 	if (reader->kernel_odd || record == SS_NO_ID)
 		return record;
 	id = ss_strings_add(&reader->kernel_texts, text, length);
@@ -241,7 +241,7 @@ static bool others_add_span(struct ss_reader *reader, const struct ss_json_span 
 	return true;
 }
 
-/* Goes to the object of the arguments; false: there is none. */
+/* Moves to the object of the arguments; false: there is none. */
 static bool others_find_args(const struct ss_event_fields *fields, struct ss_json *json)
 {
 	struct ss_json_span key, value;
@@ -261,6 +261,7 @@ static bool others_find_args(const struct ss_event_fields *fields, struct ss_jso
 	}
 }
 
+/* Keeps arguments that no view uses as text, to be shown with their event. */
 static void emit_others(struct ss_reader *reader, const struct ss_event_fields *fields,
 			uint32_t index)
 {
@@ -343,6 +344,7 @@ static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fiel
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }
 
+/* An event with a start and a duration: a slice. */
 static void emit_complete(struct ss_reader *reader, const struct ss_event_fields *fields,
 			  int64_t at_byte)
 {
@@ -392,6 +394,7 @@ static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out
 	ss_batch_add_allocation(&reader->batch, &allocation);
 }
 
+/* A moment, or a memory event, which has the same phase. */
 static void emit_instant(struct ss_reader *reader, const struct ss_event_fields *fields,
 			 int64_t at_byte)
 {
@@ -429,6 +432,7 @@ static void emit_flow(struct ss_reader *reader, const struct ss_event_fields *fi
 	ss_batch_add_flow(&reader->batch, &flow);
 }
 
+/* A begin or an end; async ones belong together by category and id. */
 static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fields,
 		      int64_t at_byte)
 {
@@ -454,6 +458,7 @@ static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fi
 	ss_batch_add_mark(&reader->batch, &mark);
 }
 
+/* Each key of the arguments is a series. */
 static void emit_counter(struct ss_reader *reader, const struct ss_event_fields *fields,
 			 int64_t at_byte)
 {

@@ -25,7 +25,7 @@
 /* An event that is longer ends the load: nothing real comes near it. */
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
 
-/* Room in front of a block for the end of the one before; grows when it must. */
+/* Space before a block for the rest of the previous one; grows on demand. */
 #define HEAD_BYTES ((size_t)64 << 10)
 
 /* What the workers share; only the one whose turn it is touches it. */
@@ -56,7 +56,7 @@ struct json_loading {
 
 struct json_worker {
 	struct ss_reader reader;
-	char *buffer; /* head_bytes of room, the block, padding */
+	char *buffer; /* head_bytes of space, the block, padding */
 	size_t head_bytes, size_bytes;
 	size_t length; /* of the block */
 	uint64_t number;
@@ -201,6 +201,7 @@ static bool seam_fits(struct json_loading *loading, struct json_worker *worker,
 	return end == SS_READ_LIMIT && json->at == worker->from;
 }
 
+/* Takes the guessed batch where the seam fits, else parses the block from the true place. */
 static enum ss_status worker_join_text(struct json_loading *loading, struct json_worker *worker,
 				       struct ss_reader *seam, struct ss_json *json,
 				       struct ss_error *err)
@@ -278,11 +279,12 @@ static void worker_pass_turn(struct json_loading *loading)
 	ss_gate_unlock(loading->gate);
 }
 
+/* Reads, guesses and joins blocks until the file ends or the load fails. */
 static void worker_run(void *context, uint32_t index)
 {
 	struct json_loading *loading = context;
 	struct json_worker *worker = &loading->workers[index];
-	/* the last worker's reader is nobody's: it reads what lies across borders */
+	/* the reader of the last entry belongs to no thread: it reads events across borders */
 	struct json_worker *seam = &loading->workers[loading->options->threads];
 	struct ss_error error = { 0 };
 	enum ss_status status;

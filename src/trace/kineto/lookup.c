@@ -9,7 +9,7 @@
 #include "base/hash/hash.h"
 #include "base/text.h"
 
-/* Room for a text of `length` bytes that is made from another. */
+/* Makes the scratch buffer hold `length` bytes. */
 static bool reader_reserve_scratch(struct ss_reader *reader, size_t length)
 {
 	char *moved;
@@ -145,7 +145,7 @@ static void lookup_add_track(struct ss_reader *reader, enum ss_arg pid, enum ss_
 	out->tid_is_text = key.tid_text != 0;
 }
 
-/* A word without quotes that is no number names nothing. */
+/* Counts ids that are neither numbers nor quoted: no writer means them as names. */
 static void lookup_count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
 				 const struct ss_json_span *pid, const struct ss_json_span *tid)
 {
@@ -157,7 +157,7 @@ static void lookup_count_odd_ids(struct ss_reader *reader, const struct ss_track
 
 uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 {
-	/* a device event lies where its arguments say; its pid and tid usually agree */
+	/* the arguments say on which stream a device event ran; pid and tid usually agree */
 	bool device = class == SS_TRACK_DEVICE;
 	enum ss_arg pid = device && ss_args_have(&reader->args, SS_ARG_DEVICE) ? SS_ARG_DEVICE
 									       : SS_FIELD_PID;

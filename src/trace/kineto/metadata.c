@@ -67,7 +67,7 @@ static struct ss_json json_inside(const struct ss_json_span *span)
 	};
 }
 
-/* The next key of an object and its value; false at its end, or, counted, where it is no JSON. */
+/* The next key and value of an object; false at its end, or (counted) where it is not JSON. */
 static bool metadata_next_pair(struct ss_builder *builder, struct ss_json *json, bool *first,
 			       struct ss_json_span *key, struct ss_json_span *value)
 {

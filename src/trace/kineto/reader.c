@@ -16,7 +16,7 @@
  */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
-/* How far behind a bracket an event must begin for the bracket to be a stray one. */
+/* A bracket is a stray one when an event begins within this many bytes after it. */
 #define STRAY_BYTES ((ptrdiff_t)4096)
 
 /* Bytes that are needed to know a first key. */
@@ -143,7 +143,7 @@ static enum ss_json_result reader_read_event(struct ss_reader *reader, struct ss
 	if (reader_read_by_shape(reader, json, fields))
 		return SS_JSON_OK;
 	result = reader_read_by_cursor(reader, json, fields);
-	/* counters have free keys, and what needed repairs is no example */
+	/* counters have free keys, and damaged events are bad examples */
 	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
 	    !json->odd_commas && fields->category <= UINT16_MAX)
 		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,
@@ -267,14 +267,14 @@ static bool element_swallows_event(const char *start, const char *end)
 	return ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided) != NULL;
 }
 
-/* An element that is no event; garbage after damage is not taken for one. */
+/* An element that is not an event; garbage after damage does not count as one. */
 static enum ss_json_result reader_read_non_event(struct ss_reader *reader, struct ss_json *json)
 {
 	struct ss_json_span span;
 	enum ss_json_result result;
 	const char *inner;
 
-	/* a stray bracket must not swallow the events behind it */
+	/* a stray bracket must not swallow the events after it */
 	if (*json->at == '[') {
 		inner = ss_bytes_skip_space(json->at + 1);
 		if (inner >= json->end && !json->whole)

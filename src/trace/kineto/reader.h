@@ -32,9 +32,9 @@ struct ss_reader {
 	struct ss_strings kernel_texts; /* the text of launch configurations seen so far ... */
 	uint32_t *kernel_records;       /* ... and their records */
 	uint32_t kernel_capacity;
-	bool kernel_odd; /* the last one read held values that are no numbers */
+	bool kernel_odd; /* the last one had values that are not numbers */
 	struct ss_shapes shapes;
-	struct ss_arg_values args; /* the values of the event at work */
+	struct ss_arg_values args; /* the values of the current event */
 	char *scratch;             /* for texts without their escapes */
 	size_t scratch_bytes;
 	struct ss_next_event next_events[2]; /* loosely and strictly: ss_reader_find_event() */
@@ -47,7 +47,7 @@ void ss_reader_release(struct ss_reader *reader);
 enum ss_read_end {
 	SS_READ_MORE,   /* the text ended; the cursor stands at the first element not read */
 	SS_READ_LIMIT,  /* the next element begins at or after the limit */
-	SS_READ_CLOSED, /* the cursor stands behind the closing bracket */
+	SS_READ_CLOSED, /* the cursor is after the closing bracket */
 	SS_READ_FAILED, /* no memory */
 };
 
@@ -89,7 +89,7 @@ void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fiel
 uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 			const struct ss_json_span *span);
 
-/* The text of an argument of the event at work. */
+/* The text of an argument of the current event. */
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg);
 
 /* The event's name; its flags stand in ss_batch.name_flags afterwards. */

@@ -275,7 +275,7 @@ void ss_shapes_learn(struct ss_shapes *shapes, const struct ss_arg_index *index,
 	struct ss_shape_node *last;
 	bool has_args = false;
 
-	/* a shape with a NUL in it would fit the padding behind the text, and go on beyond it */
+	/* a shape with a NUL in it would match the padding after the text, and read beyond it */
 	if (memchr(start, '\0', (size_t)(end - start)))
 		return;
 	if (!shape_learn_object(&lesson, index, &json, false, &has_args) || json.at != end)

@@ -15,6 +15,7 @@
 
 /* --- parts ----------------------------------------------------------------------- */
 
+/* Replaces the frame of a part by its data. */
 static enum ss_status decompress(struct ss_memory *memory, struct ss_unpacked *part)
 {
 	size_t bytes = (size_t)part->bytes;
@@ -146,7 +147,7 @@ static enum ss_status later_take_syncs(struct ss_trace *trace, struct ss_error *
 	return SS_OK;
 }
 
-/* Room for a column that is found and not read; it stays where a later one has no room. */
+/* Allocates a column that is computed, not read; it stays when a later allocation fails. */
 static bool later_allocate_column(struct ss_trace *trace, void **column, size_t item_bytes)
 {
 	size_t bytes = trace->slices.count * item_bytes;

@@ -352,6 +352,7 @@ static void pack_syncs(struct trace_packing *packing)
 
 /* --- columns ------------------------------------------------------------------- */
 
+/* Columns are packed as they lie in memory: nothing is copied. */
 static void packing_set_columns(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
@@ -480,7 +481,7 @@ static void packing_compress_part(struct trace_packing *packing, uint32_t part)
 	packing->stored_bytes[part] = frame->length;
 }
 
-/* Decides how each part lies in the file; false: no memory. */
+/* Decides how each part is stored: as it is or compressed; false: no memory. */
 static bool packing_store_parts(struct trace_packing *packing, enum ss_pack_form form)
 {
 	for (uint32_t i = 0; i < SS_PARTS; i++) {

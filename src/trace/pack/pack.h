@@ -44,7 +44,7 @@ enum ss_pack_part {
 	SS_PART_NAME_FLAGS,
 	SS_PART_TEXT_LENGTHS,
 	SS_PART_TEXT_BYTES,
-	SS_PART_WORD_LENGTHS, /* what is no name or text of the trace: categories, reasons */
+	SS_PART_WORD_LENGTHS, /* neither names nor texts of the trace: categories, reasons */
 	SS_PART_WORD_BYTES,
 	SS_PART_CATEGORIES,
 	SS_PART_PHASES,
@@ -109,7 +109,7 @@ struct ss_pack_entry {
  */
 #define SS_PACK_UNPACKED_MAX(pack_bytes) (((uint64_t)64 << 20) + 1000 * (uint64_t)(pack_bytes))
 
-/* What stands in parts whose items are not those of trace.h. */
+/* Items of parts that differ from those of trace.h. */
 struct ss_pack_info {
 	int64_t rank, world_size, group_count, schema_version;
 	int64_t cuda_runtime, cuda_driver, cupti, hip_runtime;
@@ -197,7 +197,7 @@ extern const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS];
  */
 uint64_t ss_pack_layout(void);
 
-/* Takes the bytes of a pack in their order; its failure is passed on. */
+/* Receives the bytes of a pack in order; its failure is returned. */
 typedef enum ss_status (*ss_pack_output)(void *context, const char *bytes, size_t length,
 					 struct ss_error *err);
 
@@ -227,7 +227,7 @@ struct ss_pack_origin {
 	uint64_t disk_bytes;
 };
 
-/* Reads only that. Fails where the path is no pack of this version. */
+/* Reads only the origin. Fails where the path is not a pack of this version. */
 SS_MUST_USE
 enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 				struct ss_pack_origin *out, struct ss_error *err);
@@ -258,11 +258,11 @@ SS_MUST_USE
 enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t threads,
 			     struct ss_error *err);
 
-/* None of them was needed yet, or: all are there. */
+/* Whether no column was unpacked yet, and whether all are. */
 bool ss_trace_is_untouched(const struct ss_trace *trace);
 bool ss_trace_is_whole(const struct ss_trace *trace);
 
-/* What nobody needed is freed. */
+/* Frees the columns that were never unpacked. */
 void ss_later_release(struct ss_trace *trace);
 
 #endif

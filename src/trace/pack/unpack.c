@@ -129,7 +129,7 @@ static enum ss_status unpack_read_head(struct unpacking *unpacking, struct ss_er
 
 /* --- parts ----------------------------------------------------------------------- */
 
-/* Room for `bytes`; `known` of them are certain to come. */
+/* Makes the part hold `bytes`, of which `known` are certain to come. */
 static enum ss_status unpack_grow_part(struct unpacking *unpacking, struct ss_unpacked *part,
 				       size_t bytes, size_t known, struct ss_error *err)
 {
@@ -157,7 +157,7 @@ static enum ss_status unpack_report_progress(const struct unpacking *unpacking,
 				  : SS_OK;
 }
 
-/* The part as it lies in the file, with the right checksum. */
+/* Reads the part as stored and checks its checksum. */
 static enum ss_status unpack_read_stored(struct unpacking *unpacking, uint32_t index,
 					 struct ss_unpacked *part, struct ss_error *err)
 {

@@ -13,7 +13,7 @@
 #include "trace/pack/unpack.h"
 #include "trace/trace.h"
 
-/* Counts above this are no counts: files of 256 TB. Sums over all ranks still fit. */
+/* Larger counts are damage: files of 256 TB. Sums over all ranks still fit. */
 #define COUNT_MAX ((uint64_t)1 << 48)
 
 /* Times relative to the origin lie this far apart at most: SS_TIME_NS_MAX both ways. */
@@ -217,7 +217,7 @@ static bool records_are_valid(const struct ss_trace *trace)
 
 #define ALL_KINDS UINT32_MAX
 
-/* Rows ascend and are there; `kinds` is a bit for each kind that has such a companion. */
+/* Rows exist and ascend; `kinds` has a bit for each kind with such a companion. */
 static bool row_is_valid(const struct ss_trace *trace, uint32_t row, const uint32_t *before,
 			 uint32_t kinds)
 {
