@@ -7,7 +7,7 @@
  * shown.
  */
 #include "view/view.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/system/new_file.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 
 struct ss_sim_output {
 	struct ss_memory *memory;
