@@ -79,7 +79,7 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 	return false;
 }
 
-/* One doubt as a sentence: which files, what is wrong, and the flag that would mend it. */
+/* One doubt as a sentence: which files, what is wrong, and the flag that records it. */
 static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
 				  struct ss_arena *arena)
 {

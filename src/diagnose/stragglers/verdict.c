@@ -27,7 +27,7 @@
 #define PERSISTENT_PERCENT 80
 #define TRANSIENT_PERCENT 40
 
-/* With fewer steps, occasional lateness cannot be told from chance. */
+/* With fewer steps, occasional lateness looks like chance. */
 #define IRREGULAR_STEPS_MIN 4
 
 /*
