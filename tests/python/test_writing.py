@@ -262,6 +262,16 @@ def test_a_handler_that_ends_processes_that_fork(tmp_path, fork):
     assert os.listdir(tmp_path) == ([] if fork else ["file"])
 
 
+def test_steps_between_recordings_count_together():
+    pace = Pace()
+    steps_of(pace, *[1.0] * 10, has_recorded=False)
+    said = []
+    for _ in range(4):
+        pace.recorded()
+        said += steps_of(pace, *[1.2] * 7, has_recorded=True)
+    assert sum(map(bool, said)) == 1
+
+
 def steps_of(pace, *seconds, has_recorded):
     return [pace.step(each, has_recorded) for each in seconds]
 

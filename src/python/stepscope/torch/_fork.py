@@ -33,7 +33,9 @@ WARNING = (
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__.replace(".", r"\."))
 
 
-def start(make: Callable[[str], str], part: str, path: str, limit_s: float) -> tuple[int, int] | None:
+def start(
+    make: Callable[[str], str], part: str, path: str, limit_s: float
+) -> tuple[int, int] | None:
     """Forks a child that makes a file and puts it in its place: the child, and where it speaks.
 
     None where fork fails.

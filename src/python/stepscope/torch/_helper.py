@@ -2,7 +2,7 @@
 """The helper: a program of its own that touches the user's folder for the training process.
 
     _helper.py LIMIT_S check FOLDER...          can files be written there?
-    _helper.py LIMIT_S write SOURCE PATH        compresses and moves a file
+    _helper.py LIMIT_S write SOURCE PATH        compresses and moves a file, removes its folder
     _helper.py LIMIT_S verdict FOLDER MARK SINCE_MS RANKS WAIT_S
 
 A disk that hangs holds the helper, not the training. It imports only what Python brings along, and
@@ -131,7 +131,10 @@ def main() -> int:
             for folder in words:
                 check(folder)
         elif what == "write":
-            put(*words)
+            try:
+                put(*words)
+            finally:  # the training process may be gone
+                shutil.rmtree(os.path.dirname(words[0]), ignore_errors=True)
         else:
             folder, mark, *numbers = words
             verdict(folder, mark, int(numbers[0]), int(numbers[1]), float(numbers[2]))

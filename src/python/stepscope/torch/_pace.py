@@ -29,7 +29,8 @@ class Pace:
 
     def recorded(self) -> None:
         """A recording has ended: the steps that follow are compared."""
-        self._after.clear()
+        if self.is_done():
+            self._after.clear()
         self._skip = _SKIPPED
 
     def is_done(self) -> bool:
@@ -56,7 +57,8 @@ class Pace:
             return ""
         return (
             f"steps are {after / before - 1:.1%} slower since the recording (median"
-            f" {after * 1e3:.3g} ms, {before * 1e3:.3g} ms before): this process records no more"
+            f" {after * 1e3:.3g} ms, {before * 1e3:.3g} ms before); the recording or another"
+            " program may be the cause: this process records no more"
         )
 
 

@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import sys
+import threading
 import time
 
 from . import _helper
@@ -76,6 +77,8 @@ def meet(pid: int, reader: int, limit_s: float) -> tuple[str, str]:
                 while block := os.read(reader, 1 << 16):
                     said += block
             if is_gone or (is_late and time.monotonic() > end):  # a disk that hangs may hold it
+                if not is_gone:
+                    threading.Thread(target=_bury, args=(pid,), daemon=True).start()
                 text = said.decode("utf-8", "replace")
                 return text, _problem(text, status if is_gone else signal.SIGALRM, limit_s)
             if time.monotonic() > end:
@@ -85,6 +88,11 @@ def meet(pid: int, reader: int, limit_s: float) -> tuple[str, str]:
                 time.sleep(0.01)
     finally:
         os.close(reader)
+
+
+def _bury(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.waitpid(pid, 0)
 
 
 def _has_ended(pid: int) -> tuple[bool, int]:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from ._helper import reason
 from ._memory import MemoryHistory
 from ._pace import Pace, let_cupti_go
 from ._record import Recording, traces_in
-from ._safe import is_profiling, over, quiet, reason, turn, warn, with_stacks
+from ._safe import is_profiling, over, quiet, turn, warn, with_stacks
 
 _BUSY = "another profiler of PyTorch is recording"
 

@@ -10,12 +10,23 @@ import time
 from typing import Any
 
 from ._fork import WARNING
-from ._safe import host_name, quiet, rank_and_size, reason, warn
+from ._helper import reason
+from ._safe import host_name, quiet, rank_and_size, warn
 from ._tell import Teller
 from ._write import Writer, trace_file, usable
 
 # a disk that is slower than the recording must not gather processes
 _WRITERS = 2
+
+
+def has_trace(prof: Any) -> bool:
+    """Whether a profiler still has its events: PyTorch 2.14 crashes where it exports none.
+
+    A second profiler of the same thread takes them away from the first.
+    """
+    results = getattr(getattr(prof, "profiler", None), "kineto_results", None)
+    start = getattr(results, "trace_start_ns", None)
+    return start is None or start() != 0
 
 
 class Recording:
@@ -41,6 +52,9 @@ class Recording:
         rank, size = rank_and_size()
         mark = f"cycle{self.cycles}"
         self.cycles += 1
+        if not has_trace(prof):
+            warn(f"{mark} was not written: another profiler of PyTorch has ended this one")
+            return
         self._writers = [writer for writer in self._writers if not writer.ended.is_set()]
         if len(self._writers) >= _WRITERS:
             warn(f"{mark} was left out: {_WRITERS} earlier traces are still being written")

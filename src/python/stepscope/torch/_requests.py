@@ -13,8 +13,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
+from ._helper import reason
 from ._record import Recording, traces_in
-from ._safe import is_profiling, over, quiet, reason, turn, warn, with_stacks
+from ._safe import is_profiling, over, quiet, turn, warn, with_stacks
 
 _PLAIN, _COROUTINE, _GENERATOR = "plain", "coroutine", "generator"
 _Function = TypeVar("_Function", bound=Callable[..., Any])

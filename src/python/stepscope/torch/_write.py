@@ -72,10 +72,10 @@ class Writer:
             self._part = tempfile.mkdtemp(prefix="stepscope.")
             child = _fork.start(make, self._part, self.path, limit_s) if fork else None
             if child is not None:
-                self._beside(lambda: meet(*child, self._limit_s))
+                pid, reader = child
+                self._beside(lambda: meet(pid, reader, limit_s))
             else:
-                source = make(self._part)
-                self._beside(lambda: self._move(source))
+                self._beside(self._move(make(self._part)))
         except Exception as error:  # noqa: BLE001
             self._end(reason(error))
 
@@ -98,13 +98,16 @@ class Writer:
         except RuntimeError:
             run()
 
-    def _move(self, source: str) -> tuple[str, str]:
+    def _move(self, source: str) -> Callable[[], tuple[str, str]]:
+        """Starts the helper; what remains to be done."""
         try:
-            helper = Helper(self._limit_s, "write", source, self.path)
+            return Helper(self._limit_s, "write", source, self.path).result
         except Exception:  # noqa: BLE001
-            put(source, self.path)
-            return DONE, ""
-        return helper.result()
+            return lambda: self._move_here(source)
+
+    def _move_here(self, source: str) -> tuple[str, str]:
+        put(source, self.path)
+        return DONE, ""
 
     def _end(self, problem: str) -> None:
         self.is_written = not problem

@@ -473,13 +473,13 @@ def fork_ends_the_process(folder):
 
 def slower_afterwards(folder):
     """As if CUPTI had stayed: the steps after the recording take longer."""
-    options = {**OPTIONS, "wait": 8, "repeat": 2}
+    options = {**OPTIONS, "wait": 26, "repeat": 2}
 
     def each(step):
-        time.sleep(0.02 if step < 12 else 0.03)
+        time.sleep(0.02 if step < 29 else 0.04)
 
     with profile(folder, **options) as prof:
-        train(prof, each, steps=60)
+        train(prof, each, steps=70)
     return recorded(f"{folder}.again")
 
 
