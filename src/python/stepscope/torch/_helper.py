@@ -47,7 +47,7 @@ def check(folder: str) -> None:
         with tempfile.TemporaryFile(dir=folder) as out:
             out.write(b"stepscope")
     except OSError as error:
-        raise OSError(f"cannot write to '{folder}': {error.strerror or error}") from error
+        raise OSError(f"cannot write to '{folder}': {error.strerror}") from error
 
 
 def _check_trace(path: str) -> None:

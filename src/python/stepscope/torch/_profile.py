@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from numbers import Integral
 from types import TracebackType
 from typing import Any
 
@@ -91,7 +92,7 @@ class profile:
             warn("this profile has been started already")
             return
         if over.is_set():
-            warn("this one does nothing: training was slower after an earlier recording")
+            warn("nothing is recorded: training was slower after an earlier recording")
             return
         if not turn.acquire(blocking=False):
             warn("another recording is going on in this process: this one does nothing")
@@ -116,7 +117,7 @@ class profile:
     def _check_numbers(self) -> None:
         for name, value in self._schedule.items():
             shown, least = ("steps", 1) if name == "active" else (name, 0)
-            if not isinstance(value, int) or value < least:
+            if not isinstance(value, Integral) or value < least:
                 raise ValueError(f"{shown} is {value!r}, and must be a number of {least} or more")
 
     def _make(self, recording: Recording) -> Any:

@@ -48,9 +48,11 @@ def usable(folder: str | os.PathLike[str]) -> str:
     except Exception:  # noqa: BLE001
         return place  # no process can be started: files will be written without one
     said, problem = helper.result()
-    if said.strip() != DONE:
-        raise OSError(f"{problem or said.strip() or 'ended'} (looking at '{place}')")
-    return place
+    if said.strip() == DONE:
+        return place
+    if not said:
+        raise OSError(f"cannot look at '{place}': {problem or 'the helper process was ended'}")
+    raise OSError(said.strip().splitlines()[-1])
 
 
 class Writer:
