@@ -10,8 +10,8 @@
 
 #include "api/request/query.h"
 #include "check.h"
-#include "table/totals.h"
-#include "table/view.h"
+#include "view/arrange.h"
+#include "view/view.h"
 
 /* Sums stop at what fits: beyond this they need not agree. */
 #define SUM_MAX (INT64_MAX / 8)

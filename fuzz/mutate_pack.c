@@ -11,7 +11,7 @@
 #include "mutate.h"
 #include "trace/finish/finish.h"
 #include "trace/pack/pack.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
 #define HEAD_BYTES (sizeof(struct ss_pack_header) + SS_PARTS * sizeof(struct ss_pack_entry))
 

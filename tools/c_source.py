@@ -16,6 +16,8 @@ COMMENT_OR_LITERAL = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.S
 )
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)(?:\\\n|[^\n])*", re.M)
+# a macro that defines a whole function (base/sort.h)
+DEFINING = re.compile(r"^SS_COMPARATOR\((?:[^()]|\([^()]*\))*\)", re.M)
 INCLUDE = re.compile(r"""[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]""")
 EXTERN_C = re.compile(r'\bextern\s*" *"\s*\{')
 TYPE_ONLY = re.compile(r"(?:struct|union|enum)\b[^{}()]*\{\}(?:\s*[A-Z_][A-Z0-9_]*)*$"
@@ -68,8 +70,10 @@ def blank_literals(text):
 
 
 def blank_directives(code):
-    """Blanks preprocessor lines, and the #else of an #if that leaves a brace open."""
+    """Blanks preprocessor lines, macros that define functions, and the #else of an #if that leaves
+    a brace open."""
     body = DIRECTIVE.sub(lambda match: blank(match.group()), code)
+    body = DEFINING.sub(lambda match: blank(match.group()), body)
     dropped, branches = [], []
     for match in DIRECTIVE.finditer(code):
         word = match.group(1)

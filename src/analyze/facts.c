@@ -9,6 +9,13 @@ void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct 
 	*facts = (struct ss_facts){ .trace = trace, .memory = memory, .allowed = SS_FACT_ALL };
 }
 
+static void release_allocs(struct ss_facts *facts)
+{
+	if (facts->allocs)
+		facts->release_allocs(facts->allocs);
+	facts->allocs = NULL;
+}
+
 void ss_facts_release(struct ss_facts *facts)
 {
 	if (facts->kernel_names)
@@ -17,7 +24,7 @@ void ss_facts_release(struct ss_facts *facts)
 	ss_training_release(&facts->training);
 	ss_phases_release(&facts->phases);
 	ss_idle_release(&facts->idle);
-	ss_allocs_release(&facts->allocs);
+	release_allocs(facts);
 	ss_op_runs_release(&facts->op_runs);
 	ss_works_release(&facts->works);
 	ss_places_release(&facts->places);
@@ -33,7 +40,7 @@ void ss_facts_keep(struct ss_facts *facts, uint32_t kept)
 	if (!(kept & SS_FACT_TRAINING))
 		ss_training_release(&facts->training);
 	if (!(kept & SS_FACT_ALLOCS))
-		ss_allocs_release(&facts->allocs);
+		release_allocs(facts);
 	if (!(kept & SS_FACT_OP_RUNS))
 		ss_op_runs_release(&facts->op_runs);
 	if (!(kept & SS_FACT_WORKS))
@@ -93,16 +100,6 @@ enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs 
 	SS_TRY(ss_facts_op_times(facts, &ops, err));
 	SS_TRY(ss_facts_works(facts, &works, err));
 	return ss_op_runs_init(&facts->op_runs, ops, works, facts->memory, err);
-}
-
-enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
-			       struct ss_error *err)
-{
-	assert(facts->allowed & SS_FACT_ALLOCS);
-	*out = &facts->allocs;
-	if (facts->allocs.trace)
-		return SS_OK;
-	return ss_allocs_init(&facts->allocs, facts->trace, facts->memory, err);
 }
 
 enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
@@ -168,7 +165,6 @@ enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_
 	const struct ss_training *training;
 	const struct ss_regions *regions;
 	const struct ss_op_runs *op_runs;
-	const struct ss_allocs *allocs;
 	const struct ss_works *works;
 	const struct ss_ops *ops;
 
@@ -182,7 +178,5 @@ enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_
 		SS_TRY(ss_facts_op_runs(facts, &op_runs, err));
 	if (wanted & SS_FACT_REGIONS)
 		SS_TRY(ss_facts_regions(facts, &regions, err));
-	if (wanted & SS_FACT_ALLOCS)
-		SS_TRY(ss_facts_allocs(facts, &allocs, err));
 	return SS_OK;
 }

@@ -13,13 +13,12 @@
 #include "analyze/host/regions.h"
 #include "analyze/host/step_phase.h"
 #include "analyze/host/training.h"
-#include "analyze/kernel/names.h"
-#include "analyze/memory/alloc.h"
+#include "analyze/kernel/category.h"
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"
 #include "analyze/work/work.h"
 
-/* Those that are as large as the trace's rows, and that few need. */
+/* Facts with a value for each row of the trace, which few views need. */
 enum ss_large_fact {
 	SS_FACT_OPS = 1 << 0,
 	SS_FACT_WORKS = 1 << 1,   /* with OPS */
@@ -30,7 +29,7 @@ enum ss_large_fact {
 	SS_FACT_ALL = (1 << 6) - 1,
 };
 
-/* What making a fact makes as well, since it refers to it. */
+/* Adds the facts that these refer to. */
 static inline uint32_t ss_facts_with(uint32_t facts)
 {
 	if (facts & SS_FACT_OP_RUNS)
@@ -38,7 +37,9 @@ static inline uint32_t ss_facts_with(uint32_t facts)
 	return facts & SS_FACT_WORKS ? facts | SS_FACT_OPS : facts;
 }
 
-/* Those without a trace are not made yet. */
+struct ss_allocs; /* memory/events/alloc.h, which computes them: ss_facts_allocs() */
+
+/* A fact without a trace has not been computed. */
 struct ss_facts {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
@@ -46,28 +47,29 @@ struct ss_facts {
 	struct ss_places places;
 	struct ss_works works;
 	struct ss_op_runs op_runs;
-	struct ss_allocs allocs;
+	struct ss_allocs *allocs; /* NULL: not made yet */
+	void (*release_allocs)(struct ss_allocs *allocs);
 	struct ss_idle idle;
 	struct ss_phases phases;
 	struct ss_training training;
 	struct ss_regions regions;
 	struct ss_arena name_texts;
 	const struct ss_kernel_name *kernel_names; /* NULL: not made yet */
-	uint32_t allowed; /* enum ss_large_fact: what may be asked for; checks declarations */
+	uint32_t allowed; /* enum ss_large_fact: asserts that callers declared what they use */
 };
 
-/* The trace may be NULL as long as nothing is asked for. */
+/* The trace may be NULL as long as no fact is used. */
 void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct ss_memory *memory);
 void ss_facts_release(struct ss_facts *facts);
 
-/* Frees all of enum ss_large_fact that are not in `facts`; they are made again when asked for. */
+/* Frees the large facts that are not in `kept`; they are computed again when needed. */
 void ss_facts_keep(struct ss_facts *facts, uint32_t kept);
 
-/* Makes all that are in `wanted` (enum ss_large_fact) and not there yet. */
+/* Computes those of `wanted` (enum ss_large_fact) that are missing, but for ALLOCS. */
 SS_MUST_USE
 enum ss_status ss_facts_make(struct ss_facts *facts, uint32_t wanted, struct ss_error *err);
 
-/* What they lend stays until the facts are released, or not kept. */
+/* Results are valid until the facts are released, or dropped by ss_facts_keep(). */
 SS_MUST_USE
 enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,
 			    struct ss_error *err);
@@ -84,9 +86,6 @@ enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **ou
 SS_MUST_USE
 enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs **out,
 				struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
-			       struct ss_error *err);
 SS_MUST_USE
 enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
 			     struct ss_error *err);

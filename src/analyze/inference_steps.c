@@ -12,7 +12,7 @@
 #include "analyze/time/roles.h"
 #include "base/search.h"
 
-static const char *const names[] = {
+static const char *const inference_kind_names[] = {
 	[SS_INFERENCE_PREFILL] = "prefill",
 	[SS_INFERENCE_DECODE] = "decode",
 	[SS_INFERENCE_MIXED] = "mixed",
@@ -21,13 +21,13 @@ static const char *const names[] = {
 
 const char *ss_inference_kind_name(enum ss_inference_kind kind)
 {
-	return names[kind];
+	return inference_kind_names[kind];
 }
 
 /* --- names -------------------------------------------------------------------- */
 
 /* The number at the text, or -1; more than a step can have counts as none. */
-static int64_t number_at(const char *text)
+static int64_t step_number_at(const char *text)
 {
 	int64_t value = 0;
 
@@ -42,39 +42,40 @@ static int64_t number_at(const char *text)
 }
 
 /* The number after the mark, or -1. */
-static int64_t number_after(const char *name, const char *mark)
+static int64_t step_number_after(const char *name, const char *mark)
 {
 	const char *at = strstr(name, mark);
 
-	return at ? number_at(at + strlen(mark)) : -1;
+	return at ? step_number_at(at + strlen(mark)) : -1;
 }
 
 /*
  * "context_2(16)", "context_1(888_788544)", "context_15(sq15360sk15360...)": requests
  * and, first in the brackets, their tokens.
  */
-static bool read_part(const char *name, const char *mark, int64_t *requests, int64_t *tokens)
+static bool vllm_read_requests(const char *name, const char *mark, int64_t *requests,
+			       int64_t *tokens)
 {
 	const char *at = strstr(name, mark);
 
 	if (!at)
 		return false;
 	at += strlen(mark);
-	*requests = number_at(at);
+	*requests = step_number_at(at);
 	at += strspn(at, "0123456789");
 	if (strncmp(at, "(sq", 3) == 0)
-		*tokens = number_at(at + 3);
+		*tokens = step_number_at(at + 3);
 	else
-		*tokens = *at == '(' ? number_at(at + 1) : -1;
+		*tokens = *at == '(' ? step_number_at(at + 1) : -1;
 	return *requests >= 0;
 }
 
-static void read_vllm(const char *name, struct ss_inference_step *out)
+static void vllm_read_step(const char *name, struct ss_inference_step *out)
 {
 	int64_t contexts, generations, context_tokens, generated_tokens;
 
-	if (!read_part(name, "context_", &contexts, &context_tokens) ||
-	    !read_part(name, "generation_", &generations, &generated_tokens))
+	if (!vllm_read_requests(name, "context_", &contexts, &context_tokens) ||
+	    !vllm_read_requests(name, "generation_", &generations, &generated_tokens))
 		return;
 	out->batch = contexts + generations;
 	out->context_tokens = context_tokens;
@@ -86,21 +87,21 @@ static void read_vllm(const char *name, struct ss_inference_step *out)
 }
 
 /* "step[EXTEND bs=15 toks=15360]": by the names of SGLang's forward modes. */
-static void read_sglang(const char *name, struct ss_inference_step *out)
+static void sglang_read_step(const char *name, struct ss_inference_step *out)
 {
-	int64_t tokens = number_after(name, "toks=");
+	int64_t tokens = step_number_after(name, "toks=");
 	const char *mode = name + strlen("step[");
 
-	out->batch = number_after(name, "bs=");
+	out->batch = step_number_after(name, "bs=");
 	if (strncmp(mode, "DECODE", 6) == 0) {
 		out->kind = SS_INFERENCE_DECODE;
-		/* this mode makes one token a request; drafts have modes of their own */
+		/* one token per request in this mode; speculative decoding has its own modes */
 		out->generated_tokens = tokens >= 0 ? tokens : out->batch;
 	} else if (strncmp(mode, "EXTEND", 6) == 0 || strncmp(mode, "PREFILL", 7) == 0) {
 		out->kind = SS_INFERENCE_PREFILL;
 		out->context_tokens = tokens;
 	} else if (strncmp(mode, "MIXED", 5) == 0) {
-		/* of both, and their shares are not told */
+		/* prefill and decode; the name does not say how many tokens of each */
 		out->kind = SS_INFERENCE_MIXED;
 	}
 }
@@ -116,9 +117,9 @@ bool ss_inference_step_read(const char *name, struct ss_inference_step *out)
 					   .busy_ns = -1,
 					   .gap_ns = -1 };
 	if (strncmp(name, "step[", 5) == 0)
-		read_sglang(name, out);
+		sglang_read_step(name, out);
 	else if (strncmp(name, "execute_", 8) == 0)
-		read_vllm(name, out);
+		vllm_read_step(name, out);
 	else
 		return false;
 	return true;
@@ -126,8 +127,8 @@ bool ss_inference_step_read(const char *name, struct ss_inference_step *out)
 
 /* --- ranges ------------------------------------------------------------------- */
 
-/* Ranges of one thread are in the order of time, the outer before the inner. */
-static int by_start(const void *a, const void *b)
+/* By start, the outer range before the inner. */
+static int inference_step_compare(const void *a, const void *b)
 {
 	const struct ss_inference_step *x = a, *y = b;
 
@@ -138,8 +139,8 @@ static int by_start(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* What the outer range does not say, the inner may. */
-static void adopt(struct ss_inference_step *outer, const struct ss_inference_step *inner)
+/* If the outer range does not say its kind, the inner one may. */
+static void step_adopt_inner(struct ss_inference_step *outer, const struct ss_inference_step *inner)
 {
 	struct ss_inference_step whole = *inner;
 
@@ -150,8 +151,9 @@ static void adopt(struct ss_inference_step *outer, const struct ss_inference_ste
 	*outer = whole;
 }
 
-static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena,
-			struct ss_inference_steps *out)
+/* The outermost ranges of engines; ranges inside them only say what the outer ones do not. */
+static bool engine_ranges_find(const struct ss_trace *trace, struct ss_arena *arena,
+			       struct ss_inference_steps *out)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t most = 0, kept = 0;
@@ -176,10 +178,10 @@ static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena,
 		pass->end_ns = pass->host_end_ns = ss_slice_end(slices, row);
 		out->count++;
 	}
-	qsort(out->items, out->count, sizeof(*out->items), by_start);
+	qsort(out->items, out->count, sizeof(*out->items), inference_step_compare);
 	for (uint32_t i = 0; i < out->count; i++) {
 		if (kept && out->items[i].host_end_ns <= out->items[kept - 1].host_end_ns)
-			adopt(&out->items[kept - 1], &out->items[i]);
+			step_adopt_inner(&out->items[kept - 1], &out->items[i]);
 		else
 			out->items[kept++] = out->items[i];
 	}
@@ -188,8 +190,8 @@ static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena,
 	return true;
 }
 
-/* An operator that computes ran in a measured step. */
-static bool works_in_steps(const struct ss_phases *phases)
+/* Whether an operator that computes ran in a measured step. */
+static bool operators_run_in_steps(const struct ss_phases *phases)
 {
 	const struct ss_trace *trace = phases->trace;
 
@@ -202,9 +204,9 @@ static bool works_in_steps(const struct ss_phases *phases)
 	return false;
 }
 
-/* The profiler's steps, where operators ran and nothing was trained. */
-static enum ss_status find_steps(struct ss_facts *facts, struct ss_inference_steps *out,
-				 struct ss_error *err)
+/* The steps of the profiler, if operators ran in them and nothing was trained. */
+static enum ss_status profiler_steps_find(struct ss_facts *facts, struct ss_inference_steps *out,
+					  struct ss_error *err)
 {
 	const struct ss_trace *trace = facts->trace;
 	const struct ss_phases *phases;
@@ -214,7 +216,7 @@ static enum ss_status find_steps(struct ss_facts *facts, struct ss_inference_ste
 		return SS_OK;
 	SS_TRY(ss_facts_phases(facts, &phases, err));
 	trains = phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER];
-	works = !trains && works_in_steps(phases);
+	works = !trains && operators_run_in_steps(phases);
 	for (uint32_t i = 0; works && i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
 		struct ss_inference_step *pass = &out->items[out->count];
@@ -244,10 +246,11 @@ struct ss_inference_step *ss_inference_step_at(const struct ss_inference_steps *
 }
 
 /*
- * Counts what each step launched, extends ranges of engines by that, and parts each from
- * the one before. The profiler's steps are effective already.
+ * Counts what each step launched, extends the ranges of engines to the end of that work, and
+ * lets each begin no earlier than the one before ends. Steps of the profiler already do.
  */
-static void find_work(const struct ss_trace *trace, struct ss_inference_steps *passes)
+static void inference_count_launches(const struct ss_trace *trace,
+				     struct ss_inference_steps *passes)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -288,8 +291,8 @@ static void find_work(const struct ss_trace *trace, struct ss_inference_steps *p
 	}
 }
 
-/* Moments in which at least one device worked. */
-static bool find_busy(const struct ss_trace *trace, struct ss_cover *busy)
+/* Moments in which at least one device was busy. */
+static bool any_device_busy(const struct ss_trace *trace, struct ss_cover *busy)
 {
 	struct ss_cover_pile pile = { 0 };
 	int64_t device = INT64_MIN;
@@ -308,9 +311,9 @@ static bool find_busy(const struct ss_trace *trace, struct ss_cover *busy)
 	return !busy->failed;
 }
 
-/* Steps and what lies between them, one after the other: gap 0, step 0, gap 1, ... */
-static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
-		       struct ss_inference_steps *passes)
+/* Splits the busy time over steps and the gaps between them: gap 0, step 0, gap 1, ... */
+static bool inference_split_busy(const struct ss_cover *busy, struct ss_arena *arena,
+				 struct ss_inference_steps *passes)
 {
 	size_t size = 2 * (size_t)passes->count + 1;
 	struct ss_cover parts = { .items = SS_ARENA_NEW(arena, struct ss_interval, size) };
@@ -344,15 +347,15 @@ enum ss_status ss_inference_steps_find(struct ss_facts *facts, struct ss_arena *
 	bool whole = true;
 
 	*out = (struct ss_inference_steps){ 0 };
-	if (!find_ranges(trace, arena, out))
+	if (!engine_ranges_find(trace, arena, out))
 		return ss_fail_memory(err, "the inference steps");
 	if (!out->count)
-		SS_TRY(find_steps(facts, out, err));
+		SS_TRY(profiler_steps_find(facts, out, err));
 	if (!out->count || trace->device_from == trace->device_to)
 		return SS_OK;
-	find_work(trace, out);
+	inference_count_launches(trace, out);
 	ss_cover_init(&busy, arena->memory);
-	whole = find_busy(trace, &busy) && share_busy(&busy, arena, out);
+	whole = any_device_busy(trace, &busy) && inference_split_busy(&busy, arena, out);
 	ss_cover_release(&busy);
 	return whole ? SS_OK : ss_fail_memory(err, "the inference steps");
 }

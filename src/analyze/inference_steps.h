@@ -24,19 +24,19 @@ struct ss_inference_step {
 	int64_t host_start_ns, host_end_ns; /* the range on the CPU */
 	int64_t batch, context_tokens, generated_tokens;
 	int64_t kernels, graph_launches;
-	int64_t busy_ns; /* at least one device worked */
-	int64_t gap_ns;  /* none did, between the one before and this */
+	int64_t busy_ns; /* at least one device was busy */
+	int64_t gap_ns;  /* none was, between the previous step and this one */
 };
 
 struct ss_inference_steps {
 	struct ss_inference_step *items; /* in the order of time */
 	uint32_t count;
-	bool by_engine; /* ranges of an engine told, not the profiler's steps */
+	bool by_engine; /* from ranges of an engine, not from the profiler's steps */
 };
 
 const char *ss_inference_kind_name(enum ss_inference_kind kind);
 
-/* What the name of an engine's range says; false: it is none. */
+/* Reads the name of an engine's range; false: it is not one. */
 bool ss_inference_step_read(const char *name, struct ss_inference_step *out);
 
 /* The last step that begins no later than a moment of the host, if it is not over; or NULL. */

@@ -6,7 +6,7 @@
 #ifndef SS_API_BYTES_H
 #define SS_API_BYTES_H
 
-#include "read/gzip_write.h" /* ss_gzip_writer_open() */
-#include "read/source.h"     /* ss_source_open() */
+#include "read/codec.h"  /* ss_gzip_writer_open() */
+#include "read/source.h" /* ss_source_open() */
 
 #endif

@@ -8,9 +8,8 @@
 #include "api/request/query.h"
 #include "render/arrow.h"
 #include "render/render.h"
-#include "table/arrange.h"
-#include "table/bound.h"
-#include "table/compare.h"
+#include "view/arrange.h"
+#include "table/table.h"
 
 /* Tables of a comparison without a named view: where the step goes, then what ran. */
 #define TABLES_MAX 2

@@ -10,7 +10,7 @@
 #include "diagnose/findings_table.h"
 #include "render/arrow.h"
 #include "render/page/page.h"
-#include "table/bound.h"
+#include "table/table.h"
 
 enum ss_status ss_session_verdict(struct ss_session *session,
 				  const struct ss_diagnose_options *options,

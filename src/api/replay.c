@@ -3,7 +3,7 @@
  * replay.c - views of the replay: joins the ranks and runs them as they were recorded.
  */
 #include "api/session.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 
 /* The graphs of the ranks, in the order of the joined ones; NULL: no memory. */
 static struct ss_packed *replay_graphs_of(const struct ss_job *job, struct ss_arena *arena)

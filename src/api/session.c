@@ -9,7 +9,7 @@
 
 #include "api/sized.h"
 #include "base/system/thread.h"
-#include "diagnose/keep.h"
+#include "diagnose/rank_summary.h"
 #include "stepscope.h"
 
 _Static_assert(SS_VERSION_NUMBER == SS_BUILT_VERSION_NUMBER,

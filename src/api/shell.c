@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* Up to so many paths of one folder are listed; if there are more, the folder is. */
+/* Up to this number of paths of one folder are listed; if there are more, the folder is. */
 #define PATHS_MAX 4
 
 static bool shell_is_plain(char letter)

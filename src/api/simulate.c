@@ -9,7 +9,7 @@
 #include "api/sized.h"
 #include "api/write/writing.h"
 #include "sim/folder.h"
-#include "sim/settings.h"
+#include "sim/plan.h"
 #include "stepscope.h"
 
 /* Tells the caller which faults the job has, and what each costs per step. */

@@ -6,10 +6,10 @@
 #ifndef SS_API_VIEWS_LIST_H
 #define SS_API_VIEWS_LIST_H
 
-#include "analyze/memory/pools.h"    /* ss_pool_print() */
+#include "memory/events/pools.h"     /* ss_pool_print() */
 #include "diagnose/findings_table.h" /* ss_findings_view */
 #include "diagnose/rule.h"           /* ss_rules */
 #include "ranks/collective_kind.h"   /* ss_collective_name() */
-#include "table/view.h"              /* struct ss_view, ss_views, struct ss_table */
+#include "view/view.h"               /* struct ss_view, ss_views, struct ss_table */
 
 #endif

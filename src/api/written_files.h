@@ -6,8 +6,8 @@
 #ifndef SS_API_WRITTEN_FILES_H
 #define SS_API_WRITTEN_FILES_H
 
-#include "diagnose/keep.h"     /* ss_digest_keeper */
-#include "load/digest_files.h" /* ss_job_digest_age() */
-#include "trace/pack/pack.h"   /* SS_PACK_MAGIC */
+#include "diagnose/rank_summary.h" /* ss_digest_keeper */
+#include "load/digest_files.h"     /* ss_job_digest_age() */
+#include "trace/pack/pack.h"       /* SS_PACK_MAGIC */
 
 #endif

@@ -10,7 +10,7 @@
 
 #define SLOTS_FIRST 256u
 
-static uint32_t fold(uint64_t hash)
+static uint32_t hash_high_half(uint64_t hash)
 {
 	return (uint32_t)(hash >> 32);
 }
@@ -33,7 +33,7 @@ static bool slots_grow(struct ss_memory *memory, uint32_t **slots, uint32_t *slo
 	return true;
 }
 
-static bool too_full(uint32_t count, uint32_t slot_count)
+static bool slots_are_full(uint32_t count, uint32_t slot_count)
 {
 	return (uint64_t)count * 3 >= (uint64_t)slot_count * 2;
 }
@@ -86,7 +86,7 @@ static uint32_t strings_find(const struct ss_strings *strings, const char *text,
 
 uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, size_t length)
 {
-	return strings_find(strings, text, length, fold(ss_hash_bytes(text, length)));
+	return strings_find(strings, text, length, hash_high_half(ss_hash_bytes(text, length)));
 }
 
 static bool strings_grow(struct ss_strings *strings)
@@ -94,7 +94,7 @@ static bool strings_grow(struct ss_strings *strings)
 	if (!ss_memory_reserve(strings->arena.memory, (void **)&strings->items, &strings->capacity,
 			       (size_t)strings->count + 1, sizeof(*strings->items)))
 		return false;
-	if (!too_full(strings->count, strings->slot_count))
+	if (!slots_are_full(strings->count, strings->slot_count))
 		return true;
 	if (!slots_grow(strings->arena.memory, &strings->slots, &strings->slot_count))
 		return false;
@@ -105,7 +105,7 @@ static bool strings_grow(struct ss_strings *strings)
 
 uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t length)
 {
-	uint32_t hash = fold(ss_hash_bytes(text, length));
+	uint32_t hash = hash_high_half(ss_hash_bytes(text, length));
 	uint32_t id = strings_find(strings, text, length, hash);
 	char *copy;
 
@@ -170,7 +170,7 @@ void ss_records_release(struct ss_records *records)
 
 static uint32_t record_hash(const struct ss_records *records, const void *record)
 {
-	return fold(ss_hash_bytes(record, records->record_bytes));
+	return hash_high_half(ss_hash_bytes(record, records->record_bytes));
 }
 
 static bool records_grow(struct ss_records *records)
@@ -178,7 +178,7 @@ static bool records_grow(struct ss_records *records)
 	if (!ss_memory_reserve(records->memory, (void **)&records->items, &records->capacity,
 			       (size_t)records->count + 1, records->record_bytes))
 		return false;
-	if (!too_full(records->count, records->slot_count))
+	if (!slots_are_full(records->count, records->slot_count))
 		return true;
 	if (!slots_grow(records->memory, &records->slots, &records->slot_count))
 		return false;
@@ -189,7 +189,7 @@ static bool records_grow(struct ss_records *records)
 }
 
 /* Records are a few words: a call of memcmp costs more than the comparison. */
-static bool same_record(const char *a, const char *b, size_t bytes)
+static bool record_equals(const char *a, const char *b, size_t bytes)
 {
 	for (; bytes >= 8; a += 8, b += 8, bytes -= 8)
 		if (ss_hash_word(a) != ss_hash_word(b))
@@ -202,8 +202,8 @@ static uint32_t records_find(const struct ss_records *records, const void *recor
 	uint32_t mask = records->slot_count - 1;
 
 	for (uint32_t slot = hash & mask; records->slots[slot]; slot = (slot + 1) & mask)
-		if (same_record(ss_records_at(records, records->slots[slot] - 1), record,
-				records->record_bytes))
+		if (record_equals(ss_records_at(records, records->slots[slot] - 1), record,
+				  records->record_bytes))
 			return records->slots[slot] - 1;
 	return SS_NO_ID;
 }

@@ -26,7 +26,7 @@ struct ss_strings {
 	uint32_t count, capacity;
 	uint32_t *slots; /* id + 1, 0 is free */
 	uint32_t slot_count;
-	bool is_fitted; /* few texts come after ss_strings_fit(): each takes what it needs */
+	bool is_fitted; /* after ss_strings_fit(): each further text gets a block of its own */
 };
 
 SS_MUST_USE bool ss_strings_init(struct ss_strings *strings, struct ss_memory *memory);
@@ -40,8 +40,8 @@ uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t len
 uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, size_t length);
 
 /*
- * Takes no more room than the texts need, when no more are expected; pointers to texts are not
- * valid any more. False: no memory, and all stays as it is.
+ * Shrinks the storage to what the texts need, when few more are expected. Pointers to texts become
+ * invalid. False: no memory, and nothing changes.
  */
 SS_MUST_USE bool ss_strings_fit(struct ss_strings *strings);
 

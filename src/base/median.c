@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * median.c - byte by byte from the highest on in which they differ: numbers are counted by the
- * byte, and only those of the byte that the middle lies in go on. At most eight passes,
- * whatever they are; few numbers are sorted instead.
+ * median.c - a radix select: counts the numbers by their highest byte that differs, keeps those
+ * with the byte in which the median lies, and goes on with the next byte. At most eight passes;
+ * few numbers are sorted instead.
  */
 #include "base/median.h"
 
-static uint32_t byte_of(int64_t value, int shift)
+static uint32_t key_byte(int64_t value, int shift)
 {
 	/* negative numbers come first */
 	return ((uint64_t)value ^ UINT64_C(1) << 63) >> shift & 0xff;
 }
 
-/* Counting bytes costs as much as this many numbers do. */
+/* Up to this many numbers, sorting is cheaper than counting bytes. */
 #define FEW 16
 
-static void sort_few(int64_t *values, size_t count)
+static void insertion_sort(int64_t *values, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		int64_t value = values[i];
@@ -27,8 +27,8 @@ static void sort_few(int64_t *values, size_t count)
 	}
 }
 
-/* The highest byte that is not the same in all of them; 0 also when all are equal. */
-static int first_shift(const int64_t *values, size_t count)
+/* The shift of the highest byte that differs; 0 also when all numbers are equal. */
+static int highest_differing_shift(const int64_t *values, size_t count)
 {
 	uint64_t differ = 0;
 	int shift = 56;
@@ -43,15 +43,16 @@ static int first_shift(const int64_t *values, size_t count)
 int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 {
 	if (count <= FEW) {
-		sort_few(values, count);
+		insertion_sort(values, count);
 		return values[rank];
 	}
-	for (int shift = first_shift(values, count); shift >= 0 && count > 1; shift -= 8) {
+	for (int shift = highest_differing_shift(values, count); shift >= 0 && count > 1;
+	     shift -= 8) {
 		size_t counts[256] = { 0 }, kept = 0;
 		uint32_t byte = 0;
 
 		for (size_t i = 0; i < count; i++)
-			counts[byte_of(values[i], shift)]++;
+			counts[key_byte(values[i], shift)]++;
 		while (rank >= counts[byte])
 			rank -= counts[byte++];
 		if (counts[byte] == count)
@@ -59,7 +60,7 @@ int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 		for (size_t i = 0; i < count; i++) {
 			int64_t value = values[i];
 
-			if (byte_of(value, shift) != byte)
+			if (key_byte(value, shift) != byte)
 				continue;
 			values[i] = values[kept];
 			values[kept++] = value;
@@ -69,8 +70,8 @@ int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 	return values[0];
 }
 
-/* The number behind the one at `rank`, which is `low`. */
-static int64_t value_behind(const int64_t *values, size_t count, size_t rank, int64_t low)
+/* The number after the one at `rank`, which is `low`. */
+static int64_t next_value_up(const int64_t *values, size_t count, size_t rank, int64_t low)
 {
 	int64_t high = INT64_MAX;
 	size_t least = 0;
@@ -90,7 +91,7 @@ int64_t ss_median(int64_t *values, size_t count)
 
 	if (count % 2)
 		return low;
-	high = value_behind(values, count, rank, low);
+	high = next_value_up(values, count, rank, low);
 	/* the difference may be beyond 63 bits */
 	return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
 }
@@ -104,7 +105,7 @@ struct ss_middle ss_middle_of(int64_t *values, size_t count)
 		return middle;
 	}
 	middle.low = ss_value_at(values, count, count / 2 - 1);
-	middle.high = value_behind(values, count, count / 2 - 1, middle.low);
+	middle.high = next_value_up(values, count, count / 2 - 1, middle.low);
 	return middle;
 }
 

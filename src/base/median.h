@@ -8,8 +8,8 @@
 #include "base/error.h"
 
 /*
- * The median of at least one number; of an even number of them what lies halfway between
- * the two in the middle, rounded down. Changes their order.
+ * The median of at least one number; of an even count the mean of the two in the middle, rounded
+ * down. Changes the order of the array.
  */
 int64_t ss_median(int64_t *values, size_t count);
 
@@ -17,9 +17,9 @@ int64_t ss_median(int64_t *values, size_t count);
 int64_t ss_value_at(int64_t *values, size_t count, size_t rank);
 
 /*
- * The two numbers in the middle of many: the median of all but any one of them follows from these,
- * so that each can be compared with the others without looking at all again. Medians are the lower
- * of two here, and 0 of none.
+ * The two numbers in the middle. The median of all numbers but one follows from them, so each
+ * number can be compared with the median of the others without another pass. Of two middle numbers
+ * the median here is the lower one, of no numbers it is 0.
  */
 struct ss_middle {
 	int64_t low, high;
@@ -30,7 +30,7 @@ struct ss_middle {
 struct ss_middle ss_middle_of(int64_t *values, size_t count);
 int64_t ss_middle_median(const struct ss_middle *middle);
 
-/* Without one of them, which is `value`. */
+/* The median without one of the numbers, which is `value`. */
 int64_t ss_middle_without(const struct ss_middle *middle, int64_t value);
 
 #endif

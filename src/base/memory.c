@@ -2,10 +2,15 @@
 /*
  * memory.c - accounts and arenas.
  */
+#define _DEFAULT_SOURCE /* madvise() */
+
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 /* Small enough to waste little per trace, large enough that a name costs no malloc. */
 #ifndef SS_BLOCK_BYTES /* tests: with 64 every allocation of an arena can fail by itself */
@@ -30,7 +35,7 @@ void ss_memory_init(struct ss_memory *memory, size_t limit_bytes)
 	*memory = (struct ss_memory){ .limit_bytes = limit_bytes };
 }
 
-static bool charge(struct ss_memory *memory, size_t bytes)
+static bool memory_charge(struct ss_memory *memory, size_t bytes)
 {
 	size_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
 	size_t peak = atomic_load(&memory->peak_bytes);
@@ -57,11 +62,11 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 	}
 	if (new_bytes > PTRDIFF_MAX)
 		return NULL;
-	if (new_bytes > old_bytes && !charge(memory, new_bytes - old_bytes))
+	if (new_bytes > old_bytes && !memory_charge(memory, new_bytes - old_bytes))
 		return NULL;
 	moved = realloc(block, new_bytes);
 	if (new_bytes < old_bytes) {
-		/* one that cannot be made smaller is as good: its owner frees what he asked for */
+		/* a block that cannot shrink stays: its owner frees it by the smaller size */
 		atomic_fetch_sub(&memory->used_bytes, old_bytes - new_bytes);
 		return moved ? moved : block;
 	}
@@ -74,12 +79,34 @@ void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes)
 {
 	void *block;
 
-	if (bytes > PTRDIFF_MAX || !charge(memory, bytes))
+	if (bytes > PTRDIFF_MAX || !memory_charge(memory, bytes))
 		return NULL;
 	block = calloc(1, bytes);
 	if (!block)
 		atomic_fetch_sub(&memory->used_bytes, bytes);
 	return block;
+}
+
+/* Of all machines that we know; with larger pages only the ends are coarser. */
+#define PAGE_BYTES ((uintptr_t)4096)
+
+/*
+ * A page fault costs more than all later work on the page, above all on virtual machines;
+ * requesting the pages together costs half.
+ */
+void ss_memory_touch(void *block, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t from = ((uintptr_t)block + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	uintptr_t to = ((uintptr_t)block + bytes) & ~(PAGE_BYTES - 1);
+
+	/* only a hint: kernels before 5.14 do not know it */
+	if (to > from)
+		(void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+#else
+	(void)block;
+	(void)bytes;
+#endif
 }
 
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes)
@@ -141,9 +168,9 @@ void ss_arena_release(struct ss_arena *arena)
 	}
 }
 
-/* A block made for one large item goes behind the one that still has room for small ones. */
-static void block_link(struct ss_arena *arena, struct ss_arena_block *block, size_t size_bytes,
-		       size_t header_bytes)
+/* A block made for one large item goes behind the head, which still has space for small ones. */
+static void arena_link_block(struct ss_arena *arena, struct ss_arena_block *block,
+			     size_t size_bytes, size_t header_bytes)
 {
 	struct ss_arena_block *head = arena->blocks;
 
@@ -169,13 +196,13 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
 	bytes = (count * size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
 	if (!block || block->size_bytes - block->used_bytes < bytes) {
 		fresh = bytes > BLOCK_BYTES / 4 ? header + bytes : BLOCK_BYTES;
-		/* what takes a block of its own needs no clearing */
+		/* a block of its own comes cleared */
 		is_zero = fresh > BLOCK_BYTES;
 		block = is_zero ? ss_memory_zeroed(arena->memory, fresh)
 				: ss_memory_resize(arena->memory, NULL, 0, fresh);
 		if (!block)
 			return NULL;
-		block_link(arena, block, fresh, header);
+		arena_link_block(arena, block, fresh, header);
 	}
 	start = (char *)block + block->used_bytes;
 	block->used_bytes += bytes;
@@ -190,7 +217,7 @@ void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes)
 
 	if (!block)
 		return NULL;
-	block_link(arena, block, header + bytes, header + bytes);
+	arena_link_block(arena, block, header + bytes, header + bytes);
 	return (char *)block + header;
 }
 

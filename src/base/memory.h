@@ -5,10 +5,10 @@
  * A struct ss_memory is an account: everything that belongs to one session is
  * charged to it and refused beyond its limit, so a hostile file ends in a
  * sentence. Blocks that grow (columns, buffers) use ss_memory_resize(), which
- * moves pages instead of copying them for large blocks; what is freed all at
- * once uses an arena on top of the account.
+ * moves the pages of large blocks instead of copying them; memory that is freed
+ * all at once comes from an arena on top of the account.
  *
- * The account may be shared by threads. What it hands out may not.
+ * Threads may share the account, but not a block of it.
  */
 #ifndef SS_BASE_MEMORY_H
 #define SS_BASE_MEMORY_H
@@ -38,13 +38,13 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 /* A new block of zeros. A large one takes memory only where it is written. */
 SS_MUST_USE void *ss_memory_zeroed(struct ss_memory *memory, size_t bytes);
 
-/* pages.c: says that all of a large block will be written: a hint that makes it cheaper. */
+/* Says that all of a large block will be written: a hint that makes it cheaper. */
 void ss_memory_touch(void *block, size_t bytes);
 
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
 
-/* These bytes leave the account, and belong to another owner: see table/buffer.h. */
+/* Takes these bytes off the account: they have another owner now (table/buffer.h). */
 void ss_memory_forget(struct ss_memory *memory, size_t bytes);
 
 /*
@@ -63,7 +63,7 @@ void ss_arena_release(struct ss_arena *arena);
 SS_MUST_USE
 void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size);
 
-/* Cleared bytes in a block that has room for nothing else; NULL: no memory. */
+/* Cleared bytes in a block of exactly that size; NULL: no memory. */
 SS_MUST_USE void *ss_arena_alloc_alone(struct ss_arena *arena, size_t bytes);
 
 /* Returns a NUL-terminated copy, or NULL at the limit. */
@@ -73,14 +73,14 @@ char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 #define SS_ARENA_NEW(arena, type, count) ((type *)ss_arena_alloc((arena), (count), sizeof(type)))
 
 /*
- * A growing array: `struct { T *items; uint32_t count, capacity; }` made room
- * for. Returns false at the limit.
+ * Makes sure that a growing array, `struct { T *items; uint32_t count, capacity; }`,
+ * has capacity for `count` items. Returns false at the limit.
  */
 SS_MUST_USE
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes);
 
-/* Gives back what is beyond `count` items. */
+/* Shrinks the array to `count` items. */
 void ss_memory_fit(struct ss_memory *memory, void **items, uint32_t *capacity, uint32_t count,
 		   size_t item_bytes);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ns.h - sums of lengths of time that come from files.
+ * ns.h - saturating sums of durations that come from files.
  *
- * One slice is bounded (SS_SLICE_NS_MAX), and so is one moment, but a file can hold any number
- * of them: a sum stops at what fits instead of turning negative.
+ * One slice is bounded (SS_SLICE_NS_MAX), and so is one moment, but a file can have any number of
+ * them: a sum stops at the largest number that fits instead of turning negative.
  */
 #ifndef SS_BASE_NS_H
 #define SS_BASE_NS_H
 
 #include <stdint.h>
 
-/* Never INT64_MIN: what is returned can be negated. */
+/* Never INT64_MIN: the result can be negated. */
 static inline int64_t ss_ns_sum(int64_t a_ns, int64_t b_ns)
 {
 	int64_t sum_ns;
@@ -25,7 +25,7 @@ static inline void ss_ns_add(int64_t *sum_ns, int64_t ns)
 	*sum_ns = ss_ns_sum(*sum_ns, ns);
 }
 
-/* May go below 0: sums of parts are taken away one after the other. */
+/* May go below 0: callers subtract the sums of parts one after the other. */
 static inline void ss_ns_subtract(int64_t *sum_ns, int64_t ns)
 {
 	int64_t left_ns;

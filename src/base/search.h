@@ -6,10 +6,10 @@
  *
  *     SS_SEARCH(low, high, at, steps->items[at].end_ns <= moment_ns);
  *
- * moves `low` to the first of low .. high - 1 for which the condition does not hold, or to the old
- * `high` where it holds for all. It has to hold for all before that one and for none after it. A
- * macro and not a function with a callback: most searches run once per event, and what they
- * compare is a field of another struct each.
+ * moves `low` to the first of low .. high - 1 for which the condition is false, or to the old
+ * `high` if it is true for all. It must be true for all before that one and false for all after
+ * it. A macro and not a function with a callback: most searches run once per event, and each
+ * compares a field of another struct.
  */
 #ifndef SS_BASE_SEARCH_H
 #define SS_BASE_SEARCH_H
@@ -29,8 +29,7 @@
 	} while (0)
 
 /*
- * The same where the wanted one is probably near `low`: from there on, steps are doubled until one
- * is too long.
+ * The same where the result is probably near `low`: steps from there double until one is too long.
  */
 #define SS_SEARCH_NEAR(low, high, at, is_before)                               \
 	do {                                                                   \

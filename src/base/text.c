@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that failed holds no memory and refuses what comes: capacity says so. */
+/* The capacity of a text that failed: it has no memory and refuses every append. */
 #define FAILED SIZE_MAX
 
 bool ss_text_grow(struct ss_text *text, size_t more)
@@ -61,9 +61,8 @@ void ss_text_add_int(struct ss_text *text, int64_t value)
 }
 
 /*
- * The first 40 bits of the fraction give its millionths and the rest of the division;
- * the bits behind them only count where that rest is near a half, and there the C
- * library rounds.
+ * Takes the millionths from the first 40 bits of the fraction. The bits after them matter only
+ * where the remainder is near a half; there the C library rounds.
  */
 void ss_text_add_number(struct ss_text *text, double value)
 {
@@ -77,7 +76,7 @@ void ss_text_add_number(struct ss_text *text, double value)
 		uint64_t rest = part & (2 * half - 1);
 
 		part >>= 40;
-		/* what was cut off is less than one of the 40 bits: a million of the rest */
+		/* what was cut off is less than one of the 40 bits: 1000000 in the remainder */
 		if (rest < half - 1000000 || rest > half) {
 			part += rest > half;
 			whole += part / 1000000;
@@ -131,11 +130,11 @@ void ss_text_end(struct ss_text *part, struct ss_text *whole)
 	ss_text_release(part);
 }
 
-/* Characters that take two columns, and those that take none, coarsely. */
+/* Ranges of characters that take two columns or none; coarse. */
 static const struct {
 	uint32_t first, last;
 	uint8_t columns;
-} widths[] = {
+} column_widths[] = {
 	{ 0x0300, 0x036f, 0 }, { 0x1100, 0x115f, 2 },   { 0x200b, 0x200f, 0 },
 	{ 0x2e80, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },   { 0xf900, 0xfaff, 2 },
 	{ 0xfe00, 0xfe0f, 0 }, { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
@@ -143,7 +142,7 @@ static const struct {
 };
 
 /* Reads the code point at `bytes`, which are well-formed UTF-8, and how wide it is. */
-static size_t next_point(const char *bytes, size_t left, size_t *columns)
+static size_t utf8_next_point(const char *bytes, size_t left, size_t *columns)
 {
 	unsigned char first = (unsigned char)bytes[0];
 	size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -156,9 +155,9 @@ static size_t next_point(const char *bytes, size_t left, size_t *columns)
 		point = first & (0xffu >> (length + 1));
 	for (size_t i = 1; i < length; i++)
 		point = point << 6 | ((unsigned char)bytes[i] & 0x3f);
-	for (size_t i = 0; point >= widths[0].first && i < SS_COUNT(widths); i++)
-		if (point >= widths[i].first && point <= widths[i].last)
-			*columns = widths[i].columns;
+	for (size_t i = 0; point >= column_widths[0].first && i < SS_COUNT(column_widths); i++)
+		if (point >= column_widths[i].first && point <= column_widths[i].last)
+			*columns = column_widths[i].columns;
 	return length;
 }
 
@@ -167,7 +166,7 @@ size_t ss_text_columns(const char *bytes, size_t length)
 	size_t total = 0, columns;
 
 	for (size_t i = 0; i < length; total += columns)
-		i += next_point(bytes + i, length - i, &columns);
+		i += utf8_next_point(bytes + i, length - i, &columns);
 	return total;
 }
 
@@ -176,7 +175,7 @@ size_t ss_text_prefix(const char *bytes, size_t length, size_t columns)
 	size_t i = 0, used = 0, wide;
 
 	while (i < length) {
-		size_t step = next_point(bytes + i, length - i, &wide);
+		size_t step = utf8_next_point(bytes + i, length - i, &wide);
 
 		if (used + wide > columns)
 			break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - a text buffer that grows; renderers write to it.
+ * text.h - a text buffer that grows, and questions about characters and texts.
  *
- * A failed append is remembered and leaves the text unchanged: append freely and
- * check ss_text_failed() once at the end.
+ * Renderers write to a struct ss_text. A failed append is remembered and leaves the text
+ * unchanged: append freely and check ss_text_failed() once at the end.
  */
 #ifndef SS_BASE_TEXT_H
 #define SS_BASE_TEXT_H
@@ -15,7 +15,7 @@
 bool ss_text_grow(struct ss_text *text, size_t more);
 
 /*
- * Makes room for that number of bytes and a NUL; false: there is no memory.
+ * Reserves space for that number of bytes and a NUL; false: no memory.
  * Inlined, as the next two are: tables have millions of cells, and most are short.
  */
 static inline bool ss_text_reserve(struct ss_text *text, size_t more)
@@ -40,29 +40,87 @@ static inline void ss_text_add_string(struct ss_text *text, const char *string)
 
 void ss_text_fill(struct ss_text *text, char byte, size_t count);
 void ss_text_add_int(struct ss_text *text, int64_t value);
-/* With six places, as printf("%.6f") does it. */
+/* With six decimals, as printf("%.6f") writes it. */
 void ss_text_add_number(struct ss_text *text, double value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
+
+/* --- characters: ASCII, whatever the locale -------------------------------------------- */
 
 static inline char ss_lower(char letter)
 {
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
 }
 
-/* Whether the text holds the part, which is not empty. */
+static inline bool ss_char_is_digit(char letter)
+{
+	return letter >= '0' && letter <= '9';
+}
+
+static inline bool ss_char_is_letter(char letter)
+{
+	return ss_lower(letter) >= 'a' && ss_lower(letter) <= 'z';
+}
+
+/* 0 to 15, of either case; -1: not a hexadecimal digit. */
+static inline int ss_char_hex_value(char letter)
+{
+	if (ss_char_is_digit(letter))
+		return letter - '0';
+	letter = ss_lower(letter);
+	return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+static inline bool ss_char_is_hex(char letter)
+{
+	return ss_char_hex_value(letter) >= 0;
+}
+
+/* --- parts of a text: with its length, or of a string that ends with NUL ----------------- */
+
+static inline bool ss_text_begins_with(const char *text, size_t length, const char *begin)
+{
+	size_t wanted = strlen(begin);
+
+	return length >= wanted && memcmp(text, begin, wanted) == 0;
+}
+
+static inline bool ss_text_ends_with(const char *text, size_t length, const char *end)
+{
+	size_t wanted = strlen(end);
+
+	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
+}
+
+static inline bool ss_string_begins_with(const char *string, const char *begin)
+{
+	return strncmp(string, begin, strlen(begin)) == 0;
+}
+
+static inline bool ss_string_ends_with(const char *string, const char *end)
+{
+	return ss_text_ends_with(string, strlen(string), end);
+}
+
+/* Whether the text has the part, which is not empty. */
 bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length);
 
-/* Adds an item to a list in a buffer, after ", "; one that does not fit is left out. */
+/*
+ * text_search.c: where the part first begins in the text, ignoring ASCII case, in linear time;
+ * NULL: nowhere. An empty part is everywhere.
+ */
+const char *ss_find_part(const char *text, size_t text_length, const char *part, size_t length);
+
+/* Appends ", " and an item to a list in a buffer; an item that does not fit is left out. */
 void ss_text_list(char *list, size_t room, const char *item);
 
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);
 
-/* For what could not be written because something else found no memory. */
+/* Marks the text as failed because something else found no memory. */
 void ss_text_fail(struct ss_text *text);
 
-/* Releases a text that was made for another one: where it failed, that one has failed. */
+/* Releases a text that was made for `whole`; if it failed, `whole` fails too. */
 void ss_text_end(struct ss_text *part, struct ss_text *whole);
 
 /* The columns that the UTF-8 text takes on a terminal. */

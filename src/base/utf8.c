@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - UTF-8 as RFC 3629 has it: no overlong forms, no surrogates.
+ * utf8.c - UTF-8 as RFC 3629 defines it: no overlong forms, no surrogates.
  */
 #include "base/utf8.h"
 
@@ -8,8 +8,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* The number of bytes of the well-formed sequence at `at`, 0 when it is none. */
-static size_t sequence(const unsigned char *at, size_t left)
+/* The length of the well-formed sequence at `at`; 0: it is malformed. */
+static size_t utf8_sequence_length(const unsigned char *at, size_t left)
 {
 	unsigned char low = 0x80, high = 0xbf;
 	size_t length;
@@ -43,15 +43,15 @@ static size_t sequence(const unsigned char *at, size_t left)
 }
 
 /* Of a well-formed sequence: C0, C1 and DEL. */
-static bool is_control(const unsigned char *at, size_t length)
+static bool utf8_is_control(const unsigned char *at, size_t length)
 {
 	if (length == 1)
 		return at[0] < 0x20 || at[0] == 0x7f;
 	return length == 2 && at[0] == 0xc2 && at[1] < 0xa0;
 }
 
-/* U+202A to U+202E and U+2066 to U+2069: they turn round what stands beside them. */
-static bool is_turn(const unsigned char *at, size_t length)
+/* U+202A to U+202E and U+2066 to U+2069 change the direction of the text around them. */
+static bool utf8_is_direction_mark(const unsigned char *at, size_t length)
 {
 	if (length != 3 || at[0] != 0xe2)
 		return false;
@@ -65,11 +65,12 @@ unsigned ss_utf8_check(const char *text, size_t length)
 	unsigned flaws = 0;
 
 	for (size_t i = 0; i < length;) {
-		size_t step = sequence(bytes + i, length - i);
+		size_t step = utf8_sequence_length(bytes + i, length - i);
 
 		if (!step)
 			flaws |= SS_UTF8_BAD_BYTES;
-		else if (is_control(bytes + i, step) || is_turn(bytes + i, step))
+		else if (utf8_is_control(bytes + i, step) ||
+			 utf8_is_direction_mark(bytes + i, step))
 			flaws |= SS_UTF8_CONTROL;
 		i += step ? step : 1;
 	}
@@ -82,12 +83,12 @@ size_t ss_utf8_repair(const char *text, size_t length, char *out)
 	size_t used = 0;
 
 	for (size_t i = 0; i < length;) {
-		size_t step = sequence(bytes + i, length - i);
+		size_t step = utf8_sequence_length(bytes + i, length - i);
 
-		if (!step || is_turn(bytes + i, step)) {
+		if (!step || utf8_is_direction_mark(bytes + i, step)) {
 			memcpy(out + used, REPLACEMENT, 3);
 			used += 3;
-		} else if (is_control(bytes + i, step)) {
+		} else if (utf8_is_control(bytes + i, step)) {
 			out[used++] = ' ';
 		} else {
 			memcpy(out + used, text + i, step);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "base/text.h"
 
 #define NUMBER_DIGITS_MAX 15

@@ -12,7 +12,7 @@
 #ifndef SS_CHECK_CONDITION_H
 #define SS_CHECK_CONDITION_H
 
-#include "table/view.h"
+#include "view/view.h"
 
 enum ss_operator {
 	SS_OPERATOR_LESS,

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "api/request/find.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/stop.h"

@@ -7,27 +7,27 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 
-/* What a moment of a rank is spent on; of several at once the first counts. */
-enum use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };
+/* What a rank spends a moment on; if several apply, the first counts. */
+enum account_use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_STAGES, USE_COUNT };
 
-struct piece {
+struct account_piece {
 	int64_t start_ns, end_ns;
-	enum use use;
+	enum account_use use;
 };
 
-struct pieces {
+struct account_pieces {
 	struct ss_memory *memory;
-	struct piece *items;
+	struct account_piece *items;
 	uint32_t count, capacity;
 	bool has_device;
 	bool has_calls; /* to a device */
 };
 
-static int by_start(const void *a, const void *b)
+static int piece_compare_start(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct account_piece *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
@@ -36,7 +36,8 @@ static int by_start(const void *a, const void *b)
 	return x->use < y->use ? -1 : x->use > y->use;
 }
 
-static bool add(struct pieces *pieces, int64_t start_ns, int64_t end_ns, enum use use)
+static bool account_add_piece(struct account_pieces *pieces, int64_t start_ns, int64_t end_ns,
+			      enum account_use use)
 {
 	if (end_ns <= start_ns)
 		return true;
@@ -44,13 +45,13 @@ static bool add(struct pieces *pieces, int64_t start_ns, int64_t end_ns, enum us
 	    !ss_memory_reserve(pieces->memory, (void **)&pieces->items, &pieces->capacity,
 			       (size_t)pieces->count + 1, sizeof(*pieces->items)))
 		return false;
-	pieces->items[pieces->count++] = (struct piece){ start_ns, end_ns, use };
+	pieces->items[pieces->count++] = (struct account_piece){ start_ns, end_ns, use };
 	return true;
 }
 
-/* Whom a rank waits for in a collective: another stage of its pipeline, or ranks as such. */
-static enum use use_of_wait(const struct ss_replay *replay, uint32_t rank, uint32_t task,
-			    const struct ss_pipelines *pipelines)
+/* Whom a rank waits for in a collective: another stage of its pipeline, or other ranks. */
+static enum account_use account_use_of_wait(const struct ss_replay *replay, uint32_t rank,
+					    uint32_t task, const struct ss_pipelines *pipelines)
 {
 	const struct ss_replay_transfer *transfer = NULL;
 	const struct ss_replay_meeting *meeting;
@@ -68,8 +69,9 @@ static enum use use_of_wait(const struct ss_replay *replay, uint32_t rank, uint3
 		       : USE_PEERS;
 }
 
-static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint32_t rank,
-		    const struct ss_pipelines *pipelines)
+/* Collects what the rank spends time on in the last run, sorted by start; false: no memory. */
+static bool account_collect_pieces(struct account_pieces *pieces, const struct ss_replay *replay,
+				   uint32_t rank, const struct ss_pipelines *pipelines)
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
 	uint32_t first = replay->first[rank];
@@ -88,22 +90,25 @@ static bool collect(struct pieces *pieces, const struct ss_replay *replay, uint3
 
 		/* without a device the threads compute */
 		if (kind == SS_TASK_KERNEL || (!pieces->has_device && kind < SS_TASK_JOIN))
-			whole = add(pieces, start_ns, end_ns, USE_COMPUTE);
+			whole = account_add_piece(pieces, start_ns, end_ns, USE_COMPUTE);
 		else if (kind == SS_TASK_COPY || kind == SS_TASK_MEMSET)
-			whole = add(pieces, start_ns, end_ns, USE_COPIES);
+			whole = account_add_piece(pieces, start_ns, end_ns, USE_COPIES);
 		else if (kind == SS_TASK_TRANSFER)
-			whole = add(pieces, start_ns, end_ns, USE_COMMUNICATION);
-		/* the transfer is the next task: until it begins the others have not come */
+			whole = account_add_piece(pieces, start_ns, end_ns, USE_COMMUNICATION);
+		/* the transfer is the next task: until it begins, the rank waits for others */
 		else if (kind == SS_TASK_ARRIVE && i + 1 < graph->task_count)
-			whole = add(pieces, end_ns, ss_replay_start(replay, first + i + 1),
-				    use_of_wait(replay, rank, i + 1, pipelines));
+			whole = account_add_piece(pieces, end_ns,
+						  ss_replay_start(replay, first + i + 1),
+						  account_use_of_wait(replay, rank, i + 1,
+								      pipelines));
 	}
-	return whole && ss_sort_runs(pieces->items, pieces->count, sizeof(*pieces->items), by_start,
-				     pieces->memory);
+	return whole && ss_sort_runs(pieces->items, pieces->count, sizeof(*pieces->items),
+				     piece_compare_start, pieces->memory);
 }
 
-/* The time from `now` to `to` goes to the first use that lasts; the rest is nobody's. */
-static void spend(const int64_t *until_ns, int64_t now_ns, int64_t to_ns, int64_t *sums)
+/* Assigns the time from `now` to `to` to the first use that lasts, or else to sums[USE_COUNT]. */
+static void account_spend_time(const int64_t *until_ns, int64_t now_ns, int64_t to_ns,
+			       int64_t *sums)
 {
 	while (now_ns < to_ns) {
 		int64_t end_ns = to_ns;
@@ -118,33 +123,35 @@ static void spend(const int64_t *until_ns, int64_t now_ns, int64_t to_ns, int64_
 	}
 }
 
-/* sums[USE_COUNT] is what is left of the span. */
-static void sweep(const struct pieces *pieces, struct ss_replay_span span, int64_t *sums)
+/* Sums what the span is spent on; sums[USE_COUNT] is the rest. */
+static void account_sweep_pieces(const struct account_pieces *pieces, struct ss_replay_span span,
+				 int64_t *sums)
 {
 	int64_t until_ns[USE_COUNT], now_ns = span.from_ns;
 
 	for (int i = 0; i < USE_COUNT; i++)
 		until_ns[i] = INT64_MIN;
 	for (uint32_t i = 0; i < pieces->count; i++) {
-		const struct piece *piece = &pieces->items[i];
+		const struct account_piece *piece = &pieces->items[i];
 		int64_t start_ns = piece->start_ns < span.to_ns ? piece->start_ns : span.to_ns;
 
 		if (start_ns > now_ns) {
-			spend(until_ns, now_ns, start_ns, sums);
+			account_spend_time(until_ns, now_ns, start_ns, sums);
 			now_ns = start_ns;
 		}
 		if (piece->end_ns > until_ns[piece->use])
 			until_ns[piece->use] = piece->end_ns;
 	}
-	spend(until_ns, now_ns, span.to_ns, sums);
+	account_spend_time(until_ns, now_ns, span.to_ns, sums);
 }
 
 /*
- * Time of all steps of a rank that no rule claims: idle time of the device, or time of the training
- * thread outside of operators where there is none. With a graph: without what the rule of this rest
- * claims.
+ * Time of all steps of a rank that no rule claims: idle time of the device or, without a device,
+ * time of the training thread outside of operators. With a graph: minus what unexplained-time
+ * itself claims.
  */
-static double unexplained_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph)
+static double account_unexplained_ns(const struct ss_rank_findings *exam,
+				     const struct ss_packed *graph)
 {
 	const struct ss_found_part *part = NULL;
 	double sum;
@@ -161,13 +168,13 @@ static double unexplained_ns(const struct ss_rank_findings *exam, const struct s
 }
 
 /*
- * Idle time or host time of all steps that no finding explains: what the rule saw, and what rules
- * claimed and gave back.
+ * Idle time or host time of all steps that no finding explains: what unexplained-time saw, and what
+ * rules claimed and released again.
  */
-static double open_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph,
-		      bool names_rest)
+static double account_open_ns(const struct ss_rank_findings *exam, const struct ss_packed *graph,
+			      bool names_rest)
 {
-	double sum = unexplained_ns(exam, names_rest ? graph : NULL);
+	double sum = account_unexplained_ns(exam, names_rest ? graph : NULL);
 
 	for (uint32_t i = 0; i < exam->claim_count; i++) {
 		const struct ss_claim *claim = &exam->claims[i];
@@ -178,23 +185,24 @@ static double open_ns(const struct ss_rank_findings *exam, const struct ss_packe
 	return sum;
 }
 
-static double least(double a, double b)
+static double smaller_of(double a, double b)
 {
 	return a < b ? a : b;
 }
 
-static void add_rank(struct ss_account_parts *parts, const struct ss_packed *graph, double open,
-		     const struct pieces *pieces, const int64_t *sums)
+/* Adds the sums of a rank, per step; splits the rest into host work and unexplained time. */
+static void account_add_rank(struct ss_account_parts *parts, const struct ss_packed *graph,
+			     double open, const struct account_pieces *pieces, const int64_t *sums)
 {
 	double compute = (double)sums[USE_COMPUTE], rest = (double)sums[USE_COUNT];
 	double steps = graph->step_count;
 
 	if (pieces->has_device) {
-		open = least(rest, open);
+		open = smaller_of(rest, open);
 		parts->host += (rest - open) / steps;
 		rest = open;
 	} else {
-		open = pieces->has_calls ? compute : least(compute, open);
+		open = pieces->has_calls ? compute : smaller_of(compute, open);
 		compute -= open;
 		rest += open;
 	}
@@ -208,23 +216,24 @@ static void add_rank(struct ss_account_parts *parts, const struct ss_packed *gra
 
 /* --- pipelines --------------------------------------------------------------------------- */
 
-/* What a rank of a pipeline does in all its steps. */
-struct stage {
+/* The steps of a rank in a pipeline. */
+struct account_stage {
 	int64_t span_ns, waits_ns;
 };
 
 /*
- * The stages of a pipeline wait as long as the busiest of them works, and until it is full and
- * empty again. What all wait longer than that has another reason.
+ * The stages of a pipeline wait for the busiest of them, and while the pipeline fills and drains.
+ * Longer waits of all stages have another cause: returns how much longer.
  */
-static double excess_of(const struct ss_pipelines *pipelines, const struct ss_pipeline *pipeline,
-			const struct stage *stages)
+static double pipeline_excess_wait(const struct ss_pipelines *pipelines,
+				   const struct ss_pipeline *pipeline,
+				   const struct account_stage *stages)
 {
 	int64_t busy_ns = 0, least_ns = INT64_MAX;
 	double excess;
 
 	for (uint32_t i = 0; i < pipeline->stages; i++) {
-		const struct stage *stage = &stages[pipelines->ranks[pipeline->first + i]];
+		const struct account_stage *stage = &stages[pipelines->ranks[pipeline->first + i]];
 
 		if (stage->span_ns - stage->waits_ns > busy_ns) {
 			busy_ns = stage->span_ns - stage->waits_ns;
@@ -235,21 +244,22 @@ static double excess_of(const struct ss_pipelines *pipelines, const struct ss_pi
 	return busy_ns > 0 && excess > 0 ? excess : 0;
 }
 
-/* Gives back what the schedules of pipelines do not explain. */
-static void settle_stages(struct ss_account_parts *parts, const struct ss_replay *replay,
-			  const struct ss_pipelines *pipelines, const struct stage *stages)
+/* Waits that the schedules of pipelines do not explain count as waiting for other ranks. */
+static void account_settle_stages(struct ss_account_parts *parts, const struct ss_replay *replay,
+				  const struct ss_pipelines *pipelines,
+				  const struct account_stage *stages)
 {
 	double most = 0;
 
 	for (uint32_t i = 0; i < pipelines->count; i++) {
 		const struct ss_pipeline *pipeline = &pipelines->items[i];
-		double excess = excess_of(pipelines, pipeline, stages), sum = 0;
+		double excess = pipeline_excess_wait(pipelines, pipeline, stages), sum = 0;
 
 		for (uint32_t k = 0; k < pipeline->stages; k++) {
 			uint32_t rank = pipelines->ranks[pipeline->first + k];
 			double waits = (double)stages[rank].waits_ns;
 			double steps = replay->ranks[rank].step_count;
-			double back = pipeline->micro >= 1 ? least(waits, excess) : waits;
+			double back = pipeline->micro >= 1 ? smaller_of(waits, excess) : waits;
 
 			if (stages[rank].span_ns <= 0)
 				continue;
@@ -269,7 +279,8 @@ static void settle_stages(struct ss_account_parts *parts, const struct ss_replay
 
 /* --- whom ranks wait for ------------------------------------------------------------------- */
 
-static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_member *member)
+static int64_t account_member_wait(const struct ss_replay *replay,
+				   const struct ss_replay_member *member)
 {
 	uint32_t arrive = replay->first[member->rank] + member->task;
 
@@ -277,8 +288,9 @@ static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_me
 	       ss_replay_own(replay, arrive);
 }
 
-static bool find_late(struct ss_account_late *late, const struct ss_replay *replay,
-		      struct ss_memory *memory)
+/* Finds the rank that the others wait for most in collectives; false: no memory. */
+static bool account_find_late_rank(struct ss_account_late *late, const struct ss_replay *replay,
+				   struct ss_memory *memory)
 {
 	size_t bytes = ((size_t)replay->rank_count + 1) * sizeof(struct ss_account_late);
 	struct ss_account_late *ranks = ss_memory_resize(memory, NULL, 0, bytes);
@@ -294,10 +306,10 @@ static bool find_late(struct ss_account_late *late, const struct ss_replay *repl
 		int64_t sum_ns = 0;
 
 		for (uint32_t k = 0; k < meeting->count; k++) {
-			int64_t wait_ns = wait_of(replay, &members[k]);
+			int64_t wait_ns = account_member_wait(replay, &members[k]);
 
 			sum_ns = ss_ns_sum(sum_ns, wait_ns > 0 ? wait_ns : 0);
-			if (wait_ns < wait_of(replay, &members[last]))
+			if (wait_ns < account_member_wait(replay, &members[last]))
 				last = k;
 		}
 		ranks[members[last].rank].waiting_ns =
@@ -323,9 +335,9 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 			struct ss_rank_findings *const *exams, bool names_rest,
 			const struct ss_pipelines *pipelines, struct ss_memory *memory)
 {
-	struct pieces pieces = { .memory = memory };
-	size_t bytes = ((size_t)replay->rank_count + 1) * sizeof(struct stage);
-	struct stage *stages = ss_memory_resize(memory, NULL, 0, bytes);
+	struct account_pieces pieces = { .memory = memory };
+	size_t bytes = ((size_t)replay->rank_count + 1) * sizeof(struct account_stage);
+	struct account_stage *stages = ss_memory_resize(memory, NULL, 0, bytes);
 	bool whole = stages;
 
 	*parts = (struct ss_account_parts){ 0 };
@@ -333,33 +345,34 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 		struct ss_replay_span span = ss_replay_span(replay, i);
 		int64_t sums[USE_COUNT + 1] = { 0 };
 
-		stages[i] = (struct stage){ 0 };
-		whole = collect(&pieces, replay, i, pipelines);
+		stages[i] = (struct account_stage){ 0 };
+		whole = account_collect_pieces(&pieces, replay, i, pipelines);
 		if (!whole || span.to_ns <= span.from_ns)
 			continue;
-		sweep(&pieces, span, sums);
-		stages[i] = (struct stage){ span.to_ns - span.from_ns, sums[USE_STAGES] };
-		add_rank(parts, &replay->ranks[i], open_ns(exams[i], &replay->ranks[i], names_rest),
-			 &pieces, sums);
+		account_sweep_pieces(&pieces, span, sums);
+		stages[i] = (struct account_stage){ span.to_ns - span.from_ns, sums[USE_STAGES] };
+		account_add_rank(parts, &replay->ranks[i],
+				 account_open_ns(exams[i], &replay->ranks[i], names_rest), &pieces,
+				 sums);
 	}
 	if (whole)
-		settle_stages(parts, replay, pipelines, stages);
+		account_settle_stages(parts, replay, pipelines, stages);
 	ss_memory_free(memory, pieces.items, pieces.capacity * sizeof(*pieces.items));
 	if (stages)
 		ss_memory_free(memory, stages, bytes);
-	return whole && find_late(&parts->late, replay, memory);
+	return whole && account_find_late_rank(&parts->late, replay, memory);
 }
 
-/* The share of all_ns that `part` has in `sum`, rounded down. */
-static int64_t part_of(int64_t all_ns, double part, double sum)
+/* all_ns in proportion of `part` to `sum`, rounded down. */
+static int64_t account_part_ns(int64_t all_ns, double part, double sum)
 {
 	int64_t part_ns = sum > 0 ? (int64_t)((double)all_ns * (part / sum)) : 0;
 
 	return part_ns < 0 ? 0 : part_ns > all_ns ? all_ns : part_ns;
 }
 
-/* Takes a part away from what is left, never more than that. */
-static int64_t take(int64_t *left_ns, int64_t part_ns)
+/* Takes a part from what is left, at most all of it; returns what it took. */
+static int64_t account_take_part(int64_t *left_ns, int64_t part_ns)
 {
 	if (part_ns > *left_ns)
 		part_ns = *left_ns;
@@ -379,17 +392,20 @@ struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t le
 	least_ns = least_ns < 0 ? 0 : least_ns > fixed_ns ? fixed_ns : least_ns;
 	account.warnings_ns = step_ns - fixed_ns;
 	account.smaller_ns = fixed_ns - least_ns;
-	account.unexplained_ns = part_of(least_ns, parts->peers + parts->rest, sum);
-	account.peers_ns = part_of(least_ns, parts->peers, sum);
+	account.unexplained_ns = account_part_ns(least_ns, parts->peers + parts->rest, sum);
+	account.peers_ns = account_part_ns(least_ns, parts->peers, sum);
 	if (account.peers_ns > account.unexplained_ns)
 		account.peers_ns = account.unexplained_ns;
 	left_ns = least_ns - account.unexplained_ns;
-	account.stages_ns = take(&left_ns, part_of(least_ns, parts->stages, sum));
-	account.communication_ns = account.stages_ns +
-				   take(&left_ns, part_of(least_ns, parts->communication, sum));
-	account.copies_ns = take(&left_ns, part_of(least_ns, parts->copies, sum));
-	account.host_ns = take(&left_ns, part_of(least_ns, parts->host, sum));
-	/* what rounding left belongs to the largest part that is needed; nothing ran: to nobody */
+	account.stages_ns = account_take_part(&left_ns,
+					      account_part_ns(least_ns, parts->stages, sum));
+	account.communication_ns =
+		account.stages_ns +
+		account_take_part(&left_ns, account_part_ns(least_ns, parts->communication, sum));
+	account.copies_ns = account_take_part(&left_ns,
+					      account_part_ns(least_ns, parts->copies, sum));
+	account.host_ns = account_take_part(&left_ns, account_part_ns(least_ns, parts->host, sum));
+	/* what rounding leaves goes to the first needed part; if nothing ran, it is unexplained */
 	if (parts->compute > 0)
 		account.compute_ns = left_ns;
 	else if (parts->communication > 0)

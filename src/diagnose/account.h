@@ -6,7 +6,7 @@
  * The steps are replayed with every reported fix in place. What remains is measured on each rank,
  * moment by moment: compute, then communication, copies, waiting for other ranks, and the rest.
  * Stages of a pipeline wait for each other while it fills and drains, and for the busiest of them:
- * as far as their number and that of the micro-batches ask for it, this is communication.
+ * as far as the numbers of stages and micro-batches require it, this is communication.
  * On ranks with a device the rest is idle time: it is unexplained as far as the rule
  * unexplained-time saw it in the recording; anything beyond that is host work that the device
  * used to hide. Without a device the host computes: operators are compute, and what that rule
@@ -21,8 +21,7 @@
 
 /*
  * From this share of the step on, time that no finding explains is a finding of its own. Steps of a
- * healthy job differ by a few percent, and every step has its launches and its Python: 10 % is more
- * than that.
+ * healthy job differ by a few percent, and every step has some launches and Python: 10 % is more.
  */
 #define SS_UNEXPLAINED_SHARE 0.10
 

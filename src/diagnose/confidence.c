@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* How sure a finding can be at most when the file of one of its ranks has this. */
+/* The highest confidence of a finding if the file of one of its ranks has this problem. */
 static const struct {
 	enum ss_doubt_kind kind;
 	enum ss_confidence most;
@@ -21,12 +21,13 @@ static const struct {
 	{ SS_DOUBT_DAMAGED, SS_CONFIDENCE_LOW, "the trace file is damaged" },
 };
 
-static void limit(struct ss_finding *finding, const struct ss_job_file *file)
+/* Lowers the confidence to what the problems of one file allow. */
+static void finding_limit_by_file(struct ss_finding *finding, const struct ss_job_file *file)
 {
-	/* what is about memory needs neither calls nor what the GPU ran */
+	/* findings about memory need neither calls nor GPU events */
 	bool is_timed = !finding->is_timeless;
 
-	/* with one step there is no other that shows that it is whole */
+	/* with a single step nothing shows that it is complete */
 	if (file->recording.is_cut && file->recording.is_one_step && is_timed &&
 	    finding->confidence > SS_CONFIDENCE_LOW) {
 		finding->confidence = SS_CONFIDENCE_LOW;
@@ -41,8 +42,8 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 		}
 }
 
-static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-			  struct ss_finding *finding)
+static void finding_limit_confidence(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				     struct ss_finding *finding)
 {
 	if (finding->is_of_snapshots) {
 		if (diagnosis->cut_snapshots && finding->confidence > SS_CONFIDENCE_MEDIUM) {
@@ -52,14 +53,14 @@ static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *j
 		return;
 	}
 	if (finding->rank != SS_NO_ROW)
-		limit(finding, &job->files[diagnosis->files[finding->rank]]);
+		finding_limit_by_file(finding, &job->files[diagnosis->files[finding->rank]]);
 	for (uint32_t i = 0; i < finding->rank_count; i++)
-		limit(finding, &job->files[diagnosis->files[finding->ranks[i]]]);
+		finding_limit_by_file(finding, &job->files[diagnosis->files[finding->ranks[i]]]);
 }
 
 /* --- what to record ------------------------------------------------------------------ */
 
-enum flag { FLAG_STACKS, FLAG_SHAPES, FLAG_MEMORY, FLAG_DEVICE, FLAGS };
+enum profiler_flag { FLAG_STACKS, FLAG_SHAPES, FLAG_MEMORY, FLAG_DEVICE, FLAGS };
 
 static const char *const names[FLAGS] = {
 	[FLAG_STACKS] = "with_stack=True",
@@ -68,9 +69,9 @@ static const char *const names[FLAGS] = {
 	[FLAG_DEVICE] = "ProfilerActivity.CUDA",
 };
 
-/* What the file of one of the finding's ranks was recorded without. */
-static void find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		       const struct ss_finding *finding, bool *lacks)
+/* The flags that the file of one of the finding's ranks was recorded without. */
+static void finding_find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job *job,
+			       const struct ss_finding *finding, bool *lacks)
 {
 	for (uint32_t i = 0; i < finding->rank_count; i++) {
 		const struct ss_job_file *file = &job->files[diagnosis->files[finding->ranks[i]]];
@@ -82,8 +83,8 @@ static void find_lacks(const struct ss_diagnosis *diagnosis, const struct ss_job
 	}
 }
 
-/* A clause that names flags, all of which were on. A longer recording may help all the same. */
-static bool is_there(const char *clause, size_t length, const bool *lacks)
+/* Whether a clause only names flags that were on. "over ..." asks for a longer recording. */
+static bool clause_is_recorded(const char *clause, size_t length, const bool *lacks)
 {
 	bool is_named = false;
 
@@ -96,9 +97,9 @@ static bool is_there(const char *clause, size_t length, const bool *lacks)
 	return is_named && !ss_text_has(clause, length, " over ", strlen(" over "));
 }
 
-/* The clauses of "a; b" that ask for something; NULL: none, or no memory. */
-static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena *arena,
-			   bool *is_whole)
+/* The clauses of "a; b" that ask for something the files lack; NULL: none, or no memory. */
+static const char *clauses_that_ask(const char *surer, const bool *lacks, struct ss_arena *arena,
+				    bool *is_whole)
 {
 	static const char between[] = "; ";
 	struct ss_text kept = { 0 };
@@ -108,7 +109,7 @@ static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena
 		const char *end = strstr(clause, between);
 		size_t length = end ? (size_t)(end - clause) : strlen(clause);
 
-		if (!is_there(clause, length, lacks)) {
+		if (!clause_is_recorded(clause, length, lacks)) {
 			ss_text_add_string(&kept, kept.length ? between : "");
 			ss_text_add(&kept, clause, length);
 		}
@@ -121,29 +122,30 @@ static const char *ask_for(const char *surer, const bool *lacks, struct ss_arena
 	return copy;
 }
 
-/* Where the fix ends: before a last line that asks for what is there. */
-static size_t fix_length(const char *fix, const bool *lacks)
+/* The length of the fix without a last line that asks for what was recorded. */
+static size_t fix_length_needed(const char *fix, const bool *lacks)
 {
 	const char *last = strrchr(fix, '\n');
 	size_t length = strlen(fix);
 
-	if (last && last[1] == '#' && is_there(last + 1, strlen(last + 1), lacks))
+	if (last && last[1] == '#' && clause_is_recorded(last + 1, strlen(last + 1), lacks))
 		length = (size_t)(last - fix);
 	return length;
 }
 
-static bool ask(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		struct ss_finding *finding)
+static bool finding_ask_for_lacking(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				    struct ss_finding *finding)
 {
 	bool lacks[FLAGS] = { false }, is_whole = true;
 	size_t length;
 
 	if (finding->is_of_snapshots || !finding->rank_count)
 		return true;
-	find_lacks(diagnosis, job, finding, lacks);
+	finding_find_lacks(diagnosis, job, finding, lacks);
 	if (finding->surer)
-		finding->surer = ask_for(finding->surer, lacks, &diagnosis->arena, &is_whole);
-	length = fix_length(finding->fix, lacks);
+		finding->surer = clauses_that_ask(finding->surer, lacks, &diagnosis->arena,
+						  &is_whole);
+	length = fix_length_needed(finding->fix, lacks);
 	if (finding->fix[length])
 		finding->fix = ss_arena_copy(&diagnosis->arena, finding->fix, length);
 	return is_whole && finding->fix;
@@ -151,8 +153,10 @@ static bool ask(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 
 /* --- all of it ----------------------------------------------------------------------- */
 
-enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-				  const struct ss_diagnose_options *options, struct ss_error *err)
+enum ss_status ss_diagnosis_limit_confidence(struct ss_diagnosis *diagnosis,
+					     const struct ss_job *job,
+					     const struct ss_diagnose_options *options,
+					     struct ss_error *err)
 {
 	uint32_t *digests = SS_ARENA_NEW(&diagnosis->arena, uint32_t,
 					 (size_t)diagnosis->rank_count + 1);
@@ -165,8 +169,8 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 	diagnosis->is_blind = ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE) ||
 			      ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
-		limit_finding(diagnosis, job, diagnosis->found[i]);
-		if (!ask(diagnosis, job, diagnosis->found[i]))
+		finding_limit_confidence(diagnosis, job, diagnosis->found[i]);
+		if (!finding_ask_for_lacking(diagnosis, job, diagnosis->found[i]))
 			return ss_fail_memory(err, "what to record");
 	}
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++)

@@ -32,7 +32,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 		ss_memory_free(memory, finding->evidence,
 			       finding->evidence_capacity * sizeof(*finding->evidence));
 	}
-	ss_run_memo_release(&diagnosis->runs);
+	ss_known_replays_release(&diagnosis->runs);
 	ss_replay_release(&diagnosis->replay);
 	ss_memory_free(memory, diagnosis->found,
 		       diagnosis->found_capacity * sizeof(*diagnosis->found));
@@ -44,23 +44,25 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 
 /* --- ranks --------------------------------------------------------------------------- */
 
-static bool is_chosen(const struct ss_job_file *file, const struct ss_diagnose_options *options)
+static bool file_is_chosen(const struct ss_job_file *file,
+			   const struct ss_diagnose_options *options)
 {
 	return file->rank_index != SS_NO_ROW && file->kept &&
 	       (options->rank == SS_EVERY_RANK || file->subject.rank == options->rank);
 }
 
-static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-		     const struct ss_job_file *file)
+/* Adds a file as a rank of the diagnosis; graph and findings are borrowed from its summary. */
+static void diagnosis_add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+			       const struct ss_job_file *file)
 {
-	struct ss_kept_rank *kept = file->kept;
+	struct ss_kept_rank *summary = file->kept;
 	const struct ss_digest *digest = &job->digests[file->rank_index];
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
-	uint32_t steps = kept->graph.step_count;
+	uint32_t steps = summary->graph.step_count;
 
-	diagnosis->graphs[diagnosis->rank_count] = kept->graph;
-	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
-	ss_rank_findings_reset(&kept->exam);
+	diagnosis->graphs[diagnosis->rank_count] = summary->graph;
+	diagnosis->exams[diagnosis->rank_count] = &summary->exam;
+	ss_rank_findings_reset(&summary->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
 	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
@@ -68,40 +70,42 @@ static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 	if (steps > diagnosis->steps_most)
 		diagnosis->steps_most = steps;
 	diagnosis->rank_count++;
-	diagnosis->bytes += kept->file_bytes;
+	diagnosis->bytes += summary->file_bytes;
 	diagnosis->events += digest->events;
 	if (!diagnosis->device && *device)
 		diagnosis->device = device;
 }
 
-static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-				const struct ss_diagnose_options *options, struct ss_error *err)
+static enum ss_status diagnosis_add_ranks(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+					  const struct ss_diagnose_options *options,
+					  struct ss_error *err)
 {
-	size_t room = (size_t)job->file_count + 1;
+	size_t capacity = (size_t)job->file_count + 1;
 
-	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, room);
-	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, room);
-	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
-	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);
+	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_packed, capacity);
+	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, capacity);
+	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, capacity);
+	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, capacity);
 	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
-		if (is_chosen(&job->files[i], options))
-			add_rank(diagnosis, job, &job->files[i]);
+		if (file_is_chosen(&job->files[i], options))
+			diagnosis_add_rank(diagnosis, job, &job->files[i]);
 	diagnosis->joined = options->rank == SS_EVERY_RANK ? &job->joined : NULL;
 	diagnosis->seconds = job->load_seconds;
 	return SS_OK;
 }
 
-static void find_devices(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-			 const struct ss_diagnose_options *options)
+static void diagnosis_find_devices(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				   const struct ss_diagnose_options *options)
 {
 	for (uint32_t i = 0; i < job->file_count; i++)
-		diagnosis->on_device |= is_chosen(&job->files[i], options) &&
+		diagnosis->on_device |= file_is_chosen(&job->files[i], options) &&
 					job->digests[job->files[i].rank_index].device >= 0;
 }
 
-static void measure_trust(struct ss_diagnosis *diagnosis)
+/* Counts what limits the accuracy of the figures: clocks, missing ranks, inferred waits. */
+static void diagnosis_measure_trust(struct ss_diagnosis *diagnosis)
 {
 	struct ss_diagnosis_trust *trust = &diagnosis->trust;
 	const struct ss_joined *joined = diagnosis->joined;
@@ -128,9 +132,9 @@ static void measure_trust(struct ss_diagnosis *diagnosis)
 
 /* --- what-if ------------------------------------------------------------------------- */
 
-/* Whether a finding of the rule that a word names ("straggler=3" of `length`) is meant. */
-static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		     const char *word, size_t length)
+/* Whether a word of `length` ("straggler=3") means this finding of the rule that it names. */
+static bool finding_is_meant(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			     const char *word, size_t length)
 {
 	const char *equals = memchr(word, '=', length);
 	size_t digits = equals ? length - (size_t)(equals - word) - 1 : 0;
@@ -150,8 +154,8 @@ static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_findi
 	return false;
 }
 
-/* One that no rule has, or the beginning of several. */
-static enum ss_status unknown_rule(const char *name, struct ss_error *err)
+/* No rule has this name, or several begin with it. */
+static enum ss_status fail_unknown_rule(const char *name, struct ss_error *err)
 {
 	const char *meant = ss_rule_guess(name);
 
@@ -162,9 +166,9 @@ static enum ss_status unknown_rule(const char *name, struct ss_error *err)
 		       name);
 }
 
-/* Marks what is named in `keep`; lists what is named and was not found. */
-static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fixes, bool *keep,
-				 struct ss_error *err)
+/* Marks in `keep` the findings that are named; lists names that nothing was found for. */
+static enum ss_status diagnosis_read_fixes(struct ss_diagnosis *diagnosis, const char *fixes,
+					   bool *keep, struct ss_error *err)
 {
 	char missing[256] = "", word_text[128];
 
@@ -177,10 +181,10 @@ static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fix
 			 word);
 		rule = ss_rule_find(word_text);
 		if (length && !rule)
-			return unknown_rule(word_text, err);
+			return fail_unknown_rule(word_text, err);
 		for (uint32_t i = 0; i < diagnosis->found_count; i++)
 			if (diagnosis->found[i]->rule == rule &&
-			    is_meant(diagnosis, diagnosis->found[i], word, length))
+			    finding_is_meant(diagnosis, diagnosis->found[i], word, length))
 				keep[i] = found = true;
 		snprintf(word_text, sizeof(word_text), "%.*s", (int)(length < 120 ? length : 120),
 			 word);
@@ -194,8 +198,8 @@ static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fix
 	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
-/* Sentences and title that depend on what was chosen. */
-static void forget_rest(struct ss_finding *finding)
+/* Removes the sentences and the title that depend on an earlier choice. */
+static void finding_forget_choice(struct ss_finding *finding)
 {
 	uint32_t added = finding->evidence_count - finding->evidence_own;
 
@@ -206,8 +210,8 @@ static void forget_rest(struct ss_finding *finding)
 	finding->title = finding->title_own;
 }
 
-/* Nothing is chosen, and nothing of an earlier choice is left. */
-static void forget_choice(struct ss_diagnosis *diagnosis)
+/* Undoes the last choice. */
+static void diagnosis_forget_choice(struct ss_diagnosis *diagnosis)
 {
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		struct ss_finding *finding = diagnosis->found[i];
@@ -215,7 +219,7 @@ static void forget_choice(struct ss_diagnosis *diagnosis)
 		if (finding->is_timeless)
 			continue;
 		if (finding->is_rest)
-			forget_rest(finding);
+			finding_forget_choice(finding);
 		finding->is_warning = finding->has_no_cost = false;
 		finding->beyond = NULL;
 		finding->alone_ns = finding->cost_ns = finding->low_ns = finding->high_ns = 0;
@@ -227,8 +231,8 @@ static void forget_choice(struct ss_diagnosis *diagnosis)
 	diagnosis->next = diagnosis->not_found = NULL;
 }
 
-/* Savings and evidence of a finding in one unit; false: no memory. */
-static bool express(struct ss_diagnosis *diagnosis)
+/* Writes savings and evidence of each finding in one unit; false: no memory. */
+static bool diagnosis_format_findings(struct ss_diagnosis *diagnosis)
 {
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		struct ss_finding *finding = diagnosis->found[i];
@@ -237,25 +241,27 @@ static bool express(struct ss_diagnosis *diagnosis)
 
 		if (finding->cost_ns > most_ns)
 			most_ns = finding->cost_ns;
-		if (!ss_finding_express(finding, most_ns, &diagnosis->chosen_arena))
+		if (!ss_finding_format_evidence(finding, most_ns, &diagnosis->chosen_arena))
 			return false;
 	}
 	return true;
 }
 
-static enum ss_status choose(struct ss_diagnosis *diagnosis,
-			     const struct ss_diagnose_options *options, struct ss_error *err)
+/* Chooses the requested findings, and replays and orders them. */
+static enum ss_status diagnosis_choose(struct ss_diagnosis *diagnosis,
+				       const struct ss_diagnose_options *options,
+				       struct ss_error *err)
 {
-	size_t room = (size_t)diagnosis->found_count + 1;
+	size_t capacity = (size_t)diagnosis->found_count + 1;
 	bool names = options->is_what_if && options->fixes, *keep;
 
 	diagnosis->is_what_if = options->is_what_if;
-	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, room);
-	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, room);
+	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, capacity);
+	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, capacity);
 	if (!keep || !diagnosis->chosen)
 		return ss_fail_memory(err, "the findings");
 	if (names)
-		SS_TRY(read_fixes(diagnosis, options->fixes, keep, err));
+		SS_TRY(diagnosis_read_fixes(diagnosis, options->fixes, keep, err));
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!names || keep[i])
 			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
@@ -267,13 +273,13 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 		return ss_fail_memory(err, "the replay of the steps");
 	}
 	if (diagnosis->is_stopped) {
-		/* replays that did not run were noted, too */
+		/* replays that did not run were remembered as well */
 		diagnosis->runs.count = 0;
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	}
 	if (diagnosis->is_blind)
 		diagnosis->next = NULL;
-	return express(diagnosis) ? SS_OK : ss_fail_memory(err, "the findings");
+	return diagnosis_format_findings(diagnosis) ? SS_OK : ss_fail_memory(err, "the findings");
 }
 
 enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
@@ -281,19 +287,21 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 {
 	enum ss_status status;
 
-	forget_choice(diagnosis);
-	status = choose(diagnosis, options, err);
+	diagnosis_forget_choice(diagnosis);
+	status = diagnosis_choose(diagnosis, options, err);
 	if (status != SS_OK)
-		forget_choice(diagnosis);
+		diagnosis_forget_choice(diagnosis);
 	return status;
 }
 
 /* --- all ----------------------------------------------------------------------------- */
 
-static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
-			   const struct ss_diagnose_options *options, struct ss_error *err)
+/* Joins and replays the ranks, lets all rules judge them, and chooses the findings. */
+static enum ss_status diagnosis_make(struct ss_diagnosis *diagnosis, struct ss_job *job,
+				     const struct ss_diagnose_options *options,
+				     struct ss_error *err)
 {
-	SS_TRY(add_ranks(diagnosis, job, options, err));
+	SS_TRY(diagnosis_add_ranks(diagnosis, job, options, err));
 	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_EXAMINED, SS_WATCH_JOINED);
 	if (!ss_watch_tell(diagnosis->watch, 0, 1))
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
@@ -303,8 +311,8 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	diagnosis->error_percent = diagnosis->replay.error_percent;
 	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX ||
 				diagnosis->error_percent < -SS_REPLAY_ERROR_MAX;
-	measure_trust(diagnosis);
-	find_devices(diagnosis, job, options);
+	diagnosis_measure_trust(diagnosis);
+	diagnosis_find_devices(diagnosis, job, options);
 	ss_watch_part(diagnosis->watch, "Applying the rules", SS_WATCH_JOINED, SS_WATCH_JUDGED);
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
 		if (!ss_watch_tell(diagnosis->watch, i, (uint32_t)ss_rule_count))
@@ -320,7 +328,7 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
-	SS_TRY(ss_diagnosis_doubt(diagnosis, job, options, err));
+	SS_TRY(ss_diagnosis_limit_confidence(diagnosis, job, options, err));
 	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		diagnosis->found[i]->evidence_own = diagnosis->found[i]->evidence_count;
@@ -343,8 +351,8 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	ss_arena_init(&out->arena, job->memory);
 	ss_arena_init(&out->chosen_arena, job->memory);
 	ss_arena_init(&out->compared_arena, job->memory);
-	out->runs = (struct ss_run_memo){ .memory = job->memory, .arena = &out->arena };
-	status = make(out, job, options, err);
+	out->runs = (struct ss_known_replays){ .memory = job->memory, .arena = &out->arena };
+	status = diagnosis_make(out, job, options, err);
 	if (status != SS_OK)
 		ss_diagnosis_release(out);
 	return status;

@@ -11,12 +11,11 @@
 #define SS_DIAGNOSE_DIAGNOSE_H
 
 #include "diagnose/account.h"
-#include "diagnose/gpu_use.h"
-#include "diagnose/keep.h"
 #include "diagnose/known_replays.h"
-#include "diagnose/spread.h"
+#include "diagnose/rank_summary.h"
+#include "diagnose/recorded_steps.h"
 #include "load/doubts.h"
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 /* Beyond this error the replay is too inaccurate: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0
@@ -51,11 +50,11 @@ struct ss_diagnosis {
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
 	bool is_stopped; /* during ordering: its findings do not count */
-	/* of rules that compare ranks, one after the other (ranks/compared.h); NULL: nobody did */
+	/* for consecutive rules that compare ranks (stragglers/compared.h); NULL: not made */
 	const struct ss_compared *compared;
 	struct ss_arena compared_arena;
-	bool is_compared; /* the rule that judges asked for it: the next one may, too */
-	struct ss_run_memo runs;
+	bool is_compared; /* the current rule asked for it, and the next one may */
+	struct ss_known_replays runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;
 	struct ss_finding **chosen; /* those that were requested */
@@ -136,8 +135,8 @@ bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 
 /* judge.c: a sentence before all others, until something else is chosen; false: no memory. */
 SS_MUST_USE
-bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-			  int64_t weight_ns, const char *text);
+bool ss_finding_prepend_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+				 int64_t weight_ns, const char *text);
 
 /* judge.c: one more rank that has it. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank);
@@ -150,15 +149,18 @@ enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const
 
 /* confidence.c: problems of the files and how they limit confidence; the spread; GPU use. */
 SS_MUST_USE
-enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-				  const struct ss_diagnose_options *options, struct ss_error *err);
+enum ss_status ss_diagnosis_limit_confidence(struct ss_diagnosis *diagnosis,
+					     const struct ss_job *job,
+					     const struct ss_diagnose_options *options,
+					     struct ss_error *err);
 
 /*
  * judge.c: writes the figures of the evidence, in the unit of the longest: at least `most_ns`.
  * Texts are the arena's; false: no memory.
  */
 SS_MUST_USE
-bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena);
+bool ss_finding_format_evidence(struct ss_finding *finding, int64_t most_ns,
+				struct ss_arena *arena);
 
 /* judge.c: sentences with their figures, the heaviest first. */
 SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);

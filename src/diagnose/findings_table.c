@@ -36,7 +36,7 @@ const struct ss_view ss_findings_view = {
 };
 
 void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      char *out, size_t room)
+		      char *out, size_t capacity)
 {
 	uint32_t only = finding->rank_count == 1 ? finding->ranks[0] : SS_NO_ROW;
 
@@ -44,15 +44,16 @@ void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 	if (diagnosis->rank_count < 2)
 		return;
 	if (finding->rank_count == diagnosis->rank_count)
-		snprintf(out, room, "all ranks");
+		snprintf(out, capacity, "all ranks");
 	else if (only != SS_NO_ROW && diagnosis->ranks[only] >= 0)
-		snprintf(out, room, "rank %lld", (long long)diagnosis->ranks[only]);
+		snprintf(out, capacity, "rank %lld", (long long)diagnosis->ranks[only]);
 	else if (finding->rank_count)
-		snprintf(out, room, "%u of %u ranks", finding->rank_count, diagnosis->rank_count);
+		snprintf(out, capacity, "%u of %u ranks", finding->rank_count,
+			 diagnosis->rank_count);
 }
 
-/* That of a snapshot is where the memory is made; else that of the heaviest evidence. */
-static const char *line_of(const struct ss_finding *finding)
+/* The line that a snapshot shows, where the memory is allocated; else of the heaviest evidence. */
+static const char *finding_source_line(const struct ss_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++)
 		if (finding->evidence[i].snapshot && finding->evidence[i].line)
@@ -60,8 +61,8 @@ static const char *line_of(const struct ss_finding *finding)
 	return finding->evidence_count ? finding->evidence[0].line : NULL;
 }
 
-static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		    struct ss_table *out)
+static void findings_add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			     struct ss_table *out)
 {
 	const struct ss_evidence *first = finding->evidence_count ? finding->evidence : NULL;
 	char ranks[64];
@@ -86,7 +87,7 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 	ss_row_text(out, ss_confidence_name(finding->confidence));
 	ss_row_text(out, finding->reason);
 	ss_row_text(out, first ? first->text : NULL);
-	ss_row_text(out, line_of(finding));
+	ss_row_text(out, finding_source_line(finding));
 	ss_row_text(out, finding->fix);
 	ss_row_end(out);
 }
@@ -96,6 +97,6 @@ bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *a
 {
 	ss_table_init(out, &ss_findings_view, arena);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
-		add_row(diagnosis, diagnosis->findings[i], out);
+		findings_add_row(diagnosis, diagnosis->findings[i], out);
 	return !out->failed;
 }

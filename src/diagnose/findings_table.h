@@ -15,8 +15,8 @@ SS_MUST_USE
 bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
 			struct ss_table *out);
 
-/* Who has it: "all ranks", "rank 3", "5 of 8 ranks"; "" where there is only one rank. */
+/* Which ranks have it: "all ranks", "rank 3", "5 of 8 ranks"; "" if the job has one rank. */
 void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      char *out, size_t room);
+		      char *out, size_t capacity);
 
 #endif

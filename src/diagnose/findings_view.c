@@ -21,17 +21,18 @@ static const struct ss_column columns[] = {
 };
 
 static const char *const levels[] = {
-	[SS_MEMORY_NOTE] = "note",
-	[SS_MEMORY_INFO] = "info",
-	[SS_MEMORY_WARNING] = "warning",
+	[SS_RULE_MEMORY_NOTE] = "note",
+	[SS_RULE_MEMORY_INFO] = "info",
+	[SS_RULE_MEMORY_WARNING] = "warning",
 };
 
-static const char *evidence_of(const struct ss_memory_finding *finding, struct ss_table *out)
+static const char *memory_finding_evidence(const struct ss_memory_finding *finding,
+					   struct ss_table *out)
 {
 	const char *text = "";
 
 	for (uint32_t i = 0; i < finding->fact_count; i++) {
-		const struct ss_memory_fact *fact = &finding->facts[i];
+		const struct ss_rule_memory_fact *fact = &finding->facts[i];
 
 		text = ss_table_print(out, "%s%s%s%s%s", text, i ? "; " : "", fact->text,
 				      fact->line ? ", at " : "", fact->line ? fact->line : "");
@@ -39,8 +40,8 @@ static const char *evidence_of(const struct ss_memory_finding *finding, struct s
 	return text;
 }
 
-/* Between two lines of a fix: comments go on in the next one, in the middle of a sentence. */
-static const char *between(const struct ss_text *text, bool was_comment, const char *line)
+/* What separates two lines of a fix; a comment may continue in the next line. */
+static const char *fix_separator(const struct ss_text *text, bool was_comment, const char *line)
 {
 	char last = text->length ? text->data[text->length - 1] : '\0';
 
@@ -52,8 +53,8 @@ static const char *between(const struct ss_text *text, bool was_comment, const c
 	return "; ";
 }
 
-/* Code and comments on one line, one space where there are several. */
-static const char *fix_of(const struct ss_memory_finding *finding, struct ss_table *out)
+/* The fix on one line, with single spaces and without comment signs. */
+static const char *memory_finding_fix(const struct ss_memory_finding *finding, struct ss_table *out)
 {
 	struct ss_text text = { 0 };
 	const char *line = finding->fix, *kept;
@@ -64,7 +65,7 @@ static const char *fix_of(const struct ss_memory_finding *finding, struct ss_tab
 	while (*line) {
 		size_t length = strcspn(line, "\n"), at = strspn(line, "# ");
 
-		ss_text_add_string(&text, between(&text, was_comment, line));
+		ss_text_add_string(&text, fix_separator(&text, was_comment, line));
 		for (; at < length; at++)
 			if (line[at] != ' ' || line[at - 1] != ' ')
 				ss_text_add(&text, &line[at], 1);
@@ -91,8 +92,8 @@ static enum ss_status findings_run(const struct ss_snapshot_subject *subject, st
 		ss_row_text(out, levels[finding->level]);
 		ss_row_text(out, ss_snapshot_device_name(finding->device, out));
 		ss_row_int(out, finding->bytes);
-		ss_row_text(out, evidence_of(finding, out));
-		ss_row_text(out, fix_of(finding, out));
+		ss_row_text(out, memory_finding_evidence(finding, out));
+		ss_row_text(out, memory_finding_fix(finding, out));
 		ss_row_end(out);
 	}
 	ss_snapshot_notes(subject, out);

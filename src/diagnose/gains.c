@@ -14,40 +14,40 @@
 #include "replay/critical.h"
 
 /*
- * A slow rank makes rules of all ranks claim much of the same time: its own finding goes first
- * when it brings this share of what the best of the others brings.
+ * A slow rank makes other rules claim much of the same time: its own finding comes first if it
+ * saves this share of what the best of the others saves.
  */
 #define RANK_SHARE 0.9
 
-struct candidate {
+struct fix_candidate {
 	struct ss_finding *finding;
 	int64_t gain_ns;
 	uint32_t fixed; /* how many fixes were in place when the gain was measured */
 };
 
-struct ordering {
+struct fix_ordering {
 	struct ss_diagnosis *diagnosis;
-	struct candidate *candidates;
+	struct fix_candidate *candidates;
 	uint32_t count;
 	/* the fixes in place, and one more */
 	const struct ss_edits **fixes, **low, **high;
 	uint32_t fix_count;
 	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
-	bool has_range;                          /* one of them has */
-	/* the run whose starts the replay holds */
+	bool has_range;                          /* one of them has one */
+	/* the last run of the replay */
 	const struct ss_edits **last;
 	uint32_t last_count;
 	bool has_last;
 	int64_t last_ns;
 };
 
-static int64_t gain(int64_t before_ns, int64_t after_ns)
+static int64_t saved_ns(int64_t before_ns, int64_t after_ns)
 {
 	return after_ns < before_ns ? before_ns - after_ns : 0;
 }
 
-static bool is_last(const struct ordering *ordering, const struct ss_edits *const *fixes,
-		    uint32_t count)
+static bool ordering_is_last_run(const struct fix_ordering *ordering,
+				 const struct ss_edits *const *fixes, uint32_t count)
 {
 	if (!ordering->has_last || ordering->last_count != count)
 		return false;
@@ -55,17 +55,17 @@ static bool is_last(const struct ordering *ordering, const struct ss_edits *cons
 }
 
 /*
- * Runs the replay, unless that was its last run, and tells how many of the runs that are expected
- * are done. When it was stopped, what this returns is of no use: see ss_diagnosis_choose().
+ * Runs the replay, unless that was its last run, and reports how many of the expected runs are
+ * done. If it was stopped, the result is meaningless: see ss_diagnosis_choose().
  */
-static int64_t replay(struct ordering *ordering, const struct ss_edits *const *fixes,
-		      uint32_t count)
+static int64_t ordering_replay(struct fix_ordering *ordering, const struct ss_edits *const *fixes,
+			       uint32_t count)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
 	if (diagnosis->is_stopped)
 		return diagnosis->step_ns;
-	if (!is_last(ordering, fixes, count)) {
+	if (!ordering_is_last_run(ordering, fixes, count)) {
 		ordering->last_ns = ss_replay_run(&diagnosis->replay, fixes, count);
 		ordering->last_count = count;
 		ordering->has_last = true;
@@ -78,56 +78,58 @@ static int64_t replay(struct ordering *ordering, const struct ss_edits *const *f
 }
 
 /* The mean step with these fixes. */
-static int64_t step_with(struct ordering *ordering, const struct ss_edits *const *fixes,
-			 uint32_t count)
+static int64_t ordering_step_with(struct fix_ordering *ordering,
+				  const struct ss_edits *const *fixes, uint32_t count)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
-	const struct ss_run *run = ss_run_find(&diagnosis->runs, fixes, count);
+	const struct ss_known_replay *run = ss_known_replays_find(&diagnosis->runs, fixes, count);
 	int64_t step_ns;
 
 	if (run)
 		return run->step_ns;
-	step_ns = replay(ordering, fixes, count);
+	step_ns = ordering_replay(ordering, fixes, count);
 	if (diagnosis->runs.memory)
-		ss_run_add(&diagnosis->runs, fixes, count, step_ns);
+		ss_known_replays_add(&diagnosis->runs, fixes, count, step_ns);
 	return step_ns;
 }
 
-/* What one more fix brings. */
-static void measure(struct ordering *ordering, struct candidate *candidate)
+/* Measures what one more fix saves. */
+static void ordering_measure_gain(struct fix_ordering *ordering, struct fix_candidate *candidate)
 {
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
-	candidate->gain_ns = gain(ordering->now_ns,
-				  step_with(ordering, ordering->fixes, ordering->fix_count + 1));
+	candidate->gain_ns = saved_ns(ordering->now_ns,
+				      ordering_step_with(ordering, ordering->fixes,
+							 ordering->fix_count + 1));
 	candidate->fixed = ordering->fix_count;
 }
 
-/* A rank is to blame: what is wrong there is one fault, whatever it looks like. */
-static bool is_of_rank(const struct candidate *candidate)
+/* Whether a single rank, or several, cause it. */
+static bool candidate_is_of_rank(const struct fix_candidate *candidate)
 {
 	return candidate->finding->rank != SS_NO_ROW || candidate->finding->is_joint;
 }
 
-static struct candidate *best_of(struct ordering *ordering)
+static struct fix_candidate *ordering_best_candidate(struct fix_ordering *ordering)
 {
-	struct candidate *best = NULL, *rank = NULL;
+	struct fix_candidate *best = NULL, *rank = NULL;
 
 	for (uint32_t i = 0; i < ordering->count; i++) {
-		struct candidate *candidate = &ordering->candidates[i];
+		struct fix_candidate *candidate = &ordering->candidates[i];
 
 		if (!candidate->finding)
 			continue;
 		if (!best || candidate->gain_ns > best->gain_ns)
 			best = candidate;
-		if (is_of_rank(candidate) && (!rank || candidate->gain_ns > rank->gain_ns))
+		if (candidate_is_of_rank(candidate) &&
+		    (!rank || candidate->gain_ns > rank->gain_ns))
 			rank = candidate;
 	}
 	return rank && (double)rank->gain_ns >= RANK_SHARE * (double)best->gain_ns ? rank : best;
 }
 
 /* The step with the low and the high edits of the fixes in place and of this one. */
-static void measure_range(struct ordering *ordering, struct ss_finding *finding, int64_t *low_ns,
-			  int64_t *high_ns)
+static void ordering_measure_range(struct fix_ordering *ordering, struct ss_finding *finding,
+				   int64_t *low_ns, int64_t *high_ns)
 {
 	uint32_t count = ordering->fix_count;
 
@@ -137,12 +139,12 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
 		return;
 	}
-	*low_ns = step_with(ordering, ordering->low, count + 1);
-	*high_ns = step_with(ordering, ordering->high, count + 1);
+	*low_ns = ordering_step_with(ordering, ordering->low, count + 1);
+	*high_ns = ordering_step_with(ordering, ordering->high, count + 1);
 }
 
-/* What the heaviest sentence of its evidence is about. */
-static int64_t shown_ns(const struct ss_finding *finding)
+/* The time of the heaviest sentence of its evidence. */
+static int64_t finding_shown_ns(const struct ss_finding *finding)
 {
 	int64_t most_ns = 0;
 
@@ -156,13 +158,13 @@ static int64_t shown_ns(const struct ss_finding *finding)
 #define BEYOND 1.05
 
 /*
- * Sentences of one finding may be about the same time, so the heaviest counts, not their sum. What
- * a fix saves can be more than that: work that waits behind it starts earlier, too, and its waits
- * overlap with other work then.
+ * Sentences of one finding may describe the same time, so the heaviest counts, not their sum. A fix
+ * can save more than that: work that waits for it also starts earlier, and then its waits overlap
+ * with other work.
  */
-static void explain_beyond(struct ss_finding *finding)
+static void finding_explain_beyond(struct ss_finding *finding)
 {
-	int64_t most_ns = shown_ns(finding);
+	int64_t most_ns = finding_shown_ns(finding);
 
 	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
 				  ? "it saves more than is shown, because work behind it starts "
@@ -170,23 +172,24 @@ static void explain_beyond(struct ss_finding *finding)
 				  : NULL;
 }
 
-/* Fills the figures of a finding; what is a warning is in place for those that follow. */
-static void set_cost(struct ordering *ordering, struct ss_finding *finding, int64_t gain_ns)
+/* Fills the figures of a finding; the fix of a warning is in place for those that follow. */
+static void ordering_set_cost(struct fix_ordering *ordering, struct ss_finding *finding,
+			      int64_t gain_ns)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	int64_t low_ns, high_ns;
 
 	finding->cost_ns = gain_ns < diagnosis->step_ns ? gain_ns : diagnosis->step_ns;
-	measure_range(ordering, finding, &low_ns, &high_ns);
-	finding->low_ns = gain(ordering->low_now_ns, low_ns);
-	finding->high_ns = gain(ordering->high_now_ns, high_ns);
+	ordering_measure_range(ordering, finding, &low_ns, &high_ns);
+	finding->low_ns = saved_ns(ordering->low_now_ns, low_ns);
+	finding->high_ns = saved_ns(ordering->high_now_ns, high_ns);
 	if (finding->low_ns > finding->cost_ns)
 		finding->low_ns = finding->cost_ns;
 	if (finding->high_ns < finding->cost_ns)
 		finding->high_ns = finding->cost_ns;
 	if (finding->high_ns > diagnosis->step_ns)
 		finding->high_ns = diagnosis->step_ns;
-	explain_beyond(finding);
+	finding_explain_beyond(finding);
 	if (!finding->is_warning)
 		return;
 	ordering->fixes[ordering->fix_count] = &finding->edits;
@@ -197,14 +200,14 @@ static void set_cost(struct ordering *ordering, struct ss_finding *finding, int6
 	ordering->high_now_ns = high_ns < ordering->now_ns ? high_ns : ordering->now_ns;
 }
 
-static double silent_share_of(const struct ss_finding *finding)
+static double finding_silent_share(const struct ss_finding *finding)
 {
 	return finding->silent_share > 0 ? finding->silent_share : finding->rule->silent_share;
 }
 
 /* False: too little to report. */
-static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-		    int64_t gain_ns)
+static bool finding_is_reported(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+				int64_t gain_ns)
 {
 	double share = diagnosis->step_ns ? (double)gain_ns / (double)diagnosis->step_ns : 0;
 
@@ -215,14 +218,14 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
 	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
 								: finding->rule->warn_share);
 	finding->is_warning |= finding->memory_warns;
-	return finding->has_memory || (gain_ns > 0 && share >= silent_share_of(finding));
+	return finding->has_memory || (gain_ns > 0 && share >= finding_silent_share(finding));
 }
 
 /*
- * The most that edits can bring: no path gets shorter by more than all that they take away. Edits
- * that take edges away can bring more: INT64_MAX.
+ * The most that edits can save: no path shrinks by more than everything that they remove. Edits
+ * that remove edges can save more: INT64_MAX.
  */
-static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *edits)
+static int64_t edits_most_saved(const struct ss_replay *replay, const struct ss_edits *edits)
 {
 	struct ss_edits_visit visit = { 0 };
 	uint32_t steps = 0;
@@ -246,12 +249,13 @@ static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *ed
 	/* savings may be scaled to the recorded step */
 	if (replay->step_ns > replay->plain_ns)
 		sum *= (double)replay->step_ns / (double)replay->plain_ns;
-	/* means of steps are rounded, twice */
+	/* the means of steps are rounded twice */
 	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }
 
-/* Whether it is worth a replay: not if it stays too small whatever else is fixed. */
-static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
+/* Whether it is worth a replay: not if it saves too little whatever else is fixed. */
+static bool finding_is_candidate(const struct ss_diagnosis *diagnosis,
+				 const struct ss_finding *finding)
 {
 	int64_t most_ns;
 
@@ -260,36 +264,37 @@ static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_f
 		return false;
 	if (diagnosis->is_what_if || finding->has_memory)
 		return true;
-	most_ns = most_of(&diagnosis->replay, &finding->edits);
-	return (double)most_ns >= silent_share_of(finding) * (double)diagnosis->step_ns;
+	most_ns = edits_most_saved(&diagnosis->replay, &finding->edits);
+	return (double)most_ns >= finding_silent_share(finding) * (double)diagnosis->step_ns;
 }
 
-static void order_timed(struct ordering *ordering)
+/* Orders the fixes greedily: see the top of the file. */
+static void ordering_order_timed(struct fix_ordering *ordering)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
-	struct candidate *best;
+	struct fix_candidate *best;
 
 	for (uint32_t i = 0; i < ordering->count; i++) {
-		measure(ordering, &ordering->candidates[i]);
+		ordering_measure_gain(ordering, &ordering->candidates[i]);
 		ordering->candidates[i].finding->alone_ns = ordering->candidates[i].gain_ns;
 	}
-	while ((best = best_of(ordering)) != NULL) {
+	while ((best = ordering_best_candidate(ordering)) != NULL) {
 		struct ss_finding *finding = best->finding;
 
 		if (best->fixed != ordering->fix_count) {
-			measure(ordering, best);
+			ordering_measure_gain(ordering, best);
 			continue;
 		}
 		best->finding = NULL;
-		if (!is_told(diagnosis, finding, best->gain_ns))
+		if (!finding_is_reported(diagnosis, finding, best->gain_ns))
 			continue;
-		set_cost(ordering, finding, best->gain_ns);
+		ordering_set_cost(ordering, finding, best->gain_ns);
 		diagnosis->findings[diagnosis->finding_count++] = finding;
 	}
 }
 
-/* Warnings before the others; each in the order that they have. */
-static void put_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
+/* Puts warnings before the others; both keep their order. */
+static void findings_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
 {
 	uint32_t count = 0;
 
@@ -300,8 +305,8 @@ static void put_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding
 	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
 }
 
-/* Where the replay misses the recorded step, no gain is known better than that. */
-static void widen(struct ss_diagnosis *diagnosis)
+/* Widens all ranges by the error of the replay: no saving is known better than that. */
+static void findings_widen_ranges(struct ss_diagnosis *diagnosis)
 {
 	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
 
@@ -313,7 +318,7 @@ static void widen(struct ss_diagnosis *diagnosis)
 			continue;
 		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
 		/* a fix saves no more than its evidence shows, if the replay says no more */
-		most_ns = finding->evidence_count ? shown_ns(finding) : diagnosis->step_ns;
+		most_ns = finding->evidence_count ? finding_shown_ns(finding) : diagnosis->step_ns;
 		if (most_ns < finding->high_ns)
 			most_ns = finding->high_ns;
 		if (most_ns > diagnosis->step_ns)
@@ -330,7 +335,8 @@ static void widen(struct ss_diagnosis *diagnosis)
 					   : 0;
 }
 
-static void finish(struct ordering *ordering, struct ss_finding **scratch)
+/* Adds the findings without time, puts warnings first, and fills the totals. */
+static void ordering_finish(struct fix_ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
@@ -340,19 +346,19 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 			    diagnosis->chosen[i]->comes_first == (round == 0))
 				diagnosis->findings[diagnosis->finding_count++] =
 					diagnosis->chosen[i];
-	put_warnings_first(diagnosis, scratch);
+	findings_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
 	diagnosis->fixed_ns = ordering->now_ns;
 	diagnosis->fixed_low_ns = ordering->low_now_ns;
 	diagnosis->fixed_high_ns = ordering->high_now_ns;
 	if (diagnosis->is_bounded)
-		widen(diagnosis);
+		findings_widen_ranges(diagnosis);
 }
 
 /* The largest part of the critical path of the last run; NULL: there is none. */
-static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **out,
-				   struct ss_error *err)
+static enum ss_status critical_largest_part(struct ss_diagnosis *diagnosis, const char **out,
+					    struct ss_error *err)
 {
 	int64_t parts_ns[SS_CRITICAL_PARTS] = { 0 };
 	struct ss_critical path = { 0 };
@@ -381,25 +387,26 @@ static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **
 	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
-/* What remains with all warnings fixed. */
-static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
+/* Finds the bottleneck that remains with all warnings fixed. */
+static enum ss_status ordering_find_next(struct fix_ordering *ordering, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
-	struct ss_run *run;
+	struct ss_known_replay *run;
 	int64_t step_ns;
 
 	if (diagnosis->step_ns <= 0)
 		return SS_OK;
-	run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+	run = ss_known_replays_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
 	if (run && run->has_next) {
 		diagnosis->next = run->next;
 		return SS_OK;
 	}
-	step_ns = replay(ordering, ordering->fixes, ordering->fix_count);
-	SS_TRY(largest_part(diagnosis, &diagnosis->next, err));
+	step_ns = ordering_replay(ordering, ordering->fixes, ordering->fix_count);
+	SS_TRY(critical_largest_part(diagnosis, &diagnosis->next, err));
 	if (!run && diagnosis->runs.memory) {
-		ss_run_add(&diagnosis->runs, ordering->fixes, ordering->fix_count, step_ns);
-		run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+		ss_known_replays_add(&diagnosis->runs, ordering->fixes, ordering->fix_count,
+				     step_ns);
+		run = ss_known_replays_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
 	}
 	if (run) {
 		run->next = diagnosis->next;
@@ -408,12 +415,14 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 	return SS_OK;
 }
 
-/* The run of all these fixes, and what its time is spent on. */
-static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int64_t *step_ns,
-				 struct ss_account_parts *parts, struct ss_error *err)
+/* Replays the first `count` fixes, and measures what the time is spent on. */
+static enum ss_status ordering_parts_with(struct fix_ordering *ordering, uint32_t count,
+					  int64_t *step_ns, struct ss_account_parts *parts,
+					  struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
-	struct ss_run *run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+	struct ss_known_replay *run = ss_known_replays_find(&diagnosis->runs, ordering->fixes,
+							    count);
 	struct ss_pipelines pipelines;
 	bool names_rest = false, whole;
 
@@ -422,7 +431,7 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 		*parts = run->parts;
 		return SS_OK;
 	}
-	*step_ns = replay(ordering, ordering->fixes, count);
+	*step_ns = ordering_replay(ordering, ordering->fixes, count);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		names_rest |= diagnosis->findings[i]->is_rest;
 	if (!ss_pipelines_find(&pipelines, &diagnosis->replay, diagnosis->memory))
@@ -433,8 +442,8 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 	if (!whole)
 		return ss_fail_memory(err, "the account of the step");
 	if (!run && diagnosis->runs.memory) {
-		ss_run_add(&diagnosis->runs, ordering->fixes, count, *step_ns);
-		run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+		ss_known_replays_add(&diagnosis->runs, ordering->fixes, count, *step_ns);
+		run = ss_known_replays_find(&diagnosis->runs, ordering->fixes, count);
 	}
 	if (run) {
 		run->has_parts = true;
@@ -443,9 +452,9 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 	return SS_OK;
 }
 
-/* For whom ranks wait, where that is a good part of what nothing explains. */
-static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
-		      const struct ss_account_late *late)
+/* Reports whom ranks wait for, if that is a third of the unexplained time; false: no memory. */
+static bool rest_report_late_rank(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
+				  const struct ss_account_late *late)
 {
 	const struct ss_account *account = &diagnosis->account;
 	int64_t waiting_ns = late->waiting_ns;
@@ -464,13 +473,14 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 	if (waiting_ns > account->peers_ns)
 		waiting_ns = account->peers_ns;
 	return (diagnosis->ranks[late->rank] < 0 ||
-		ss_finding_add_first(diagnosis, rest, waiting_ns, text)) &&
-	       ss_finding_add_first(diagnosis, rest, account->peers_ns,
-				    "a rank waits {time} per step in collectives for other ranks");
+		ss_finding_prepend_evidence(diagnosis, rest, waiting_ns, text)) &&
+	       ss_finding_prepend_evidence(
+		       diagnosis, rest, account->peers_ns,
+		       "a rank waits {time} per step in collectives for other ranks");
 }
 
-/* What no rule explains is a finding where it is much, and is not one already. */
-static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
+/* Unexplained time is a finding if it is large and not one already; false: no memory. */
+static bool ordering_add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
 {
 	struct ss_finding *rest = NULL;
 
@@ -486,10 +496,10 @@ static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_lat
 	if (diagnosis->is_blind && !diagnosis->on_device)
 		rest->title = "The GPU was not recorded";
 	diagnosis->findings[diagnosis->finding_count++] = rest;
-	return tell_late(diagnosis, rest, late);
+	return rest_report_late_rank(diagnosis, rest, late);
 }
 
-static bool is_stand_in(const struct ss_diagnosis *diagnosis, const struct ss_edits *fix)
+static bool fix_is_stand_in(const struct ss_diagnosis *diagnosis, const struct ss_edits *fix)
 {
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		if (&diagnosis->findings[i]->edits == fix)
@@ -498,34 +508,35 @@ static bool is_stand_in(const struct ss_diagnosis *diagnosis, const struct ss_ed
 }
 
 /*
- * What is left with the first `count` fixes. Edits that stand for another schedule do not show
- * what is needed: the parts are measured without them, and stages wait less by their saving.
+ * What remains with the first `count` fixes. Edits that stand for another schedule do not show what
+ * is needed: the parts are measured without them, and stages wait less by what they save.
  */
-static enum ss_status measure_parts(struct ordering *ordering, uint32_t count, int64_t *least_ns,
-				    struct ss_account_parts *parts, struct ss_error *err)
+static enum ss_status ordering_measure_parts(struct fix_ordering *ordering, uint32_t count,
+					     int64_t *least_ns, struct ss_account_parts *parts,
+					     struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	uint32_t kept = 0;
 	int64_t without_ns;
 
 	for (uint32_t i = 0; i < count; i++)
-		kept += !is_stand_in(diagnosis, ordering->fixes[i]);
+		kept += !fix_is_stand_in(diagnosis, ordering->fixes[i]);
 	if (kept == count)
-		return parts_with(ordering, count, least_ns, parts, err);
-	*least_ns = step_with(ordering, ordering->fixes, count);
+		return ordering_parts_with(ordering, count, least_ns, parts, err);
+	*least_ns = ordering_step_with(ordering, ordering->fixes, count);
 	kept = 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (!is_stand_in(diagnosis, ordering->fixes[i]))
+		if (!fix_is_stand_in(diagnosis, ordering->fixes[i]))
 			ordering->fixes[kept++] = ordering->fixes[i];
-	SS_TRY(parts_with(ordering, kept, &without_ns, parts, err));
+	SS_TRY(ordering_parts_with(ordering, kept, &without_ns, parts, err));
 	parts->stages -= (double)(without_ns - *least_ns) * diagnosis->rank_count;
 	if (parts->stages < 0)
 		parts->stages = 0;
 	return SS_OK;
 }
 
-/* With every fix in place that is reported: what is left is needed, or nothing explains it. */
-static enum ss_status close_account(struct ordering *ordering, struct ss_error *err)
+/* With every reported fix in place: what remains is needed, or unexplained. */
+static enum ss_status ordering_close_account(struct fix_ordering *ordering, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	struct ss_account_parts parts;
@@ -538,49 +549,50 @@ static enum ss_status close_account(struct ordering *ordering, struct ss_error *
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
-	SS_TRY(measure_parts(ordering, count, &least_ns, &parts, err));
-	/* what the host did while a GPU worked that is not recorded may have been needed or not */
+	SS_TRY(ordering_measure_parts(ordering, count, &least_ns, &parts, err));
+	/* if the GPU was not recorded, nothing shows whether the host's work was needed */
 	if (diagnosis->is_blind && !diagnosis->on_device) {
 		parts.rest += parts.compute;
 		parts.compute = 0;
 	}
 	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
 					      &parts);
-	return add_rest(diagnosis, &parts.late) ? SS_OK : ss_fail_memory(err, "the findings");
+	return ordering_add_rest(diagnosis, &parts.late) ? SS_OK
+							 : ss_fail_memory(err, "the findings");
 }
 
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
 {
-	struct ordering ordering = { .diagnosis = diagnosis,
-				     .now_ns = diagnosis->step_ns,
-				     .low_now_ns = diagnosis->step_ns,
-				     .high_now_ns = diagnosis->step_ns };
+	struct fix_ordering ordering = { .diagnosis = diagnosis,
+					 .now_ns = diagnosis->step_ns,
+					 .low_now_ns = diagnosis->step_ns,
+					 .high_now_ns = diagnosis->step_ns };
 	struct ss_arena *arena = &diagnosis->chosen_arena;
-	size_t room = (size_t)diagnosis->chosen_count + 1;
-	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	size_t capacity = (size_t)diagnosis->chosen_count + 1;
+	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
 
-	ordering.candidates = SS_ARENA_NEW(arena, struct candidate, room);
-	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, room);
-	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	ordering.candidates = SS_ARENA_NEW(arena, struct fix_candidate, capacity);
+	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	ordering.last = SS_ARENA_NEW(arena, const struct ss_edits *, capacity);
+	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, capacity);
 	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
 	    !ordering.high || !ordering.last || !diagnosis->findings)
 		return ss_fail_memory(err, "the findings");
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
 		struct ss_finding *finding = diagnosis->chosen[i];
 
-		if (is_candidate(diagnosis, finding))
+		if (finding_is_candidate(diagnosis, finding))
 			ordering.candidates[ordering.count++] =
-				(struct candidate){ .finding = finding };
+				(struct fix_candidate){ .finding = finding };
 	}
-	/* each alone, again behind the others, and where it has a range twice more; what remains */
+	/* each fix alone, again after the others, twice for its range; then what remains */
 	diagnosis->replays = 0;
 	diagnosis->replays_expected = 4 * ordering.count + 2;
-	order_timed(&ordering);
-	SS_TRY(find_next(&ordering, err));
-	SS_TRY(close_account(&ordering, err));
-	finish(&ordering, scratch);
+	ordering_order_timed(&ordering);
+	SS_TRY(ordering_find_next(&ordering, err));
+	SS_TRY(ordering_close_account(&ordering, err));
+	ordering_finish(&ordering, scratch);
 	return SS_OK;
 }

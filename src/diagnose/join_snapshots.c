@@ -17,19 +17,19 @@
 
 #define SENTENCE_MAX 600
 
-struct joining {
+struct snapshot_joining {
 	struct ss_diagnosis *diagnosis;
 	const struct ss_job *job;
 	struct ss_judgement judgement;
 	const struct ss_job_snapshot *snapshot;
 	uint32_t number;  /* of the snapshot */
-	uint32_t devices; /* of it, that were looked at */
-	uint32_t rank;    /* index in the diagnosis; SS_NO_ROW: none, or not known */
+	uint32_t devices; /* of it, that were examined */
+	uint32_t rank;    /* index in the diagnosis; SS_NO_ROW: none, or unknown */
 };
 
-/* Whether a snapshot is asked about: with one rank chosen only that one's. */
-static bool is_chosen(const struct ss_job *job, const struct ss_job_snapshot *snapshot,
-		      const struct ss_diagnose_options *options)
+/* Whether a snapshot is wanted: if one rank is chosen, only its own. */
+static bool snapshot_is_chosen(const struct ss_job *job, const struct ss_job_snapshot *snapshot,
+			       const struct ss_diagnose_options *options)
 {
 	if (options->rank == SS_EVERY_RANK)
 		return true;
@@ -38,7 +38,7 @@ static bool is_chosen(const struct ss_job *job, const struct ss_job_snapshot *sn
 		       : job->files[snapshot->file].subject.rank == options->rank;
 }
 
-static uint32_t rank_of(const struct joining *joining)
+static uint32_t joining_rank(const struct snapshot_joining *joining)
 {
 	const struct ss_diagnosis *diagnosis = joining->diagnosis;
 
@@ -48,8 +48,9 @@ static uint32_t rank_of(const struct joining *joining)
 	return SS_NO_ROW;
 }
 
-/* Whether the rule found it in a trace of that rank; several files can be of one. */
-static bool has_rank(const struct joining *joining, const struct ss_finding *finding)
+/* Whether the rule found it in a trace of that rank, which can have several files. */
+static bool joining_has_rank(const struct snapshot_joining *joining,
+			     const struct ss_finding *finding)
 {
 	const int64_t *ranks = joining->diagnosis->ranks;
 
@@ -60,7 +61,8 @@ static bool has_rank(const struct joining *joining, const struct ss_finding *fin
 }
 
 /* The finding that this one belongs to, or NULL. */
-static struct ss_finding *find(const struct joining *joining, const struct ss_rule *rule)
+static struct ss_finding *joining_find_finding(const struct snapshot_joining *joining,
+					       const struct ss_rule *rule)
 {
 	struct ss_finding *of_snapshots = NULL;
 	bool is_other = joining->snapshot->is_other_run;
@@ -72,7 +74,7 @@ static struct ss_finding *find(const struct joining *joining, const struct ss_ru
 			continue;
 		if (finding->is_of_snapshots)
 			of_snapshots = finding;
-		else if (!is_other && has_rank(joining, finding))
+		else if (!is_other && joining_has_rank(joining, finding))
 			return finding;
 	}
 	return of_snapshots;
@@ -80,16 +82,16 @@ static struct ss_finding *find(const struct joining *joining, const struct ss_ru
 
 /* --- evidence ------------------------------------------------------------------------ */
 
-static const char *file_name(const char *path)
+static const char *path_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-/* "rank1.pickle, GPU 3: ", as far as there are several. */
-static void mark(const struct joining *joining, const struct ss_memory_finding *found, char *out,
-		 size_t room)
+/* "rank1.pickle, GPU 3: "; leaves out what the job has only one of. */
+static void joining_format_source(const struct snapshot_joining *joining,
+				  const struct ss_memory_finding *found, char *out, size_t capacity)
 {
 	bool files = joining->job->snapshot_count > 1, devices = joining->devices > 1;
 	char device[32] = "";
@@ -99,12 +101,14 @@ static void mark(const struct joining *joining, const struct ss_memory_finding *
 			 (int)found->device_number);
 	out[0] = '\0';
 	if (files || devices)
-		snprintf(out, room, "%.200s%s: ", files ? file_name(joining->snapshot->path) : "",
+		snprintf(out, capacity,
+			 "%.200s%s: ", files ? path_file_name(joining->snapshot->path) : "",
 			 device);
 }
 
-static bool add(struct joining *joining, struct ss_finding *finding,
-		const struct ss_memory_finding *found, const char *text, const char *line)
+static bool joining_add_evidence(struct snapshot_joining *joining, struct ss_finding *finding,
+				 const struct ss_memory_finding *found, const char *text,
+				 const char *line)
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	struct ss_evidence evidence = { .line = line,
@@ -112,30 +116,32 @@ static bool add(struct joining *joining, struct ss_finding *finding,
 					.device = found->device_number };
 	char sentence[SENTENCE_MAX], marked[256];
 
-	mark(joining, found, marked, sizeof(marked));
+	joining_format_source(joining, found, marked, sizeof(marked));
 	snprintf(sentence, sizeof(sentence), "%s%s", marked, text);
 	evidence.text = ss_arena_copy(&diagnosis->arena, sentence, strlen(sentence));
 	return evidence.text && ss_finding_add(diagnosis, finding, &evidence);
 }
 
-static bool add_all(struct joining *joining, struct ss_finding *finding,
-		    const struct ss_memory_finding *found)
+static bool joining_add_facts(struct snapshot_joining *joining, struct ss_finding *finding,
+			      const struct ss_memory_finding *found)
 {
 	if (joining->snapshot->is_other_run &&
-	    !add(joining, finding, found,
-		 "the snapshot and the trace were recorded more than a day apart: we treat them as "
-		 "two runs",
-		 NULL))
+	    !joining_add_evidence(joining, finding, found,
+				  "the snapshot and the trace were recorded more than a day apart: "
+				  "we treat them as two runs",
+				  NULL))
 		return false;
 	for (uint32_t i = 0; i < found->fact_count; i++)
-		if (!add(joining, finding, found, found->facts[i].text, found->facts[i].line))
+		if (!joining_add_evidence(joining, finding, found, found->facts[i].text,
+					  found->facts[i].line))
 			return false;
 	return true;
 }
 
 /* --- joining ------------------------------------------------------------------------- */
 
-static struct ss_finding *begin(struct joining *joining, const struct ss_memory_finding *found)
+static struct ss_finding *joining_begin_finding(struct snapshot_joining *joining,
+						const struct ss_memory_finding *found)
 {
 	struct ss_finding *finding;
 
@@ -152,20 +158,22 @@ static struct ss_finding *begin(struct joining *joining, const struct ss_memory_
 	return finding;
 }
 
-static bool join(struct joining *joining, const struct ss_memory_finding *found)
+/* Joins what a rule found in a snapshot with its finding in traces; false: no memory. */
+static bool joining_join_finding(struct snapshot_joining *joining,
+				 const struct ss_memory_finding *found)
 {
-	struct ss_finding *finding = find(joining, found->rule);
+	struct ss_finding *finding = joining_find_finding(joining, found->rule);
 	bool is_first;
 
 	if (!finding)
-		finding = begin(joining, found);
+		finding = joining_begin_finding(joining, found);
 	if (!finding)
 		return false;
 	is_first = !finding->has_memory;
 	finding->has_memory = true;
 	if (joining->diagnosis->step_ns <= 0)
 		finding->is_timeless = true;
-	finding->memory_warns |= found->level == SS_MEMORY_WARNING;
+	finding->memory_warns |= found->level == SS_RULE_MEMORY_WARNING;
 	finding->is_warning |= finding->memory_warns;
 	finding->comes_first |= found->comes_first;
 	/* report the largest one; if two recordings agree, the higher confidence counts */
@@ -177,12 +185,14 @@ static bool join(struct joining *joining, const struct ss_memory_finding *found)
 		finding->confidence = found->confidence;
 		finding->reason = found->reason;
 	}
-	if (joining->rank != SS_NO_ROW && !finding->is_other_run && !has_rank(joining, finding))
+	if (joining->rank != SS_NO_ROW && !finding->is_other_run &&
+	    !joining_has_rank(joining, finding))
 		ss_finding_add_rank(finding, joining->rank);
-	return add_all(joining, finding, found);
+	return joining_add_facts(joining, finding, found);
 }
 
-static enum ss_status join_snapshot(struct joining *joining, struct ss_error *err)
+/* Joins all findings of one snapshot, which may have been made when it was loaded. */
+static enum ss_status joining_join_snapshot(struct snapshot_joining *joining, struct ss_error *err)
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	const struct ss_opened *opened = joining->snapshot->opened;
@@ -191,18 +201,18 @@ static enum ss_status join_snapshot(struct joining *joining, struct ss_error *er
 	if (opened)
 		SS_TRY(ss_snapshot_findings_make(&exam, &opened->subject, &diagnosis->arena, err));
 	else
-		exam = ((const struct ss_kept_memory *)joining->snapshot->kept)->exam;
+		exam = ((const struct ss_snapshot_summary *)joining->snapshot->kept)->exam;
 	joining->devices = exam.device_count;
-	joining->rank = rank_of(joining);
+	joining->rank = joining_rank(joining);
 	diagnosis->snapshot_count++;
 	diagnosis->cut_snapshots += joining->snapshot->is_cut;
 	diagnosis->bytes += joining->snapshot->file_bytes;
 	diagnosis->memory_devices += exam.device_count;
 	for (uint32_t i = 0; i < exam.count; i++) {
-		/* that nothing is wrong is no finding */
-		if (exam.items[i].level == SS_MEMORY_NOTE)
+		/* a note is no finding: nothing is wrong */
+		if (exam.items[i].level == SS_RULE_MEMORY_NOTE)
 			continue;
-		if (!join(joining, &exam.items[i]))
+		if (!joining_join_finding(joining, &exam.items[i]))
 			return ss_fail_memory(err, "the findings");
 	}
 	return SS_OK;
@@ -212,16 +222,16 @@ enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err)
 {
-	struct joining joining = { .diagnosis = diagnosis,
-				   .job = job,
-				   .judgement = { .rank_count = diagnosis->rank_count,
-						  .diagnosis = diagnosis } };
+	struct snapshot_joining joining = { .diagnosis = diagnosis,
+					    .job = job,
+					    .judgement = { .rank_count = diagnosis->rank_count,
+							   .diagnosis = diagnosis } };
 
 	for (uint32_t i = 0; i < job->snapshot_count; i++) {
 		joining.snapshot = &job->snapshots[i];
 		joining.number = i;
-		if (is_chosen(job, joining.snapshot, options))
-			SS_TRY(join_snapshot(&joining, err));
+		if (snapshot_is_chosen(job, joining.snapshot, options))
+			SS_TRY(joining_join_snapshot(&joining, err));
 	}
 	return SS_OK;
 }

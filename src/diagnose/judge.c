@@ -9,13 +9,13 @@
 #include "base/search.h"
 #include "diagnose/diagnose.h"
 
-/* Of a rule with a sentence for each of a thousand ranks only the first are kept. */
+/* If a rule has a sentence for each of a thousand ranks, only the first are kept. */
 #define EVIDENCE_MAX 256
 #define SENTENCE_MAX 512
 
 double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
 {
-	assert(rank < judgement->rank_count && slot < SS_EXAM_FIGURES);
+	assert(rank < judgement->rank_count && slot < SS_RULE_FIGURES);
 	return judgement->exams[rank]->parts[judgement->number].figures[slot];
 }
 
@@ -72,8 +72,8 @@ struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, c
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* Until a claim has another low, or another high, these are the edits themselves. */
-static bool copy_edits(struct ss_edits *out, const struct ss_edits *edits)
+/* Until a claim has a different low or high, these equal the edits. */
+static bool edits_copy(struct ss_edits *out, const struct ss_edits *edits)
 {
 	struct ss_edits_visit visit = { 0 };
 
@@ -83,7 +83,9 @@ static bool copy_edits(struct ss_edits *out, const struct ss_edits *edits)
 	return true;
 }
 
-static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss_claim *claim)
+/* Adds a claim to the edits, and to low and high once any claim has a range; false: no memory. */
+static bool finding_add_claim(struct ss_finding *finding, uint32_t rank,
+			      const struct ss_claim *claim)
 {
 	struct ss_edit edit = { .task = claim->task,
 				.rank = rank,
@@ -103,12 +105,12 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 	if (!finding->has_range && (claim->low_ns != claim->own_ns || has_high || claim->merges ||
 				    low.scale > edit.scale)) {
 		finding->has_range = true;
-		if (!copy_edits(&finding->low, &finding->edits))
+		if (!edits_copy(&finding->low, &finding->edits))
 			return false;
 	}
 	if (!finding->has_high && has_high) {
 		finding->has_high = true;
-		if (!copy_edits(&finding->high, &finding->edits))
+		if (!edits_copy(&finding->high, &finding->edits))
 			return false;
 	}
 	return ss_edits_add(&finding->edits, edit) &&
@@ -137,10 +139,10 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 {
 	assert(rank < judgement->rank_count);
 	if (judgement->failed ||
-	    !ss_rank_findings_take(judgement->exams[rank], judgement->number, claim.task))
+	    !ss_rank_findings_claim(judgement->exams[rank], judgement->number, claim.task))
 		return false;
 	ss_finding_add_rank(finding, rank);
-	if (!add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim))
 		judgement->failed = true;
 	return !judgement->failed;
 }
@@ -156,7 +158,7 @@ bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *findin
 	if (seizes || !exam->owner[claim.task])
 		exam->owner[claim.task] = (uint8_t)(judgement->number + 1);
 	ss_finding_add_rank(finding, rank);
-	if (!add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim))
 		judgement->failed = true;
 	return !judgement->failed;
 }
@@ -179,14 +181,14 @@ bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, 
 				   .scale = (float)scale,
 				   .low_scale = (float)low_scale };
 	ss_finding_add_rank(finding, rank);
-	if (!add_claim(finding, rank, &claim))
+	if (!finding_add_claim(finding, rank, &claim))
 		judgement->failed = true;
 	return !judgement->failed;
 }
 
 /* --- evidence ------------------------------------------------------------------------ */
 
-static bool is_same_line(const char *a, const char *b)
+static bool lines_are_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -200,7 +202,7 @@ bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 
 		if (strcmp(known->text, evidence->text) != 0 ||
 		    known->snapshot != evidence->snapshot ||
-		    !is_same_line(known->line, evidence->line))
+		    !lines_are_equal(known->line, evidence->line))
 			continue;
 		known->weight_ns = ss_ns_sum(known->weight_ns, evidence->weight_ns);
 		known->count += evidence->count;
@@ -217,8 +219,9 @@ bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 	return true;
 }
 
-static void say(struct ss_judgement *judgement, struct ss_finding *finding,
-		struct ss_evidence evidence, const char *format, va_list words)
+static void judgement_format_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
+				      struct ss_evidence evidence, const char *format,
+				      va_list words)
 {
 	char text[SENTENCE_MAX];
 
@@ -234,8 +237,9 @@ void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *findin
 	va_list words;
 
 	va_start(words, format);
-	say(judgement, finding, (struct ss_evidence){ .weight_ns = weight_ns, .steps = 1 }, format,
-	    words);
+	judgement_format_evidence(judgement, finding,
+				  (struct ss_evidence){ .weight_ns = weight_ns, .steps = 1 },
+				  format, words);
 	va_end(words);
 }
 
@@ -245,27 +249,28 @@ void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding
 	va_list words;
 
 	va_start(words, format);
-	say(judgement, finding,
-	    (struct ss_evidence){ .weight_ns = weight_ns, .count = count, .steps = 1 }, format,
-	    words);
+	judgement_format_evidence(judgement, finding,
+				  (struct ss_evidence){
+					  .weight_ns = weight_ns, .count = count, .steps = 1 },
+				  format, words);
 	va_end(words);
 }
 
 /* Three digits; all times of a finding have one unit. */
-static int print_time(int64_t ns, bool in_seconds, char *out, size_t room)
+static int format_time(int64_t ns, bool in_seconds, char *out, size_t capacity)
 {
 	double value = (double)ns / (in_seconds ? 1e9 : 1e6);
 	int small = in_seconds && value < 0.9995 ? value < 0.0995 ? 4 : 3 : 2;
 
-	return snprintf(out, room, "%.*f %s",
+	return snprintf(out, capacity, "%.*f %s",
 			value >= 99.95   ? 0
 			: value >= 9.995 ? 1
 					 : small,
 			value, in_seconds ? "s" : "ms");
 }
 
-/* A count as people read it: one decimal below ten, and "1,601". */
-static int print_count(double count, char *out, size_t room)
+/* A count for people: one decimal below ten, and "1,601". */
+static int format_count(double count, char *out, size_t capacity)
 {
 	char digits[32];
 	int length, added = 0;
@@ -273,8 +278,8 @@ static int print_count(double count, char *out, size_t room)
 	length = snprintf(digits, sizeof(digits), "%.*f",
 			  count >= 9.95 || count == (double)(int64_t)count ? 0 : 1, count);
 	if (count < 1000 || length >= (int)sizeof(digits))
-		return snprintf(out, room, "%s", digits);
-	for (int i = 0; i < length && (size_t)added + 2 < room; i++) {
+		return snprintf(out, capacity, "%s", digits);
+	for (int i = 0; i < length && (size_t)added + 2 < capacity; i++) {
 		if (i && (length - i) % 3 == 0)
 			out[added++] = ',';
 		out[added++] = digits[i];
@@ -283,24 +288,24 @@ static int print_count(double count, char *out, size_t room)
 	return added;
 }
 
-/* The next figure of a sentence: its length, or -1 where `*at` is at plain text. */
-static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, const char **at,
-			 char *out, size_t room)
+/* Writes the next figure of a sentence; returns its length, or -1 if `*at` is plain text. */
+static int evidence_expand_figure(const struct ss_evidence *evidence, bool in_seconds,
+				  const char **at, char *out, size_t capacity)
 {
 	double count = evidence->count;
 	const char *one, *many, *end;
 
 	if (strncmp(*at, "{time}", 6) == 0) {
 		*at += 6;
-		return print_time(evidence->weight_ns, in_seconds, out, room);
+		return format_time(evidence->weight_ns, in_seconds, out, capacity);
 	}
 	if (strncmp(*at, "{count} times", 13) == 0 && count == 1) {
 		*at += 13;
-		return snprintf(out, room, "once");
+		return snprintf(out, capacity, "once");
 	}
 	if (strncmp(*at, "{count}", 7) == 0) {
 		*at += 7;
-		return print_count(count, out, room);
+		return format_count(count, out, capacity);
 	}
 	if (strncmp(*at, "{?", 2) != 0)
 		return -1;
@@ -310,32 +315,34 @@ static int expand_figure(const struct ss_evidence *evidence, bool in_seconds, co
 	if (*many != '|' || *end != '}')
 		return -1;
 	*at = end + 1;
-	return count == 1 ? snprintf(out, room, "%.*s", (int)(many - one), one)
-			  : snprintf(out, room, "%.*s", (int)(end - many - 1), many + 1);
+	return count == 1 ? snprintf(out, capacity, "%.*s", (int)(many - one), one)
+			  : snprintf(out, capacity, "%.*s", (int)(end - many - 1), many + 1);
 }
 
-/* "{time}", "{count}" and what follows from them become text. */
-static void expand(const struct ss_evidence *evidence, bool in_seconds, char *out, size_t room)
+/* Replaces "{time}", "{count}" and "{?one|many}" by text. */
+static void evidence_expand(const struct ss_evidence *evidence, bool in_seconds, char *out,
+			    size_t capacity)
 {
 	const char *at = evidence->form;
 	size_t length = 0;
 
-	while (*at && length + 1 < room) {
-		int added = expand_figure(evidence, in_seconds, &at, out + length, room - length);
+	while (*at && length + 1 < capacity) {
+		int added = evidence_expand_figure(evidence, in_seconds, &at, out + length,
+						   capacity - length);
 
 		if (added < 0) {
 			added = 1;
 			out[length] = *at++;
 		}
-		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
+		length += added > 0 && (size_t)added < capacity - length ? (size_t)added : 0;
 	}
 	out[length] = '\0';
 }
 
-/* Seconds from here on: what has three digits in milliseconds is below it. */
+/* From here on times are in seconds; below, three digits of milliseconds are enough. */
 #define SECONDS_NS 999500000
 
-bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena)
+bool ss_finding_format_evidence(struct ss_finding *finding, int64_t most_ns, struct ss_arena *arena)
 {
 	char text[SENTENCE_MAX];
 
@@ -349,7 +356,7 @@ bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_a
 
 		if (!evidence->form)
 			continue;
-		expand(evidence, finding->in_seconds, text, sizeof(text));
+		evidence_expand(evidence, finding->in_seconds, text, sizeof(text));
 		evidence->text = ss_arena_copy(arena, text, strlen(text));
 		if (!evidence->text)
 			return false;
@@ -357,7 +364,7 @@ bool ss_finding_express(struct ss_finding *finding, int64_t most_ns, struct ss_a
 	return true;
 }
 
-static int by_weight(const void *a, const void *b)
+static int evidence_compare_weight(const void *a, const void *b)
 {
 	const struct ss_evidence *x = a, *y = b;
 	int order;
@@ -368,8 +375,8 @@ static int by_weight(const void *a, const void *b)
 	return order ? order : strcmp(x->line ? x->line : "", y->line ? y->line : "");
 }
 
-bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-			  int64_t weight_ns, const char *text)
+bool ss_finding_prepend_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+				 int64_t weight_ns, const char *text)
 {
 	struct ss_evidence evidence = { .weight_ns = weight_ns };
 
@@ -398,18 +405,18 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 		}
 		evidence->form = evidence->text;
 	}
-	if (!ss_finding_express(finding, 0, arena))
+	if (!ss_finding_format_evidence(finding, 0, arena))
 		return false;
 	if (finding->evidence_count)
 		qsort(finding->evidence, finding->evidence_count, sizeof(*finding->evidence),
-		      by_weight);
+		      evidence_compare_weight);
 	return true;
 }
 
 /* --- a rank -------------------------------------------------------------------------- */
 
-static void take_confidence(struct ss_finding *finding, const struct ss_rank_findings *exam,
-			    const struct ss_found_part *part)
+static void finding_take_confidence(struct ss_finding *finding, const struct ss_rank_findings *exam,
+				    const struct ss_found_part *part)
 {
 	if (!part->is_sure || (finding->reason && finding->confidence <= part->confidence))
 		return;
@@ -426,8 +433,8 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	ss_finding_add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
-		if (ss_rank_findings_hold(exam, judgement->number, &exam->claims[i]))
-			whole = add_claim(finding, rank, &exam->claims[i]);
+		if (ss_rank_findings_has_claim(exam, judgement->number, &exam->claims[i]))
+			whole = finding_add_claim(finding, rank, &exam->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
 		const struct ss_found_fact *fact = &exam->facts[i];
 		const struct ss_evidence evidence = {
@@ -440,7 +447,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 
 		whole = ss_finding_add(judgement->diagnosis, finding, &evidence);
 	}
-	take_confidence(finding, exam, part);
+	finding_take_confidence(finding, exam, part);
 	if (part->fix)
 		finding->fix = part->fix;
 	if (judgement->rule->is_timeless && part->figures[0] > 0)
@@ -448,8 +455,8 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	judgement->failed = judgement->failed || !whole;
 }
 
-/* Everything that was claimed is one finding. */
-static void judge_all(struct ss_judgement *judgement)
+/* All claims become one finding. */
+static void judgement_take_all(struct ss_judgement *judgement)
 {
 	struct ss_finding *finding = NULL;
 
@@ -481,8 +488,8 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 	if (judgement.rule->judge)
 		SS_TRY(judgement.rule->judge(&judgement, err));
 	else
-		judge_all(&judgement);
+		judgement_take_all(&judgement);
 	for (uint32_t i = 0; i < judgement.rank_count; i++)
-		ss_rank_findings_give_back(judgement.exams[i], rule);
+		ss_rank_findings_release_claims(judgement.exams[i], rule);
 	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;
 }

@@ -10,8 +10,8 @@
 #include "base/hash/hash.h"
 #include "base/search.h"
 
-/* The same for every order. */
-static uint64_t hash_of(const struct ss_edits *const *fixes, uint32_t count)
+/* The same hash for every order. */
+static uint64_t fixes_hash(const struct ss_edits *const *fixes, uint32_t count)
 {
 	uint64_t hash = count;
 
@@ -20,7 +20,7 @@ static uint64_t hash_of(const struct ss_edits *const *fixes, uint32_t count)
 	return hash;
 }
 
-static bool has(const struct ss_run *run, const struct ss_edits *fix)
+static bool replay_has_fix(const struct ss_known_replay *run, const struct ss_edits *fix)
 {
 	uint32_t low = 0, high = run->count;
 
@@ -28,25 +28,25 @@ static bool has(const struct ss_run *run, const struct ss_edits *fix)
 	return low < run->count && run->fixes[low] == fix;
 }
 
-struct ss_run *ss_run_find(const struct ss_run_memo *memo, const struct ss_edits *const *fixes,
-			   uint32_t count)
+struct ss_known_replay *ss_known_replays_find(const struct ss_known_replays *memo,
+					      const struct ss_edits *const *fixes, uint32_t count)
 {
-	uint64_t hash = hash_of(fixes, count);
+	uint64_t hash = fixes_hash(fixes, count);
 
 	for (uint32_t i = 0; i < memo->count; i++) {
-		struct ss_run *run = &memo->items[i];
+		struct ss_known_replay *run = &memo->items[i];
 		bool same = run->hash == hash && run->count == count;
 
-		/* each fix stands in a set once */
+		/* a set contains each fix once */
 		for (uint32_t k = 0; same && k < count; k++)
-			same = has(run, fixes[k]);
+			same = replay_has_fix(run, fixes[k]);
 		if (same)
 			return run;
 	}
 	return NULL;
 }
 
-static int by_address(const void *a, const void *b)
+static int edits_compare_address(const void *a, const void *b)
 {
 	uintptr_t x = (uintptr_t) * (const struct ss_edits *const *)a;
 	uintptr_t y = (uintptr_t) * (const struct ss_edits *const *)b;
@@ -54,12 +54,12 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-void ss_run_add(struct ss_run_memo *memo, const struct ss_edits *const *fixes, uint32_t count,
-		int64_t step_ns)
+void ss_known_replays_add(struct ss_known_replays *memo, const struct ss_edits *const *fixes,
+			  uint32_t count, int64_t step_ns)
 {
 	const struct ss_edits **copy;
 
-	if (memo->count == SS_RUNS_KEPT ||
+	if (memo->count == SS_KNOWN_REPLAYS_MAX ||
 	    !ss_memory_reserve(memo->memory, (void **)&memo->items, &memo->capacity,
 			       (size_t)memo->count + 1, sizeof(*memo->items)))
 		return;
@@ -68,16 +68,16 @@ void ss_run_add(struct ss_run_memo *memo, const struct ss_edits *const *fixes, u
 		return;
 	if (count) {
 		memcpy(copy, fixes, count * sizeof(*copy));
-		qsort(copy, count, sizeof(*copy), by_address);
+		qsort(copy, count, sizeof(*copy), edits_compare_address);
 	}
-	memo->items[memo->count++] = (struct ss_run){
-		.hash = hash_of(fixes, count), .fixes = copy, .count = count, .step_ns = step_ns
+	memo->items[memo->count++] = (struct ss_known_replay){
+		.hash = fixes_hash(fixes, count), .fixes = copy, .count = count, .step_ns = step_ns
 	};
 }
 
-void ss_run_memo_release(struct ss_run_memo *memo)
+void ss_known_replays_release(struct ss_known_replays *memo)
 {
 	if (memo->memory)
 		ss_memory_free(memo->memory, memo->items, memo->capacity * sizeof(*memo->items));
-	*memo = (struct ss_run_memo){ 0 };
+	*memo = (struct ss_known_replays){ 0 };
 }

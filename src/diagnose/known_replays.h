@@ -12,9 +12,9 @@
 #include "diagnose/account.h"
 
 /* Sets that are remembered: a click asks for a few dozen. */
-#define SS_RUNS_KEPT 4096
+#define SS_KNOWN_REPLAYS_MAX 4096
 
-struct ss_run {
+struct ss_known_replay {
 	uint64_t hash;
 	const struct ss_edits **fixes; /* sorted */
 	uint32_t count;
@@ -25,20 +25,20 @@ struct ss_run {
 	struct ss_account_parts parts; /* what its time is spent on */
 };
 
-struct ss_run_memo {
+struct ss_known_replays {
 	struct ss_memory *memory;
 	struct ss_arena *arena; /* lent: the sets, and what remains */
-	struct ss_run *items;
+	struct ss_known_replay *items;
 	uint32_t count, capacity;
 };
 
 /* The run of the set, or NULL: it was not run, or is not remembered. Valid until the next add. */
-struct ss_run *ss_run_find(const struct ss_run_memo *memo, const struct ss_edits *const *fixes,
-			   uint32_t count);
+struct ss_known_replay *ss_known_replays_find(const struct ss_known_replays *memo,
+					      const struct ss_edits *const *fixes, uint32_t count);
 
-/* Remembers a run; where there is no memory it is not. */
-void ss_run_add(struct ss_run_memo *memo, const struct ss_edits *const *fixes, uint32_t count,
-		int64_t step_ns);
-void ss_run_memo_release(struct ss_run_memo *memo);
+/* Remembers a run, unless there is no memory. */
+void ss_known_replays_add(struct ss_known_replays *memo, const struct ss_edits *const *fixes,
+			  uint32_t count, int64_t step_ns);
+void ss_known_replays_release(struct ss_known_replays *memo);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/time/roles.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "base/utf8.h"
 
@@ -33,7 +33,7 @@ void ss_rank_findings_release(struct ss_rank_findings *exam)
 	*exam = (struct ss_rank_findings){ 0 };
 }
 
-bool ss_rank_findings_take(struct ss_rank_findings *exam, uint32_t rule, uint32_t task)
+bool ss_rank_findings_claim(struct ss_rank_findings *exam, uint32_t rule, uint32_t task)
 {
 	if (task >= exam->task_count || (exam->owner[task] && exam->owner[task] != rule + 1))
 		return false;
@@ -55,7 +55,7 @@ void ss_rank_findings_reset(struct ss_rank_findings *exam)
 	}
 }
 
-void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule)
+void ss_rank_findings_release_claims(struct ss_rank_findings *exam, uint32_t rule)
 {
 	const struct ss_found_part *part = &exam->parts[rule];
 
@@ -66,19 +66,19 @@ void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule)
 
 /* --- claims -------------------------------------------------------------------------- */
 
-bool ss_look_is_free(const struct ss_look *look, uint32_t task)
+bool ss_look_is_free(const struct ss_look *context, uint32_t task)
 {
-	const struct ss_rank_findings *exam = look->exam;
+	const struct ss_rank_findings *exam = context->exam;
 
 	return task < exam->task_count &&
-	       (!exam->owner[task] || exam->owner[task] == look->number + 1);
+	       (!exam->owner[task] || exam->owner[task] == context->number + 1);
 }
 
-/* The rule's claim on the task, made now with the task as it is; NULL: no memory. */
-static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t with)
+/* Adds a claim of the rule that does not change the task yet; NULL: no memory. */
+static struct ss_claim *findings_new_claim(struct ss_look *context, uint32_t task, uint8_t with)
 {
-	struct ss_rank_findings *exam = look->exam;
-	int64_t own_ns = look->graph->tasks[task].own_ns;
+	struct ss_rank_findings *exam = context->exam;
+	int64_t own_ns = context->graph->tasks[task].own_ns;
 
 	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
 			       (size_t)exam->claim_count + 1, sizeof(*exam->claims))) {
@@ -95,43 +95,43 @@ static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t w
 	return &exam->claims[exam->claim_count - 1];
 }
 
-/* The rule's claim on a task; NULL: another rule has it, or no memory. */
-static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
+/* The rule's claim on a task, old or new; NULL: another rule has it, or no memory. */
+static struct ss_claim *claim_of_task(struct ss_look *context, uint32_t task)
 {
-	struct ss_rank_findings *exam = look->exam;
+	struct ss_rank_findings *exam = context->exam;
 
-	if (!ss_look_is_free(look, task))
+	if (!ss_look_is_free(context, task))
 		return NULL;
 	if (exam->claim_of[task])
 		return &exam->claims[exam->claim_of[task] - 1];
-	exam->owner[task] = (uint8_t)(look->number + 1);
-	return new_claim(look, task, 0);
+	exam->owner[task] = (uint8_t)(context->number + 1);
+	return findings_new_claim(context, task, 0);
 }
 
-/* The same where another rule has a part of the task only. */
-static struct ss_claim *shared_claim_on(struct ss_look *look, uint32_t task)
+/* The same if another rule claims only a part of the task. */
+static struct ss_claim *shared_claim_of_task(struct ss_look *context, uint32_t task)
 {
-	struct ss_rank_findings *exam = look->exam;
-	const struct ss_found_part *part = &exam->parts[look->number];
+	struct ss_rank_findings *exam = context->exam;
+	const struct ss_found_part *part = &exam->parts[context->number];
 	uint32_t last = exam->claim_of[task];
 
-	if (ss_look_is_free(look, task))
-		return claim_on(look, task);
+	if (ss_look_is_free(context, task))
+		return claim_of_task(context, task);
 	if (task >= exam->task_count || !last || !exam->claims[last - 1].subtracts)
 		return NULL;
 	return last > part->claim_from ? &exam->claims[last - 1]
-				       : new_claim(look, task, exam->owner[task]);
+				       : findings_new_claim(context, task, exam->owner[task]);
 }
 
 /* Remembers that a rule explains this time of a thread. */
-static void note_taken(struct ss_rank_findings *exam, struct ss_found_taken taken)
+static void findings_note_taken(struct ss_rank_findings *exam, struct ss_found_taken taken)
 {
 	struct ss_found_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1]
 							: NULL;
 
 	if (taken.end_ns <= taken.start_ns)
 		return;
-	/* tasks of a thread are claimed one behind the other, in either direction */
+	/* tasks of a thread are claimed one after the other, in either direction */
 	if (last && last->track == taken.track && taken.start_ns == last->end_ns) {
 		last->end_ns = taken.end_ns;
 		return;
@@ -148,13 +148,13 @@ static void note_taken(struct ss_rank_findings *exam, struct ss_found_taken take
 }
 
 /*
- * How much of [from, to) other rules took of a task. Claims on parts of a long task are few; where
- * they are not, all of it counts as taken.
+ * How much of [from, to) of a task other rules have claimed. Usually few rules claim parts of a
+ * long task; with too many claims, all of it counts as claimed.
  */
 #define TAKEN_MAX 4096
 
-static int64_t taken_of(const struct ss_rank_findings *exam, uint32_t track, int64_t from_ns,
-			int64_t to_ns)
+static int64_t findings_taken_ns(const struct ss_rank_findings *exam, uint32_t track,
+				 int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum_ns = 0;
 
@@ -171,22 +171,22 @@ static int64_t taken_of(const struct ss_rank_findings *exam, uint32_t track, int
 	return sum_ns < to_ns - from_ns ? sum_ns : to_ns - from_ns;
 }
 
-static int64_t shorter(int64_t now_ns, int64_t wanted_ns)
+static int64_t shorter_ns(int64_t now_ns, int64_t wanted_ns)
 {
 	if (wanted_ns < 0)
 		wanted_ns = 0;
 	return wanted_ns < now_ns ? wanted_ns : now_ns;
 }
 
-bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
+bool ss_look_claim(struct ss_look *context, struct ss_claim claim)
 {
-	struct ss_claim *own = claim_on(look, claim.task);
+	struct ss_claim *own = claim_of_task(context, claim.task);
 
 	if (!own)
 		return false;
-	own->own_ns = shorter(own->own_ns, claim.own_ns);
-	own->low_ns = shorter(own->low_ns, claim.low_ns);
-	own->high_ns = shorter(own->high_ns, claim.high_ns);
+	own->own_ns = shorter_ns(own->own_ns, claim.own_ns);
+	own->low_ns = shorter_ns(own->low_ns, claim.low_ns);
+	own->high_ns = shorter_ns(own->high_ns, claim.high_ns);
 	if (own->low_ns < own->own_ns)
 		own->low_ns = own->own_ns;
 	if (own->high_ns > own->own_ns)
@@ -195,24 +195,25 @@ bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
 	own->unlocks |= claim.unlocks;
 	own->merges |= claim.merges;
 	own->subtracts = false;
-	if (look->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
-		note_taken(look->exam,
-			   (struct ss_found_taken){ look->graph->tasks[claim.task].start_ns,
-						    ss_task_end(&look->graph->tasks[claim.task]),
-						    look->graph->tasks[claim.task].track });
+	if (context->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
+		findings_note_taken(context->exam,
+				    (struct ss_found_taken){
+					    context->graph->tasks[claim.task].start_ns,
+					    ss_task_end(&context->graph->tasks[claim.task]),
+					    context->graph->tasks[claim.task].track });
 	return true;
 }
 
 /* --- time ---------------------------------------------------------------------------- */
 
-struct place {
+struct task_place {
 	int64_t start_ns;
 	uint32_t track, task;
 };
 
-static int by_place(const void *a, const void *b)
+static int task_compare_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct task_place *x = a, *y = b;
 
 	if (x->track != y->track)
 		return x->track < y->track ? -1 : 1;
@@ -221,22 +222,22 @@ static int by_place(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* Tasks by track and start; those of no track stand last. */
-static bool sort_tasks(struct ss_look *look)
+/* Sorts the tasks by track and start; those without a track come last. */
+static bool findings_sort_tasks(struct ss_look *context)
 {
-	struct ss_rank_findings *exam = look->exam;
-	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct place);
-	struct place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
+	struct ss_rank_findings *exam = context->exam;
+	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct task_place);
+	struct task_place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
 
 	exam->by_track = ss_memory_resize(exam->memory, NULL, 0,
 					  ((size_t)exam->task_count + 1) * sizeof(uint32_t));
 	if (places && exam->by_track) {
 		for (uint32_t i = 0; i < exam->task_count; i++) {
-			places[i] = (struct place){ look->graph->tasks[i].start_ns,
-						    look->graph->tasks[i].track, i };
+			places[i] = (struct task_place){ context->graph->tasks[i].start_ns,
+							 context->graph->tasks[i].track, i };
 		}
-		exam->failed |= !ss_sort_runs(places, exam->task_count, sizeof(*places), by_place,
-					      exam->memory);
+		exam->failed |= !ss_sort_runs(places, exam->task_count, sizeof(*places),
+					      task_compare_place, exam->memory);
 		for (uint32_t i = 0; i < exam->task_count; i++)
 			exam->by_track[i] = places[i].task;
 	}
@@ -246,26 +247,30 @@ static bool sort_tasks(struct ss_look *look)
 	return !exam->failed;
 }
 
-static bool is_before(const struct ss_graph *graph, uint32_t task, const struct place *wanted)
+static bool task_is_before(const struct ss_graph *graph, uint32_t task,
+			   const struct task_place *wanted)
 {
-	const struct place place = { graph->tasks[task].start_ns, graph->tasks[task].track, task };
+	const struct task_place place = { graph->tasks[task].start_ns, graph->tasks[task].track,
+					  task };
 
-	return by_place(&place, wanted) < 0;
+	return task_compare_place(&place, wanted) < 0;
 }
 
 /* The first of the sorted tasks that does not start before the moment. */
-static uint32_t first_from(const struct ss_look *look, uint32_t track, int64_t from_ns)
+static uint32_t tasks_first_from(const struct ss_look *context, uint32_t track, int64_t from_ns)
 {
-	const struct place wanted = { from_ns, track, 0 };
-	uint32_t low = 0, high = look->exam->task_count;
+	const struct task_place wanted = { from_ns, track, 0 };
+	uint32_t low = 0, high = context->exam->task_count;
 
-	SS_SEARCH(low, high, at, is_before(look->graph, look->exam->by_track[at], &wanted));
+	SS_SEARCH(low, high, at,
+		  task_is_before(context->graph, context->exam->by_track[at], &wanted));
 	return low;
 }
 
-static int64_t take_from(struct ss_look *look, uint32_t task, int64_t gone_ns, int64_t low_gone_ns)
+static int64_t claim_take_from(struct ss_look *context, uint32_t task, int64_t gone_ns,
+			       int64_t low_gone_ns)
 {
-	struct ss_claim *claim = gone_ns > 0 ? shared_claim_on(look, task) : NULL;
+	struct ss_claim *claim = gone_ns > 0 ? shared_claim_of_task(context, task) : NULL;
 
 	if (!claim)
 		return 0;
@@ -279,7 +284,7 @@ static int64_t take_from(struct ss_look *look, uint32_t task, int64_t gone_ns, i
 }
 
 /* Of a length what stays: as much as is still to be kept. */
-static int64_t keep_of(int64_t *keep_ns, int64_t length_ns)
+static int64_t stretch_take_kept(int64_t *keep_ns, int64_t length_ns)
 {
 	int64_t kept_ns = *keep_ns < length_ns ? *keep_ns : length_ns;
 
@@ -287,7 +292,7 @@ static int64_t keep_of(int64_t *keep_ns, int64_t length_ns)
 	return kept_ns;
 }
 
-static bool waits_for_workers(const struct ss_graph *graph, const struct ss_task *task)
+static bool task_waits_for_workers(const struct ss_graph *graph, const struct ss_task *task)
 {
 	for (uint32_t i = task->edges; i < task[1].edges; i++)
 		if (graph->edges[i].kind == SS_EDGE_BATCH)
@@ -296,41 +301,41 @@ static bool waits_for_workers(const struct ss_graph *graph, const struct ss_task
 }
 
 /* The return of a call that lies in the time as a whole: nothing is waited for then. */
-static void release_wait(struct ss_look *look, uint32_t at, int64_t from_ns)
+static void claim_release_wait(struct ss_look *context, uint32_t at, int64_t from_ns)
 {
-	uint32_t task = look->exam->by_track[at];
-	bool is_batch = waits_for_workers(look->graph, &look->graph->tasks[task]);
-	const struct ss_task *before = at ? &look->graph->tasks[look->exam->by_track[at - 1]]
+	uint32_t task = context->exam->by_track[at];
+	bool is_batch = task_waits_for_workers(context->graph, &context->graph->tasks[task]);
+	const struct ss_task *before = at ? &context->graph->tasks[context->exam->by_track[at - 1]]
 					  : NULL;
 	struct ss_claim *claim;
 
-	if (!is_batch && look->graph->tasks[task].kind != SS_TASK_WAIT)
+	if (!is_batch && context->graph->tasks[task].kind != SS_TASK_WAIT)
 		return;
-	if (!before || before->track != look->graph->tasks[task].track ||
+	if (!before || before->track != context->graph->tasks[task].track ||
 	    before->kind != (is_batch ? SS_TASK_INPUT : SS_TASK_CALL) || before->start_ns < from_ns)
 		return;
-	claim = claim_on(look, task);
+	claim = claim_of_task(context, task);
 	if (claim)
 		claim->releases = true;
 }
 
-int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
+int64_t ss_look_claim_time(struct ss_look *context, struct ss_stretch stretch)
 {
-	struct ss_rank_findings *exam = look->exam;
+	struct ss_rank_findings *exam = context->exam;
 	int64_t gone_ns = 0, low_keep_ns;
 	uint32_t i;
 
 	if (stretch.to_ns <= stretch.from_ns || exam->failed ||
-	    (!exam->by_track && !sort_tasks(look)))
+	    (!exam->by_track && !findings_sort_tasks(context)))
 		return 0;
 	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
-	i = first_from(look, stretch.track, stretch.from_ns);
+	i = tasks_first_from(context, stretch.track, stretch.from_ns);
 	/* what starts before may reach into it */
-	if (i && look->graph->tasks[exam->by_track[i - 1]].track == stretch.track)
+	if (i && context->graph->tasks[exam->by_track[i - 1]].track == stretch.track)
 		i--;
 	for (; i < exam->task_count; i++) {
 		uint32_t number = exam->by_track[i];
-		const struct ss_task *task = &look->graph->tasks[number];
+		const struct ss_task *task = &context->graph->tasks[number];
 		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
 								    : stretch.from_ns;
 		int64_t end_ns = ss_task_end(task);
@@ -340,24 +345,25 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 			break;
 		if ((task->kind == SS_TASK_WAIT || task->kind == SS_TASK_JOIN) &&
 		    task->start_ns > stretch.from_ns)
-			release_wait(look, i, stretch.from_ns);
+			claim_release_wait(context, i, stretch.from_ns);
 		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
 		if (end_ns <= start_ns)
 			continue;
-		if (!ss_look_is_free(look, number))
-			others_ns = taken_of(exam, stretch.track, start_ns, end_ns);
+		if (!ss_look_is_free(context, number))
+			others_ns = findings_taken_ns(exam, stretch.track, start_ns, end_ns);
 		gone = end_ns - start_ns - others_ns;
-		low_gone = gone - keep_of(&low_keep_ns, gone);
-		gone -= keep_of(&stretch.keep_ns, gone);
-		gone_ns += take_from(look, number, gone, low_gone);
+		low_gone = gone - stretch_take_kept(&low_keep_ns, gone);
+		gone -= stretch_take_kept(&stretch.keep_ns, gone);
+		gone_ns += claim_take_from(context, number, gone, low_gone);
 	}
-	note_taken(exam, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns, stretch.track });
+	findings_note_taken(exam, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns,
+							   stretch.track });
 	return gone_ns;
 }
 
 /* --- sentences ------------------------------------------------------------------------ */
 
-static uint32_t add_text(struct ss_rank_findings *exam, const char *text)
+static uint32_t findings_add_text(struct ss_rank_findings *exam, const char *text)
 {
 	uint32_t id = ss_strings_add(&exam->texts, text, strlen(text));
 
@@ -366,38 +372,38 @@ static uint32_t add_text(struct ss_rank_findings *exam, const char *text)
 	return id == SS_NO_ID ? 0 : id;
 }
 
-static uint32_t line_of(struct ss_look *look, uint32_t row)
+static uint32_t row_source_line(struct ss_look *context, uint32_t row)
 {
 	const struct ss_places *places;
 	struct ss_error err;
 
 	if (row == SS_NO_ROW)
 		return 0;
-	if (ss_facts_places(look->subject->facts, &places, &err) != SS_OK) {
-		look->exam->failed = true;
+	if (ss_facts_places(context->subject->facts, &places, &err) != SS_OK) {
+		context->exam->failed = true;
 		return 0;
 	}
 	if (row >= places->row_count || !places->line[row])
 		return 0;
-	return add_text(look->exam, ss_strings_text(&places->lines, places->line[row]));
+	return findings_add_text(context->exam, ss_strings_text(&places->lines, places->line[row]));
 }
 
-/* Names in it may be cut within a character: a digest with such a text is refused. */
-static uint32_t add_sentence(struct ss_rank_findings *exam, const char *sentence)
+/* Names in a sentence may be cut within a character, and digests refuse such texts: repairs it. */
+static uint32_t findings_add_sentence(struct ss_rank_findings *exam, const char *sentence)
 {
 	char whole[3 * SENTENCE_MAX];
 	size_t length = strlen(sentence);
 
 	if (!ss_utf8_check(sentence, length))
-		return add_text(exam, sentence);
+		return findings_add_text(exam, sentence);
 	whole[ss_utf8_repair(sentence, length, whole)] = '\0';
-	return add_text(exam, whole);
+	return findings_add_text(exam, whole);
 }
 
-void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *format, ...)
+void ss_look_evidence(struct ss_look *context, struct ss_fact fact, const char *format, ...)
 {
-	struct ss_rank_findings *exam = look->exam;
-	const struct ss_found_part *part = &exam->parts[look->number];
+	struct ss_rank_findings *exam = context->exam;
+	const struct ss_found_part *part = &exam->parts[context->number];
 	struct ss_found_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
 	char sentence[SENTENCE_MAX];
 	va_list words;
@@ -405,8 +411,8 @@ void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *for
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
-	own.text = add_sentence(exam, sentence);
-	own.line = line_of(look, fact.row);
+	own.text = findings_add_sentence(exam, sentence);
+	own.line = row_source_line(context, fact.row);
 	for (uint32_t i = part->fact_from; i < exam->fact_count; i++)
 		if (exam->facts[i].text == own.text && exam->facts[i].line == own.line) {
 			exam->facts[i].weight_ns = ss_ns_sum(exam->facts[i].weight_ns,
@@ -414,7 +420,7 @@ void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *for
 			exam->facts[i].count += own.count;
 			return;
 		}
-	if (exam->fact_count - part->fact_from >= SS_EXAM_EVIDENCE)
+	if (exam->fact_count - part->fact_from >= SS_RULE_EVIDENCE_MAX)
 		return;
 	if (!ss_memory_reserve(exam->memory, (void **)&exam->facts, &exam->fact_capacity,
 			       (size_t)exam->fact_count + 1, sizeof(*exam->facts))) {
@@ -424,66 +430,67 @@ void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *for
 	exam->facts[exam->fact_count++] = own;
 }
 
-void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason)
+void ss_look_confidence(struct ss_look *context, enum ss_confidence confidence, const char *reason)
 {
-	struct ss_found_part *part = &look->exam->parts[look->number];
+	struct ss_found_part *part = &context->exam->parts[context->number];
 
 	if (part->is_sure && part->confidence <= confidence)
 		return;
 	part->is_sure = true;
 	part->confidence = confidence;
-	part->reason = add_text(look->exam, reason);
+	part->reason = findings_add_text(context->exam, reason);
 }
 
-void ss_look_fix(struct ss_look *look, const char *fix)
+void ss_look_fix(struct ss_look *context, const char *fix)
 {
-	look->exam->parts[look->number].fix = fix;
+	context->exam->parts[context->number].fix = fix;
 }
 
-void ss_look_figure(struct ss_look *look, uint32_t slot, double value)
+void ss_look_figure(struct ss_look *context, uint32_t slot, double value)
 {
-	assert(slot < SS_EXAM_FIGURES);
-	look->exam->parts[look->number].figures[slot] += value;
+	assert(slot < SS_RULE_FIGURES);
+	context->exam->parts[context->number].figures[slot] += value;
 }
 
 /* --- all rules ----------------------------------------------------------------------- */
 
-static uint32_t facts_of(const struct ss_rule *rule, const struct ss_digest *digest)
+static uint32_t rule_facts(const struct ss_rule *rule, const struct ss_digest *digest)
 {
 	return rule->facts | (digest->device < 0 ? rule->host_facts : 0);
 }
 
-/* What rules from this one on ask for. */
-static uint32_t facts_from(uint32_t rule, const struct ss_digest *digest)
+/* The facts that this rule and those after it ask for. */
+static uint32_t rules_facts_from(uint32_t rule, const struct ss_digest *digest)
 {
 	uint32_t facts = 0;
 
 	for (; rule < ss_rule_count; rule++)
-		facts |= facts_of(ss_rules[rule], digest);
+		facts |= rule_facts(ss_rules[rule], digest);
 	return facts;
 }
 
 uint32_t ss_rank_findings_facts(const struct ss_digest *digest)
 {
-	return ss_facts_with(facts_from(0, digest));
+	return ss_facts_with(rules_facts_from(0, digest));
 }
 
-static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
+/* Runs the rules one after the other; drops large facts as soon as no later rule needs them. */
+static enum ss_status rules_run_all(struct ss_look *context, struct ss_error *err)
 {
-	struct ss_rank_findings *exam = look->exam;
-	struct ss_facts *facts = look->subject->facts;
+	struct ss_rank_findings *exam = context->exam;
+	struct ss_facts *facts = context->subject->facts;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
 		struct ss_found_part *part = &exam->parts[i];
 
-		look->rule = ss_rules[i];
-		look->number = i;
+		context->rule = ss_rules[i];
+		context->number = i;
 		part->claim_from = exam->claim_count;
 		part->fact_from = exam->fact_count;
-		facts->allowed = ss_facts_with(facts_of(look->rule, look->digest) |
-					       look->rule->rare_facts);
-		SS_TRY(look->rule->look(look, err));
-		ss_facts_keep(facts, facts_from(i + 1, look->digest));
+		facts->allowed = ss_facts_with(rule_facts(context->rule, context->digest) |
+					       context->rule->rare_facts);
+		SS_TRY(context->rule->look(context, err));
+		ss_facts_keep(facts, rules_facts_from(i + 1, context->digest));
 		part->claim_to = exam->claim_count;
 		part->fact_to = exam->fact_count;
 	}
@@ -491,8 +498,9 @@ static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
 }
 
-static enum ss_status examine(struct ss_rank_findings *exam, struct ss_look *look,
-			      struct ss_error *err)
+/* Allocates what rules need while they look, runs them, and frees it again. */
+static enum ss_status findings_run_rules(struct ss_rank_findings *exam, struct ss_look *context,
+					 struct ss_error *err)
 {
 	struct ss_cover steps = { 0 };
 	size_t tasks = (size_t)exam->task_count + 1;
@@ -504,12 +512,12 @@ static enum ss_status examine(struct ss_rank_findings *exam, struct ss_look *loo
 	exam->owner = ss_memory_zeroed(exam->memory, tasks);
 	exam->claim_of = ss_memory_zeroed(exam->memory, tasks * sizeof(*exam->claim_of));
 	whole = whole && exam->parts && exam->owner && exam->claim_of &&
-		ss_steps_cover(look->trace, exam->memory, &steps);
+		ss_steps_cover(context->trace, exam->memory, &steps);
 	if (whole) {
-		look->steps = &steps;
-		look->step_ns = ss_cover_length(&steps);
+		context->steps = &steps;
+		context->step_ns = ss_cover_length(&steps);
 		exam->step_count = steps.count;
-		status = run_rules(look, err);
+		status = rules_run_all(context, err);
 	} else {
 		status = ss_fail_memory(err, "what was found on a rank");
 	}
@@ -529,19 +537,19 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 				     const struct ss_digest *digest, const struct ss_graph *graph,
 				     struct ss_memory *memory, struct ss_error *err)
 {
-	struct ss_look look = { .subject = subject,
-				.trace = subject->trace,
-				.digest = digest,
-				.graph = graph,
-				.memory = memory,
-				.exam = exam };
+	struct ss_look context = { .subject = subject,
+				   .trace = subject->trace,
+				   .digest = digest,
+				   .graph = graph,
+				   .memory = memory,
+				   .exam = exam };
 	struct ss_arena shared;
 	enum ss_status status;
 
 	*exam = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
 	ss_arena_init(&shared, memory);
-	look.shared = &shared;
-	status = examine(exam, &look, err);
+	context.shared = &shared;
+	status = findings_run_rules(exam, &context, err);
 	ss_arena_release(&shared);
 	if (status == SS_OK && !ss_strings_fit(&exam->texts))
 		status = ss_fail_memory(err, "what was found on a rank");

@@ -33,7 +33,7 @@ struct ss_found_part {
 	enum ss_confidence confidence;
 	uint32_t reason;
 	const char *fix; /* NULL: the rule's */
-	double figures[SS_EXAM_FIGURES];
+	double figures[SS_RULE_FIGURES];
 };
 
 struct ss_rank_findings {
@@ -71,8 +71,8 @@ void ss_rank_findings_release(struct ss_rank_findings *exam);
 void ss_rank_findings_reset(struct ss_rank_findings *exam);
 
 /* Whether a claim still holds: a rule that was judged before may have seized its task. */
-static inline bool ss_rank_findings_hold(const struct ss_rank_findings *exam, uint32_t rule,
-					 const struct ss_claim *claim)
+static inline bool ss_rank_findings_has_claim(const struct ss_rank_findings *exam, uint32_t rule,
+					      const struct ss_claim *claim)
 {
 	uint8_t owner = exam->owner[claim->task];
 
@@ -80,9 +80,9 @@ static inline bool ss_rank_findings_hold(const struct ss_rank_findings *exam, ui
 }
 
 /* Releases what a rule claimed and no finding took: rules that judge later can take it. */
-void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule);
+void ss_rank_findings_release_claims(struct ss_rank_findings *exam, uint32_t rule);
 
 /* Adds a claim after all rules have looked; false: another rule owns the task. */
-bool ss_rank_findings_take(struct ss_rank_findings *exam, uint32_t rule, uint32_t task);
+bool ss_rank_findings_claim(struct ss_rank_findings *exam, uint32_t rule, uint32_t task);
 
 #endif

@@ -28,9 +28,9 @@
 /* Low is the default. */
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
-struct ss_rank_findings; /* what all rules found on one rank; rank_findings.h */
-struct ss_memory_look;   /* one device of a memory snapshot; snapshot_findings.h */
-struct ss_gradients;     /* ranks/gradients.h */
+struct ss_rank_findings;       /* what all rules found on one rank; rank_findings.h */
+struct ss_rule_memory_context; /* one device of a memory snapshot; snapshot_findings.h */
+struct ss_gradients;           /* evidence/gradients.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -46,9 +46,9 @@ struct ss_look {
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for temporary data of the rule */
 	struct ss_rank_findings *exam;
-	struct ss_arena *shared; /* for what rules share: lives until the last one has looked */
-	const uint8_t *chores;   /* ss_look_chores(); NULL: not requested yet */
-	const struct ss_gradients *gradients; /* ss_look_gradients(); the same */
+	struct ss_arena *shared;  /* for what rules share: lives until the last one is done */
+	const uint8_t *side_work; /* ss_rule_side_work(); NULL: not requested yet */
+	const struct ss_gradients *gradients; /* ss_rule_gradients(); the same */
 };
 
 /*
@@ -68,10 +68,10 @@ struct ss_claim {
 };
 static_assert(sizeof(struct ss_claim) == 48, "a rule may have a claim on every task");
 
-bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
+bool ss_look_claim(struct ss_look *context, struct ss_claim claim);
 
 /* Whether this rule can still claim the task. */
-bool ss_look_is_free(const struct ss_look *look, uint32_t task);
+bool ss_look_is_free(const struct ss_look *context, uint32_t task);
 
 /*
  * The fix removes the part of a thread's tasks that lies in [from, to), including waits for the
@@ -85,7 +85,7 @@ struct ss_stretch {
 	int64_t from_ns, to_ns;
 	int64_t keep_ns, low_keep_ns; /* low_keep_ns below keep_ns: as keep_ns */
 };
-int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch);
+int64_t ss_look_claim_time(struct ss_look *context, struct ss_stretch stretch);
 
 /* The figures of a sentence of evidence, over all steps of the rank. */
 struct ss_fact {
@@ -99,22 +99,22 @@ struct ss_fact {
  * makes "{count} times" into "once", and takes the first word of "{?launch|launches}". Sentences of
  * ranks that differ only in these become one sentence, with the mean over the ranks that have it.
  * So it should not contain rank numbers or other figures that differ between ranks. At most
- * SS_EXAM_EVIDENCE sentences per rule and rank are kept: add the heaviest first.
+ * SS_RULE_EVIDENCE_MAX sentences per rule and rank are kept: add the heaviest first.
  */
-#define SS_EXAM_EVIDENCE 32
-__attribute__((format(printf, 3, 4))) void ss_look_evidence(struct ss_look *look,
+#define SS_RULE_EVIDENCE_MAX 32
+__attribute__((format(printf, 3, 4))) void ss_look_evidence(struct ss_look *context,
 							    struct ss_fact fact, const char *format,
 							    ...);
 
 /* The confidence on this rank, and why: the least certain rank counts. One sentence. */
-void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason);
+void ss_look_confidence(struct ss_look *context, enum ss_confidence confidence, const char *reason);
 
 /* The fix, if it depends on the file; the default is the rule's own text. Lives forever. */
-void ss_look_fix(struct ss_look *look, const char *fix);
+void ss_look_fix(struct ss_look *context, const char *fix);
 
 /* A number of this rank that `judge` needs; calls with the same slot add up. */
-#define SS_EXAM_FIGURES 8
-void ss_look_figure(struct ss_look *look, uint32_t slot, double value);
+#define SS_RULE_FIGURES 8
+void ss_look_figure(struct ss_look *context, uint32_t slot, double value);
 
 /* --- all ranks ----------------------------------------------------------------------- */
 
@@ -206,9 +206,9 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 		    struct ss_claim claim);
 
 /*
- * As ss_judge_claim(), whoever owns the task: a rule may claim the extra work of one rank on top
- * of what all ranks have, since the shorter time counts. With `seizes` this rule alone owns the
- * task, and claims of rules that are judged later are dropped.
+ * As ss_judge_claim(), whoever owns the task: a rule may claim the extra work of one rank
+ * on top of what all ranks have, since the shorter time counts. With `seizes` this rule alone
+ * owns the task, and claims of rules that are judged later are dropped.
  */
 bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		       struct ss_claim claim, bool seizes);
@@ -264,19 +264,19 @@ struct ss_rule {
 	 * not show what is needed then (gains.c).
 	 */
 	bool is_stand_in;
-	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
+	bool is_waited_for;    /* other ranks wait in collectives for the ranks that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	uint32_t facts;        /* enum ss_large_fact: which of them `look` asks for */
 	uint32_t host_facts;   /* and where no device worked */
 	uint32_t rare_facts;   /* and in few files: not kept for it, but made again */
-	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
+	enum ss_status (*look)(struct ss_look *context, struct ss_error *err);
 	/*
 	 * May be NULL: all claims become one finding. Claims of a rank that no finding took
 	 * (ss_judge_take()) are released: rules that judge later can take them.
 	 */
 	enum ss_status (*judge)(struct ss_judgement *judgement, struct ss_error *err);
 	/* May be NULL. Silent if the snapshot does not show it. */
-	enum ss_status (*look_memory)(struct ss_memory_look *look, struct ss_error *err);
+	enum ss_status (*look_memory)(struct ss_rule_memory_context *context, struct ss_error *err);
 };
 
 /* All rules, in the order of src/diagnose/rules/meson.build. */
@@ -286,7 +286,7 @@ extern const size_t ss_rule_count;
 /* By its name or an unambiguous prefix of it; NULL: there is none. */
 const struct ss_rule *ss_rule_find(const char *name);
 
-/* The name of the rule that was probably meant by one that does not exist; NULL: none is near. */
+/* The rule that an unknown name probably meant; NULL: no name is similar. */
 const char *ss_rule_guess(const char *typed);
 
 /* The page of docs/rules, as it was when the program was built. */

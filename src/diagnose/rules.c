@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "diagnose/rule.h"
 #include "rule_pages.inc"
 

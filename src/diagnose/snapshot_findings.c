@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
 /* Longer sentences would not be read. */
@@ -16,38 +16,41 @@
 
 /* --- sentences ----------------------------------------------------------------------- */
 
-static const char *keep(struct ss_memory_look *look, const char *text)
+static const char *memory_context_copy(struct ss_rule_memory_context *context, const char *text)
 {
-	const char *kept = ss_arena_copy(look->arena, text, strlen(text));
+	const char *copy = ss_arena_copy(context->arena, text, strlen(text));
 
-	look->failed = look->failed || !kept;
-	return kept ? kept : "";
+	context->failed = context->failed || !copy;
+	return copy ? copy : "";
 }
 
-void ss_memory_find(struct ss_memory_look *look, enum ss_memory_level level, int64_t bytes)
+void ss_rule_memory_report(struct ss_rule_memory_context *context, enum ss_rule_memory_level level,
+			   int64_t bytes)
 {
-	assert(!look->is_found);
-	look->is_found = true;
-	look->finding->level = level;
-	look->finding->bytes = look->finding->weight_bytes = bytes;
+	assert(!context->is_found);
+	context->is_found = true;
+	context->finding->level = level;
+	context->finding->bytes = context->finding->weight_bytes = bytes;
 }
 
-void ss_memory_evidence(struct ss_memory_look *look, const char *line, const char *format, ...)
+void ss_rule_memory_add_evidence(struct ss_rule_memory_context *context, const char *line,
+				 const char *format, ...)
 {
-	struct ss_memory_finding *finding = look->finding;
+	struct ss_memory_finding *finding = context->finding;
 	char sentence[SENTENCE_MAX];
 	va_list words;
 
-	if (finding->fact_count == SS_MEMORY_FACTS)
+	if (finding->fact_count == SS_RULE_MEMORY_FACTS)
 		return;
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
 	finding->facts[finding->fact_count++] =
-		(struct ss_memory_fact){ keep(look, sentence), line ? keep(look, line) : NULL };
+		(struct ss_rule_memory_fact){ memory_context_copy(context, sentence),
+					      line ? memory_context_copy(context, line) : NULL };
 }
 
-void ss_memory_fix(struct ss_memory_look *look, const char *format, ...)
+void ss_rule_memory_set_fix(struct ss_rule_memory_context *context, const char *format, ...)
 {
 	char lines[SENTENCE_MAX];
 	va_list words;
@@ -55,54 +58,56 @@ void ss_memory_fix(struct ss_memory_look *look, const char *format, ...)
 	va_start(words, format);
 	vsnprintf(lines, sizeof(lines), format, words);
 	va_end(words);
-	look->finding->fix = keep(look, lines);
+	context->finding->fix = memory_context_copy(context, lines);
 }
 
-void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confidence,
-			  const char *reason)
+void ss_rule_memory_set_confidence(struct ss_rule_memory_context *context,
+				   enum ss_confidence confidence, const char *reason)
 {
-	look->finding->confidence = confidence;
-	look->finding->reason = reason;
+	context->finding->confidence = confidence;
+	context->finding->reason = reason;
 }
 
-const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes)
+const char *ss_rule_memory_format_bytes(struct ss_rule_memory_context *context, int64_t bytes)
 {
 	char text[32];
 
 	ss_bytes_write(bytes, text, sizeof(text));
-	return keep(look, text);
+	return memory_context_copy(context, text);
 }
 
 /* --- what several rules ask ---------------------------------------------------------- */
 
-/* A fifth of what is reserved, as others say, beyond the most that was ever in use. */
+/* A fifth of the reserved memory was never in use, a common threshold. */
 #define FRAGMENT_SHARE 5
-/* Segments are made of 2 and of 20 MiB: a few that are not filled are no fragments. */
+/* Segments have 2 or 20 MiB: a few that are not full are no fragmentation. */
 #define FRAGMENT_BYTES (INT64_C(128) << 20)
 
-enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err)
+enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *context,
+					     struct ss_error *err)
 {
-	const struct ss_device_memory *device = look->device;
-	const struct ss_strings *texts = &look->subject->spots->texts;
+	const struct ss_device_memory *device = context->device;
+	const struct ss_strings *texts = &context->subject->spots->texts;
 	enum ss_status status;
 	struct ss_calls calls;
 	struct ss_live_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, look->subject, device, device->peak_row, err));
-	status = ss_calls_init(&calls, look->subject, device, &held, err);
+	SS_TRY(ss_live_blocks_init(&held, context->subject, device, device->peak_row, err));
+	status = ss_calls_init(&calls, context->subject, device, &held, err);
 	if (status == SS_OK && calls.count && calls.items[0].saved_bytes > 0)
-		ss_memory_evidence(look, ss_strings_text(texts, calls.items[0].line),
-				   "a checkpoint around each of the %u runs of one call would "
-				   "lower the peak by %s",
-				   calls.items[0].runs,
-				   ss_memory_amount(look, calls.items[0].saved_bytes));
+		ss_rule_memory_add_evidence(
+			context, ss_strings_text(texts, calls.items[0].line),
+			"a checkpoint around each of the %u runs of one call would "
+			"lower the peak by %s",
+			calls.items[0].runs,
+			ss_rule_memory_format_bytes(context, calls.items[0].saved_bytes));
 	ss_calls_release(&calls);
 	ss_live_blocks_release(&held);
 	return status;
 }
 
-/* Before the events the peak may have been higher: only what was reserved in them counts. */
-int64_t ss_memory_excess(const struct ss_device_memory *device)
+/* Before the events the peak may have been higher: only memory reserved in them counts. */
+int64_t ss_rule_memory_excess(const struct ss_device_memory *device)
 {
 	int64_t beyond = ss_bytes_less(device->peak_reserved_bytes, device->peak_active_bytes);
 	int64_t grown = ss_bytes_less(device->peak_reserved_bytes, device->first_reserved_bytes);
@@ -110,9 +115,9 @@ int64_t ss_memory_excess(const struct ss_device_memory *device)
 	return beyond < grown ? beyond : grown;
 }
 
-bool ss_memory_is_fragmented(const struct ss_device_memory *device)
+bool ss_rule_memory_is_fragmented(const struct ss_device_memory *device)
 {
-	int64_t excess = ss_memory_excess(device);
+	int64_t excess = ss_rule_memory_excess(device);
 
 	return device->is_exact &&
 	       (device->action_counts[SS_ACTION_SEGMENT_ALLOC] ||
@@ -122,16 +127,17 @@ bool ss_memory_is_fragmented(const struct ss_device_memory *device)
 
 /* --- all rules ----------------------------------------------------------------------- */
 
-static void find_size(struct ss_memory_look *look)
+/* Finds the memory size of the device: from a trace, or at least what failures show. */
+static void memory_context_find_size(struct ss_rule_memory_context *context)
 {
-	const struct ss_snapshot_subject *subject = look->subject;
-	const struct ss_device_memory *device = look->device;
+	const struct ss_snapshot_subject *subject = context->subject;
+	const struct ss_device_memory *device = context->device;
 
-	look->size_bytes = -1;
-	look->size_is_least = false;
+	context->size_bytes = -1;
+	context->size_is_least = false;
 	for (uint32_t i = 0; i < subject->sizes.count; i++)
 		if (subject->sizes.items[i].device == device->device) {
-			look->size_bytes = subject->sizes.items[i].bytes;
+			context->size_bytes = subject->sizes.items[i].bytes;
 			return;
 		}
 	for (uint32_t i = 0; i < device->oom_count; i++) {
@@ -139,36 +145,39 @@ static void find_size(struct ss_memory_look *look)
 		int64_t left = (int64_t)subject->snapshot->events.address[oom->row];
 		int64_t size = ss_bytes_add(oom->reserved_bytes, left);
 
-		if (left < 0 || size <= look->size_bytes)
+		if (left < 0 || size <= context->size_bytes)
 			continue;
-		look->size_bytes = size;
-		look->size_is_least = true;
+		context->size_bytes = size;
+		context->size_is_least = true;
 	}
 }
 
-static enum ss_status look_at(struct ss_memory_look *look, struct ss_snapshot_findings *exam,
-			      struct ss_error *err)
+static enum ss_status memory_context_run_rules(struct ss_rule_memory_context *context,
+					       struct ss_snapshot_findings *findings,
+					       struct ss_error *err)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
 		if (!ss_rules[i]->look_memory)
 			continue;
-		look->finding = &exam->items[exam->count];
-		look->is_found = false;
-		*look->finding = (struct ss_memory_finding){ .rule = ss_rules[i],
-							     .device = look->device,
-							     .device_number = look->device->device,
-							     .fix = ss_rules[i]->fix,
-							     .confidence = SS_CONFIDENCE_LOW };
-		SS_TRY(ss_rules[i]->look_memory(look, err));
-		exam->count += look->is_found;
+		context->finding = &findings->items[findings->count];
+		context->is_found = false;
+		*context->finding =
+			(struct ss_memory_finding){ .rule = ss_rules[i],
+						    .device = context->device,
+						    .device_number = context->device->device,
+						    .fix = ss_rules[i]->fix,
+						    .confidence = SS_CONFIDENCE_LOW };
+		SS_TRY(ss_rules[i]->look_memory(context, err));
+		findings->count += context->is_found;
 	}
-	return look->failed ? ss_fail_memory(err, "what was found in a snapshot") : SS_OK;
+	return context->failed ? ss_fail_memory(err, "what was found in a snapshot") : SS_OK;
 }
 
-static int by_worth(const void *left, const void *right)
+static int memory_finding_compare(const void *left, const void *right)
 {
 	const struct ss_memory_finding *a = left, *b = right;
-	bool a_is_note = a->level == SS_MEMORY_NOTE, b_is_note = b->level == SS_MEMORY_NOTE;
+	bool a_is_note = a->level == SS_RULE_MEMORY_NOTE,
+	     b_is_note = b->level == SS_RULE_MEMORY_NOTE;
 
 	if (a->comes_first != b->comes_first)
 		return a->comes_first ? -1 : 1;
@@ -181,23 +190,24 @@ static int by_worth(const void *left, const void *right)
 	return strcmp(a->rule->name, b->rule->name);
 }
 
-static bool is_seen(const struct ss_device_memory *device)
+static bool device_is_examined(const struct ss_device_memory *device)
 {
 	return device->count && !device->is_host;
 }
 
-/* Room for a finding of each rule on each device, and for one that is looked for. */
-static bool make_room(struct ss_snapshot_findings *exam, const struct ss_history *history,
-		      struct ss_arena *arena)
+/* Capacity for a finding of each rule on each device, and for one in the making. */
+static bool memory_findings_reserve(struct ss_snapshot_findings *findings,
+				    const struct ss_history *history, struct ss_arena *arena)
 {
 	size_t rules = 0;
 
 	for (size_t i = 0; i < ss_rule_count; i++)
 		rules += ss_rules[i]->look_memory != NULL;
 	for (uint32_t i = 0; i < history->device_count; i++)
-		exam->device_count += is_seen(&history->devices[i]);
-	exam->items = SS_ARENA_NEW(arena, struct ss_memory_finding, rules * exam->device_count + 1);
-	return exam->items != NULL;
+		findings->device_count += device_is_examined(&history->devices[i]);
+	findings->items = SS_ARENA_NEW(arena, struct ss_memory_finding,
+				       rules * findings->device_count + 1);
+	return findings->items != NULL;
 }
 
 enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
@@ -205,25 +215,25 @@ enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
 					 struct ss_arena *arena, struct ss_error *err)
 {
 	const struct ss_history *history = subject->history;
-	struct ss_memory_look look = { .subject = subject, .arena = arena };
+	struct ss_rule_memory_context context = { .subject = subject, .arena = arena };
 	enum ss_status status = SS_OK;
 
 	*out = (struct ss_snapshot_findings){ 0 };
-	if (!make_room(out, history, arena))
+	if (!memory_findings_reserve(out, history, arena))
 		return ss_fail_memory(err, "what was found in a snapshot");
 	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++) {
-		struct ss_retained kept;
+		struct ss_retained retained;
 
-		look.device = &history->devices[i];
-		if (!is_seen(look.device))
+		context.device = &history->devices[i];
+		if (!device_is_examined(context.device))
 			continue;
-		SS_TRY(ss_retained_init(&kept, subject, look.device, err));
-		look.kept = &kept;
-		find_size(&look);
-		status = look_at(&look, out, err);
-		ss_retained_release(&kept);
+		SS_TRY(ss_retained_init(&retained, subject, context.device, err));
+		context.retained = &retained;
+		memory_context_find_size(&context);
+		status = memory_context_run_rules(&context, out, err);
+		ss_retained_release(&retained);
 	}
 	if (status == SS_OK && out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_worth);
+		qsort(out->items, out->count, sizeof(*out->items), memory_finding_compare);
 	return status;
 }

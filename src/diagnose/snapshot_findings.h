@@ -3,8 +3,8 @@
  * snapshot_findings.h - what rules find in a memory snapshot.
  *
  * A rule with `look_memory` sees the devices of a snapshot one after the other. It stays silent,
- * or calls ss_memory_find() once and gives the reason; all texts live as long as the arena of the
- * exam. Only devices with events are examined, and never the host's pinned memory.
+ * or calls ss_rule_memory_report() once and gives the reason; all texts live as long as the arena
+ * of the findings. Only devices with events are examined, and never the host's pinned memory.
  */
 #ifndef SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
 #define SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
@@ -12,30 +12,30 @@
 #include "diagnose/rule.h"
 #include "memory/holders/retained.h"
 
-enum ss_memory_level {
-	SS_MEMORY_NOTE, /* nothing is wrong */
-	SS_MEMORY_INFO,
-	SS_MEMORY_WARNING,
+enum ss_rule_memory_level {
+	SS_RULE_MEMORY_NOTE, /* nothing is wrong */
+	SS_RULE_MEMORY_INFO,
+	SS_RULE_MEMORY_WARNING,
 };
 
 /* A sentence; the line of the program is not in it. */
-struct ss_memory_fact {
+struct ss_rule_memory_fact {
 	const char *text;
 	const char *line; /* "train.py:43 (step)"; NULL: not recorded, or about none */
 };
 
-/* More are not read. */
-#define SS_MEMORY_FACTS 8
+/* Nobody reads more. */
+#define SS_RULE_MEMORY_FACTS 8
 
 struct ss_memory_finding {
 	const struct ss_rule *rule;
 	const struct ss_device_memory *device; /* lives as long as the snapshot */
 	int32_t device_number;
-	enum ss_memory_level level;
+	enum ss_rule_memory_level level;
 	bool comes_first;     /* the job ended with it */
 	int64_t bytes;        /* what it is about: ss_rule.bytes_are */
 	int64_t weight_bytes; /* for sorting; `bytes` by default */
-	struct ss_memory_fact facts[SS_MEMORY_FACTS];
+	struct ss_rule_memory_fact facts[SS_RULE_MEMORY_FACTS];
 	uint32_t fact_count;
 	const char *fix; /* NULL: nothing to change */
 	enum ss_confidence confidence;
@@ -43,14 +43,14 @@ struct ss_memory_finding {
 };
 
 /* What a rule sees. */
-struct ss_memory_look {
+struct ss_rule_memory_context {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	const struct ss_retained *kept; /* steps, and what stays */
+	const struct ss_retained *retained; /* steps, and what stays */
 	/*
-	 * How much memory the device has, by the trace of the same run; else, where an
-	 * allocation failed, what this process could have then, which is less (`size_is_least`);
-	 * -1: not known.
+	 * The memory of the device, from the trace of the same run. Without one, if an allocation
+	 * failed: what this process could have had then, which is less (`size_is_least`).
+	 * -1: unknown.
 	 */
 	int64_t size_bytes;
 	bool size_is_least;
@@ -61,32 +61,33 @@ struct ss_memory_look {
 };
 
 /* Starts a finding; evidence, fix and confidence follow. */
-void ss_memory_find(struct ss_memory_look *look, enum ss_memory_level level, int64_t bytes);
+void ss_rule_memory_report(struct ss_rule_memory_context *context, enum ss_rule_memory_level level,
+			   int64_t bytes);
 
-__attribute__((format(printf, 3, 4))) void ss_memory_evidence(struct ss_memory_look *look,
-							      const char *line, const char *format,
-							      ...);
+__attribute__((format(printf, 3, 4))) void ss_rule_memory_add_evidence(
+	struct ss_rule_memory_context *context, const char *line, const char *format, ...);
 
 /* Lines of code or comments; the default is the rule's own fix. */
-__attribute__((format(printf, 2, 3))) void ss_memory_fix(struct ss_memory_look *look,
-							 const char *format, ...);
+__attribute__((format(printf, 2, 3))) void ss_rule_memory_set_fix(
+	struct ss_rule_memory_context *context, const char *format, ...);
 
 /* The reason lives forever. */
-void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confidence,
-			  const char *reason);
+void ss_rule_memory_set_confidence(struct ss_rule_memory_context *context,
+				   enum ss_confidence confidence, const char *reason);
 
 /* "33.6 MB", for a sentence. */
-const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes);
+const char *ss_rule_memory_format_bytes(struct ss_rule_memory_context *context, int64_t bytes);
 
 /* The call that a checkpoint helps most, if it is known (memory/holders/calls.h). */
 SS_MUST_USE
-enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err);
+enum ss_status ss_rule_memory_add_checkpoint(struct ss_rule_memory_context *context,
+					     struct ss_error *err);
 
-/* Reserved in the events and never needed at once. */
-int64_t ss_memory_excess(const struct ss_device_memory *device);
+/* Memory that was reserved in the events and never needed at once. */
+int64_t ss_rule_memory_excess(const struct ss_device_memory *device);
 
 /* Whether that is enough for the rule fragmentation to report it. */
-bool ss_memory_is_fragmented(const struct ss_device_memory *device);
+bool ss_rule_memory_is_fragmented(const struct ss_device_memory *device);
 
 struct ss_snapshot_findings {
 	struct ss_memory_finding *items; /* what ended the job first, then by bytes; notes last */

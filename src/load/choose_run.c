@@ -13,7 +13,7 @@
  * A complete run goes before others; of those that are not complete the one with most ranks.
  * Then the newer one counts, and where nobody knows when they were the first.
  */
-static bool is_preferred(const struct ss_job_run *run, const struct ss_job_run *other)
+static bool run_is_preferred(const struct ss_job_run *run, const struct ss_job_run *other)
 {
 	if (run->is_complete != other->is_complete)
 		return run->is_complete;
@@ -22,17 +22,17 @@ static bool is_preferred(const struct ss_job_run *run, const struct ss_job_run *
 	return run->has_clock;
 }
 
-static uint32_t newest_complete(const struct ss_job *job)
+static uint32_t run_newest_complete(const struct ss_job *job)
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 1; i < job->run_count; i++)
-		if (is_preferred(&job->runs[i], &job->runs[best]))
+		if (run_is_preferred(&job->runs[i], &job->runs[best]))
 			best = i;
 	return best;
 }
 
-static bool is_called(const struct ss_job *job, uint32_t run, const char *name)
+static bool run_is_called(const struct ss_job *job, uint32_t run, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -46,7 +46,7 @@ static bool is_called(const struct ss_job *job, uint32_t run, const char *name)
 	return false;
 }
 
-static enum ss_status no_run(const struct ss_job *job, bool is_several, struct ss_error *err)
+static enum ss_status fail_no_run(const struct ss_job *job, bool is_several, struct ss_error *err)
 {
 	char list[256] = "", item[96];
 
@@ -60,7 +60,7 @@ static enum ss_status no_run(const struct ss_job *job, bool is_several, struct s
 }
 
 /* By its number, else by its name, else by a part of its name or of its paths. */
-static enum ss_status find_run(struct ss_job *job, struct ss_error *err)
+static enum ss_status job_find_run(struct ss_job *job, struct ss_error *err)
 {
 	const char *asked = job->asked_run;
 	uint32_t found = SS_NO_ROW, number = 0;
@@ -82,18 +82,18 @@ static enum ss_status find_run(struct ss_job *job, struct ss_error *err)
 			return SS_OK;
 		}
 	for (uint32_t i = 0; i < job->run_count; i++) {
-		if (!is_called(job, i, asked))
+		if (!run_is_called(job, i, asked))
 			continue;
 		if (found != SS_NO_ROW)
-			return no_run(job, true, err);
+			return fail_no_run(job, true, err);
 		found = i;
 	}
 	job->chosen_run = found;
-	return found == SS_NO_ROW ? no_run(job, false, err) : SS_OK;
+	return found == SS_NO_ROW ? fail_no_run(job, false, err) : SS_OK;
 }
 
 /* Lets go of a file of another run. */
-static void drop(struct ss_job *job, struct ss_job_file *file)
+static void job_drop_file(struct ss_job *job, struct ss_job_file *file)
 {
 	if (file->kept)
 		job->keeper->release(file->kept);
@@ -102,7 +102,7 @@ static void drop(struct ss_job *job, struct ss_job_file *file)
 	ss_recording_release(&file->recording, job->memory);
 }
 
-static void keep_run(struct ss_job *job)
+static void job_keep_run(struct ss_job *job)
 {
 	uint32_t kept = 0;
 
@@ -110,7 +110,7 @@ static void keep_run(struct ss_job *job)
 		struct ss_job_file *file = &job->files[i];
 
 		if (file->run != SS_NO_ROW && file->run != job->chosen_run)
-			drop(job, file);
+			job_drop_file(job, file);
 		else if (kept++ != i)
 			job->files[kept - 1] = *file;
 	}
@@ -121,7 +121,7 @@ static void keep_run(struct ss_job *job)
  * Files without a rank are of one run only where it is clear that they are: they get the numbers
  * that are left, in the order of their names.
  */
-static void number_ranks(struct ss_job *job)
+static void job_number_ranks(struct ss_job *job)
 {
 	int64_t next = 0;
 
@@ -150,10 +150,10 @@ enum ss_status ss_job_choose_run(struct ss_job *job, struct ss_error *err)
 	SS_TRY(ss_job_list_runs(job, err));
 	if (!job->run_count)
 		return SS_OK;
-	job->chosen_run = newest_complete(job);
+	job->chosen_run = run_newest_complete(job);
 	if (job->asked_run)
-		SS_TRY(find_run(job, err));
-	keep_run(job);
-	number_ranks(job);
+		SS_TRY(job_find_run(job, err));
+	job_keep_run(job);
+	job_number_ranks(job);
 	return SS_OK;
 }

@@ -11,7 +11,7 @@
 #include "base/system/thread.h"
 #include "base/text.h"
 #include "load/files/find.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 {
@@ -23,13 +23,13 @@ uint64_t ss_job_digest_layout(const struct ss_job_keeper *reader)
 /* --- writing ------------------------------------------------------------------------- */
 
 /* A text that the origin lends. */
-static char *lent(const char *text)
+static char *digest_lent_file(const char *text)
 {
 	return (char *)(uintptr_t)text;
 }
 
-static bool write_rank(const struct ss_job *job, const struct ss_job_file *file,
-		       struct ss_text *out)
+static bool digest_write_rank(const struct ss_job *job, const struct ss_job_file *file,
+			      struct ss_text *out)
 {
 	struct ss_job_file whole = *file;
 
@@ -45,19 +45,19 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 {
 	struct ss_text parts[SS_DIGEST_PARTS] = { 0 };
 	struct ss_digest_origin own = {
-		.path = lent(origin),
-		.shown = lent(file->subject.path),
-		.packed_of = lent(file->packed_of),
-		.host = file->is_reduced
-				? lent(ss_strings_text(&file->digest.texts, file->digest.host))
-				: NULL,
+		.path = digest_lent_file(origin),
+		.shown = digest_lent_file(file->subject.path),
+		.packed_of = digest_lent_file(file->packed_of),
+		.host = file->is_reduced ? digest_lent_file(ss_strings_text(&file->digest.texts,
+									    file->digest.host))
+					 : NULL,
 		.rank = file->subject.rank,
 		.disk_bytes = file->disk_bytes,
 		.stamp = file->stamp,
-		.problem = lent(file->subject.problem),
+		.problem = digest_lent_file(file->subject.problem),
 	};
 
-	if (file->is_reduced && !write_rank(job, file, &parts[SS_DIGEST_RANK]))
+	if (file->is_reduced && !digest_write_rank(job, file, &parts[SS_DIGEST_RANK]))
 		return ss_fail_memory(err, "a digest");
 	if (file->is_reduced && file->kept)
 		job->reader->write(file->kept, &parts[SS_DIGEST_FINDINGS]);
@@ -69,8 +69,8 @@ enum ss_status ss_job_digest_write(const struct ss_job *job, const struct ss_job
 
 /* --- reading ------------------------------------------------------------------------- */
 
-static struct ss_fields_reader part_of(const struct ss_digest_file *digest,
-				       enum ss_digest_part part)
+static struct ss_fields_reader digest_part_reader(const struct ss_digest_file *digest,
+						  enum ss_digest_part part)
 {
 	const unsigned char *bytes = (const unsigned char *)digest->parts[part];
 
@@ -79,7 +79,7 @@ static struct ss_fields_reader part_of(const struct ss_digest_file *digest,
 }
 
 /* What the declaration of the fields cannot say. */
-static bool is_sound(const struct ss_job_file *file)
+static bool digest_is_sound(const struct ss_job_file *file)
 {
 	const struct ss_digest *digest = &file->digest;
 	bool holds = digest->start_ns <= digest->end_ns && file->recording.is_noted;
@@ -104,27 +104,28 @@ static bool is_sound(const struct ss_job_file *file)
 }
 
 /* Sentences of the parts name a field. */
-static enum ss_status damaged(enum ss_status status, const struct ss_error *why,
-			      struct ss_error *err)
+static enum ss_status digest_fail_damaged(enum ss_status status, const struct ss_error *why,
+					  struct ss_error *err)
 {
 	return status == SS_ERR_FORMAT ? ss_digest_file_fail(err, "%s", why->text)
 				       : ss_fail(err, status, "%s", why->text);
 }
 
-static enum ss_status read_rank(struct ss_job_file *file, const struct ss_digest_file *digest,
-				struct ss_error *err)
+/* Reads the part of a digest that compares the rank with others, and checks it. */
+static enum ss_status digest_read_rank(struct ss_job_file *file,
+				       const struct ss_digest_file *digest, struct ss_error *err)
 {
-	struct ss_fields_reader reader = part_of(digest, SS_DIGEST_RANK);
+	struct ss_fields_reader reader = digest_part_reader(digest, SS_DIGEST_RANK);
 	struct ss_error why = { 0 };
 	enum ss_status status;
 
 	file->digest.memory = digest->memory;
 	status = ss_fields_read(&reader, &ss_digest_layout, file, &why);
 	if (status != SS_OK)
-		return damaged(status, &why, err);
+		return digest_fail_damaged(status, &why, err);
 	if (!ss_digest_fold(&file->digest))
 		return ss_fail_memory(err, "a digest");
-	if (reader.at != reader.end || !is_sound(file))
+	if (reader.at != reader.end || !digest_is_sound(file))
 		return ss_digest_file_fail(err, "it contradicts itself");
 	file->digest.path = file->subject.path;
 	file->disk_bytes = digest->origin.disk_bytes;
@@ -132,21 +133,21 @@ static enum ss_status read_rank(struct ss_job_file *file, const struct ss_digest
 	return SS_OK;
 }
 
-static enum ss_status read_kept(struct ss_job *job, struct ss_job_file *file,
-				const struct ss_digest_file *digest, struct ss_error *err)
+static enum ss_status digest_read_summary(struct ss_job *job, struct ss_job_file *file,
+					  const struct ss_digest_file *digest, struct ss_error *err)
 {
-	struct ss_fields_reader reader = part_of(digest, SS_DIGEST_FINDINGS);
+	struct ss_fields_reader reader = digest_part_reader(digest, SS_DIGEST_FINDINGS);
 	struct ss_error why = { 0 };
 	enum ss_status status;
 
 	if (!reader.at)
 		return SS_OK;
 	status = job->reader->read(&file->kept, &reader, job->memory, &why);
-	return status == SS_OK ? SS_OK : damaged(status, &why, err);
+	return status == SS_OK ? SS_OK : digest_fail_damaged(status, &why, err);
 }
 
 /* The arena of the job belongs to all who load. */
-static const char *keep_text(struct ss_job *job, const char *text, struct ss_gate *gate)
+static const char *job_copy_text(struct ss_job *job, const char *text, struct ss_gate *gate)
 {
 	const char *kept;
 
@@ -156,19 +157,19 @@ static const char *keep_text(struct ss_job *job, const char *text, struct ss_gat
 	return kept;
 }
 
-static enum ss_status take_paths(struct ss_job *job, struct ss_job_file *file,
-				 const struct ss_digest_origin *origin, struct ss_gate *gate,
-				 struct ss_error *err)
+static enum ss_status digest_take_paths(struct ss_job *job, struct ss_job_file *file,
+					const struct ss_digest_origin *origin, struct ss_gate *gate,
+					struct ss_error *err)
 {
-	file->subject.path = keep_text(job, origin->shown, gate);
-	file->source = keep_text(job, origin->path, gate);
+	file->subject.path = job_copy_text(job, origin->shown, gate);
+	file->source = job_copy_text(job, origin->path, gate);
 	if (!file->subject.path || !file->source)
 		return ss_fail_memory(err, "the list of files");
 	file->is_digest = true;
 	return SS_OK;
 }
 
-static void forget(struct ss_job *job, struct ss_job_file *file)
+static void digest_forget_file(struct ss_job *job, struct ss_job_file *file)
 {
 	if (file->kept)
 		job->reader->release(file->kept);
@@ -201,23 +202,24 @@ enum ss_status ss_job_digest_read(struct ss_job *job, struct ss_job_file *file,
 						    job->memory, &digest, err);
 
 	if (status == SS_OK)
-		status = take_paths(job, file, &digest.origin, gate, err);
+		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	if (status == SS_OK && digest.origin.problem)
 		status = ss_fail(err, SS_ERR_FORMAT, "%s", digest.origin.problem);
 	if (status == SS_OK)
-		status = read_rank(file, &digest, err);
+		status = digest_read_rank(file, &digest, err);
 	if (status == SS_OK && keeps)
-		status = read_kept(job, file, &digest, err);
+		status = digest_read_summary(job, file, &digest, err);
 	file->is_reduced = status == SS_OK;
 	if (status != SS_OK)
-		forget(job, file);
+		digest_forget_file(job, file);
 	ss_digest_file_release(&digest);
 	return status;
 }
 
 /* --- the trace of a digest ------------------------------------------------------------- */
 
-static enum ss_status find_origin(const struct ss_digest_file *digest, struct ss_error *err)
+/* Fails, and says why, where the trace of a digest is missing or was changed. */
+static enum ss_status digest_find_origin(const struct ss_digest_file *digest, struct ss_error *err)
 {
 	struct ss_source *source = NULL;
 	enum ss_status status;
@@ -253,31 +255,31 @@ enum ss_status ss_job_digest_origin(struct ss_job *job, struct ss_job_file *file
 						    SS_DIGEST_RANK, job->memory, &digest, err);
 
 	if (status == SS_OK)
-		status = find_origin(&digest, err);
+		status = digest_find_origin(&digest, err);
 	if (status == SS_OK)
-		status = take_paths(job, file, &digest.origin, gate, err);
+		status = digest_take_paths(job, file, &digest.origin, gate, err);
 	*out = file->source;
 	ss_digest_file_release(&digest);
 	return status;
 }
 
 /* Traces that were compressed or recorded again lie in the same folder. */
-static bool same_folder(const char *a, const char *b)
+static bool is_same_folder(const char *a, const char *b)
 {
 	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
 
 	return end_a && end_b && end_a - a == end_b - b && strncmp(a, b, (size_t)(end_a - a)) == 0;
 }
 
-static enum ss_digest_age age_of(const struct ss_digest_origin *known, const char *trace,
-				 const struct ss_source *source)
+static enum ss_digest_age digest_age_of_file(const struct ss_digest_origin *known,
+					     const char *trace, const struct ss_source *source)
 {
 	bool same_bytes = source->total_bytes == known->disk_bytes;
 
 	if (strcmp(known->path, trace) == 0)
 		return same_bytes && source->stamp == known->stamp ? SS_DIGEST_CURRENT
 								   : SS_DIGEST_OLD;
-	return same_bytes || same_folder(known->path, trace) ? SS_DIGEST_OLD : SS_DIGEST_FOREIGN;
+	return same_bytes || is_same_folder(known->path, trace) ? SS_DIGEST_OLD : SS_DIGEST_FOREIGN;
 }
 
 enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
@@ -291,7 +293,7 @@ enum ss_digest_age ss_job_digest_age(const char *digest, const char *trace,
 	    ss_digest_file_read(source, ss_job_digest_layout(reader), SS_DIGEST_PARTS, memory,
 				&file, NULL) == SS_OK &&
 	    ss_source_open(trace, memory, &origin, NULL) == SS_OK)
-		age = age_of(&file.origin, trace, origin);
+		age = digest_age_of_file(&file.origin, trace, origin);
 	ss_source_close(origin);
 	ss_digest_file_release(&file);
 	ss_source_close(source);

@@ -15,7 +15,7 @@
 
 static const struct {
 	const char *name;
-	const char *one, *joined; /* the only file and its verb; behind "3 of 8 files" */
+	const char *one, *joined; /* the only file and its verb; after "3 of 8 files" */
 	const char *what;         /* that is so */
 	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
@@ -79,8 +79,9 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 	return false;
 }
 
-static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
-			       struct ss_arena *arena)
+/* One doubt as a sentence: which files, what is wrong, and the flag that records it. */
+static const char *doubt_sentence(const struct ss_doubt *doubt, uint32_t lost_steps, bool is_cut,
+				  struct ss_arena *arena)
 {
 	struct ss_text text = { 0 };
 	const char *copy = NULL;
@@ -139,7 +140,7 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 		}
 		if (!doubt.files)
 			continue;
-		doubt.text = sentence_of(&doubt, lost_steps, is_cut, arena);
+		doubt.text = doubt_sentence(&doubt, lost_steps, is_cut, arena);
 		if (!doubt.text)
 			return false;
 		out->items[out->count++] = doubt;
@@ -150,7 +151,7 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 /* --- runs ------------------------------------------------------------------------------ */
 
 /* "run_b (2026-11-16 05:16:12 UTC, 8 of 8 ranks, 2 files cut)" */
-static void add_run(const struct ss_job_run *run, struct ss_text *out)
+static void doubt_describe_run(const struct ss_job_run *run, struct ss_text *out)
 {
 	char time[SS_RUN_TIME_BYTES], ranks[SS_RUN_RANKS_BYTES];
 
@@ -166,7 +167,7 @@ static void add_run(const struct ss_job_run *run, struct ss_text *out)
 	ss_text_add_string(out, ")");
 }
 
-static uint32_t newest_of(const struct ss_job_run *runs, uint32_t count, uint32_t chosen)
+static uint32_t doubt_newest_run(const struct ss_job_run *runs, uint32_t count, uint32_t chosen)
 {
 	for (uint32_t i = count; i-- > 0;)
 		if (runs[i].is_complete)
@@ -182,15 +183,16 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 	if (count < 2)
 		return;
 	ss_text_addf(out, "These files belong to %u runs. This is run %u%s: ", count, chosen + 1,
-		     newest_of(runs, count, count) == chosen ? ", the newest complete one" : "");
-	add_run(&runs[chosen], out);
+		     doubt_newest_run(runs, count, count) == chosen ? ", the newest complete one"
+								    : "");
+	doubt_describe_run(&runs[chosen], out);
 	ss_text_add_string(out, "\n");
 	/* the newest first: they are what is looked for */
 	for (uint32_t i = count; i-- > 0 && named < RUNS_NAMED;) {
 		if (i == chosen)
 			continue;
 		ss_text_addf(out, "  --run %u: ", i + 1);
-		add_run(&runs[i], out);
+		doubt_describe_run(&runs[i], out);
 		ss_text_add_string(out, "\n");
 		named++;
 	}

@@ -27,7 +27,7 @@ static bool is_known_host(const struct ss_job *job, int64_t rank, uint32_t file)
 	return false;
 }
 
-static void add_file(const struct ss_recording *recording, struct ss_identity *out)
+static void identity_add_recording(const struct ss_recording *recording, struct ss_identity *out)
 {
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
 		if (!out->facts[i])
@@ -64,7 +64,7 @@ void ss_identity_of_job(const struct ss_job *job, int64_t rank, struct ss_identi
 		if (!recording->is_noted ||
 		    (rank != SS_EVERY_RANK && job->files[i].subject.rank != rank))
 			continue;
-		add_file(recording, out);
+		identity_add_recording(recording, out);
 		out->hosts += recording->run[SS_RUN_HOST] && !is_known_host(job, rank, i);
 	}
 	out->is_trace_id = !out->facts[SS_RUN_ID];
@@ -81,7 +81,7 @@ void ss_identity_of_file(const struct ss_job *job, uint32_t file, struct ss_iden
 	const struct ss_recording *recording = &job->files[file].recording;
 
 	*out = (struct ss_identity){ .is_known = true };
-	add_file(recording, out);
+	identity_add_recording(recording, out);
 	out->hosts = recording->run[SS_RUN_HOST] != NULL;
 	out->is_trace_id = !out->facts[SS_RUN_ID];
 	if (out->is_trace_id)

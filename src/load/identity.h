@@ -15,7 +15,7 @@ struct ss_identity {
 	bool is_known; /* false: the output is not about a run */
 	/* of the first file that says it, in the order of ranks */
 	const char *facts[SS_RUN_FACTS];
-	bool is_trace_id; /* nobody recorded an id: it is the profiler's for this recording */
+	bool is_trace_id; /* no id was recorded: it is the profiler's own for this recording */
 	uint32_t hosts;   /* different ones; 0: not recorded */
 	bool has_clock;
 	int64_t start_ns; /* of the first event, since 1970 */

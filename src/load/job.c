@@ -11,7 +11,6 @@
 
 #include "base/system/thread.h"
 #include "load/digest_files.h"
-#include "load/files/contents.h"
 #include "load/files/open.h"
 #include "load/snapshot_files.h"
 #include "read/source.h"
@@ -19,7 +18,7 @@
 #include "stepscope.h"
 
 /* What the workers that load share. */
-struct loading {
+struct job_loading {
 	struct ss_job *job;
 	const struct ss_open_options *options;
 	const struct ss_paths *paths;
@@ -28,14 +27,14 @@ struct loading {
 	bool of_memory; /* the files that are called snapshots of memory: after all others */
 	uint32_t next, threads; /* threads: for each file */
 	uint32_t loaded;        /* files that are done */
-	double share;           /* told last */
+	double share;           /* reported last */
 	enum ss_status status;  /* the first that stops all */
 	struct ss_error *err;
 };
 
 /* From a file's progress to the session's. */
-struct reporting {
-	struct loading *loading;
+struct file_reporting {
+	struct job_loading *loading;
 	struct ss_progress progress;
 };
 
@@ -48,10 +47,12 @@ static double now_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uint64_t event_count)
+/* Turns one file's progress into that of all files, which never goes back. */
+static bool loading_report_progress(void *context, uint64_t done_bytes, uint64_t total_bytes,
+				    uint64_t event_count)
 {
-	struct reporting *reporting = context;
-	struct loading *loading = reporting->loading;
+	struct file_reporting *reporting = context;
+	struct job_loading *loading = reporting->loading;
 	const struct ss_open_options *options = loading->options;
 	double part = total_bytes ? (double)done_bytes / (double)total_bytes : 0, share;
 	bool go_on;
@@ -79,8 +80,8 @@ void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct
 }
 
 /* A place for each file; only then workers may fill them. */
-static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths,
-				struct ss_error *err)
+static enum ss_status job_reserve_files(struct ss_job *job, const struct ss_paths *paths,
+					struct ss_error *err)
 {
 	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
 			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)) ||
@@ -104,7 +105,7 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 	return SS_OK;
 }
 
-static void set_rank(struct ss_job_file *file)
+static void job_file_set_rank(struct ss_job_file *file)
 {
 	struct ss_subject *subject = &file->subject;
 
@@ -118,9 +119,9 @@ static void set_rank(struct ss_job_file *file)
 	subject->rank_by_name = subject->rank >= 0;
 }
 
-static enum ss_status load_source(struct ss_job_file *file, struct ss_source *source,
-				  const struct ss_load_options *options, struct ss_memory *memory,
-				  struct ss_error *err)
+static enum ss_status job_load_source(struct ss_job_file *file, struct ss_source *source,
+				      const struct ss_load_options *options,
+				      struct ss_memory *memory, struct ss_error *err)
 {
 	double started = now_seconds();
 	enum ss_status status = ss_load(source, options, memory, &file->trace, err);
@@ -128,14 +129,14 @@ static enum ss_status load_source(struct ss_job_file *file, struct ss_source *so
 	file->subject.load_seconds = now_seconds() - started;
 	if (status != SS_OK)
 		return status;
-	set_rank(file);
+	job_file_set_rank(file);
 	return ss_recording_note(&file->recording, &file->trace, memory)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the sizes of devices");
 }
 
 /* Found in a folder, and not what is looked for. */
-static void skip(struct ss_job *job, struct ss_job_file *file, const char *path)
+static void job_skip_file(struct ss_job *job, struct ss_job_file *file, const char *path)
 {
 	file->is_skipped = true;
 	job->skipped_count++;
@@ -147,8 +148,8 @@ static void skip(struct ss_job *job, struct ss_job_file *file, const char *path)
 }
 
 /* What is wrong with a file is kept; only running out of memory or a stop ends the job. */
-static void keep_problem(struct loading *loading, uint32_t index, enum ss_status status,
-			 const struct ss_error *problem)
+static void job_file_keep_problem(struct job_loading *loading, uint32_t index,
+				  enum ss_status status, const struct ss_error *problem)
 {
 	struct ss_job *job = loading->job;
 	struct ss_job_file *file = &job->files[loading->first + index];
@@ -168,7 +169,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 	    (status == SS_ERR_MISSING ||
 	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
 	     (status == SS_ERR_FORMAT && ss_find_rank_in_name(path->path) < 0))) {
-		skip(job, file, path->path);
+		job_skip_file(job, file, path->path);
 		return;
 	}
 	file->is_other = status == SS_ERR_MISSING;
@@ -188,8 +189,8 @@ void ss_job_count_oddities(struct ss_job_file *file)
 }
 
 /* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
-static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
-			     struct ss_error *err)
+static enum ss_status job_reduce_file(struct ss_job *job, struct ss_job_file *file,
+				      uint32_t threads, struct ss_error *err)
 {
 	struct ss_digesting how = { threads, job->keeper != NULL, true };
 	enum ss_status status;
@@ -204,12 +205,14 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, uint3
 	return status;
 }
 
-static bool report_snapshot(void *context, const struct ss_source *source, uint64_t event_count)
+static bool loading_report_snapshot(void *context, const struct ss_source *source,
+				    uint64_t event_count)
 {
-	return report(context, source->done_bytes, source->total_bytes, event_count);
+	return loading_report_progress(context, source->done_bytes, source->total_bytes,
+				       event_count);
 }
 
-static void count_contents(struct ss_redactor *redactor, const struct ss_job_file *file)
+static void job_count_contents(struct ss_redactor *redactor, const struct ss_job_file *file)
 {
 	if (file->has_snapshot)
 		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
@@ -217,24 +220,26 @@ static void count_contents(struct ss_redactor *redactor, const struct ss_job_fil
 		ss_contents_of_trace(redactor, &file->trace);
 }
 
-static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
-				  struct ss_source *source, uint32_t index,
-				  struct ss_error *problem);
+static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job_file *file,
+				      struct ss_source *source, uint32_t index,
+				      struct ss_error *problem);
 
-static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
-				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
+/* Reads a digest, a snapshot or a trace into the entry of its file. */
+static enum ss_status job_read_file(struct job_loading *loading, const struct ss_path *path,
+				    struct ss_job_file *file, uint32_t index,
+				    struct ss_error *problem)
 {
-	struct reporting reporting = { .loading = loading,
-				       .progress = { .size = sizeof(struct ss_progress),
-						     .doing = "Reading the traces",
-						     .path = path->path,
-						     .file_index = index,
-						     .file_count = loading->paths->count } };
+	struct file_reporting reporting = { .loading = loading,
+					    .progress = { .size = sizeof(struct ss_progress),
+							  .doing = "Reading the traces",
+							  .path = path->path,
+							  .file_index = index,
+							  .file_count = loading->paths->count } };
 	struct ss_load_options load = { .threads = loading->threads,
 					.lazy = !loading->options->reduce,
-					.progress = report,
+					.progress = loading_report_progress,
 					.progress_context = &reporting };
-	struct ss_snapshot_options memory = { report_snapshot, &reporting };
+	struct ss_snapshot_options memory = { loading_report_snapshot, &reporting };
 	struct ss_source *source = NULL;
 	bool is_digest = false;
 	enum ss_status status = ss_job_source(path, loading->options->snapshots,
@@ -246,22 +251,22 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 	if (status == SS_OK)
 		status = ss_job_digest_is_next(path, source, &is_digest, problem);
 	if (status == SS_OK && is_digest) {
-		status = read_digest(loading, file, source, index, problem);
+		status = job_read_digest(loading, file, source, index, problem);
 		ss_source_close(source);
 		return status;
 	}
 	if (status == SS_OK && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_snapshot)
-		status = load_source(file, source, &load, loading->job->memory, problem);
+		status = job_load_source(file, source, &load, loading->job->memory, problem);
 	ss_source_close(source);
 	return status;
 }
 
 /* A digest, where that is enough, else the trace that it was made of. */
-static enum ss_status read_digest(struct loading *loading, struct ss_job_file *file,
-				  struct ss_source *source, uint32_t index,
-				  struct ss_error *problem)
+static enum ss_status job_read_digest(struct job_loading *loading, struct ss_job_file *file,
+				      struct ss_source *source, uint32_t index,
+				      struct ss_error *problem)
 {
 	struct ss_path origin = { 0 };
 
@@ -272,12 +277,13 @@ static enum ss_status read_digest(struct loading *loading, struct ss_job_file *f
 					  loading->gate, problem);
 	SS_TRY(ss_job_digest_origin(loading->job, file, source, loading->gate, &origin.path,
 				    problem));
-	return read_file(loading, &origin, file, index, problem);
+	return job_read_file(loading, &origin, file, index, problem);
 }
 
-/* A pack that cannot be read is no loss where the file that it was made of is there. */
-static enum ss_status read_packed(struct loading *loading, const struct ss_path *path,
-				  struct ss_job_file *file, uint32_t index, enum ss_status status)
+/* Where a pack cannot be read, its original file is read instead. */
+static enum ss_status job_read_original(struct job_loading *loading, const struct ss_path *path,
+					struct ss_job_file *file, uint32_t index,
+					enum ss_status status)
 {
 	struct ss_job *job = loading->job;
 	struct ss_path instead = { 0 };
@@ -290,7 +296,7 @@ static enum ss_status read_packed(struct loading *loading, const struct ss_path 
 	instead.path = ss_find_packed(path->path, &job->arena);
 	shown = instead.path ? ss_job_shown_path(job->redactor, instead.path, &job->arena) : NULL;
 	ss_gate_unlock(loading->gate);
-	if (!shown || read_file(loading, &instead, file, index, NULL) != SS_OK)
+	if (!shown || job_read_file(loading, &instead, file, index, NULL) != SS_OK)
 		return status;
 	file->subject.path = shown;
 	file->source = instead.path;
@@ -302,8 +308,8 @@ static enum ss_status read_packed(struct loading *loading, const struct ss_path 
 }
 
 /* The trace and its texts may go. */
-static enum ss_status keep_name(struct loading *loading, struct ss_job_file *file,
-				struct ss_error *err)
+static enum ss_status job_keep_name(struct job_loading *loading, struct ss_job_file *file,
+				    struct ss_error *err)
 {
 	const char *name = file->trace.packed_of;
 
@@ -313,35 +319,38 @@ static enum ss_status keep_name(struct loading *loading, struct ss_job_file *fil
 	return file->packed_of ? SS_OK : ss_fail_memory(err, "the list of files");
 }
 
-static void load_file(struct loading *loading, uint32_t index)
+/* Reads one file and reduces it on request; a failure becomes its problem. */
+static void job_load_file(struct job_loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
 	struct ss_job_file *file = &job->files[loading->first + index];
 	const struct ss_path *path = &loading->paths->items[index];
 	struct ss_error problem = { 0 };
-	enum ss_status status = read_file(loading, path, file, index, &problem);
+	enum ss_status status = job_read_file(loading, path, file, index, &problem);
 
 	file->stands_in = path->stands_in;
-	status = read_packed(loading, path, file, index, status);
+	status = job_read_original(loading, path, file, index, status);
 	if (status == SS_OK)
 		ss_job_count_oddities(file);
 	if (status == SS_OK && file->trace.packed_of)
-		status = keep_name(loading, file, &problem);
+		status = job_keep_name(loading, file, &problem);
 	if (status == SS_OK && job->redactor && job->redactor->only_counts)
-		count_contents(job->redactor, file);
+		job_count_contents(job->redactor, file);
 	if (status == SS_OK && loading->options->reduce && !file->is_reduced)
-		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
-					    : reduce(job, file, loading->threads, &problem);
+		status = file->has_snapshot
+				 ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
+				 : job_reduce_file(job, file, loading->threads, &problem);
 	if (status == SS_OK)
 		return;
 	ss_gate_lock(loading->gate);
-	keep_problem(loading, index, status, &problem);
+	job_file_keep_problem(loading, index, status, &problem);
 	ss_gate_unlock(loading->gate);
 }
 
-static void load_files(void *context, uint32_t index)
+/* A worker: takes the next file until there are none, or until one fails for all. */
+static void job_load_files(void *context, uint32_t index)
 {
-	struct loading *loading = context;
+	struct job_loading *loading = context;
 
 	(void)index;
 	for (;;) {
@@ -354,14 +363,14 @@ static void load_files(void *context, uint32_t index)
 			return;
 		if (ss_find_is_snapshot(loading->paths->items[next].path) != loading->of_memory)
 			continue;
-		load_file(loading, next);
+		job_load_file(loading, next);
 		ss_gate_lock(loading->gate);
 		loading->loaded++;
 		ss_gate_unlock(loading->gate);
 	}
 }
 
-static int by_rank(const void *a, const void *b)
+static int job_file_compare_rank(const void *a, const void *b)
 {
 	const struct ss_job_file *file_x = a, *file_y = b;
 	const struct ss_subject *x = &file_x->subject, *y = &file_y->subject;
@@ -378,7 +387,7 @@ static int by_rank(const void *a, const void *b)
 						 : file_x->number > file_y->number;
 }
 
-static int by_snapshot_path(const void *a, const void *b)
+static int job_snapshot_compare_path(const void *a, const void *b)
 {
 	const struct ss_job_snapshot *x = a, *y = b;
 	int order = ss_find_order(x->path, y->path);
@@ -387,7 +396,7 @@ static int by_snapshot_path(const void *a, const void *b)
 }
 
 /* Snapshots go to a list of their own; there is room for all of them. */
-static void take_snapshots(struct ss_job *job)
+static void job_take_snapshots(struct ss_job *job)
 {
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		struct ss_job_file *file = &job->files[i];
@@ -400,11 +409,11 @@ static void take_snapshots(struct ss_job *job)
 	}
 	if (job->snapshot_count)
 		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
-		      by_snapshot_path);
+		      job_snapshot_compare_path);
 }
 
-/* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
-static void arrange(struct ss_job *job)
+/* Leaves out files that are not traces and sorts the rest: only then addresses are final. */
+static void job_arrange_files(struct ss_job *job)
 {
 	uint32_t kept = 0;
 
@@ -413,7 +422,7 @@ static void arrange(struct ss_job *job)
 			job->files[kept++] = job->files[i];
 	job->file_count = kept;
 	if (job->file_count)
-		qsort(job->files, job->file_count, sizeof(*job->files), by_rank);
+		qsort(job->files, job->file_count, sizeof(*job->files), job_file_compare_rank);
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (!job->files[i].subject.problem && !job->files[i].is_reduced)
 			job->files[i].subject.trace = &job->files[i].trace;
@@ -424,7 +433,7 @@ static void arrange(struct ss_job *job)
 	"wrote to"
 
 /* Nothing was called a trace: says what there is instead. */
-static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
+static enum ss_status fail_none_found(const struct ss_job *job, struct ss_error *err)
 {
 	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
 	char beside[64] = "";
@@ -450,26 +459,26 @@ static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 }
 
 /* For people who know the path: it is not redacted. */
-static const char *opened_path(const struct ss_job_file *file)
+static const char *job_opened_path(const struct ss_job_file *file)
 {
 	return file->source ? file->source : file->subject.path;
 }
 
-static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
+static enum ss_status fail_none_read(const struct ss_job *job, struct ss_error *err)
 {
 	if (job->file_count == 1)
 		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "cannot read '%s': %s", opened_path(&job->files[0]),
+			       "cannot read '%s': %s", job_opened_path(&job->files[0]),
 			       job->files[0].subject.problem);
 	if (!job->file_count)
-		return none_found(job, err);
+		return fail_none_found(job, err);
 	return ss_fail(err, SS_ERR_FORMAT,
 		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
-		       opened_path(&job->files[0]), job->files[0].subject.problem);
+		       job_opened_path(&job->files[0]), job->files[0].subject.problem);
 }
 
 /* One thread a file where there are many, all threads for a single one. */
-static void load_some(struct loading *loading, uint32_t threads)
+static void job_load_some(struct job_loading *loading, uint32_t threads)
 {
 	uint32_t count = 0, workers;
 
@@ -479,14 +488,16 @@ static void load_some(struct loading *loading, uint32_t threads)
 	loading->next = 0;
 	loading->threads = workers ? threads / workers : 1;
 	if (workers)
-		ss_thread_run(workers, load_files, loading);
+		ss_thread_run(workers, job_load_files, loading);
 }
 
-static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
-			       const struct ss_paths *paths, uint32_t first, struct ss_error *err)
+/* Traces first: what a snapshot lacks can depend on the trace of its run. */
+static enum ss_status job_load_all(struct ss_job *job, const struct ss_open_options *options,
+				   const struct ss_paths *paths, uint32_t first,
+				   struct ss_error *err)
 {
 	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
-	struct loading loading = {
+	struct job_loading loading = {
 		.job = job,
 		.options = options,
 		.paths = paths,
@@ -499,9 +510,9 @@ static enum ss_status load_all(struct ss_job *job, const struct ss_open_options 
 		return ss_fail_memory(err, "the list of files");
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
-	load_some(&loading, threads);
+	job_load_some(&loading, threads);
 	loading.of_memory = true;
-	load_some(&loading, threads);
+	job_load_some(&loading, threads);
 	ss_gate_close(loading.gate);
 	return loading.status;
 }
@@ -528,12 +539,12 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
 	if (status == SS_OK)
-		status = add_files(job, &paths, err);
+		status = job_reserve_files(job, &paths, err);
 	if (status == SS_OK)
-		status = load_all(job, options, &paths, first, err);
+		status = job_load_all(job, options, &paths, first, err);
 	ss_find_release(&paths, job->memory);
-	take_snapshots(job);
-	arrange(job);
+	job_take_snapshots(job);
+	job_arrange_files(job);
 	ss_job_match_snapshots(job);
 	job->threads = options->threads;
 	job->load_seconds += now_seconds() - started;
@@ -543,9 +554,9 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 {
 	if (job->failed_count == job->file_count && !job->snapshot_count)
-		return none_read(job, err);
+		return fail_none_read(job, err);
 	SS_TRY(ss_job_choose_run(job, err));
-	arrange(job);
+	job_arrange_files(job);
 	ss_job_match_snapshots(job);
 	return SS_OK;
 }

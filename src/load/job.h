@@ -11,8 +11,8 @@
 #include "load/runs.h"
 #include "load/progress.h"
 #include "trace/digest/fields.h"
-#include "memory/opened.h"
-#include "table/view.h"
+#include "memory/subject.h"
+#include "view/view.h"
 
 /* Instead of the number of a rank. */
 #define SS_EVERY_RANK INT64_MIN
@@ -58,7 +58,7 @@ struct ss_job_snapshot {
 	bool is_cut;              /* it is truncated */
 	bool has_clock;           /* that of the wall: */
 	int64_t start_ns, end_ns; /* since 1970 */
-	int64_t rank;             /* that its name tells; -1: none */
+	int64_t rank;             /* from its name; -1: none */
 	uint32_t file;     /* the trace of its rank; SS_NO_ROW: there is none, or it is not known */
 	bool is_other_run; /* the clocks of both say so */
 };
@@ -73,7 +73,7 @@ struct ss_job_file {
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint64_t stamp;                   /* of the source: see read/source.h */
-	uint64_t disk_bytes;              /* of the source, as it lies there */
+	uint64_t disk_bytes;              /* of the source, as stored on disk */
 	const char *packed_of;            /* of a pack: the name of its file; NULL */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
@@ -105,7 +105,7 @@ struct ss_job {
 	double load_seconds;         /* for all of them */
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
 	uint32_t failed_count;       /* files that could not be read */
-	uint32_t skipped_count;      /* files of a folder that are no traces: not in the list */
+	uint32_t skipped_count;      /* files of folders that are not traces */
 	uint32_t pickle_count;       /* of those: snapshots that were not asked for */
 	const char *first_pickle;    /* in the order of their names */
 	struct ss_digest *digests;   /* of the files that could be read; NULL: not made yet */
@@ -114,7 +114,7 @@ struct ss_job {
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
 	uint32_t threads; /* to make things of its files with; 0: as many as there are cores */
-	struct ss_watch *watch;  /* lent; NULL: nobody wants to know how far it is */
+	struct ss_watch *watch;  /* lent; NULL: progress is not reported */
 	struct ss_joined joined; /* made by ss_job_join() */
 	bool is_joined;
 };
@@ -168,7 +168,7 @@ struct ss_digesting {
 	bool reduces;     /* the trace goes afterwards: parts of it may go before */
 };
 
-/* The digest of a file whose trace is there, and what is kept of it: both from the same facts. */
+/* Makes the digest of a loaded file, and its summary on request, from the same facts. */
 SS_MUST_USE
 enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 			     const struct ss_digesting *how, struct ss_error *err);

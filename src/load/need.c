@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.h).
+ * need.c - columns of packs, unpacked when they are needed first (trace/pack/later.c).
  *
  * A pack that turns out to be invalid then is no loss where the file that it was made of
  * is there, just as when it is loaded (job.c).
@@ -11,18 +11,20 @@
 #include "load/files/open.h"
 #include "load/job.h"
 #include "trace/load.h"
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
-static uint32_t threads_of(const struct ss_job *job)
+static uint32_t job_threads(const struct ss_job *job)
 {
 	uint32_t threads = job->threads ? job->threads : ss_thread_cores();
 
 	return threads < SS_THREADS_MAX ? threads : SS_THREADS_MAX;
 }
 
-static bool load(const struct ss_job *job, const struct ss_path *path, struct ss_job_file *file)
+/* Loads the original file of a pack in its place. */
+static bool need_load_file(const struct ss_job *job, const struct ss_path *path,
+			   struct ss_job_file *file)
 {
-	struct ss_load_options options = { .threads = threads_of(job) };
+	struct ss_load_options options = { .threads = job_threads(job) };
 	struct ss_source *source = NULL;
 	struct ss_trace trace;
 	enum ss_status status;
@@ -41,7 +43,7 @@ static bool load(const struct ss_job *job, const struct ss_path *path, struct ss
 }
 
 /* Reads the file that the pack was made of in its place; false: it is not there. */
-static bool read_original(struct ss_job *job, struct ss_job_file *file)
+static bool need_read_original(struct ss_job *job, struct ss_job_file *file)
 {
 	struct ss_path path = { 0 };
 	const char *shown;
@@ -50,7 +52,7 @@ static bool read_original(struct ss_job *job, struct ss_job_file *file)
 		return false;
 	path.path = ss_find_packed(file->source, &job->arena);
 	shown = path.path ? ss_job_shown_path(job->redactor, path.path, &job->arena) : NULL;
-	if (!shown || !load(job, &path, file))
+	if (!shown || !need_load_file(job, &path, file))
 		return false;
 	file->subject.path = shown;
 	file->source = path.path;
@@ -64,11 +66,12 @@ static bool read_original(struct ss_job *job, struct ss_job_file *file)
 }
 
 /* What was read of the pack before may be in use: then it is too late for another file. */
-static enum ss_status end(struct ss_job *job, struct ss_job_file *file, enum ss_status status,
-			  const struct ss_error *problem, struct ss_error *err)
+static enum ss_status need_finish(struct ss_job *job, struct ss_job_file *file,
+				  enum ss_status status, const struct ss_error *problem,
+				  struct ss_error *err)
 {
 	if (status == SS_OK || (status == SS_ERR_FORMAT && ss_trace_is_untouched(&file->trace) &&
-				read_original(job, file)))
+				need_read_original(job, file)))
 		return SS_OK;
 	return ss_fail(err, status, "'%.300s': %s", file->subject.path, problem->text);
 }
@@ -81,13 +84,13 @@ enum ss_status ss_job_need(struct ss_job *job, struct ss_job_file *file, uint32_
 
 	if (!file->subject.trace)
 		return SS_OK;
-	status = ss_trace_need(&file->trace, columns, threads_of(job), &problem);
-	return end(job, file, status, &problem, err);
+	status = ss_trace_need(&file->trace, columns, job_threads(job), &problem);
+	return need_finish(job, file, status, &problem, err);
 }
 
 /* --- all files --------------------------------------------------------------------------- */
 
-struct needing {
+struct columns_needing {
 	struct ss_job *job;
 	uint32_t threads;
 	struct ss_error *problems; /* of each file; without a text: none */
@@ -95,7 +98,7 @@ struct needing {
 
 static void need_share(void *context, uint32_t index)
 {
-	struct needing *needing = context;
+	struct columns_needing *needing = context;
 	struct ss_job *job = needing->job;
 
 	for (uint32_t i = index; i < job->file_count; i += needing->threads) {
@@ -107,7 +110,7 @@ static void need_share(void *context, uint32_t index)
 	}
 }
 
-static bool has_later(const struct ss_job *job)
+static bool file_has_later(const struct ss_job *job)
 {
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (job->files[i].subject.trace && !ss_trace_is_whole(&job->files[i].trace))
@@ -117,11 +120,11 @@ static bool has_later(const struct ss_job *job)
 
 enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
 {
-	struct needing needing = { .job = job, .threads = threads_of(job) };
+	struct columns_needing needing = { .job = job, .threads = job_threads(job) };
 	struct ss_arena scratch;
 	enum ss_status status = SS_OK;
 
-	if (!has_later(job))
+	if (!file_has_later(job))
 		return SS_OK;
 	/* one file alone is unpacked column by column */
 	if (job->file_count == 1)
@@ -136,8 +139,8 @@ enum ss_status ss_job_need_all(struct ss_job *job, struct ss_error *err)
 		needing.threads = job->file_count;
 	ss_thread_run(needing.threads, need_share, &needing);
 	for (uint32_t i = 0; i < job->file_count && status == SS_OK; i++)
-		status = end(job, &job->files[i], needing.problems[i].code, &needing.problems[i],
-			     err);
+		status = need_finish(job, &job->files[i], needing.problems[i].code,
+				     &needing.problems[i], err);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -7,12 +7,13 @@
 #include "analyze/facts.h"
 #include "base/system/thread.h"
 #include "load/digest_files.h"
+#include "memory/events/alloc.h"
 
 typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
 				     struct ss_error *err);
 
 /* What the workers share. */
-struct preparing {
+struct files_preparing {
 	struct ss_job *job;
 	bool (*needs)(const struct ss_job_file *file);
 	make_function *make;
@@ -24,7 +25,7 @@ struct preparing {
 };
 
 /* The next file that needs it; NULL: no more. */
-static struct ss_job_file *take(struct preparing *preparing)
+static struct ss_job_file *preparing_next_file(struct files_preparing *preparing)
 {
 	struct ss_job *job = preparing->job;
 	struct ss_job_file *file = NULL;
@@ -39,7 +40,8 @@ static struct ss_job_file *take(struct preparing *preparing)
 	return file;
 }
 
-static void note(struct preparing *preparing, enum ss_status status, const struct ss_error *problem)
+static void preparing_note_result(struct files_preparing *preparing, enum ss_status status,
+				  const struct ss_error *problem)
 {
 	ss_gate_lock(preparing->gate);
 	if (status != SS_OK && preparing->status == SS_OK) {
@@ -53,27 +55,28 @@ static void note(struct preparing *preparing, enum ss_status status, const struc
 	ss_gate_unlock(preparing->gate);
 }
 
-static void work(void *context, uint32_t index)
+static void preparing_run(void *context, uint32_t index)
 {
-	struct preparing *preparing = context;
+	struct files_preparing *preparing = context;
 	struct ss_job_file *file;
 
 	(void)index;
-	while ((file = take(preparing)) != NULL) {
+	while ((file = preparing_next_file(preparing)) != NULL) {
 		struct ss_error problem = { 0 };
 		enum ss_status status = preparing->make(preparing->job, file, preparing->threads,
 							&problem);
 
-		note(preparing, status, &problem);
+		preparing_note_result(preparing, status, &problem);
 	}
 }
 
-/* Makes it of all files that need it. A call that failed can be made again: it goes on there. */
-static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_job_file *file),
-			      make_function *make, struct ss_error *err)
+/* Calls `make` for all files that need it. After a failure a new call continues there. */
+static enum ss_status prepare_files(struct ss_job *job,
+				    bool (*needs)(const struct ss_job_file *file),
+				    make_function *make, struct ss_error *err)
 {
 	uint32_t threads = job->threads ? job->threads : ss_thread_cores();
-	struct preparing preparing = { .job = job, .needs = needs, .make = make, .err = err };
+	struct files_preparing preparing = { .job = job, .needs = needs, .make = make, .err = err };
 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		preparing.count += needs(&job->files[i]);
@@ -85,7 +88,8 @@ static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
 	preparing.threads = threads / preparing.count ? threads / preparing.count : 1;
-	ss_thread_run(threads < preparing.count ? threads : preparing.count, work, &preparing);
+	ss_thread_run(threads < preparing.count ? threads : preparing.count, preparing_run,
+		      &preparing);
 	ss_gate_close(preparing.gate);
 	return preparing.status;
 }
@@ -93,7 +97,7 @@ static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_
 /* --- digests ----------------------------------------------------------------------------- */
 
 /* The same recording, under another name. */
-static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
+static bool digest_is_copy(const struct ss_digest *a, const struct ss_digest *b)
 {
 	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
 	       a->end_ns == b->end_ns && a->events == b->events &&
@@ -101,15 +105,15 @@ static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
 }
 
 /* Files of one rank stand together. */
-static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
+static bool job_has_copy(const struct ss_job *job, const struct ss_digest *digest)
 {
 	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
-		if (is_copy(digest, &job->digests[i]))
+		if (digest_is_copy(digest, &job->digests[i]))
 			return true;
 	return false;
 }
 
-static bool needs_digest(const struct ss_job_file *file)
+static bool file_needs_digest(const struct ss_job_file *file)
 {
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
@@ -127,7 +131,7 @@ struct examining {
 	struct ss_error err[2];
 };
 
-static void begin_kept(struct examining *examining)
+static void examine_begin_summary(struct examining *examining)
 {
 	struct ss_job *job = examining->job;
 
@@ -135,7 +139,7 @@ static void begin_kept(struct examining *examining)
 						  &examining->err[0]);
 }
 
-static void make_digest_of(struct examining *examining)
+static void prepare_digest_of_trace(struct examining *examining)
 {
 	if (examining->has_digest)
 		return;
@@ -150,19 +154,23 @@ static void examine_beside(void *context, uint32_t index)
 {
 	struct examining *examining = context;
 	struct ss_facts *facts = examining->subject->facts;
+	const struct ss_allocs *allocs;
+	uint32_t wanted;
 
 	if (index == 0) {
-		begin_kept(examining);
+		examine_begin_summary(examining);
 		return;
 	}
-	make_digest_of(examining);
-	if (examining->status[1] == SS_OK)
-		examining->status[1] =
-			ss_facts_make(facts, examining->job->keeper->facts(examining->digest),
-				      &examining->err[1]);
+	prepare_digest_of_trace(examining);
+	if (examining->status[1] != SS_OK)
+		return;
+	wanted = examining->job->keeper->facts(examining->digest);
+	examining->status[1] = ss_facts_make(facts, wanted, &examining->err[1]);
+	if (examining->status[1] == SS_OK && wanted & SS_FACT_ALLOCS)
+		examining->status[1] = ss_facts_allocs(facts, &allocs, &examining->err[1]);
 }
 
-static void examine_both(struct examining *examining, uint32_t threads)
+static void examine_concurrently(struct examining *examining, uint32_t threads)
 {
 	const struct ss_phases *phases;
 
@@ -173,17 +181,18 @@ static void examine_both(struct examining *examining, uint32_t threads)
 			ss_thread_run(2, examine_beside, examining);
 		return;
 	}
-	make_digest_of(examining);
+	prepare_digest_of_trace(examining);
 	if (examining->status[1] == SS_OK)
-		begin_kept(examining);
+		examine_begin_summary(examining);
 }
 
-/* The digest, unless it is there, and what the keeper keeps. */
-static enum ss_status examine(struct examining *examining, uint32_t threads, struct ss_error *err)
+/* Makes the digest, unless there is one, and the summary. */
+static enum ss_status examine_file(struct examining *examining, uint32_t threads,
+				   struct ss_error *err)
 {
 	struct ss_job *job = examining->job;
 
-	examine_both(examining, threads);
+	examine_concurrently(examining, threads);
 	for (int i = 0; i < 2; i++)
 		if (examining->status[i] != SS_OK) {
 			if (err)
@@ -196,9 +205,9 @@ static enum ss_status examine(struct examining *examining, uint32_t threads, str
 }
 
 /* The same; what was made goes again if something fails. */
-static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
-			       struct ss_digest *digest, const struct ss_digesting *how,
-			       struct ss_error *err)
+static enum ss_status prepare_all(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_digest *digest, const struct ss_digesting *how,
+				  struct ss_error *err)
 {
 	struct ss_subject subject = file->subject;
 	struct examining examining = { .job = job,
@@ -212,7 +221,7 @@ static enum ss_status make_all(struct ss_job *job, struct ss_job_file *file,
 
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
-	status = examine(&examining, how->threads, err);
+	status = examine_file(&examining, how->threads, err);
 	ss_facts_release(&facts);
 	if (status == SS_OK) {
 		file->kept = examining.kept;
@@ -233,7 +242,7 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 	enum ss_status status;
 
 	if (how->keeps)
-		return make_all(job, file, &file->digest, how, err);
+		return prepare_all(job, file, &file->digest, how, err);
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;
 	status = ss_digest_make(&file->digest, &subject, job->memory, err);
@@ -243,8 +252,8 @@ enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file,
 	return status;
 }
 
-static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
-				  struct ss_error *err)
+static enum ss_status prepare_digest(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				     struct ss_error *err)
 {
 	struct ss_digesting how = { threads, false, false };
 
@@ -253,8 +262,8 @@ static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file, 
 	return SS_OK;
 }
 
-static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
-				struct ss_error *err)
+static enum ss_status prepare_both(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
+				   struct ss_error *err)
 {
 	struct ss_digesting how = { threads, true, false };
 
@@ -264,21 +273,21 @@ static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, ui
 }
 
 /* The digests of all files in one row, made now where loading did not. */
-static enum ss_status make_digests(struct ss_job *job, make_function *make, struct ss_error *err)
+static enum ss_status prepare_digests(struct ss_job *job, make_function *make, struct ss_error *err)
 {
 	if (!job->digests)
 		job->digests = ss_memory_resize(job->memory, NULL, 0,
 						(job->file_count + 1) * sizeof(*job->digests));
 	if (!job->digests)
 		return ss_fail_memory(err, "the ranks of the job");
-	SS_TRY(prepare(job, needs_digest, make, err));
+	SS_TRY(prepare_files(job, file_needs_digest, make, err));
 	for (; job->digested_files < job->file_count; job->digested_files++) {
 		struct ss_job_file *file = &job->files[job->digested_files];
 
 		file->rank_index = SS_NO_ROW;
 		if (file->subject.problem)
 			continue;
-		if (has_copy(job, &file->digest)) {
+		if (job_has_copy(job, &file->digest)) {
 			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
 			continue; /* released with its file */
 		}
@@ -291,17 +300,17 @@ static enum ss_status make_digests(struct ss_job *job, make_function *make, stru
 	return SS_OK;
 }
 
-static enum ss_status join(struct ss_job *job, bool keeps, struct ss_error *err)
+static enum ss_status job_compare_ranks(struct ss_job *job, bool keeps, struct ss_error *err)
 {
 	if (job->is_joined)
 		return SS_OK;
-	/* a call that was refused memory can be made again: it goes on where it ended */
+	/* after a failure for lack of memory a new call continues where it ended */
 	if (keeps)
 		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
 	else
 		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
 	SS_TRY(ss_job_need_all(job, err));
-	SS_TRY(make_digests(job, keeps ? make_both : make_digest, err));
+	SS_TRY(prepare_digests(job, keeps ? prepare_both : prepare_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
 	job->joined.copies = job->copies;
 	job->joined.copied_rank = job->copied_rank;
@@ -312,18 +321,18 @@ static enum ss_status join(struct ss_job *job, bool keeps, struct ss_error *err)
 
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 {
-	return join(job, false, err);
+	return job_compare_ranks(job, false, err);
 }
 
 /* --- what the keeper keeps ----------------------------------------------------------------- */
 
-static bool needs_kept(const struct ss_job_file *file)
+static bool file_needs_summary(const struct ss_job_file *file)
 {
 	return file->rank_index != SS_NO_ROW && !file->kept;
 }
 
-static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, uint32_t threads,
-				struct ss_error *err)
+static enum ss_status prepare_summary(struct ss_job *job, struct ss_job_file *file,
+				      uint32_t threads, struct ss_error *err)
 {
 	struct ss_digesting how = { threads, true, false };
 
@@ -332,7 +341,7 @@ static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, ui
 			       "the session was opened to compare ranks only: the events of '%s' "
 			       "were not kept",
 			       file->subject.path);
-	return make_all(job, file, &job->digests[file->rank_index], &how, err);
+	return prepare_all(job, file, &job->digests[file->rank_index], &how, err);
 }
 
 enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
@@ -343,7 +352,7 @@ enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keepe
 	assert(!job->keeper || job->keeper == keeper);
 	job->keeper = keeper;
 	from = job->is_joined ? SS_WATCH_COMPARED : SS_WATCH_EXAMINED;
-	SS_TRY(join(job, true, err));
+	SS_TRY(job_compare_ranks(job, true, err));
 	ss_watch_part(job->watch, "Examining the ranks", from, SS_WATCH_EXAMINED);
-	return prepare(job, needs_kept, make_kept, err);
+	return prepare_files(job, file_needs_summary, prepare_summary, err);
 }

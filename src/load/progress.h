@@ -21,11 +21,11 @@ struct ss_progress; /* stepscope.h */
 #define SS_WATCH_JOINED 0.75
 #define SS_WATCH_JUDGED 0.85
 
-/* Zeroed: nobody watches. */
+/* Zeroed: progress is not reported. */
 struct ss_watch {
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *context;
-	const char *doing; /* the part at work, in words */
+	const char *doing; /* the current part, in words */
 	double from, to;   /* of the whole */
 	/* Set by any thread or signal handler, taken back when the next call begins. */
 	atomic_bool is_cancelled;
@@ -37,7 +37,7 @@ void ss_watch_part(struct ss_watch *watch, const char *doing, double from, doubl
 /* Reports how many of the part's pieces are done; false: stop. One thread at a time. */
 bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
 
-/* Whether somebody cancelled what is at work; any thread may ask. */
+/* Whether the current work was cancelled; any thread may ask. */
 bool ss_watch_is_cancelled(const struct ss_watch *watch);
 
 #endif

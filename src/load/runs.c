@@ -22,43 +22,44 @@
 #define GROUPS_TRIED 64
 
 /* What is known of a file before it is in a run. */
-struct item {
+struct run_item {
 	uint32_t file;
 	bool has_time;
 	bool is_copied; /* its run has the same recording under another name */
 	int64_t start_ns, end_ns;
 };
 
-struct group {
+struct run_group {
 	uint32_t lead;   /* item that others are compared with */
 	uint32_t count;  /* without copies */
 	uint32_t number; /* in the order of time */
 };
 
-struct sorting {
+struct run_sorting {
 	struct ss_job *job;
-	struct item *items; /* in the order of time; files that could not be read are not there */
+	struct run_item *items; /* in the order of time, without files that could not be read */
 	uint32_t item_count;
-	struct group *groups;
+	struct run_group *groups;
 	uint32_t group_count;
 	uint32_t *group_of; /* per file; SS_NO_ROW: none yet */
 };
 
 /* How well a file goes with a run: the first that differs counts. */
-struct fit {
+struct run_fit {
 	bool same_step, overlaps;
 	size_t shared_path;
 	int64_t distance_ns;
 };
 
-static const struct ss_job_file *file_of(const struct sorting *sorting, const struct item *item)
+static const struct ss_job_file *run_item_file(const struct run_sorting *sorting,
+					       const struct run_item *item)
 {
 	return &sorting->job->files[item->file];
 }
 
-static struct item item_of(const struct ss_job_file *file, uint32_t index)
+static struct run_item run_item_make(const struct ss_job_file *file, uint32_t index)
 {
-	struct item item = { .file = index, .has_time = file->recording.has_clock };
+	struct run_item item = { .file = index, .has_time = file->recording.has_clock };
 
 	if (item.has_time) {
 		item.start_ns = file->recording.start_ns;
@@ -101,20 +102,21 @@ bool ss_job_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
 }
 
 /* The same recording under another name. */
-static bool is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
+static bool run_file_is_copy(const struct ss_job_file *a, const struct ss_job_file *b)
 {
 	return a->subject.rank == b->subject.rank && ss_job_is_copy(a, b);
 }
 
-static bool overlap(const struct item *a, const struct item *b)
+static bool run_items_overlap(const struct run_item *a, const struct run_item *b)
 {
 	return a->start_ns <= b->end_ns && b->start_ns <= a->end_ns;
 }
 
 /* Nothing that the two files say contradicts that they are of one run. */
-static bool agree(const struct sorting *sorting, const struct item *a, const struct item *b)
+static bool recordings_agree(const struct run_sorting *sorting, const struct run_item *a,
+			     const struct run_item *b)
 {
-	const struct ss_job_file *x = file_of(sorting, a), *y = file_of(sorting, b);
+	const struct ss_job_file *x = run_item_file(sorting, a), *y = run_item_file(sorting, b);
 	bool knows_worlds = x->recording.world_size > 0 && y->recording.world_size > 0;
 	bool knows_ranks = x->subject.rank >= 0 && y->subject.rank >= 0;
 	bool knows_times = a->has_time && b->has_time;
@@ -131,30 +133,31 @@ static bool agree(const struct sorting *sorting, const struct item *a, const str
 		return false;
 	/* one says how many ranks there are, the other does not: time must confirm it */
 	if (x->recording.world_size != y->recording.world_size && !knows_worlds && knows_times &&
-	    !overlap(a, b))
+	    !run_items_overlap(a, b))
 		return false;
 	if (knows_ranks)
 		return true;
 	return x->recording.has_collectives && y->recording.has_collectives &&
 	       x->recording.first_step == y->recording.first_step && a->has_time == b->has_time &&
-	       (!knows_times || overlap(a, b));
+	       (!knows_times || run_items_overlap(a, b));
 }
 
-static struct fit fit_of(const struct sorting *sorting, const struct item *a, const struct item *b)
+static struct run_fit run_fit_of(const struct run_sorting *sorting, const struct run_item *a,
+				 const struct run_item *b)
 {
-	const struct ss_job_file *x = file_of(sorting, a), *y = file_of(sorting, b);
+	const struct ss_job_file *x = run_item_file(sorting, a), *y = run_item_file(sorting, b);
 	bool knows_times = a->has_time && b->has_time;
 	int64_t distance_ns = knows_times ? a->start_ns - b->start_ns : 0;
 
-	return (struct fit){
+	return (struct run_fit){
 		.same_step = x->recording.first_step == y->recording.first_step,
-		.overlaps = knows_times && overlap(a, b),
+		.overlaps = knows_times && run_items_overlap(a, b),
 		.shared_path = shared_folders(x->subject.path, y->subject.path),
 		.distance_ns = distance_ns < 0 ? -distance_ns : distance_ns,
 	};
 }
 
-static bool is_better(const struct fit *a, const struct fit *b)
+static bool run_fit_is_better(const struct run_fit *a, const struct run_fit *b)
 {
 	if (a->same_step != b->same_step)
 		return a->same_step;
@@ -166,12 +169,12 @@ static bool is_better(const struct fit *a, const struct fit *b)
 }
 
 /* Of the runs that are tried, a bit each: those that have the rank already, or a copy. */
-struct taken {
+struct run_taken {
 	uint64_t ranks, copies;
 };
 
-static void note_taken(const struct sorting *sorting, uint32_t file, uint32_t other, uint32_t first,
-		       struct taken *out)
+static void taken_note_file(const struct run_sorting *sorting, uint32_t file, uint32_t other,
+			    uint32_t first, struct run_taken *out)
 {
 	const struct ss_job_file *files = sorting->job->files;
 	uint32_t group = sorting->group_of[other];
@@ -179,58 +182,60 @@ static void note_taken(const struct sorting *sorting, uint32_t file, uint32_t ot
 	if (group == SS_NO_ROW || group < first)
 		return;
 	out->ranks |= UINT64_C(1) << (group - first);
-	if (is_copy(&files[file], &files[other]))
+	if (run_file_is_copy(&files[file], &files[other]))
 		out->copies |= UINT64_C(1) << (group - first);
 }
 
 /* Files of one rank stand together. */
-static struct taken taken_by(const struct sorting *sorting, uint32_t file, uint32_t first)
+static struct run_taken taken_by_group(const struct run_sorting *sorting, uint32_t file,
+				       uint32_t first)
 {
 	const struct ss_job *job = sorting->job;
 	int64_t rank = job->files[file].subject.rank;
-	struct taken taken = { 0 };
+	struct run_taken taken = { 0 };
 
 	for (uint32_t i = file; i-- > 0 && job->files[i].subject.rank == rank;)
-		note_taken(sorting, file, i, first, &taken);
+		taken_note_file(sorting, file, i, first, &taken);
 	for (uint32_t i = file + 1; i < job->file_count && job->files[i].subject.rank == rank; i++)
-		note_taken(sorting, file, i, first, &taken);
+		taken_note_file(sorting, file, i, first, &taken);
 	if (rank < 0)
 		taken.ranks = 0;
 	return taken;
 }
 
-static bool is_full(const struct sorting *sorting, const struct group *group)
+static bool run_group_is_full(const struct run_sorting *sorting, const struct run_group *group)
 {
-	int64_t world = file_of(sorting, &sorting->items[group->lead])->recording.world_size;
+	int64_t world = run_item_file(sorting, &sorting->items[group->lead])->recording.world_size;
 
 	return world > 0 && (int64_t)group->count >= world;
 }
 
 /* The run that a file goes with best; SS_NO_ROW: none. */
-static uint32_t best_group(const struct sorting *sorting, struct item *item, uint32_t own)
+static uint32_t run_best_group(const struct run_sorting *sorting, struct run_item *item,
+			       uint32_t own)
 {
 	uint32_t first = sorting->group_count > GROUPS_TRIED ? sorting->group_count - GROUPS_TRIED
 							     : 0;
-	struct taken taken = taken_by(sorting, item->file, first);
+	struct run_taken taken = taken_by_group(sorting, item->file, first);
 	uint32_t best = SS_NO_ROW;
-	struct fit best_fit = { 0 };
+	struct run_fit best_fit = { 0 };
 
 	if (own != SS_NO_ROW && own < first)
 		return own;
 	for (uint32_t g = first; g < sorting->group_count; g++) {
-		const struct group *group = &sorting->groups[g];
-		const struct item *lead = &sorting->items[group->lead];
-		struct fit fit = fit_of(sorting, item, lead);
+		const struct run_group *group = &sorting->groups[g];
+		const struct run_item *lead = &sorting->items[group->lead];
+		struct run_fit fit = run_fit_of(sorting, item, lead);
 		uint64_t bit = UINT64_C(1) << (g - first);
 
 		if (taken.copies & bit) {
 			item->is_copied = item->is_copied || own == SS_NO_ROW;
 			return g;
 		}
-		if (g != own &&
-		    ((taken.ranks & bit) || is_full(sorting, group) || !agree(sorting, item, lead)))
+		if (g != own && ((taken.ranks & bit) || run_group_is_full(sorting, group) ||
+				 !recordings_agree(sorting, item, lead)))
 			continue;
-		if (best == SS_NO_ROW || is_better(&fit, &best_fit)) {
+		if (best == SS_NO_ROW || run_fit_is_better(&fit, &best_fit)) {
 			best = g;
 			best_fit = fit;
 		}
@@ -239,14 +244,14 @@ static uint32_t best_group(const struct sorting *sorting, struct item *item, uin
 }
 
 /* Files in the order of time each go to the run that they fit best, or begin one. */
-static void sort_files(struct sorting *sorting)
+static void runs_sort_files(struct run_sorting *sorting)
 {
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
-		uint32_t group = best_group(sorting, &sorting->items[i], SS_NO_ROW);
+		uint32_t group = run_best_group(sorting, &sorting->items[i], SS_NO_ROW);
 
 		if (group == SS_NO_ROW) {
 			group = sorting->group_count++;
-			sorting->groups[group] = (struct group){ .lead = i };
+			sorting->groups[group] = (struct run_group){ .lead = i };
 		}
 		sorting->groups[group].count += !sorting->items[i].is_copied;
 		sorting->group_of[sorting->items[i].file] = group;
@@ -254,7 +259,7 @@ static void sort_files(struct sorting *sorting)
 }
 
 /* The file in the middle of each run speaks for it. */
-static void set_leads(struct sorting *sorting, uint32_t *seen)
+static void runs_set_leads(struct run_sorting *sorting, uint32_t *seen)
 {
 	memset(seen, 0, sorting->group_count * sizeof(*seen));
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
@@ -269,9 +274,9 @@ static void set_leads(struct sorting *sorting, uint32_t *seen)
  * A rank that an earlier run lacks went there when its own run had not begun: now that all runs
  * are known it goes to the one it fits best.
  */
-static void sort_again(struct sorting *sorting, uint32_t *seen)
+static void runs_sort_again(struct run_sorting *sorting, uint32_t *seen)
 {
-	set_leads(sorting, seen);
+	runs_set_leads(sorting, seen);
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
 		uint32_t *own = &sorting->group_of[sorting->items[i].file];
 		uint32_t best;
@@ -279,14 +284,14 @@ static void sort_again(struct sorting *sorting, uint32_t *seen)
 		/* who speaks for its run stays */
 		if (sorting->groups[*own].lead == i)
 			continue;
-		best = best_group(sorting, &sorting->items[i], *own);
+		best = run_best_group(sorting, &sorting->items[i], *own);
 		if (best == SS_NO_ROW || best == *own)
 			continue;
 		sorting->groups[*own].count -= !sorting->items[i].is_copied;
 		sorting->groups[best].count += !sorting->items[i].is_copied;
 		*own = best;
 	}
-	set_leads(sorting, seen);
+	runs_set_leads(sorting, seen);
 }
 
 /* --- what a run is called -------------------------------------------------------------- */
@@ -312,7 +317,8 @@ void ss_job_run_ranks(const struct ss_job_run *run, char out[SS_RUN_RANKS_BYTES]
 }
 
 /* The name of a folder below which all files of the run are, and no others; false: none. */
-static bool own_folder(const struct ss_job *job, uint32_t run, const char **from, size_t *length)
+static bool run_own_folder(const struct ss_job *job, uint32_t run, const char **from,
+			   size_t *length)
 {
 	const char *path = job->runs[run].path, *end;
 	size_t shared = SIZE_MAX;
@@ -336,14 +342,14 @@ static bool own_folder(const struct ss_job *job, uint32_t run, const char **from
 	return *length > 0;
 }
 
-static const char *name_run(struct ss_job *job, uint32_t run)
+static const char *run_set_name(struct ss_job *job, uint32_t run)
 {
 	const struct ss_job_run *own = &job->runs[run];
 	const char *from, *slash = strrchr(own->path, '/');
 	char time[SS_RUN_TIME_BYTES];
 	size_t length;
 
-	if (own_folder(job, run, &from, &length))
+	if (run_own_folder(job, run, &from, &length))
 		return ss_arena_copy(&job->arena, from, length);
 	ss_job_run_time(own, time);
 	if (own->file_count > 1 && *time)
@@ -353,8 +359,9 @@ static const char *name_run(struct ss_job *job, uint32_t run)
 
 /* --- the list of runs ------------------------------------------------------------------ */
 
-static void add_file(struct ss_job_run *run, const struct ss_job_file *file,
-		     const struct item *item)
+/* A run spans all its files and has the largest world size that one of them says. */
+static void run_add_file(struct ss_job_run *run, const struct ss_job_file *file,
+			 const struct run_item *item)
 {
 	const struct ss_recording *recording = &file->recording;
 
@@ -375,7 +382,7 @@ static void add_file(struct ss_job_run *run, const struct ss_job_file *file,
 }
 
 /* Copies count once; files of one rank stand together. */
-static void count_ranks(struct ss_job *job)
+static void runs_count_ranks(struct ss_job *job)
 {
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
@@ -384,7 +391,8 @@ static void count_ranks(struct ss_job *job)
 		for (uint32_t k = i; is_new && k-- > 0;) {
 			if (job->files[k].subject.rank != file->subject.rank)
 				break;
-			is_new = job->files[k].run != file->run || !is_copy(&job->files[k], file);
+			is_new = job->files[k].run != file->run ||
+				 !run_file_is_copy(&job->files[k], file);
 		}
 		if (is_new)
 			job->runs[file->run].rank_count++;
@@ -392,7 +400,7 @@ static void count_ranks(struct ss_job *job)
 }
 
 /* Without a world size what the largest run has is all there is. */
-static void set_complete(struct ss_job *job)
+static void runs_set_complete(struct ss_job *job)
 {
 	uint32_t most = 0;
 
@@ -408,14 +416,15 @@ static void set_complete(struct ss_job *job)
 }
 
 /* Runs are numbered by time; those without come first, in the order of their files. */
-static void number_groups(struct sorting *sorting)
+static void run_groups_number(struct run_sorting *sorting)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < sorting->group_count; i++)
 		sorting->groups[i].number = SS_NO_ROW;
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
-		struct group *group = &sorting->groups[sorting->group_of[sorting->items[i].file]];
+		struct run_group *group =
+			&sorting->groups[sorting->group_of[sorting->items[i].file]];
 
 		if (group->number == SS_NO_ROW)
 			group->number = count++;
@@ -423,11 +432,12 @@ static void number_groups(struct sorting *sorting)
 	sorting->job->run_count = count;
 }
 
-static enum ss_status fill_runs(struct sorting *sorting, struct ss_error *err)
+/* Makes the list of runs from the groups; a single run needs no name. */
+static enum ss_status runs_fill(struct run_sorting *sorting, struct ss_error *err)
 {
 	struct ss_job *job = sorting->job;
 
-	number_groups(sorting);
+	run_groups_number(sorting);
 	job->runs = SS_ARENA_NEW(&job->arena, struct ss_job_run, (size_t)job->run_count + 1);
 	if (!job->runs)
 		return ss_fail_memory(err, "the list of runs");
@@ -437,23 +447,23 @@ static enum ss_status fill_runs(struct sorting *sorting, struct ss_error *err)
 		job->files[i].run = group == SS_NO_ROW ? SS_NO_ROW : sorting->groups[group].number;
 	}
 	for (uint32_t i = 0; i < sorting->item_count; i++) {
-		const struct ss_job_file *file = file_of(sorting, &sorting->items[i]);
+		const struct ss_job_file *file = run_item_file(sorting, &sorting->items[i]);
 
-		add_file(&job->runs[file->run], file, &sorting->items[i]);
+		run_add_file(&job->runs[file->run], file, &sorting->items[i]);
 	}
-	count_ranks(job);
-	set_complete(job);
+	runs_count_ranks(job);
+	runs_set_complete(job);
 	for (uint32_t i = 0; i < job->run_count && job->run_count > 1; i++) {
-		job->runs[i].name = name_run(job, i);
+		job->runs[i].name = run_set_name(job, i);
 		if (!job->runs[i].name)
 			return ss_fail_memory(err, "the list of runs");
 	}
 	return SS_OK;
 }
 
-static int by_time(const void *a, const void *b)
+static int run_item_compare_time(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct run_item *x = a, *y = b;
 
 	if (x->has_time != y->has_time)
 		return x->has_time ? 1 : -1;
@@ -462,14 +472,15 @@ static int by_time(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
+/* Sorts files by time and puts each into the run that it fits best. */
 static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratch,
 				     struct ss_error *err)
 {
 	size_t room = (size_t)job->file_count + 1;
-	struct sorting sorting = {
+	struct run_sorting sorting = {
 		.job = job,
-		.items = SS_ARENA_NEW(scratch, struct item, room),
-		.groups = SS_ARENA_NEW(scratch, struct group, room),
+		.items = SS_ARENA_NEW(scratch, struct run_item, room),
+		.groups = SS_ARENA_NEW(scratch, struct run_group, room),
 		.group_of = SS_ARENA_NEW(scratch, uint32_t, room),
 	};
 	uint32_t *seen = SS_ARENA_NEW(scratch, uint32_t, room);
@@ -479,13 +490,14 @@ static enum ss_status sort_into_runs(struct ss_job *job, struct ss_arena *scratc
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		sorting.group_of[i] = SS_NO_ROW;
 		if (job->files[i].recording.is_noted)
-			sorting.items[sorting.item_count++] = item_of(&job->files[i], i);
+			sorting.items[sorting.item_count++] = run_item_make(&job->files[i], i);
 	}
 	if (sorting.item_count)
-		qsort(sorting.items, sorting.item_count, sizeof(*sorting.items), by_time);
-	sort_files(&sorting);
-	sort_again(&sorting, seen);
-	return fill_runs(&sorting, err);
+		qsort(sorting.items, sorting.item_count, sizeof(*sorting.items),
+		      run_item_compare_time);
+	runs_sort_files(&sorting);
+	runs_sort_again(&sorting, seen);
+	return runs_fill(&sorting, err);
 }
 
 enum ss_status ss_job_list_runs(struct ss_job *job, struct ss_error *err)

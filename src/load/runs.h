@@ -29,7 +29,7 @@ struct ss_job_run {
 	int64_t world_size;       /* -1: not recorded */
 	uint32_t file_count, rank_count;
 	uint32_t cut_count; /* truncated files */
-	bool is_complete;   /* all ranks are there, and their files are whole */
+	bool is_complete;   /* all ranks have files, and those are whole */
 };
 
 /* Whether two files are the same recording under two names; their ranks are not compared. */

@@ -7,7 +7,7 @@
 
 #include "load/job.h"
 
-/* Reads the file if it is a snapshot of memory; file->has_snapshot tells. */
+/* Reads the file if it is a memory snapshot, and sets file->has_snapshot then. */
 SS_MUST_USE
 enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file,
 				    struct ss_source *source,
@@ -21,10 +21,7 @@ enum ss_status ss_job_snapshot_reduce(struct ss_job *job, struct ss_job_snapshot
 
 void ss_job_snapshot_release(struct ss_job *job, struct ss_job_snapshot *snapshot);
 
-/* same_run.c: which of the traces that were read it was taken beside. */
-void ss_job_match_snapshot(const struct ss_job *job, struct ss_job_snapshot *snapshot);
-
-/* same_run.c: the same of all, when the list of files is in order. */
+/* Finds the trace of each snapshot, when the list of files is in order. */
 void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

@@ -28,7 +28,7 @@ const char *ss_step_part_name(int part)
 	return names[part];
 }
 
-static int by_number(const void *a, const void *b)
+static int step_mean_compare_number(const void *a, const void *b)
 {
 	uint32_t x = ((const struct ss_step_mean *)a)->number,
 		 y = ((const struct ss_step_mean *)b)->number;
@@ -36,7 +36,8 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void add_step(struct ss_step_mean *out, const struct ss_rank_step *step, bool has_device)
+static void step_mean_add_step(struct ss_step_mean *out, const struct ss_rank_step *step,
+			       bool has_device)
 {
 	int64_t dur_ns = step->end_ns - step->start_ns;
 	int64_t rest_ns = dur_ns - step->compute_ns - step->exposed_comm_ns;
@@ -53,21 +54,21 @@ static void add_step(struct ss_step_mean *out, const struct ss_rank_step *step, 
 }
 
 /* Steps with one number are one step; ranks that miss it do not count for it. */
-static void add_rank(struct ss_step_means *steps, const struct ss_digest *digest)
+static void step_means_add_rank(struct ss_step_means *steps, const struct ss_digest *digest)
 {
 	for (uint32_t i = 0; i < digest->step_count; i++) {
 		struct ss_step_mean key = { .number = digest->steps[i].number };
-		struct ss_step_mean *found = steps->count
-						     ? bsearch(&key, steps->items, steps->count,
-							       sizeof(key), by_number)
-						     : NULL;
+		struct ss_step_mean *found = steps->count ? bsearch(&key, steps->items,
+								    steps->count, sizeof(key),
+								    step_mean_compare_number)
+							  : NULL;
 
 		if (found)
-			add_step(found, &digest->steps[i], digest->device >= 0);
+			step_mean_add_step(found, &digest->steps[i], digest->device >= 0);
 	}
 }
 
-static void take_means(struct ss_step_means *steps)
+static void step_means_divide(struct ss_step_means *steps)
 {
 	for (uint32_t i = 0; i < steps->count; i++) {
 		struct ss_step_mean *step = &steps->items[i];
@@ -92,7 +93,7 @@ bool ss_step_means_make(struct ss_step_means *out, const struct ss_job *job, con
 	for (uint32_t i = 0; i < out->count; i++)
 		out->items[i].number = first->steps[i].number;
 	for (uint32_t i = 0; i < rank_count; i++)
-		add_rank(out, &job->digests[ranks[i]]);
-	take_means(out);
+		step_means_add_rank(out, &job->digests[ranks[i]]);
+	step_means_divide(out);
 	return true;
 }

@@ -7,24 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/alloc.h"
 #include "memory/history/address_map.h"
 #include "memory/trace_stacks.h"
 
-struct making {
+struct trace_conversion {
 	const struct ss_trace *trace;
 	struct ss_snapshot *out;
 	struct ss_pools pools;
 	uint32_t *stacks; /* per event */
+	uint32_t *pair;   /* per event, as in struct ss_allocs */
+	uint32_t *rows;   /* per event: the row of its allocation; SS_NO_ROW: it made none */
+	uint32_t *ends;   /* per allocation: the one before it that had no free, or SS_NO_ROW */
 	uint32_t *order;  /* events, device by device, each in order; those that failed, too */
 	uint32_t *firsts; /* per device: its part of the order; one more at the end */
 };
 
 /* The device that is written. */
-struct device {
-	struct making *making;
+struct converted_device {
+	struct trace_conversion *making;
 	struct ss_traced_device *traced;
-	struct ss_address_map live;     /* address -> row of its allocation */
 	struct ss_address_map gone;     /* addresses whose first event was met */
 	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
 	int64_t old_bytes;              /* freed, and there before the first event */
@@ -34,22 +36,29 @@ struct device {
 };
 
 /* What one event does. */
-struct change {
+struct event_change {
 	enum ss_action action;
 	uint64_t address;
 	int64_t bytes, change_bytes;
+	uint32_t made; /* of a free: the row of its allocation, or SS_NO_ROW */
+	bool is_old;   /* of a free: what it frees was there before the first event */
 };
 
-static uint32_t add_row(struct device *device, uint32_t event, enum ss_action action,
-			uint64_t address, int64_t bytes, uint32_t stack)
+static uint32_t converted_add_row(struct converted_device *device, uint32_t event,
+				  enum ss_action action, uint64_t address, int64_t bytes,
+				  uint32_t stack)
 {
 	struct ss_snapshot *out = device->making->out;
 	uint32_t row = device->failed ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
+	void *rows = out->traced_rows;
 
-	if (row == SS_NO_ID) {
+	if (row == SS_NO_ID || !ss_memory_reserve(out->memory, &rows, &out->traced_row_capacity,
+						  (size_t)row + 1, sizeof(*out->traced_rows))) {
 		device->failed = true;
 		return SS_NO_ID;
 	}
+	out->traced_rows = rows;
+	out->traced_rows[row] = (struct ss_traced_row){ .partner = SS_NO_ROW };
 	out->events.action[row] = (uint8_t)action;
 	out->events.address[row] = address;
 	out->events.bytes[row] = bytes;
@@ -58,15 +67,38 @@ static uint32_t add_row(struct device *device, uint32_t event, enum ss_action ac
 	return row;
 }
 
-static void count(struct device *device, int64_t change)
+/* A row for what the recorded total shows and no event says. */
+static uint32_t converted_add_unrecorded(struct converted_device *device, uint32_t event,
+					 enum ss_action action, uint64_t address, int64_t bytes)
+{
+	uint32_t row = converted_add_row(device, event, action, address, bytes, 0);
+
+	if (row != SS_NO_ID) {
+		device->making->out->traced_rows[row].is_added = true;
+		device->traced->unexplained++;
+	}
+	return row;
+}
+
+static void converted_join_rows(struct converted_device *device, uint32_t made, uint32_t freed)
+{
+	struct ss_traced_row *rows = device->making->out->traced_rows;
+
+	if (device->failed)
+		return;
+	rows[made].partner = freed;
+	rows[freed].partner = made;
+}
+
+static void converted_count_bytes(struct converted_device *device, int64_t change)
 {
 	device->now_bytes = ss_bytes_add(device->now_bytes, change);
 	if (device->now_bytes < device->least_bytes)
 		device->least_bytes = device->now_bytes;
 }
 
-/* The size of an event; one that cannot be meant is 0. */
-static int64_t size_of(struct device *device, int64_t bytes)
+/* The size of an event; an impossible one counts as 0. */
+static int64_t valid_size(struct converted_device *device, int64_t bytes)
 {
 	if (bytes >= -SS_MEMORY_BYTES_MAX && bytes <= SS_MEMORY_BYTES_MAX)
 		return bytes < 0 ? -bytes : bytes;
@@ -74,8 +106,8 @@ static int64_t size_of(struct device *device, int64_t bytes)
 	return 0;
 }
 
-/* A recorded amount, or -1 where there is none, or none that can be meant. */
-static int64_t amount_of(struct device *device, int64_t bytes)
+/* A recorded amount; -1 if there is none, or an impossible one. */
+static int64_t valid_amount(struct converted_device *device, int64_t bytes)
 {
 	if (bytes <= SS_MEMORY_BYTES_MAX)
 		return bytes < 0 ? -1 : bytes;
@@ -83,17 +115,19 @@ static int64_t amount_of(struct device *device, int64_t bytes)
 	return -1;
 }
 
-/* Memory is not given out twice: that at the address was freed, and nobody said so. */
-static void free_forgotten(struct device *device, uint32_t event, uint64_t address)
+/* An address in use is not given out again: the block there was freed without an event. */
+static void free_unrecorded_block(struct converted_device *device, uint32_t event)
 {
 	const struct ss_memory_events *events = &device->making->out->events;
-	uint32_t made = ss_address_map_take(&device->live, address, SS_NO_ROW);
+	uint32_t ended = device->making->ends[event], made;
 
+	made = ended == SS_NO_ROW ? SS_NO_ROW : device->making->rows[ended];
 	if (made == SS_NO_ROW)
 		return;
-	count(device, -events->bytes[made]);
-	add_row(device, event, SS_ACTION_FREE_COMPLETED, address, events->bytes[made], 0);
-	device->traced->unexplained++;
+	converted_count_bytes(device, -events->bytes[made]);
+	converted_join_rows(device, made,
+			    converted_add_unrecorded(device, event, SS_ACTION_FREE_COMPLETED,
+						     events->address[made], events->bytes[made]));
 }
 
 /*
@@ -101,20 +135,24 @@ static void free_forgotten(struct device *device, uint32_t event, uint64_t addre
  * takes from that; one that fits nothing (freed twice, or more than there was) keeps its size
  * and loses its address: it ends no block.
  */
-static struct change see_free(struct device *device, uint64_t address, int64_t bytes)
+static struct event_change change_of_free(struct converted_device *device, uint32_t event,
+					  uint64_t address, int64_t bytes)
 {
-	struct change change = { SS_ACTION_FREE_COMPLETED, address, bytes, -bytes };
-	uint32_t made = SS_NO_ROW;
+	struct event_change change = {
+		SS_ACTION_FREE_COMPLETED, address, bytes, -bytes, SS_NO_ROW, false
+	};
+	uint32_t made = device->making->pair[event];
 
-	if (address)
-		made = ss_address_map_take(&device->live, address, SS_NO_ROW);
-	if (made != SS_NO_ROW) {
-		change.bytes = device->making->out->events.bytes[made];
+	if (made != SS_NO_ROW)
+		change.made = device->making->rows[made];
+	if (change.made != SS_NO_ROW) {
+		change.bytes = device->making->out->events.bytes[change.made];
 		change.change_bytes = -change.bytes;
 	} else if (address && ss_address_map_find(&device->gone, address, SS_NO_ROW) == SS_NO_ROW &&
 		   (!device->traced->has_totals || bytes <= device->left_bytes)) {
 		device->left_bytes -= device->traced->has_totals ? bytes : 0;
 		device->old_bytes = ss_bytes_add(device->old_bytes, bytes);
+		change.is_old = true;
 	} else {
 		change.address = 0;
 	}
@@ -123,115 +161,101 @@ static struct change see_free(struct device *device, uint64_t address, int64_t b
 	return change;
 }
 
-static struct change see_event(struct device *device, uint32_t event)
+static struct event_change change_of_event(struct converted_device *device, uint32_t event)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
 	uint64_t address = (uint64_t)events->address[event];
-	int64_t bytes = size_of(device, events->bytes[event]);
+	int64_t bytes = valid_size(device, events->bytes[event]);
 
 	if (events->out_of_memory[event])
-		return (struct change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0 };
+		return (struct event_change){ SS_ACTION_OOM, SS_NO_FREE_BYTES, bytes, 0, SS_NO_ROW,
+					      false };
 	if (!bytes)
-		return (struct change){ SS_ACTION_OTHER, 0, 0, 0 };
+		return (struct event_change){ SS_ACTION_OTHER, 0, 0, 0, SS_NO_ROW, false };
 	if (events->bytes[event] < 0)
-		return see_free(device, address, bytes);
-	if (address)
-		free_forgotten(device, event, address);
-	return (struct change){ SS_ACTION_ALLOC, address, bytes, bytes };
+		return change_of_free(device, event, address, bytes);
+	free_unrecorded_block(device, event);
+	return (struct event_change){ SS_ACTION_ALLOC, address, bytes, bytes, SS_NO_ROW, false };
 }
 
-static void add_reserved(struct device *device, uint32_t event)
+/* By how much the reserved memory changes with an event. */
+static int64_t reserved_change_of(struct converted_device *device, uint32_t event)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
-	int64_t reserved = amount_of(device, events->reserved_bytes[event]);
+	int64_t reserved = valid_amount(device, events->reserved_bytes[event]);
 	int64_t change = reserved - device->reserved_bytes;
 
 	if (reserved < 0 || device->traced->is_cpu)
-		return; /* the host has no cache: a 0 is written there */
-	if (device->reserved_bytes < 0)
+		return 0; /* the host has no cache: a 0 is written there */
+	if (device->reserved_bytes < 0) {
 		device->traced->first_reserved_bytes = reserved;
-	else if (change)
-		add_row(device, event,
-			change > 0 ? SS_ACTION_SEGMENT_ALLOC : SS_ACTION_SEGMENT_FREE, 0,
-			change > 0 ? change : -change, 0);
+		change = 0;
+	}
 	device->reserved_bytes = reserved;
+	return change;
 }
 
-/* What the total says beyond the event. */
-static void add_unexplained(struct device *device, uint32_t event, int64_t change)
+/* The difference between the recorded total and what the events give. */
+static void add_unexplained_change(struct converted_device *device, uint32_t event, int64_t change)
 {
 	const struct ss_allocations *events = &device->making->trace->allocations;
-	int64_t total = amount_of(device, events->allocated_bytes[event]), gap;
+	int64_t total = valid_amount(device, events->allocated_bytes[event]), gap;
 
 	gap = total - ss_bytes_add(device->now_bytes, change);
 	if (total < 0 || !gap || gap > SS_MEMORY_BYTES_MAX || gap < -SS_MEMORY_BYTES_MAX)
 		return;
-	add_row(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0, gap > 0 ? gap : -gap,
-		0);
-	count(device, gap);
-	device->traced->unexplained++;
+	converted_add_unrecorded(device, event, gap > 0 ? SS_ACTION_GAIN : SS_ACTION_LOSS, 0,
+				 gap > 0 ? gap : -gap);
+	converted_count_bytes(device, gap);
 }
 
-static void add_event(struct device *device, uint32_t event)
+/* Adds the rows of an event: first what its total shows and no event says, then itself. */
+static void converted_add_event(struct converted_device *device, uint32_t event)
 {
-	struct change change = see_event(device, event);
+	struct trace_conversion *making = device->making;
+	struct event_change change = change_of_event(device, event);
 	uint32_t row;
 
-	add_reserved(device, event);
-	add_unexplained(device, event, change.change_bytes);
-	if (change.action == SS_ACTION_OTHER)
+	add_unexplained_change(device, event, change.change_bytes);
+	row = converted_add_row(device, event, change.action, change.address, change.bytes,
+				making->stacks[event]);
+	if (device->failed)
 		return;
-	row = add_row(device, event, change.action, change.address, change.bytes,
-		      device->making->stacks[event]);
-	count(device, change.change_bytes);
-	if (change.action == SS_ACTION_ALLOC && change.address && !device->failed)
-		device->failed |= !ss_address_map_put(&device->live, change.address, row) ||
+	making->out->traced_rows[row].reserved_change = reserved_change_of(device, event);
+	converted_count_bytes(device, change.change_bytes);
+	if (change.made != SS_NO_ROW)
+		converted_join_rows(device, change.made, row);
+	else if (change.is_old)
+		making->out->traced_rows[row].partner = row;
+	if (change.action == SS_ACTION_ALLOC) {
+		making->rows[event] = row;
+		device->failed |= change.address &&
 				  !ss_address_map_put(&device->gone, change.address, row);
-}
-
-/* --- steps --------------------------------------------------------------------------- */
-
-static bool add_step_row(struct ss_snapshot *out, uint32_t row)
-{
-	void *rows = out->step_rows;
-
-	if (!ss_memory_reserve(out->memory, &rows, &out->step_row_capacity,
-			       (size_t)out->step_row_count + 1, sizeof(*out->step_rows)))
-		return false;
-	out->step_rows = rows;
-	out->step_rows[out->step_row_count++] = row;
-	return true;
-}
-
-/* Where each step begins among the rows from `row` on, and where the last one ends. */
-static bool add_steps(struct device *device, uint32_t row)
-{
-	const struct ss_steps *steps = &device->making->trace->steps;
-	struct ss_snapshot *out = device->making->out;
-	const struct ss_memory_events *events = &out->events;
-	uint32_t first = row;
-
-	device->traced->first_step = out->step_row_count;
-	if (!ss_trace_stacks_has_steps(device->making->trace))
-		return true;
-	for (uint32_t i = 0; i < steps->count; i++) {
-		while (row < events->count && events->time_ns[row] < steps->items[i].host_start_ns)
-			row++;
-		device->traced->begins_with_step |= !i && row == first;
-		if (!add_step_row(out, row))
-			return false;
 	}
-	while (row < events->count &&
-	       events->time_ns[row] <= steps->items[steps->count - 1].host_end_ns)
-		row++;
-	device->traced->step_count = steps->count;
-	return add_step_row(out, row);
+}
+
+/* The steps of the trace, which the snapshot outlives. */
+static bool conversion_copy_steps(struct trace_conversion *making)
+{
+	const struct ss_steps *steps = &making->trace->steps;
+	struct ss_snapshot *out = making->out;
+	size_t bytes = steps->count * sizeof(*steps->items);
+
+	out->has_marked_steps = ss_trace_stacks_has_steps(making->trace);
+	if (!steps->count)
+		return true;
+	out->steps = ss_memory_resize(out->memory, NULL, 0, bytes);
+	if (!out->steps)
+		return false;
+	memcpy(out->steps, steps->items, bytes);
+	out->step_count = steps->count;
+	return true;
 }
 
 /* --- devices ------------------------------------------------------------------------- */
 
 /* What was in use at the beginning and is never freed. */
-static int64_t rest_of(const struct device *device)
+static int64_t never_freed_bytes(const struct converted_device *device)
 {
 	int64_t low = ss_bytes_add(device->least_bytes, device->old_bytes);
 
@@ -240,7 +264,8 @@ static int64_t rest_of(const struct device *device)
 	return low < 0 ? -low : 0; /* at least that: memory in use is never below 0 */
 }
 
-static void begin_device(struct device *device, struct making *making, uint32_t pool)
+static void converted_begin_device(struct converted_device *device, struct trace_conversion *making,
+				   uint32_t pool)
 {
 	const struct ss_allocations *events = &making->trace->allocations;
 	const struct ss_pool *own = &making->pools.items[pool];
@@ -248,7 +273,6 @@ static void begin_device(struct device *device, struct making *making, uint32_t 
 
 	device->making = making;
 	device->reserved_bytes = -1;
-	ss_address_map_init(&device->live, making->out->memory);
 	ss_address_map_init(&device->gone, making->out->memory);
 	*device->traced = (struct ss_traced_device){ .is_cpu = !own->type,
 						     .has_totals = own->has_totals,
@@ -261,26 +285,25 @@ static void begin_device(struct device *device, struct making *making, uint32_t 
 						 !events->out_of_memory[making->order[i]];
 }
 
-static bool write_device(struct making *making, uint32_t pool, uint32_t number)
+static bool convert_device(struct trace_conversion *making, uint32_t pool, uint32_t number)
 {
 	struct ss_snapshot *out = making->out;
-	struct device device = { .traced = &out->traced[number] };
+	struct converted_device device = { .traced = &out->traced[number] };
 	uint32_t first = out->events.count;
 
-	begin_device(&device, making, pool);
+	converted_begin_device(&device, making, pool);
 	for (uint32_t i = making->firsts[pool]; i < making->firsts[pool + 1] && !device.failed; i++)
-		add_event(&device, making->order[i]);
-	device.traced->rest_bytes = rest_of(&device);
-	ss_address_map_release(&device.live);
+		converted_add_event(&device, making->order[i]);
+	device.traced->rest_bytes = never_freed_bytes(&device);
 	ss_address_map_release(&device.gone);
 	out->traces[number] = (struct ss_device_trace){ .device = making->pools.items[pool].id,
 							.first = first,
 							.count = out->events.count - first };
-	return !device.failed && add_steps(&device, first);
+	return !device.failed;
 }
 
-/* Devices have numbers; of two kinds with the same one the first counts. */
-static bool is_taken(const struct making *making, uint32_t pool)
+/* Snapshots know devices by number: of two kinds with the same number, the first is used. */
+static bool is_device_taken(const struct trace_conversion *making, uint32_t pool)
 {
 	const struct ss_pool *own = &making->pools.items[pool];
 
@@ -293,25 +316,25 @@ static bool is_taken(const struct making *making, uint32_t pool)
 	return false;
 }
 
-static bool write_devices(struct making *making)
+static bool convert_devices(struct trace_conversion *making)
 {
 	struct ss_snapshot *out = making->out;
-	uint32_t room = making->pools.count, number = 0;
+	uint32_t capacity = making->pools.count, number = 0;
 
-	out->traces = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traces));
-	out->traced = ss_memory_resize(out->memory, NULL, 0, room * sizeof(*out->traced));
+	out->traces = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traces));
+	out->traced = ss_memory_resize(out->memory, NULL, 0, capacity * sizeof(*out->traced));
 	if (!out->traces || !out->traced) {
-		ss_memory_free(out->memory, out->traces, room * sizeof(*out->traces));
-		ss_memory_free(out->memory, out->traced, room * sizeof(*out->traced));
+		ss_memory_free(out->memory, out->traces, capacity * sizeof(*out->traces));
+		ss_memory_free(out->memory, out->traced, capacity * sizeof(*out->traced));
 		out->traces = NULL;
 		out->traced = NULL;
 		return false;
 	}
-	out->trace_capacity = room;
+	out->trace_capacity = capacity;
 	for (uint32_t i = 0; i < making->pools.count; i++) {
-		if (is_taken(making, i))
+		if (is_device_taken(making, i))
 			out->left_out += making->firsts[i + 1] - making->firsts[i];
-		else if (!write_device(making, i, number++))
+		else if (!convert_device(making, i, number++))
 			return false;
 		out->trace_count = number;
 	}
@@ -320,7 +343,24 @@ static bool write_devices(struct making *making)
 
 /* --- the whole ----------------------------------------------------------------------- */
 
-static void order_events(struct making *making)
+/* Which event ends which, as all views of traces have it. */
+static bool conversion_pair_events(struct trace_conversion *making)
+{
+	const struct ss_allocations *events = &making->trace->allocations;
+	bool has_addresses;
+
+	if (!ss_allocs_pair(&making->pools, making->pair, &has_addresses))
+		return false;
+	memset(making->rows, 0xff, events->count * sizeof(*making->rows));
+	memset(making->ends, 0xff, events->count * sizeof(*making->ends));
+	for (uint32_t i = 0; i < events->count; i++)
+		if (events->bytes[i] > 0 && making->pair[i] != SS_NO_ROW &&
+		    events->bytes[making->pair[i]] > 0)
+			making->ends[making->pair[i]] = i;
+	return true;
+}
+
+static void conversion_order_events(struct trace_conversion *making)
 {
 	const struct ss_pools *pools = &making->pools;
 	uint32_t first = 0;
@@ -335,7 +375,7 @@ static void order_events(struct making *making)
 	making->firsts[0] = 0;
 }
 
-static enum ss_status find_stacks(struct making *making, struct ss_error *err)
+static enum ss_status conversion_find_stacks(struct trace_conversion *making, struct ss_error *err)
 {
 	struct ss_trace_stacks stacks;
 	enum ss_status status = ss_trace_stacks_init(&stacks, making->trace, making->out, err);
@@ -349,25 +389,33 @@ static enum ss_status find_stacks(struct making *making, struct ss_error *err)
 	return status;
 }
 
-static enum ss_status make(struct making *making, struct ss_error *err)
+static enum ss_status convert_trace(struct trace_conversion *making, struct ss_error *err)
 {
 	struct ss_event_about about = { .pool = SS_NO_ID };
 	struct ss_arena scratch;
 	enum ss_status status;
 
+	size_t count;
+
 	SS_TRY(ss_pools_init(&making->pools, making->trace, making->out->memory, err));
+	count = (size_t)making->pools.event_count + 1;
 	ss_arena_init(&scratch, making->out->memory);
-	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
-	making->order = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.event_count + 1);
+	making->stacks = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->order = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->pair = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->rows = SS_ARENA_NEW(&scratch, uint32_t, count);
+	making->ends = SS_ARENA_NEW(&scratch, uint32_t, count);
 	making->firsts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)making->pools.count + 1);
-	if (!making->stacks || !making->order || !making->firsts ||
+	if (!making->stacks || !making->order || !making->firsts || !making->pair ||
+	    !making->rows || !making->ends || !conversion_pair_events(making) ||
+	    !conversion_copy_steps(making) ||
 	    ss_records_add(&making->out->abouts, &about) == SS_NO_ID) {
 		status = ss_fail_memory(err, "the memory events");
 	} else {
-		order_events(making);
-		status = find_stacks(making, err);
+		conversion_order_events(making);
+		status = conversion_find_stacks(making, err);
 	}
-	if (status == SS_OK && !write_devices(making))
+	if (status == SS_OK && !convert_devices(making))
 		status = ss_fail_memory(err, "the memory events");
 	ss_arena_release(&scratch);
 	ss_pools_release(&making->pools);
@@ -377,7 +425,7 @@ static enum ss_status make(struct making *making, struct ss_error *err)
 enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_trace *trace,
 				      struct ss_memory *memory, struct ss_error *err)
 {
-	struct making making = { .trace = trace, .out = out };
+	struct trace_conversion making = { .trace = trace, .out = out };
 	enum ss_status status;
 
 	if (!trace->allocations.count)
@@ -385,7 +433,7 @@ enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_t
 			       "memory was not recorded in this trace: use "
 			       "profile(profile_memory=True)");
 	if (ss_snapshot_init(out, memory))
-		status = make(&making, err);
+		status = convert_trace(&making, err);
 	else
 		status = ss_fail_memory(err, "the memory events");
 	out->has_traces = true;

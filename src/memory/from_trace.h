@@ -7,10 +7,12 @@
  * total and what the allocator has reserved. The totals show how much was in use before
  * the first event: its blocks become known when they are freed, the rest stays one amount.
  * If a total differs from what the events give, the difference gets its own row
- * (SS_ACTION_GAIN, SS_ACTION_LOSS), so that amounts match the recording.
+ * (SS_ACTION_GAIN, SS_ACTION_LOSS), so that amounts match the recording. So does the end of
+ * an allocation whose address is given out again without a free. All other rows are the
+ * events of the file, one each.
  *
- * Changes of the reserved memory become segment rows without an address. Events without an
- * address have address 0: they count as amounts, and their blocks are unknown.
+ * Events without an address have address 0: they count as amounts, and their blocks are
+ * unknown.
  */
 #ifndef SS_MEMORY_FROM_TRACE_H
 #define SS_MEMORY_FROM_TRACE_H

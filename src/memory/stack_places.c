@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "analyze/host/places.h"
-#include "analyze/memory/alloc.h"
 #include "base/text.h"
+#include "memory/events/alloc.h"
 #include "memory/trace_stacks.h"
 
-static bool holds(const char *text, size_t length, const char *part)
+static bool text_contains(const char *text, size_t length, const char *part)
 {
 	size_t part_length = strlen(part);
 
@@ -19,7 +19,7 @@ static bool holds(const char *text, size_t length, const char *part)
 }
 
 /* Whether a file's path has a part in it; Windows writes its slashes the other way. */
-static bool has_part(const struct ss_frame_parts *parts, const char *part)
+static bool frame_file_contains(const struct ss_frame_parts *parts, const char *part)
 {
 	size_t length = strlen(part);
 
@@ -35,13 +35,13 @@ static bool has_part(const struct ss_frame_parts *parts, const char *part)
 	return false;
 }
 
-static bool is_named(const struct ss_frame_parts *parts, const char *name)
+static bool frame_has_name(const struct ss_frame_parts *parts, const char *name)
 {
 	return parts->function_length == strlen(name) &&
 	       memcmp(parts->function, name, parts->function_length) == 0;
 }
 
-static bool ends_with(const char *text, size_t length, const char *end)
+static bool frame_text_ends_with(const char *text, size_t length, const char *end)
 {
 	size_t wanted = strlen(end);
 
@@ -49,9 +49,9 @@ static bool ends_with(const char *text, size_t length, const char *end)
 }
 
 /* A file; cells of notebooks and what the interpreter makes are called <ipython-input-3>. */
-static bool is_python(const char *file, size_t length)
+static bool frame_is_python(const char *file, size_t length)
 {
-	return ends_with(file, length, ".py") || (length && file[0] == '<');
+	return frame_text_ends_with(file, length, ".py") || (length && file[0] == '<');
 }
 
 bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
@@ -59,7 +59,7 @@ bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 	const char *open = memchr(name, '(', length), *at;
 	uint32_t line = 0;
 
-	if (!open || !is_python(name, (size_t)(open - name)))
+	if (!open || !frame_is_python(name, (size_t)(open - name)))
 		return false;
 	for (at = open + 1; at < name + length && *at >= '0' && *at <= '9'; at++)
 		line = line < 100000000 ? line * 10 + (uint32_t)(*at - '0') : line;
@@ -73,13 +73,13 @@ bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 	return true;
 }
 
-static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
-		       struct ss_frame_parts *out)
+static void frame_take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
+			     struct ss_frame_parts *out)
 {
 	const struct ss_string *file = &snapshot->texts.items[frame->file];
 	const struct ss_string *name = &snapshot->texts.items[frame->name];
 
-	if (!holds(file->text, file->length, ".py") &&
+	if (!text_contains(file->text, file->length, ".py") &&
 	    ss_frame_split(name->text, name->length, out))
 		return;
 	*out = (struct ss_frame_parts){ .file = file->text,
@@ -107,11 +107,13 @@ static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_
 					    "_multi_tensor_adam", "_single_tensor_adam" };
 
 /* The package, installed or in its own folder; what is built on it has other names. */
-static bool is_torch(const struct ss_frame_parts *parts)
+static bool frame_is_torch(const struct ss_frame_parts *parts)
 {
 	return (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0) ||
-	       has_part(parts, "-packages/torch/") || has_part(parts, "/pytorch/torch/") ||
-	       has_part(parts, "/torch/nn/") || has_part(parts, "/torch/optim/");
+	       frame_file_contains(parts, "-packages/torch/") ||
+	       frame_file_contains(parts, "/pytorch/torch/") ||
+	       frame_file_contains(parts, "/torch/nn/") ||
+	       frame_file_contains(parts, "/torch/optim/");
 }
 
 static bool is_word_end(char letter)
@@ -123,7 +125,7 @@ static bool is_word_end(char letter)
  * Optimizers lie in folders or files of that name: torch/optim/adam.py, apex/optimizers/,
  * distributed_optimizer.py. A word that merely begins so (optimum/, optimize.py) is another.
  */
-static bool is_optimizer(const struct ss_frame_parts *parts)
+static bool frame_is_optimizer(const struct ss_frame_parts *parts)
 {
 	static const char *const words[] = { "optim", "optimizer", "optimizers" };
 
@@ -145,29 +147,29 @@ static bool is_optimizer(const struct ss_frame_parts *parts)
 static unsigned python_flags(const struct ss_frame_parts *parts)
 {
 	unsigned flags = SS_FRAME_PYTHON;
-	bool optimizes = is_optimizer(parts);
+	bool optimizes = frame_is_optimizer(parts);
 
-	if (is_torch(parts))
+	if (frame_is_torch(parts))
 		flags |= SS_FRAME_TORCH | SS_FRAME_LIBRARY;
 	if (ss_places_is_library(parts->file, parts->file_length))
 		flags |= SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(made_files); i++)
-		if (has_part(parts, made_files[i]))
+		if (frame_file_contains(parts, made_files[i]))
 			flags |= SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(setup_names); i++)
-		if (is_named(parts, setup_names[i]))
+		if (frame_has_name(parts, setup_names[i]))
 			flags |= SS_FRAME_SETUP;
 	for (size_t i = 0; i < SS_COUNT(update_names) && optimizes; i++)
-		if (is_named(parts, update_names[i]))
+		if (frame_has_name(parts, update_names[i]))
 			flags |= SS_FRAME_STEP;
 	if (optimizes)
 		flags |= SS_FRAME_OPTIMIZER;
-	if (is_named(parts, "_call_impl") || is_named(parts, "_wrapped_call_impl"))
+	if (frame_has_name(parts, "_call_impl") || frame_has_name(parts, "_wrapped_call_impl"))
 		flags |= SS_FRAME_FORWARD | SS_FRAME_CALLING;
-	if (is_named(parts, "forward"))
+	if (frame_has_name(parts, "forward"))
 		flags |= SS_FRAME_FORWARD;
-	if (is_named(parts, "_engine_run_backward") ||
-	    (is_named(parts, "backward") && has_part(parts, "torch/")))
+	if (frame_has_name(parts, "_engine_run_backward") ||
+	    (frame_has_name(parts, "backward") && frame_file_contains(parts, "torch/")))
 		flags |= SS_FRAME_BACKWARD;
 	return flags;
 }
@@ -178,16 +180,18 @@ static unsigned other_flags(const struct ss_frame_parts *parts)
 	size_t length = parts->function_length;
 	unsigned flags = 0;
 
-	if (holds(name, length, "autograd::Engine") || holds(name, length, "run_backward"))
+	if (text_contains(name, length, "autograd::Engine") ||
+	    text_contains(name, length, "run_backward"))
 		flags |= SS_FRAME_BACKWARD;
-	if (holds(name, length, "Backward") && ends_with(name, length, "::apply"))
+	if (text_contains(name, length, "Backward") &&
+	    frame_text_ends_with(name, length, "::apply"))
 		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
-	if (holds(name, length, "Backward") && holds(name, length, "::apply("))
+	if (text_contains(name, length, "Backward") && text_contains(name, length, "::apply("))
 		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
 	if (length > 11 && memcmp(name, "nn.Module: ", 11) == 0)
 		flags |= SS_FRAME_FORWARD;
 	for (size_t i = 0; i < SS_COUNT(noise_names); i++)
-		if (holds(name, length, noise_names[i]))
+		if (text_contains(name, length, noise_names[i]))
 			flags |= SS_FRAME_NOISE;
 	return flags;
 }
@@ -199,30 +203,30 @@ static unsigned trace_flags(const struct ss_frame_parts *parts)
 	size_t length = parts->function_length;
 	uint32_t known = ss_name_flags(name, length);
 
-	if (is_named(parts, SS_PHASE_FRAME_FORWARD))
+	if (frame_has_name(parts, SS_PHASE_FRAME_FORWARD))
 		return SS_FRAME_FORWARD | SS_FRAME_NOISE;
-	if (is_named(parts, SS_PHASE_FRAME_BACKWARD))
+	if (frame_has_name(parts, SS_PHASE_FRAME_BACKWARD))
 		return SS_FRAME_BACKWARD | SS_FRAME_NOISE;
-	if (is_named(parts, SS_PHASE_FRAME_OPTIMIZER))
+	if (frame_has_name(parts, SS_PHASE_FRAME_OPTIMIZER))
 		return SS_FRAME_OPTIMIZER | SS_FRAME_NOISE;
 	if (ss_allocs_only_allocates(name))
 		return SS_FRAME_ALLOCATES;
 	if (known & (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD))
 		return SS_FRAME_STEP | SS_FRAME_OPTIMIZER;
 	if ((known & SS_NAME_BACKWARD) ||
-	    (!holds(name, length, " ") &&
-	     (holds(name, length, "Backward") || holds(name, length, "AccumulateGrad"))))
+	    (!text_contains(name, length, " ") && (text_contains(name, length, "Backward") ||
+						   text_contains(name, length, "AccumulateGrad"))))
 		return SS_FRAME_BACKWARD | SS_FRAME_NODE;
 	if (known & SS_NAME_MODULE)
 		return SS_FRAME_FORWARD | SS_FRAME_MODULE;
-	if ((known & SS_NAME_WRAPPER) && ends_with(name, length, ".forward"))
+	if ((known & SS_NAME_WRAPPER) && frame_text_ends_with(name, length, ".forward"))
 		return SS_FRAME_FORWARD;
 	return 0;
 }
 
-static unsigned flags_of(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
+static unsigned frame_flags(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
 {
-	if (is_python(parts->file, parts->file_length))
+	if (frame_is_python(parts->file, parts->file_length))
 		return python_flags(parts);
 	return snapshot->traced ? trace_flags(parts) : other_flags(parts);
 }
@@ -292,8 +296,8 @@ static uint32_t module_class(struct ss_stack_places *spots, const struct ss_fram
 /*
  * A line of some forward() outside of torch, or the class of a module. SS_NO_ID at the limit.
  */
-static uint32_t call_of(struct ss_stack_places *spots, const struct ss_frame_parts *parts,
-			uint32_t frame)
+static uint32_t frame_call_text(struct ss_stack_places *spots, const struct ss_frame_parts *parts,
+				uint32_t frame)
 {
 	unsigned flags = spots->flags[frame], wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
 
@@ -310,22 +314,22 @@ static bool look_at_frames(struct ss_stack_places *spots)
 	for (uint32_t i = 0; i < spots->frame_count && whole; i++) {
 		struct ss_frame_parts parts;
 
-		take_apart(spots->snapshot, ss_snapshot_frame(spots->snapshot, i), &parts);
-		spots->flags[i] = (uint16_t)flags_of(spots->snapshot, &parts);
+		frame_take_apart(spots->snapshot, ss_snapshot_frame(spots->snapshot, i), &parts);
+		spots->flags[i] = (uint16_t)frame_flags(spots->snapshot, &parts);
 		text.length = 0;
 		print_frame(&parts, spots->flags[i], &text);
 		spots->frame_line[i] = ss_strings_add(&spots->texts, text.data ? text.data : "",
 						      text.length);
 		whole = !ss_text_failed(&text) && spots->frame_line[i] != SS_NO_ID;
 		if (whole)
-			spots->frame_call[i] = call_of(spots, &parts, i);
+			spots->frame_call[i] = frame_call_text(spots, &parts, i);
 		whole = whole && spots->frame_call[i] != SS_NO_ID;
 	}
 	ss_text_release(&text);
 	return whole;
 }
 
-static enum ss_stack_phase phase_of(unsigned seen)
+static enum ss_stack_phase stack_phase_of(unsigned seen)
 {
 	if (seen & SS_FRAME_STEP)
 		return SS_STACK_STEP;
@@ -339,7 +343,7 @@ static enum ss_stack_phase phase_of(unsigned seen)
 }
 
 /* How well a frame tells where a stack stands. */
-static int worth(unsigned flags)
+static int frame_worth(unsigned flags)
 {
 	if (flags & SS_FRAME_PYTHON)
 		return flags & SS_FRAME_LIBRARY ? 4 : 5;
@@ -363,14 +367,15 @@ static void look_at_stack(struct ss_stack_places *spots, uint32_t stack)
 	frames = stacks->frames + list->first;
 	for (uint32_t i = 0; i < list->count; i++) {
 		seen |= spots->flags[frames[i]];
-		if (worth(spots->flags[frames[i]]) > worth(spots->flags[frames[best]]))
+		if (frame_worth(spots->flags[frames[i]]) > frame_worth(spots->flags[frames[best]]))
 			best = i;
 	}
 	spots->line[stack] = spots->frame_line[frames[best]];
-	spots->phase[stack] = (uint8_t)phase_of(seen);
+	spots->phase[stack] = (uint8_t)stack_phase_of(seen);
 }
 
-static void *new_column(struct ss_stack_places *spots, uint32_t count, size_t item_bytes)
+static void *stack_places_new_column(struct ss_stack_places *spots, uint32_t count,
+				     size_t item_bytes)
 {
 	size_t bytes = ((size_t)count + 1) * item_bytes;
 	void *column = ss_memory_resize(spots->memory, NULL, 0, bytes);
@@ -386,11 +391,13 @@ enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
 					   .memory = memory,
 					   .frame_count = snapshot->frames.count,
 					   .stack_count = snapshot->stacks.count };
-	spots->flags = new_column(spots, spots->frame_count, sizeof(*spots->flags));
-	spots->frame_line = new_column(spots, spots->frame_count, sizeof(*spots->frame_line));
-	spots->frame_call = new_column(spots, spots->frame_count, sizeof(*spots->frame_call));
-	spots->line = new_column(spots, spots->stack_count, sizeof(*spots->line));
-	spots->phase = new_column(spots, spots->stack_count, sizeof(*spots->phase));
+	spots->flags = stack_places_new_column(spots, spots->frame_count, sizeof(*spots->flags));
+	spots->frame_line = stack_places_new_column(spots, spots->frame_count,
+						    sizeof(*spots->frame_line));
+	spots->frame_call = stack_places_new_column(spots, spots->frame_count,
+						    sizeof(*spots->frame_call));
+	spots->line = stack_places_new_column(spots, spots->stack_count, sizeof(*spots->line));
+	spots->phase = stack_places_new_column(spots, spots->stack_count, sizeof(*spots->phase));
 	if (!spots->flags || !spots->frame_line || !spots->frame_call || !spots->line ||
 	    !spots->phase || !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
 		ss_stack_places_release(spots);

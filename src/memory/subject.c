@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.c - the list of the snapshot views, and cells that they share.
+ * subject.c - reads a snapshot, replays it, finds the lines of its stacks; the list of the
+ * snapshot views, and cells that they share.
  */
 #include "memory/subject.h"
 
@@ -8,8 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
 #include "base/text.h"
+#include "memory/events/pools.h"
+#include "memory/from_trace.h"
+#include "read/pickle.h"
+#include "trace/pack/pack.h"
 
 #define SS_SNAPSHOT_VIEW(name) extern const struct ss_view ss_snapshot_view_##name;
 #include "snapshot_views.inc"
@@ -33,6 +37,92 @@ const struct ss_view *ss_snapshot_view_find(const char *name)
 	return NULL;
 }
 
+/* --- opening ------------------------------------------------------------------------- */
+
+/*
+ * Pickles begin with their protocol, those of the first two with a mark, a list or a
+ * dictionary; JSON begins with none of these bytes. Others can only be refused, which is for
+ * the reader of pickles to say. A trace is no list of lists; a pack is a trace, whatever
+ * it is called.
+ */
+bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named)
+{
+	size_t at = 0;
+
+	if (length >= SS_PACK_MAGIC_BYTES && memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0)
+		return false;
+	if (length && *bytes && strchr("\x80(]}", *bytes))
+		return true;
+	if (ss_pickle_is_start(bytes, length))
+		return true;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	if (at == length || bytes[at++] != '[')
+		return is_named && (at == 0 || bytes[at - 1] != '{');
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at < length && bytes[at] == '[';
+}
+
+/* Computes what is needed of a snapshot; releases the snapshot if that fails. */
+static enum ss_status opened_finish(struct ss_opened *out, const char *path,
+				    struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status;
+
+	status = ss_history_init(&out->history, &out->snapshot, memory, err);
+	if (status == SS_OK)
+		status = ss_stack_places_init(&out->spots, &out->snapshot, memory, err);
+	if (status != SS_OK) {
+		ss_history_release(&out->history);
+		ss_snapshot_release(&out->snapshot);
+		return status;
+	}
+	out->subject = (struct ss_snapshot_subject){ .path = path,
+						     .snapshot = &out->snapshot,
+						     .history = &out->history,
+						     .spots = &out->spots };
+	return SS_OK;
+}
+
+enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
+			      const struct ss_snapshot_options *options, const char *path,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	SS_TRY(ss_snapshot_load(source, options, memory, &out->snapshot, err));
+	return opened_finish(out, path, memory, err);
+}
+
+enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace *trace,
+				    const char *path, struct ss_memory *memory,
+				    struct ss_error *err)
+{
+	SS_TRY(ss_snapshot_from_trace(&out->snapshot, trace, memory, err));
+	return opened_finish(out, path, memory, err);
+}
+
+void ss_opened_release(struct ss_opened *opened)
+{
+	ss_stack_places_release(&opened->spots);
+	ss_history_release(&opened->history);
+	ss_snapshot_release(&opened->snapshot);
+}
+
+const struct ss_device_memory *ss_opened_device(const struct ss_opened *opened, const char *name)
+{
+	for (uint32_t i = 0; i < opened->history.device_count; i++) {
+		const struct ss_device_memory *device = &opened->history.devices[i];
+		char own[SS_DEVICE_NAME_BYTES];
+
+		ss_snapshot_device_text(device, own);
+		if (!name || strcmp(own, name) == 0)
+			return device;
+	}
+	return NULL;
+}
+
+/* --- cells --------------------------------------------------------------------------- */
+
 void ss_snapshot_device_text(const struct ss_device_memory *device,
 			     char out[static SS_DEVICE_NAME_BYTES])
 {
@@ -53,8 +143,8 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
 	return ss_table_copy(out, name);
 }
 
-/* Between two moments of files; -1: backwards, or beyond all measure. */
-static int64_t span_ns(int64_t from_ns, int64_t to_ns)
+/* Between two times of a file; -1: backwards, or too long to count. */
+static int64_t snapshot_span_ns(int64_t from_ns, int64_t to_ns)
 {
 	int64_t span;
 
@@ -67,12 +157,15 @@ static int64_t span_ns(int64_t from_ns, int64_t to_ns)
 int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			   const struct ss_device_memory *device, uint32_t row)
 {
-	return span_ns(snapshot->events.time_ns[device->first], snapshot->events.time_ns[row]);
+	int64_t at_ns = snapshot->events.time_ns[row];
+
+	return device->traced ? at_ns
+			      : snapshot_span_ns(snapshot->events.time_ns[device->first], at_ns);
 }
 
 int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
 {
-	return span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
+	return snapshot_span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
 }
 
 const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
@@ -152,9 +245,9 @@ void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *wh
 					    what);
 }
 
-/* What was there before the events of a trace, as far as it tells. */
-static void note_before(const struct ss_device_memory *device, const char *name,
-			struct ss_table *out)
+/* What was in use before the events of a trace, as far as it is known. */
+static void note_memory_before(const struct ss_device_memory *device, const char *name,
+			       struct ss_table *out)
 {
 	const struct ss_traced_device *traced = device->traced;
 	int64_t freed = ss_bytes_less(device->first_active_bytes, traced->rest_bytes);
@@ -172,10 +265,10 @@ static void note_before(const struct ss_device_memory *device, const char *name,
 			      freed ? ss_bytes_text(freed, out) : "none");
 }
 
-static void note_traced(const struct ss_device_memory *device, const char *name,
-			struct ss_table *out)
+static void note_traced_device(const struct ss_device_memory *device, const char *name,
+			       struct ss_table *out)
 {
-	note_before(device, name, out);
+	note_memory_before(device, name, out);
 	if (!device->traced->has_addresses)
 		ss_table_note(out,
 			      "Device %s: addresses are not recorded (newer versions of PyTorch "
@@ -190,7 +283,7 @@ static void note_traced(const struct ss_device_memory *device, const char *name,
 			      device->traced->unexplained == 1 ? "change" : "changes");
 }
 
-static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
+static void note_snapshot_of_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 {
 	if (!snapshot->traced)
 		return;
@@ -212,13 +305,13 @@ bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_devi
 	return !device->is_host && (!device->is_cpu || device == history->devices);
 }
 
-static void note_device(const struct ss_snapshot_subject *subject,
-			const struct ss_device_memory *device, struct ss_table *out)
+static void note_snapshot_device(const struct ss_snapshot_subject *subject,
+				 const struct ss_device_memory *device, struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
 
 	if (device->traced) {
-		note_traced(device, name, out);
+		note_traced_device(device, name, out);
 		return;
 	}
 	if (!device->count) {
@@ -271,8 +364,8 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 				   "and the final state is unknown.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
 		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
-			note_device(subject, &subject->history->devices[i], out);
-	note_trace(subject->snapshot, out);
+			note_snapshot_device(subject, &subject->history->devices[i], out);
+	note_snapshot_of_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)
 		ss_table_note(out, "%" PRIu64 " impossible %s as 0.",
 			      subject->snapshot->odd_numbers,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.h - a snapshot as its views see it, and cells that they share.
+ * subject.h - a snapshot with everything that is computed once when it is read, as its views
+ * see it, and cells that they share.
  *
- * To add a view of snapshots: src/snapshot/views/X.c, tests/snapshot/X.c, docs/snapshot/X.md,
- * and X in src/snapshot/views/meson.build. Its command is `stepscope snapshot FILE X`.
+ * To add a view of snapshots: src/memory/views/X.c, docs/snapshot/X.md, and X in
+ * src/memory/views/meson.build; tests/memory/views/views.c runs it. Its command is
+ * `stepscope snapshot FILE X`.
  */
 #ifndef SS_MEMORY_SUBJECT_H
 #define SS_MEMORY_SUBJECT_H
@@ -11,7 +13,7 @@
 #include "memory/history/history.h"
 #include "memory/purpose.h"
 #include "memory/stack_places.h"
-#include "table/view.h"
+#include "view/view.h"
 
 /* The memory of a device, as a trace states it. */
 struct ss_device_size {
@@ -33,7 +35,39 @@ struct ss_snapshot_subject {
 	struct ss_device_sizes sizes; /* of the trace of the same run; none: not known */
 };
 
-/* All views of snapshots, in the order of src/snapshot/views/meson.build. */
+/* What is read of a file, or made of a trace. */
+struct ss_opened {
+	struct ss_snapshot snapshot;
+	struct ss_history history;
+	struct ss_stack_places spots;
+	struct ss_snapshot_subject subject; /* of the three above: must not be moved */
+};
+
+/*
+ * True for the first bytes of a pickle, and of a memory timeline of the profiler. What is called
+ * a pickle is one, unless it begins as JSON.
+ */
+bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named);
+
+/* `path` is lent. To be released when SS_OK came back. */
+SS_MUST_USE
+enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
+			      const struct ss_snapshot_options *options, const char *path,
+			      struct ss_memory *memory, struct ss_error *err);
+/*
+ * The memory events of a trace (from_trace.h), which is not needed afterwards; fails
+ * (SS_ERR_MISSING) where it has none.
+ */
+SS_MUST_USE
+enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace *trace,
+				    const char *path, struct ss_memory *memory,
+				    struct ss_error *err);
+void ss_opened_release(struct ss_opened *opened);
+
+/* The device of that name ("0", "host", "cpu"), or the first one for NULL; NULL: there is none. */
+const struct ss_device_memory *ss_opened_device(const struct ss_opened *opened, const char *name);
+
+/* All views of snapshots, in the order of src/memory/views/meson.build. */
 extern const struct ss_view *const ss_snapshot_views[];
 extern const size_t ss_snapshot_view_count;
 
@@ -54,7 +88,10 @@ void ss_snapshot_device_text(const struct ss_device_memory *device,
 			     char out[static SS_DEVICE_NAME_BYTES]);
 const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out);
 
-/* When an event was, from the first of its device; -1: not recorded. */
+/*
+ * When an event was: from the first of its device, of a trace from the first event of any kind
+ * (as in all views of traces). -1: not recorded.
+ */
 int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			   const struct ss_device_memory *device, uint32_t row);
 
@@ -75,14 +112,14 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 /* The most of a memory timeline, and the point where it is; 0: it has none. */
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
 
-/* Says of an empty table where a trace does not have what a snapshot has: "Segments". */
+/* Explains an empty table of a trace: `what` ("Segments") is only in snapshots. */
 void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
 		       struct ss_table *out);
 
-/* Whether notes tell of a device: of the host's tensors where there is nothing else. */
+/* Whether notes cover a device: the CPU's tensors only if there is nothing else. */
 bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device);
 
-/* Notes below a table: what of the history is not known. */
+/* Notes below a table: what is unknown of the history. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);
 
 #endif

@@ -8,17 +8,18 @@
 
 #include "memory/stack_places.h"
 
-struct key {
+struct stack_node_key {
 	uint32_t parent, frame;
 };
 
 /* The node around all others: no frame. */
 #define ROOT 0u
 
-static uint32_t add_node(struct ss_trace_stacks *stacks, uint32_t parent, uint32_t frame,
-			 bool tells, bool is_python)
+/* The node of a frame inside another node, made when it is new. */
+static uint32_t add_stack_node(struct ss_trace_stacks *stacks, uint32_t parent, uint32_t frame,
+			       bool tells, bool is_python)
 {
-	struct key key = { parent, frame };
+	struct stack_node_key key = { parent, frame };
 	uint32_t id = frame == SS_NO_ID ? SS_NO_ID : ss_records_add(&stacks->keys, &key);
 	void *nodes = stacks->nodes;
 
@@ -50,7 +51,7 @@ static size_t without_address(const char *text, size_t length)
 	return found && (size_t)(found - text) < length ? (size_t)(found - text) : length;
 }
 
-static uint32_t add_frame(struct ss_snapshot *out, const char *text, size_t length)
+static uint32_t add_code_frame(struct ss_snapshot *out, const char *text, size_t length)
 {
 	struct ss_frame_parts parts;
 	struct ss_code_frame frame = { 0 };
@@ -80,7 +81,7 @@ static uint32_t frame_of_name(struct ss_trace_stacks *stacks, uint32_t name)
 	const struct ss_string *text = &stacks->trace->names.items[name];
 
 	if (stacks->name_frames[name] == SS_NO_ID)
-		stacks->name_frames[name] = add_frame(stacks->out, text->text, text->length);
+		stacks->name_frames[name] = add_code_frame(stacks->out, text->text, text->length);
 	return stacks->name_frames[name];
 }
 
@@ -101,8 +102,8 @@ static uint32_t enter_text(struct ss_trace_stacks *stacks, uint32_t parent, uint
 		while (from > whole->text && from[-1] != ';')
 			from--;
 		if (from < end) {
-			frame = add_frame(stacks->out, from, (size_t)(end - from));
-			node = add_node(stacks, node, frame, false, true);
+			frame = add_code_frame(stacks->out, from, (size_t)(end - from));
+			node = add_stack_node(stacks, node, frame, false, true);
 		}
 		end = from > whole->text ? from - 1 : from;
 	}
@@ -111,7 +112,7 @@ static uint32_t enter_text(struct ss_trace_stacks *stacks, uint32_t parent, uint
 	return node;
 }
 
-static bool is_frame(const struct ss_trace *trace, uint32_t row)
+static bool is_stack_frame(const struct ss_trace *trace, uint32_t row)
 {
 	const uint32_t steps = SS_NAME_STEP | SS_NAME_STEP_LIKE | SS_NAME_WINDOW;
 	enum ss_kind kind = trace->slices.kind[row];
@@ -151,7 +152,7 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 	uint32_t parent = around_row(slices, row), around, frame;
 
 	around = parent == SS_NO_ROW ? ROOT : stacks->row_nodes[parent];
-	if (!is_frame(stacks->trace, row))
+	if (!is_stack_frame(stacks->trace, row))
 		return around;
 	if (slices->kind[row] == SS_KIND_OP && slices->args[row] != SS_NO_ARGS &&
 	    !stacks->nodes[around].has_python) {
@@ -164,10 +165,12 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 	if (around == SS_NO_ID)
 		return SS_NO_ID;
 	frame = frame_of_name(stacks, slices->name[row]);
-	return add_node(stacks, around, frame, (ss_slice_flags(stacks->trace, row) & telling) != 0,
-			is_python_frame(stacks->out, frame));
+	return add_stack_node(stacks, around, frame,
+			      (ss_slice_flags(stacks->trace, row) & telling) != 0,
+			      is_python_frame(stacks->out, frame));
 }
 
+/* Goes outwards to the first row with a known node, then back; SS_NO_ID at the limit. */
 static uint32_t node_of_row(struct ss_trace_stacks *stacks, uint32_t row)
 {
 	const uint32_t *parents = stacks->trace->slices.parent;
@@ -218,7 +221,8 @@ static uint32_t stack_of_node(struct ss_trace_stacks *stacks, uint32_t node,
  * Between two functions of the autograd engine, on a thread of its own, backward goes on: what
  * they made is freed there.
  */
-static enum ss_phase phase_of(const struct ss_trace_stacks *stacks, uint32_t event, uint32_t place)
+static enum ss_phase phase_of_event(const struct ss_trace_stacks *stacks, uint32_t event,
+				    uint32_t place)
 {
 	uint32_t track = stacks->trace->allocations.track[event];
 	const struct ss_thread_walk *walk = &stacks->walks[track];
@@ -232,7 +236,7 @@ static enum ss_phase phase_of(const struct ss_trace_stacks *stacks, uint32_t eve
 	return SS_PHASE_OTHER;
 }
 
-static bool is_in_step(struct ss_trace_stacks *stacks, int64_t at_ns)
+static bool is_event_in_step(struct ss_trace_stacks *stacks, int64_t at_ns)
 {
 	const struct ss_steps *steps = &stacks->trace->steps;
 
@@ -247,14 +251,14 @@ static bool is_in_step(struct ss_trace_stacks *stacks, int64_t at_ns)
  * What frames do not tell. Forward is what is left in the steps of a program that trains, and
  * only where no Python tells it from the loop around it.
  */
-static enum ss_told_phase told_of(struct ss_trace_stacks *stacks, uint32_t event, uint32_t place,
-				  uint32_t node)
+static enum ss_told_phase added_phase(struct ss_trace_stacks *stacks, uint32_t event,
+				      uint32_t place, uint32_t node)
 {
-	bool in_step = is_in_step(stacks, stacks->trace->allocations.start_ns[event]);
+	bool in_step = is_event_in_step(stacks, stacks->trace->allocations.start_ns[event]);
 
 	if (stacks->nodes[node].tells)
 		return SS_TOLD_NONE;
-	switch (phase_of(stacks, event, place)) {
+	switch (phase_of_event(stacks, event, place)) {
 	case SS_PHASE_BACKWARD:
 		return SS_TOLD_BACKWARD;
 	case SS_PHASE_OPTIMIZER:
@@ -281,7 +285,7 @@ uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event)
 		node = node_of_row(stacks, place);
 	if (node == SS_NO_ID)
 		return SS_NO_ID;
-	return stack_of_node(stacks, node, told_of(stacks, event, place, node));
+	return stack_of_node(stacks, node, added_phase(stacks, event, place, node));
 }
 
 bool ss_trace_stacks_has_steps(const struct ss_trace *trace)
@@ -302,14 +306,14 @@ static bool add_phase_frames(struct ss_trace_stacks *stacks)
 	};
 
 	for (int i = SS_TOLD_FORWARD; i < SS_TOLDS; i++) {
-		stacks->phase_frames[i] = add_frame(stacks->out, names[i], strlen(names[i]));
+		stacks->phase_frames[i] = add_code_frame(stacks->out, names[i], strlen(names[i]));
 		if (stacks->phase_frames[i] == SS_NO_ID)
 			return false;
 	}
 	return true;
 }
 
-static bool take_room(struct ss_trace_stacks *stacks)
+static bool trace_stacks_allocate(struct ss_trace_stacks *stacks)
 {
 	const struct ss_trace *trace = stacks->trace;
 	size_t rows = (size_t)trace->device_from + 1, names = (size_t)trace->names.count + 1;
@@ -337,9 +341,9 @@ enum ss_status ss_trace_stacks_init(struct ss_trace_stacks *stacks, const struct
 	stacks->has_steps = ss_trace_stacks_has_steps(trace);
 	SS_TRY(ss_phases_init(&stacks->phases, trace, out->memory, err));
 	stacks->trains = stacks->phases.has[SS_PHASE_BACKWARD];
-	if (!ss_records_init(&stacks->keys, out->memory, sizeof(struct key)) ||
-	    !take_room(stacks) || add_node(stacks, SS_NO_ROW, 0, false, false) != ROOT ||
-	    !add_phase_frames(stacks))
+	if (!ss_records_init(&stacks->keys, out->memory, sizeof(struct stack_node_key)) ||
+	    !trace_stacks_allocate(stacks) ||
+	    add_stack_node(stacks, SS_NO_ROW, 0, false, false) != ROOT || !add_phase_frames(stacks))
 		return ss_fail_memory(err, "the stacks");
 	return SS_OK;
 }

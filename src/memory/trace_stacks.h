@@ -8,18 +8,18 @@
  * instead of frames, it stands around them. The phase that the trace tells
  * (analyze/host/step_phase.h) is the outermost frame where no other frame tells it.
  *
- * Frames are looked up once a name and nodes by (node around it, frame), so what this costs
- * grows with rows and not with the depth of stacks.
+ * Frames are looked up once per name and nodes by (node around it, frame), so the cost grows
+ * with the number of rows, not with the depth of stacks.
  */
 #ifndef SS_MEMORY_TRACE_STACKS_H
 #define SS_MEMORY_TRACE_STACKS_H
 
 #include "analyze/host/step_phase.h"
-#include "analyze/memory/alloc.h"
+#include "memory/events/alloc.h"
 #include "memory/load/snapshot.h"
 #include "trace/trace.h"
 
-/* Deeper stacks lose what is outermost: files with more are not made by programs. */
+/* Deeper stacks lose their outermost frames; real programs do not have them. */
 #define SS_TRACE_FRAMES_MAX 256
 
 /* Frames that stand for a phase; stack_places.c knows them by these names. */
@@ -33,7 +33,7 @@ enum ss_told_phase { SS_TOLD_NONE, SS_TOLD_FORWARD, SS_TOLD_BACKWARD, SS_TOLD_OP
 struct ss_stack_node {
 	uint32_t parent, frame;
 	uint32_t stacks[SS_TOLDS]; /* its stack, by phase; SS_NO_ID: not made yet */
-	bool tells;                /* a frame of it says what phase it is */
+	bool tells;                /* one of its frames says which phase it is */
 	bool has_python;
 };
 

@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 
-static bool begin(struct ss_training_steps *rounds, uint32_t row)
+static bool training_steps_begin(struct ss_training_steps *rounds, uint32_t row)
 {
 	void *starts = rounds->starts;
 
@@ -20,17 +20,17 @@ static bool begin(struct ss_training_steps *rounds, uint32_t row)
 }
 
 /* What ends a step, and what begins the next one. */
-struct borders {
+struct step_borders {
 	bool by_optimizer;
 };
 
-static bool is_end(const struct borders *borders, enum ss_stack_phase phase)
+static bool is_end_of_step(const struct step_borders *borders, enum ss_stack_phase phase)
 {
 	return borders->by_optimizer ? phase == SS_STACK_STEP : phase == SS_STACK_BACKWARD;
 }
 
 /* What has no stack says nothing: frees of backward often have none. */
-static bool is_start(const struct borders *borders, enum ss_stack_phase phase)
+static bool is_start_of_step(const struct step_borders *borders, enum ss_stack_phase phase)
 {
 	if (borders->by_optimizer)
 		return phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER ||
@@ -38,42 +38,53 @@ static bool is_start(const struct borders *borders, enum ss_stack_phase phase)
 	return phase == SS_STACK_FORWARD;
 }
 
-static bool find_starts(struct ss_training_steps *rounds, const struct ss_memory_events *events,
-			const struct ss_device_memory *device, const struct ss_stack_places *spots,
-			const struct borders *borders)
+static bool find_steps_by_stacks(struct ss_training_steps *rounds,
+				 const struct ss_memory_events *events,
+				 const struct ss_device_memory *device,
+				 const struct ss_stack_places *spots,
+				 const struct step_borders *borders)
 {
 	bool ended = false;
 
-	if (!begin(rounds, device->first))
+	if (!training_steps_begin(rounds, device->first))
 		return false;
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
 		enum ss_stack_phase phase = (enum ss_stack_phase)spots->phase[events->stack[row]];
 
-		if (is_end(borders, phase)) {
+		if (is_end_of_step(borders, phase)) {
 			ended = rounds->has_steps = true;
 		} else if (ended && events->action[row] == SS_ACTION_ALLOC &&
-			   is_start(borders, phase)) {
+			   is_start_of_step(borders, phase)) {
 			ended = false;
-			if (!begin(rounds, row))
+			if (!training_steps_begin(rounds, row))
 				return false;
 		}
 	}
 	return true;
 }
 
-static bool take_steps(struct ss_training_steps *rounds, const struct ss_snapshot *snapshot,
-		       const struct ss_device_memory *device)
+/* Each step of a trace begins with its first event; what comes after the last one is another. */
+static bool take_steps_of_trace(struct ss_training_steps *rounds,
+				const struct ss_snapshot *snapshot,
+				const struct ss_device_memory *device)
 {
-	const struct ss_traced_device *traced = device->traced;
+	const int64_t *time_ns = snapshot->events.time_ns;
+	const struct ss_step *steps = snapshot->steps;
+	uint32_t row = device->first, end = device->first + device->count;
 
 	rounds->has_steps = rounds->is_recorded = true;
-	rounds->before = !traced->begins_with_step;
-	if (rounds->before && !begin(rounds, device->first))
+	rounds->before = row < end && time_ns[row] < steps->host_start_ns;
+	if (rounds->before && !training_steps_begin(rounds, device->first))
 		return false;
-	for (uint32_t i = 0; i <= traced->step_count; i++)
-		if (!begin(rounds, snapshot->step_rows[traced->first_step + i]))
+	for (uint32_t i = 0; i < snapshot->step_count; i++) {
+		while (row < end && time_ns[row] < steps[i].host_start_ns)
+			row++;
+		if (!training_steps_begin(rounds, row))
 			return false;
-	return true;
+	}
+	while (row < end && time_ns[row] <= steps[snapshot->step_count - 1].host_end_ns)
+		row++;
+	return training_steps_begin(rounds, row);
 }
 
 enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
@@ -82,14 +93,14 @@ enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
 				      const struct ss_stack_places *spots, struct ss_error *err)
 {
 	const struct ss_memory_events *events = &history->snapshot->events;
-	struct borders borders = { 0 };
+	struct step_borders borders = { 0 };
 
 	*rounds = (struct ss_training_steps){ .memory = history->memory };
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
 		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_STACK_STEP;
-	if (device->traced && device->traced->step_count
-		    ? take_steps(rounds, history->snapshot, device)
-		    : find_starts(rounds, events, device, spots, &borders))
+	if (device->traced && history->snapshot->has_marked_steps
+		    ? take_steps_of_trace(rounds, history->snapshot, device)
+		    : find_steps_by_stacks(rounds, events, device, spots, &borders))
 		return SS_OK;
 	ss_training_steps_release(rounds);
 	return ss_fail_memory(err, "the steps");

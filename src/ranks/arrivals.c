@@ -3,7 +3,7 @@
  * arrivals.c - collects the communication kernels of a rank (or ranges on the host if
  * there are none), and what the rank did between them.
  */
-#include "ranks/arrivals.h"
+#include "ranks/digest_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,11 @@
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
 #include "base/search.h"
-#include "ranks/own_parts.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX
 
-struct finder {
+struct arrival_finder {
 	struct ss_digest *digest;
 	const struct ss_trace *trace;
 	struct ss_arena *scratch;
@@ -29,30 +28,30 @@ struct finder {
 	int64_t *own_ns;           /* SS_OWN_PARTS per arrival */
 };
 
-/* What two groups differ in. */
+/* Groups with the same key are the same group. */
 struct group_key {
 	uint64_t ranks;
 	uint64_t name;
 };
 
-/* The group of what has these arguments. Lists of ranks are long: each is read once. */
+/* The group for one record of arguments. Lists of ranks are long: each is read once. */
 struct known_group {
-	uint32_t number; /* in the digest, + 1; 0: not asked for yet */
+	uint32_t number; /* in the digest, + 1; 0: not looked up yet */
 	bool is_pair;
 };
 
 enum { TRACK_ALL_TO_ALL = 1, TRACK_PAIRS = 2 };
 
-/* --- who with whom --------------------------------------------------------------- */
+/* --- groups ---------------------------------------------------------------------- */
 
-static uint32_t add_text(struct finder *finder, uint32_t id)
+static uint32_t arrivals_copy_text(struct arrival_finder *finder, uint32_t id)
 {
 	const struct ss_string *text = &finder->trace->texts.items[id];
 
 	return ss_strings_add(&finder->digest->texts, text->text, text->length);
 }
 
-static uint64_t ranks_of(const struct finder *finder, uint32_t id)
+static uint64_t hash_group_ranks(const struct arrival_finder *finder, uint32_t id)
 {
 	const struct ss_string *text = &finder->trace->texts.items[id];
 
@@ -60,7 +59,7 @@ static uint64_t ranks_of(const struct finder *finder, uint32_t id)
 }
 
 /* The group's number in the digest; NO_GROUP without memory. */
-static uint32_t add_group(struct finder *finder, struct ss_rank_group group)
+static uint32_t arrivals_add_group(struct arrival_finder *finder, struct ss_rank_group group)
 {
 	struct ss_digest *digest = finder->digest;
 	struct group_key key = { group.ranks, group.name };
@@ -79,21 +78,21 @@ static uint32_t add_group(struct finder *finder, struct ss_rank_group group)
 }
 
 /*
- * What has no arguments belongs to the group of its stream: a communicator has one
- * of its own. Where nothing on the stream has them, to the job's only group, or to
- * one without a name.
+ * An arrival without arguments belongs to the group of its stream: each communicator has its own
+ * stream. If nothing on the stream has arguments, it belongs to the job's only group, or to a group
+ * without a name.
  */
-static bool group_rest(struct finder *finder)
+static bool group_unlabeled_arrivals(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 	const struct ss_trace_info *info = &finder->trace->info;
-	struct ss_rank_group rest = { .ranks = ranks_of(finder, 0), .size = -1 };
+	struct ss_rank_group rest = { .ranks = hash_group_ranks(finder, 0), .size = -1 };
 	uint32_t number = NO_GROUP;
 
 	if (info->group_rows == 1) {
-		rest.name = add_text(finder, info->groups[0].name);
-		rest.description = add_text(finder, info->groups[0].description);
-		rest.ranks = ranks_of(finder, info->groups[0].ranks);
+		rest.name = arrivals_copy_text(finder, info->groups[0].name);
+		rest.description = arrivals_copy_text(finder, info->groups[0].description);
+		rest.ranks = hash_group_ranks(finder, info->groups[0].ranks);
 		rest.size = info->groups[0].size;
 	}
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
@@ -104,7 +103,7 @@ static bool group_rest(struct finder *finder)
 		if (arrival->group != NO_GROUP)
 			continue;
 		if (number == NO_GROUP)
-			number = add_group(finder, rest);
+			number = arrivals_add_group(finder, rest);
 		if (number == NO_GROUP)
 			return false;
 		arrival->group = number;
@@ -114,8 +113,10 @@ static bool group_rest(struct finder *finder)
 
 /* --- one collective ---------------------------------------------------------------- */
 
-/* The name of the range or operator that launched it: kernels of all-to-alls say SendRecv. */
-static enum ss_collective kind_by_launch(const struct ss_trace *trace, uint32_t row)
+/*
+ * The kind by the range or operator that launched it: kernels of all-to-alls are called SendRecv.
+ */
+static enum ss_collective collective_kind_by_launch(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row < trace->device_from ? row : trace->slices.link[row];
 
@@ -133,23 +134,23 @@ static enum ss_collective kind_by_launch(const struct ss_trace *trace, uint32_t 
 	return SS_COLLECTIVE_OTHER;
 }
 
-static enum ss_collective kind_of(const struct ss_trace *trace, uint32_t row,
-				  const struct ss_comm_args *args)
+static enum ss_collective arrival_kind(const struct ss_trace *trace, uint32_t row,
+				       const struct ss_comm_args *args)
 {
 	enum ss_collective kind = SS_COLLECTIVE_OTHER;
 
 	if (args)
 		kind = ss_collective_of(ss_strings_text(&trace->texts, args->collective));
 	if (kind == SS_COLLECTIVE_OTHER)
-		kind = kind_by_launch(trace, row);
+		kind = collective_kind_by_launch(trace, row);
 	if (kind == SS_COLLECTIVE_OTHER)
 		kind = ss_collective_of(ss_strings_text(&trace->names, trace->slices.name[row]));
 	return kind;
 }
 
-/* Type and sizes; members of an all-to-all or around a root may have different ones. */
-static uint64_t shape_of(const struct ss_trace *trace, const struct ss_comm_args *args,
-			 enum ss_collective kind)
+/* Hash of type and sizes; members of an all-to-all or around a root may have different sizes. */
+static uint64_t arrival_shape_hash(const struct ss_trace *trace, const struct ss_comm_args *args,
+				   enum ss_collective kind)
 {
 	const struct ss_string *dtype = &trace->texts.items[args->dtype];
 	uint64_t hash = ss_hash_bytes(dtype->text, dtype->length);
@@ -162,16 +163,19 @@ static uint64_t shape_of(const struct ss_trace *trace, const struct ss_comm_args
 	return hash | 1;
 }
 
-/* The kernel's name up to its arguments: NCCL runs the same one on all members. */
-static uint64_t kernel_of(const struct ss_trace *trace, uint32_t row)
+/* Hash of the kernel's name without its arguments: NCCL runs the same kernel on all members. */
+static uint64_t arrival_kernel_hash(const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
 
 	return ss_hash_bytes(name, strcspn(name, "("));
 }
 
-/* The host's range holds launches; what has lost its launch may have run after it. */
-static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
+/*
+ * The counted step at a moment, or UINT32_MAX: by the host's ranges, which contain the launches,
+ * or, for work without a launch, by the ranges on the device.
+ */
+static uint32_t arrival_step_at(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
 {
 	const struct ss_step *items = trace->steps.items;
 	uint32_t low = 0, high = trace->steps.count;
@@ -183,8 +187,8 @@ static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on
 	return low;
 }
 
-/* The rank at a place of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
-static int64_t rank_at(const char *ranks, int64_t place)
+/* The rank at an index of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
+static int64_t group_rank_at(const char *ranks, int64_t place)
 {
 	char *end;
 
@@ -202,32 +206,33 @@ static int64_t rank_at(const char *ranks, int64_t place)
 }
 
 /*
- * Who a send or receive is with, by its rank in the job; -1: not known. Files have its place
- * in the group; where that would be the rank itself, they have its rank.
+ * The partner of a send or receive, as its rank in the job; -1: not known. Files record its index
+ * in the group; if that would be the rank itself, they recorded the partner's rank.
  */
-static int64_t partner_of(const struct finder *finder, const struct ss_comm_args *args)
+static int64_t send_partner(const struct arrival_finder *finder, const struct ss_comm_args *args)
 {
 	int64_t other = args->dst_rank >= 0 ? args->dst_rank : args->src_rank, partner;
 
 	if (finder->digest->rank < 0 || other < 0 ||
 	    (args->src_rank >= 0 && args->dst_rank >= 0 && args->src_rank != args->dst_rank))
 		return -1;
-	partner = rank_at(ss_strings_text(&finder->trace->texts, args->group_ranks), other);
+	partner = group_rank_at(ss_strings_text(&finder->trace->texts, args->group_ranks), other);
 	return partner == finder->digest->rank ? other : partner;
 }
 
-/* The group of a collective; of a send or receive in a larger group the two of them. */
-static uint32_t find_group(struct finder *finder, const struct ss_comm_args *args,
-			   enum ss_collective kind, bool *is_pair)
+/* The group of a collective; for a send or receive in a larger group, the pair of ranks. */
+static uint32_t arrivals_find_group(struct arrival_finder *finder, const struct ss_comm_args *args,
+				    enum ss_collective kind, bool *is_pair)
 {
-	struct ss_rank_group group = { add_text(finder, args->group_name),
-				       add_text(finder, args->group_description),
-				       ranks_of(finder, args->group_ranks), args->group_size };
+	struct ss_rank_group group = { arrivals_copy_text(finder, args->group_name),
+				       arrivals_copy_text(finder, args->group_description),
+				       hash_group_ranks(finder, args->group_ranks),
+				       args->group_size };
 	int64_t own = finder->digest->rank, partner = -1;
 	char pair[48];
 
 	if (kind >= SS_COLLECTIVE_SEND_RECV && args->group_size > 2)
-		partner = partner_of(finder, args);
+		partner = send_partner(finder, args);
 	*is_pair = partner >= 0 && partner != own;
 	if (*is_pair) {
 		int length = snprintf(pair, sizeof(pair), "[%lld, %lld]",
@@ -237,19 +242,20 @@ static uint32_t find_group(struct finder *finder, const struct ss_comm_args *arg
 		group.ranks = ss_hash_bytes(pair, (size_t)length);
 		group.size = 2;
 	}
-	return add_group(finder, group);
+	return arrivals_add_group(finder, group);
 }
 
-static uint32_t group_of(struct finder *finder, uint32_t args, enum ss_collective kind,
-			 bool *is_pair)
+/* The same, looked up once per record of arguments. */
+static uint32_t arrivals_group_of_args(struct arrival_finder *finder, uint32_t args,
+				       enum ss_collective kind, bool *is_pair)
 {
 	bool in_pairs = kind >= SS_COLLECTIVE_SEND_RECV;
 	struct known_group *known = &finder->known[2 * (size_t)args + in_pairs];
 	uint32_t number;
 
 	if (!known->number) {
-		number = find_group(finder, ss_records_at(&finder->trace->comm_args, args), kind,
-				    &known->is_pair);
+		number = arrivals_find_group(finder, ss_records_at(&finder->trace->comm_args, args),
+					     kind, &known->is_pair);
 		if (number == NO_GROUP)
 			return NO_GROUP;
 		known->number = number + 1;
@@ -258,7 +264,8 @@ static uint32_t group_of(struct finder *finder, uint32_t args, enum ss_collectiv
 	return known->number - 1;
 }
 
-static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
+/* Adds a row as an arrival: its kind, step, hashes and group. False: no memory. */
+static bool add_arrival(struct arrival_finder *finder, uint32_t row, uint32_t track)
 {
 	struct ss_digest *digest = finder->digest;
 	const struct ss_trace *trace = finder->trace;
@@ -274,21 +281,22 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 		.release_ns = INT64_MIN,
 		.sequence = comm ? comm->sequence : -1,
 		.bytes = args ? ss_message_bytes(trace, args) : -1,
-		.kind = kind_of(trace, row, args),
+		.kind = arrival_kind(trace, row, args),
 		.group = NO_GROUP,
 		.track = track,
 		.row = row,
 	};
 
-	arrival.step = step_of(trace,
-			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch],
-			       true);
+	arrival.step = arrival_step_at(trace,
+				       launch == SS_NO_ROW ? start_ns
+							   : trace->slices.start_ns[launch],
+				       true);
 	if (launch == SS_NO_ROW && arrival.step == UINT32_MAX)
-		arrival.step = step_of(trace, start_ns, false);
-	arrival.kernel = kernel_of(trace, row);
-	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
+		arrival.step = arrival_step_at(trace, start_ns, false);
+	arrival.kernel = arrival_kernel_hash(trace, row);
+	arrival.shape = args ? arrival_shape_hash(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {
-		arrival.group = group_of(finder, comm->args, arrival.kind, &is_pair);
+		arrival.group = arrivals_group_of_args(finder, comm->args, arrival.kind, &is_pair);
 		if (arrival.group == NO_GROUP)
 			return false;
 		if (!is_pair)
@@ -302,7 +310,7 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	return true;
 }
 
-static bool add_device_arrivals(struct finder *finder)
+static bool add_device_arrivals(struct arrival_finder *finder)
 {
 	const struct ss_trace *trace = finder->trace;
 
@@ -319,8 +327,8 @@ static bool add_device_arrivals(struct finder *finder)
 	return true;
 }
 
-/* gloo works on threads of its own, any of which takes the next one: one track for all. */
-static bool add_host_arrivals(struct finder *finder)
+/* gloo has threads of its own, and any of them may run the next collective: one track for all. */
+static bool add_host_arrivals(struct arrival_finder *finder)
 {
 	const struct ss_trace *trace = finder->trace;
 
@@ -334,10 +342,10 @@ static bool add_host_arrivals(struct finder *finder)
 }
 
 /*
- * A SendRecv whose launch was not recorded is what the others of its stream are: a
- * communicator that makes all-to-alls seldom makes anything else with that kernel.
+ * A SendRecv kernel without a recorded launch is an all-to-all if the others on its stream are: a
+ * communicator that runs all-to-alls seldom uses that kernel for anything else.
  */
-static void name_orphans(struct ss_digest *digest, struct finder *finder)
+static void infer_orphan_kinds(struct ss_digest *digest, struct arrival_finder *finder)
 {
 	for (uint32_t i = 0; i < digest->arrival_count; i++)
 		if (digest->arrivals[i].kind == SS_COLLECTIVE_ALL_TO_ALL)
@@ -354,7 +362,7 @@ static void name_orphans(struct ss_digest *digest, struct finder *finder)
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int arrival_compare_start(const void *a, const void *b)
 {
 	const struct ss_arrival *x = a, *y = b;
 
@@ -369,10 +377,10 @@ static int by_start(const void *a, const void *b)
 	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-/* --- what was done between ----------------------------------------------------------- */
+/* --- what was done between collectives ----------------------------------------------- */
 
-/* What each moment was spent on: sets that do not overlap, in the order of enum ss_own. */
-static bool find_work(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
+/* Fills disjoint sets, in the order of enum ss_own: what each moment was spent on. */
+static bool find_own_covers(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;
 	struct ss_device_cover own;
@@ -401,8 +409,8 @@ static bool find_work(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 	return whole;
 }
 
-/* When the one before on the same stream was over. */
-static bool find_release(struct finder *finder)
+/* Sets release_ns: the end of the previous collective on the same stream. */
+static bool find_releases(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 	int64_t *released_ns = SS_ARENA_NEW(finder->scratch, int64_t,
@@ -423,8 +431,8 @@ static bool find_release(struct finder *finder)
 	return true;
 }
 
-/* How much of the set lies before a moment; sums[i]: before its i-th interval. */
-static int64_t length_before(const struct ss_cover *set, const int64_t *sums, int64_t moment_ns)
+/* The length of the set before a moment; sums[i] is the length before its i-th interval. */
+static int64_t own_cover_before(const struct ss_cover *set, const int64_t *sums, int64_t moment_ns)
 {
 	uint32_t low = 0, high = set->count;
 	int64_t end_ns;
@@ -437,8 +445,8 @@ static int64_t length_before(const struct ss_cover *set, const int64_t *sums, in
 	       set->items[low - 1].start_ns;
 }
 
-/* Fills a part of own_ns: streams lie side by side, so each arrival looks for itself. */
-static bool share_work(struct finder *finder, const struct ss_cover *set, int part)
+/* Fills one part of own_ns. Streams run side by side, so each arrival is looked up by itself. */
+static bool share_own_part(struct arrival_finder *finder, const struct ss_cover *set, int part)
 {
 	struct ss_digest *digest = finder->digest;
 	int64_t *sums = SS_ARENA_NEW(finder->scratch, int64_t, (size_t)set->count + 1);
@@ -452,18 +460,18 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 
 		if (part == SS_OWN_COMPUTE)
 			arrival->hidden_ns =
-				length_before(set, sums, arrival->end_ns - digest->start_ns) -
-				length_before(set, sums, arrival->start_ns - digest->start_ns);
+				own_cover_before(set, sums, arrival->end_ns - digest->start_ns) -
+				own_cover_before(set, sums, arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
 			finder->own_ns[(size_t)i * SS_OWN_PARTS + part] =
-				length_before(set, sums, arrival->start_ns - digest->start_ns) -
-				length_before(set, sums, arrival->release_ns - digest->start_ns);
+				own_cover_before(set, sums, arrival->start_ns - digest->start_ns) -
+				own_cover_before(set, sums, arrival->release_ns - digest->start_ns);
 	}
 	return true;
 }
 
-/* Short gaps and what lies outside of steps: idle, without a cause. */
-static bool add_unknown(struct finder *finder)
+/* Counts what is left (short gaps, time outside of steps) as idle without a known cause. */
+static bool add_unknown_idle(struct arrival_finder *finder)
 {
 	struct ss_digest *digest = finder->digest;
 
@@ -483,28 +491,30 @@ static bool add_unknown(struct finder *finder)
 	return true;
 }
 
-static bool find(struct finder *finder, struct ss_cover sets[SS_OWN_PARTS])
+/* Collects the arrivals, then groups, kinds and what the rank did before each. False: no memory. */
+static bool collect_arrivals(struct arrival_finder *finder, struct ss_cover sets[SS_OWN_PARTS])
 {
 	struct ss_digest *digest = finder->digest;
 	bool whole = digest->device >= 0 ? add_device_arrivals(finder) : add_host_arrivals(finder);
 
 	if (!whole || !digest->arrival_count)
 		return whole;
-	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals), by_start);
-	name_orphans(digest, finder);
+	qsort(digest->arrivals, digest->arrival_count, sizeof(*digest->arrivals),
+	      arrival_compare_start);
+	infer_orphan_kinds(digest, finder);
 	finder->own_ns = SS_ARENA_NEW(finder->scratch, int64_t,
 				      (size_t)digest->arrival_count * SS_OWN_PARTS);
-	whole = finder->own_ns && group_rest(finder) && find_work(finder, sets) &&
-		find_release(finder);
+	whole = finder->own_ns && group_unlabeled_arrivals(finder) &&
+		find_own_covers(finder, sets) && find_releases(finder);
 	for (int part = 0; whole && part < SS_OWN_PARTS; part++)
-		whole = share_work(finder, &sets[part], part);
-	return whole && add_unknown(finder);
+		whole = share_own_part(finder, &sets[part], part);
+	return whole && add_unknown_idle(finder);
 }
 
 bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
 		      struct ss_arena *scratch)
 {
-	struct finder finder = { .digest = digest, .trace = trace, .scratch = scratch };
+	struct arrival_finder finder = { .digest = digest, .trace = trace, .scratch = scratch };
 	struct ss_cover sets[SS_OWN_PARTS];
 	bool whole;
 
@@ -518,7 +528,7 @@ bool ss_arrivals_find(struct ss_digest *digest, const struct ss_trace *trace,
 		finder.track_groups[i] = NO_GROUP;
 	for (int i = 0; i < SS_OWN_PARTS; i++)
 		ss_cover_init(&sets[i], digest->memory);
-	whole = whole && find(&finder, sets);
+	whole = whole && collect_arrivals(&finder, sets);
 	for (int i = 0; i < SS_OWN_PARTS; i++)
 		ss_cover_release(&sets[i]);
 	ss_records_release(&finder.groups);

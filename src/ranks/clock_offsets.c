@@ -14,17 +14,17 @@
 #include "base/search.h"
 #include "ranks/join.h"
 
-/* Ends converge in two or three sweeps; groups that hang together by a thread need more. */
-#define SWEEPS 8
+/* Ends converge in two or three rounds; groups that only one rank connects need more. */
+#define ROUNDS_MAX 8
 
-/* A rank whose collectives are further off than its host's does not share that clock. */
+/* A rank that is further off than this from its host's clock does not share it. */
 #define SAME_CLOCK_NS 200000
 
 /* Fewer anchors, or a shorter time, do not show a drift. */
 #define DRIFT_ANCHORS_MIN 12
 #define DRIFT_SPAN_MIN 100000000
 
-struct solver {
+struct clock_solver {
 	struct ss_joined *joined;
 	struct ss_arena *scratch;
 	uint32_t *node_of; /* per rank: the clock that it shares */
@@ -34,7 +34,7 @@ struct solver {
 	int64_t *values;
 	int64_t *moments;
 	uint32_t *queue;
-	uint8_t *is_asked;       /* per meeting */
+	uint8_t *is_visited;     /* per meeting */
 	struct ss_clock *firsts; /* per component */
 };
 
@@ -60,8 +60,8 @@ static bool is_anchor(const struct ss_joined *joined, uint32_t number)
 
 /* --- a first guess ---------------------------------------------------------------- */
 
-/* The median difference of the ends of two ranks in the meetings that both came to. */
-static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
+/* By the median difference of the ends in the collectives of both ranks. False: they share none. */
+static bool guess_offset_from(struct clock_solver *solver, uint32_t known, uint32_t r)
 {
 	struct ss_joined *joined = solver->joined;
 	uint32_t count = 0;
@@ -90,8 +90,11 @@ static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
 	return true;
 }
 
-/* Those who met a rank whose clock is known, and are not known yet. Each meeting is asked once. */
-static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
+/*
+ * Guesses the offsets of all ranks that share a collective with a known one. Each collective is
+ * visited once. Returns the new end of the queue.
+ */
+static uint32_t guess_offsets_around(struct clock_solver *solver, uint32_t known, uint32_t to)
 {
 	struct ss_joined *joined = solver->joined;
 
@@ -99,15 +102,15 @@ static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
 		uint32_t number = joined->meeting_of[known][i];
 		const struct ss_meeting *meeting;
 
-		if (!is_anchor(joined, number) || solver->is_asked[number])
+		if (!is_anchor(joined, number) || solver->is_visited[number])
 			continue;
-		solver->is_asked[number] = 1;
+		solver->is_visited[number] = 1;
 		meeting = &joined->meetings[number];
 		for (uint32_t m = 0; m < meeting->count; m++) {
 			uint32_t r = joined->members[meeting->first + m].rank;
 
 			if (joined->clocks[r].component != SS_NO_ROW ||
-			    !guess_from(solver, known, r))
+			    !guess_offset_from(solver, known, r))
 				continue;
 			joined->clocks[r].component = joined->clocks[known].component;
 			solver->queue[to++] = r;
@@ -116,13 +119,16 @@ static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
 	return to;
 }
 
-/* From rank to rank through what they met in; each island is a component: returns how many. */
-static uint32_t guess(struct solver *solver)
+/*
+ * Goes from rank to rank through their collectives: connected ranks are a component. Returns how
+ * many there are; a rank without a collective counts as one.
+ */
+static uint32_t guess_offsets(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 	uint32_t component = 0, islands = 0;
 
-	memset(solver->is_asked, 0, joined->meeting_count);
+	memset(solver->is_visited, 0, joined->meeting_count);
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		joined->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
 	for (uint32_t root = 0; root < joined->rank_count; root++) {
@@ -133,9 +139,9 @@ static uint32_t guess(struct solver *solver)
 		joined->clocks[root].component = component;
 		solver->queue[to++] = root;
 		for (uint32_t from = 0; from < to; from++)
-			to = guess_next(solver, solver->queue[from], to);
+			to = guess_offsets_around(solver, solver->queue[from], to);
 		islands++;
-		/* who met nobody cannot be compared */
+		/* a rank that shares no collective cannot be compared */
 		if (to == 1 && joined->rank_count > 1)
 			joined->clocks[root].component = SS_NO_ROW;
 		else
@@ -145,21 +151,22 @@ static uint32_t guess(struct solver *solver)
 }
 
 /*
- * Stages of a pipeline meet in sends and receives alone. Both ends leave such a pair almost
- * together, but the sender may leave before: they count only where nothing better connects
- * the ranks.
+ * Only sends and receives connect the stages of a pipeline. Both ends leave such a pair almost
+ * together, but the sender may leave earlier: pairs count only if nothing better connects the
+ * ranks.
  */
-static void connect(struct solver *solver)
+static void guess_all_offsets(struct clock_solver *solver)
 {
-	if (guess(solver) <= 1)
+	if (guess_offsets(solver) <= 1)
 		return;
 	solver->joined->by_pairs = true;
-	guess(solver);
+	guess_offsets(solver);
 }
 
-/* --- sweeps ------------------------------------------------------------------------- */
+/* --- fit ---------------------------------------------------------------------------- */
 
-static void find_ends(struct solver *solver)
+/* The end of each anchor on the common clock: the median of its members. */
+static void find_collective_ends(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 
@@ -180,10 +187,10 @@ static void find_ends(struct solver *solver)
 }
 
 /*
- * What a rank is off in its meetings, behind `count` others; moments: when, in its time. Returns
- * how many there are then.
+ * Appends to `values` how far a rank is off in each of its collectives, and to `moments` when, in
+ * its own time. Returns the new count.
  */
-static uint32_t add_differences(struct solver *solver, uint32_t r, uint32_t count)
+static uint32_t add_clock_differences(struct clock_solver *solver, uint32_t r, uint32_t count)
 {
 	struct ss_joined *joined = solver->joined;
 
@@ -200,18 +207,18 @@ static uint32_t add_differences(struct solver *solver, uint32_t r, uint32_t coun
 	return count;
 }
 
-/* The same of all ranks of a clock. */
-static uint32_t differences(struct solver *solver, uint32_t node)
+/* The same for all ranks that share a clock. */
+static uint32_t node_differences(struct clock_solver *solver, uint32_t node)
 {
 	const struct ss_classes *ranks = &solver->node_ranks;
 	uint32_t count = 0;
 
 	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++)
-		count = add_differences(solver, ranks->items[i], count);
+		count = add_clock_differences(solver, ranks->items[i], count);
 	return count;
 }
 
-static void move_clock(struct solver *solver, uint32_t node, int64_t by_ns)
+static void move_clock(struct clock_solver *solver, uint32_t node, int64_t by_ns)
 {
 	const struct ss_classes *ranks = &solver->node_ranks;
 
@@ -222,11 +229,11 @@ static void move_clock(struct solver *solver, uint32_t node, int64_t by_ns)
 	}
 }
 
-/* The rank's clock against another one: what comes out is that one's own time. */
-static void hold(struct ss_clock *clock, const struct ss_clock *first)
+/* Makes a clock relative to `first`: aligned times are then times of that clock. */
+static void rebase_clock(struct ss_clock *clock, const struct ss_clock *first)
 {
 	int64_t offset_ns = ss_moment_add(clock->offset_ns, -first->offset_ns);
-	/* how long after the first one's middle its own middle is */
+	/* from the middle of the first clock to its own */
 	int64_t after_ns = ss_moment_add(clock->middle_ns - first->middle_ns, offset_ns);
 
 	clock->offset_ns = ss_moment_add(offset_ns, -ss_drift_after(after_ns, first->drift_ppb));
@@ -234,8 +241,8 @@ static void hold(struct ss_clock *clock, const struct ss_clock *first)
 	clock->error_ns = ss_ns_sum(clock->error_ns, first->error_ns);
 }
 
-/* The first rank of each component keeps its time. */
-static void hold_first(struct solver *solver)
+/* Makes the clock of the first rank of each component the reference. */
+static void rebase_components(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 
@@ -250,21 +257,22 @@ static void hold_first(struct solver *solver)
 			solver->queue[clock->component] = r;
 			solver->firsts[clock->component] = *clock;
 		}
-		hold(clock, &solver->firsts[clock->component]);
-		/* the same clock as the first one's: nothing to be wrong about */
+		rebase_clock(clock, &solver->firsts[clock->component]);
+		/* it shares the clock of the first rank: no error */
 		if (solver->node_of[r] == solver->node_of[solver->queue[clock->component]])
 			clock->error_ns = 0;
 	}
 }
 
-static void sweep(struct solver *solver)
+/* Finds ends from offsets and offsets from ends in turn, until nothing moves. */
+static void fit_offsets(struct clock_solver *solver)
 {
-	for (int round = 0; round < SWEEPS; round++) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
 		bool moved = false;
 
-		find_ends(solver);
+		find_collective_ends(solver);
 		for (uint32_t node = 0; node < solver->node_count; node++) {
-			uint32_t count = differences(solver, node);
+			uint32_t count = node_differences(solver, node);
 			int64_t by_ns = count ? ss_median(solver->values, count) : 0;
 
 			moved |= by_ns != 0;
@@ -275,17 +283,17 @@ static void sweep(struct solver *solver)
 	}
 }
 
-/* --- who shares a clock ---------------------------------------------------------------- */
+/* --- ranks that share a clock ---------------------------------------------------------- */
 
-/* On the host collectives end too raggedly to tell the clocks of one machine apart. */
-static bool is_apart(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
+/* Collectives on the host end too raggedly to show different clocks on one machine. */
+static bool has_own_clock(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
 {
 	return joined->ranks[r].device >= 0 &&
 	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
 }
 
-/* The first rank before this one with its host and component; SS_NO_ROW: there is none. */
-static uint32_t first_neighbour(const struct ss_joined *joined, uint32_t r)
+/* The first rank with the same host and component, before this one; SS_NO_ROW: none. */
+static uint32_t first_rank_on_host(const struct ss_joined *joined, uint32_t r)
 {
 	const struct ss_classes *ranks = &joined->host_ranks;
 	uint32_t host = joined->hosts[r];
@@ -302,13 +310,16 @@ static uint32_t first_neighbour(const struct ss_joined *joined, uint32_t r)
 	return SS_NO_ROW;
 }
 
-/* Ranks of one host and component; without its name or its clock each is on its own. */
-static bool share_clocks(struct solver *solver)
+/*
+ * Ranks of one host and component share a clock. Without a host name or a wall clock, a rank has
+ * its own.
+ */
+static bool share_clocks(struct clock_solver *solver)
 {
 	struct ss_joined *joined = solver->joined;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		uint32_t first = first_neighbour(joined, r);
+		uint32_t first = first_rank_on_host(joined, r);
 		int64_t apart_ns;
 
 		if (first == SS_NO_ROW) {
@@ -317,7 +328,7 @@ static bool share_clocks(struct solver *solver)
 		}
 		/* one offset for all of them: that of the first */
 		apart_ns = joined->clocks[r].offset_ns - joined->clocks[first].offset_ns;
-		if (is_apart(joined, r, apart_ns)) {
+		if (has_own_clock(joined, r, apart_ns)) {
 			solver->node_of[r] = solver->node_count++;
 			continue;
 		}
@@ -330,20 +341,21 @@ static bool share_clocks(struct solver *solver)
 
 /* --- drift ------------------------------------------------------------------------------- */
 
-struct point {
+struct drift_point {
 	int64_t moment_ns, value_ns;
 };
 
-static int by_moment(const void *a, const void *b)
+static int drift_point_compare(const void *a, const void *b)
 {
-	const struct point *x = a, *y = b;
+	const struct drift_point *x = a, *y = b;
 
 	if (x->moment_ns != y->moment_ns)
 		return x->moment_ns < y->moment_ns ? -1 : 1;
 	return x->value_ns < y->value_ns ? -1 : x->value_ns > y->value_ns;
 }
 
-static int64_t middle_value(struct solver *solver, const struct point *points, uint32_t count)
+static int64_t median_point_value(struct clock_solver *solver, const struct drift_point *points,
+				  uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		solver->values[i] = points[i].value_ns;
@@ -351,10 +363,10 @@ static int64_t middle_value(struct solver *solver, const struct point *points, u
 }
 
 /* Median distance of the points from the line through their middle. */
-static double noise_of(struct solver *solver, const struct point *points, uint32_t count,
-		       double slope)
+static double drift_noise(struct clock_solver *solver, const struct drift_point *points,
+			  uint32_t count, double slope)
 {
-	int64_t all_ns = middle_value(solver, points, count);
+	int64_t all_ns = median_point_value(solver, points, count);
 
 	for (uint32_t i = 0; i < count; i++) {
 		double on_line = (double)all_ns + slope * (double)(points[i].moment_ns -
@@ -368,7 +380,8 @@ static double noise_of(struct solver *solver, const struct point *points, uint32
 }
 
 /* The slope between the medians of the first and last third, when it is more than noise. */
-static int64_t drift_of(struct solver *solver, const struct point *points, uint32_t count)
+static int64_t estimate_drift(struct clock_solver *solver, const struct drift_point *points,
+			      uint32_t count)
 {
 	uint32_t third = count / 3;
 	int64_t span_ns;
@@ -379,38 +392,39 @@ static int64_t drift_of(struct solver *solver, const struct point *points, uint3
 	span_ns = points[count - 1 - third / 2].moment_ns - points[third / 2].moment_ns;
 	if (span_ns < DRIFT_SPAN_MIN)
 		return 0;
-	change = -(double)middle_value(solver, points, third);
-	change += (double)middle_value(solver, points + count - third, third);
+	change = -(double)median_point_value(solver, points, third);
+	change += (double)median_point_value(solver, points + count - third, third);
 	/* three times the error of the difference of two medians: 3 * 1.25 * 1.48 * sqrt(2) */
-	noise = noise_of(solver, points, count, change / (double)span_ns) * 8;
+	noise = drift_noise(solver, points, count, change / (double)span_ns) * 8;
 	if (change * change * third <= noise * noise || change > (double)span_ns / 1000 ||
 	    change < -(double)span_ns / 1000)
 		return 0;
 	return (int64_t)(change * 1e9 / (double)span_ns);
 }
 
-static void find_drift(struct solver *solver, uint32_t node, struct point *points)
+/* Sets the drift of a clock, and the moment at which its offset is exact. */
+static void find_clock_drift(struct clock_solver *solver, uint32_t node, struct drift_point *points)
 {
 	struct ss_joined *joined = solver->joined;
 	const struct ss_classes *ranks = &solver->node_ranks;
-	uint32_t count = differences(solver, node);
+	uint32_t count = node_differences(solver, node);
 	int64_t ppb;
 
 	if (!count)
 		return;
 	for (uint32_t i = 0; i < count; i++)
-		points[i] = (struct point){ solver->moments[i], solver->values[i] };
-	qsort(points, count, sizeof(*points), by_moment);
-	ppb = drift_of(solver, points, count);
+		points[i] = (struct drift_point){ solver->moments[i], solver->values[i] };
+	qsort(points, count, sizeof(*points), drift_point_compare);
+	ppb = estimate_drift(solver, points, count);
 	for (uint32_t i = ranks->from[node]; i < ranks->from[node + 1]; i++) {
 		joined->clocks[ranks->items[i]].drift_ppb = ppb;
 		joined->clocks[ranks->items[i]].middle_ns = points[count / 2].moment_ns;
 	}
 }
 
-/* --- what is known of the result ------------------------------------------------------- */
+/* --- errors ---------------------------------------------------------------------------- */
 
-static int64_t root(uint32_t square)
+static int64_t integer_root(uint32_t square)
 {
 	int64_t guess = square / 2 + 1;
 
@@ -419,21 +433,22 @@ static int64_t root(uint32_t square)
 	return guess > 1 ? guess : 1;
 }
 
-/* One collective that ended exactly together is worth no less than the clock's own digits. */
+/* No offset is more exact than the resolution of the clocks. */
 #define ERROR_NS_MIN 1000
 
-static int64_t scaled(int64_t time_ns, double factor)
+static int64_t scale_time(int64_t time_ns, double factor)
 {
 	double value = (double)time_ns * factor;
 
 	return value < (double)(SS_MOMENT_MAX / 2) ? (int64_t)value : SS_MOMENT_MAX / 2;
 }
 
-static void judge(struct solver *solver, uint32_t r)
+/* How well the clock of a rank fits its collectives, and how exact its offset is. */
+static void measure_residuals(struct clock_solver *solver, uint32_t r)
 {
 	struct ss_joined *joined = solver->joined;
 	struct ss_clock *clock = &joined->clocks[r];
-	uint32_t count = add_differences(solver, r, 0);
+	uint32_t count = add_clock_differences(solver, r, 0);
 
 	clock->anchors = count;
 	if (!count)
@@ -444,10 +459,11 @@ static void judge(struct solver *solver, uint32_t r)
 	clock->residual_p90_ns = ss_value_at(solver->values, count,
 					     (size_t)((uint64_t)count * 9 / 10));
 	/* twice the error of a median: 2 * 1.25 * 1.48 * MAD / sqrt(n) */
-	clock->error_ns = ss_ns_sum(ERROR_NS_MIN,
-				    scaled(clock->residual_p50_ns, 3.7 / (double)root(count)));
+	clock->error_ns = ss_ns_sum(ERROR_NS_MIN, scale_time(clock->residual_p50_ns,
+							     3.7 / (double)integer_root(count)));
 }
 
+/* Marks collectives that a member left before the last arrived, by more than the clocks' error. */
 static void check_causality(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {
@@ -475,10 +491,10 @@ static void check_causality(struct ss_joined *joined)
 
 bool ss_joined_set_clocks(struct ss_joined *joined)
 {
-	struct solver solver = { .joined = joined };
+	struct clock_solver solver = { .joined = joined };
 	size_t total = (size_t)joined->member_count + joined->rank_count + 1;
 	struct ss_arena scratch;
-	struct point *points;
+	struct drift_point *points;
 	bool whole;
 
 	ss_arena_init(&scratch, joined->memory);
@@ -487,27 +503,27 @@ bool ss_joined_set_clocks(struct ss_joined *joined)
 	solver.scratch = &scratch;
 	solver.node_of = SS_ARENA_NEW(&scratch, uint32_t, total);
 	solver.queue = SS_ARENA_NEW(&scratch, uint32_t, total);
-	solver.is_asked = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->meeting_count + 1);
+	solver.is_visited = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->meeting_count + 1);
 	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)joined->rank_count + 1);
 	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->meeting_count + 1);
 	solver.values = SS_ARENA_NEW(&scratch, int64_t, total);
 	solver.moments = SS_ARENA_NEW(&scratch, int64_t, total);
-	points = SS_ARENA_NEW(&scratch, struct point, total);
-	whole = joined->clocks && solver.is_asked && solver.firsts && solver.node_of &&
+	points = SS_ARENA_NEW(&scratch, struct drift_point, total);
+	whole = joined->clocks && solver.is_visited && solver.firsts && solver.node_of &&
 		solver.queue && solver.ends && solver.values && solver.moments && points;
 	if (whole)
-		connect(&solver);
+		guess_all_offsets(&solver);
 	whole = whole && share_clocks(&solver);
 	if (whole) {
-		sweep(&solver);
-		find_ends(&solver);
+		fit_offsets(&solver);
+		find_collective_ends(&solver);
 		for (uint32_t node = 0; node < solver.node_count; node++)
-			find_drift(&solver, node, points);
-		sweep(&solver);
-		find_ends(&solver);
+			find_clock_drift(&solver, node, points);
+		fit_offsets(&solver);
+		find_collective_ends(&solver);
 		for (uint32_t r = 0; r < joined->rank_count; r++)
-			judge(&solver, r);
-		hold_first(&solver);
+			measure_residuals(&solver, r);
+		rebase_components(&solver);
 		check_causality(joined);
 	}
 	ss_arena_release(&scratch);

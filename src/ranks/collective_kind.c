@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective_kind.c - names to kinds. Writers spell them with and without underscores
- * and put words around them, so a name is compared without its underscores and the
- * first word that it holds decides.
+ * collective_kind.c - finds the kind of a collective by its name. Writers spell names with and
+ * without underscores and put words around them, so underscores are ignored, and the first known
+ * word in the name decides.
  */
 #include "ranks/collective_kind.h"
 
@@ -13,8 +13,8 @@
 static const struct {
 	const char *word;
 	enum ss_collective kind;
-} words[] = {
-	/* what holds another word comes before it */
+} collective_words[] = {
+	/* a word that contains another one comes before it */
 	{ "reducescatter", SS_COLLECTIVE_REDUCE_SCATTER },
 	{ "allreduce", SS_COLLECTIVE_ALL_REDUCE },
 	{ "crossdevicereduce", SS_COLLECTIVE_ALL_REDUCE },
@@ -30,7 +30,7 @@ static const struct {
 	{ "recv", SS_COLLECTIVE_RECV },
 };
 
-static const char *const names[] = {
+static const char *const collective_names[] = {
 	[SS_COLLECTIVE_OTHER] = "other",
 	[SS_COLLECTIVE_ALL_REDUCE] = "all-reduce",
 	[SS_COLLECTIVE_ALL_GATHER] = "all-gather",
@@ -51,28 +51,28 @@ enum ss_collective ss_collective_of(const char *name)
 	char plain[128];
 	size_t length = 0;
 
-	/* arguments of a kernel say nothing of its kind */
+	/* arguments of a kernel say nothing about its kind */
 	for (; *name && *name != '(' && length + 1 < sizeof(plain); name++)
 		if (*name != '_')
 			plain[length++] = ss_lower(*name);
 	plain[length] = '\0';
-	for (size_t i = 0; i < SS_COUNT(words); i++)
-		if (strstr(plain, words[i].word))
-			return words[i].kind;
+	for (size_t i = 0; i < SS_COUNT(collective_words); i++)
+		if (strstr(plain, collective_words[i].word))
+			return collective_words[i].kind;
 	return SS_COLLECTIVE_OTHER;
 }
 
 const char *ss_collective_word_at(size_t index, enum ss_collective *kind)
 {
-	if (index >= SS_COUNT(words))
+	if (index >= SS_COUNT(collective_words))
 		return NULL;
-	*kind = words[index].kind;
-	return words[index].word;
+	*kind = collective_words[index].kind;
+	return collective_words[index].word;
 }
 
 const char *ss_collective_name(enum ss_collective kind)
 {
-	return names[kind];
+	return collective_names[kind];
 }
 
 double ss_collective_factor(enum ss_collective kind, double members)

@@ -28,20 +28,20 @@ enum ss_collective {
 enum ss_collective ss_collective_of(const char *name);
 
 /*
- * The words that decide, by index: the first one that a name holds, in lower case and without
- * underscores. NULL past the end.
+ * The words that decide, by index, in lower case and without underscores; the first one that a name
+ * contains counts. NULL past the end.
  */
 const char *ss_collective_word_at(size_t index, enum ss_collective *kind);
 
 /* "all-reduce" */
 const char *ss_collective_name(enum ss_collective kind);
 
-/* By nccl-tests: the share of a message that each link carries. */
+/* The share of a message that each link carries, as in nccl-tests. */
 double ss_collective_factor(enum ss_collective kind, double members);
 
 /*
- * No member can leave before the last one has come, and all leave together: only
- * for these a long stay means waiting, and equal ends mean equal clocks.
+ * No member can leave before the last one has arrived, and all leave together. Only for these a
+ * long stay means waiting, and equal ends mean equal clocks.
  */
 static inline bool ss_collective_is_symmetric(enum ss_collective kind)
 {

@@ -12,15 +12,13 @@
 #include "analyze/time/roles.h"
 #include "base/median.h"
 #include "base/search.h"
-#include "ranks/arrivals.h"
-#include "ranks/blocked_host.h"
-#include "ranks/loose.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest_parts.h"
 
-/* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
+/* Shorter gaps are normal between kernels; thousands of them say nothing about other ranks. */
 #define GAP_NS_MIN 20000
 
-static uint32_t copy_text(struct ss_digest *digest, const struct ss_strings *from, uint32_t id)
+static uint32_t digest_copy_text(struct ss_digest *digest, const struct ss_strings *from,
+				 uint32_t id)
 {
 	const struct ss_string *text = &from->items[id];
 
@@ -31,16 +29,16 @@ struct device_load {
 	int64_t device, busy_ns;
 };
 
-static int by_device(const void *a, const void *b)
+static int device_load_compare(const void *a, const void *b)
 {
 	const struct device_load *x = a, *y = b;
 
 	return x->device < y->device ? -1 : x->device > y->device;
 }
 
-/* The device that counts: the one with the most time. -1: none worked. */
-static bool find_device(struct ss_digest *digest, const struct ss_trace *trace,
-			struct ss_arena *scratch)
+/* Chooses the device with the most busy time; -1: none worked. False: no memory. */
+static bool digest_find_device(struct ss_digest *digest, const struct ss_trace *trace,
+			       struct ss_arena *scratch)
 {
 	struct device_load *loads = SS_ARENA_NEW(scratch, struct device_load,
 						 (size_t)trace->track_count + 1);
@@ -61,7 +59,7 @@ static bool find_device(struct ss_digest *digest, const struct ss_trace *trace,
 					  trace->slices.dur_ns[track->first_row + k]);
 		count++;
 	}
-	qsort(loads, count, sizeof(*loads), by_device);
+	qsort(loads, count, sizeof(*loads), device_load_compare);
 	digest->device = -1;
 	for (uint32_t i = 0, k; i < count; i = k) {
 		int64_t busy_ns = 0;
@@ -76,8 +74,9 @@ static bool find_device(struct ss_digest *digest, const struct ss_trace *trace,
 	return true;
 }
 
-static bool describe(struct ss_digest *digest, const struct ss_subject *subject,
-		     struct ss_arena *scratch)
+/* Rank, host, device and clock. False: no memory. */
+static bool digest_describe_rank(struct ss_digest *digest, const struct ss_subject *subject,
+				 struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = subject->trace;
 	int64_t zero_ns = trace->origin_ns;
@@ -85,22 +84,23 @@ static bool describe(struct ss_digest *digest, const struct ss_subject *subject,
 	if (trace->info.base_time_ns > 0)
 		digest->base_ns = trace->info.base_time_ns;
 	zero_ns = ss_moment_add(zero_ns, digest->base_ns);
-	/* all that follows lies behind it, and must fit, too */
+	/* all other moments are later, and must fit, too */
 	if (zero_ns > SS_MOMENT_MAX - trace->span_ns)
 		zero_ns = trace->span_ns > SS_MOMENT_MAX ? -SS_MOMENT_MAX : 0;
 	digest->rank = subject->rank;
 	digest->path = subject->path;
 	digest->world_size = trace->info.world_size;
-	digest->host = copy_text(digest, &trace->texts, trace->info.run[SS_RUN_HOST]);
-	digest->device_name = trace->info.device_count ? copy_text(digest, &trace->texts,
-								   trace->info.devices[0].name)
-						       : 0;
+	digest->host = digest_copy_text(digest, &trace->texts, trace->info.run[SS_RUN_HOST]);
+	digest->device_name = trace->info.device_count
+				      ? digest_copy_text(digest, &trace->texts,
+							 trace->info.devices[0].name)
+				      : 0;
 	digest->has_clock = zero_ns >= SS_WALL_CLOCK_MIN;
 	digest->events = trace->event_count;
 	digest->start_ns = zero_ns;
 	digest->end_ns = zero_ns + trace->span_ns;
 	return digest->host != SS_NO_ID && digest->device_name != SS_NO_ID &&
-	       find_device(digest, trace, scratch);
+	       digest_find_device(digest, trace, scratch);
 }
 
 /* --- gaps and steps ------------------------------------------------------------ */
@@ -110,7 +110,8 @@ struct gap_reader {
 	const struct ss_trace *trace;
 };
 
-static bool add_gap(void *context, const struct ss_gap *gap)
+/* Adds a gap to the idle time of its step; long ones are also listed. */
+static bool digest_add_gap(void *context, const struct ss_gap *gap)
 {
 	const struct gap_reader *reader = context;
 	struct ss_digest *digest = reader->digest;
@@ -125,7 +126,8 @@ static bool add_gap(void *context, const struct ss_gap *gap)
 		uint32_t op = ss_idle_op(reader->trace, guilty);
 		uint32_t row = op == SS_NO_ROW ? guilty : op;
 
-		host = copy_text(digest, &reader->trace->names, reader->trace->slices.name[row]);
+		host = digest_copy_text(digest, &reader->trace->names,
+					reader->trace->slices.name[row]);
 	}
 	if (host == SS_NO_ID ||
 	    !ss_memory_reserve(digest->memory, (void **)&digest->gaps, &digest->gap_capacity,
@@ -137,7 +139,7 @@ static bool add_gap(void *context, const struct ss_gap *gap)
 	return true;
 }
 
-static bool add_steps(struct ss_digest *digest, const struct ss_trace *trace)
+static bool digest_add_steps(struct ss_digest *digest, const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
@@ -159,9 +161,9 @@ static bool add_steps(struct ss_digest *digest, const struct ss_trace *trace)
 	return true;
 }
 
-/* Adds to a figure of each step what the set has in it. */
-static bool add_share(struct ss_digest *digest, const struct ss_cover *set,
-		      const struct ss_cover *steps, size_t offset, struct ss_arena *scratch)
+/* Adds to a field of each step how much of the set lies in it. */
+static bool add_cover_share(struct ss_digest *digest, const struct ss_cover *set,
+			    const struct ss_cover *steps, size_t offset, struct ss_arena *scratch)
 {
 	int64_t *sums = SS_ARENA_NEW(scratch, int64_t, (size_t)steps->count + 1);
 
@@ -175,9 +177,9 @@ static bool add_share(struct ss_digest *digest, const struct ss_cover *set,
 
 #define FIELD(name) offsetof(struct ss_rank_step, name)
 
-/* On a rank without device the host's operators compute, its ranges communicate. */
-static bool find_sets(struct ss_digest *digest, const struct ss_trace *trace,
-		      struct ss_device_cover *sets)
+/* Without a device, operators of the host are compute, and its ranges are communication. */
+static bool digest_find_covers(struct ss_digest *digest, const struct ss_trace *trace,
+			       struct ss_device_cover *sets)
 {
 	struct ss_roles roles;
 	bool whole;
@@ -197,26 +199,28 @@ static bool find_sets(struct ss_digest *digest, const struct ss_trace *trace,
 	return whole;
 }
 
-static bool measure_steps(struct ss_digest *digest, const struct ss_trace *trace,
-			  struct ss_arena *scratch)
+/* Fills compute, communication, exposed and held time of each step. False: no memory. */
+static bool digest_measure_steps(struct ss_digest *digest, const struct ss_trace *trace,
+				 struct ss_arena *scratch)
 {
 	struct ss_cover steps = { 0 };
 	struct ss_device_cover sets = { 0 };
 	bool whole = ss_steps_cover(trace, digest->memory, &steps) &&
-		     find_sets(digest, trace, &sets) &&
-		     add_share(digest, &sets.compute, &steps, FIELD(compute_ns), scratch) &&
-		     add_share(digest, &sets.comm, &steps, FIELD(comm_ns), scratch);
+		     digest_find_covers(digest, trace, &sets) &&
+		     add_cover_share(digest, &sets.compute, &steps, FIELD(compute_ns), scratch) &&
+		     add_cover_share(digest, &sets.comm, &steps, FIELD(comm_ns), scratch);
 
 	if (whole)
 		ss_device_cover_expose(&sets);
-	whole = whole && add_share(digest, &sets.comm, &steps, FIELD(exposed_comm_ns), scratch) &&
-		add_share(digest, &sets.copies, &steps, FIELD(exposed_copy_ns), scratch);
+	whole = whole &&
+		add_cover_share(digest, &sets.comm, &steps, FIELD(exposed_comm_ns), scratch) &&
+		add_cover_share(digest, &sets.copies, &steps, FIELD(exposed_copy_ns), scratch);
 	for (uint32_t i = 0; i < digest->step_count; i++)
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
-	/* what is left of it without the host's long calls; the rest is what those took of it */
+	/* first what is exposed outside of the host's long calls, then the rest */
 	whole = whole && ss_blocked_host_subtract(&sets.comm, trace, digest->memory) &&
-		add_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
+		add_cover_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
 	for (uint32_t i = 0; whole && i < digest->step_count; i++)
 		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -
 					   digest->steps[i].held_ns;
@@ -227,7 +231,7 @@ static bool measure_steps(struct ss_digest *digest, const struct ss_trace *trace
 
 /* --- kernels --------------------------------------------------------------------- */
 
-static bool in_steps(const struct ss_trace *trace, int64_t start_ns)
+static bool is_in_counted_step(const struct ss_trace *trace, int64_t start_ns)
 {
 	const struct ss_steps *steps = &trace->steps;
 	uint32_t low = 0, high = steps->count;
@@ -237,24 +241,24 @@ static bool in_steps(const struct ss_trace *trace, int64_t start_ns)
 	       !steps->items[low].dropped;
 }
 
-static int by_name(const void *a, const void *b)
+static int rank_kernel_compare_name(const void *a, const void *b)
 {
 	const struct ss_rank_kernel *x = a, *y = b;
 
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* The names that were counted, as a list of the digest. */
-static bool add_names(struct ss_digest *digest, const struct ss_trace *trace,
-		      const struct ss_rank_kernel *tallies, struct ss_rank_kernel **items,
-		      uint32_t *count, uint32_t *capacity)
+/* Adds the names that have calls to a list of the digest, sorted by name. */
+static bool digest_add_kernels(struct ss_digest *digest, const struct ss_trace *trace,
+			       const struct ss_rank_kernel *tallies, struct ss_rank_kernel **items,
+			       uint32_t *count, uint32_t *capacity)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		struct ss_rank_kernel kernel = tallies[i];
 
 		if (!kernel.calls)
 			continue;
-		kernel.name = copy_text(digest, &trace->names, i);
+		kernel.name = digest_copy_text(digest, &trace->names, i);
 		if (kernel.name == SS_NO_ID ||
 		    !ss_memory_reserve(digest->memory, (void **)items, capacity, (size_t)*count + 1,
 				       sizeof(**items)))
@@ -262,11 +266,11 @@ static bool add_names(struct ss_digest *digest, const struct ss_trace *trace,
 		(*items)[(*count)++] = kernel;
 	}
 	if (*count)
-		qsort(*items, *count, sizeof(**items), by_name);
+		qsort(*items, *count, sizeof(**items), rank_kernel_compare_name);
 	return true;
 }
 
-struct counting {
+struct digest_counting {
 	struct ss_digest *digest;
 	const struct ss_trace *trace;
 	struct ss_rank_kernel *tallies; /* per name */
@@ -276,8 +280,8 @@ struct counting {
 	const struct ss_places *places; /* NULL where no modules are recorded */
 };
 
-/* `by`: the host row that launched it. */
-static void add_to_module(struct counting *counting, uint32_t by, int64_t time_ns)
+/* Counts for the module of the host row that launched it (`by`). */
+static void count_module_call(struct digest_counting *counting, uint32_t by, int64_t time_ns)
 {
 	const struct ss_places *places = counting->places;
 	uint32_t module = places && by < places->row_count ? ss_places_module(places, by)
@@ -291,7 +295,8 @@ static void add_to_module(struct counting *counting, uint32_t by, int64_t time_n
 	tally->total_ns = ss_ns_sum(tally->total_ns, time_ns);
 }
 
-static void add_call(struct counting *counting, uint32_t row, enum ss_phase phase, int64_t time_ns)
+static void count_kernel_call(struct digest_counting *counting, uint32_t row, enum ss_phase phase,
+			      int64_t time_ns)
 {
 	struct ss_rank_kernel *tally = &counting->tallies[counting->trace->slices.name[row]];
 
@@ -303,11 +308,11 @@ static void add_call(struct counting *counting, uint32_t row, enum ss_phase phas
 }
 
 /*
- * What the operators take when they have a core: a scheduler that takes it away stretches some
- * calls by milliseconds and leaves the lower quartile of each name as it is.
+ * How long operators take when they have a core. A scheduler that takes it away makes some calls
+ * milliseconds longer, but does not move the lower quartile of each name.
  */
-static bool find_typical(struct counting *counting, const struct ss_ops *ops,
-			 struct ss_arena *scratch)
+static bool find_typical_op_time(struct digest_counting *counting, const struct ss_ops *ops,
+				 struct ss_arena *scratch)
 {
 	const struct ss_slices *slices = &counting->trace->slices;
 	uint32_t count = counting->trace->names.count;
@@ -324,7 +329,8 @@ static bool find_typical(struct counting *counting, const struct ss_ops *ops,
 	if (!own_ns)
 		return false;
 	for (uint32_t row = 0; row < ops->row_count; row++)
-		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row]))
+		if (ss_ops_counts(ops, row) &&
+		    is_in_counted_step(counting->trace, slices->start_ns[row]))
 			own_ns[next[slices->name[row]]++] = ops->self_ns[row];
 	for (uint32_t i = 0; i < count; i++) {
 		size_t calls = (size_t)counting->tallies[i].calls;
@@ -337,7 +343,7 @@ static bool find_typical(struct counting *counting, const struct ss_ops *ops,
 	return true;
 }
 
-static enum ss_status count_operators(struct counting *counting, struct ss_arena *scratch,
+static enum ss_status count_operators(struct digest_counting *counting, struct ss_arena *scratch,
 				      struct ss_error *err)
 {
 	const struct ss_slices *slices = &counting->trace->slices;
@@ -345,16 +351,19 @@ static enum ss_status count_operators(struct counting *counting, struct ss_arena
 
 	SS_TRY(ss_facts_op_times(counting->facts, &ops, err));
 	for (uint32_t row = 0; row < ops->row_count; row++)
-		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row])) {
-			add_call(counting, row, counting->phases->phase[row], ops->self_ns[row]);
-			add_to_module(counting, row, ops->self_ns[row]);
+		if (ss_ops_counts(ops, row) &&
+		    is_in_counted_step(counting->trace, slices->start_ns[row])) {
+			count_kernel_call(counting, row, counting->phases->phase[row],
+					  ops->self_ns[row]);
+			count_module_call(counting, row, ops->self_ns[row]);
 		}
-	return find_typical(counting, ops, scratch)
+	return find_typical_op_time(counting, ops, scratch)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the operators of a rank");
 }
 
-static void count_kernels(struct counting *counting)
+/* Counts kernels of counted steps by name; compute kernels also by phase and module. */
+static void count_device_kernels(struct digest_counting *counting)
 {
 	const struct ss_trace *trace = counting->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -364,12 +373,12 @@ static void count_kernels(struct counting *counting)
 		struct ss_rank_kernel *tally;
 
 		if (!ss_kind_is_kernel(slices->kind[row]) ||
-		    !in_steps(trace, slices->start_ns[row]))
+		    !is_in_counted_step(trace, slices->start_ns[row]))
 			continue;
 		if (!comm) {
-			add_call(counting, row, ss_phase_of_launch(counting->phases, row),
-				 slices->dur_ns[row]);
-			add_to_module(counting, slices->link[row], slices->dur_ns[row]);
+			count_kernel_call(counting, row, ss_phase_of_launch(counting->phases, row),
+					  slices->dur_ns[row]);
+			count_module_call(counting, slices->link[row], slices->dur_ns[row]);
 			continue;
 		}
 		tally = &counting->tallies[slices->name[row]];
@@ -379,7 +388,7 @@ static void count_kernels(struct counting *counting)
 	}
 }
 
-static bool has_modules(const struct ss_trace *trace)
+static bool trace_has_modules(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (trace->name_flags[i] & SS_NAME_MODULE)
@@ -387,11 +396,14 @@ static bool has_modules(const struct ss_trace *trace)
 	return false;
 }
 
-static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_subject *subject,
-				      struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status digest_measure_kernels(struct ss_digest *digest,
+					     const struct ss_subject *subject,
+					     struct ss_arena *scratch, struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct counting counting = { .digest = digest, .trace = trace, .facts = subject->facts };
+	struct digest_counting counting = { .digest = digest,
+					    .trace = trace,
+					    .facts = subject->facts };
 
 	counting.tallies = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
 					(size_t)trace->names.count + 1);
@@ -400,16 +412,16 @@ static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_
 	if (!counting.tallies || !counting.modules)
 		return ss_fail_memory(err, "the kernels of a rank");
 	SS_TRY(ss_facts_phases(subject->facts, &counting.phases, err));
-	if (has_modules(trace))
+	if (trace_has_modules(trace))
 		SS_TRY(ss_facts_places(subject->facts, &counting.places, err));
 	if (digest->device < 0)
 		SS_TRY(count_operators(&counting, scratch, err));
 	else
-		count_kernels(&counting);
-	if (!add_names(digest, trace, counting.tallies, &digest->kernels, &digest->kernel_count,
-		       &digest->kernel_capacity) ||
-	    !add_names(digest, trace, counting.modules, &digest->modules, &digest->module_count,
-		       &digest->module_capacity))
+		count_device_kernels(&counting);
+	if (!digest_add_kernels(digest, trace, counting.tallies, &digest->kernels,
+				&digest->kernel_count, &digest->kernel_capacity) ||
+	    !digest_add_kernels(digest, trace, counting.modules, &digest->modules,
+				&digest->module_count, &digest->module_capacity))
 		return ss_fail_memory(err, "the kernels of a rank");
 	return SS_OK;
 }
@@ -437,8 +449,8 @@ void ss_digest_release(struct ss_digest *digest)
 	*digest = (struct ss_digest){ 0 };
 }
 
-static enum ss_status add_gaps(struct ss_digest *digest, const struct ss_subject *subject,
-			       struct ss_error *err)
+static enum ss_status digest_add_gaps(struct ss_digest *digest, const struct ss_subject *subject,
+				      struct ss_error *err)
 {
 	struct gap_reader reader = { digest, subject->trace };
 	const struct ss_idle *idle;
@@ -447,29 +459,30 @@ static enum ss_status add_gaps(struct ss_digest *digest, const struct ss_subject
 	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
 	for (uint32_t i = 0; whole && i < idle->device_count; i++)
 		if (idle->devices[i].device == digest->device)
-			whole = ss_idle_tell(&idle->devices[i], idle, add_gap, &reader);
+			whole = ss_idle_tell(&idle->devices[i], idle, digest_add_gap, &reader);
 	return whole ? SS_OK : ss_fail_memory(err, "the idle time of a rank");
 }
 
-static enum ss_status make(struct ss_digest *digest, const struct ss_subject *subject,
-			   struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status digest_fill(struct ss_digest *digest, const struct ss_subject *subject,
+				  struct ss_arena *scratch, struct ss_error *err)
 {
 	if (!ss_strings_init(&digest->texts, digest->memory) ||
-	    !describe(digest, subject, scratch) || !add_steps(digest, subject->trace) ||
-	    !measure_steps(digest, subject->trace, scratch))
+	    !digest_describe_rank(digest, subject, scratch) ||
+	    !digest_add_steps(digest, subject->trace) ||
+	    !digest_measure_steps(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");
 	if (digest->device >= 0)
-		SS_TRY(add_gaps(digest, subject, err));
+		SS_TRY(digest_add_gaps(digest, subject, err));
 	else if (!ss_loose_find(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");
-	SS_TRY(measure_kernels(digest, subject, scratch, err));
+	SS_TRY(digest_measure_kernels(digest, subject, scratch, err));
 	return ss_arrivals_find(digest, subject->trace, scratch)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the collectives of a rank");
 }
 
-/* There is one for each rank, and nothing is added to it any more. */
-static bool fit(struct ss_digest *digest)
+/* Frees spare capacity: a job keeps one digest per rank, and nothing is added to it any more. */
+static bool digest_fit_memory(struct ss_digest *digest)
 {
 	struct ss_memory *memory = digest->memory;
 
@@ -497,9 +510,9 @@ enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject 
 
 	*digest = (struct ss_digest){ .memory = memory };
 	ss_arena_init(&scratch, memory);
-	status = make(digest, subject, &scratch, err);
+	status = digest_fill(digest, subject, &scratch, err);
 	ss_arena_release(&scratch);
-	if (status == SS_OK && !fit(digest))
+	if (status == SS_OK && !digest_fit_memory(digest))
 		status = ss_fail_memory(err, "the sums of a rank");
 	if (status != SS_OK)
 		ss_digest_release(digest);

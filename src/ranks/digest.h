@@ -12,9 +12,9 @@
 #include "analyze/host/step_phase.h"
 #include "analyze/time/idle.h"
 #include "ranks/collective_kind.h"
-#include "table/view.h"
+#include "view/view.h"
 
-/* Moments lie within half of what fits: their differences fit, too. */
+/* Moments stay within half of the range of int64_t, so that their differences fit. */
 #define SS_MOMENT_MAX (INT64_MAX / 2)
 
 static inline int64_t ss_moment_cut(int64_t moment_ns)
@@ -24,7 +24,7 @@ static inline int64_t ss_moment_cut(int64_t moment_ns)
 	return moment_ns < -SS_MOMENT_MAX ? -SS_MOMENT_MAX : moment_ns;
 }
 
-/* A moment moved by any time; beyond what fits it stays at the edge. */
+/* A moment moved by a time; clamped to the range. */
 static inline int64_t ss_moment_add(int64_t moment_ns, int64_t by_ns)
 {
 	if (by_ns > 0 ? moment_ns > INT64_MAX - by_ns : moment_ns < INT64_MIN - by_ns)
@@ -32,7 +32,7 @@ static inline int64_t ss_moment_add(int64_t moment_ns, int64_t by_ns)
 	return ss_moment_cut(moment_ns + by_ns);
 }
 
-/* What clocks run apart in a time; as a double, because ppb of long times do not fit. */
+/* How far two clocks drift apart in a time. As a double, because ppb of long times overflow. */
 static inline int64_t ss_drift_after(int64_t time_ns, int64_t drift_ppb)
 {
 	return drift_ppb ? (int64_t)((double)time_ns * (double)drift_ppb * 1e-9) : 0;
@@ -53,23 +53,23 @@ enum ss_own {
 /* A rank in one collective. */
 struct ss_arrival {
 	int64_t start_ns, end_ns;
-	int64_t release_ns; /* end of the one before on its stream; INT64_MIN: it is the first */
-	int64_t sequence;   /* the group's own number of it; -1: not recorded */
+	int64_t release_ns; /* end of the previous one on its stream; INT64_MIN: none */
+	int64_t sequence;   /* its number in the group; -1: not recorded */
 	int64_t bytes;      /* -1: not recorded */
 	uint64_t kernel;    /* hash of what ran: the same on all members */
 	uint64_t shape;     /* hash of type and sizes; 0: not recorded */
 	uint32_t group;     /* index into the digest's groups */
-	uint32_t step;      /* number of the step; UINT32_MAX: of none that counts */
+	uint32_t step;      /* number of the step; UINT32_MAX: in no counted step */
 	uint32_t track;     /* stream or thread */
 	uint32_t row;       /* of the trace that it was made from */
 	enum ss_collective kind;
-	uint32_t own;      /* what it did from release to start: own_parts.h */
-	int64_t hidden_ns; /* from start to end: beside compute kernels */
+	uint32_t own;      /* what it did from release to start: own_parts.c */
+	int64_t hidden_ns; /* of its duration: hidden behind compute kernels */
 };
 
 /*
- * A process group, as this rank has it. Texts are ids into texts; 0: not recorded. The list of its
- * ranks is as long as the job is large, and only compared: its hash is kept.
+ * A process group as this rank recorded it. Texts are ids into `texts`; 0: not recorded. The list
+ * of its ranks grows with the job and is only compared: a hash is enough.
  */
 struct ss_rank_group {
 	uint32_t name, description;
@@ -84,8 +84,8 @@ struct ss_rank_step {
 	int64_t exposed_comm_ns, exposed_copy_ns;
 	int64_t idle_ns[SS_IDLE_CAUSES];
 	int64_t host_start_ns, host_end_ns; /* its range on the host */
-	int64_t held_ns; /* of exposed_comm_ns, while the host was stuck in a call */
-	/* without device: in no operator, collective or input; in the DataLoader's __next__ */
+	int64_t held_ns; /* of exposed_comm_ns, while the host was blocked in a call */
+	/* without a device: outside operators, collectives and input; in DataLoader's __next__ */
 	int64_t loose_ns, input_ns;
 };
 
@@ -117,16 +117,16 @@ struct ss_digest {
 	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t host;            /* id into texts; 0: not recorded */
 	uint32_t device_name;
-	int64_t device;           /* the one that is looked at; -1: none, the host's time counts */
+	int64_t device;           /* the one that is analyzed; -1: none, the host's time counts */
 	bool has_clock;           /* the file has absolute times */
 	uint64_t events;          /* of the file */
 	int64_t base_ns;          /* to be added to the file's own times */
 	int64_t start_ns, end_ns; /* of everything */
 	struct ss_arrival *arrivals; /* by start */
 	uint32_t arrival_count, arrival_capacity;
-	uint8_t *own; /* what arrivals have of their own: own_parts.h */
+	uint8_t *own; /* own times of arrivals, packed: own_parts.c */
 	uint32_t own_count, own_capacity;
-	struct ss_whole_arrival *wholes; /* instead of arrivals while it is read or written */
+	struct ss_whole_arrival *wholes; /* instead of arrivals, in reading and writing */
 	uint32_t whole_count, whole_capacity;
 	struct ss_rank_group *groups;
 	uint32_t group_count, group_capacity;
@@ -135,22 +135,52 @@ struct ss_digest {
 	struct ss_rank_kernel *kernels; /* by name */
 	uint32_t kernel_count, kernel_capacity;
 	struct ss_rank_phase phases[SS_PHASE_COUNT];
-	/* without device: sum over operators of a hash of name and sizes, where sizes are there */
+	/* without a device: sum over operators of a hash of name and sizes, if recorded */
 	uint64_t work;
 	bool has_sizes;
-	/* without device: own time of all operators, each at the lower quartile of its name */
+	/*
+	 * without a device: own time of all operators, each call counted as the lower quartile of
+	 * its name
+	 */
 	double typical_ns;
-	struct ss_rank_kernel
-		*modules; /* nn.Modules with what was launched in them, backward too */
+	struct ss_rank_kernel *modules; /* nn.Modules and what they launch, in backward, too */
 	uint32_t module_count, module_capacity;
 	struct ss_rank_gap *gaps;
 	uint32_t gap_count, gap_capacity;
 };
 
-/* What it needs of the trace, it leaves in subject->facts for others. */
+/* Facts that it computes from the trace stay in subject->facts for others. */
 SS_MUST_USE
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_digest_release(struct ss_digest *digest);
+
+/*
+ * own_parts.c: what a rank did before each collective, in the bytes that it needs. Most parts are
+ * 0. A digest keeps which ones are not, and their values with 7 bits per byte: some 10 bytes per
+ * arrival instead of 104.
+ */
+
+/* An arrival as digest files have it. */
+struct ss_whole_arrival {
+	struct ss_arrival arrival;
+	int64_t own_ns[SS_OWN_PARTS];
+};
+
+/* Sets the parts of an arrival, once. False: no memory. */
+SS_MUST_USE
+bool ss_digest_set_own(struct ss_digest *digest, uint32_t arrival,
+		       const int64_t own_ns[SS_OWN_PARTS]);
+
+/* What a rank did from release to start. */
+void ss_digest_own(const struct ss_digest *digest, const struct ss_arrival *arrival,
+		   int64_t own_ns[SS_OWN_PARTS]);
+
+/* Packs `wholes` into arrivals and frees them. False: no memory. */
+SS_MUST_USE bool ss_digest_fold(struct ss_digest *digest);
+
+/* Fills `wholes`, to be freed by ss_digest_drop_wholes(). False: no memory. */
+SS_MUST_USE bool ss_digest_unfold(struct ss_digest *digest);
+void ss_digest_drop_wholes(struct ss_digest *digest);
 
 #endif

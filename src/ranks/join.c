@@ -1,15 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.c - joins the digests of all ranks: groups and meetings, then clocks, then the cost
- * of each meeting per rank.
+ * join.c - joins the digests of all ranks: groups, hosts and collectives, then clocks, then what
+ * each collective costs each rank.
  */
 #include "ranks/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Kind and whether waits mean something; all members say the same, the first is asked. */
-static void describe(struct ss_joined *joined, struct ss_meeting *meeting)
+#include "base/hash/hash.h"
+
+/* --- groups and hosts -------------------------------------------------------------------- */
+
+/* Number of this recording among those of its rank: recordings of different times share nothing. */
+static uint32_t recording_cycle(const struct ss_joined *joined, uint32_t r)
+{
+	const struct ss_digest *own = &joined->ranks[r];
+	uint32_t before = 0;
+
+	if (own->rank < 0)
+		return 0;
+	for (uint32_t k = r; k-- > 0 && joined->ranks[k].rank == own->rank;)
+		before += joined->ranks[k].start_ns <= own->start_ns;
+	for (uint32_t k = r + 1; k < joined->rank_count && joined->ranks[k].rank == own->rank; k++)
+		before += joined->ranks[k].start_ns < own->start_ns;
+	return before;
+}
+
+/* Numbers the groups of the job: groups with the same name and ranks are one. */
+static bool number_rank_groups(struct ss_joined *joined, struct ss_strings *keys)
+{
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		uint32_t cycle = recording_cycle(joined, r);
+
+		joined->rank_groups[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
+						      (size_t)rank->group_count + 1);
+		if (!joined->rank_groups[r])
+			return false;
+		for (uint32_t i = 0; i < rank->group_count; i++) {
+			const struct ss_string *name = &rank->texts.items[rank->groups[i].name];
+			char key[24];
+			uint64_t hash = ss_hash_mix(ss_hash_bytes(name->text, name->length),
+						    rank->groups[i].ranks);
+
+			hash = ss_hash_mix(hash, cycle);
+			for (int k = 0; k < 16; k++)
+				key[k] = (char)('a' + (hash >> (k * 4) & 15));
+			/* id 0 is the empty text */
+			joined->rank_groups[r][i] = ss_strings_add(keys, key, 16);
+			if (joined->rank_groups[r][i] == SS_NO_ID)
+				return false;
+			joined->rank_groups[r][i]--;
+		}
+	}
+	return true;
+}
+
+static void describe_groups(struct ss_joined *joined)
+{
+	for (uint32_t r = joined->rank_count; r-- > 0;)
+		for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+			const struct ss_strings *texts = &joined->ranks[r].texts;
+			const struct ss_rank_group *own = &joined->ranks[r].groups[i];
+			struct ss_group *group = &joined->groups[joined->rank_groups[r][i]];
+
+			group->name = ss_strings_text(texts, own->name);
+			group->description = ss_strings_text(texts, own->description);
+			group->count++;
+		}
+}
+
+bool ss_joined_find_groups(struct ss_joined *joined)
+{
+	struct ss_strings keys = { 0 };
+	uint32_t total = 0;
+	bool whole = ss_strings_init(&keys, joined->memory);
+
+	joined->rank_groups = SS_ARENA_NEW(&joined->arena, uint32_t *,
+					   (size_t)joined->rank_count + 1);
+	whole = whole && joined->rank_groups && number_rank_groups(joined, &keys);
+	joined->group_count = whole ? keys.count - 1 : 0;
+	ss_strings_release(&keys);
+	if (!whole)
+		return false;
+	joined->groups = SS_ARENA_NEW(&joined->arena, struct ss_group,
+				      (size_t)joined->group_count + 1);
+	if (!joined->groups)
+		return false;
+	describe_groups(joined);
+	for (uint32_t i = 0; i < joined->group_count; i++) {
+		joined->groups[i].first = total;
+		total += joined->groups[i].count;
+		joined->groups[i].count = 0;
+	}
+	joined->group_members = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)total + 1);
+	if (!joined->group_members)
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+			struct ss_group *group = &joined->groups[joined->rank_groups[r][i]];
+
+			joined->group_members[group->first + group->count++] = r;
+		}
+	return true;
+}
+
+bool ss_joined_find_hosts(struct ss_joined *joined)
+{
+	struct ss_strings names = { 0 };
+	bool whole = ss_strings_init(&names, joined->memory);
+
+	joined->hosts = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)joined->rank_count + 1);
+	whole = whole && joined->hosts;
+	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		const struct ss_string *name = &rank->texts.items[rank->host];
+
+		/* id 0 is the empty text */
+		joined->hosts[r] = ss_strings_add(&names, name->text, name->length);
+		whole = joined->hosts[r] != SS_NO_ID;
+	}
+	whole = whole && ss_classes_find(&joined->host_ranks, joined->hosts, joined->rank_count,
+					 names.count, &joined->arena);
+	ss_strings_release(&names);
+	return whole;
+}
+
+/* --- collectives ------------------------------------------------------------------------- */
+
+/* Fills kind, transfer time, waits and the last rank. All members have the kind of the first. */
+static void describe_collective(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	const struct ss_arrival *first = ss_joined_arrival(joined,
 							   &joined->members[meeting->first]);
@@ -44,7 +165,7 @@ static void describe(struct ss_joined *joined, struct ss_meeting *meeting)
 	}
 }
 
-static void place(struct ss_joined *joined, struct ss_meeting *meeting)
+static void place_collective(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	meeting->start_ns = INT64_MAX;
 	meeting->end_ns = INT64_MIN;
@@ -59,7 +180,7 @@ static void place(struct ss_joined *joined, struct ss_meeting *meeting)
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int collective_compare_time(const void *a, const void *b)
 {
 	const struct ss_meeting *x = a, *y = b;
 
@@ -68,13 +189,14 @@ static int by_time(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Meetings in the order of time; who came knows the new numbers. */
-static void arrange(struct ss_joined *joined)
+/* Sorts the collectives by time, and gives the arrivals their new numbers. */
+static void sort_collectives(struct ss_joined *joined)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
-		place(joined, &joined->meetings[i]);
+		place_collective(joined, &joined->meetings[i]);
 	if (joined->meeting_count)
-		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings), by_time);
+		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings),
+		      collective_compare_time);
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		for (uint32_t k = 0; k < joined->meetings[i].count; k++) {
 			const struct ss_member *member =
@@ -83,6 +205,8 @@ static void arrange(struct ss_joined *joined)
 			joined->meeting_of[member->rank][member->arrival] = i;
 		}
 }
+
+/* --- the job ----------------------------------------------------------------------------- */
 
 void ss_joined_release(struct ss_joined *joined)
 {
@@ -105,10 +229,10 @@ enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, 
 	ss_arena_init(&joined->arena, memory);
 	whole = ss_joined_match(joined);
 	for (uint32_t i = 0; whole && i < joined->meeting_count; i++)
-		describe(joined, &joined->meetings[i]);
+		describe_collective(joined, &joined->meetings[i]);
 	whole = whole && ss_joined_set_clocks(joined);
 	if (whole) {
-		arrange(joined);
+		sort_collectives(joined);
 		return SS_OK;
 	}
 	ss_joined_release(joined);

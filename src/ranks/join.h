@@ -10,7 +10,7 @@
 #ifndef SS_RANKS_JOIN_H
 #define SS_RANKS_JOIN_H
 
-#include "base/classes.h"
+#include "base/sort.h"
 #include "ranks/digest.h"
 #include "trace/pack/pack.h"
 
@@ -32,12 +32,12 @@ struct ss_meeting {
 	uint32_t group;
 	uint32_t first, count; /* in `members` */
 	enum ss_collective kind;
-	bool is_symmetric;     /* and has at least two members: waits mean something */
-	bool breaks_causality; /* by the aligned clocks somebody left before the last had come */
+	bool is_symmetric;     /* and has at least two members: waits can be measured */
+	bool breaks_causality; /* on the aligned clocks a member left before the last arrived */
 	int64_t transfer_ns;   /* the shortest stay */
 	int64_t longest_ns;
 	int64_t wait_ns;          /* sum over members of stay less transfer */
-	uint32_t last_rank;       /* who stayed shortest; SS_NO_ROW: shared */
+	uint32_t last_rank;       /* the member that stayed shortest; SS_NO_ROW: several */
 	int64_t bytes;            /* largest recorded; -1: not recorded */
 	uint32_t step;            /* number, on the first member that has one */
 	int64_t start_ns, end_ns; /* first start and last end on the aligned clock */
@@ -46,10 +46,10 @@ struct ss_meeting {
 struct ss_clock {
 	uint32_t component; /* ranks of one component are comparable; SS_NO_ROW: no anchor */
 	int64_t offset_ns;  /* to be added to the rank's own time */
-	int64_t error_ns;   /* the true offset lies within so much, 95 % */
+	int64_t error_ns;   /* of the offset, plus or minus, 95 % */
 	int64_t drift_ppb;  /* of the rank's clock against the first one; 0: not significant */
-	int64_t middle_ns;  /* own time at which the offset holds exactly */
-	uint32_t anchors;   /* collectives that say so */
+	int64_t middle_ns;  /* own time at which the offset is exact */
+	uint32_t anchors;   /* collectives that show it */
 	int64_t residual_p50_ns, residual_p90_ns;
 	uint32_t violations; /* meetings with this rank that break causality */
 };
@@ -71,7 +71,7 @@ struct ss_joined {
 	uint32_t member_count, member_capacity;
 	uint32_t **meeting_of; /* per rank and arrival: meeting or SS_NO_MEETING */
 	struct ss_clock *clocks;
-	uint64_t unmatched; /* arrivals that met nobody */
+	uint64_t unmatched; /* arrivals without a match */
 	bool by_pairs;      /* clocks were compared by sends and receives, too */
 	uint32_t copies;    /* files that are left out: copies of others */
 	int64_t copied_rank;
@@ -93,12 +93,30 @@ static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined 
 	return &joined->ranks[member->rank].arrivals[member->arrival];
 }
 
-/* groups.c: fills groups with their members, and hosts. */
+/* join.c: fills groups with their members, and hosts. */
 SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
 SS_MUST_USE bool ss_joined_find_hosts(struct ss_joined *joined);
 /* match.c: fills groups, meetings and members. */
 SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
 /* clock_offsets.c: fills clocks from the meetings. */
 SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
+
+/*
+ * notes.c: what a reader of any table about the job must know: ranks that are missing or occur
+ * twice, files of different jobs, clocks that cannot be compared.
+ */
+
+/* Ranks of the job that have no file. */
+struct ss_missing_ranks {
+	int64_t count, world; /* size of the job, as its files say */
+	char list[128];       /* the first of them */
+};
+
+struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined);
+
+/* "rank 3 of 8 is missing" */
+void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_text *out);
+
+void ss_joined_note(const struct ss_joined *joined, struct ss_table *out);
 
 #endif

@@ -26,17 +26,17 @@ struct matcher {
 	bool failed;
 };
 
-/* --- meetings ----------------------------------------------------------------------- */
+/* --- collectives -------------------------------------------------------------------- */
 
-/* Who came to a meeting, before it is stored. */
-struct seat {
-	uint32_t meeting; /* any number: those with the same one are together */
+/* A member of a collective that is not stored yet. */
+struct participant {
+	uint32_t meeting; /* any number: participants with the same one belong together */
 	struct ss_member member;
 };
 
-static int by_meeting(const void *a, const void *b)
+static int participant_compare(const void *a, const void *b)
 {
-	const struct seat *x = a, *y = b;
+	const struct participant *x = a, *y = b;
 
 	if (x->meeting != y->meeting)
 		return x->meeting < y->meeting ? -1 : 1;
@@ -45,8 +45,8 @@ static int by_meeting(const void *a, const void *b)
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
 }
 
-static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct seat *seats,
-			  uint32_t count)
+static bool store_collective(struct ss_joined *joined, uint32_t group,
+			     const struct participant *participants, uint32_t count)
 {
 	uint32_t number = joined->meeting_count;
 
@@ -61,32 +61,35 @@ static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct
 							.count = count };
 	joined->meeting_count++;
 	for (uint32_t i = 0; i < count; i++) {
-		joined->members[joined->member_count++] = seats[i].member;
-		joined->meeting_of[seats[i].member.rank][seats[i].member.arrival] = number;
+		joined->members[joined->member_count++] = participants[i].member;
+		joined->meeting_of[participants[i].member.rank][participants[i].member.arrival] =
+			number;
 	}
 	return true;
 }
 
-/* Meetings of one are none; of a rank that comes twice only the first counts. */
-static bool store_meetings(struct ss_joined *joined, uint32_t group, struct seat *seats,
-			   uint32_t count)
+/* Stores collectives of at least two members; if a rank occurs twice, its first arrival counts. */
+static bool store_collectives(struct ss_joined *joined, uint32_t group,
+			      struct participant *participants, uint32_t count)
 {
-	qsort(seats, count, sizeof(*seats), by_meeting);
+	qsort(participants, count, sizeof(*participants), participant_compare);
 	for (uint32_t from = 0, to; from < count; from = to) {
 		uint32_t kept = from + 1;
 
-		for (to = from + 1; to < count && seats[to].meeting == seats[from].meeting; to++)
-			if (seats[to].member.rank != seats[kept - 1].member.rank)
-				seats[kept++] = seats[to];
-		if (kept - from > 1 && !store_meeting(joined, group, seats + from, kept - from))
+		for (to = from + 1;
+		     to < count && participants[to].meeting == participants[from].meeting; to++)
+			if (participants[to].member.rank != participants[kept - 1].member.rank)
+				participants[kept++] = participants[to];
+		if (kept - from > 1 &&
+		    !store_collective(joined, group, participants + from, kept - from))
 			return false;
 	}
 	return true;
 }
 
-/* --- who is left ---------------------------------------------------------------------- */
+/* --- unmatched arrivals --------------------------------------------------------------- */
 
-/* Point-to-point in a group of more than two: it is not told who with whom. */
+/* Not sends and receives in a group of more than two: their partners are not recorded. */
 static bool can_match(const struct ss_joined *joined, uint32_t group,
 		      const struct ss_arrival *arrival)
 {
@@ -98,7 +101,7 @@ struct departure {
 	int64_t end_ns;
 };
 
-static int by_departure(const void *a, const void *b)
+static int departure_compare(const void *a, const void *b)
 {
 	const struct departure *x = a, *y = b;
 
@@ -109,7 +112,7 @@ static int by_departure(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-/* Fills the rank's order once: looking for each group's arrivals in all would be quadratic. */
+/* Sorts the rank's arrivals by group once: a search for each group would be quadratic. */
 static bool order_arrivals(struct matcher *matcher, uint32_t r)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -125,15 +128,15 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 		all[i] = (struct departure){ joined->rank_groups[r][rank->arrivals[i].group], i,
 					     rank->arrivals[i].end_ns };
 	if (all)
-		qsort(all, count, sizeof(*all), by_departure);
+		qsort(all, count, sizeof(*all), departure_compare);
 	for (uint32_t i = 0; all && matcher->orders[r] && i < count; i++)
 		matcher->orders[r][i] = all[i].arrival;
 	ss_arena_release(&scratch);
 	return all && matcher->orders[r];
 }
 
-/* The first place in the rank's order whose group is not before this one. */
-static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32_t r)
+/* The first index in the rank's order with this group or a later one. */
+static uint32_t first_of_group(const struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	const struct ss_digest *rank = &matcher->joined->ranks[r];
 	const uint32_t *groups = matcher->joined->rank_groups[r];
@@ -143,12 +146,13 @@ static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32
 	return low;
 }
 
-/* What is left of a rank in the group, by end. */
-static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint32_t r)
+/* The unmatched arrivals of a rank in the group, by end. */
+static struct ss_visits unmatched_visits(struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	struct ss_joined *joined = matcher->joined;
 	struct ss_visits visits = { .arrivals = joined->ranks[r].arrivals };
-	uint32_t from = group_from(matcher, group, r), to = group_from(matcher, group + 1, r);
+	uint32_t from = first_of_group(matcher, group, r),
+		 to = first_of_group(matcher, group + 1, r);
 	uint32_t *order = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)(to - from) + 1);
 
 	matcher->failed |= !order;
@@ -165,15 +169,15 @@ static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint3
 
 /* --- by number ------------------------------------------------------------------------ */
 
-struct numbered {
+struct numbered_arrival {
 	int64_t sequence;
 	uint64_t kernel;
 	struct ss_member member;
 };
 
-static int by_number(const void *a, const void *b)
+static int numbered_arrival_compare(const void *a, const void *b)
 {
-	const struct numbered *x = a, *y = b;
+	const struct numbered_arrival *x = a, *y = b;
 
 	if (x->sequence != y->sequence)
 		return x->sequence < y->sequence ? -1 : 1;
@@ -184,7 +188,7 @@ static int by_number(const void *a, const void *b)
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
 }
 
-static bool is_numbered(const struct ss_visits *visits, uint32_t count)
+static bool are_all_numbered(const struct ss_visits *visits, uint32_t count)
 {
 	for (uint32_t m = 0; m < count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++)
@@ -193,46 +197,47 @@ static bool is_numbered(const struct ss_visits *visits, uint32_t count)
 	return true;
 }
 
+/* Arrivals with the same sequence number and kernel are one collective. False: no memory. */
 static bool match_by_number(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
 	struct ss_joined *joined = matcher->joined;
 	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t total = 0, count = 0, meeting = 0;
-	struct numbered *all;
-	struct seat *seats;
+	struct numbered_arrival *all;
+	struct participant *participants;
 
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		total += visits[m].count;
-	all = SS_ARENA_NEW(matcher->scratch, struct numbered, (size_t)total + 1);
-	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
-	if (!all || !seats)
+	all = SS_ARENA_NEW(matcher->scratch, struct numbered_arrival, (size_t)total + 1);
+	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
+	if (!all || !participants)
 		return false;
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++) {
 			uint32_t at = visits[m].order[i];
 			const struct ss_arrival *arrival = &visits[m].arrivals[at];
 
-			/* sends and all-to-alls run the same kernel, and are counted apart */
-			all[count++] = (struct numbered){
+			/* sends and all-to-alls run the same kernel, and are numbered separately */
+			all[count++] = (struct numbered_arrival){
 				arrival->sequence,
 				arrival->kernel ^ (arrival->kind >= SS_COLLECTIVE_SEND_RECV),
 				{ members[m], at }
 			};
 		}
-	qsort(all, count, sizeof(*all), by_number);
+	qsort(all, count, sizeof(*all), numbered_arrival_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i &&
 		    (all[i].sequence != all[i - 1].sequence || all[i].kernel != all[i - 1].kernel))
 			meeting++;
-		seats[i] = (struct seat){ meeting, all[i].member };
+		participants[i] = (struct participant){ meeting, all[i].member };
 	}
-	return store_meetings(joined, group, seats, count);
+	return store_collectives(joined, group, participants, count);
 }
 
 /* --- by shift --------------------------------------------------------------------------- */
 
 /* A rank of the base's component with the clock of `other`: itself, or one of its host. */
-static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, uint32_t other)
+static uint32_t rank_with_known_shift(const struct matcher *matcher, uint32_t base, uint32_t other)
 {
 	const struct ss_classes *ranks = &matcher->joined->host_ranks;
 	uint32_t host = matcher->joined->hosts[other];
@@ -256,31 +261,31 @@ static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base,
 
 #define LIKELY_MAX 2
 
-/* What the shift between two ranks may be, as far as anything is known; how many there are. */
+/* Likely shifts between two ranks, from what is known so far; returns how many. */
 static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint32_t other,
 			      struct ss_shift out[LIKELY_MAX])
 {
-	uint32_t known = known_neighbour(matcher, base, other), count = 0;
+	uint32_t known = rank_with_known_shift(matcher, base, other), count = 0;
 	uint32_t host = matcher->joined->hosts[other];
 
 	if (known != SS_NO_ROW) {
 		out[0] = known_shift(matcher, base, known);
 		return 1;
 	}
-	/* without names of hosts: that of the rank before it, they are seldom scattered */
+	/* without host names: the shift of the rank before it, which is mostly on the same host */
 	if (!host && other && matcher->components[base] != SS_NO_ROW &&
 	    matcher->components[other - 1] == matcher->components[base])
 		out[count++] = known_shift(matcher, base, other - 1);
-	/* ranks of one host share its clock; without names they may be of one */
+	/* ranks of one host share its clock; without names they may be on one */
 	if (!host || host == matcher->joined->hosts[base])
 		out[count++] =
 			(struct ss_shift){ .middle_ns = matcher->joined->ranks[other].start_ns };
 	return count;
 }
 
-/* Two recordings that were laid over each other are in one component from then on. */
-static void join(struct matcher *matcher, uint32_t base, uint32_t other,
-		 const struct ss_shift *shift)
+/* Two ranks whose recordings are aligned are in one component from now on. */
+static void join_components(struct matcher *matcher, uint32_t base, uint32_t other,
+			    const struct ss_shift *shift)
 {
 	uint32_t from = matcher->components[other], into;
 	struct ss_shift moved, back;
@@ -304,7 +309,7 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 		matcher->last[into] = other;
 		return;
 	}
-	/* those of the other's component go through it */
+	/* the ranks of the other's component are shifted through it */
 	back = ss_shift_turned(&matcher->shifts[other]);
 	moved = ss_shift_then(&back, &moved);
 	for (uint32_t r = matcher->firsts[from]; r != SS_NO_ROW; r = matcher->next[r]) {
@@ -315,23 +320,24 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 	matcher->last[into] = matcher->last[from];
 }
 
-/* A pair whose ends are so much further apart than the others' is none. */
+/* A pair whose ends are this much further apart than usual is not a pair. */
 #define RAGGED_NS 1000000
 #define RAGGED_TIMES 10
 
-/* Fewer do not tell how ragged they are. */
+/* With fewer pairs, the usual distance is not known. */
 #define RAGGED_PAIRS_MIN 4
 
-static int64_t apart(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *shift, uint32_t at, uint32_t i)
+static int64_t end_distance(const struct ss_visits *base, const struct ss_visits *other,
+			    const struct ss_shift *shift, uint32_t at, uint32_t i)
 {
 	return llabs(base->arrivals[base->order[at]].end_ns -
 		     ss_shift_apply(shift, other->arrivals[other->order[i]].end_ns));
 }
 
-static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
-			const struct ss_visits *other, const struct ss_shift *shift,
-			uint32_t *partner)
+/* Drops pairs whose ends are much further apart than usual. */
+static void drop_ragged_pairs(struct matcher *matcher, const struct ss_visits *base,
+			      const struct ss_visits *other, const struct ss_shift *shift,
+			      uint32_t *partner)
 {
 	int64_t *apart_ns = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)other->count + 1);
 	int64_t limit_ns = RAGGED_NS, usual_ns;
@@ -340,7 +346,7 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 	matcher->failed |= !apart_ns;
 	for (uint32_t i = 0; apart_ns && i < other->count; i++)
 		if (partner[i] != SS_NO_ROW)
-			apart_ns[count++] = apart(base, other, shift, partner[i], i);
+			apart_ns[count++] = end_distance(base, other, shift, partner[i], i);
 	if (!count)
 		return;
 	usual_ns = ss_value_at(apart_ns, count, count / 2);
@@ -348,17 +354,18 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
 							       : INT64_MAX;
 	for (uint32_t i = 0; i < other->count; i++)
-		if (partner[i] != SS_NO_ROW && apart(base, other, shift, partner[i], i) > limit_ns)
+		if (partner[i] != SS_NO_ROW &&
+		    end_distance(base, other, shift, partner[i], i) > limit_ns)
 			partner[i] = SS_NO_ROW;
 }
 
 /*
- * Equal recordings of ranks whose clocks are known go by order, if that keeps causality:
- * what runs on the host ends too raggedly for anything else. All others go by their ends.
+ * Pairs equal recordings in order if likely shifts are known and causality is kept: collectives on
+ * the host end too raggedly for anything else. All others are paired by their ends.
  */
-static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
-		 const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
-		 uint32_t *partner)
+static bool pair_visits(struct matcher *matcher, const struct ss_visits *base, uint32_t base_rank,
+			const struct ss_visits *other, uint32_t other_rank, struct ss_shift *shift,
+			uint32_t *partner)
 {
 	uint32_t *back = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)base->count + 1);
 	struct ss_shift likely[LIKELY_MAX] = { 0 };
@@ -373,52 +380,52 @@ static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t
 		if (!ss_visits_pair_in_order(base, other, &likely[i], partner, matcher->scratch,
 					     &matcher->failed))
 			continue;
-		/* that they overlap does not say how far the clocks are apart */
+		/* an overlap does not show how far apart the clocks are */
 		matcher->failed |= !together &&
 				   !ss_visits_fit(base, other, partner, matcher->scratch, shift);
 		return !matcher->failed;
 	}
-	/* what is left over says less than what was found before */
+	/* the rest shows less about the shift than what was matched before */
 	if (matcher->failed ||
 	    (!together && !ss_visits_shift(base, other, likely, count, matcher->joined->memory,
 					   shift, &matcher->failed)))
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
-	drop_ragged(matcher, base, other, shift, partner);
+	drop_ragged_pairs(matcher, base, other, shift, partner);
 	return !matcher->failed;
 }
 
-/* Lays one member over the base; its seats are those of the base's visits. */
-static uint32_t seat_member(struct matcher *matcher, const struct ss_visits *base,
-			    uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
-			    struct seat *seats)
+/* Pairs one member with the base; a pair has the number of the base's visit. */
+static uint32_t match_member(struct matcher *matcher, const struct ss_visits *base,
+			     uint32_t base_rank, const struct ss_visits *other, uint32_t other_rank,
+			     struct participant *participants)
 {
 	uint32_t *partner = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)other->count + 1);
 	struct ss_shift shift;
 	uint32_t count = 0;
 
 	matcher->failed |= !partner;
-	if (!partner || !pair(matcher, base, base_rank, other, other_rank, &shift, partner))
+	if (!partner || !pair_visits(matcher, base, base_rank, other, other_rank, &shift, partner))
 		return 0;
 	for (uint32_t i = 0; i < other->count; i++)
 		if (partner[i] != SS_NO_ROW)
-			seats[count++] = (struct seat){ partner[i],
-							{ other_rank, other->order[i] } };
+			participants[count++] =
+				(struct participant){ partner[i], { other_rank, other->order[i] } };
 	if (count)
-		join(matcher, base_rank, other_rank, &shift);
+		join_components(matcher, base_rank, other_rank, &shift);
 	return count;
 }
 
 /*
- * One round: everybody over the member with the most visits, which has met all that it
- * can then. Returns that member, or SS_NO_ROW: nothing more to find.
+ * One round: pairs all members with the one that has the most visits, which is done then. Returns
+ * that member, or SS_NO_ROW: nothing more to find.
  */
 static uint32_t match_round(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
 	struct ss_joined *joined = matcher->joined;
 	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t base = 0, total = 0, count = 0;
-	struct seat *seats;
+	struct participant *participants;
 
 	for (uint32_t m = 0; m < joined->groups[group].count; m++) {
 		total += visits[m].count;
@@ -427,24 +434,26 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	}
 	if (visits[base].count == total)
 		return SS_NO_ROW;
-	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
-	if (!seats) {
+	participants = SS_ARENA_NEW(matcher->scratch, struct participant, (size_t)total + 1);
+	if (!participants) {
 		matcher->failed = true;
 		return SS_NO_ROW;
 	}
 	for (uint32_t i = 0; i < visits[base].count; i++)
-		seats[count++] = (struct seat){ i, { members[base], visits[base].order[i] } };
+		participants[count++] =
+			(struct participant){ i, { members[base], visits[base].order[i] } };
 	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		if (m != base && visits[m].count)
-			count += seat_member(matcher, &visits[base], members[base], &visits[m],
-					     members[m], seats + count);
-	matcher->failed = matcher->failed || !store_meetings(joined, group, seats, count);
+			count += match_member(matcher, &visits[base], members[base], &visits[m],
+					      members[m], participants + count);
+	matcher->failed = matcher->failed || !store_collectives(joined, group, participants, count);
 	return matcher->failed ? SS_NO_ROW : base;
 }
 
-/* Lost events leave a few over; each round finds those that its base has. */
+/* Lost events leave a few unmatched; each round finds those that its base has. */
 #define ROUNDS_MAX 4
 
+/* Matches one group: by number if all arrivals have one, else in rounds. */
 static void match_group(struct matcher *matcher, uint32_t group)
 {
 	struct ss_joined *joined = matcher->joined;
@@ -456,12 +465,12 @@ static void match_group(struct matcher *matcher, uint32_t group)
 	matcher->failed |= !visits;
 	for (uint32_t round = 0; round < ROUNDS_MAX && !matcher->failed; round++) {
 		for (uint32_t m = 0; m < count; m++)
-			visits[m] = visits_of(matcher, group, members[m]);
+			visits[m] = unmatched_visits(matcher, group, members[m]);
 		if (matcher->failed)
 			return;
 		for (uint32_t i = 0; i < round; i++)
 			visits[bases[i]].count = 0;
-		if (!round && is_numbered(visits, count)) {
+		if (!round && are_all_numbered(visits, count)) {
 			matcher->failed = !match_by_number(matcher, group, visits);
 			return;
 		}
@@ -471,15 +480,15 @@ static void match_group(struct matcher *matcher, uint32_t group)
 	}
 }
 
-struct turn {
+struct group_turn {
 	uint32_t members, group;
-	uint64_t symmetric; /* calls that all leave together */
+	uint64_t symmetric; /* calls that all members leave together */
 };
 
-/* Those that tell the clocks first, of them the large ones: they connect most ranks. */
-static int by_turn(const void *a, const void *b)
+/* Groups that show the clocks come first, large ones before small ones: they connect most ranks. */
+static int group_turn_compare(const void *a, const void *b)
 {
-	const struct turn *x = a, *y = b;
+	const struct group_turn *x = a, *y = b;
 
 	if (!x->symmetric != !y->symmetric)
 		return x->symmetric ? -1 : 1;
@@ -490,8 +499,8 @@ static int by_turn(const void *a, const void *b)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* How many calls of each group leave together: these tell the clocks, sends do not. */
-static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
+/* Counts the symmetric calls of each group: these show the clocks, sends do not. */
+static void count_symmetric_calls(const struct ss_joined *joined, struct group_turn *turns)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
@@ -505,15 +514,15 @@ static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
 static bool match_groups(struct matcher *matcher)
 {
 	struct ss_joined *joined = matcher->joined;
-	struct turn *turns = SS_ARENA_NEW(&joined->arena, struct turn,
-					  (size_t)joined->group_count + 1);
+	struct group_turn *turns = SS_ARENA_NEW(&joined->arena, struct group_turn,
+						(size_t)joined->group_count + 1);
 
 	if (!turns)
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
-		turns[i] = (struct turn){ .members = joined->groups[i].count, .group = i };
-	count_symmetric(joined, turns);
-	qsort(turns, joined->group_count, sizeof(*turns), by_turn);
+		turns[i] = (struct group_turn){ .members = joined->groups[i].count, .group = i };
+	count_symmetric_calls(joined, turns);
+	qsort(turns, joined->group_count, sizeof(*turns), group_turn_compare);
 	for (uint32_t i = 0; i < joined->group_count && !matcher->failed; i++) {
 		struct ss_arena scratch;
 

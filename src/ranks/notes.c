@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.c - the sentences, each only if it applies.
+ * notes.c - notes below the tables of a job, each only if it applies.
  */
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 #include <stdio.h>
 
@@ -23,11 +23,11 @@ struct ss_missing_ranks ss_missing_ranks(const struct ss_joined *joined)
 	for (uint32_t r = 0; r <= joined->rank_count && next < missing.world; r++) {
 		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : missing.world;
 
-		/* ranks without a number stand at the end, and look like missing ones */
+		/* a rank without a number may be any of the missing ones */
 		if (rank < 0)
 			return (struct ss_missing_ranks){ .world = missing.world };
 		rank = rank < missing.world ? rank : missing.world;
-		/* a file can say any number: those beyond the named ones are not gone through */
+		/* a file can claim any size: only the named ones are listed one by one */
 		for (int64_t i = next; i < rank && missing.count + i - next < NAMED_MAX; i++) {
 			snprintf(number, sizeof(number), "%lld", (long long)i);
 			ss_text_list(missing.list, sizeof(missing.list), number);
@@ -50,7 +50,7 @@ void ss_missing_ranks_tell(const struct ss_missing_ranks *missing, struct ss_tex
 			     missing->count > NAMED_MAX ? " and more" : "");
 }
 
-static void note_missing(const struct ss_joined *joined, struct ss_table *out)
+static void note_missing_ranks(const struct ss_joined *joined, struct ss_table *out)
 {
 	struct ss_missing_ranks missing = ss_missing_ranks(joined);
 	struct ss_text text = { 0 };
@@ -64,7 +64,7 @@ static void note_missing(const struct ss_joined *joined, struct ss_table *out)
 	ss_text_release(&text);
 }
 
-static void note_twice(const struct ss_joined *joined, struct ss_table *out)
+static void note_duplicate_ranks(const struct ss_joined *joined, struct ss_table *out)
 {
 	uint32_t count = 0;
 	int64_t first = -1;
@@ -95,7 +95,7 @@ static void note_twice(const struct ss_joined *joined, struct ss_table *out)
 			      joined->copies, (long long)joined->copied_rank);
 }
 
-static void note_mixed(const struct ss_joined *joined, struct ss_table *out)
+static void note_mixed_jobs(const struct ss_joined *joined, struct ss_table *out)
 {
 	int64_t world = -1;
 
@@ -167,9 +167,9 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 
 void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)
 {
-	note_missing(joined, out);
-	note_twice(joined, out);
-	note_mixed(joined, out);
+	note_missing_ranks(joined, out);
+	note_duplicate_ranks(joined, out);
+	note_mixed_jobs(joined, out);
 	note_clocks(joined, out);
 	note_packs(joined, out);
 }

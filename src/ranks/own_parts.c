@@ -2,17 +2,17 @@
 /*
  * own_parts.c - packs the parts of arrivals, and unpacks them.
  */
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 #include <string.h>
 
 #include "trace/digest/fields.h"
 
-/* The most that one arrival takes: which parts there are, and all of them. */
+/* The most bytes of one arrival: which parts there are, and all of them. */
 #define BYTES_MAX (2 + SS_OWN_PARTS * 10)
 
-/* As digest files have them: sums must fit. */
-static uint64_t bounded(int64_t own_ns)
+/* Clamped as in digest files, so that sums fit. */
+static uint64_t bound_own_time(int64_t own_ns)
 {
 	struct ss_range_ends ends = ss_range_ends(SS_RANGE_SPAN);
 
@@ -30,7 +30,7 @@ bool ss_digest_set_own(struct ss_digest *digest, uint32_t arrival,
 	_Static_assert(SS_OWN_PARTS <= 16, "two bytes say which parts there are");
 	digest->arrivals[arrival].own = 0;
 	for (int part = 0; part < SS_OWN_PARTS; part++)
-		parts |= bounded(own_ns[part]) ? 1U << part : 0;
+		parts |= bound_own_time(own_ns[part]) ? 1U << part : 0;
 	if (!parts)
 		return true;
 	if (!ss_memory_reserve(digest->memory, (void **)&digest->own, &digest->own_capacity,
@@ -40,7 +40,7 @@ bool ss_digest_set_own(struct ss_digest *digest, uint32_t arrival,
 	bytes[at++] = (uint8_t)parts;
 	bytes[at++] = (uint8_t)(parts >> 8);
 	for (int part = 0; part < SS_OWN_PARTS; part++) {
-		uint64_t value = bounded(own_ns[part]);
+		uint64_t value = bound_own_time(own_ns[part]);
 
 		if (!value)
 			continue;

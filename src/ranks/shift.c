@@ -19,7 +19,7 @@
 #define VOTERS_MAX 48
 #define VOTERS_MIN 12
 
-/* Differences that are looked at; the number of voters is cut to stay below. */
+/* Differences that are compared; the number of voters is limited to stay below. */
 #define VOTES_MAX 200000
 #define VOTES_LIMIT 4000000u
 
@@ -32,22 +32,22 @@
 /* A likely shift is taken at once if it has this share of all points. */
 #define ENOUGH_PERCENT 90
 
-static bool alike(const struct ss_arrival *a, const struct ss_arrival *b)
+static bool is_same_operation(const struct ss_arrival *a, const struct ss_arrival *b)
 {
-	/* of a point-to-point pair one sends and one receives */
+	/* in a point-to-point pair one rank sends and one receives */
 	bool pair = a->kind >= SS_COLLECTIVE_SEND_RECV && b->kind >= SS_COLLECTIVE_SEND_RECV;
 
 	return a->kernel == b->kernel && (a->kind == b->kind || pair) &&
 	       (!a->shape || !b->shape || a->shape == b->shape);
 }
 
-static const struct ss_arrival *visit(const struct ss_visits *visits, uint32_t at)
+static const struct ss_arrival *visit_at(const struct ss_visits *visits, uint32_t at)
 {
 	return &visits->arrivals[visits->order[at]];
 }
 
-/* At most what fits: differences of moments fit, differences of those need not. */
-static int64_t distance(int64_t a, int64_t b)
+/* Clamped: differences of moments fit in int64_t, differences of those may not. */
+static int64_t moment_distance(int64_t a, int64_t b)
 {
 	uint64_t apart = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 
@@ -55,40 +55,41 @@ static int64_t distance(int64_t a, int64_t b)
 }
 
 /* The first whose end is not before the moment. */
-static uint32_t first_from(const struct ss_visits *visits, int64_t moment_ns)
+static uint32_t first_visit_from(const struct ss_visits *visits, int64_t moment_ns)
 {
 	uint32_t low = 0, high = visits->count;
 
-	SS_SEARCH(low, high, at, visit(visits, at)->end_ns < moment_ns);
+	SS_SEARCH(low, high, at, visit_at(visits, at)->end_ns < moment_ns);
 	return low;
 }
 
-/* How many neighbours of another kind are passed over in each direction. */
+/* How many neighbours of another kind are skipped in each direction. */
 #define LOOK_MAX 32
 
-/* The one that ends nearest to the moment and is alike, or SS_NO_ROW. */
-static uint32_t nearest(const struct ss_visits *visits, const struct ss_arrival *to, int64_t end_ns)
+/* The visit of the same operation that ends nearest to the moment, or SS_NO_ROW. */
+static uint32_t nearest_visit(const struct ss_visits *visits, const struct ss_arrival *to,
+			      int64_t end_ns)
 {
-	uint32_t from = first_from(visits, end_ns), best = SS_NO_ROW;
+	uint32_t from = first_visit_from(visits, end_ns), best = SS_NO_ROW;
 
 	for (uint32_t i = from; i < visits->count && i - from < LOOK_MAX; i++)
-		if (alike(visit(visits, i), to)) {
+		if (is_same_operation(visit_at(visits, i), to)) {
 			best = i;
 			break;
 		}
 	for (uint32_t i = from; i > 0 && from - i < LOOK_MAX; i--)
-		if (alike(visit(visits, i - 1), to)) {
+		if (is_same_operation(visit_at(visits, i - 1), to)) {
 			if (best == SS_NO_ROW ||
-			    distance(visit(visits, i - 1)->end_ns, end_ns) <
-				    distance(visit(visits, best)->end_ns, end_ns))
+			    moment_distance(visit_at(visits, i - 1)->end_ns, end_ns) <
+				    moment_distance(visit_at(visits, best)->end_ns, end_ns))
 				best = i - 1;
 			break;
 		}
 	return best;
 }
 
-static bool overlap(const struct ss_arrival *a, const struct ss_arrival *b,
-		    const struct ss_shift *shift)
+static bool visits_overlap(const struct ss_arrival *a, const struct ss_arrival *b,
+			   const struct ss_shift *shift)
 {
 	return a->start_ns - ss_shift_apply(shift, b->end_ns) <= OVERLAP_SLACK_NS &&
 	       ss_shift_apply(shift, b->start_ns) - a->end_ns <= OVERLAP_SLACK_NS;
@@ -101,13 +102,14 @@ uint32_t ss_visits_pair(const struct ss_visits *base, const struct ss_visits *ot
 	uint32_t paired = 0;
 
 	for (uint32_t i = 0; i < base->count; i++)
-		back[i] = nearest(other, visit(base, i),
-				  ss_shift_apply(&backwards, visit(base, i)->end_ns));
+		back[i] = nearest_visit(other, visit_at(base, i),
+					ss_shift_apply(&backwards, visit_at(base, i)->end_ns));
 	for (uint32_t i = 0; i < other->count; i++) {
-		const struct ss_arrival *own = visit(other, i);
-		uint32_t at = nearest(base, own, ss_shift_apply(shift, own->end_ns));
+		const struct ss_arrival *own = visit_at(other, i);
+		uint32_t at = nearest_visit(base, own, ss_shift_apply(shift, own->end_ns));
 
-		if (at != SS_NO_ROW && (back[at] != i || !overlap(visit(base, at), own, shift)))
+		if (at != SS_NO_ROW &&
+		    (back[at] != i || !visits_overlap(visit_at(base, at), own, shift)))
 			at = SS_NO_ROW;
 		partner[i] = at;
 		paired += at != SS_NO_ROW;
@@ -118,38 +120,38 @@ uint32_t ss_visits_pair(const struct ss_visits *base, const struct ss_visits *ot
 /* --- in order ----------------------------------------------------------------------- */
 
 struct ordinal {
-	uint64_t what;
+	uint64_t operation;
 	uint32_t arrival, place; /* by start; by end */
 };
 
-static int by_ordinal(const void *a, const void *b)
+static int ordinal_compare(const void *a, const void *b)
 {
 	const struct ordinal *x = a, *y = b;
 
-	if (x->what != y->what)
-		return x->what < y->what ? -1 : 1;
+	if (x->operation != y->operation)
+		return x->operation < y->operation ? -1 : 1;
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-static bool has_shapes(const struct ss_visits *visits)
+static bool visits_have_shapes(const struct ss_visits *visits)
 {
 	for (uint32_t i = 0; i < visits->count; i++)
-		if (!visit(visits, i)->shape)
+		if (!visit_at(visits, i)->shape)
 			return false;
 	return true;
 }
 
-static struct ordinal *in_order(const struct ss_visits *visits, bool shapes,
-				struct ss_arena *scratch)
+static struct ordinal *order_by_kind(const struct ss_visits *visits, bool shapes,
+				     struct ss_arena *scratch)
 {
 	struct ordinal *order = SS_ARENA_NEW(scratch, struct ordinal, (size_t)visits->count + 1);
 
 	for (uint32_t i = 0; order && i < visits->count; i++)
-		order[i] = (struct ordinal){ visit(visits, i)->kernel ^
-						     (shapes ? visit(visits, i)->shape : 0),
+		order[i] = (struct ordinal){ visit_at(visits, i)->kernel ^
+						     (shapes ? visit_at(visits, i)->shape : 0),
 					     visits->order[i], i };
 	if (order)
-		qsort(order, visits->count, sizeof(*order), by_ordinal);
+		qsort(order, visits->count, sizeof(*order), ordinal_compare);
 	return order;
 }
 
@@ -157,20 +159,20 @@ uint32_t ss_visits_pair_in_order(const struct ss_visits *base, const struct ss_v
 				 const struct ss_shift *shift, uint32_t *partner,
 				 struct ss_arena *scratch, bool *failed)
 {
-	bool shapes = has_shapes(base) && has_shapes(other);
+	bool shapes = visits_have_shapes(base) && visits_have_shapes(other);
 	struct ordinal *a, *b;
 
 	if (base->count != other->count)
 		return 0;
-	a = in_order(base, shapes, scratch);
-	b = in_order(other, shapes, scratch);
+	a = order_by_kind(base, shapes, scratch);
+	b = order_by_kind(other, shapes, scratch);
 	*failed |= !a || !b;
 	for (uint32_t i = 0; !*failed && i < base->count; i++) {
-		if (a[i].what != b[i].what)
+		if (a[i].operation != b[i].operation)
 			return 0;
-		/* the root of a broadcast leaves before the others come */
-		if (ss_collective_is_symmetric(visit(base, a[i].place)->kind) &&
-		    !overlap(visit(base, a[i].place), visit(other, b[i].place), shift))
+		/* the root of a broadcast may leave before the others arrive */
+		if (ss_collective_is_symmetric(visit_at(base, a[i].place)->kind) &&
+		    !visits_overlap(visit_at(base, a[i].place), visit_at(other, b[i].place), shift))
 			return 0;
 		partner[b[i].place] = a[i].place;
 	}
@@ -179,14 +181,14 @@ uint32_t ss_visits_pair_in_order(const struct ss_visits *base, const struct ss_v
 
 /* --- voting -------------------------------------------------------------------------- */
 
-struct vote {
+struct shift_vote {
 	int64_t shift_ns;
 	uint32_t voter;
 };
 
-static int by_shift(const void *a, const void *b)
+static int shift_vote_compare(const void *a, const void *b)
 {
-	const struct vote *x = a, *y = b;
+	const struct shift_vote *x = a, *y = b;
 
 	if (x->shift_ns != y->shift_ns)
 		return x->shift_ns < y->shift_ns ? -1 : 1;
@@ -194,22 +196,22 @@ static int by_shift(const void *a, const void *b)
 }
 
 /* A shift with the voters that are for it. */
-struct candidate {
+struct shift_candidate {
 	int64_t shift_ns;
 	uint32_t voters;
 	int64_t spread_ns;
 };
 
-struct ballot {
+struct shift_ballot {
 	const struct ss_visits *base, *other;
-	struct vote *votes;
+	struct shift_vote *votes;
 	uint32_t count, capacity;
-	int64_t window_ns; /* shifts so near are the same one */
-	struct candidate best[TRIED_MAX];
+	int64_t window_ns; /* shifts within this distance are the same one */
+	struct shift_candidate best[TRIED_MAX];
 	uint32_t best_count;
 };
 
-static uint32_t voter_count(const struct ballot *ballot)
+static uint32_t voter_count(const struct shift_ballot *ballot)
 {
 	uint32_t most = VOTERS_MAX;
 
@@ -221,37 +223,40 @@ static uint32_t voter_count(const struct ballot *ballot)
 }
 
 /* Voters are spread evenly over the recording. */
-static void collect_votes(struct ballot *ballot, uint32_t voters)
+static void collect_votes(struct shift_ballot *ballot, uint32_t voters)
 {
 	for (uint32_t k = 0; k < voters; k++) {
 		uint32_t at = (uint32_t)((uint64_t)k * ballot->other->count / voters);
-		const struct ss_arrival *own = visit(ballot->other, at);
+		const struct ss_arrival *own = visit_at(ballot->other, at);
 
 		for (uint32_t i = 0; i < ballot->base->count; i++)
-			if (ballot->count < ballot->capacity && alike(visit(ballot->base, i), own))
-				ballot->votes[ballot->count++] = (struct vote){
-					visit(ballot->base, i)->end_ns - own->end_ns, k
+			if (ballot->count < ballot->capacity &&
+			    is_same_operation(visit_at(ballot->base, i), own))
+				ballot->votes[ballot->count++] = (struct shift_vote){
+					visit_at(ballot->base, i)->end_ns - own->end_ns, k
 				};
 	}
 }
 
-static bool is_better(const struct candidate *a, const struct candidate *b)
+static bool is_better_candidate(const struct shift_candidate *a, const struct shift_candidate *b)
 {
 	if (a->voters != b->voters)
 		return a->voters > b->voters;
 	if (a->spread_ns != b->spread_ns)
 		return a->spread_ns < b->spread_ns;
-	return distance(a->shift_ns, 0) < distance(b->shift_ns, 0);
+	return moment_distance(a->shift_ns, 0) < moment_distance(b->shift_ns, 0);
 }
 
-static void keep_candidate(struct ballot *ballot, struct candidate candidate)
+/* Keeps the best TRIED_MAX candidates. */
+static void keep_candidate(struct shift_ballot *ballot, struct shift_candidate candidate)
 {
 	uint32_t at;
 
-	/* windows next to each other are one candidate: its best form stays */
+	/* windows next to each other are one candidate: the best one is kept */
 	for (uint32_t i = 0; i < ballot->best_count; i++)
-		if (distance(ballot->best[i].shift_ns, candidate.shift_ns) <= ballot->window_ns) {
-			if (is_better(&candidate, &ballot->best[i]))
+		if (moment_distance(ballot->best[i].shift_ns, candidate.shift_ns) <=
+		    ballot->window_ns) {
+			if (is_better_candidate(&candidate, &ballot->best[i]))
 				ballot->best[i] = candidate;
 			return;
 		}
@@ -261,49 +266,50 @@ static void keep_candidate(struct ballot *ballot, struct candidate candidate)
 	}
 	at = 0;
 	for (uint32_t i = 1; i < TRIED_MAX; i++)
-		if (is_better(&ballot->best[at], &ballot->best[i]))
+		if (is_better_candidate(&ballot->best[at], &ballot->best[i]))
 			at = i;
-	if (is_better(&candidate, &ballot->best[at]))
+	if (is_better_candidate(&candidate, &ballot->best[at]))
 		ballot->best[at] = candidate;
 }
 
 /* Slides a window over the sorted votes; a voter counts once in it. */
-static void count_votes(struct ballot *ballot)
+static void count_votes(struct shift_ballot *ballot)
 {
 	uint32_t in_window[VOTERS_MAX] = { 0 }, voters = 0, from = 0;
 
 	for (uint32_t to = 0; to < ballot->count; to++) {
-		const struct vote *votes = ballot->votes;
-		struct candidate candidate;
+		const struct shift_vote *votes = ballot->votes;
+		struct shift_candidate candidate;
 
 		voters += in_window[votes[to].voter]++ == 0;
-		while (distance(votes[to].shift_ns, votes[from].shift_ns) > ballot->window_ns)
+		while (moment_distance(votes[to].shift_ns, votes[from].shift_ns) >
+		       ballot->window_ns)
 			voters -= --in_window[votes[from++].voter] == 0;
-		candidate = (struct candidate){
+		candidate = (struct shift_candidate){
 			.shift_ns = votes[from + (to - from) / 2].shift_ns,
 			.voters = voters,
-			.spread_ns = distance(votes[to].shift_ns, votes[from].shift_ns),
+			.spread_ns = moment_distance(votes[to].shift_ns, votes[from].shift_ns),
 		};
 		if (voters > 1 || ballot->other->count == 1)
 			keep_candidate(ballot, candidate);
 	}
 }
 
-/* --- trying out ----------------------------------------------------------------------- */
+/* --- trying shifts -------------------------------------------------------------------- */
 
-struct trial {
+struct shift_trial {
 	uint32_t *partner, *back;
 	int64_t *differences;
 };
 
-static int64_t median(int64_t *values, uint32_t count)
+static int64_t median_difference(int64_t *values, uint32_t count)
 {
 	return ss_value_at(values, count, count / 2);
 }
 
-/* Differences of the pairs from..to of those there are, in the order of time. */
-static uint32_t differences(const struct ss_visits *base, const struct ss_visits *other,
-			    const struct trial *trial, uint32_t from, uint32_t to)
+/* Collects the differences of the pairs from..to, in the order of time; returns how many. */
+static uint32_t pair_differences(const struct ss_visits *base, const struct ss_visits *other,
+				 const struct shift_trial *trial, uint32_t from, uint32_t to)
 {
 	uint32_t count = 0, seen = 0;
 
@@ -311,8 +317,8 @@ static uint32_t differences(const struct ss_visits *base, const struct ss_visits
 		if (trial->partner[i] == SS_NO_ROW)
 			continue;
 		if (seen >= from && seen < to)
-			trial->differences[count++] = visit(base, trial->partner[i])->end_ns -
-						      visit(other, i)->end_ns;
+			trial->differences[count++] = visit_at(base, trial->partner[i])->end_ns -
+						      visit_at(other, i)->end_ns;
 		seen++;
 	}
 	return count;
@@ -323,8 +329,8 @@ static uint32_t differences(const struct ss_visits *base, const struct ss_visits
 #define DRIFT_SPAN_MIN 100000000
 
 /* The slope between the first and the last third, and the shift in the middle. */
-static void fit(const struct ss_visits *base, const struct ss_visits *other, struct trial *trial,
-		uint32_t paired, struct ss_shift *shift)
+static void fit_shift(const struct ss_visits *base, const struct ss_visits *other,
+		      struct shift_trial *trial, uint32_t paired, struct ss_shift *shift)
 {
 	uint32_t third = paired / 3, count, first = 0, last = other->count - 1;
 	int64_t early_ns, late_ns, span_ns;
@@ -333,80 +339,81 @@ static void fit(const struct ss_visits *base, const struct ss_visits *other, str
 		first++;
 	while (trial->partner[last] == SS_NO_ROW)
 		last--;
-	span_ns = (visit(other, last)->end_ns - visit(other, first)->end_ns) / 3 * 2;
-	shift->middle_ns = visit(other, first)->end_ns + span_ns / 4 * 3;
+	span_ns = (visit_at(other, last)->end_ns - visit_at(other, first)->end_ns) / 3 * 2;
+	shift->middle_ns = visit_at(other, first)->end_ns + span_ns / 4 * 3;
 	shift->drift_ppb = 0;
 	if (paired >= DRIFT_PAIRS_MIN && span_ns >= DRIFT_SPAN_MIN) {
-		count = differences(base, other, trial, 0, third);
-		early_ns = median(trial->differences, count);
-		count = differences(base, other, trial, paired - third, paired);
-		late_ns = median(trial->differences, count);
-		if (distance(late_ns, early_ns) < span_ns / 1000)
+		count = pair_differences(base, other, trial, 0, third);
+		early_ns = median_difference(trial->differences, count);
+		count = pair_differences(base, other, trial, paired - third, paired);
+		late_ns = median_difference(trial->differences, count);
+		if (moment_distance(late_ns, early_ns) < span_ns / 1000)
 			shift->drift_ppb = (late_ns - early_ns) * 1000 / (span_ns / 1000000);
 	}
-	count = differences(base, other, trial, 0, paired);
-	shift->shift_ns = median(trial->differences, count);
+	count = pair_differences(base, other, trial, 0, paired);
+	shift->shift_ns = median_difference(trial->differences, count);
 }
 
 bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
 		   const uint32_t *partner, struct ss_arena *scratch, struct ss_shift *shift)
 {
-	struct trial trial = { .partner = SS_ARENA_NEW(scratch, uint32_t, (size_t)other->count + 1),
-			       .differences = SS_ARENA_NEW(scratch, int64_t,
-							   (size_t)other->count + 1) };
+	struct shift_trial trial = {
+		.partner = SS_ARENA_NEW(scratch, uint32_t, (size_t)other->count + 1),
+		.differences = SS_ARENA_NEW(scratch, int64_t, (size_t)other->count + 1)
+	};
 	uint32_t paired = 0;
 
 	if (!trial.partner || !trial.differences)
 		return false;
 	for (uint32_t i = 0; i < other->count; i++) {
-		/* around a root ends say nothing */
+		/* ends of collectives with a root say nothing */
 		bool counts = partner[i] != SS_NO_ROW &&
-			      ss_collective_is_symmetric(visit(other, i)->kind);
+			      ss_collective_is_symmetric(visit_at(other, i)->kind);
 
 		trial.partner[i] = counts ? partner[i] : SS_NO_ROW;
 		paired += counts;
 	}
 	if (paired)
-		fit(base, other, &trial, paired, shift);
+		fit_shift(base, other, &trial, paired, shift);
 	return true;
 }
 
-/* A pair that ends together counts fully, one that is so far apart half. */
+/* A pair that ends together counts fully, one that is this far apart counts half. */
 #define HALF_NS 10000
 
 /* How good a shift is. */
-struct worth {
+struct shift_worth {
 	uint32_t paired;
 	int64_t points; /* pairs, each the less the further its ends are apart */
 };
 
-/* Pairs with the shift, and fits it. */
-static struct worth try_shift(const struct ss_visits *base, const struct ss_visits *other,
-			      struct trial *trial, struct ss_shift *shift)
+/* Pairs the visits with the shift and fits it to the pairs, twice. */
+static struct shift_worth try_shift(const struct ss_visits *base, const struct ss_visits *other,
+				    struct shift_trial *trial, struct ss_shift *shift)
 {
-	struct worth worth = { 0 };
+	struct shift_worth worth = { 0 };
 
 	for (int round = 0; round < 2; round++) {
 		worth.paired = ss_visits_pair(base, other, shift, trial->partner, trial->back);
 		if (!worth.paired)
 			return worth;
-		fit(base, other, trial, worth.paired, shift);
+		fit_shift(base, other, trial, worth.paired, shift);
 	}
 	for (uint32_t i = 0; i < other->count; i++) {
 		int64_t apart_ns;
 
 		if (trial->partner[i] == SS_NO_ROW)
 			continue;
-		apart_ns = distance(visit(base, trial->partner[i])->end_ns,
-				    ss_shift_apply(shift, visit(other, i)->end_ns));
+		apart_ns = moment_distance(visit_at(base, trial->partner[i])->end_ns,
+					   ss_shift_apply(shift, visit_at(other, i)->end_ns));
 		worth.points += 1000 * (int64_t)HALF_NS / ss_ns_sum(HALF_NS, apart_ns);
 	}
 	return worth;
 }
 
-/* The likely one explains nearly all that can be explained, and exactly: no need to look on. */
-static bool is_enough(const struct ss_visits *base, const struct ss_visits *other,
-		      const struct worth *worth)
+/* Whether a likely shift explains nearly all pairs exactly: then no other is tried. */
+static bool explains_enough(const struct ss_visits *base, const struct ss_visits *other,
+			    const struct shift_worth *worth)
 {
 	uint32_t most = base->count < other->count ? base->count : other->count;
 
@@ -414,15 +421,15 @@ static bool is_enough(const struct ss_visits *base, const struct ss_visits *othe
 }
 
 /*
- * The one with the most points. Collectives that follow each other closely fit as well
- * when they are laid over their neighbours, but not all of them.
+ * Takes the candidate with the most points. Collectives in close succession also fit when they are
+ * shifted onto their neighbours, but not all of them.
  */
-static bool try_candidates(struct ballot *ballot, struct trial *trial, int64_t best_points,
-			   struct ss_shift *out)
+static bool try_candidates(struct shift_ballot *ballot, struct shift_trial *trial,
+			   int64_t best_points, struct ss_shift *out)
 {
 	for (uint32_t i = 0; i < ballot->best_count; i++) {
 		struct ss_shift shift = { .shift_ns = ballot->best[i].shift_ns };
-		struct worth worth = try_shift(ballot->base, ballot->other, trial, &shift);
+		struct shift_worth worth = try_shift(ballot->base, ballot->other, trial, &shift);
 
 		if (worth.points <= best_points)
 			continue;
@@ -432,18 +439,18 @@ static bool try_candidates(struct ballot *ballot, struct trial *trial, int64_t b
 	return best_points > 0;
 }
 
-static bool prepare(struct ballot *ballot, struct trial *trial, uint32_t voters,
-		    struct ss_arena *scratch)
+static bool prepare_ballot(struct shift_ballot *ballot, struct shift_trial *trial, uint32_t voters,
+			   struct ss_arena *scratch)
 {
 	const struct ss_visits *base = ballot->base, *other = ballot->other;
-	int64_t span_ns = visit(base, base->count - 1)->end_ns - visit(base, 0)->end_ns;
+	int64_t span_ns = visit_at(base, base->count - 1)->end_ns - visit_at(base, 0)->end_ns;
 
 	trial->partner = SS_ARENA_NEW(scratch, uint32_t, other->count);
 	trial->back = SS_ARENA_NEW(scratch, uint32_t, base->count);
 	trial->differences = SS_ARENA_NEW(scratch, int64_t, other->count);
 	ballot->window_ns = TOGETHER_NS + span_ns / DRIFT_SHARE;
 	ballot->capacity = base->count < VOTES_LIMIT / voters ? voters * base->count : VOTES_LIMIT;
-	ballot->votes = SS_ARENA_NEW(scratch, struct vote, ballot->capacity);
+	ballot->votes = SS_ARENA_NEW(scratch, struct shift_vote, ballot->capacity);
 	return trial->partner && trial->back && trial->differences && ballot->votes;
 }
 
@@ -451,9 +458,9 @@ bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other
 		     const struct ss_shift *likely, uint32_t likely_count, struct ss_memory *memory,
 		     struct ss_shift *out, bool *failed)
 {
-	struct ballot ballot = { .base = base, .other = other };
+	struct shift_ballot ballot = { .base = base, .other = other };
 	struct ss_arena scratch;
-	struct trial trial;
+	struct shift_trial trial;
 	int64_t best_points = 0;
 	bool found = false;
 	uint32_t voters;
@@ -462,12 +469,12 @@ bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other
 		return false;
 	voters = voter_count(&ballot);
 	ss_arena_init(&scratch, memory);
-	*failed |= !prepare(&ballot, &trial, voters, &scratch);
+	*failed |= !prepare_ballot(&ballot, &trial, voters, &scratch);
 	for (uint32_t i = 0; i < likely_count && !*failed && !found; i++) {
 		struct ss_shift shift = likely[i];
-		struct worth worth = try_shift(base, other, &trial, &shift);
+		struct shift_worth worth = try_shift(base, other, &trial, &shift);
 
-		found = is_enough(base, other, &worth);
+		found = explains_enough(base, other, &worth);
 		if (!found && worth.points <= best_points)
 			continue;
 		best_points = worth.points;
@@ -475,7 +482,7 @@ bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other
 	}
 	if (!*failed && !found) {
 		collect_votes(&ballot, voters);
-		qsort(ballot.votes, ballot.count, sizeof(*ballot.votes), by_shift);
+		qsort(ballot.votes, ballot.count, sizeof(*ballot.votes), shift_vote_compare);
 		count_votes(&ballot);
 		found = try_candidates(&ballot, &trial, best_points, out);
 	}

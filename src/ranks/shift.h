@@ -21,10 +21,10 @@ struct ss_visits {
 	uint32_t count;
 };
 
-/* What makes the other's time the base's: linear, because clocks run at different speeds. */
+/* Converts the other's time to the base's: linear, because clocks run at different speeds. */
 struct ss_shift {
 	int64_t shift_ns;
-	int64_t drift_ppb; /* and so much more for each second after */
+	int64_t drift_ppb; /* how much more it is for each second after */
 	int64_t middle_ns; /* this moment of the other's time */
 };
 
@@ -35,14 +35,14 @@ static inline int64_t ss_shift_apply(const struct ss_shift *shift, int64_t momen
 								     shift->drift_ppb)));
 }
 
-/* The other way round; drifts are so small that their square does not count. */
+/* The inverse; drifts are so small that their square does not count. */
 static inline struct ss_shift ss_shift_turned(const struct ss_shift *shift)
 {
 	return (struct ss_shift){ ss_moment_cut(-shift->shift_ns), -shift->drift_ppb,
 				  ss_moment_add(shift->middle_ns, shift->shift_ns) };
 }
 
-/* First the one, then the other on what comes out of it. */
+/* Both in sequence: `second` is applied to the result of `first`. */
 static inline struct ss_shift ss_shift_then(const struct ss_shift *first,
 					    const struct ss_shift *second)
 {
@@ -62,9 +62,9 @@ uint32_t ss_visits_pair(const struct ss_visits *base, const struct ss_visits *ot
 			const struct ss_shift *shift, uint32_t *partner, uint32_t *back);
 
 /*
- * Pairs the k-th of each kind with the k-th, in the order of their starts, where both
- * have equally many of each. Returns how many, or 0 where that does not hold or a pair
- * does not overlap: order alone says nothing.
+ * Pairs the k-th of each kind with the k-th, in the order of their starts, where both have equally
+ * many of each. Returns how many; 0 if the numbers differ or a pair does not overlap: order alone
+ * proves nothing.
  */
 uint32_t ss_visits_pair_in_order(const struct ss_visits *base, const struct ss_visits *other,
 				 const struct ss_shift *shift, uint32_t *partner,

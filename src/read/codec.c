@@ -9,7 +9,7 @@
 /* A few pages: large enough that a read costs nothing beside the inflating. */
 #define INPUT_BYTES ((size_t)128 * 1024)
 
-struct decoded {
+struct decoded_source {
 	struct ss_source source; /* first: a pointer to it is a pointer to us */
 	struct ss_source *inner;
 	const struct ss_codec *codec;
@@ -23,7 +23,7 @@ struct decoded {
 
 static void decoded_close(struct ss_source *source)
 {
-	struct decoded *decoded = (struct decoded *)source;
+	struct decoded_source *decoded = (struct decoded_source *)source;
 
 	if (decoded->state)
 		decoded->codec->close(decoded->state, source->memory);
@@ -31,7 +31,7 @@ static void decoded_close(struct ss_source *source)
 	ss_memory_free(source->memory, decoded, sizeof(*decoded));
 }
 
-static enum ss_status refill(struct decoded *decoded, struct ss_error *err)
+static enum ss_status decoded_refill(struct decoded_source *decoded, struct ss_error *err)
 {
 	size_t left = decoded->in_end - decoded->in_at, got;
 
@@ -46,14 +46,14 @@ static enum ss_status refill(struct decoded *decoded, struct ss_error *err)
 	return SS_OK;
 }
 
-static void end_with(struct decoded *decoded, enum ss_source_flaw flaw)
+static void decoded_end_with(struct decoded_source *decoded, enum ss_source_flaw flaw)
 {
 	decoded->ended = true;
 	decoded->source.flaw = flaw;
 }
 
 /* After a member: is there another one? */
-static void next_member(struct decoded *decoded)
+static void decoded_next_member(struct decoded_source *decoded)
 {
 	const struct ss_codec *codec = decoded->codec;
 	size_t left = decoded->in_end - decoded->in_at;
@@ -63,11 +63,12 @@ static void next_member(struct decoded *decoded)
 	    codec->reset(decoded->state))
 		decoded->between = false;
 	else
-		end_with(decoded, left ? SS_SOURCE_TRAILING : SS_SOURCE_WHOLE);
+		decoded_end_with(decoded, left ? SS_SOURCE_TRAILING : SS_SOURCE_WHOLE);
 }
 
-static enum ss_status step(struct decoded *decoded, char *buffer, size_t room, size_t *got,
-			   struct ss_error *err)
+/* One step of the decompressor, with what is left of the input. */
+static enum ss_status decode_some(struct decoded_source *decoded, char *buffer, size_t room,
+				  size_t *got, struct ss_error *err)
 {
 	struct ss_codec_io io = { decoded->input + decoded->in_at, decoded->in_end - decoded->in_at,
 				  buffer, room };
@@ -77,15 +78,15 @@ static enum ss_status step(struct decoded *decoded, char *buffer, size_t room, s
 	case SS_CODEC_NO_MEMORY:
 		return ss_fail_memory(err, "a decompressor");
 	case SS_CODEC_CORRUPT:
-		end_with(decoded, SS_SOURCE_CORRUPT);
+		decoded_end_with(decoded, SS_SOURCE_CORRUPT);
 		break;
 	case SS_CODEC_END:
 		decoded->between = true;
 		break;
 	case SS_CODEC_MORE:
-		/* No progress although all input is there: it stops in the middle. */
+		/* No progress although all input was read: the stream is cut. */
 		if (decoded->inner_ended && io.in_bytes == had_bytes && io.out_bytes == room)
-			end_with(decoded, SS_SOURCE_CUT);
+			decoded_end_with(decoded, SS_SOURCE_CUT);
 		break;
 	}
 	decoded->in_at += had_bytes - io.in_bytes;
@@ -96,18 +97,18 @@ static enum ss_status step(struct decoded *decoded, char *buffer, size_t room, s
 static enum ss_status decoded_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
 				   struct ss_error *err)
 {
-	struct decoded *decoded = (struct decoded *)source;
+	struct decoded_source *decoded = (struct decoded_source *)source;
 
 	*got = 0;
 	while (*got == 0 && !decoded->ended) {
 		size_t left = decoded->in_end - decoded->in_at;
 
 		if (left < decoded->codec->magic_bytes && !decoded->inner_ended)
-			SS_TRY(refill(decoded, err));
+			SS_TRY(decoded_refill(decoded, err));
 		if (decoded->between)
-			next_member(decoded);
+			decoded_next_member(decoded);
 		if (!decoded->ended && !decoded->between)
-			SS_TRY(step(decoded, buffer, room, got, err));
+			SS_TRY(decode_some(decoded, buffer, room, got, err));
 	}
 	return SS_OK;
 }
@@ -116,7 +117,7 @@ enum ss_status ss_codec_open(const struct ss_codec *codec, struct ss_source *inn
 			     struct ss_source **out, struct ss_error *err)
 {
 	struct ss_memory *memory = inner->memory;
-	struct decoded *decoded = NULL;
+	struct decoded_source *decoded = NULL;
 
 	if (codec->missing) {
 		ss_source_close(inner);

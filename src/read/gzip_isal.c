@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "read/codec.h"
-#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* ISA-L counts in 32 bits */
 
@@ -103,7 +102,7 @@ enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output outp
 }
 
 /* Compresses what the stream was given, until nothing of it is left. */
-static enum ss_status deflate_all(struct ss_gzip_writer *writer, struct ss_error *err)
+static enum ss_status gzip_deflate_input(struct ss_gzip_writer *writer, struct ss_error *err)
 {
 	struct isal_zstream *stream = &writer->stream;
 	size_t made;
@@ -129,7 +128,7 @@ enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *b
 
 		writer->stream.next_in = (uint8_t *)(uintptr_t)bytes;
 		writer->stream.avail_in = (uint32_t)now;
-		SS_TRY(deflate_all(writer, err));
+		SS_TRY(gzip_deflate_input(writer, err));
 		bytes += now;
 		length -= now;
 	}
@@ -141,7 +140,7 @@ enum ss_status ss_gzip_writer_finish(struct ss_gzip_writer *writer, struct ss_er
 	writer->stream.next_in = NULL;
 	writer->stream.avail_in = 0;
 	writer->stream.end_of_stream = 1;
-	return deflate_all(writer, err);
+	return gzip_deflate_input(writer, err);
 }
 
 void ss_gzip_writer_close(struct ss_gzip_writer *writer)

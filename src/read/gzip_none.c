@@ -3,7 +3,6 @@
  * gzip_none.c - the twin for builds without a gzip library.
  */
 #include "read/codec.h"
-#include "read/gzip_write.h"
 
 const struct ss_codec ss_codec_gzip = {
 	.name = "gzip",

@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include "read/codec.h"
-#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* zlib counts in unsigned int */
 
@@ -105,7 +104,8 @@ enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output outp
 }
 
 /* Compresses what the stream was given, until nothing of it is left. */
-static enum ss_status deflate_all(struct ss_gzip_writer *writer, int flush, struct ss_error *err)
+static enum ss_status gzip_deflate_input(struct ss_gzip_writer *writer, int flush,
+					 struct ss_error *err)
 {
 	z_stream *stream = &writer->stream;
 	size_t made;
@@ -115,7 +115,7 @@ static enum ss_status deflate_all(struct ss_gzip_writer *writer, int flush, stru
 		stream->next_out = writer->bytes;
 		stream->avail_out = (uInt)OUTPUT_BYTES;
 		result = deflate(stream, flush);
-		/* nothing to do is no error here */
+		/* having nothing to do is not an error here */
 		if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
 			return ss_fail(err, SS_ERR_IO, "cannot compress: zlib failed");
 		made = OUTPUT_BYTES - stream->avail_out;
@@ -134,7 +134,7 @@ enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *b
 
 		writer->stream.next_in = (Bytef *)(uintptr_t)bytes;
 		writer->stream.avail_in = (uInt)now;
-		SS_TRY(deflate_all(writer, Z_NO_FLUSH, err));
+		SS_TRY(gzip_deflate_input(writer, Z_NO_FLUSH, err));
 		bytes += now;
 		length -= now;
 	}
@@ -145,7 +145,7 @@ enum ss_status ss_gzip_writer_finish(struct ss_gzip_writer *writer, struct ss_er
 {
 	writer->stream.next_in = NULL;
 	writer->stream.avail_in = 0;
-	return deflate_all(writer, Z_FINISH, err);
+	return gzip_deflate_input(writer, Z_FINISH, err);
 }
 
 void ss_gzip_writer_close(struct ss_gzip_writer *writer)

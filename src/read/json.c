@@ -7,10 +7,10 @@
 #include "base/utf8.h"
 #include "read/number.h"
 
-/* How far a key may lie behind a comma for the careful reading of a quote. */
+/* How far after a comma a key may begin, when a quote is read carefully. */
 #define KEY_BYTES_MAX 256
 
-static bool is_one_of(char byte, const char *bytes)
+static bool byte_is_among(char byte, const char *bytes)
 {
 	for (; *bytes; bytes++)
 		if (byte == *bytes)
@@ -19,7 +19,7 @@ static bool is_one_of(char byte, const char *bytes)
 }
 
 /* A comma closes a value only when a key, or the next item of an array, follows. */
-static enum ss_json_result comma_closes(const struct ss_json *json, const char *comma)
+static enum ss_json_result json_comma_closes(const struct ss_json *json, const char *comma)
 {
 	const char *at = ss_bytes_skip_space(comma + 1);
 	const char *stop;
@@ -43,17 +43,17 @@ static enum ss_json_result comma_closes(const struct ss_json *json, const char *
 }
 
 /* Does the quote at `quote` close its string? BAD: no, it is part of it. */
-static enum ss_json_result quote_closes(const struct ss_json *json, const char *quote,
-					const char *followers)
+static enum ss_json_result json_quote_closes(const struct ss_json *json, const char *quote,
+					     const char *followers)
 {
 	const char *next = ss_bytes_skip_space(quote + 1);
 
 	if (next >= json->end)
 		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
-	if (!is_one_of(*next, followers))
+	if (!byte_is_among(*next, followers))
 		return SS_JSON_BAD;
 	if (json->careful && *next == ',')
-		return comma_closes(json, next);
+		return json_comma_closes(json, next);
 	return SS_JSON_OK;
 }
 
@@ -81,7 +81,7 @@ enum ss_json_result ss_json_string_slow(struct ss_json *json, const char *follow
 		}
 		if (*at != '"')
 			continue;
-		closes = quote_closes(json, at, followers);
+		closes = json_quote_closes(json, at, followers);
 		if (closes == SS_JSON_MORE)
 			return SS_JSON_MORE;
 		if (closes == SS_JSON_OK)
@@ -130,7 +130,7 @@ enum ss_json_result ss_json_skip_nested(struct ss_json *json)
 	}
 }
 
-static enum ss_json_result bare_word(struct ss_json *json, struct ss_json_span *out)
+static enum ss_json_result json_read_bare_word(struct ss_json *json, struct ss_json_span *out)
 {
 	const char *at = json->at;
 
@@ -168,7 +168,7 @@ enum ss_json_result ss_json_value(struct ss_json *json, struct ss_json_span *out
 					      *start == '{' ? SS_JSON_OBJECT : SS_JSON_ARRAY, 0 };
 		return SS_JSON_OK;
 	default:
-		return bare_word(json, out);
+		return json_read_bare_word(json, out);
 	}
 }
 
@@ -216,7 +216,7 @@ enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more)
 	return SS_JSON_OK;
 }
 
-static int hex_digit(char byte)
+static int json_hex_digit(char byte)
 {
 	if (byte >= '0' && byte <= '9')
 		return byte - '0';
@@ -225,13 +225,13 @@ static int hex_digit(char byte)
 	return -1;
 }
 
-static bool hex_unit(const char *at, const char *end, uint32_t *out)
+static bool json_hex_unit(const char *at, const char *end, uint32_t *out)
 {
 	*out = 0;
 	if (end - at < 4)
 		return false;
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(at[i]);
+		int digit = json_hex_digit(at[i]);
 
 		if (digit < 0)
 			return false;
@@ -240,16 +240,16 @@ static bool hex_unit(const char *at, const char *end, uint32_t *out)
 	return true;
 }
 
-/* Writes the \u escape whose digits stand at *at and moves behind it; 0 when it is none. */
+/* Writes the \u escape whose digits begin at *at and skips it; 0 when it is not one. */
 static size_t unescape_unicode(const char **at, const char *end, char *out)
 {
 	uint32_t high, low;
 
-	if (!hex_unit(*at, end, &high))
+	if (!json_hex_unit(*at, end, &high))
 		return 0;
 	*at += 4;
 	if (high >= 0xd800 && high < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' &&
-	    (*at)[1] == 'u' && hex_unit(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+	    (*at)[1] == 'u' && json_hex_unit(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
 		*at += 6;
 		high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 	}
@@ -269,7 +269,7 @@ bool ss_json_has_wild_escape(const struct ss_json_span *span)
 			continue;
 		at++;
 		if (at == end || *at == '\0' ||
-		    (*at == 'u' ? !hex_unit(at + 1, end, &unit) : !strchr(escapes_from, *at)))
+		    (*at == 'u' ? !json_hex_unit(at + 1, end, &unit) : !strchr(escapes_from, *at)))
 			return true;
 	}
 	return false;
@@ -295,7 +295,7 @@ size_t ss_json_unescape(const struct ss_json_span *span, char *out)
 	return used;
 }
 
-static bool has_control(const char *text, size_t length)
+static bool json_has_control(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if ((unsigned char)text[i] < ' ')
@@ -307,7 +307,7 @@ size_t ss_json_text(const struct ss_json_span *span, char *out)
 {
 	size_t length = ss_json_unescape(span, out);
 
-	if (!has_control(span->text, span->length))
+	if (!json_has_control(span->text, span->length))
 		for (size_t i = 0; i < length; i++)
 			if ((unsigned char)out[i] < ' ')
 				out[i] = ' ';

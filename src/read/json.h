@@ -26,7 +26,7 @@ enum ss_json_result { SS_JSON_OK, SS_JSON_MORE, SS_JSON_BAD };
 enum ss_json_type {
 	SS_JSON_NONE, /* no value seen */
 	SS_JSON_STRING,
-	SS_JSON_BARE, /* number, true, false, null, or a word that is no JSON */
+	SS_JSON_BARE, /* number, true, false, null, or a word that is not JSON */
 	SS_JSON_ARRAY,
 	SS_JSON_OBJECT,
 };
@@ -43,10 +43,10 @@ struct ss_json {
 	const char *at;
 	const char *end;
 	bool whole;          /* nothing follows `end`: the text is all there is */
-	bool careful;        /* the second try, for what is no JSON: see ss_json_string() */
+	bool careful;        /* the second try, for text that is not JSON: see ss_json_string() */
 	bool in_array;       /* the value at the cursor is an item, not a key's */
 	uint32_t odd_quotes; /* quotes taken as part of their string */
-	uint32_t odd_commas; /* missing between two keys, or behind the last value */
+	uint32_t odd_commas; /* missing between two keys, or after the last value */
 };
 
 /* Moves to the next byte that is not white space. */
@@ -61,7 +61,7 @@ static inline enum ss_json_result ss_json_unexpected(const struct ss_json *json)
 	return json->at >= json->end ? SS_JSON_MORE : SS_JSON_BAD;
 }
 
-/* Moves behind `byte`, with white space before it. */
+/* Skips white space and `byte`. */
 static inline enum ss_json_result ss_json_expect(struct ss_json *json, char byte)
 {
 	ss_json_space(json);
@@ -100,7 +100,7 @@ static inline enum ss_json_result ss_json_string(struct ss_json *json, const cha
 #define SS_JSON_AFTER_KEY ":::"
 #define SS_JSON_AFTER_VALUE ",}]"
 
-/* Moves behind the array or object at the cursor, whatever is in it. */
+/* Skips the array or object at the cursor, whatever is in it. */
 enum ss_json_result ss_json_skip_nested(struct ss_json *json);
 
 /* Reads the value at the cursor; arrays and objects come as their whole text. */
@@ -146,7 +146,7 @@ static inline bool ss_json_is(const struct ss_json_span *span, const char *text)
 	return span->length == length && memcmp(span->text, text, length) == 0;
 }
 
-/* A number, written bare or as a string. False when it is none. */
+/* A number, written bare or as a string. False when it is not a number. */
 bool ss_json_i64(const struct ss_json_span *span, int64_t *out);
 
 #endif

@@ -22,12 +22,12 @@ struct decimal {
 /* Beyond this every double is infinite or zero. */
 #define EXPONENT_MAX 10000
 
-static bool is_digit(char byte)
+static bool number_is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
 }
 
-static bool read_exponent(const char *at, const char *end, int32_t *out)
+static bool decimal_read_exponent(const char *at, const char *end, int32_t *out)
 {
 	bool negative = at < end && *at == '-';
 	int32_t value = 0;
@@ -37,7 +37,7 @@ static bool read_exponent(const char *at, const char *end, int32_t *out)
 	if (at == end)
 		return false;
 	for (; at < end; at++) {
-		if (!is_digit(*at))
+		if (!number_is_digit(*at))
 			return false;
 		if (value < EXPONENT_MAX)
 			value = value * 10 + (*at - '0');
@@ -46,7 +46,7 @@ static bool read_exponent(const char *at, const char *end, int32_t *out)
 	return true;
 }
 
-static void add_digit(struct decimal *number, char digit, bool fraction)
+static void decimal_add_digit(struct decimal *number, char digit, bool fraction)
 {
 	if (number->mantissa >= MANTISSA_MAX) {
 		number->round_up |= !number->full && digit >= '5';
@@ -59,7 +59,7 @@ static void add_digit(struct decimal *number, char digit, bool fraction)
 	number->exponent -= fraction;
 }
 
-static bool read_decimal(const char *text, size_t length, struct decimal *out)
+static bool decimal_read(const char *text, size_t length, struct decimal *out)
 {
 	const char *at = text, *end = text + length;
 	int32_t exponent = 0;
@@ -68,16 +68,16 @@ static bool read_decimal(const char *text, size_t length, struct decimal *out)
 	*out = (struct decimal){ 0 };
 	if (at < end && (*at == '-' || *at == '+'))
 		out->negative = *at++ == '-';
-	for (; at < end && is_digit(*at); at++, digits = true)
-		add_digit(out, *at, false);
+	for (; at < end && number_is_digit(*at); at++, digits = true)
+		decimal_add_digit(out, *at, false);
 	if (at < end && *at == '.')
-		for (at++; at < end && is_digit(*at); at++, digits = true)
-			add_digit(out, *at, true);
+		for (at++; at < end && number_is_digit(*at); at++, digits = true)
+			decimal_add_digit(out, *at, true);
 	if (at < end && (*at == 'e' || *at == 'E')) {
 		/* "1." is what some writers print, "1.e5" is a digit that was damaged */
 		if (at > text && at[-1] == '.')
 			return false;
-		if (!read_exponent(at + 1, end, &exponent))
+		if (!decimal_read_exponent(at + 1, end, &exponent))
 			return false;
 		at = end;
 	}
@@ -86,7 +86,7 @@ static bool read_decimal(const char *text, size_t length, struct decimal *out)
 }
 
 /* The number times 10^scale as an integer, rounded half away from zero. */
-static bool to_integer(const struct decimal *number, int32_t scale, int64_t *out)
+static bool decimal_to_integer(const struct decimal *number, int32_t scale, int64_t *out)
 {
 	uint64_t value = number->mantissa;
 	int32_t exponent = number->exponent + scale;
@@ -108,8 +108,8 @@ static bool to_integer(const struct decimal *number, int32_t scale, int64_t *out
 	return true;
 }
 
-/* The value of 1 to 8 digits, all of them at once; false when one is no digit. */
-static inline bool few_digits(const char *text, size_t length, uint64_t *out)
+/* The value of 1 to 8 digits, all of them at once; false when one is not a digit. */
+static inline bool number_few_digits(const char *text, size_t length, uint64_t *out)
 {
 	uint64_t word = 0, high;
 	uint32_t half;
@@ -139,17 +139,17 @@ static inline bool few_digits(const char *text, size_t length, uint64_t *out)
 	return true;
 }
 
-static inline bool digits(const char *text, size_t length, uint64_t *out)
+static inline bool number_digits(const char *text, size_t length, uint64_t *out)
 {
 	uint64_t high = 0, low;
 
 	if (length - 1 >= 16)
 		return false;
-	if (length > 8 && !few_digits(text, length - 8, &high))
+	if (length > 8 && !number_few_digits(text, length - 8, &high))
 		return false;
 	if (length > 8)
 		text += length - 8;
-	if (!few_digits(text, length > 8 ? 8 : length, &low))
+	if (!number_few_digits(text, length > 8 ? 8 : length, &low))
 		return false;
 	*out = high * 100000000 + low;
 	return true;
@@ -162,21 +162,21 @@ bool ss_number_ns(const char *text, size_t length, int64_t *out)
 
 	/* "1727743122342.667", as Kineto writes it, and "1727743122342" */
 	if (length > 4 && length <= 20 && text[length - 4] == '.' &&
-	    digits(text, length - 4, &whole) && digits(text + length - 3, 3, &part) &&
+	    number_digits(text, length - 4, &whole) && number_digits(text + length - 3, 3, &part) &&
 	    whole < (uint64_t)SS_TIME_NS_MAX / 1000) {
 		*out = (int64_t)(whole * 1000 + part);
 		return true;
 	}
-	if (digits(text, length, &whole) && whole < (uint64_t)SS_TIME_NS_MAX / 1000) {
+	if (number_digits(text, length, &whole) && whole < (uint64_t)SS_TIME_NS_MAX / 1000) {
 		*out = (int64_t)whole * 1000;
 		return true;
 	}
-	return read_decimal(text, length, &number) && to_integer(&number, 3, out) &&
+	return decimal_read(text, length, &number) && decimal_to_integer(&number, 3, out) &&
 	       *out <= SS_TIME_NS_MAX && *out >= -SS_TIME_NS_MAX;
 }
 
 /* Are the digits after the point all zeros? */
-static bool is_whole(const struct decimal *number)
+static bool decimal_is_whole(const struct decimal *number)
 {
 	uint64_t value = number->mantissa;
 
@@ -197,13 +197,13 @@ bool ss_number_i64(const char *text, size_t length, int64_t *out)
 	uint64_t value = 0;
 	struct decimal number;
 
-	if (digits(text, length, &value)) {
+	if (number_digits(text, length, &value)) {
 		*out = (int64_t)value;
 		return true;
 	}
 	value = 0;
 	/* 64-bit ids and addresses use all 19 digits, which the mantissa does not hold. */
-	for (at += negative; at < end && is_digit(*at); at++) {
+	for (at += negative; at < end && number_is_digit(*at); at++) {
 		uint64_t digit = (uint64_t)(*at - '0');
 
 		if (value > (UINT64_MAX - digit) / 10)
@@ -215,8 +215,8 @@ bool ss_number_i64(const char *text, size_t length, int64_t *out)
 		*out = negative ? (int64_t)(0 - value) : (int64_t)value;
 		return !negative || value <= (uint64_t)INT64_MAX + 1;
 	}
-	return read_decimal(text, length, &number) && is_whole(&number) &&
-	       to_integer(&number, 0, out);
+	return decimal_read(text, length, &number) && decimal_is_whole(&number) &&
+	       decimal_to_integer(&number, 0, out);
 }
 
 static double power_of_ten(int32_t exponent)
@@ -234,7 +234,7 @@ bool ss_number_double(const char *text, size_t length, double *out)
 	struct decimal number;
 	double value;
 
-	if (!read_decimal(text, length, &number))
+	if (!decimal_read(text, length, &number))
 		return false;
 	value = (double)number.mantissa;
 	if (number.exponent < -400 || number.exponent > 400 || !number.mantissa)

@@ -42,7 +42,7 @@ enum ss_pickle_step ss_pickle_fail_memory(struct ss_pickle *machine)
 /* --- the window -------------------------------------------------------------------- */
 
 /* Makes `wanted` bytes readable at `at`, or as many as there are. */
-static enum ss_pickle_step look_ahead(struct ss_pickle *machine, size_t wanted)
+static enum ss_pickle_step pickle_look_ahead(struct ss_pickle *machine, size_t wanted)
 {
 	size_t left = (size_t)(machine->end - machine->at), got;
 
@@ -76,12 +76,12 @@ static enum ss_pickle_step look_ahead(struct ss_pickle *machine, size_t wanted)
 	return SS_PICKLE_ON;
 }
 
-static inline size_t bytes_left(const struct ss_pickle *machine)
+static inline size_t pickle_bytes_left(const struct ss_pickle *machine)
 {
 	return (size_t)(machine->end - machine->at);
 }
 
-static inline uint32_t little_u32(const char *at)
+static inline uint32_t pickle_u32(const char *at)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
 
@@ -89,15 +89,15 @@ static inline uint32_t little_u32(const char *at)
 	       (uint32_t)bytes[3] << 24;
 }
 
-static inline uint64_t little_u64(const char *at)
+static inline uint64_t pickle_u64(const char *at)
 {
-	return little_u32(at) | (uint64_t)little_u32(at + 4) << 32;
+	return pickle_u32(at) | (uint64_t)pickle_u32(at + 4) << 32;
 }
 
 /* --- values ------------------------------------------------------------------------ */
 
-static inline enum ss_pickle_step push(struct ss_pickle *machine, enum ss_pickle_kind kind,
-				       int64_t word)
+static inline enum ss_pickle_step pickle_push_word(struct ss_pickle *machine,
+						   enum ss_pickle_kind kind, int64_t word)
 {
 	return ss_pickle_push(machine, kind, word) ? SS_PICKLE_ON : ss_pickle_fail_memory(machine);
 }
@@ -118,21 +118,21 @@ enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes,
 	ss_memory_free(machine->memory, repaired, room);
 	if (id == SS_NO_ID)
 		return ss_pickle_fail_memory(machine);
-	return push(machine, SS_PICKLE_TEXT, id);
+	return pickle_push_word(machine, SS_PICKLE_TEXT, id);
 }
 
 /* A text whose length stands before it. */
-static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
+static enum ss_pickle_step pickle_read_text(struct ss_pickle *machine, uint64_t length)
 {
 	enum ss_pickle_step step;
 
 	if (length > TEXT_MAX)
 		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a text of %llu bytes is too long",
 				      (unsigned long long)length);
-	step = look_ahead(machine, (size_t)length);
+	step = pickle_look_ahead(machine, (size_t)length);
 	if (step != SS_PICKLE_ON)
 		return step;
-	if (bytes_left(machine) < length)
+	if (pickle_bytes_left(machine) < length)
 		return SS_PICKLE_CUT;
 	step = ss_pickle_text(machine, machine->at, (size_t)length);
 	machine->at += length;
@@ -140,7 +140,7 @@ static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
 }
 
 /* An integer of `length` bytes, the sign in the last. */
-static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
+static enum ss_pickle_step pickle_read_long(struct ss_pickle *machine, uint64_t length)
 {
 	uint64_t value = 0;
 	unsigned last;
@@ -148,9 +148,9 @@ static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 	if (length > TEXT_MAX)
 		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a number of %llu bytes is too long",
 				      (unsigned long long)length);
-	if (look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
+	if (pickle_look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
 		return SS_PICKLE_FAILED;
-	if (bytes_left(machine) < length)
+	if (pickle_bytes_left(machine) < length)
 		return SS_PICKLE_CUT;
 	for (uint64_t i = 0; i < length && i < 8; i++)
 		value |= (uint64_t)(unsigned char)machine->at[i] << 8 * i;
@@ -159,13 +159,13 @@ static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
 	if (length < 8 && last & 0x80)
 		value |= UINT64_MAX << 8 * length;
 	if (length <= 8)
-		return push(machine, SS_PICKLE_INT, (int64_t)value);
+		return pickle_push_word(machine, SS_PICKLE_INT, (int64_t)value);
 	if (length == 9 && !last)
-		return push(machine, SS_PICKLE_UNSIGNED, (int64_t)value);
-	return push(machine, SS_PICKLE_WIDE, 0);
+		return pickle_push_word(machine, SS_PICKLE_UNSIGNED, (int64_t)value);
+	return pickle_push_word(machine, SS_PICKLE_WIDE, 0);
 }
 
-static enum ss_pickle_step read_real(struct ss_pickle *machine)
+static enum ss_pickle_step pickle_read_real(struct ss_pickle *machine)
 {
 	struct ss_pickle_value *value = ss_pickle_push(machine, SS_PICKLE_REAL, 0);
 	uint64_t bits = 0;
@@ -185,16 +185,16 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 	const char *stop;
 
 	for (;;) {
-		if (look_ahead(machine, wanted) != SS_PICKLE_ON)
+		if (pickle_look_ahead(machine, wanted) != SS_PICKLE_ON)
 			return SS_PICKLE_FAILED;
-		stop = memchr(machine->at + seen, '\n', bytes_left(machine) - seen);
+		stop = memchr(machine->at + seen, '\n', pickle_bytes_left(machine) - seen);
 		if (stop) {
 			*length = (size_t)(stop - machine->at);
 			return SS_PICKLE_ON;
 		}
 		if (machine->is_over)
 			return SS_PICKLE_CUT;
-		seen = bytes_left(machine);
+		seen = pickle_bytes_left(machine);
 		wanted = seen * 2;
 		if (seen > TEXT_MAX)
 			return ss_pickle_fail(machine, SS_ERR_LIMIT,
@@ -202,7 +202,7 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 	}
 }
 
-static enum ss_pickle_step read_line(struct ss_pickle *machine, char operation)
+static enum ss_pickle_step pickle_read_line(struct ss_pickle *machine, char operation)
 {
 	size_t length = 0;
 	enum ss_pickle_step step = ss_pickle_find_line(machine, &length);
@@ -217,33 +217,33 @@ static enum ss_pickle_step read_line(struct ss_pickle *machine, char operation)
 /* --- operations -------------------------------------------------------------------- */
 
 /* Bytes of the argument that every such operation has. */
-static size_t argument_bytes(unsigned char operation)
+static size_t pickle_argument_bytes(unsigned char operation)
 {
 	switch (operation) {
-	case 'K':
-	case 'h':
-	case 'q':
-	case 0x80: /* PROTO */
-	case 0x8a: /* LONG1 */
-	case 0x8c: /* SHORT_BINUNICODE */
-	case 'C':  /* SHORT_BINBYTES */
-	case 'U':  /* SHORT_BINSTRING */
+	case SS_PICKLE_OP_BININT1:
+	case SS_PICKLE_OP_BINGET:
+	case SS_PICKLE_OP_BINPUT:
+	case SS_PICKLE_OP_PROTO:
+	case SS_PICKLE_OP_LONG1:
+	case SS_PICKLE_OP_SHORT_BINUNICODE:
+	case SS_PICKLE_OP_SHORT_BINBYTES:
+	case SS_PICKLE_OP_SHORT_BINSTRING:
 		return 1;
-	case 'M':
+	case SS_PICKLE_OP_BININT2:
 		return 2;
-	case 'J':
-	case 'j':
-	case 'r':
-	case 'X':
-	case 'B':
-	case 'T':
-	case 0x8b: /* LONG4 */
+	case SS_PICKLE_OP_BININT:
+	case SS_PICKLE_OP_LONG_BINGET:
+	case SS_PICKLE_OP_LONG_BINPUT:
+	case SS_PICKLE_OP_BINUNICODE:
+	case SS_PICKLE_OP_BINBYTES:
+	case SS_PICKLE_OP_BINSTRING:
+	case SS_PICKLE_OP_LONG4:
 		return 4;
-	case 'G':
-	case 0x8d: /* BINUNICODE8 */
-	case 0x8e: /* BINBYTES8 */
-	case 0x95: /* FRAME */
-	case 0x96: /* BYTEARRAY8 */
+	case SS_PICKLE_OP_BINFLOAT:
+	case SS_PICKLE_OP_BINUNICODE8:
+	case SS_PICKLE_OP_BINBYTES8:
+	case SS_PICKLE_OP_FRAME:
+	case SS_PICKLE_OP_BYTEARRAY8:
 		return 8;
 	default:
 		return 0;
@@ -251,140 +251,141 @@ static size_t argument_bytes(unsigned char operation)
 }
 
 /* Operations that are rare in a snapshot, or in all but those of old protocols. */
-static enum ss_pickle_step run_rare(struct ss_pickle *machine, unsigned char operation)
+static enum ss_pickle_step pickle_run_rare(struct ss_pickle *machine, unsigned char operation)
 {
 	switch (operation) {
-	case 'N':
-		return push(machine, SS_PICKLE_NONE, 0);
-	case 'l':
+	case SS_PICKLE_OP_NONE:
+		return pickle_push_word(machine, SS_PICKLE_NONE, 0);
+	case SS_PICKLE_OP_LIST:
 		return ss_pickle_gather(machine, SS_PICKLE_LIST);
-	case 'd':
+	case SS_PICKLE_OP_DICT:
 		return ss_pickle_gather(machine, SS_PICKLE_DICT);
-	case 't':
+	case SS_PICKLE_OP_TUPLE:
 		return ss_pickle_gather(machine, SS_PICKLE_TUPLE);
-	case 0x91: /* FROZENSET */
+	case SS_PICKLE_OP_FROZENSET:
 		return ss_pickle_gather(machine, SS_PICKLE_LIST);
-	case 0x90: /* ADDITEMS */
+	case SS_PICKLE_OP_ADDITEMS:
 		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
-	case 0x8f: /* EMPTY_SET */
-		return push(machine, SS_PICKLE_LIST, 0);
-	case ')':
-		return push(machine, SS_PICKLE_TUPLE, 0);
-	case '0':
+	case SS_PICKLE_OP_EMPTY_SET:
+		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
+	case SS_PICKLE_OP_EMPTY_TUPLE:
+		return pickle_push_word(machine, SS_PICKLE_TUPLE, 0);
+	case SS_PICKLE_OP_POP:
 		return ss_pickle_pop(machine);
-	case '1':
+	case SS_PICKLE_OP_POP_MARK:
 		return ss_pickle_pop_mark(machine);
-	case '2':
+	case SS_PICKLE_OP_DUP:
 		return ss_pickle_duplicate(machine);
-	case 'I':
-	case 'L':
-	case 'F':
-	case 'S':
-	case 'V':
-	case 'p':
-	case 'g':
-		return read_line(machine, (char)operation);
+	case SS_PICKLE_OP_INT:
+	case SS_PICKLE_OP_LONG:
+	case SS_PICKLE_OP_FLOAT:
+	case SS_PICKLE_OP_STRING:
+	case SS_PICKLE_OP_UNICODE:
+	case SS_PICKLE_OP_PUT:
+	case SS_PICKLE_OP_GET:
+		return pickle_read_line(machine, (char)operation);
 	default:
 		return ss_pickle_refuse(machine, operation);
 	}
 }
 
 /* Operations with a length or an index of four or eight bytes, and numbers. */
-static enum ss_pickle_step run_sized(struct ss_pickle *machine, unsigned char operation)
+static enum ss_pickle_step pickle_run_sized(struct ss_pickle *machine, unsigned char operation)
 {
 	const char *at = machine->at;
 
-	machine->at += argument_bytes(operation);
+	machine->at += pickle_argument_bytes(operation);
 	switch (operation) {
-	case 0x80:
+	case SS_PICKLE_OP_PROTO:
 		if ((unsigned char)*at > 5)
 			return ss_pickle_fail(machine, SS_ERR_FORMAT,
 					      "pickle protocol %u is unknown, 0 to 5 are supported",
 					      (unsigned char)*at);
 		return SS_PICKLE_ON;
-	case 0x95: /* frames are for readers that cannot look ahead */
+	case SS_PICKLE_OP_FRAME: /* frames are for readers that cannot look ahead */
 		return SS_PICKLE_ON;
-	case 'q':
+	case SS_PICKLE_OP_BINPUT:
 		return ss_pickle_put(machine, (unsigned char)*at);
-	case 'r':
-		return ss_pickle_put(machine, little_u32(at));
-	case 'C':
-	case 'U':
-		return read_text(machine, (unsigned char)*at);
-	case 'B':
-	case 'T':
-		return read_text(machine, little_u32(at));
-	case 0x8d:
-	case 0x8e:
-	case 0x96:
-		return read_text(machine, little_u64(at));
-	case 0x8b:
-		return read_long(machine, little_u32(at));
-	default: /* 'G' */
+	case SS_PICKLE_OP_LONG_BINPUT:
+		return ss_pickle_put(machine, pickle_u32(at));
+	case SS_PICKLE_OP_SHORT_BINBYTES:
+	case SS_PICKLE_OP_SHORT_BINSTRING:
+		return pickle_read_text(machine, (unsigned char)*at);
+	case SS_PICKLE_OP_BINBYTES:
+	case SS_PICKLE_OP_BINSTRING:
+		return pickle_read_text(machine, pickle_u32(at));
+	case SS_PICKLE_OP_BINUNICODE8:
+	case SS_PICKLE_OP_BINBYTES8:
+	case SS_PICKLE_OP_BYTEARRAY8:
+		return pickle_read_text(machine, pickle_u64(at));
+	case SS_PICKLE_OP_LONG4:
+		return pickle_read_long(machine, pickle_u32(at));
+	default: /* BINFLOAT */
 		machine->at = at;
-		return read_real(machine);
+		return pickle_read_real(machine);
 	}
 }
 
 /* What most of a snapshot is made of. */
-static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned char operation)
+static inline enum ss_pickle_step pickle_run_common(struct ss_pickle *machine,
+						    unsigned char operation)
 {
 	const char *at = machine->at;
 
 	switch (operation) {
-	case 'h':
+	case SS_PICKLE_OP_BINGET:
 		machine->at++;
 		return ss_pickle_recall(machine, (unsigned char)*at);
-	case 'j':
+	case SS_PICKLE_OP_LONG_BINGET:
 		machine->at += 4;
-		return ss_pickle_recall(machine, little_u32(at));
-	case 0x94: /* MEMOIZE */
+		return ss_pickle_recall(machine, pickle_u32(at));
+	case SS_PICKLE_OP_MEMOIZE:
 		return ss_pickle_put(machine, machine->memo_count);
-	case 'K':
+	case SS_PICKLE_OP_BININT1:
 		machine->at++;
-		return push(machine, SS_PICKLE_INT, (unsigned char)*at);
-	case 'M':
+		return pickle_push_word(machine, SS_PICKLE_INT, (unsigned char)*at);
+	case SS_PICKLE_OP_BININT2:
 		machine->at += 2;
-		return push(machine, SS_PICKLE_INT,
-			    (unsigned char)at[0] | (unsigned char)at[1] << 8);
-	case 'J':
+		return pickle_push_word(machine, SS_PICKLE_INT,
+					(unsigned char)at[0] | (unsigned char)at[1] << 8);
+	case SS_PICKLE_OP_BININT:
 		machine->at += 4;
-		return push(machine, SS_PICKLE_INT, (int32_t)little_u32(at));
-	case 0x8a:
+		return pickle_push_word(machine, SS_PICKLE_INT, (int32_t)pickle_u32(at));
+	case SS_PICKLE_OP_LONG1:
 		machine->at++;
-		return read_long(machine, (unsigned char)*at);
-	case 0x8c:
+		return pickle_read_long(machine, (unsigned char)*at);
+	case SS_PICKLE_OP_SHORT_BINUNICODE:
 		machine->at++;
-		return read_text(machine, (unsigned char)*at);
-	case 'X':
+		return pickle_read_text(machine, (unsigned char)*at);
+	case SS_PICKLE_OP_BINUNICODE:
 		machine->at += 4;
-		return read_text(machine, little_u32(at));
-	case 0x88:
-	case 0x89:
-		return push(machine, SS_PICKLE_BOOL, operation == 0x88);
-	case '}':
-		return push(machine, SS_PICKLE_DICT, 0);
-	case ']':
-		return push(machine, SS_PICKLE_LIST, 0);
-	case '(':
+		return pickle_read_text(machine, pickle_u32(at));
+	case SS_PICKLE_OP_NEWTRUE:
+	case SS_PICKLE_OP_NEWFALSE:
+		return pickle_push_word(machine, SS_PICKLE_BOOL, operation == SS_PICKLE_OP_NEWTRUE);
+	case SS_PICKLE_OP_EMPTY_DICT:
+		return pickle_push_word(machine, SS_PICKLE_DICT, 0);
+	case SS_PICKLE_OP_EMPTY_LIST:
+		return pickle_push_word(machine, SS_PICKLE_LIST, 0);
+	case SS_PICKLE_OP_MARK:
 		return ss_pickle_mark(machine);
-	case 'e':
+	case SS_PICKLE_OP_APPENDS:
 		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
-	case 'a':
+	case SS_PICKLE_OP_APPEND:
 		return ss_pickle_add_one(machine, SS_PICKLE_LIST);
-	case 'u':
+	case SS_PICKLE_OP_SETITEMS:
 		return ss_pickle_add_all(machine, SS_PICKLE_DICT);
-	case 's':
+	case SS_PICKLE_OP_SETITEM:
 		return ss_pickle_add_one(machine, SS_PICKLE_DICT);
-	case 0x85:
-	case 0x86:
-	case 0x87:
-		return ss_pickle_tuple(machine, operation - 0x84u);
-	case '.':
+	case SS_PICKLE_OP_TUPLE1:
+	case SS_PICKLE_OP_TUPLE2:
+	case SS_PICKLE_OP_TUPLE3:
+		return ss_pickle_tuple(machine, operation - SS_PICKLE_OP_TUPLE1 + 1u);
+	case SS_PICKLE_OP_STOP:
 		return SS_PICKLE_STOPPED;
 	default:
-		return argument_bytes(operation) ? run_sized(machine, operation)
-						 : run_rare(machine, operation);
+		return pickle_argument_bytes(operation) ? pickle_run_sized(machine, operation)
+							: pickle_run_rare(machine, operation);
 	}
 }
 
@@ -392,7 +393,7 @@ static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned ch
  * Stacks are lists of frames that were all met before: most operations of a snapshot recall
  * something, one behind the other. What is not plain is left to ss_pickle_recall().
  */
-static inline void recall_run(struct ss_pickle *machine)
+static inline void pickle_recall_repeated(struct ss_pickle *machine)
 {
 	const char *at = machine->at, *end = machine->end - 5;
 	struct ss_pickle_value *top = machine->stack + machine->stack_count;
@@ -404,10 +405,10 @@ static inline void recall_run(struct ss_pickle *machine)
 		uint32_t index, bytes;
 		uint64_t entry, kind;
 
-		if (*at == 'j') {
-			index = little_u32(at + 1);
+		if (*at == SS_PICKLE_OP_LONG_BINGET) {
+			index = pickle_u32(at + 1);
 			bytes = 5;
-		} else if (*at == 'h') {
+		} else if (*at == SS_PICKLE_OP_BINGET) {
 			index = (unsigned char)at[1];
 			bytes = 2;
 		} else {
@@ -428,38 +429,41 @@ static inline void recall_run(struct ss_pickle *machine)
 	machine->stack_count = (uint32_t)(top - machine->stack);
 }
 
-static enum ss_pickle_step run(struct ss_pickle *machine)
+/* Runs operations until the pickle stops, fails or ends too early. */
+static enum ss_pickle_step pickle_run(struct ss_pickle *machine)
 {
 	enum ss_pickle_step step = SS_PICKLE_ON;
 
 	while (step == SS_PICKLE_ON) {
 		unsigned char operation;
 
-		if (bytes_left(machine) < OPERATION_BYTES) {
-			step = look_ahead(machine, OPERATION_BYTES);
+		if (pickle_bytes_left(machine) < OPERATION_BYTES) {
+			step = pickle_look_ahead(machine, OPERATION_BYTES);
 			if (step != SS_PICKLE_ON)
 				return step;
-			if (!bytes_left(machine))
+			if (!pickle_bytes_left(machine))
 				return SS_PICKLE_CUT;
-			if (argument_bytes((unsigned char)*machine->at) >= bytes_left(machine))
+			if (pickle_argument_bytes((unsigned char)*machine->at) >=
+			    pickle_bytes_left(machine))
 				return SS_PICKLE_CUT;
 		}
 		operation = (unsigned char)*machine->at;
-		if (operation == 'j' || operation == 'h') {
+		if (operation == SS_PICKLE_OP_LONG_BINGET || operation == SS_PICKLE_OP_BINGET) {
 			const char *before = machine->at;
 
-			recall_run(machine);
+			pickle_recall_repeated(machine);
 			if (machine->at != before)
 				continue;
 		}
 		machine->at++;
-		step = run_one(machine, operation);
+		step = pickle_run_common(machine, operation);
 	}
 	return step;
 }
 
-static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step,
-			     struct ss_pickle_result *out)
+/* What is left on the stack is the root; a pickle that was cut gives what there was. */
+static enum ss_status pickle_finish(struct ss_pickle *machine, enum ss_pickle_step step,
+				    struct ss_pickle_result *out)
 {
 	if (step == SS_PICKLE_STOPPED && machine->stack_count == ss_pickle_floor(machine))
 		step = ss_pickle_fail(machine, SS_ERR_FORMAT, "it is empty");
@@ -478,7 +482,7 @@ static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step
 	return SS_OK;
 }
 
-static void release(struct ss_pickle *machine)
+static void pickle_release(struct ss_pickle *machine)
 {
 	struct ss_memory *memory = machine->memory;
 
@@ -511,10 +515,10 @@ enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_r
 	machine->window_bytes = machine->window ? WINDOW_BYTES : 0;
 	if (machine->window && ss_pickle_grow(machine)) {
 		machine->at = machine->end = machine->window;
-		status = finish(machine, run(machine), out);
+		status = pickle_finish(machine, pickle_run(machine), out);
 	} else {
 		status = ss_fail_memory(err, "the pickle");
 	}
-	release(machine);
+	pickle_release(machine);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include "read/number.h"
 #include "read/pickle_machine.h"
 
-static int hex_digit(char letter)
+static int pickle_hex_digit(char letter)
 {
 	if (letter >= '0' && letter <= '9')
 		return letter - '0';
@@ -17,13 +17,13 @@ static int hex_digit(char letter)
 }
 
 /* Reads exactly `digits` hexadecimal digits. */
-static bool read_hex(const char *at, const char *end, int digits, uint32_t *out)
+static bool line_read_hex(const char *at, const char *end, int digits, uint32_t *out)
 {
 	*out = 0;
 	if (end - at < digits)
 		return false;
 	for (int i = 0; i < digits; i++) {
-		int digit = hex_digit(at[i]);
+		int digit = pickle_hex_digit(at[i]);
 
 		if (digit < 0)
 			return false;
@@ -33,7 +33,7 @@ static bool read_hex(const char *at, const char *end, int digits, uint32_t *out)
 }
 
 /* Python's raw-unicode-escape: Latin-1, and escapes of four or eight digits. */
-static size_t unicode_text(const char *at, const char *end, char *out)
+static size_t line_read_unicode(const char *at, const char *end, char *out)
 {
 	char *to = out;
 
@@ -43,7 +43,7 @@ static size_t unicode_text(const char *at, const char *end, char *out)
 
 		if (*at == '\\' && end - at > 1)
 			digits = at[1] == 'u' ? 4 : at[1] == 'U' ? 8 : 0;
-		if (digits && read_hex(at + 2, end, digits, &point))
+		if (digits && line_read_hex(at + 2, end, digits, &point))
 			at += 2 + digits;
 		else
 			at++;
@@ -52,14 +52,14 @@ static size_t unicode_text(const char *at, const char *end, char *out)
 	return (size_t)(to - out);
 }
 
-/* One escape of a quoted string, as repr() writes it; `at` is behind the backslash. */
-static const char *string_escape(const char *at, const char *end, char **to)
+/* One escape of a quoted string, as repr() writes it; `at` is after the backslash. */
+static const char *line_read_escape(const char *at, const char *end, char **to)
 {
 	static const char letters[] = "ntrabfv", meant[] = "\n\t\r\a\b\f\v";
 	const char *letter = memchr(letters, *at, sizeof(letters) - 1);
 	uint32_t byte = 0;
 
-	if (*at == 'x' && read_hex(at + 1, end, 2, &byte)) {
+	if (*at == 'x' && line_read_hex(at + 1, end, 2, &byte)) {
 		*(*to)++ = (char)byte;
 		return at + 3;
 	}
@@ -73,7 +73,8 @@ static const char *string_escape(const char *at, const char *end, char **to)
 	return at + 1;
 }
 
-static enum ss_pickle_step string_line(struct ss_pickle *machine, const char *line, size_t length)
+static enum ss_pickle_step line_push_string(struct ss_pickle *machine, const char *line,
+					    size_t length)
 {
 	const char *at = line + 1, *end = line + length - 1;
 	char *out, *to;
@@ -86,7 +87,7 @@ static enum ss_pickle_step string_line(struct ss_pickle *machine, const char *li
 		return ss_pickle_fail_memory(machine);
 	while (at < end)
 		if (*at == '\\' && end - at > 1)
-			at = string_escape(at + 1, end, &to);
+			at = line_read_escape(at + 1, end, &to);
 		else
 			*to++ = *at++;
 	step = ss_pickle_text(machine, out, (size_t)(to - out));
@@ -94,7 +95,8 @@ static enum ss_pickle_step string_line(struct ss_pickle *machine, const char *li
 	return step;
 }
 
-static enum ss_pickle_step unicode_line(struct ss_pickle *machine, const char *line, size_t length)
+static enum ss_pickle_step line_push_unicode(struct ss_pickle *machine, const char *line,
+					     size_t length)
 {
 	/* a byte becomes two at most; eight digits become four */
 	size_t room = length * 2 + 4;
@@ -103,17 +105,18 @@ static enum ss_pickle_step unicode_line(struct ss_pickle *machine, const char *l
 
 	if (!out)
 		return ss_pickle_fail_memory(machine);
-	step = ss_pickle_text(machine, out, unicode_text(line, line + length, out));
+	step = ss_pickle_text(machine, out, line_read_unicode(line, line + length, out));
 	ss_memory_free(machine->memory, out, room);
 	return step;
 }
 
-static enum ss_pickle_step push(struct ss_pickle *machine, enum ss_pickle_kind kind, int64_t word)
+static enum ss_pickle_step line_push_word(struct ss_pickle *machine, enum ss_pickle_kind kind,
+					  int64_t word)
 {
 	return ss_pickle_push(machine, kind, word) ? SS_PICKLE_ON : ss_pickle_fail_memory(machine);
 }
 
-static bool is_decimal(const char *line, size_t length)
+static bool line_is_decimal(const char *line, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (line[i] < '0' || line[i] > '9')
@@ -122,7 +125,7 @@ static bool is_decimal(const char *line, size_t length)
 }
 
 /* False where the digits do not fit 64 bits. */
-static bool read_digits(const char *line, size_t length, uint64_t *out)
+static bool line_read_digits(const char *line, size_t length, uint64_t *out)
 {
 	*out = 0;
 	for (size_t i = 0; i < length; i++)
@@ -132,30 +135,33 @@ static bool read_digits(const char *line, size_t length, uint64_t *out)
 	return true;
 }
 
-static enum ss_pickle_step integer_line(struct ss_pickle *machine, const char *line, size_t length)
+static enum ss_pickle_step line_push_integer(struct ss_pickle *machine, const char *line,
+					     size_t length)
 {
 	bool is_negative = length && *line == '-';
 	uint64_t value;
 
 	line += is_negative;
 	length -= is_negative;
-	if (!is_decimal(line, length))
+	if (!line_is_decimal(line, length))
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a number is malformed");
-	if (!read_digits(line, length, &value))
-		return push(machine, SS_PICKLE_WIDE, 0);
+	if (!line_read_digits(line, length, &value))
+		return line_push_word(machine, SS_PICKLE_WIDE, 0);
 	if (value <= INT64_MAX)
-		return push(machine, SS_PICKLE_INT, is_negative ? -(int64_t)value : (int64_t)value);
-	return push(machine, is_negative ? SS_PICKLE_WIDE : SS_PICKLE_UNSIGNED,
-		    is_negative ? 0 : (int64_t)value);
+		return line_push_word(machine, SS_PICKLE_INT,
+				      is_negative ? -(int64_t)value : (int64_t)value);
+	return line_push_word(machine, is_negative ? SS_PICKLE_WIDE : SS_PICKLE_UNSIGNED,
+			      is_negative ? 0 : (int64_t)value);
 }
 
-static enum ss_pickle_step real_line(struct ss_pickle *machine, const char *line, size_t length)
+static enum ss_pickle_step line_push_real(struct ss_pickle *machine, const char *line,
+					  size_t length)
 {
 	struct ss_pickle_value *value;
 	double real;
 
 	if (!ss_number_double(line, length, &real))
-		return push(machine, SS_PICKLE_NONE, 0); /* nan, inf */
+		return line_push_word(machine, SS_PICKLE_NONE, 0); /* nan, inf */
 	value = ss_pickle_push(machine, SS_PICKLE_REAL, 0);
 	if (!value)
 		return ss_pickle_fail_memory(machine);
@@ -163,14 +169,15 @@ static enum ss_pickle_step real_line(struct ss_pickle *machine, const char *line
 	return SS_PICKLE_ON;
 }
 
-static enum ss_pickle_step memo_line(struct ss_pickle *machine, char operation, const char *line,
-				     size_t length)
+static enum ss_pickle_step line_recall_memo(struct ss_pickle *machine, char operation,
+					    const char *line, size_t length)
 {
 	uint64_t index;
 
-	if (!is_decimal(line, length) || !read_digits(line, length, &index))
+	if (!line_is_decimal(line, length) || !line_read_digits(line, length, &index))
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a memo index is not a number");
-	return operation == 'p' ? ss_pickle_put(machine, index) : ss_pickle_recall(machine, index);
+	return operation == SS_PICKLE_OP_PUT ? ss_pickle_put(machine, index)
+					     : ss_pickle_recall(machine, index);
 }
 
 enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, const char *line,
@@ -179,19 +186,20 @@ enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, co
 	if (length && line[length - 1] == '\r')
 		length--;
 	switch (operation) {
-	case 'I':
+	case SS_PICKLE_OP_INT:
 		if (length == 2 && line[0] == '0' && (line[1] == '0' || line[1] == '1'))
-			return push(machine, SS_PICKLE_BOOL, line[1] == '1');
-		return integer_line(machine, line, length);
-	case 'L':
-		return integer_line(machine, line, length - (length && line[length - 1] == 'L'));
-	case 'F':
-		return real_line(machine, line, length);
-	case 'S':
-		return string_line(machine, line, length);
-	case 'V':
-		return unicode_line(machine, line, length);
+			return line_push_word(machine, SS_PICKLE_BOOL, line[1] == '1');
+		return line_push_integer(machine, line, length);
+	case SS_PICKLE_OP_LONG:
+		return line_push_integer(machine, line,
+					 length - (length && line[length - 1] == 'L'));
+	case SS_PICKLE_OP_FLOAT:
+		return line_push_real(machine, line, length);
+	case SS_PICKLE_OP_STRING:
+		return line_push_string(machine, line, length);
+	case SS_PICKLE_OP_UNICODE:
+		return line_push_unicode(machine, line, length);
 	default:
-		return memo_line(machine, operation, line, length);
+		return line_recall_memo(machine, operation, line, length);
 	}
 }

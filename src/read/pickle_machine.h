@@ -112,7 +112,7 @@ bool ss_pickle_unwind(struct ss_pickle *machine);
 enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, const char *line,
 				   size_t length);
 
-/* pickle_refuse.c: says what an operation that is none of data tried. */
+/* pickle_refuse.c: the error for an operation that is not one of data. */
 enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation);
 
 /* pickle.c: the length of the line at the cursor, without its line break. */
@@ -120,5 +120,86 @@ enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *lengt
 
 /* pickle.c: pushes a text. */
 enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes, size_t length);
+
+/* --- operations, with their names in Python's pickletools ------------------------------------ */
+
+enum ss_pickle_op {
+	/* the stack */
+	SS_PICKLE_OP_MARK = '(',
+	SS_PICKLE_OP_POP = '0',
+	SS_PICKLE_OP_POP_MARK = '1',
+	SS_PICKLE_OP_DUP = '2',
+	SS_PICKLE_OP_STOP = '.',
+	/* numbers */
+	SS_PICKLE_OP_INT = 'I',
+	SS_PICKLE_OP_BININT = 'J',
+	SS_PICKLE_OP_BININT1 = 'K',
+	SS_PICKLE_OP_BININT2 = 'M',
+	SS_PICKLE_OP_LONG = 'L',
+	SS_PICKLE_OP_LONG1 = 0x8a,
+	SS_PICKLE_OP_LONG4 = 0x8b,
+	SS_PICKLE_OP_FLOAT = 'F',
+	SS_PICKLE_OP_BINFLOAT = 'G',
+	/* constants */
+	SS_PICKLE_OP_NONE = 'N',
+	SS_PICKLE_OP_NEWTRUE = 0x88,
+	SS_PICKLE_OP_NEWFALSE = 0x89,
+	/* texts and bytes */
+	SS_PICKLE_OP_STRING = 'S',
+	SS_PICKLE_OP_BINSTRING = 'T',
+	SS_PICKLE_OP_SHORT_BINSTRING = 'U',
+	SS_PICKLE_OP_UNICODE = 'V',
+	SS_PICKLE_OP_BINUNICODE = 'X',
+	SS_PICKLE_OP_SHORT_BINUNICODE = 0x8c,
+	SS_PICKLE_OP_BINUNICODE8 = 0x8d,
+	SS_PICKLE_OP_BINBYTES = 'B',
+	SS_PICKLE_OP_SHORT_BINBYTES = 'C',
+	SS_PICKLE_OP_BINBYTES8 = 0x8e,
+	SS_PICKLE_OP_BYTEARRAY8 = 0x96,
+	/* containers */
+	SS_PICKLE_OP_EMPTY_LIST = ']',
+	SS_PICKLE_OP_LIST = 'l',
+	SS_PICKLE_OP_APPEND = 'a',
+	SS_PICKLE_OP_APPENDS = 'e',
+	SS_PICKLE_OP_EMPTY_TUPLE = ')',
+	SS_PICKLE_OP_TUPLE = 't',
+	SS_PICKLE_OP_TUPLE1 = 0x85,
+	SS_PICKLE_OP_TUPLE2 = 0x86,
+	SS_PICKLE_OP_TUPLE3 = 0x87,
+	SS_PICKLE_OP_EMPTY_DICT = '}',
+	SS_PICKLE_OP_DICT = 'd',
+	SS_PICKLE_OP_SETITEM = 's',
+	SS_PICKLE_OP_SETITEMS = 'u',
+	SS_PICKLE_OP_EMPTY_SET = 0x8f,
+	SS_PICKLE_OP_ADDITEMS = 0x90,
+	SS_PICKLE_OP_FROZENSET = 0x91,
+	/* the memo */
+	SS_PICKLE_OP_GET = 'g',
+	SS_PICKLE_OP_BINGET = 'h',
+	SS_PICKLE_OP_LONG_BINGET = 'j',
+	SS_PICKLE_OP_PUT = 'p',
+	SS_PICKLE_OP_BINPUT = 'q',
+	SS_PICKLE_OP_LONG_BINPUT = 'r',
+	SS_PICKLE_OP_MEMOIZE = 0x94,
+	/* the stream */
+	SS_PICKLE_OP_PROTO = 0x80,
+	SS_PICKLE_OP_FRAME = 0x95,
+	/* what would run something, or comes from elsewhere */
+	SS_PICKLE_OP_GLOBAL = 'c',
+	SS_PICKLE_OP_STACK_GLOBAL = 0x93,
+	SS_PICKLE_OP_REDUCE = 'R',
+	SS_PICKLE_OP_BUILD = 'b',
+	SS_PICKLE_OP_INST = 'i',
+	SS_PICKLE_OP_OBJ = 'o',
+	SS_PICKLE_OP_NEWOBJ = 0x81,
+	SS_PICKLE_OP_NEWOBJ_EX = 0x92,
+	SS_PICKLE_OP_EXT1 = 0x82,
+	SS_PICKLE_OP_EXT2 = 0x83,
+	SS_PICKLE_OP_EXT4 = 0x84,
+	SS_PICKLE_OP_PERSID = 'P',
+	SS_PICKLE_OP_BINPERSID = 'Q',
+	SS_PICKLE_OP_NEXT_BUFFER = 0x97,
+	SS_PICKLE_OP_READONLY_BUFFER = 0x98,
+};
 
 #endif

@@ -7,28 +7,28 @@
 #include "base/utf8.h"
 #include "read/pickle_machine.h"
 
-static const struct refusal {
+static const struct pickle_refusal {
 	unsigned char operation;
 	const char *name, *what;
 } refusals[] = {
-	{ 'c', "GLOBAL", "import a name" },
-	{ 0x93, "STACK_GLOBAL", "import a name" },
-	{ 'R', "REDUCE", "call a function" },
-	{ 'b', "BUILD", "set the state of an object" },
-	{ 'i', "INST", "create an object of a class" },
-	{ 'o', "OBJ", "create an object of a class" },
-	{ 0x81, "NEWOBJ", "create an object of a class" },
-	{ 0x92, "NEWOBJ_EX", "create an object of a class" },
-	{ 0x82, "EXT1", "import a name by number" },
-	{ 0x83, "EXT2", "import a name by number" },
-	{ 0x84, "EXT4", "import a name by number" },
-	{ 'P', "PERSID", "load an object from elsewhere" },
-	{ 'Q', "BINPERSID", "load an object from elsewhere" },
-	{ 0x97, "NEXT_BUFFER", "use a buffer from elsewhere" },
-	{ 0x98, "READONLY_BUFFER", "use a buffer from elsewhere" },
+	{ SS_PICKLE_OP_GLOBAL, "GLOBAL", "import a name" },
+	{ SS_PICKLE_OP_STACK_GLOBAL, "STACK_GLOBAL", "import a name" },
+	{ SS_PICKLE_OP_REDUCE, "REDUCE", "call a function" },
+	{ SS_PICKLE_OP_BUILD, "BUILD", "set the state of an object" },
+	{ SS_PICKLE_OP_INST, "INST", "create an object of a class" },
+	{ SS_PICKLE_OP_OBJ, "OBJ", "create an object of a class" },
+	{ SS_PICKLE_OP_NEWOBJ, "NEWOBJ", "create an object of a class" },
+	{ SS_PICKLE_OP_NEWOBJ_EX, "NEWOBJ_EX", "create an object of a class" },
+	{ SS_PICKLE_OP_EXT1, "EXT1", "import a name by number" },
+	{ SS_PICKLE_OP_EXT2, "EXT2", "import a name by number" },
+	{ SS_PICKLE_OP_EXT4, "EXT4", "import a name by number" },
+	{ SS_PICKLE_OP_PERSID, "PERSID", "load an object from elsewhere" },
+	{ SS_PICKLE_OP_BINPERSID, "BINPERSID", "load an object from elsewhere" },
+	{ SS_PICKLE_OP_NEXT_BUFFER, "NEXT_BUFFER", "use a buffer from elsewhere" },
+	{ SS_PICKLE_OP_READONLY_BUFFER, "READONLY_BUFFER", "use a buffer from elsewhere" },
 };
 
-/* The next line for a sentence, or "" where there is none that can be shown. */
+/* The next line for an error message, or "" where it cannot be shown. */
 static void spell_line(struct ss_pickle *machine, char out[64])
 {
 	size_t length = 0;
@@ -62,7 +62,7 @@ static void spell_value(const struct ss_pickle *machine, uint32_t down, char out
 
 enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation)
 {
-	const struct refusal *refusal = NULL;
+	const struct pickle_refusal *refusal = NULL;
 	char module[64] = "", name[64] = "";
 
 	for (size_t i = 0; i < SS_COUNT(refusals); i++)
@@ -71,10 +71,10 @@ enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char op
 	if (!refusal)
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "0x%02x is not a pickle operation",
 				      operation);
-	if (operation == 'c' || operation == 'i') {
+	if (operation == SS_PICKLE_OP_GLOBAL || operation == SS_PICKLE_OP_INST) {
 		spell_line(machine, module);
 		spell_line(machine, name);
-	} else if (operation == 0x93) {
+	} else if (operation == SS_PICKLE_OP_STACK_GLOBAL) {
 		spell_value(machine, 1, module);
 		spell_value(machine, 0, name);
 	}

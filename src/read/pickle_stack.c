@@ -27,7 +27,7 @@ bool ss_pickle_grow(struct ss_pickle *machine)
 
 /* --- the memo ---------------------------------------------------------------------- */
 
-static bool fits_entry(const struct ss_pickle_value *value)
+static bool memo_fits_entry(const struct ss_pickle_value *value)
 {
 	switch (value->kind) {
 	case SS_PICKLE_REAL:
@@ -41,11 +41,12 @@ static bool fits_entry(const struct ss_pickle_value *value)
 	}
 }
 
-static bool entry_of(struct ss_pickle *machine, const struct ss_pickle_value *value, uint64_t *out)
+static bool memo_entry_of(struct ss_pickle *machine, const struct ss_pickle_value *value,
+			  uint64_t *out)
 {
 	void *wide = machine->wide;
 
-	if (fits_entry(value)) {
+	if (memo_fits_entry(value)) {
 		*out = (uint64_t)value->word << 4 | value->kind;
 		return true;
 	}
@@ -58,7 +59,7 @@ static bool entry_of(struct ss_pickle *machine, const struct ss_pickle_value *va
 	return true;
 }
 
-static bool is_container(const struct ss_pickle_value *value)
+static bool kind_is_container(const struct ss_pickle_value *value)
 {
 	return value->kind >= SS_PICKLE_LIST;
 }
@@ -83,10 +84,10 @@ enum ss_pickle_step ss_pickle_put(struct ss_pickle *machine, uint64_t index)
 	while (machine->memo_count <= index)
 		machine->memo[machine->memo_count++] = WIDE_KIND | UINT64_MAX << 4;
 	top = &machine->stack[machine->stack_count - 1];
-	if (is_container(top))
+	if (kind_is_container(top))
 		top->slot = (uint32_t)index + 1;
-	return entry_of(machine, top, &machine->memo[index]) ? SS_PICKLE_ON
-							     : ss_pickle_fail_memory(machine);
+	return memo_entry_of(machine, top, &machine->memo[index]) ? SS_PICKLE_ON
+								  : ss_pickle_fail_memory(machine);
 }
 
 enum ss_pickle_step ss_pickle_recall(struct ss_pickle *machine, uint64_t index)
@@ -116,8 +117,9 @@ enum ss_pickle_step ss_pickle_recall(struct ss_pickle *machine, uint64_t index)
 
 /* --- filling ----------------------------------------------------------------------- */
 
-static enum ss_pickle_step fill(struct ss_pickle *machine, struct ss_pickle_value *container,
-				const struct ss_pickle_value *items, uint32_t count)
+static enum ss_pickle_step container_fill(struct ss_pickle *machine,
+					  struct ss_pickle_value *container,
+					  const struct ss_pickle_value *items, uint32_t count)
 {
 	const struct ss_pickle_reader *reader = machine->reader;
 	uint64_t content = container->content;
@@ -135,21 +137,21 @@ static enum ss_pickle_step fill(struct ss_pickle *machine, struct ss_pickle_valu
 }
 
 /* Fills the innermost container that items are held back of. */
-static enum ss_pickle_step close_last(struct ss_pickle *machine)
+static enum ss_pickle_step container_close_last(struct ss_pickle *machine)
 {
 	struct ss_pickle_open open = machine->opens[--machine->open_count];
 	uint32_t count = machine->held_count - open.from;
 
 	machine->held_count = open.from;
 	machine->stack[open.at].is_open = false;
-	return fill(machine, &machine->stack[open.at], machine->held + open.from, count);
+	return container_fill(machine, &machine->stack[open.at], machine->held + open.from, count);
 }
 
-/* Closes all that lies on the stack from this height on. */
-static inline enum ss_pickle_step close_from(struct ss_pickle *machine, uint32_t height)
+/* Closes all values on the stack from this height up. */
+static inline enum ss_pickle_step container_close_from(struct ss_pickle *machine, uint32_t height)
 {
 	while (machine->open_count && machine->opens[machine->open_count - 1].at >= height) {
-		enum ss_pickle_step step = close_last(machine);
+		enum ss_pickle_step step = container_close_last(machine);
 
 		if (step != SS_PICKLE_ON)
 			return step;
@@ -159,7 +161,8 @@ static inline enum ss_pickle_step close_from(struct ss_pickle *machine, uint32_t
 
 enum ss_pickle_step ss_pickle_close_top(struct ss_pickle *machine)
 {
-	return machine->stack_count ? close_from(machine, machine->stack_count - 1) : SS_PICKLE_ON;
+	return machine->stack_count ? container_close_from(machine, machine->stack_count - 1)
+				    : SS_PICKLE_ON;
 }
 
 /* --- marks ------------------------------------------------------------------------- */
@@ -173,21 +176,21 @@ enum ss_pickle_step ss_pickle_mark(struct ss_pickle *machine)
 	return SS_PICKLE_ON;
 }
 
-static enum ss_pickle_step take_mark(struct ss_pickle *machine, uint32_t *from)
+static enum ss_pickle_step stack_take_mark(struct ss_pickle *machine, uint32_t *from)
 {
 	if (!machine->mark_count)
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "items have no start mark");
 	*from = machine->marks[machine->mark_count - 1];
 	assert(*from <= machine->stack_count);
 	if (machine->open_count)
-		return close_from(machine, *from);
+		return container_close_from(machine, *from);
 	return SS_PICKLE_ON;
 }
 
 enum ss_pickle_step ss_pickle_pop_mark(struct ss_pickle *machine)
 {
 	uint32_t from = 0;
-	enum ss_pickle_step step = take_mark(machine, &from);
+	enum ss_pickle_step step = stack_take_mark(machine, &from);
 
 	if (step != SS_PICKLE_ON)
 		return step;
@@ -229,8 +232,8 @@ enum ss_pickle_step ss_pickle_duplicate(struct ss_pickle *machine)
 
 /* --- containers -------------------------------------------------------------------- */
 
-static enum ss_pickle_step check_pairs(struct ss_pickle *machine, enum ss_pickle_kind kind,
-				       uint32_t count)
+static enum ss_pickle_step container_check_pairs(struct ss_pickle *machine,
+						 enum ss_pickle_kind kind, uint32_t count)
 {
 	if (kind == SS_PICKLE_DICT && count % 2)
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a key has no value");
@@ -238,15 +241,15 @@ static enum ss_pickle_step check_pairs(struct ss_pickle *machine, enum ss_pickle
 }
 
 /* The values from this height on become one container in their place. */
-static enum ss_pickle_step replace(struct ss_pickle *machine, enum ss_pickle_kind kind,
-				   uint32_t from)
+static enum ss_pickle_step stack_replace_values(struct ss_pickle *machine, enum ss_pickle_kind kind,
+						uint32_t from)
 {
 	struct ss_pickle_value made = { .kind = (uint8_t)kind };
 	uint32_t count = machine->stack_count - from;
-	enum ss_pickle_step step = check_pairs(machine, kind, count);
+	enum ss_pickle_step step = container_check_pairs(machine, kind, count);
 
 	if (step == SS_PICKLE_ON)
-		step = fill(machine, &made, machine->stack + from, count);
+		step = container_fill(machine, &made, machine->stack + from, count);
 	if (step != SS_PICKLE_ON)
 		return step;
 	machine->stack_count = from;
@@ -259,12 +262,12 @@ static enum ss_pickle_step replace(struct ss_pickle *machine, enum ss_pickle_kin
 enum ss_pickle_step ss_pickle_gather(struct ss_pickle *machine, enum ss_pickle_kind kind)
 {
 	uint32_t from = 0;
-	enum ss_pickle_step step = take_mark(machine, &from);
+	enum ss_pickle_step step = stack_take_mark(machine, &from);
 
 	if (step != SS_PICKLE_ON)
 		return step;
 	machine->mark_count--;
-	return replace(machine, kind, from);
+	return stack_replace_values(machine, kind, from);
 }
 
 enum ss_pickle_step ss_pickle_tuple(struct ss_pickle *machine, uint32_t count)
@@ -273,13 +276,13 @@ enum ss_pickle_step ss_pickle_tuple(struct ss_pickle *machine, uint32_t count)
 
 	if (machine->stack_count - ss_pickle_floor(machine) < count)
 		return ss_pickle_fail(machine, SS_ERR_FORMAT, "a tuple has too few values");
-	step = close_from(machine, machine->stack_count - count);
+	step = container_close_from(machine, machine->stack_count - count);
 	if (step != SS_PICKLE_ON)
 		return step;
-	return replace(machine, SS_PICKLE_TUPLE, machine->stack_count - count);
+	return stack_replace_values(machine, SS_PICKLE_TUPLE, machine->stack_count - count);
 }
 
-static enum ss_pickle_step wrong_container(struct ss_pickle *machine, enum ss_pickle_kind kind)
+static enum ss_pickle_step fail_wrong_container(struct ss_pickle *machine, enum ss_pickle_kind kind)
 {
 	return ss_pickle_fail(machine, SS_ERR_FORMAT, "items for a %s, but the value is not one",
 			      kind == SS_PICKLE_DICT ? "dictionary" : "list");
@@ -289,26 +292,28 @@ enum ss_pickle_step ss_pickle_add_all(struct ss_pickle *machine, enum ss_pickle_
 {
 	struct ss_pickle_value *container;
 	uint32_t from = 0, below;
-	enum ss_pickle_step step = take_mark(machine, &from);
+	enum ss_pickle_step step = stack_take_mark(machine, &from);
 
 	if (step != SS_PICKLE_ON)
 		return step;
 	machine->mark_count--;
 	below = ss_pickle_floor(machine);
 	if (from == below || machine->stack[from - 1].kind != kind)
-		return wrong_container(machine, kind);
+		return fail_wrong_container(machine, kind);
 	container = &machine->stack[from - 1];
-	if (container->is_open && (step = close_from(machine, from - 1)) != SS_PICKLE_ON)
+	if (container->is_open && (step = container_close_from(machine, from - 1)) != SS_PICKLE_ON)
 		return step;
-	step = check_pairs(machine, kind, machine->stack_count - from);
+	step = container_check_pairs(machine, kind, machine->stack_count - from);
 	if (step == SS_PICKLE_ON)
-		step = fill(machine, container, machine->stack + from, machine->stack_count - from);
+		step = container_fill(machine, container, machine->stack + from,
+				      machine->stack_count - from);
 	machine->stack_count = from;
 	return step;
 }
 
 /* Holds the items back; the container is the innermost one from then on. */
-static enum ss_pickle_step hold(struct ss_pickle *machine, uint32_t at, uint32_t count)
+static enum ss_pickle_step container_hold_items(struct ss_pickle *machine, uint32_t at,
+						uint32_t count)
 {
 	void *held = machine->held;
 
@@ -339,13 +344,13 @@ enum ss_pickle_step ss_pickle_add_one(struct ss_pickle *machine, enum ss_pickle_
 
 	if (machine->stack_count - floor < count + 1 ||
 	    machine->stack[machine->stack_count - count - 1].kind != kind)
-		return wrong_container(machine, kind);
+		return fail_wrong_container(machine, kind);
 	at = machine->stack_count - count - 1;
 	container = &machine->stack[at];
-	step = close_from(machine, at + 1);
+	step = container_close_from(machine, at + 1);
 	if (step == SS_PICKLE_ON)
-		step = container->content ? fill(machine, container, container + 1, count)
-					  : hold(machine, at, count);
+		step = container->content ? container_fill(machine, container, container + 1, count)
+					  : container_hold_items(machine, at, count);
 	machine->stack_count -= count;
 	return step;
 }
@@ -353,7 +358,7 @@ enum ss_pickle_step ss_pickle_add_one(struct ss_pickle *machine, enum ss_pickle_
 /* --- the end ----------------------------------------------------------------------- */
 
 /* A fill that fails is forgotten, unless it is for memory: half a file is half a file. */
-static bool fill_cut(struct ss_pickle *machine, uint32_t at, uint32_t from)
+static bool container_fill_cut(struct ss_pickle *machine, uint32_t at, uint32_t from)
 {
 	struct ss_pickle_value *container = &machine->stack[at];
 	uint32_t count = machine->stack_count - from;
@@ -361,17 +366,18 @@ static bool fill_cut(struct ss_pickle *machine, uint32_t at, uint32_t from)
 	if (container->kind == SS_PICKLE_DICT)
 		count -= count % 2;
 	machine->stack_count = from;
-	return fill(machine, container, machine->stack + from, count) == SS_PICKLE_ON ||
+	return container_fill(machine, container, machine->stack + from, count) == SS_PICKLE_ON ||
 	       !machine->err || machine->err->code != SS_ERR_LIMIT;
 }
 
 /* The only item of a list comes without a mark: it stands where a key should. */
-static bool join_singles(struct ss_pickle *machine, uint32_t from)
+static bool stack_join_singles(struct ss_pickle *machine, uint32_t from)
 {
 	while (machine->stack_count - from >= 3 && (machine->stack_count - from) % 2 &&
-	       is_container(&machine->stack[machine->stack_count - 1]) &&
+	       kind_is_container(&machine->stack[machine->stack_count - 1]) &&
 	       machine->stack[machine->stack_count - 2].kind == SS_PICKLE_LIST)
-		if (!fill_cut(machine, machine->stack_count - 2, machine->stack_count - 1))
+		if (!container_fill_cut(machine, machine->stack_count - 2,
+					machine->stack_count - 1))
 			return false;
 	return true;
 }
@@ -379,18 +385,18 @@ static bool join_singles(struct ss_pickle *machine, uint32_t from)
 bool ss_pickle_unwind(struct ss_pickle *machine)
 {
 	while (machine->open_count)
-		if (close_last(machine) != SS_PICKLE_ON && machine->err &&
+		if (container_close_last(machine) != SS_PICKLE_ON && machine->err &&
 		    machine->err->code == SS_ERR_LIMIT)
 			return false;
 	while (machine->mark_count) {
 		uint32_t from = machine->marks[--machine->mark_count];
 		bool has_container = from > ss_pickle_floor(machine) &&
-				     is_container(&machine->stack[from - 1]);
+				     kind_is_container(&machine->stack[from - 1]);
 
 		if (has_container && machine->stack[from - 1].kind == SS_PICKLE_DICT &&
-		    !join_singles(machine, from))
+		    !stack_join_singles(machine, from))
 			return false;
-		if (has_container && !fill_cut(machine, from - 1, from))
+		if (has_container && !container_fill_cut(machine, from - 1, from))
 			return false;
 		machine->stack_count = from;
 	}

@@ -10,16 +10,17 @@
 #include <string.h>
 
 #include "read/pickle.h"
+#include "read/pickle_machine.h"
 
 /* Operations that are followed: a file that has no import by then is read as what it looks like. */
 #define STEPS_MAX 64
 
-struct walk {
+struct pickle_scan {
 	const unsigned char *at, *end;
 };
 
 /* The argument is the rest of the line. False: the line does not end here. */
-static bool skip_line(struct walk *walk)
+static bool scan_skip_line(struct pickle_scan *walk)
 {
 	const unsigned char *end = memchr(walk->at, '\n', (size_t)(walk->end - walk->at));
 
@@ -29,7 +30,7 @@ static bool skip_line(struct walk *walk)
 	return true;
 }
 
-static bool skip_bytes(struct walk *walk, size_t count)
+static bool scan_skip_bytes(struct pickle_scan *walk, size_t count)
 {
 	if ((size_t)(walk->end - walk->at) < count)
 		return false;
@@ -38,7 +39,7 @@ static bool skip_bytes(struct walk *walk, size_t count)
 }
 
 /* A text after its length, which has `width` bytes. */
-static bool skip_counted(struct walk *walk, size_t width)
+static bool scan_skip_counted(struct pickle_scan *walk, size_t width)
 {
 	size_t length = 0;
 
@@ -47,90 +48,104 @@ static bool skip_counted(struct walk *walk, size_t width)
 	for (size_t i = width; i-- > 0;)
 		length = length << 8 | walk->at[i];
 	walk->at += width;
-	return skip_bytes(walk, length);
+	return scan_skip_bytes(walk, length);
 }
 
-static bool is_letter(unsigned char byte)
+static bool is_name_byte(unsigned char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 	       (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte >= 0x80;
 }
 
 /* A line that can be the name of a module or of something in it: os, a.b.C. */
-static bool skip_name(struct walk *walk)
+static bool scan_skip_name(struct pickle_scan *walk)
 {
 	const unsigned char *first = walk->at;
 
-	while (walk->at < walk->end && is_letter(*walk->at))
+	while (walk->at < walk->end && is_name_byte(*walk->at))
 		walk->at++;
 	return walk->at > first && walk->at < walk->end && *walk->at++ == '\n';
 }
 
-/* Goes past one operation and its argument. False: it is none, or not one of data. */
-static bool skip_operation(struct walk *walk)
+/* Skips one operation and its argument. False: it is unknown, or not an operation of data. */
+static bool scan_skip_operation(struct pickle_scan *walk)
 {
 	switch (*walk->at++) {
-	case 'N':
-	case ')':
-	case '(':
-	case ']':
-	case '}':
-	case 'l':
-	case 'd':
-	case 't':
-	case 'a':
-	case 'e':
-	case 's':
-	case 'u':
-	case '0':
-	case '1':
-	case '2':
+	case SS_PICKLE_OP_NONE:
+	case SS_PICKLE_OP_EMPTY_TUPLE:
+	case SS_PICKLE_OP_MARK:
+	case SS_PICKLE_OP_EMPTY_LIST:
+	case SS_PICKLE_OP_EMPTY_DICT:
+	case SS_PICKLE_OP_LIST:
+	case SS_PICKLE_OP_DICT:
+	case SS_PICKLE_OP_TUPLE:
+	case SS_PICKLE_OP_APPEND:
+	case SS_PICKLE_OP_APPENDS:
+	case SS_PICKLE_OP_SETITEM:
+	case SS_PICKLE_OP_SETITEMS:
+	case SS_PICKLE_OP_POP:
+	case SS_PICKLE_OP_POP_MARK:
+	case SS_PICKLE_OP_DUP:
 		return true;
-	case 'I':
-	case 'L':
-	case 'F':
-	case 'S':
-	case 'V':
-	case 'P':
-	case 'p':
-	case 'g':
-		return skip_line(walk);
-	case 'K':
-	case 'q':
-	case 'h':
-		return skip_bytes(walk, 1);
-	case 'M':
-		return skip_bytes(walk, 2);
-	case 'J':
-		return skip_bytes(walk, 4);
-	case 'G':
-		return skip_bytes(walk, 8);
-	case 'U':
-		return skip_counted(walk, 1);
-	case 'T':
-	case 'X':
-		return skip_counted(walk, 4);
+	case SS_PICKLE_OP_INT:
+	case SS_PICKLE_OP_LONG:
+	case SS_PICKLE_OP_FLOAT:
+	case SS_PICKLE_OP_STRING:
+	case SS_PICKLE_OP_UNICODE:
+	case SS_PICKLE_OP_PERSID:
+	case SS_PICKLE_OP_PUT:
+	case SS_PICKLE_OP_GET:
+		return scan_skip_line(walk);
+	case SS_PICKLE_OP_BININT1:
+	case SS_PICKLE_OP_BINPUT:
+	case SS_PICKLE_OP_BINGET:
+		return scan_skip_bytes(walk, 1);
+	case SS_PICKLE_OP_BININT2:
+		return scan_skip_bytes(walk, 2);
+	case SS_PICKLE_OP_BININT:
+		return scan_skip_bytes(walk, 4);
+	case SS_PICKLE_OP_BINFLOAT:
+		return scan_skip_bytes(walk, 8);
+	case SS_PICKLE_OP_SHORT_BINSTRING:
+		return scan_skip_counted(walk, 1);
+	case SS_PICKLE_OP_BINSTRING:
+	case SS_PICKLE_OP_BINUNICODE:
+		return scan_skip_counted(walk, 4);
 	default:
 		return false;
 	}
 }
 
-/* Operations of data up to an import or to the end. */
-static bool is_program(const char *bytes, size_t length)
-{
-	struct walk walk = { (const unsigned char *)bytes, (const unsigned char *)bytes + length };
+/* Those that can come first; the rest needs something before it, or begins a JSON text. */
+static const char first_operations[] = {
+	SS_PICKLE_OP_GLOBAL,      SS_PICKLE_OP_INST,
+	SS_PICKLE_OP_NONE,        SS_PICKLE_OP_LIST,
+	SS_PICKLE_OP_DICT,        SS_PICKLE_OP_PERSID,
+	SS_PICKLE_OP_INT,         SS_PICKLE_OP_STRING,
+	SS_PICKLE_OP_UNICODE,     SS_PICKLE_OP_LONG,
+	SS_PICKLE_OP_FLOAT,       SS_PICKLE_OP_BININT1,
+	SS_PICKLE_OP_BININT2,     SS_PICKLE_OP_BININT,
+	SS_PICKLE_OP_BINFLOAT,    SS_PICKLE_OP_SHORT_BINSTRING,
+	SS_PICKLE_OP_BINSTRING,   SS_PICKLE_OP_BINUNICODE,
+	SS_PICKLE_OP_EMPTY_TUPLE,
+};
 
-	/* these can come first; the rest needs something before it, or begins a JSON text */
-	if (!length || !*bytes || !strchr("ciNldPISVLFKMJGUTX)", *bytes))
+/* Operations of data up to an import or to the end. */
+static bool scan_is_program(const char *bytes, size_t length)
+{
+	struct pickle_scan walk = { (const unsigned char *)bytes,
+				    (const unsigned char *)bytes + length };
+
+	if (!length || !memchr(first_operations, *bytes, sizeof(first_operations)))
 		return false;
 	for (int i = 0; i < STEPS_MAX && walk.at < walk.end; i++) {
-		if (*walk.at == '.')
+		if (*walk.at == SS_PICKLE_OP_STOP)
 			return true;
-		if (*walk.at == 'c' || *walk.at == 'i') {
+		if (*walk.at == SS_PICKLE_OP_GLOBAL || *walk.at == SS_PICKLE_OP_INST) {
 			walk.at++;
-			return skip_name(&walk) && skip_name(&walk);
+			return scan_skip_name(&walk) && scan_skip_name(&walk);
 		}
-		if (!skip_operation(&walk))
+		if (!scan_skip_operation(&walk))
 			return false;
 	}
 	return false;
@@ -138,11 +153,12 @@ static bool is_program(const char *bytes, size_t length)
 
 bool ss_pickle_is_start(const char *bytes, size_t length)
 {
-	if (length >= 2 && (unsigned char)bytes[0] == 0x80)
+	if (length >= 2 && (unsigned char)bytes[0] == SS_PICKLE_OP_PROTO)
 		return (unsigned char)bytes[1] >= 2 && (unsigned char)bytes[1] <= 5;
-	if (length >= 2 && bytes[0] == '(')
-		return bytes[1] == 'd' || bytes[1] == 'l';
-	if (length >= 2 && (bytes[0] == '}' || bytes[0] == ']'))
-		return bytes[1] == 'q';
-	return is_program(bytes, length);
+	if (length >= 2 && bytes[0] == SS_PICKLE_OP_MARK)
+		return bytes[1] == SS_PICKLE_OP_DICT || bytes[1] == SS_PICKLE_OP_LIST;
+	if (length >= 2 &&
+	    (bytes[0] == SS_PICKLE_OP_EMPTY_DICT || bytes[0] == SS_PICKLE_OP_EMPTY_LIST))
+		return bytes[1] == SS_PICKLE_OP_BINPUT;
+	return scan_is_program(bytes, length);
 }

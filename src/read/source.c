@@ -17,7 +17,7 @@
 /* Enough to tell how it is compressed. */
 #define SNIFF_BYTES 8
 
-struct raw {
+struct raw_source {
 	struct ss_source source; /* first: a pointer to it is a pointer to us */
 	int fd;                  /* -1: not a file */
 	const char *data;        /* memory: what is left of it */
@@ -29,14 +29,14 @@ struct raw {
 
 static void raw_close(struct ss_source *source)
 {
-	struct raw *raw = (struct raw *)source;
+	struct raw_source *raw = (struct raw_source *)source;
 
 	if (raw->fd > STDIN_FILENO)
 		close(raw->fd);
 	ss_memory_free(source->memory, raw, sizeof(*raw));
 }
 
-static uint64_t stamp_of(const struct stat *info)
+static uint64_t file_stamp(const struct stat *info)
 {
 	uint64_t stamp = ss_hash_mix((uint64_t)info->st_dev, (uint64_t)info->st_ino);
 
@@ -58,7 +58,7 @@ enum ss_status ss_source_is_same(const struct ss_source *source, uint64_t stamp,
  * At the end of a file: one that was written meanwhile is half the old one and half the new one,
  * and nothing in its bytes need show it.
  */
-static enum ss_status check_unchanged(const struct raw *raw, struct ss_error *err)
+static enum ss_status raw_check_unchanged(const struct raw_source *raw, struct ss_error *err)
 {
 	struct stat now;
 
@@ -66,14 +66,15 @@ static enum ss_status check_unchanged(const struct raw *raw, struct ss_error *er
 		return SS_OK;
 	if (fstat(raw->fd, &now) != 0)
 		return ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
-	if (stamp_of(&now) == raw->source.stamp)
+	if (file_stamp(&now) == raw->source.stamp)
 		return SS_OK;
 	return ss_fail(err, SS_ERR_IO,
 		       "it changed while it was being read: try again when it is "
 		       "complete");
 }
 
-static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_t *got,
+/* Bytes from a callback, from memory or from a file. */
+static enum ss_status raw_take(struct raw_source *raw, char *buffer, size_t room, size_t *got,
 			       struct ss_error *err)
 {
 	ssize_t count;
@@ -100,13 +101,13 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 	if (count < 0)
 		return ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
 	*got = (size_t)count;
-	return count || !room ? SS_OK : check_unchanged(raw, err);
+	return count || !room ? SS_OK : raw_check_unchanged(raw, err);
 }
 
 static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
 			       struct ss_error *err)
 {
-	struct raw *raw = (struct raw *)source;
+	struct raw_source *raw = (struct raw_source *)source;
 	size_t ahead = raw->sniffed_end - raw->sniffed_at;
 
 	if (ahead) {
@@ -120,9 +121,9 @@ static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t ro
 	return SS_OK;
 }
 
-static struct raw *raw_new(struct ss_memory *memory)
+static struct raw_source *raw_new(struct ss_memory *memory)
 {
-	struct raw *raw = ss_memory_resize(memory, NULL, 0, sizeof(*raw));
+	struct raw_source *raw = ss_memory_resize(memory, NULL, 0, sizeof(*raw));
 
 	if (!raw)
 		return NULL;
@@ -133,7 +134,8 @@ static struct raw *raw_new(struct ss_memory *memory)
 }
 
 /* Reads the first bytes and puts a decompressor in front where they ask for one. */
-static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_error *err)
+static enum ss_status source_detect_codec(struct raw_source *raw, struct ss_source **out,
+					  struct ss_error *err)
 {
 	static const struct ss_codec *const codecs[] = { &ss_codec_gzip, &ss_codec_zstd };
 	enum ss_status status = SS_OK;
@@ -160,7 +162,7 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 			      struct ss_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
-	struct raw *raw = raw_new(memory);
+	struct raw_source *raw = raw_new(memory);
 	struct stat info;
 
 	if (!raw)
@@ -182,28 +184,28 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 	}
 	if (S_ISREG(info.st_mode)) {
 		raw->source.total_bytes = (uint64_t)info.st_size;
-		raw->source.stamp = stamp_of(&info);
+		raw->source.stamp = file_stamp(&info);
 	}
-	return sniff(raw, out, err);
+	return source_detect_codec(raw, out, err);
 }
 
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
 				     struct ss_source **out, struct ss_error *err)
 {
-	struct raw *raw = raw_new(memory);
+	struct raw_source *raw = raw_new(memory);
 
 	if (!raw)
 		return ss_fail_memory(err, "a file");
 	raw->data = data;
 	raw->length = length;
 	raw->source.total_bytes = length;
-	return sniff(raw, out, err);
+	return source_detect_codec(raw, out, err);
 }
 
 enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
 				    struct ss_source **out, struct ss_error *err)
 {
-	struct raw *raw;
+	struct raw_source *raw;
 
 	if (input->data || !input->read)
 		return ss_source_open_memory(input->data, input->data ? input->length : 0, memory,
@@ -213,7 +215,7 @@ enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memo
 		return ss_fail_memory(err, "a file");
 	raw->pulled = input;
 	raw->source.total_bytes = input->total_bytes;
-	return sniff(raw, out, err);
+	return source_detect_codec(raw, out, err);
 }
 
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,

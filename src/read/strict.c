@@ -10,13 +10,13 @@
 
 /* --- texts -------------------------------------------------------------------------------- */
 
-static bool is_hex(char byte)
+static bool strict_is_hex(char byte)
 {
 	return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
 /* The length of the escape whose backslash stands at `at`; 0: it escapes nothing. */
-static size_t escape_length(const char *at, const char *end)
+static size_t strict_escape_length(const char *at, const char *end)
 {
 	if (end - at < 2 || !at[1])
 		return 0;
@@ -24,10 +24,13 @@ static size_t escape_length(const char *at, const char *end)
 		return 2;
 	if (at[1] != 'u' || end - at < 6)
 		return 0;
-	return is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]) ? 6 : 0;
+	return strict_is_hex(at[2]) && strict_is_hex(at[3]) && strict_is_hex(at[4]) &&
+			       strict_is_hex(at[5])
+		       ? 6
+		       : 0;
 }
 
-/* The bytes that belong together, as their first one says, as far as they are there. */
+/* The length of the UTF-8 sequence that its first byte announces, as far as the text has it. */
 static size_t point_length(const char *at, const char *end)
 {
 	unsigned char first = (unsigned char)*at;
@@ -38,7 +41,7 @@ static size_t point_length(const char *at, const char *end)
 	return length;
 }
 
-static bool is_plain(char byte)
+static bool strict_is_plain(char byte)
 {
 	return (unsigned char)byte >= ' ' && (unsigned char)byte < 0x80 && byte != '"' &&
 	       byte != '\\';
@@ -52,11 +55,11 @@ void ss_strict_add_text(struct ss_text *out, const char *text, size_t length)
 		char repaired[16];
 		size_t used, taken = 1;
 
-		while (at < end && is_plain(*at))
+		while (at < end && strict_is_plain(*at))
 			at++;
 		if (at == end)
 			break;
-		if (*at == '\\' && (used = escape_length(at, end)) != 0) {
+		if (*at == '\\' && (used = strict_escape_length(at, end)) != 0) {
 			at += used;
 			continue;
 		}
@@ -80,7 +83,7 @@ void ss_strict_add_text(struct ss_text *out, const char *text, size_t length)
 	ss_text_add(out, from, (size_t)(end - from));
 }
 
-static void add_string(struct ss_text *out, const struct ss_json_span *span)
+static void strict_add_string(struct ss_text *out, const struct ss_json_span *span)
 {
 	ss_text_add(out, "\"", 1);
 	ss_strict_add_text(out, span->text, span->length);
@@ -89,7 +92,7 @@ static void add_string(struct ss_text *out, const struct ss_json_span *span)
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static const char *skip_digits(const char *at, const char *end)
+static const char *strict_skip_digits(const char *at, const char *end)
 {
 	while (at < end && *at >= '0' && *at <= '9')
 		at++;
@@ -97,18 +100,18 @@ static const char *skip_digits(const char *at, const char *end)
 }
 
 /* As JSON has numbers: no plus, no zeros before others, digits on both sides of the point. */
-static bool is_number(const char *at, const char *end)
+static bool strict_is_number(const char *at, const char *end)
 {
 	const char *digits;
 
 	at += at < end && *at == '-';
 	digits = at;
-	at = skip_digits(at, end);
+	at = strict_skip_digits(at, end);
 	if (at == digits || (*digits == '0' && at - digits > 1))
 		return false;
 	if (at < end && *at == '.') {
 		digits = ++at;
-		at = skip_digits(at, end);
+		at = strict_skip_digits(at, end);
 		if (at == digits)
 			return false;
 	}
@@ -116,34 +119,34 @@ static bool is_number(const char *at, const char *end)
 		at++;
 		at += at < end && (*at == '-' || *at == '+');
 		digits = at;
-		at = skip_digits(at, end);
+		at = strict_skip_digits(at, end);
 		if (at == digits)
 			return false;
 	}
 	return at == end;
 }
 
-static void add_word(struct ss_text *out, const struct ss_json_span *span)
+static void strict_add_word(struct ss_text *out, const struct ss_json_span *span)
 {
-	if (is_number(span->text, span->text + span->length) || ss_json_is(span, "true") ||
+	if (strict_is_number(span->text, span->text + span->length) || ss_json_is(span, "true") ||
 	    ss_json_is(span, "false") || ss_json_is(span, "null"))
 		ss_text_add(out, span->text, span->length);
 	else
-		add_string(out, span);
+		strict_add_string(out, span);
 }
 
 /* --- nested --------------------------------------------------------------------------------- */
 
-struct nest {
+struct strict_nesting {
 	struct ss_text *out;
 	struct ss_json json;
 	bool is_array[SS_STRICT_DEPTH_MAX];
 	uint32_t depth;
-	bool first; /* nothing stands in the innermost one yet */
+	bool first; /* the innermost one is still empty */
 };
 
 /* Opens the array or object at the cursor. */
-static bool open_nested(struct nest *nest)
+static bool strict_open_nested(struct strict_nesting *nest)
 {
 	if (nest->depth == SS_STRICT_DEPTH_MAX)
 		return false;
@@ -154,7 +157,7 @@ static bool open_nested(struct nest *nest)
 }
 
 /* Stands before the next value of the innermost one; *more is false: it was closed. */
-static bool next_value(struct nest *nest, bool *more)
+static bool strict_next_value(struct strict_nesting *nest, bool *more)
 {
 	bool is_array = nest->is_array[nest->depth - 1];
 	struct ss_json_span key = { .type = SS_JSON_STRING };
@@ -175,36 +178,37 @@ static bool next_value(struct nest *nest, bool *more)
 		ss_text_add(nest->out, ",", 1);
 	nest->first = false;
 	if (!is_array) {
-		add_string(nest->out, &key);
+		strict_add_string(nest->out, &key);
 		ss_text_add(nest->out, ":", 1);
 	}
 	return true;
 }
 
-static bool copy_nested(struct nest *nest)
+/* Copies an array or object without recursion: `nest` remembers what is open. */
+static bool strict_copy_nested(struct strict_nesting *nest)
 {
-	if (!open_nested(nest))
+	if (!strict_open_nested(nest))
 		return false;
 	while (nest->depth) {
 		struct ss_json_span value;
 		bool more;
 
-		if (!next_value(nest, &more))
+		if (!strict_next_value(nest, &more))
 			return false;
 		if (!more)
 			continue;
 		ss_json_space(&nest->json);
 		if (*nest->json.at == '{' || *nest->json.at == '[') {
-			if (!open_nested(nest))
+			if (!strict_open_nested(nest))
 				return false;
 			continue;
 		}
 		if (ss_json_value(&nest->json, &value) != SS_JSON_OK)
 			return false;
 		if (value.type == SS_JSON_STRING)
-			add_string(nest->out, &value);
+			strict_add_string(nest->out, &value);
 		else
-			add_word(nest->out, &value);
+			strict_add_word(nest->out, &value);
 	}
 	return nest->json.at == nest->json.end;
 }
@@ -212,14 +216,14 @@ static bool copy_nested(struct nest *nest)
 bool ss_strict_add(struct ss_text *out, const struct ss_json_span *value, bool careful)
 {
 	size_t before = out->length;
-	struct nest nest;
+	struct strict_nesting nest;
 
 	if (value->type == SS_JSON_STRING) {
-		add_string(out, value);
+		strict_add_string(out, value);
 		return true;
 	}
 	if (value->type == SS_JSON_BARE) {
-		add_word(out, value);
+		strict_add_word(out, value);
 		return true;
 	}
 	nest.out = out;
@@ -228,7 +232,7 @@ bool ss_strict_add(struct ss_text *out, const struct ss_json_span *value, bool c
 				      .end = value->text + value->length,
 				      .whole = true,
 				      .careful = careful };
-	if (value->type != SS_JSON_NONE && copy_nested(&nest))
+	if (value->type != SS_JSON_NONE && strict_copy_nested(&nest))
 		return true;
 	out->length = before;
 	return false;

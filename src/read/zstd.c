@@ -7,13 +7,12 @@
 
 #include "base/text.h"
 #include "read/codec.h"
-#include "read/zstd_frame.h"
 
 /* Higher ones take ten times as long and save a tenth. */
 #define LEVEL 9
 #define LEVEL_FAST 3
 
-static void compress(const char *bytes, size_t length, int level, struct ss_text *out)
+static void zstd_compress(const char *bytes, size_t length, int level, struct ss_text *out)
 {
 	size_t room = ZSTD_compressBound(length), written;
 
@@ -30,12 +29,12 @@ static void compress(const char *bytes, size_t length, int level, struct ss_text
 
 void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
 {
-	compress(bytes, length, LEVEL, out);
+	zstd_compress(bytes, length, LEVEL, out);
 }
 
 void ss_zstd_write_fast(const char *bytes, size_t length, struct ss_text *out)
 {
-	compress(bytes, length, LEVEL_FAST, out);
+	zstd_compress(bytes, length, LEVEL_FAST, out);
 }
 
 const bool ss_zstd_is_here = true;
@@ -53,7 +52,7 @@ bool ss_zstd_read(const void *frame, size_t bytes, void *out, size_t room)
 	return ZSTD_decompress(out, room, frame, bytes) == room;
 }
 
-struct state {
+struct zstd_state {
 	ZSTD_DStream *stream; /* takes its own window, at most the 128 MiB of libzstd's limit */
 	size_t wanted_bytes;  /* input up to the end of the block at work */
 	bool has_more;        /* output that the last call had no room for */
@@ -61,7 +60,7 @@ struct state {
 
 static void *zstd_open(struct ss_memory *memory)
 {
-	struct state *state = ss_memory_resize(memory, NULL, 0, sizeof(*state));
+	struct zstd_state *state = ss_memory_resize(memory, NULL, 0, sizeof(*state));
 
 	if (!state)
 		return NULL;
@@ -77,7 +76,7 @@ static void *zstd_open(struct ss_memory *memory)
 
 static bool zstd_reset(void *context)
 {
-	struct state *state = context;
+	struct zstd_state *state = context;
 
 	state->wanted_bytes = ZSTD_initDStream(state->stream);
 	state->has_more = false;
@@ -91,7 +90,7 @@ static bool zstd_reset(void *context)
  */
 static enum ss_codec_result zstd_step(void *context, struct ss_codec_io *io)
 {
-	struct state *state = context;
+	struct zstd_state *state = context;
 	size_t most = state->wanted_bytes < io->in_bytes ? state->wanted_bytes : io->in_bytes;
 	ZSTD_inBuffer in = { io->in, 0, 0 };
 	ZSTD_outBuffer out = { io->out, io->out_bytes, 0 };
@@ -120,7 +119,7 @@ static enum ss_codec_result zstd_step(void *context, struct ss_codec_io *io)
 
 static void zstd_close(void *context, struct ss_memory *memory)
 {
-	struct state *state = context;
+	struct zstd_state *state = context;
 
 	ZSTD_freeDStream(state->stream);
 	ss_memory_free(memory, state, sizeof(*state));

@@ -4,7 +4,6 @@
  */
 #include "base/text.h"
 #include "read/codec.h"
-#include "read/zstd_frame.h"
 
 void ss_zstd_write(const char *bytes, size_t length, struct ss_text *out)
 {

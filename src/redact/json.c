@@ -2,22 +2,21 @@
 /*
  * json.c - replaces the texts of JSON.
  *
- * The window is copied as it stands but for its texts, and bare words that are neither numbers
- * nor what stands for one. It need not be JSON in every byte: where a quote is missing, or one
- * too many, texts and what is between them change their roles until an object begins, and both
- * are redacted; quotes and brackets stay where they are, so readers see the damage that was
- * there before.
+ * Copies the window, but replaces its texts and bare words that are not values. The input need not
+ * be valid JSON: after a missing or an extra quote, texts and what is between them swap roles until
+ * an object begins, so both are redacted. Quotes and brackets stay where they are, so readers see
+ * the same damage as before.
  */
 #include <string.h>
 
 #include "redact/stream.h"
 
-/* How far a key may lie behind a comma; beyond it the comma is believed. */
+/* How far after a comma a key may end; beyond this the comma counts as a separator. */
 #define KEY_BYTES_MAX 1024
 
-enum found { FOUND, NOT_FOUND, MORE };
+enum scan_result { SCAN_FOUND, SCAN_NOT_FOUND, SCAN_NEEDS_MORE };
 
-struct cursor {
+struct redact_cursor {
 	struct ss_redact_stream *stream;
 	const char *at, *end;
 	const char *kept; /* not copied yet */
@@ -26,7 +25,7 @@ struct cursor {
 	bool whole;
 };
 
-static const struct ss_redact_level *level_of(const struct ss_redact_json *json)
+static const struct ss_redact_level *json_level(const struct ss_redact_json *json)
 {
 	static const struct ss_redact_level outside = { true, false, SS_REDACT_NAME };
 	static const struct ss_redact_level deep = { false, true, SS_REDACT_OTHER };
@@ -36,19 +35,19 @@ static const struct ss_redact_level *level_of(const struct ss_redact_json *json)
 						   : &json->levels[json->depth - 1];
 }
 
-static enum ss_redact_class value_class(const struct ss_redact_json *json)
+static enum ss_redact_class json_value_class(const struct ss_redact_json *json)
 {
-	const struct ss_redact_level *level = level_of(json);
+	const struct ss_redact_level *level = json_level(json);
 
 	return (enum ss_redact_class)(level->is_array ? level->class : json->class);
 }
 
-static void open_level(struct ss_redact_json *json, bool is_array)
+static void json_open_level(struct ss_redact_json *json, bool is_array)
 {
-	struct ss_redact_level level = { is_array, false, (uint8_t)value_class(json) };
+	struct ss_redact_level level = { is_array, false, (uint8_t)json_value_class(json) };
 
 	level.is_strange = level.class >= SS_REDACT_HOST;
-	/* keys that are not known, within what is known: not known either */
+	/* unknown keys within known values are unknown */
 	if (!is_array && !level.is_strange)
 		level.class = SS_REDACT_OTHER;
 	if (json->depth < SS_REDACT_DEPTH_MAX)
@@ -59,8 +58,8 @@ static void open_level(struct ss_redact_json *json, bool is_array)
 	json->has_value = false;
 }
 
-/* Back to the level around the last one of that kind; a bracket that closes nothing is left. */
-static void close_level(struct ss_redact_json *json, bool is_array)
+/* Closes the innermost level of that kind and all in it; ignores a bracket that closes nothing. */
+static void json_close_level(struct ss_redact_json *json, bool is_array)
 {
 	uint32_t depth = json->depth;
 
@@ -74,98 +73,103 @@ static void close_level(struct ss_redact_json *json, bool is_array)
 }
 
 /* The end of the text that begins at `at`, by its first quote that is not escaped. */
-static enum found plain_end(const struct cursor *cursor, const char *at, const char **out)
+static enum scan_result cursor_plain_end(const struct redact_cursor *cursor, const char *at,
+					 const char **out)
 {
 	const char *from = at;
 
 	for (;; at++) {
 		at = ss_bytes_string_stop(at);
 		if (at >= cursor->end)
-			return cursor->whole ? NOT_FOUND : MORE;
+			return cursor->whole ? SCAN_NOT_FOUND : SCAN_NEEDS_MORE;
 		if (at - from > KEY_BYTES_MAX)
-			return NOT_FOUND;
+			return SCAN_NOT_FOUND;
 		if (*at == '"')
 			break;
 		at += *at == '\\';
 	}
 	*out = at;
-	return FOUND;
+	return SCAN_FOUND;
 }
 
-/* Does a comma behind a quote say that the quote closes its text? */
-static enum found comma_closes(struct cursor *cursor, const char *comma, bool in_array)
+/* Whether a comma after a quote shows that the quote ends its text. */
+static enum scan_result comma_ends_string(struct redact_cursor *cursor, const char *comma,
+					  bool in_array)
 {
 	const char *next = ss_bytes_skip_space(comma + 1), *quote = NULL, *key;
-	enum found found;
+	enum scan_result found;
 
 	if (next >= cursor->end)
-		return cursor->whole ? FOUND : MORE;
+		return cursor->whole ? SCAN_FOUND : SCAN_NEEDS_MORE;
 	if (*next != '"')
-		return in_array || strchr("{[-0123456789}]", *next) ? FOUND : NOT_FOUND;
-	found = plain_end(cursor, next + 1, &quote);
-	if (found != FOUND)
-		return found == MORE ? MORE : FOUND;
+		return in_array || strchr("{[-0123456789}]", *next) ? SCAN_FOUND : SCAN_NOT_FOUND;
+	found = cursor_plain_end(cursor, next + 1, &quote);
+	if (found != SCAN_FOUND)
+		return found == SCAN_NEEDS_MORE ? SCAN_NEEDS_MORE : SCAN_FOUND;
 	key = next + 1;
 	next = ss_bytes_skip_space(quote + 1);
 	if (next >= cursor->end)
-		return cursor->whole ? FOUND : MORE;
+		return cursor->whole ? SCAN_FOUND : SCAN_NEEDS_MORE;
 	if (*next == ':' && !in_array) {
 		cursor->key = key;
 		cursor->key_end = quote;
 	}
-	return *next == ':' || (in_array && (*next == ',' || *next == ']')) ? FOUND : NOT_FOUND;
+	return *next == ':' || (in_array && (*next == ',' || *next == ']')) ? SCAN_FOUND
+									    : SCAN_NOT_FOUND;
 }
 
-static enum found quote_closes(struct cursor *cursor, const char *quote, bool *is_key)
+static enum scan_result quote_ends_string(struct redact_cursor *cursor, const char *quote,
+					  bool *is_key)
 {
 	const struct ss_redact_json *json = &cursor->stream->json;
-	bool in_array = level_of(json)->is_array;
+	bool in_array = json_level(json)->is_array;
 	const char *next = ss_bytes_skip_space(quote + 1);
 
 	*is_key = false;
 	if (next >= cursor->end)
-		return cursor->whole ? FOUND : MORE;
+		return cursor->whole ? SCAN_FOUND : SCAN_NEEDS_MORE;
 	if (*next == ':' && (in_array || json->expects_key || json->has_value)) {
 		*is_key = true;
-		return FOUND;
+		return SCAN_FOUND;
 	}
 	if (!in_array && json->expects_key)
-		return NOT_FOUND;
+		return SCAN_NOT_FOUND;
 	if (*next == ',')
-		return comma_closes(cursor, next, in_array);
-	return *next == '}' || *next == ']' ? FOUND : NOT_FOUND;
+		return comma_ends_string(cursor, next, in_array);
+	return *next == '}' || *next == ']' ? SCAN_FOUND : SCAN_NOT_FOUND;
 }
 
-struct string {
+struct found_string {
 	const char *text, *end;
 	bool is_key;
 	bool is_odd; /* has quotes in it that are not escaped */
 };
 
 /* The closing quote of the text that begins at `at`; at the end of the file: the end. */
-static enum found find_end(struct cursor *cursor, const char *at, struct string *out)
+static enum scan_result string_find_end(struct redact_cursor *cursor, const char *at,
+					struct found_string *out)
 {
-	*out = (struct string){ .text = at };
+	*out = (struct found_string){ .text = at };
 	if (at == cursor->key) {
 		out->end = cursor->key_end;
 		out->is_key = true;
-		return FOUND;
+		return SCAN_FOUND;
 	}
 	for (;; at++) {
-		enum found found;
+		enum scan_result found;
 
 		at = ss_bytes_string_stop(at);
 		if (at >= cursor->end) {
 			out->end = cursor->end;
 			out->is_key = false;
-			return cursor->whole ? FOUND : MORE;
+			return cursor->whole ? SCAN_FOUND : SCAN_NEEDS_MORE;
 		}
 		if (*at != '"') {
 			at += *at == '\\';
 			continue;
 		}
-		found = quote_closes(cursor, at, &out->is_key);
-		if (found != NOT_FOUND) {
+		found = quote_ends_string(cursor, at, &out->is_key);
+		if (found != SCAN_NOT_FOUND) {
 			out->end = at;
 			return found;
 		}
@@ -173,9 +177,9 @@ static enum found find_end(struct cursor *cursor, const char *at, struct string 
 	}
 }
 
-/* Puts what stands for the text in its place. */
-static bool replace(struct cursor *cursor, enum ss_redact_class class, bool in_quotes,
-		    const char *text, const char *end, struct ss_redact_answer *answer)
+/* Writes the replacement in place of the text. */
+static bool cursor_replace(struct redact_cursor *cursor, enum ss_redact_class class, bool in_quotes,
+			   const char *text, const char *end, struct ss_redact_answer *answer)
 {
 	struct ss_redact_stream *stream = cursor->stream;
 
@@ -189,8 +193,8 @@ static bool replace(struct cursor *cursor, enum ss_redact_class class, bool in_q
 	return true;
 }
 
-/* Whether letters are hidden in escapes: "\\u0061". */
-static bool has_hidden(const char *text, const char *end)
+/* Whether a text hides letters in escapes: "\\u0061". */
+static bool has_unicode_escape(const char *text, const char *end)
 {
 	for (; text + 1 < end; text++)
 		if (*text == '\\' && text[1] == 'u')
@@ -198,7 +202,7 @@ static bool has_hidden(const char *text, const char *end)
 	return false;
 }
 
-static bool is_text(const struct string *string, const char *text)
+static bool string_equals(const struct found_string *string, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -206,89 +210,90 @@ static bool is_text(const struct string *string, const char *text)
 	       memcmp(string->text, text, length) == 0;
 }
 
-/* How the text itself is treated. */
-static enum ss_redact_class text_class(const struct ss_redact_json *json,
-				       const struct string *string)
+/* The class by which the text itself is redacted. */
+static enum ss_redact_class string_class(const struct ss_redact_json *json,
+					 const struct found_string *string)
 {
-	const struct ss_redact_level *level = level_of(json);
+	const struct ss_redact_level *level = json_level(json);
 
 	if (string->is_key && !level->is_strange)
 		return SS_REDACT_KEY;
-	/* in what we do not know a key can be anything: a host, a user */
+	/* within unknown values a key can be anything: a host, a user */
 	if (string->is_key)
 		return ss_redact_key_class(string->text, (size_t)(string->end - string->text)) ==
 				       SS_REDACT_OTHER
 			       ? SS_REDACT_OTHER
 			       : SS_REDACT_KEY;
-	/* an odd text is left in its form, escapes and all: it may be more than one */
-	if (string->is_odd && has_hidden(string->text, string->end))
+	/* a text with inner quotes keeps its form and escapes: it may be more than one text */
+	if (string->is_odd && has_unicode_escape(string->text, string->end))
 		return SS_REDACT_OTHER;
-	return value_class(json);
+	return json_value_class(json);
 }
 
 /*
- * Where brackets or quotes are missing, events stand in what we do not know; readers find them all
- * the same.
+ * Whether the key is "traceEvents", also at the end of a damaged text: readers find the events even
+ * where brackets or quotes are missing.
  */
-static bool is_events(const struct string *key)
+static bool key_is_events(const struct found_string *key)
 {
 	static const char behind[] = "\"traceEvents";
 	size_t length = sizeof(behind) - 1;
 
-	return is_text(key, "traceEvents") ||
+	return string_equals(key, "traceEvents") ||
 	       (key->is_odd && (size_t)(key->end - key->text) >= length &&
 		memcmp(key->end - length, behind, length) == 0);
 }
 
-static void know_event(struct ss_redact_json *json, const struct string *string)
+static void json_note_event(struct ss_redact_json *json, const struct found_string *string)
 {
-	if (string->is_key && is_text(string, "ph") && json->depth &&
+	if (string->is_key && string_equals(string, "ph") && json->depth &&
 	    json->depth <= SS_REDACT_DEPTH_MAX)
 		json->levels[json->depth - 1].is_strange = false;
 }
 
-/* The class of the value behind a key: what stands in something we do not know is not known. */
-static enum ss_redact_class class_behind(const struct ss_redact_json *json,
-					 const struct string *key, enum ss_redact_class own)
+/* The class of the value of a key; everything within an unknown value is unknown. */
+static enum ss_redact_class key_value_class(const struct ss_redact_json *json,
+					    const struct found_string *key,
+					    enum ss_redact_class own)
 {
-	const struct ss_redact_level *level = level_of(json);
+	const struct ss_redact_level *level = json_level(json);
 
-	if (is_events(key))
+	if (key_is_events(key))
 		return SS_REDACT_NAME;
 	return level->is_array || (own != SS_REDACT_OTHER && !level->is_strange)
 		       ? own
 		       : (enum ss_redact_class)level->class;
 }
 
-static enum found take_string(struct cursor *cursor, bool *failed)
+static enum scan_result cursor_take_string(struct redact_cursor *cursor, bool *failed)
 {
 	struct ss_redact_json *json = &cursor->stream->json;
 	struct ss_redact_answer answer;
-	struct string found;
+	struct found_string found;
 
-	if (find_end(cursor, cursor->at + 1, &found) != FOUND)
-		return MORE;
-	know_event(json, &found);
-	*failed = !replace(cursor, text_class(json, &found), !found.is_odd, found.text, found.end,
-			   &answer);
+	if (string_find_end(cursor, cursor->at + 1, &found) != SCAN_FOUND)
+		return SCAN_NEEDS_MORE;
+	json_note_event(json, &found);
+	*failed = !cursor_replace(cursor, string_class(json, &found), !found.is_odd, found.text,
+				  found.end, &answer);
 	if (found.is_key && !*failed) {
-		json->class = (uint8_t)class_behind(json, &found,
-						    (enum ss_redact_class)answer.class);
+		json->class = (uint8_t)key_value_class(json, &found,
+						       (enum ss_redact_class)answer.class);
 		json->expects_key = false;
 	}
 	json->has_value = !found.is_key;
 	cursor->at = found.end + (found.end < cursor->end);
-	return FOUND;
+	return SCAN_FOUND;
 }
 
-static bool is_bare(char byte)
+static bool is_bare_byte(char byte)
 {
 	return (unsigned char)byte > ' ' && byte != ',' && byte != '}' && byte != ']' &&
 	       byte != '"' && byte != '{' && byte != '[' && byte != ':';
 }
 
 /* Numbers, and the words that stand for values. */
-static bool is_value(const char *text, size_t length)
+static bool is_bare_value(const char *text, size_t length)
 {
 	static const char *const words[] = { "true", "false", "null",     "NaN",       "nan",
 					     "inf",  "Inf",   "Infinity", "N/A",       "None",
@@ -308,58 +313,58 @@ static bool is_value(const char *text, size_t length)
 	return false;
 }
 
-/* A word of this length is none: it is taken in pieces. */
+/* A longer word is not a word: it is redacted in pieces. */
 #define BARE_BYTES_MAX 65536
 
-static bool is_of_number(char byte)
+static bool is_number_byte(char byte)
 {
 	return (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' || byte == 'e' ||
 	       byte == 'E' || byte == '+';
 }
 
-static enum found take_bare(struct cursor *cursor, bool *failed)
+static enum scan_result cursor_take_bare(struct redact_cursor *cursor, bool *failed)
 {
 	const char *from = cursor->at, *at = from;
 	struct ss_redact_answer answer;
 
-	/* most of a file: numbers, with something behind them that cannot be part of one */
-	while (is_of_number(*at))
+	/* most of a file: numbers, followed by a byte that cannot be part of one */
+	while (is_number_byte(*at))
 		at++;
-	if (at < cursor->end && !is_bare(*at) && at > from && *from >= '0' && *from <= '9') {
+	if (at < cursor->end && !is_bare_byte(*at) && at > from && *from >= '0' && *from <= '9') {
 		cursor->at = at;
-		return FOUND;
+		return SCAN_FOUND;
 	}
-	while (is_bare(*at) && at < cursor->end)
+	while (is_bare_byte(*at) && at < cursor->end)
 		at++;
-	/* a byte below ' ' that is no white space */
+	/* a control byte that is not white space */
 	at += at == from;
 	if (at >= cursor->end && !cursor->whole && at - from < BARE_BYTES_MAX)
-		return MORE;
-	/* as a key: nothing of it is kept on demand */
-	if (!is_value(from, (size_t)(at - from)))
-		*failed = !replace(cursor, SS_REDACT_KEY, false, from, at, &answer);
+		return SCAN_NEEDS_MORE;
+	/* as a key: no option keeps any of it */
+	if (!is_bare_value(from, (size_t)(at - from)))
+		*failed = !cursor_replace(cursor, SS_REDACT_KEY, false, from, at, &answer);
 	cursor->at = at;
-	return FOUND;
+	return SCAN_FOUND;
 }
 
-/* Takes one piece; MORE: the window ends in it. */
-static enum found take(struct cursor *cursor, bool *failed)
+/* Takes one token; SCAN_NEEDS_MORE: the window ends in it. */
+static enum scan_result cursor_take(struct redact_cursor *cursor, bool *failed)
 {
 	struct ss_redact_json *json = &cursor->stream->json;
 
 	switch (*cursor->at) {
 	case '"':
-		return take_string(cursor, failed);
+		return cursor_take_string(cursor, failed);
 	case '{':
 	case '[':
-		open_level(json, *cursor->at == '[');
+		json_open_level(json, *cursor->at == '[');
 		break;
 	case '}':
 	case ']':
-		close_level(json, *cursor->at == ']');
+		json_close_level(json, *cursor->at == ']');
 		break;
 	case ',':
-		json->expects_key = !level_of(json)->is_array;
+		json->expects_key = !json_level(json)->is_array;
 		json->has_value = false;
 		break;
 	case ':':
@@ -369,22 +374,22 @@ static enum found take(struct cursor *cursor, bool *failed)
 	case '\t':
 	case '\r':
 		cursor->at = ss_bytes_skip_space(cursor->at);
-		return FOUND;
+		return SCAN_FOUND;
 	default:
 		json->has_value = true;
-		return take_bare(cursor, failed);
+		return cursor_take_bare(cursor, failed);
 	}
 	cursor->at++;
-	return FOUND;
+	return SCAN_FOUND;
 }
 
 enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_error *err)
 {
-	struct cursor cursor = { .stream = stream,
-				 .at = stream->at,
-				 .end = stream->end,
-				 .kept = stream->at,
-				 .whole = stream->is_over };
+	struct redact_cursor cursor = { .stream = stream,
+					.at = stream->at,
+					.end = stream->end,
+					.kept = stream->at,
+					.whole = stream->is_over };
 	bool failed = false;
 
 	/* Windows begins UTF-8 files with it */
@@ -392,7 +397,7 @@ enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_er
 	    memcmp(cursor.at, "\xef\xbb\xbf", 3) == 0)
 		cursor.at += 3;
 	stream->json.has_begun = true;
-	while (cursor.at < cursor.end && !failed && take(&cursor, &failed) == FOUND)
+	while (cursor.at < cursor.end && !failed && cursor_take(&cursor, &failed) == SCAN_FOUND)
 		;
 	if (failed)
 		return ss_fail_memory(err, "the texts of the file");

@@ -12,7 +12,7 @@
 static const struct {
 	const char *key;
 	enum ss_redact_class class;
-} keys[] = {
+} key_classes[] = {
 	/* events */
 	{ "name", SS_REDACT_NAME },
 	{ "cat", SS_REDACT_NAME },
@@ -156,8 +156,8 @@ static const struct {
 	{ "uuid", SS_REDACT_ID },
 };
 
-/* Keys of the run stay, so that a copy says as much as its original; their values go. */
-static enum ss_redact_class class_of_run_key(const char *key, size_t length)
+/* Keys that describe the run stay, so that a copy says as much; their values are replaced. */
+static enum ss_redact_class run_key_class(const char *key, size_t length)
 {
 	struct ss_run_key found;
 
@@ -168,12 +168,12 @@ static enum ss_redact_class class_of_run_key(const char *key, size_t length)
 					      : SS_REDACT_ID;
 }
 
-/* The first letters tell most keys apart; lists are short enough for the rest. */
+/* A linear search: the first letter rules out most keys, and callers cache the result. */
 enum ss_redact_class ss_redact_key_class(const char *key, size_t length)
 {
-	for (size_t i = 0; i < SS_COUNT(keys); i++)
-		if (*keys[i].key == *key && strlen(keys[i].key) == length &&
-		    memcmp(keys[i].key, key, length) == 0)
-			return keys[i].class;
-	return class_of_run_key(key, length);
+	for (size_t i = 0; i < SS_COUNT(key_classes); i++)
+		if (*key_classes[i].key == *key && strlen(key_classes[i].key) == length &&
+		    memcmp(key_classes[i].key, key, length) == 0)
+			return key_classes[i].class;
+	return run_key_class(key, length);
 }

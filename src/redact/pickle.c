@@ -2,16 +2,16 @@
 /*
  * pickle.c - replaces the texts of pickles, operation by operation.
  *
- * Nothing is run: operations that push a text get another text, the rest is copied. Frames are
- * left out, since only readers that cannot look ahead need them; memo numbers do not change.
+ * Runs nothing: operations that push a text get another text, and the rest is copied. Frames are
+ * dropped, since only readers that cannot look ahead need them; memo numbers do not change.
  * Operations that import or call something are refused.
  */
 #include <string.h>
 
 #include "redact/stream.h"
 
-/* What follows the byte of an operation. */
-enum argument {
+/* What follows the opcode. */
+enum pickle_argument {
 	ARGUMENT_NONE, /* not an operation of data */
 	ARGUMENT_BYTES,
 	ARGUMENT_LINE,
@@ -19,15 +19,15 @@ enum argument {
 	ARGUMENT_LONG, /* the same, of a number */
 };
 
-struct operation {
-	enum argument argument;
+struct pickle_operation {
+	enum pickle_argument argument;
 	size_t bytes;
 };
 
 static const struct {
 	const char *bytes;
-	struct operation operation;
-} operations[] = {
+	struct pickle_operation operation;
+} pickle_operations[] = {
 	{ "Nldt)012}](eaus.\x85\x86\x87\x88\x89\x8f\x90\x91\x94", { ARGUMENT_BYTES, 0 } },
 	{ "Khq\x80", { ARGUMENT_BYTES, 1 } },
 	{ "M", { ARGUMENT_BYTES, 2 } },
@@ -43,18 +43,18 @@ static const struct {
 	{ "\x8b", { ARGUMENT_LONG, 4 } },
 };
 
-static struct operation operation_of(char byte)
+static struct pickle_operation pickle_operation_of(char byte)
 {
-	for (size_t i = 0; byte && i < SS_COUNT(operations); i++)
-		if (strchr(operations[i].bytes, byte))
-			return operations[i].operation;
-	return (struct operation){ ARGUMENT_NONE, 0 };
+	for (size_t i = 0; byte && i < SS_COUNT(pickle_operations); i++)
+		if (strchr(pickle_operations[i].bytes, byte))
+			return pickle_operations[i].operation;
+	return (struct pickle_operation){ ARGUMENT_NONE, 0 };
 }
 
-/* Longer ones are refused by the reader, too. */
+/* The reader refuses longer texts too. */
 #define TEXT_BYTES_MAX ((uint64_t)16 << 20)
 
-static uint64_t little(const char *at, size_t bytes)
+static uint64_t little_endian(const char *at, size_t bytes)
 {
 	uint64_t word = 0;
 
@@ -64,13 +64,13 @@ static uint64_t little(const char *at, size_t bytes)
 }
 
 /* The same operation for longer texts, where the length does not fit. */
-static char wider(unsigned char byte)
+static char pickle_wider_opcode(unsigned char byte)
 {
 	return byte == 'U' ? 'T' : byte == 'C' ? 'B' : 'X';
 }
 
-static bool add_text(struct ss_redact_stream *stream, const char *at, size_t width,
-		     const char *text, size_t length)
+static bool pickle_add_text(struct ss_redact_stream *stream, const char *at, size_t width,
+			    const char *text, size_t length)
 {
 	struct ss_redact_answer answer;
 	const char *made = text;
@@ -83,7 +83,7 @@ static bool add_text(struct ss_redact_stream *stream, const char *at, size_t wid
 		length = answer.length;
 	}
 	if (width == 1 && length > UINT8_MAX) {
-		head[0] = wider((unsigned char)*at);
+		head[0] = pickle_wider_opcode((unsigned char)*at);
 		width = 4;
 	}
 	for (size_t i = 0; i < width; i++)
@@ -93,8 +93,8 @@ static bool add_text(struct ss_redact_stream *stream, const char *at, size_t wid
 	return true;
 }
 
-/* A line of protocol 0. In one with escapes no word is believed: it can hide any. */
-static bool add_line(struct ss_redact_stream *stream, const char *at, size_t length)
+/* A line of protocol 0. One with escapes is replaced as a whole: it can hide any word. */
+static bool pickle_add_line(struct ss_redact_stream *stream, const char *at, size_t length)
 {
 	bool is_text = *at == 'S' || *at == 'V';
 	enum ss_redact_class class = !is_text                   ? SS_REDACT_NUMBER
@@ -115,11 +115,12 @@ static bool add_line(struct ss_redact_stream *stream, const char *at, size_t len
 	return true;
 }
 
-/* Moves *at behind one operation; where it stays, the window ends in it. */
-static enum ss_status take(struct ss_redact_stream *stream, const char **at, struct ss_error *err)
+/* Moves *at past one operation; if *at stays, the window ends within the operation. */
+static enum ss_status pickle_take_operation(struct ss_redact_stream *stream, const char **at,
+					    struct ss_error *err)
 {
 	unsigned char byte = (unsigned char)**at;
-	struct operation operation = operation_of(**at);
+	struct pickle_operation operation = pickle_operation_of(**at);
 	size_t left = (size_t)(stream->end - *at), length = 1 + operation.bytes;
 	const char *stop;
 	uint64_t counted;
@@ -131,7 +132,7 @@ static enum ss_status take(struct ss_redact_stream *stream, const char **at, str
 			       byte);
 	if (operation.argument == ARGUMENT_LINE) {
 		stop = memchr(*at, '\n', left);
-		if (stop && !add_line(stream, *at, (size_t)(stop - *at)))
+		if (stop && !pickle_add_line(stream, *at, (size_t)(stop - *at)))
 			return ss_fail_memory(err, "the texts of the file");
 		*at = stop ? stop + 1 : *at;
 		return SS_OK;
@@ -139,14 +140,15 @@ static enum ss_status take(struct ss_redact_stream *stream, const char **at, str
 	if (left < length)
 		return SS_OK;
 	if (operation.argument >= ARGUMENT_TEXT) {
-		counted = little(*at + 1, operation.bytes);
+		counted = little_endian(*at + 1, operation.bytes);
 		if (counted > TEXT_BYTES_MAX)
 			return ss_fail(err, SS_ERR_LIMIT, "a text of %llu bytes is too long",
 				       (unsigned long long)counted);
 		if (left < length + counted)
 			return SS_OK;
 		if (operation.argument == ARGUMENT_TEXT) {
-			if (!add_text(stream, *at, operation.bytes, *at + length, (size_t)counted))
+			if (!pickle_add_text(stream, *at, operation.bytes, *at + length,
+					     (size_t)counted))
 				return ss_fail_memory(err, "the texts of the file");
 			*at += length + counted;
 			return SS_OK;
@@ -166,9 +168,9 @@ enum ss_status ss_redact_pickle_step(struct ss_redact_stream *stream, struct ss_
 
 	while (at < stream->end && at != before && !stream->is_done) {
 		before = at;
-		SS_TRY(take(stream, &at, err));
+		SS_TRY(pickle_take_operation(stream, &at, err));
 	}
-	/* what follows the end is no part of the pickle, and nobody has looked at it */
+	/* bytes after the end are not part of the pickle, and were not redacted: drop them */
 	stream->at = stream->is_done ? stream->end : at;
 	return SS_OK;
 }

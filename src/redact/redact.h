@@ -10,7 +10,7 @@
  * where numbers are cut off a name.
  *
  * Which texts are changed and how is decided by their key (keys.c):
- *   names, paths, modules, groups   word by word: public words (vocabulary.h), punctuation and
+ *   names, paths, modules, groups   word by word: public words (vocabulary.c), punctuation and
  *                                   short numbers stay, so that classes and groups stay
  *   hosts, users, ids, environment  as a whole
  *   concrete inputs                 as a whole; small integers and booleans stay: formulas of
@@ -21,11 +21,38 @@
 #ifndef SS_REDACT_REDACT_H
 #define SS_REDACT_REDACT_H
 
-#include "base/intern.h"
 #include "base/hash/siphash.h"
+#include "base/intern.h"
 #include "base/text.h"
 #include "read/source.h"
-#include "redact/vocabulary.h"
+
+/* --- the vocabulary: which words are public and need no pseudonym --------------------------- */
+
+/* words.c: lines of words, a space behind each; NULL ends the list. */
+extern const char *const ss_words_public[];
+extern const char *const ss_words_inside[];
+extern const char *const ss_words_begin[];
+extern const char *const ss_words_file[];
+
+#define SS_VOCABULARY_SLOTS 8192u
+
+struct ss_vocabulary {
+	const char *slots[SS_VOCABULARY_SLOTS]; /* words, with the space behind them; NULL: free */
+};
+
+void ss_vocabulary_init(struct ss_vocabulary *vocabulary);
+
+/* Whether the word is in the list, in upper or lower case. */
+bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word, size_t length);
+
+/* The same for file names, of which only the words for kind and rank stay. */
+bool ss_vocabulary_has_file(const char *word, size_t length);
+
+/* Sets `kept` for the letters that our patterns look for: anywhere, or at the start of a word. */
+void ss_vocabulary_keep_inside(const char *run, size_t length, unsigned char *kept);
+void ss_vocabulary_keep_begin(const char *word, size_t length, unsigned char *kept);
+
+/* --- the redactor ---------------------------------------------------------------------- */
 
 enum ss_redact_class {
 	SS_REDACT_NUMBER, /* stays where it is a number, else as a name */
@@ -48,12 +75,12 @@ enum ss_redact_class {
 struct ss_redactor {
 	unsigned char key[SS_SIPHASH_KEY_BYTES];
 	bool keep[SS_REDACT_CLASSES]; /* classes that stay as they are */
-	bool only_counts; /* files are read as they are; what would be replaced is counted */
+	bool only_counts; /* files stay as they are; what would be replaced is counted */
 	struct ss_memory memory;
 	struct ss_vocabulary vocabulary;
 	struct ss_gate *gate;                         /* for what follows */
 	struct ss_strings changed[SS_REDACT_CLASSES]; /* each changed text once; [0] is empty */
-	uint64_t texts[SS_REDACT_CLASSES];            /* changed, as often as they stand there */
+	uint64_t texts[SS_REDACT_CLASSES];            /* changed, each occurrence counted */
 	uint32_t file_count;
 	bool is_incomplete; /* there was no memory for all of the changed texts */
 };
@@ -70,20 +97,20 @@ enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned cha
 				struct ss_error *err);
 void ss_redactor_close(struct ss_redactor *redactor);
 
-/* What a class is called, of one and of several; and the word of --keep for it, or NULL. */
+/* The name of a class for a count (singular or plural), and its word for --keep, or NULL. */
 const char *ss_redact_class_title(enum ss_redact_class class, uint32_t count);
 const char *ss_redact_class_option(enum ss_redact_class class);
 
 /* The distinct texts of a class that were changed. */
 uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class);
 
-/* Keeps the text among those that were changed. */
+/* Adds the text to the list of changed ones. */
 void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
 		      size_t length);
 
 /*
- * text.c: appends what stands for the text and returns true; false: it may stay as it is, and
- * nothing was appended. Changes nothing in the redactor.
+ * text.c: appends the replacement of the text and returns true; false: the text may stay as it is,
+ * and nothing was appended. Does not change the redactor.
  */
 bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class class,
 		    const char *text, size_t length, struct ss_text *out);
@@ -108,5 +135,28 @@ bool ss_redact_ends_inside(const struct ss_source *source);
 SS_MUST_USE
 enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *inner,
 				struct ss_source **out, struct ss_error *err);
+
+/*
+ * --- addresses.c: what is replaced as a whole anywhere in a text, even if all of its words are
+ * public: host names, users, and text encoded as numbers ---
+ */
+
+/* The state of a scan through a text; zeroed at its beginning. */
+struct ss_address_scan {
+	const char *mail_end; /* of the letters and signs that names of mail have */
+	const char *host_end; /* the same of names of hosts */
+	const char *label; /* the last part of the name of a host; NULL: it is none of a domain */
+};
+
+/*
+ * The length of what begins at `at`, which is not within a word: a network or mail address, a host,
+ * the name of a home folder, a word with letters written as "%61" or "\u0061". 0: none of these.
+ * Call it with rising `at`.
+ */
+size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
+			 const char *end);
+
+/* Whether the digits of a network address begin here, also right after letters. */
+bool ss_address_is_network(const char *text, const char *at, const char *end);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_keys.c - the keys, for each fact the most telling first. docs/recording.md lists them.
+ * run_keys.c - the keys, the most specific of each fact first. docs/recording.md lists them.
  */
 #include "redact/run_keys.h"
 
@@ -16,7 +16,7 @@
 static const struct {
 	const char *key;
 	enum ss_run_fact fact;
-} keys[] = {
+} run_keys[] = {
 	{ "runid", SS_RUN_ID },
 	{ "wandbrunid", SS_RUN_ID },
 	{ "wandbid", SS_RUN_ID },
@@ -62,7 +62,7 @@ static const struct {
 	{ "revision", SS_RUN_COMMIT },
 };
 
-static bool is_separator(char byte)
+static bool is_key_separator(char byte)
 {
 	return byte == '_' || byte == '-' || byte == ' ' || byte == '.' || byte == '/';
 }
@@ -73,15 +73,16 @@ bool ss_run_key_find(const char *key, size_t length, struct ss_run_key *out)
 	size_t count = 0;
 
 	for (size_t i = 0; i < length; i++) {
-		if (is_separator(key[i]))
+		if (is_key_separator(key[i]))
 			continue;
 		if (count == KEY_BYTES_MAX)
 			return false;
 		plain[count++] = ss_lower(key[i]);
 	}
-	for (uint32_t i = 0; i < SS_COUNT(keys); i++)
-		if (strlen(keys[i].key) == count && memcmp(keys[i].key, plain, count) == 0) {
-			*out = (struct ss_run_key){ keys[i].fact, i + 1 };
+	for (uint32_t i = 0; i < SS_COUNT(run_keys); i++)
+		if (strlen(run_keys[i].key) == count &&
+		    memcmp(run_keys[i].key, plain, count) == 0) {
+			*out = (struct ss_run_key){ run_keys[i].fact, i + 1 };
 			return true;
 		}
 	return false;

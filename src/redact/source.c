@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - wraps a source and replaces its texts.
+ * source.c - the redactor, and the source that replaces the texts of another source.
  */
 #include <string.h>
 
@@ -8,21 +8,22 @@
 #include "base/system/thread.h"
 #include "read/json.h"
 #include "read/pickle.h"
+#include "redact/redact.h"
 #include "redact/stream.h"
 
 #define WINDOW_BYTES ((size_t)256 * 1024)
-/* Longer texts are no names, and readers refuse them or should. */
+/* A window that needs more has a text that no reader accepts. */
 #define WINDOW_BYTES_MAX ((size_t)256 << 20)
 
-/* Beyond these the cache is emptied: what it saves is not worth more. */
+/* Beyond these the cache is emptied: it saves no more than this is worth. */
 #define ASKED_MAX 100000u
 #define ANSWERED_BYTES_MAX ((size_t)32 << 20)
-/* Longer texts do not come twice. */
+/* Longer texts do not repeat. */
 #define ASKED_BYTES_MAX 16384u
 
 /* --- the cache ---------------------------------------------------------------------- */
 
-static void release_caches(struct ss_redact_stream *stream)
+static void caches_release(struct ss_redact_stream *stream)
 {
 	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
 		struct ss_redact_cache *cache = &stream->caches[i];
@@ -36,10 +37,10 @@ static void release_caches(struct ss_redact_stream *stream)
 	stream->answered.length = 0;
 }
 
-/* Its place among the last ones: by length, beginning and end. Texts lie in the window: padded. */
-static struct ss_redact_recent *recent_of(struct ss_redact_stream *stream,
-					  enum ss_redact_class class, const char *text,
-					  size_t length)
+/* The slot of a text among the recent ones, by length, beginning and end. The window is padded. */
+static struct ss_redact_recent *recent_slot(struct ss_redact_stream *stream,
+					    enum ss_redact_class class, const char *text,
+					    size_t length)
 {
 	uint64_t head = ss_hash_word(text), tail = 0;
 
@@ -52,7 +53,7 @@ static struct ss_redact_recent *recent_of(struct ss_redact_stream *stream,
 	return &stream->recent[head >> 54];
 }
 
-static void add_escaped(struct ss_text *out, const char *text, size_t length)
+static void add_json_escaped(struct ss_text *out, const char *text, size_t length)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -71,13 +72,13 @@ static void add_escaped(struct ss_text *out, const char *text, size_t length)
 	}
 }
 
-static bool is_known_key(enum ss_redact_class class, const struct ss_redact_answer *answer)
+static bool answer_is_known_key(enum ss_redact_class class, const struct ss_redact_answer *answer)
 {
 	return class == SS_REDACT_KEY && answer->class != SS_REDACT_OTHER;
 }
 
-/* Finds what stands for the text and appends it to `answered`. */
-static bool find_answer(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
+/* Finds the replacement of the text and appends it to `answered`. */
+static bool answer_make(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
 			const char *text, size_t length, struct ss_redact_answer *out)
 {
 	bool escaped = is_json && memchr(text, '\\', length);
@@ -96,7 +97,7 @@ static bool find_answer(struct ss_redact_stream *stream, enum ss_redact_class cl
 	out->class = (uint8_t)(class == SS_REDACT_KEY ? ss_redact_key_class(text, length)
 						      : ss_redact_class_of(class, text, length));
 	stream->made.length = 0;
-	if (is_known_key(class, out) ||
+	if (answer_is_known_key(class, out) ||
 	    !ss_redact_text(stream->redactor,
 			    class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
 			    length, &stream->made))
@@ -105,21 +106,21 @@ static bool find_answer(struct ss_redact_stream *stream, enum ss_redact_class cl
 			 class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
 			 length);
 	if (escaped)
-		add_escaped(&stream->answered, stream->made.data, stream->made.length);
+		add_json_escaped(&stream->answered, stream->made.data, stream->made.length);
 	else
 		ss_text_add(&stream->answered, stream->made.data, stream->made.length);
 	out->length = (uint32_t)(stream->answered.length - from);
 	return !ss_text_failed(&stream->made) && !ss_text_failed(&stream->answered);
 }
 
-static bool is_cached(struct ss_redact_stream *stream, enum ss_redact_class class, const char *text,
+static bool cache_add(struct ss_redact_stream *stream, enum ss_redact_class class, const char *text,
 		      size_t length, uint32_t *id, bool *is_new)
 {
 	struct ss_redact_cache *cache = &stream->caches[class];
 	uint32_t had;
 
 	if (cache->asked.count > ASKED_MAX || stream->answered.length > ANSWERED_BYTES_MAX)
-		release_caches(stream);
+		caches_release(stream);
 	if (!cache->asked.items && !ss_strings_init(&cache->asked, stream->source.memory))
 		return false;
 	had = cache->asked.count;
@@ -130,8 +131,8 @@ static bool is_cached(struct ss_redact_stream *stream, enum ss_redact_class clas
 				 (size_t)cache->asked.count + 1, sizeof(*cache->answers));
 }
 
-static inline void count_change(struct ss_redact_stream *stream, enum ss_redact_class class,
-				const struct ss_redact_answer *answer)
+static inline void stream_count_change(struct ss_redact_stream *stream, enum ss_redact_class class,
+				       const struct ss_redact_answer *answer)
 {
 	stream->texts[class == SS_REDACT_KEY ? SS_REDACT_KEY : answer->class] += answer->length !=
 										 SS_REDACT_STAYS;
@@ -149,22 +150,22 @@ bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, 
 		*out = (struct ss_redact_answer){ 0, SS_REDACT_STAYS, SS_REDACT_OTHER };
 		return true;
 	}
-	recent = recent_of(stream, class, text, length);
+	recent = recent_slot(stream, class, text, length);
 	if (recent->text && recent->length == length && recent->class == (uint32_t) class &&
 	    memcmp(recent->text, text, length) == 0) {
 		*out = recent->answer;
-		count_change(stream, class, out);
+		stream_count_change(stream, class, out);
 		return true;
 	}
 	if (length > ASKED_BYTES_MAX) {
 		if (stream->answered.length > ANSWERED_BYTES_MAX)
-			release_caches(stream);
-		if (!find_answer(stream, class, is_json, text, length, out))
+			caches_release(stream);
+		if (!answer_make(stream, class, is_json, text, length, out))
 			return false;
 	} else {
-		if (!is_cached(stream, class, text, length, &id, &is_new))
+		if (!cache_add(stream, class, text, length, &id, &is_new))
 			return false;
-		if (is_new && !find_answer(stream, class, is_json, text, length, out))
+		if (is_new && !answer_make(stream, class, is_json, text, length, out))
 			return false;
 		if (is_new)
 			cache->answers[id] = *out;
@@ -173,7 +174,7 @@ bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, 
 		*recent = (struct ss_redact_recent){ cache->asked.items[id].text, (uint32_t)length,
 						     (uint32_t) class, *out };
 	}
-	count_change(stream, class, out);
+	stream_count_change(stream, class, out);
 	return true;
 }
 
@@ -188,7 +189,7 @@ static void stream_close(struct ss_source *source)
 	for (int i = 0; i < SS_REDACT_CLASSES; i++)
 		stream->redactor->texts[i] += stream->texts[i];
 	ss_gate_unlock(stream->redactor->gate);
-	release_caches(stream);
+	caches_release(stream);
 	ss_text_release(&stream->answered);
 	ss_text_release(&stream->plain);
 	ss_text_release(&stream->made);
@@ -198,8 +199,8 @@ static void stream_close(struct ss_source *source)
 	ss_memory_free(memory, stream, sizeof(*stream));
 }
 
-/* More of the file behind what is left of the window. */
-static enum ss_status fill_window(struct ss_redact_stream *stream, struct ss_error *err)
+/* Reads more of the file after what is left of the window, which grows if a text needs it. */
+static enum ss_status stream_fill_window(struct ss_redact_stream *stream, struct ss_error *err)
 {
 	size_t left = (size_t)(stream->end - stream->at), wanted = stream->window_bytes, got;
 
@@ -252,7 +253,7 @@ static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t
 			continue;
 		if (stream->is_over)
 			return SS_OK;
-		SS_TRY(fill_window(stream, err));
+		SS_TRY(stream_fill_window(stream, err));
 	}
 	*got = stream->out.length - stream->out_at;
 	*got = *got < room ? *got : room;
@@ -261,8 +262,8 @@ static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t
 	return SS_OK;
 }
 
-/* A trace that is one array need not be closed: Chrome's format allows that. */
-static bool is_open(const struct ss_redact_json *json)
+/* Whether brackets are open. A trace that is one array need not be closed: Chrome's format. */
+static bool json_is_open(const struct ss_redact_json *json)
 {
 	return json->depth > 1 || (json->depth == 1 && !json->levels[0].is_array);
 }
@@ -273,10 +274,10 @@ bool ss_redact_ends_inside(const struct ss_source *source)
 
 	if (source->read != stream_read)
 		return false;
-	return stream->step == ss_redact_json_step ? is_open(&stream->json) : !stream->is_done;
+	return stream->step == ss_redact_json_step ? json_is_open(&stream->json) : !stream->is_done;
 }
 
-static bool is_json(const char *bytes, size_t length)
+static bool begins_as_json(const char *bytes, size_t length)
 {
 	size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
@@ -294,7 +295,7 @@ enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *
 	enum ss_status status = ss_source_peek(inner, &next, &length, err);
 
 	*out = NULL;
-	if (status == SS_OK && !is_json(next, length) && !ss_pickle_is_start(next, length))
+	if (status == SS_OK && !begins_as_json(next, length) && !ss_pickle_is_start(next, length))
 		status = ss_fail(err, SS_ERR_FORMAT,
 				 "it is neither a JSON trace nor a memory snapshot");
 	if (status == SS_OK) {
@@ -315,11 +316,87 @@ enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *
 					     .total_bytes = inner->total_bytes };
 	stream->redactor = redactor;
 	stream->inner = inner;
-	stream->step = is_json(next, length) ? ss_redact_json_step : ss_redact_pickle_step;
+	stream->step = begins_as_json(next, length) ? ss_redact_json_step : ss_redact_pickle_step;
 	stream->json.class = SS_REDACT_NAME;
 	ss_gate_lock(redactor->gate);
 	redactor->file_count++;
 	ss_gate_unlock(redactor->gate);
 	*out = &stream->source;
 	return SS_OK;
+}
+
+/* --- the redactor -------------------------------------------------------------------- */
+
+static const struct {
+	const char *title, *titles;
+	const char *option; /* of --keep; NULL: it cannot be kept */
+} class_words[SS_REDACT_CLASSES] = {
+	[SS_REDACT_NUMBER] = { "number", "numbers", NULL },
+	[SS_REDACT_NAME] = { "name", "names", NULL },
+	[SS_REDACT_MODULE] = { "module name", "module names", "modules" },
+	[SS_REDACT_GROUP] = { "group name", "group names", "groups" },
+	[SS_REDACT_PATH] = { "path", "paths", "paths" },
+	[SS_REDACT_FILE] = { "file name", "file names", NULL },
+	[SS_REDACT_KEY] = { "key", "keys", NULL },
+	[SS_REDACT_HOST] = { "host name", "host names", NULL },
+	[SS_REDACT_USER] = { "user", "users", NULL },
+	[SS_REDACT_ENVIRONMENT] = { "environment value", "environment values", NULL },
+	[SS_REDACT_ID] = { "id", "ids", NULL },
+	[SS_REDACT_INPUT] = { "concrete input", "concrete inputs", NULL },
+	[SS_REDACT_OTHER] = { "other value", "other values", NULL },
+};
+
+enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned char *key,
+				struct ss_error *err)
+{
+	memset(redactor, 0, sizeof(*redactor));
+	if (key)
+		memcpy(redactor->key, key, sizeof(redactor->key));
+	redactor->only_counts = !key;
+	ss_memory_init(&redactor->memory, 0);
+	ss_vocabulary_init(&redactor->vocabulary);
+	redactor->gate = ss_gate_open();
+	if (!redactor->gate)
+		return ss_fail_memory(err, "the list of changes");
+	for (int i = 0; i < SS_REDACT_CLASSES; i++)
+		if (!ss_strings_init(&redactor->changed[i], &redactor->memory))
+			return ss_fail_memory(err, "the list of changes");
+	return SS_OK;
+}
+
+void ss_redactor_close(struct ss_redactor *redactor)
+{
+	for (int i = 0; i < SS_REDACT_CLASSES; i++)
+		ss_strings_release(&redactor->changed[i]);
+	if (redactor->gate)
+		ss_gate_close(redactor->gate);
+	/* whoever knows the key can test guesses */
+	memset(redactor->key, 0, sizeof(redactor->key));
+	redactor->gate = NULL;
+}
+
+const char *ss_redact_class_title(enum ss_redact_class class, uint32_t count)
+{
+	return count == 1 ? class_words[class].title : class_words[class].titles;
+}
+
+const char *ss_redact_class_option(enum ss_redact_class class)
+{
+	return class_words[class].option;
+}
+
+uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_class class)
+{
+	/* the first text of a list is the empty one */
+	return redactor->changed[class].count ? redactor->changed[class].count - 1 : 0;
+}
+
+void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
+		      size_t length)
+{
+	ss_gate_lock(redactor->gate);
+	/* without memory the list lacks it; the text itself is changed all the same */
+	if (ss_strings_add(&redactor->changed[class], text, length) == SS_NO_ID)
+		redactor->is_incomplete = true;
+	ss_gate_unlock(redactor->gate);
 }

@@ -9,7 +9,7 @@
 #include "read/bytes.h"
 #include "redact/redact.h"
 
-/* Texts and what stands for them: most texts of a trace stand there many times. */
+/* Texts and their replacements: most texts of a trace occur many times. */
 struct ss_redact_cache {
 	struct ss_strings asked;
 	struct ss_redact_answer *answers; /* by id */
@@ -31,12 +31,12 @@ struct ss_redact_recent {
 	struct ss_redact_answer answer;
 };
 
-/* Deeper levels are taken for objects. */
+/* Deeper levels count as objects of unknown values. */
 #define SS_REDACT_DEPTH_MAX 256
 
 struct ss_redact_level {
 	bool is_array;
-	bool is_strange; /* within a value that goes as a whole */
+	bool is_strange; /* within a value that is replaced as a whole */
 	uint8_t class;   /* of the texts in it; of an object: of keys that are not known */
 };
 
@@ -44,7 +44,7 @@ struct ss_redact_json {
 	struct ss_redact_level levels[SS_REDACT_DEPTH_MAX];
 	uint32_t depth;   /* 0: outside of all brackets */
 	bool expects_key; /* in an object */
-	bool has_value;   /* behind a value: what follows without a comma is a key, too */
+	bool has_value;   /* after a value: a text that follows without a comma is a key too */
 	uint8_t class;    /* of the value of the last key */
 	bool has_begun;
 };
@@ -69,7 +69,7 @@ struct ss_redact_stream {
 	uint64_t texts[SS_REDACT_CLASSES];
 
 	/*
-	 * Rewrites what it can of the window and moves `at` behind it; where it stays, it needs
+	 * Rewrites what it can of the window and moves `at` past it; if `at` stays, the step needs
 	 * more of the file.
 	 */
 	enum ss_status (*step)(struct ss_redact_stream *stream, struct ss_error *err);
@@ -78,9 +78,9 @@ struct ss_redact_stream {
 };
 
 /*
- * source.c: what stands for a text, in *answer; *is_changed false: it stays. `is_json`: the text
- * as it stands between quotes, escapes and all. *value_class, for keys, is that of the value.
- * False: no memory.
+ * source.c: finds the replacement of a text; out->length SS_REDACT_STAYS: the text stays.
+ * `is_json`: the text comes as it is between quotes, with escapes. For a key, out->class is the
+ * class of its value. False: no memory.
  */
 SS_MUST_USE
 bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,

@@ -4,25 +4,20 @@
  */
 #include <string.h>
 
-#include "redact/addresses.h"
+#include "base/text.h"
 #include "redact/redact.h"
 
-/* Numbers of more digits are ids or times, in texts. */
+/* In texts, numbers with more digits are ids or times. */
 #define DIGITS_MAX 8
 /* Shorter hexadecimal words are sizes and types: bf16, 3d. */
 #define HEX_BYTES_MIN 8
-/* Changes between letters and digits, and letters between digits: no kernel's name has more. */
+/* Changes between letters and digits, and single letters: ids have more than kernel names. */
 #define TURNS_MIN 4
 #define ALONE_MIN 3
 
 /* Six letters that no pattern consists of; 6^17 is about 2^44. */
-static const char letters[] = "jqvwyz";
+static const char pseudonym_letters[] = "jqvwyz";
 #define LETTERS 17
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
 
 static bool is_upper(char byte)
 {
@@ -35,14 +30,9 @@ static bool is_lower(char byte)
 }
 
 /* Bytes beyond ASCII are letters of other alphabets. */
-static bool is_letter(char byte)
+static bool is_letter_or_high(char byte)
 {
 	return is_upper(byte) || is_lower(byte) || (unsigned char)byte >= 0x80;
-}
-
-static bool is_hex(char byte)
-{
-	return is_digit(byte) || (ss_lower(byte) >= 'a' && ss_lower(byte) <= 'f');
 }
 
 static bool is_ascii(const char *text, size_t length)
@@ -61,16 +51,16 @@ static void add_pseudonym(const struct ss_redactor *redactor, const char *text, 
 
 	name[0] = is_upper(*text) ? 'Q' : 'q';
 	for (size_t i = 1; i < sizeof(name); i++) {
-		name[i] = letters[hash % (sizeof(letters) - 1)];
-		hash /= sizeof(letters) - 1;
+		name[i] = pseudonym_letters[hash % (sizeof(pseudonym_letters) - 1)];
+		hash /= sizeof(pseudonym_letters) - 1;
 	}
 	ss_text_add(out, name, sizeof(name));
 }
 
 /* --- tokens: letters and digits ------------------------------------------------------ */
 
-/* f16f16, bf16, 4f: types and sizes, although their letters are hexadecimal. */
-static bool is_size(const char *digits, size_t length)
+/* f16f16, bf16, 4f are types and sizes, although all their letters are hexadecimal. */
+static bool is_type_size(const char *digits, size_t length)
 {
 	static const char *const sizes[] = { "2", "3", "4", "8", "16", "32", "64", "128", "256" };
 
@@ -81,7 +71,7 @@ static bool is_size(const char *digits, size_t length)
 }
 
 /* Hexadecimal digits, or letters and digits in such disorder that it can only be an id. */
-static bool is_id(const char *token, size_t length)
+static bool looks_like_id(const char *token, size_t length)
 {
 	uint32_t alone = 0, turns = 0, digits = 0;
 	bool hex = length >= HEX_BYTES_MIN, sizes = true;
@@ -89,14 +79,14 @@ static bool is_id(const char *token, size_t length)
 	if (length < HEX_BYTES_MIN)
 		return false;
 	for (size_t at = 0, end; at < length; at = end) {
-		bool number = is_digit(token[at]);
+		bool number = ss_char_is_digit(token[at]);
 
-		for (end = at; end < length && is_digit(token[end]) == number; end++)
-			hex &= is_hex(token[end]);
+		for (end = at; end < length && ss_char_is_digit(token[end]) == number; end++)
+			hex &= ss_char_is_hex(token[end]);
 		turns += at != 0;
 		if (number) {
 			digits += (uint32_t)(end - at);
-			sizes &= is_size(token + at, end - at);
+			sizes &= is_type_size(token + at, end - at);
 			continue;
 		}
 		/* a letter, or bf16 */
@@ -110,19 +100,19 @@ static bool is_id(const char *token, size_t length)
 	return turns >= TURNS_MIN && __builtin_popcount(alone) >= ALONE_MIN;
 }
 
-/* "0x7f5cfba37230": how frames name objects. Returns how much is in front of the digits. */
-static size_t address_start(const char *token, size_t length)
+/* "0x7f5cfba37230", as frames name objects: the length of the prefix; 0: not an address. */
+static size_t hex_address_prefix(const char *token, size_t length)
 {
 	if (length < 3 || token[0] != '0' || token[1] != 'x')
 		return 0;
 	for (size_t i = 2; i < length; i++)
-		if (!is_hex(token[i]))
+		if (!ss_char_is_hex(token[i]))
 			return 0;
 	return 2;
 }
 
 /* Where the word that begins at `at` ends: "NCCLRing" is NCCL and Ring. */
-static size_t word_end(const char *run, size_t length, size_t at)
+static size_t camel_word_end(const char *run, size_t length, size_t at)
 {
 	size_t end = at + 1;
 
@@ -137,11 +127,11 @@ static size_t word_end(const char *run, size_t length, size_t at)
 	return end;
 }
 
-/* What patterns look at, of a run of letters at most: the rest of a longer one goes. */
+/* A longer run of letters is replaced as a whole: no pattern looks at one. */
 #define RUN_BYTES_MAX 512
 
 /* How words are treated in a text. */
-struct words {
+struct word_rules {
 	const struct ss_redactor *redactor;
 	bool is_whole_only; /* nothing stays inside of a word */
 	bool is_file;       /* the name of a file: few words stay, and digits */
@@ -149,35 +139,36 @@ struct words {
 	bool keeps_all;     /* every word may stay: addresses do not */
 };
 
-static bool is_public(const struct words *words, const char *word, size_t length)
+static bool word_is_public(const struct word_rules *words, const char *word, size_t length)
 {
 	return words->is_file ? ss_vocabulary_has_file(word, length)
 			      : ss_vocabulary_has(&words->redactor->vocabulary, word, length);
 }
 
 /* Sets `kept` for the letters that may stay. */
-static void find_kept(const struct words *words, const char *run, size_t length,
-		      unsigned char *kept)
+static void run_find_kept(const struct word_rules *words, const char *run, size_t length,
+			  unsigned char *kept)
 {
 	bool changes = false;
 
 	for (size_t at = 0, end; at < length; at = end) {
-		end = word_end(run, length, at);
-		if (end - at > 1 && is_public(words, run + at, end - at))
+		end = camel_word_end(run, length, at);
+		if (end - at > 1 && word_is_public(words, run + at, end - at))
 			memset(kept + at, 1, end - at);
 		else if (end - at > 1 && !words->is_file)
 			ss_vocabulary_keep_begin(run + at, end - at, kept + at);
 		changes |= end - at > 1 && memchr(kept + at, 0, end - at);
 	}
-	/* letters that stand alone stay, but not beside what goes: they are part of it */
-	if (!changes || is_public(words, run, length))
+	/* single letters stay, unless a neighbour is replaced: then they are part of it */
+	if (!changes || word_is_public(words, run, length))
 		memset(kept, 1, length);
 	else if (!words->is_whole_only)
 		ss_vocabulary_keep_inside(run, length, kept);
 }
 
 /* Adds a run of letters; true: something of it was replaced. */
-static bool add_run(const struct words *words, const char *run, size_t length, struct ss_text *out)
+static bool letters_redact(const struct word_rules *words, const char *run, size_t length,
+			   struct ss_text *out)
 {
 	unsigned char kept[RUN_BYTES_MAX] = { 0 };
 	bool changed = false;
@@ -186,7 +177,7 @@ static bool add_run(const struct words *words, const char *run, size_t length, s
 		add_pseudonym(words->redactor, run, length, out);
 		return true;
 	}
-	find_kept(words, run, length, kept);
+	run_find_kept(words, run, length, kept);
 	for (size_t at = 0, end; at < length; at = end) {
 		for (end = at; end < length && kept[end] == kept[at]; end++)
 			;
@@ -200,10 +191,10 @@ static bool add_run(const struct words *words, const char *run, size_t length, s
 }
 
 /* Adds letters and digits that stand together. */
-static bool add_token(const struct words *words, const char *token, size_t length,
-		      struct ss_text *out)
+static bool token_redact(const struct word_rules *words, const char *token, size_t length,
+			 struct ss_text *out)
 {
-	size_t start = address_start(token, length);
+	size_t start = hex_address_prefix(token, length);
 	bool changed = false;
 
 	/* a short one is a constant */
@@ -216,17 +207,17 @@ static bool add_token(const struct words *words, const char *token, size_t lengt
 		add_pseudonym(words->redactor, token + start, length - start, out);
 		return true;
 	}
-	if (words->keeps_none || is_id(token, length)) {
+	if (words->keeps_none || looks_like_id(token, length)) {
 		add_pseudonym(words->redactor, token, length, out);
 		return true;
 	}
 	for (size_t at = 0, end; at < length; at = end) {
-		bool digits = is_digit(token[at]);
+		bool digits = ss_char_is_digit(token[at]);
 
-		for (end = at; end < length && is_digit(token[end]) == digits; end++)
+		for (end = at; end < length && ss_char_is_digit(token[end]) == digits; end++)
 			;
 		if (!digits) {
-			changed |= add_run(words, token + at, end - at, out);
+			changed |= letters_redact(words, token + at, end - at, out);
 		} else if (end - at <= DIGITS_MAX || words->is_file) {
 			ss_text_add(out, token + at, end - at);
 		} else {
@@ -238,16 +229,17 @@ static bool add_token(const struct words *words, const char *token, size_t lengt
 }
 
 /* The end of letters and digits that stand together; "ip10.0.0.1" is two things. */
-static const char *token_end(const char *text, const char *at, const char *end)
+static const char *token_find_end(const char *text, const char *at, const char *end)
 {
-	for (at++; at < end && (is_letter(*at) || is_digit(*at)); at++)
-		if (is_digit(*at) && !is_digit(at[-1]) && ss_address_is_network(text, at, end))
+	for (at++; at < end && (is_letter_or_high(*at) || ss_char_is_digit(*at)); at++)
+		if (ss_char_is_digit(*at) && !ss_char_is_digit(at[-1]) &&
+		    ss_address_is_network(text, at, end))
 			break;
 	return at;
 }
 
-static bool add_words(const struct words *words, const char *text, size_t length,
-		      struct ss_text *out)
+static bool words_redact(const struct word_rules *words, const char *text, size_t length,
+			 struct ss_text *out)
 {
 	const char *at = text, *end = text + length;
 	struct ss_address_scan scan = { 0 };
@@ -261,11 +253,11 @@ static bool add_words(const struct words *words, const char *text, size_t length
 			add_pseudonym(words->redactor, at, address, out);
 			at += address;
 			changed = true;
-		} else if (!is_letter(*at) && !is_digit(*at)) {
+		} else if (!is_letter_or_high(*at) && !ss_char_is_digit(*at)) {
 			ss_text_add(out, at++, 1);
 		} else {
-			at = token_end(text, at, end);
-			changed |= add_token(words, from, (size_t)(at - from), out);
+			at = token_find_end(text, at, end);
+			changed |= token_redact(words, from, (size_t)(at - from), out);
 		}
 	}
 	return changed;
@@ -273,34 +265,34 @@ static bool add_words(const struct words *words, const char *text, size_t length
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-static size_t skip_digits(const char *text, size_t length, size_t at)
+static size_t skip_text_digits(const char *text, size_t length, size_t at)
 {
-	while (at < length && is_digit(text[at]))
+	while (at < length && ss_char_is_digit(text[at]))
 		at++;
 	return at;
 }
 
 /* "-12.5e3" */
-static bool is_number(const char *text, size_t length)
+static bool is_decimal_number(const char *text, size_t length)
 {
 	size_t from = length && (*text == '-' || *text == '+');
-	size_t at = skip_digits(text, length, from);
+	size_t at = skip_text_digits(text, length, from);
 
 	if (at == from)
 		return false;
 	if (at < length && text[at] == '.')
-		at = skip_digits(text, length, at + 1);
+		at = skip_text_digits(text, length, at + 1);
 	if (at < length && ss_lower(text[at]) == 'e') {
 		at += at + 1 < length && (text[at + 1] == '-' || text[at + 1] == '+');
 		if (at + 1 == length)
 			return false;
-		at = skip_digits(text, length, at + 1);
+		at = skip_text_digits(text, length, at + 1);
 	}
 	return at == length;
 }
 
 /* The length of a word that stands for a switch; 0: none begins here. */
-static size_t switch_length(const char *at, size_t left)
+static size_t boolean_word_length(const char *at, size_t left)
 {
 	static const char *const words[] = { "True", "False", "None" };
 
@@ -308,7 +300,7 @@ static size_t switch_length(const char *at, size_t left)
 		size_t length = strlen(words[i]);
 
 		if (left >= length && memcmp(at, words[i], length) == 0 &&
-		    (left == length || !is_letter(at[length])))
+		    (left == length || !is_letter_or_high(at[length])))
 			return length;
 	}
 	return 0;
@@ -323,9 +315,9 @@ static bool is_plain_input(const char *text, size_t length)
 	if (length == sizeof(last) - 1 && memcmp(text, last, length) == 0)
 		return true;
 	for (size_t i = 0; i < length; i++) {
-		size_t word = switch_length(text + i, length - i);
+		size_t word = boolean_word_length(text + i, length - i);
 
-		digits = is_digit(text[i]) ? digits + 1 : 0;
+		digits = ss_char_is_digit(text[i]) ? digits + 1 : 0;
 		if (word)
 			i += word - 1;
 		else if (digits > DIGITS_MAX ||
@@ -335,7 +327,7 @@ static bool is_plain_input(const char *text, size_t length)
 	return true;
 }
 
-static bool has(const char *text, size_t length, const char *part)
+static bool text_has_part(const char *text, size_t length, const char *part)
 {
 	return ss_text_has(text, length, part, strlen(part));
 }
@@ -348,7 +340,8 @@ enum ss_redact_class ss_redact_class_of(enum ss_redact_class class, const char *
 		return class;
 	if (length >= sizeof(module) - 1 && memcmp(text, module, sizeof(module) - 1) == 0)
 		return SS_REDACT_MODULE;
-	if (memchr(text, '/', length) || memchr(text, '\\', length) || has(text, length, ".py("))
+	if (memchr(text, '/', length) || memchr(text, '\\', length) ||
+	    text_has_part(text, length, ".py("))
 		return SS_REDACT_PATH;
 	return SS_REDACT_NAME;
 }
@@ -356,14 +349,14 @@ enum ss_redact_class ss_redact_class_of(enum ss_redact_class class, const char *
 bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class class,
 		    const char *text, size_t length, struct ss_text *out)
 {
-	struct words words = { .redactor = redactor };
+	struct word_rules words = { .redactor = redactor };
 	size_t before = out->length;
 
-	if (!length || (class == SS_REDACT_NUMBER && is_number(text, length)))
+	if (!length || (class == SS_REDACT_NUMBER && is_decimal_number(text, length)))
 		return false;
 	if (class == SS_REDACT_INPUT && is_plain_input(text, length))
 		return false;
-	/* a quote that was not escaped: what is behind it may be more than this text */
+	/* after an unescaped quote there may be more than this text: then word by word */
 	words.keeps_none = class >= SS_REDACT_HOST;
 	if (words.keeps_none && !memchr(text, '"', length)) {
 		add_pseudonym(redactor, text, length, out);
@@ -372,7 +365,7 @@ bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class cla
 	words.keeps_all = redactor->keep[class];
 	words.is_file = class == SS_REDACT_FILE;
 	words.is_whole_only = words.is_file || class == SS_REDACT_PATH || class == SS_REDACT_KEY;
-	if (add_words(&words, text, length, out))
+	if (words_redact(&words, text, length, out))
 		return true;
 	out->length = before;
 	return false;

@@ -2,7 +2,7 @@
 /*
  * vocabulary.c - looks words up in the lists of words.c.
  */
-#include "redact/vocabulary.h"
+#include "redact/redact.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static uint32_t hash_lower(const char *word, size_t length)
 	return hash ^ hash >> 15;
 }
 
-static bool is_same(const char *word, size_t length, const char *listed)
+static bool word_is_listed(const char *word, size_t length, const char *listed)
 {
 	for (size_t i = 0; i < length; i++)
 		if (ss_lower(word[i]) != listed[i])
@@ -28,7 +28,7 @@ static bool is_same(const char *word, size_t length, const char *listed)
 	return listed[length] == ' ';
 }
 
-static void add_word(struct ss_vocabulary *vocabulary, const char *word, size_t length)
+static void vocabulary_add(struct ss_vocabulary *vocabulary, const char *word, size_t length)
 {
 	uint32_t slot = hash_lower(word, length);
 
@@ -42,7 +42,7 @@ void ss_vocabulary_init(struct ss_vocabulary *vocabulary)
 	memset(vocabulary, 0, sizeof(*vocabulary));
 	for (const char *const *line = ss_words_public; *line; line++)
 		for (const char *at = *line; *at; at += strcspn(at, " ") + 1)
-			add_word(vocabulary, at, strcspn(at, " "));
+			vocabulary_add(vocabulary, at, strcspn(at, " "));
 }
 
 bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word, size_t length)
@@ -52,7 +52,7 @@ bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word,
 	if (length > WORD_BYTES_MAX)
 		return false;
 	for (slot = hash_lower(word, length); vocabulary->slots[slot % SS_VOCABULARY_SLOTS]; slot++)
-		if (is_same(word, length, vocabulary->slots[slot % SS_VOCABULARY_SLOTS]))
+		if (word_is_listed(word, length, vocabulary->slots[slot % SS_VOCABULARY_SLOTS]))
 			return true;
 	return false;
 }
@@ -61,12 +61,13 @@ bool ss_vocabulary_has_file(const char *word, size_t length)
 {
 	for (const char *const *line = ss_words_file; *line; line++)
 		for (const char *at = *line; *at; at += strcspn(at, " ") + 1)
-			if (strcspn(at, " ") == length && is_same(word, length, at))
+			if (strcspn(at, " ") == length && word_is_listed(word, length, at))
 				return true;
 	return false;
 }
 
-static bool starts_with(const char *word, size_t length, const char *listed, size_t listed_length)
+static bool word_begins_with(const char *word, size_t length, const char *listed,
+			     size_t listed_length)
 {
 	if (length < listed_length)
 		return false;
@@ -76,13 +77,14 @@ static bool starts_with(const char *word, size_t length, const char *listed, siz
 	return true;
 }
 
-static void keep(const char *const *list, const char *word, size_t length, unsigned char *kept)
+static void vocabulary_mark_kept(const char *const *list, const char *word, size_t length,
+				 unsigned char *kept)
 {
 	for (; *list; list++)
 		for (const char *at = *list; *at; at += strcspn(at, " ") + 1) {
 			size_t listed = strcspn(at, " ");
 
-			if (starts_with(word, length, at, listed))
+			if (word_begins_with(word, length, at, listed))
 				memset(kept, 1, listed);
 		}
 }
@@ -90,10 +92,10 @@ static void keep(const char *const *list, const char *word, size_t length, unsig
 void ss_vocabulary_keep_inside(const char *run, size_t length, unsigned char *kept)
 {
 	for (size_t i = 0; i < length; i++)
-		keep(ss_words_inside, run + i, length - i, kept + i);
+		vocabulary_mark_kept(ss_words_inside, run + i, length - i, kept + i);
 }
 
 void ss_vocabulary_keep_begin(const char *word, size_t length, unsigned char *kept)
 {
-	keep(ss_words_begin, word, length, kept);
+	vocabulary_mark_kept(ss_words_begin, word, length, kept);
 }

@@ -3,11 +3,11 @@
  * words.c - the words that stay: names of public software, and what our own patterns look for.
  *
  * Words of two letters and more, in lower case, in the order of the alphabet. They come from the
- * patterns of trace/, analyze/, snapshot/, job/ and diagnose/ (tests/redact/vocabulary.py demands
+ * patterns of trace/, analyze/, memory/, load/ and diagnose/ (tests/redact/vocabulary.py demands
  * that all of those are here) and from operators, kernels, calls and library frames that several
  * public recordings have. No name of a person, company or project belongs here, only libraries.
  */
-#include "redact/vocabulary.h"
+#include "redact/redact.h"
 
 const char *const ss_words_public[] = {
 	"aa ab abc abs ac accelerate accessor accumulate accumulategrad accumulation acquire ",

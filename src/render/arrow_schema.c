@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "render/arrow.h"
-#include "table/rank_summary.h"
+#include "view/arrange.h"
 
 /* What a schema owns: the children, as long as they are not moved out, and copies of its texts. */
 struct schema_node {

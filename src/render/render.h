@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "load/identity.h"
-#include "table/view.h"
+#include "view/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */
 struct ss_doubts;    /* load/doubts.h */

@@ -13,25 +13,26 @@
 #include "replay/build.h"
 
 /*
- * Taking a batch that is ready was measured to cost 0.1 to 0.3 ms, and 1 to 2 ms where it is large:
- * 1 % of a step. What takes longer, and a twentieth of the time between two batches, waited.
+ * Taking a batch that is ready takes 0.1 to 0.3 ms, and 1 to 2 ms if it is large (measured): 1 % of
+ * a step. A __next__ that takes longer, and a twentieth of the time between two batches, waited.
  */
 #define WAITED_NS 500000
 #define WAITED_PART 20
 
-/* Batches that come at once, in usual times between two: few workers are what is waited for. */
+/* How far workers can be behind by delivering several batches at once, in usual periods. */
 #define AHEAD 3
 
 /*
- * Of the batches, as a divisor: workers that are too few deliver as many at once as they are, and
- * one of those is waited for. Where fewer are, it is the training thread that sets the pace.
+ * At least one in this many batches is waited for: too few workers deliver as many batches at once
+ * as they are, and the loop waits for one of them. If it waits less often, the training thread sets
+ * the pace.
  */
 #define WAITED_OF 4
 
-/* Of batches that were waited for: one alone may be a pause, or workers that start. */
+/* Pairs of batches that were waited for: one alone may be a pause, or workers that start. */
 #define PAIRS_MIN 2
 
-struct batch {
+struct loader_batch {
 	uint32_t task;     /* the return of its __next__ */
 	bool is_waited;    /* for the workers */
 	int64_t number;    /* of all */
@@ -50,14 +51,14 @@ bool ss_build_is_batch(const struct ss_build *build, uint32_t row)
 	       strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "MultiProcessing");
 }
 
-static int by_length(const void *a, const void *b)
+static int batch_period_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static void find_waited(struct batch *batches, uint32_t count)
+static void find_waited_batches(struct loader_batch *batches, uint32_t count)
 {
 	int64_t mean_ns;
 
@@ -70,9 +71,10 @@ static void find_waited(struct batch *batches, uint32_t count)
 }
 
 /* The usual time for a batch, by those that were waited for; 0: not known. */
-static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *periods)
+static int64_t usual_batch_period(const struct loader_batch *batches, uint32_t count,
+				  int64_t *periods)
 {
-	const struct batch *first = NULL, *last = NULL;
+	const struct loader_batch *first = NULL, *last = NULL;
 	uint32_t pairs = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -87,28 +89,29 @@ static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *pe
 	}
 	if (pairs < PAIRS_MIN || last->number - first->number > (int64_t)pairs * WAITED_OF)
 		return 0;
-	qsort(periods, pairs, sizeof(*periods), by_length);
+	qsort(periods, pairs, sizeof(*periods), batch_period_compare);
 	return periods[(pairs - 1) / 2];
 }
 
 /*
- * In some pairs the thread paused for so long that the workers had made all that they may make
- * ahead, and paused, too: those count as the others. Workers in step with each other deliver
- * several at once and then nothing for long: `due` is what is left of that.
+ * In some pairs the thread paused for so long that the workers had filled their queue and paused,
+ * too: those count as the usual period. Workers in step with each other deliver several batches at
+ * once and then nothing for long: `due` is what they still owe.
  */
-static void connect(struct ss_build *build, const struct batch *batches, uint32_t count)
+static void connect_batches(struct ss_build *build, const struct loader_batch *batches,
+			    uint32_t count)
 {
 	int64_t *periods = SS_ARENA_NEW(&build->scratch, int64_t, (size_t)count + 1);
-	const struct batch *last = NULL;
+	const struct loader_batch *last = NULL;
 	int64_t usual_ns, due_ns = 0;
 
 	if (!periods) {
 		build->failed = true;
 		return;
 	}
-	usual_ns = usual_of(batches, count, periods);
+	usual_ns = usual_batch_period(batches, count, periods);
 	for (uint32_t i = 0; i < count && usual_ns; i++) {
-		const struct batch *own = &batches[i];
+		const struct loader_batch *own = &batches[i];
 
 		if (last) {
 			int64_t lag_ns = own->return_ns - last->return_ns;
@@ -130,7 +133,7 @@ void ss_build_batches(struct ss_build *build)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	const struct ss_track *track;
-	struct batch *batches;
+	struct loader_batch *batches;
 	uint32_t count = 0, room = 0, end;
 	int64_t number = 0;
 
@@ -140,7 +143,7 @@ void ss_build_batches(struct ss_build *build)
 	end = track->first_row + track->row_count;
 	for (uint32_t row = track->first_row; row < end; row++)
 		room += ss_build_is_batch(build, row);
-	batches = SS_ARENA_NEW(&build->scratch, struct batch, (size_t)room + 1);
+	batches = SS_ARENA_NEW(&build->scratch, struct loader_batch, (size_t)room + 1);
 	if (!batches) {
 		build->failed = true;
 		return;
@@ -150,10 +153,10 @@ void ss_build_batches(struct ss_build *build)
 			continue;
 		number++;
 		if (build->call_task[row] != SS_NO_TASK)
-			batches[count++] = (struct batch){ build->call_task[row], false, number,
-							   slices->dur_ns[row],
-							   ss_slice_end(slices, row) };
+			batches[count++] = (struct loader_batch){ build->call_task[row], false,
+								  number, slices->dur_ns[row],
+								  ss_slice_end(slices, row) };
 	}
-	find_waited(batches, count);
-	connect(build, batches, count);
+	find_waited_batches(batches, count);
+	connect_batches(build, batches, count);
 }

@@ -5,7 +5,7 @@
  */
 #include "replay/critical.h"
 
-static const char *const names[] = {
+static const char *const critical_names[] = {
 	[SS_CRITICAL_COMPUTE] = "compute",
 	[SS_CRITICAL_COMM] = "communication",
 	[SS_CRITICAL_COPY] = "copies",
@@ -40,7 +40,7 @@ static const enum ss_critical_part part_of_edge[] = {
 
 const char *ss_critical_name(enum ss_critical_part part)
 {
-	return names[part];
+	return critical_names[part];
 }
 
 void ss_critical_release(struct ss_critical *path)
@@ -50,7 +50,7 @@ void ss_critical_release(struct ss_critical *path)
 	*path = (struct ss_critical){ 0 };
 }
 
-struct walk {
+struct critical_walk {
 	struct ss_critical *path;
 	const struct ss_replay *replay;
 	uint32_t rank, task;
@@ -59,8 +59,8 @@ struct walk {
 	bool failed;
 };
 
-/* The path back to the moment belongs to the part. */
-static void back_to(struct walk *walk, int64_t moment_ns, enum ss_critical_part part)
+/* Adds the path from now back to the moment, as a piece of this part. */
+static void walk_back_to(struct critical_walk *walk, int64_t moment_ns, enum ss_critical_part part)
 {
 	struct ss_critical *path = walk->path;
 
@@ -80,13 +80,14 @@ static void back_to(struct walk *walk, int64_t moment_ns, enum ss_critical_part 
 	walk->now_ns = moment_ns;
 }
 
-static int64_t first_step(const struct ss_replay *replay, uint32_t rank)
+static int64_t first_step_start(const struct ss_replay *replay, uint32_t rank)
 {
 	return replay->ranks[rank].steps[0].start_ns + replay->offset_ns[rank];
 }
 
-/* Who came last to a meeting. */
-static const struct ss_replay_member *last_member(const struct ss_replay *replay, uint32_t index)
+/* The member that arrived last at a collective. */
+static const struct ss_replay_member *last_arrived_member(const struct ss_replay *replay,
+							  uint32_t index)
 {
 	const struct ss_replay_meeting *meeting = &replay->meetings[index];
 	const struct ss_replay_member *last = NULL;
@@ -96,7 +97,7 @@ static const struct ss_replay_member *last_member(const struct ss_replay *replay
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
-		if (member->is_met && (!last || at_ns > last_ns)) {
+		if (member->is_awaited && (!last || at_ns > last_ns)) {
 			last = member;
 			last_ns = at_ns;
 		}
@@ -105,7 +106,8 @@ static const struct ss_replay_member *last_member(const struct ss_replay *replay
 }
 
 /* The edge that a task waited for longest, and until when; false: none. */
-static bool find_binding(const struct walk *walk, struct ss_edge *out, int64_t *until_ns)
+static bool find_binding_edge(const struct critical_walk *walk, struct ss_edge *out,
+			      int64_t *until_ns)
 {
 	const struct ss_replay *replay = walk->replay;
 	struct ss_packed_visit visit = ss_packed_visit(&replay->ranks[walk->rank], walk->task);
@@ -126,7 +128,7 @@ static bool find_binding(const struct walk *walk, struct ss_edge *out, int64_t *
 }
 
 /* One task back; false: the path begins here. */
-static bool step_back(struct walk *walk)
+static bool walk_one_back(struct critical_walk *walk)
 {
 	const struct ss_replay *replay = walk->replay;
 	uint32_t first = replay->first[walk->rank];
@@ -135,34 +137,34 @@ static bool step_back(struct walk *walk)
 	struct ss_edge edge;
 	bool is_bound;
 
-	back_to(walk, ss_replay_start(replay, first + walk->task),
-		part_of_task[ss_packed_kind(&replay->ranks[walk->rank], walk->task)]);
-	is_bound = find_binding(walk, &edge, &edge_ns);
+	walk_back_to(walk, ss_replay_start(replay, first + walk->task),
+		     part_of_task[ss_packed_kind(&replay->ranks[walk->rank], walk->task)]);
+	is_bound = find_binding_edge(walk, &edge, &edge_ns);
 	transfer = ss_replay_transfer_of(replay, walk->rank, walk->task);
 	if (transfer && transfer->member &&
 	    !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
 		const struct ss_replay_member *last =
-			last_member(replay, replay->members[transfer->member - 1].meeting);
+			last_arrived_member(replay, replay->members[transfer->member - 1].meeting);
 
 		if (last &&
 		    ss_replay_start(replay, replay->first[last->rank] + last->task) >= edge_ns) {
 			walk->rank = last->rank;
 			walk->task = last->task;
-			walk->until_ns = first_step(replay, last->rank);
+			walk->until_ns = first_step_start(replay, last->rank);
 			return walk->now_ns > walk->until_ns;
 		}
 	}
 	if (!is_bound)
 		return false;
-	back_to(walk, edge_ns, SS_CRITICAL_UNEXPLAINED);
+	walk_back_to(walk, edge_ns, SS_CRITICAL_UNEXPLAINED);
 	from_ns = edge_ns - edge.lag_ns;
-	back_to(walk, from_ns, part_of_edge[edge.kind]);
+	walk_back_to(walk, from_ns, part_of_edge[edge.kind]);
 	walk->task = edge.from;
 	return walk->now_ns > walk->until_ns && !walk->failed;
 }
 
 /* The task that ends last in the last steps of all ranks; false: there are no steps. */
-static bool find_end(struct walk *walk)
+static bool find_last_task(struct critical_walk *walk)
 {
 	const struct ss_replay *replay = walk->replay;
 	bool any = false;
@@ -191,17 +193,17 @@ static bool find_end(struct walk *walk)
 enum ss_status ss_critical_find(struct ss_critical *path, const struct ss_replay *replay,
 				struct ss_memory *memory, struct ss_error *err)
 {
-	struct walk walk = { .path = path, .replay = replay };
+	struct critical_walk walk = { .path = path, .replay = replay };
 
 	*path = (struct ss_critical){ .memory = memory };
-	if (!find_end(&walk))
+	if (!find_last_task(&walk))
 		return SS_OK;
-	walk.until_ns = first_step(replay, walk.rank);
-	/* a task is passed once: each step back goes to one that stands before it in the order */
-	for (uint32_t i = 0; i < replay->task_count && step_back(&walk); i++)
+	walk.until_ns = first_step_start(replay, walk.rank);
+	/* each task is passed once: each step back goes to one that is earlier in the order */
+	for (uint32_t i = 0; i < replay->task_count && walk_one_back(&walk); i++)
 		;
 	/* what the first task waited for is not recorded */
-	back_to(&walk, walk.until_ns, SS_CRITICAL_UNEXPLAINED);
+	walk_back_to(&walk, walk.until_ns, SS_CRITICAL_UNEXPLAINED);
 	if (!walk.failed)
 		return SS_OK;
 	ss_critical_release(path);

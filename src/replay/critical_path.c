@@ -23,40 +23,40 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 };
 
-enum group { GROUP_PART, GROUP_NAME, GROUP_RANK, GROUP_PIECE };
+enum path_group { GROUP_PART, GROUP_NAME, GROUP_RANK, GROUP_PIECE };
 
-struct row {
-	uint32_t rank; /* index; SS_NO_ROW: several */
+struct path_row {
+	uint32_t rank; /* index of the rank; SS_NO_ROW: several */
 	enum ss_critical_part part;
-	const char *name; /* NULL: not told */
+	const char *name; /* NULL: no name */
 	int64_t total_ns, longest_ns;
 	uint32_t longest_rank;
 	int64_t pieces;
 };
 
-struct key {
+struct path_key {
 	uint32_t rank, part, name, unused;
 };
 
-/* Something for each name of each rank: names can be long, and stand in many pieces. */
-struct by_name {
+/* An index of the names of all ranks: names can be long, and occur in many pieces. */
+struct path_names {
 	uint32_t *first; /* per rank: where its names begin */
 	struct ss_arena scratch;
 };
 
-struct sums {
+struct path_sums {
 	const struct ss_replay *replay;
 	const struct ss_critical *path;
-	struct by_name by_name;
+	struct path_names by_name;
 	uint32_t *known;         /* by name: its number in `names`, plus 1 */
 	struct ss_strings names; /* of all ranks */
 	struct ss_records keys;
-	struct row *rows;
+	struct path_row *rows;
 	uint32_t row_capacity;
 	bool failed;
 };
 
-static const char *name_of(const struct ss_replay *replay, const struct ss_critical_piece *piece)
+static const char *piece_name(const struct ss_replay *replay, const struct ss_critical_piece *piece)
 {
 	const struct ss_packed *graph = &replay->ranks[piece->rank];
 
@@ -64,7 +64,7 @@ static const char *name_of(const struct ss_replay *replay, const struct ss_criti
 }
 
 /* How many names there are; 0: no memory. */
-static size_t by_name_init(struct by_name *by_name, const struct ss_replay *replay)
+static size_t path_names_init(struct path_names *by_name, const struct ss_replay *replay)
 {
 	size_t count = 0;
 
@@ -77,20 +77,20 @@ static size_t by_name_init(struct by_name *by_name, const struct ss_replay *repl
 	return by_name->first ? count + 1 : 0;
 }
 
-static uint32_t name_at(const struct by_name *by_name, const struct ss_replay *replay,
-			const struct ss_critical_piece *piece)
+static uint32_t piece_name_index(const struct path_names *by_name, const struct ss_replay *replay,
+				 const struct ss_critical_piece *piece)
 {
 	return by_name->first[piece->rank] +
 	       ss_packed_name(&replay->ranks[piece->rank], piece->task);
 }
 
 /* The number of a piece's name among those of all ranks. */
-static uint32_t name_id(struct sums *sums, const struct ss_critical_piece *piece)
+static uint32_t piece_name_id(struct path_sums *sums, const struct ss_critical_piece *piece)
 {
-	uint32_t *known = &sums->known[name_at(&sums->by_name, sums->replay, piece)];
+	uint32_t *known = &sums->known[piece_name_index(&sums->by_name, sums->replay, piece)];
 
 	if (!*known) {
-		const char *name = name_of(sums->replay, piece);
+		const char *name = piece_name(sums->replay, piece);
 		uint32_t id = ss_strings_add(&sums->names, name, strlen(name));
 
 		if (id == SS_NO_ID)
@@ -100,16 +100,18 @@ static uint32_t name_id(struct sums *sums, const struct ss_critical_piece *piece
 	return *known - 1;
 }
 
-static void add(struct sums *sums, const struct ss_critical_piece *piece, enum group group)
+/* Adds a piece to the row of its part, name or rank. */
+static void critical_path_add_piece(struct path_sums *sums, const struct ss_critical_piece *piece,
+				    enum path_group group)
 {
-	struct key key = { group == GROUP_RANK ? piece->rank : SS_NO_ROW,
-			   group == GROUP_RANK ? 0 : (uint32_t)piece->part, 0, 0 };
+	struct path_key key = { group == GROUP_RANK ? piece->rank : SS_NO_ROW,
+				group == GROUP_RANK ? 0 : (uint32_t)piece->part, 0, 0 };
 	int64_t length_ns = piece->end_ns - piece->start_ns;
 	uint32_t id, known = sums->keys.count;
-	struct row *row;
+	struct path_row *row;
 
 	if (group == GROUP_NAME)
-		key.name = name_id(sums, piece);
+		key.name = piece_name_id(sums, piece);
 	id = key.name == SS_NO_ID ? SS_NO_ID : ss_records_add(&sums->keys, &key);
 	if (id == SS_NO_ID ||
 	    !ss_memory_reserve(sums->path->memory, (void **)&sums->rows, &sums->row_capacity,
@@ -119,10 +121,11 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 	}
 	row = &sums->rows[id];
 	if (id == known)
-		*row = (struct row){ .rank = key.rank,
-				     .part = piece->part,
-				     .name = group == GROUP_NAME ? name_of(sums->replay, piece)
-								 : NULL };
+		*row = (struct path_row){ .rank = key.rank,
+					  .part = piece->part,
+					  .name = group == GROUP_NAME
+							  ? piece_name(sums->replay, piece)
+							  : NULL };
 	ss_ns_add(&row->total_ns, length_ns);
 	row->pieces++;
 	if (length_ns > row->longest_ns) {
@@ -131,9 +134,9 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int path_row_compare(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct path_row *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
@@ -149,12 +152,13 @@ static int64_t rank_number(const struct ss_replay *replay, uint32_t rank)
 	return replay->joined ? replay->joined->ranks[rank].rank : -1;
 }
 
-static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)
+static void critical_path_add_rows(struct path_sums *sums, enum path_group group,
+				   struct ss_table *out)
 {
 	if (sums->keys.count)
-		qsort(sums->rows, sums->keys.count, sizeof(*sums->rows), by_time);
+		qsort(sums->rows, sums->keys.count, sizeof(*sums->rows), path_row_compare);
 	for (uint32_t i = 0; i < sums->keys.count; i++) {
-		const struct row *row = &sums->rows[i];
+		const struct path_row *row = &sums->rows[i];
 
 		out->rank = row->rank == SS_NO_ROW ? -1 : rank_number(sums->replay, row->rank);
 		ss_row_begin(out);
@@ -170,8 +174,8 @@ static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)
 	}
 }
 
-static void tell_pieces(const struct ss_replay *replay, const struct ss_critical *path,
-			struct ss_table *out)
+static void critical_path_add_pieces(const struct ss_replay *replay, const struct ss_critical *path,
+				     struct ss_table *out)
 {
 	int64_t first_ns = path->count ? path->pieces[path->count - 1].start_ns : 0;
 
@@ -183,7 +187,7 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 		out->rank = rank_number(replay, piece->rank);
 		ss_row_begin(out);
 		ss_row_text(out, ss_critical_name(piece->part));
-		ss_row_text(out, name_of(replay, piece));
+		ss_row_text(out, piece_name(replay, piece));
 		ss_row_int(out, length_ns);
 		ss_row_share(out, (double)length_ns, (double)path->length_ns);
 		ss_row_int(out, 1);
@@ -195,19 +199,20 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 	}
 }
 
-static enum ss_status sum_up(const struct ss_replay *replay, const struct ss_critical *path,
-			     enum group group, struct ss_table *out, struct ss_error *err)
+static enum ss_status critical_path_sum_up(const struct ss_replay *replay,
+					   const struct ss_critical *path, enum path_group group,
+					   struct ss_table *out, struct ss_error *err)
 {
-	struct sums sums = { .replay = replay, .path = path };
-	size_t count = by_name_init(&sums.by_name, replay);
+	struct path_sums sums = { .replay = replay, .path = path };
+	size_t count = path_names_init(&sums.by_name, replay);
 
 	sums.known = SS_ARENA_NEW(&sums.by_name.scratch, uint32_t, count);
 	sums.failed = !count || !sums.known || !ss_strings_init(&sums.names, path->memory) ||
-		      !ss_records_init(&sums.keys, path->memory, sizeof(struct key));
+		      !ss_records_init(&sums.keys, path->memory, sizeof(struct path_key));
 	for (uint32_t i = 0; i < path->count && !sums.failed; i++)
-		add(&sums, &path->pieces[i], group);
+		critical_path_add_piece(&sums, &path->pieces[i], group);
 	if (!sums.failed)
-		tell_rows(&sums, group, out);
+		critical_path_add_rows(&sums, group, out);
 	ss_memory_free(path->memory, sums.rows, sums.row_capacity * sizeof(*sums.rows));
 	ss_records_release(&sums.keys);
 	ss_strings_release(&sums.names);
@@ -223,9 +228,9 @@ static enum ss_status critical_path_run(const struct ss_replay *replay, uint32_t
 
 	SS_TRY(ss_critical_find(&path, replay, replay->memory, err));
 	if (group == GROUP_PIECE)
-		tell_pieces(replay, &path, out);
+		critical_path_add_pieces(replay, &path, out);
 	else
-		status = sum_up(replay, &path, (enum group)group, out, err);
+		status = critical_path_sum_up(replay, &path, (enum path_group)group, out, err);
 	if (path.count)
 		ss_table_note(out,
 			      "The replay of the recorded steps differs from the recording by "

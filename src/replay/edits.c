@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edits.c - keeps edits as stretches that differ in their tasks and times only.
+ * edits.c - stores edits as stretches that differ only in their tasks and times.
  */
 #include "replay/edits.h"
 
@@ -23,7 +23,7 @@ void ss_edits_release(struct ss_edits *edits)
 }
 
 /* Whether an edit can be one more of the stretch. */
-static bool fits(const struct ss_edit *stretch, const struct ss_edit *edit)
+static bool edit_fits_stretch(const struct ss_edit *stretch, const struct ss_edit *edit)
 {
 	return stretch->rank == edit->rank && stretch->releases == edit->releases &&
 	       stretch->unlocks == edit->unlocks && stretch->merges == edit->merges &&
@@ -34,7 +34,7 @@ static bool fits(const struct ss_edit *stretch, const struct ss_edit *edit)
 }
 
 /* The first edit of a stretch need not be the shortest: short ones count from 0. */
-static bool open_stretch(struct ss_edits *edits, const struct ss_edit *edit)
+static bool open_edit_stretch(struct ss_edits *edits, const struct ss_edit *edit)
 {
 	struct ss_edit stretch = *edit;
 
@@ -52,18 +52,18 @@ static bool open_stretch(struct ss_edits *edits, const struct ss_edit *edit)
 /* The most that two numbers take. */
 #define BYTES_MAX 10
 
-static void put_number(struct ss_edits_chunk *chunk, uint64_t value)
+static void put_edit_number(struct ss_edits_chunk *chunk, uint64_t value)
 {
 	for (; value > 0x7f; value >>= 7)
 		chunk->bytes[chunk->used++] = (uint8_t)(value | 0x80);
 	chunk->bytes[chunk->used++] = (uint8_t)value;
 }
 
-/* Most fixes edit little: chunks are as large as the one before and half of it, up to this. */
+/* Most fixes edit little: each chunk is half as large again as the previous one, up to this. */
 #define ROOM_MIN 128
 #define ROOM_MAX 65536
 
-static bool open_chunk(struct ss_edits *edits)
+static bool open_edit_chunk(struct ss_edits *edits)
 {
 	uint32_t room = edits->last ? edits->last->room + edits->last->room / 2 : ROOM_MIN;
 	struct ss_edits_chunk *chunk;
@@ -88,18 +88,19 @@ bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
 
 	assert(edit.scale <= SS_EDIT_SCALE_MAX);
 	if ((!edits->last || edits->last->room - edits->last->used < BYTES_MAX) &&
-	    !open_chunk(edits))
+	    !open_edit_chunk(edits))
 		return false;
-	if ((!edits->stretch_count || !fits(&edits->stretches[edits->stretch_count - 1], &edit)) &&
-	    !open_stretch(edits, &edit))
+	if ((!edits->stretch_count ||
+	     !edit_fits_stretch(&edits->stretches[edits->stretch_count - 1], &edit)) &&
+	    !open_edit_stretch(edits, &edit))
 		return false;
 	edits->subtracts |= edit.subtracts;
 	edits->scales |= edit.scale > 0;
 	behind = behind << 1 ^ (behind >> 31 ? UINT32_MAX : 0);
 	longer_ns = (uint64_t)(edit.own_ns - edits->stretches[edits->stretch_count - 1].own_ns);
-	put_number(edits->last, (uint64_t)behind << 1 | (longer_ns ? 1 : 0));
+	put_edit_number(edits->last, (uint64_t)behind << 1 | (longer_ns ? 1 : 0));
 	if (longer_ns)
-		put_number(edits->last, longer_ns);
+		put_edit_number(edits->last, longer_ns);
 	edits->last_task = edit.task;
 	edits->count++;
 	return true;

@@ -2,10 +2,10 @@
 /*
  * edits.h - what a fix changes: tasks with another duration, waits that are removed.
  *
- * A fix of a large job edits millions of tasks, mostly alike and rank after rank. What neighbours
- * share is kept once; of each there are how far its task is behind the one before, and its time,
- * with 7 bits in a byte: 1 to 4 bytes an edit. They are in chunks: a list that moves when it grows
- * would leave holes of its size.
+ * A fix of a large job edits millions of tasks, most of them alike, rank after rank. What
+ * neighbours share is stored once. Each edit adds the distance of its task from the previous one
+ * and its time, with 7 bits per byte: 1 to 4 bytes per edit. They are stored in chunks: a list that
+ * moves when it grows would fragment memory.
  */
 #ifndef SS_REPLAY_EDITS_H
 #define SS_REPLAY_EDITS_H
@@ -20,8 +20,8 @@ struct ss_edit {
 			 * other thread or process, SS_TASK_TRANSFER for the other members */
 	bool unlocks;   /* its delay is gone, too */
 	bool merges;    /* part of the work before it on its stream: no gap between them */
-	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
-	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
+	bool subtracts; /* what own_ns is shorter is removed on top of what other edits remove */
+	float scale; /* what is left of its time is multiplied by this at the end; 0: not scaled */
 };
 
 /* No fix makes a task longer than this many times. */
@@ -41,7 +41,7 @@ struct ss_edits {
 	struct ss_edit *stretches; /* what neighbours share; task is the number of the first edit,
 				    * own_ns the least that they can have */
 	uint32_t stretch_count, stretch_capacity;
-	bool subtracts, scales; /* one of them does */
+	bool subtracts, scales; /* at least one of them does */
 };
 
 void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory);

@@ -12,7 +12,7 @@
 
 #define SPAN_MAX_NS (INT64_C(1) << 60)
 
-static const char *const names[] = {
+static const char *const task_names[] = {
 	[SS_TASK_WORK] = "host",       [SS_TASK_LAUNCH] = "launch",
 	[SS_TASK_CALL] = "call",       [SS_TASK_WAIT] = "sync",
 	[SS_TASK_INPUT] = "input",     [SS_TASK_ALLOCATOR] = "allocator",
@@ -24,7 +24,7 @@ static const char *const names[] = {
 
 const char *ss_task_name(enum ss_task_kind kind)
 {
-	return names[kind];
+	return task_names[kind];
 }
 
 void ss_graph_release(struct ss_graph *graph)
@@ -39,8 +39,8 @@ void ss_graph_release(struct ss_graph *graph)
 	*graph = (struct ss_graph){ 0 };
 }
 
-/* Most names are those of many slices: each is added once. */
-static uint32_t name_of(struct ss_build *build, uint32_t row)
+/* Most names occur in many slices: each is added once. */
+static uint32_t graph_name_of_row(struct ss_build *build, uint32_t row)
 {
 	uint32_t name = build->trace->slices.name[row];
 
@@ -69,7 +69,7 @@ uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 		return SS_NO_TASK;
 	}
 	if (task.row != SS_NO_ROW)
-		task.name = name_of(build, task.row);
+		task.name = graph_name_of_row(build, task.row);
 	graph->tasks[graph->task_count] = task;
 	return graph->task_count++;
 }
@@ -87,8 +87,21 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
 }
 
+void ss_build_comm(struct ss_build *build, uint32_t row, uint32_t task)
+{
+	struct ss_graph *graph = build->graph;
+
+	if (task == SS_NO_TASK ||
+	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
+			       (size_t)graph->comm_count + 1, sizeof(*graph->comms))) {
+		build->failed = true;
+		return;
+	}
+	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, task };
+}
+
 /* Whether only what ran on its stream before the file began explains the start. */
-static bool is_late_first(const struct ss_build *build, uint32_t task)
+static bool is_late_first_work(const struct ss_build *build, uint32_t task)
 {
 	uint32_t first = build->first_edge[build->graph->tasks[task].track];
 
@@ -101,7 +114,7 @@ bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_n
 
 	if (gap_ns > SS_BUILD_EVENT_NS || bound_ns == INT64_MIN)
 		return false;
-	return is_late_first(build, task) ||
+	return is_late_first_work(build, task) ||
 	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
 }
 
@@ -110,7 +123,7 @@ void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	const struct ss_task *tasks = build->graph->tasks;
 	uint32_t *first = &build->first_edge[tasks[to].track];
 
-	if (is_late_first(build, to) &&
+	if (is_late_first_work(build, to) &&
 	    tasks[to].start_ns - ss_task_end(&tasks[edge.from]) <= SS_BUILD_EVENT_NS) {
 		build->edges[*first].edge.lag_ns = build->latency_ns;
 		*first = SS_NO_TASK;
@@ -130,7 +143,7 @@ uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns)
 	return (uint16_t)low;
 }
 
-static void find_steps(struct ss_build *build)
+static void graph_find_steps(struct ss_build *build)
 {
 	const struct ss_steps *steps = &build->trace->steps;
 	struct ss_graph *graph = build->graph;
@@ -141,7 +154,7 @@ static void find_steps(struct ss_build *build)
 			       ? ss_memory_resize(graph->memory, NULL, 0,
 						  steps->kept_count * sizeof(*graph->steps))
 			       : NULL;
-	/* it says how much there is to free, also when what follows fails */
+	/* set first: it says how much to free if what follows fails */
 	graph->step_count = graph->steps ? steps->kept_count : 0;
 	if (!build->step_items || (steps->kept_count && !graph->steps)) {
 		build->failed = true;
@@ -157,10 +170,10 @@ static void find_steps(struct ss_build *build)
 }
 
 /*
- * Calls that started something, whatever their names are, and copy calls that returned only
+ * Marks calls that started device work, whatever their names are, and copy calls that returned only
  * when the copy was done, or half of it (waits.c of analyze says why half).
  */
-static void find_calls(struct ss_build *build)
+static void graph_find_calls(struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -179,7 +192,7 @@ static void find_calls(struct ss_build *build)
 }
 
 /* Edges in the order of the tasks that they lead to. */
-static bool sort_edges(struct ss_build *build)
+static bool graph_sort_edges(struct ss_build *build)
 {
 	struct ss_graph *graph = build->graph;
 	uint32_t at = 0;
@@ -198,7 +211,7 @@ static bool sort_edges(struct ss_build *build)
 		graph->tasks[i].edges = at;
 	}
 	graph->tasks[graph->task_count].edges = at;
-	/* from the last one on: those of a task stay in the order in which they came */
+	/* backwards: the edges of a task stay in the order in which they were added */
 	for (uint32_t i = build->edge_count; i-- > 0;) {
 		const struct ss_build_edge *edge = &build->edges[i];
 
@@ -229,8 +242,8 @@ void ss_graph_find_delays(struct ss_graph *graph)
 	}
 }
 
-/* When device work could start by its launch and its stream; other edges are not there yet. */
-static void find_bounds(struct ss_build *build)
+/* Finds when device work could start by its launch and its stream; other edges follow later. */
+static void find_start_bounds(struct ss_build *build)
 {
 	const struct ss_graph *graph = build->graph;
 	size_t room = (size_t)graph->task_count - build->host_tasks + 1;
@@ -257,7 +270,8 @@ static void find_bounds(struct ss_build *build)
 	}
 }
 
-static bool build_all(struct ss_build *build)
+/* Threads, batches and streams first, then what they wait for. False: no memory. */
+static bool build_graph(struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
 
@@ -272,8 +286,8 @@ static bool build_all(struct ss_build *build)
 	memset(build->call_task, 0xff, trace->device_from * sizeof(*build->call_task));
 	memset(build->device_task, 0xff,
 	       (trace->device_to - trace->device_from) * sizeof(*build->device_task));
-	find_steps(build);
-	find_calls(build);
+	graph_find_steps(build);
+	graph_find_calls(build);
 	if (!build->failed)
 		ss_build_threads(build);
 	if (!build->failed)
@@ -282,7 +296,7 @@ static bool build_all(struct ss_build *build)
 	if (!build->failed)
 		ss_build_streams(build);
 	if (!build->failed)
-		find_bounds(build);
+		find_start_bounds(build);
 	if (!build->failed)
 		ss_build_recorded(build);
 	if (!build->failed)
@@ -297,7 +311,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	bool whole;
 
 	*graph = (struct ss_graph){ .memory = memory, .main = SS_NO_ROW };
-	/* sums of moments must fit; a trace of decades is none, but can have a digest */
+	/* sums of moments must fit; a trace of decades gets no graph, but can have a digest */
 	if (subject->trace->span_ns > SPAN_MAX_NS)
 		return ss_strings_init(&graph->names, memory)
 			       ? SS_OK
@@ -305,11 +319,11 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	SS_TRY(ss_facts_phases(subject->facts, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
-		build_all(&build);
-	/* while edges are sorted they are there twice: all that is not needed goes before */
+		build_graph(&build);
+	/* sorting needs the edges twice: frees everything else before */
 	ss_records_release(&build.pairs);
 	ss_arena_release(&build.scratch);
-	whole = whole && sort_edges(&build) && ss_strings_fit(&graph->names);
+	whole = whole && graph_sort_edges(&build) && ss_strings_fit(&graph->names);
 	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	if (!whole) {
 		ss_graph_release(graph);

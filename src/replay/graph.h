@@ -23,7 +23,7 @@
 #define SS_REPLAY_GRAPH_H
 
 #include "analyze/facts.h"
-#include "table/view.h"
+#include "view/view.h"
 
 #define SS_NO_TASK UINT32_MAX
 #define SS_NO_STEP UINT16_MAX
@@ -52,7 +52,7 @@ enum ss_task_kind {
 /* Why one task waits for another. */
 enum ss_edge_kind {
 	SS_EDGE_THREAD,   /* the order of a thread */
-	SS_EDGE_HANDOVER, /* between threads: autograd and who called backward */
+	SS_EDGE_HANDOVER, /* between threads: autograd and the thread that called backward */
 	SS_EDGE_LAUNCH,   /* from the start of the call */
 	SS_EDGE_STREAM,   /* the order of a stream */
 	SS_EDGE_EVENT,    /* a stream waits for another one; recorded */
@@ -66,7 +66,7 @@ enum ss_edge_kind {
 struct ss_task {
 	int64_t start_ns; /* recorded; from the trace's origin, in a job on its clock */
 	int64_t own_ns;
-	int64_t delay_ns; /* behind what the edges ask for */
+	int64_t delay_ns; /* beyond what the edges explain */
 	uint32_t row;     /* slice of the trace that it is, or is in; SS_NO_ROW: none */
 	uint32_t edges;   /* first of its edges; the next task's is the end */
 	uint32_t track;   /* of the trace; SS_NO_ROW: none */

@@ -8,8 +8,8 @@
 
 /* --- numbers of few bytes ---------------------------------------------------------------- */
 
-/* Differences, of either sign: 7 bits a byte. Returns the bytes; NULL: only counts. */
-static uint32_t put_difference(uint8_t *out, int64_t difference)
+/* Writes a signed difference, 7 bits per byte. Returns the bytes; NULL: only counts. */
+static uint32_t put_packed_difference(uint8_t *out, int64_t difference)
 {
 	uint64_t value = (uint64_t)difference << 1 ^ (difference < 0 ? UINT64_MAX : 0);
 	uint32_t bytes = 0;
@@ -23,7 +23,7 @@ static uint32_t put_difference(uint8_t *out, int64_t difference)
 	return bytes;
 }
 
-static inline int64_t take_difference(const uint8_t **at)
+static inline int64_t read_packed_difference(const uint8_t **at)
 {
 	uint64_t value = 0;
 
@@ -37,8 +37,8 @@ static inline int64_t take_difference(const uint8_t **at)
 	return (int64_t)(value >> 1 ^ (value & 1 ? UINT64_MAX : 0));
 }
 
-/* How far a row is behind another one; SS_NO_ROW is the one before 0. */
-static int64_t row_behind(uint32_t row, uint32_t before)
+/* The difference of two rows; SS_NO_ROW is the one before 0. */
+static int64_t row_difference(uint32_t row, uint32_t before)
 {
 	return (int32_t)(row - before);
 }
@@ -47,7 +47,7 @@ static const uint8_t bytes_of_form[] = {
 	[SS_PACKED_NEXT] = 1, [SS_PACKED_LAGGING] = 3, [SS_PACKED_NEAR] = 5, [SS_PACKED_FAR] = 13
 };
 
-static enum ss_packed_form form_of(const struct ss_edge *edge, uint32_t task)
+static enum ss_packed_form edge_form(const struct ss_edge *edge, uint32_t task)
 {
 	bool is_short = edge->lag_ns >= INT16_MIN && edge->lag_ns <= INT16_MAX;
 
@@ -58,10 +58,11 @@ static enum ss_packed_form form_of(const struct ss_edge *edge, uint32_t task)
 }
 
 /* Returns its bytes. */
-static uint32_t put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task, bool is_last)
+static uint32_t put_packed_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task,
+				bool is_last)
 {
-	enum ss_packed_form form = form_of(edge, task);
-	uint16_t near = (uint16_t)(task - edge->from);
+	enum ss_packed_form form = edge_form(edge, task);
+	uint16_t distance = (uint16_t)(task - edge->from);
 	int16_t lag = (int16_t)edge->lag_ns;
 
 	*out++ = (uint8_t)(edge->kind | (edge->from_start ? SS_PACKED_FROM_START : 0) |
@@ -69,8 +70,8 @@ static uint32_t put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task
 	if (form == SS_PACKED_LAGGING)
 		memcpy(out, &lag, sizeof(lag));
 	if (form == SS_PACKED_NEAR) {
-		memcpy(out, &near, sizeof(near));
-		memcpy(out + sizeof(near), &lag, sizeof(lag));
+		memcpy(out, &distance, sizeof(distance));
+		memcpy(out + sizeof(distance), &lag, sizeof(lag));
 	}
 	if (form == SS_PACKED_FAR) {
 		memcpy(out, &edge->from, sizeof(edge->from));
@@ -81,24 +82,24 @@ static uint32_t put_edge(uint8_t *out, const struct ss_edge *edge, uint32_t task
 
 /* --- from a graph ------------------------------------------------------------------------ */
 
-static uint32_t block_count(uint32_t tasks)
+static uint32_t packed_block_count(uint32_t tasks)
 {
 	return tasks / SS_PACKED_BLOCK + 1;
 }
 
-static uint32_t mark_count(uint32_t tasks)
+static uint32_t packed_mark_count(uint32_t tasks)
 {
 	return tasks / SS_PACKED_MARK + 1;
 }
 
 /* What is kept for its start. */
-static int64_t moment_of(const struct ss_task *task)
+static int64_t packed_moment(const struct ss_task *task)
 {
 	return task->kind == SS_TASK_TRANSFER ? ss_task_end(task) : task->start_ns;
 }
 
-/* Whether 4 bytes have room for its own time, and for all that a replay makes of it. */
-static bool is_long(const struct ss_graph *graph, uint32_t task)
+/* Whether its own time, or what a replay makes of it, needs more than 4 bytes. */
+static bool is_long_task(const struct ss_graph *graph, uint32_t task)
 {
 	const struct ss_task *own = &graph->tasks[task];
 	int64_t most_ns = own->own_ns;
@@ -110,24 +111,24 @@ static bool is_long(const struct ss_graph *graph, uint32_t task)
 	return own->own_ns < 0 || most_ns >= SS_PACKED_LONG_NS;
 }
 
-static bool is_run(const struct ss_graph *graph, uint32_t task)
+static bool starts_new_run(const struct ss_graph *graph, uint32_t task)
 {
 	const struct ss_task *own = &graph->tasks[task];
 
 	return !task || own->track != own[-1].track || own->step != own[-1].step;
 }
 
-/* How far it is behind what the task before it says: its end. */
-static int64_t moment_behind(const struct ss_task *task)
+/* From the end of the task before it to its moment. */
+static int64_t moment_difference(const struct ss_task *task)
 {
 	const struct ss_task *before = task - 1;
 	uint64_t end_ns = (uint64_t)before->start_ns + (uint64_t)before->own_ns;
 
-	return (int64_t)((uint64_t)moment_of(task) - end_ns);
+	return (int64_t)((uint64_t)packed_moment(task) - end_ns);
 }
 
 /* How much of everything there is; false: more than can be numbered. */
-static bool count(struct ss_packed *packed, const struct ss_graph *graph)
+static bool count_packed(struct ss_packed *packed, const struct ss_graph *graph)
 {
 	uint64_t start_bytes = 0, row_bytes = 0, edge_bytes = 0;
 	uint32_t row = 0;
@@ -138,15 +139,15 @@ static bool count(struct ss_packed *packed, const struct ss_graph *graph)
 		if (i % SS_PACKED_BLOCK == 0)
 			row = 0;
 		else
-			start_bytes += put_difference(NULL, moment_behind(task));
-		packed->long_count += is_long(graph, i);
+			start_bytes += put_packed_difference(NULL, moment_difference(task));
+		packed->long_count += is_long_task(graph, i);
 		packed->delay_count += task->delay_ns != 0;
-		packed->run_count += is_run(graph, i);
-		row_bytes += put_difference(NULL, row_behind(task->row, row));
+		packed->run_count += starts_new_run(graph, i);
+		row_bytes += put_packed_difference(NULL, row_difference(task->row, row));
 		row = task->row;
 		edge_bytes += task->edges == task[1].edges;
 		for (uint32_t k = task->edges; k < task[1].edges; k++)
-			edge_bytes += bytes_of_form[form_of(&graph->edges[k], i)];
+			edge_bytes += bytes_of_form[edge_form(&graph->edges[k], i)];
 	}
 	packed->start_bytes = (uint32_t)start_bytes;
 	packed->row_bytes = (uint32_t)row_bytes;
@@ -154,7 +155,8 @@ static bool count(struct ss_packed *packed, const struct ss_graph *graph)
 	return start_bytes < UINT32_MAX && row_bytes < UINT32_MAX && edge_bytes < UINT32_MAX;
 }
 
-static void *block(const struct ss_packed *packed, size_t number, size_t bytes, bool *whole)
+static void *packed_new_array(const struct ss_packed *packed, size_t number, size_t bytes,
+			      bool *whole)
 {
 	void *items = ss_memory_resize(packed->memory, NULL, 0, (number + 1) * bytes);
 
@@ -162,52 +164,56 @@ static void *block(const struct ss_packed *packed, size_t number, size_t bytes, 
 	return items;
 }
 
-static bool make_room(struct ss_packed *packed)
+static bool packed_allocate(struct ss_packed *packed)
 {
 	uint32_t tasks = packed->task_count;
 	bool whole = true;
 
-	packed->kinds = block(packed, tasks, sizeof(*packed->kinds), &whole);
-	packed->own_ns = block(packed, tasks, sizeof(*packed->own_ns), &whole);
-	packed->names_of = block(packed, tasks, packed->name_bytes, &whole);
-	packed->blocks = block(packed, block_count(tasks), sizeof(*packed->blocks), &whole);
-	packed->runs = block(packed, packed->run_count, sizeof(*packed->runs), &whole);
-	packed->longs = block(packed, packed->long_count, sizeof(*packed->longs), &whole);
-	packed->delays = block(packed, packed->delay_count, sizeof(*packed->delays), &whole);
-	packed->starts = block(packed, packed->start_bytes, 1, &whole);
-	packed->rows = block(packed, packed->row_bytes, 1, &whole);
-	packed->edges = block(packed, packed->edge_bytes, 1, &whole);
-	packed->marks = block(packed, mark_count(tasks), sizeof(*packed->marks), &whole);
+	packed->kinds = packed_new_array(packed, tasks, sizeof(*packed->kinds), &whole);
+	packed->own_ns = packed_new_array(packed, tasks, sizeof(*packed->own_ns), &whole);
+	packed->names_of = packed_new_array(packed, tasks, packed->name_bytes, &whole);
+	packed->blocks = packed_new_array(packed, packed_block_count(tasks),
+					  sizeof(*packed->blocks), &whole);
+	packed->runs = packed_new_array(packed, packed->run_count, sizeof(*packed->runs), &whole);
+	packed->longs = packed_new_array(packed, packed->long_count, sizeof(*packed->longs),
+					 &whole);
+	packed->delays = packed_new_array(packed, packed->delay_count, sizeof(*packed->delays),
+					  &whole);
+	packed->starts = packed_new_array(packed, packed->start_bytes, 1, &whole);
+	packed->rows = packed_new_array(packed, packed->row_bytes, 1, &whole);
+	packed->edges = packed_new_array(packed, packed->edge_bytes, 1, &whole);
+	packed->marks = packed_new_array(packed, packed_mark_count(tasks), sizeof(*packed->marks),
+					 &whole);
 	return whole;
 }
 
 /* How far the parts of no fixed length are filled. */
-struct filling {
+struct packed_filling {
 	uint32_t run, longs, delays, start_bytes, row_bytes, edge_bytes;
 	uint32_t row; /* of the task before */
 };
 
-static void open_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-		       struct filling *at)
+static void open_packed_block(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+			      struct packed_filling *at)
 {
 	packed->blocks[task / SS_PACKED_BLOCK] =
-		(struct ss_packed_block){ .base_ns = moment_of(&graph->tasks[task]),
+		(struct ss_packed_block){ .base_ns = packed_moment(&graph->tasks[task]),
 					  .starts_at = at->start_bytes,
 					  .run = at->run ? at->run - 1 : 0,
 					  .rows_at = at->row_bytes };
 	at->row = 0;
 }
 
-static void put_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-		      struct filling *at)
+static void put_packed_times(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+			     struct packed_filling *at)
 {
 	const struct ss_task *from = &graph->tasks[task];
 
 	if (task % SS_PACKED_BLOCK)
-		at->start_bytes += put_difference(&packed->starts[at->start_bytes],
-						  moment_behind(from));
+		at->start_bytes += put_packed_difference(&packed->starts[at->start_bytes],
+							 moment_difference(from));
 	packed->own_ns[task] = (uint32_t)from->own_ns;
-	if (is_long(graph, task)) {
+	if (is_long_task(graph, task)) {
 		packed->own_ns[task] = UINT32_MAX;
 		packed->longs[at->longs++] = (struct ss_packed_time){ task, from->own_ns };
 	}
@@ -215,8 +221,8 @@ static void put_times(struct ss_packed *packed, const struct ss_graph *graph, ui
 		packed->delays[at->delays++] = (struct ss_packed_time){ task, from->delay_ns };
 }
 
-static void put_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
-		      struct filling *at)
+static void put_packed_edges(struct ss_packed *packed, const struct ss_graph *graph, uint32_t task,
+			     struct packed_filling *at)
 {
 	uint32_t end = graph->tasks[task + 1].edges;
 
@@ -225,39 +231,39 @@ static void put_edges(struct ss_packed *packed, const struct ss_graph *graph, ui
 	if (graph->tasks[task].edges == end)
 		packed->edges[at->edge_bytes++] = SS_PACKED_NO_EDGE;
 	for (uint32_t i = graph->tasks[task].edges; i < end; i++)
-		at->edge_bytes += put_edge(&packed->edges[at->edge_bytes], &graph->edges[i], task,
-					   i + 1 == end);
+		at->edge_bytes += put_packed_edge(&packed->edges[at->edge_bytes], &graph->edges[i],
+						  task, i + 1 == end);
 }
 
-static void fill(struct ss_packed *packed, const struct ss_graph *graph)
+static void fill_packed(struct ss_packed *packed, const struct ss_graph *graph)
 {
-	struct filling at = { 0 };
+	struct packed_filling at = { 0 };
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
-		if (is_run(graph, i))
+		if (starts_new_run(graph, i))
 			packed->runs[at.run++] = (struct ss_packed_run){ i, task->track,
 									 task->step };
 		if (i % SS_PACKED_BLOCK == 0)
-			open_block(packed, graph, i, &at);
+			open_packed_block(packed, graph, i, &at);
 		packed->kinds[i] = (uint8_t)(task->kind | task->phase << 4);
-		put_times(packed, graph, i, &at);
+		put_packed_times(packed, graph, i, &at);
 		if (packed->name_bytes == 1)
 			packed->names_of[i] = (uint8_t)task->name;
 		else
 			memcpy(&packed->names_of[(size_t)i * sizeof(task->name)], &task->name,
 			       sizeof(task->name));
-		at.row_bytes += put_difference(&packed->rows[at.row_bytes],
-					       row_behind(task->row, at.row));
+		at.row_bytes += put_packed_difference(&packed->rows[at.row_bytes],
+						      row_difference(task->row, at.row));
 		at.row = task->row;
-		put_edges(packed, graph, i, &at);
+		put_packed_edges(packed, graph, i, &at);
 	}
 	packed->runs[at.run] = (struct ss_packed_run){ UINT32_MAX, SS_NO_ROW, SS_NO_STEP };
 }
 
-/* What belongs to a graph as such goes from one to the other. */
-static void take_rest(struct ss_packed *packed, struct ss_graph *graph)
+/* Moves names, steps and collectives from the graph. */
+static void packed_take_rest(struct ss_packed *packed, struct ss_graph *graph)
 {
 	packed->names = graph->names;
 	packed->steps = graph->steps;
@@ -289,12 +295,12 @@ enum ss_status ss_packed_make(struct ss_packed *packed, struct ss_graph *graph,
 							    : sizeof(uint32_t) };
 	if (!graph->memory)
 		return SS_OK;
-	if (!count(packed, graph) || !make_room(packed)) {
+	if (!count_packed(packed, graph) || !packed_allocate(packed)) {
 		ss_packed_release(packed);
 		return ss_fail_memory(err, "the graph of the steps");
 	}
-	fill(packed, graph);
-	take_rest(packed, graph);
+	fill_packed(packed, graph);
+	packed_take_rest(packed, graph);
 	return SS_OK;
 }
 
@@ -309,7 +315,8 @@ void ss_packed_release(struct ss_packed *packed)
 	ss_memory_free(memory, packed->own_ns, tasks * sizeof(*packed->own_ns));
 	ss_memory_free(memory, packed->names_of, tasks * packed->name_bytes);
 	ss_memory_free(memory, packed->blocks,
-		       ((size_t)block_count(packed->task_count) + 1) * sizeof(*packed->blocks));
+		       ((size_t)packed_block_count(packed->task_count) + 1) *
+			       sizeof(*packed->blocks));
 	ss_memory_free(memory, packed->runs,
 		       ((size_t)packed->run_count + 1) * sizeof(*packed->runs));
 	ss_memory_free(memory, packed->longs,
@@ -320,17 +327,18 @@ void ss_packed_release(struct ss_packed *packed)
 	ss_memory_free(memory, packed->rows, (size_t)packed->row_bytes + 1);
 	ss_memory_free(memory, packed->edges, (size_t)packed->edge_bytes + 1);
 	ss_memory_free(memory, packed->marks,
-		       ((size_t)mark_count(packed->task_count) + 1) * sizeof(*packed->marks));
+		       ((size_t)packed_mark_count(packed->task_count) + 1) *
+			       sizeof(*packed->marks));
 	ss_strings_release(&packed->names);
 	ss_memory_free(memory, packed->comms, packed->comm_capacity * sizeof(*packed->comms));
 	ss_memory_free(memory, packed->steps, packed->step_count * sizeof(*packed->steps));
 	*packed = (struct ss_packed){ 0 };
 }
 
-/* --- what is asked for ------------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------------------- */
 
 /* The time of a task in a table; NULL: it has none. */
-static int64_t *find(struct ss_packed_time *items, uint32_t item_count, uint32_t task)
+static int64_t *find_packed_time(struct ss_packed_time *items, uint32_t item_count, uint32_t task)
 {
 	uint32_t low = 0, high = item_count;
 
@@ -340,7 +348,7 @@ static int64_t *find(struct ss_packed_time *items, uint32_t item_count, uint32_t
 
 int64_t *ss_packed_long(const struct ss_packed *packed, uint32_t task)
 {
-	int64_t *ns = find(packed->longs, packed->long_count, task);
+	int64_t *ns = find_packed_time(packed->longs, packed->long_count, task);
 
 	assert(ns);
 	return ns;
@@ -348,7 +356,7 @@ int64_t *ss_packed_long(const struct ss_packed *packed, uint32_t task)
 
 int64_t ss_packed_delay(const struct ss_packed *packed, uint32_t task)
 {
-	const int64_t *ns = find(packed->delays, packed->delay_count, task);
+	const int64_t *ns = find_packed_time(packed->delays, packed->delay_count, task);
 
 	return ns ? *ns : 0;
 }
@@ -368,13 +376,13 @@ uint32_t ss_packed_row(const struct ss_packed *packed, uint32_t task)
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; i <= task % SS_PACKED_BLOCK; i++)
-		row += (uint32_t)take_difference(&at);
+		row += (uint32_t)read_packed_difference(&at);
 	return row;
 }
 
 /* From the moment of a task to that of the next one. */
-static inline uint64_t next_moment(const struct ss_packed *packed, uint32_t task,
-				   uint64_t moment_ns, const uint8_t **at)
+static inline uint64_t next_packed_moment(const struct ss_packed *packed, uint32_t task,
+					  uint64_t moment_ns, const uint8_t **at)
 {
 	uint32_t own_ns = packed->own_ns[task];
 
@@ -386,7 +394,7 @@ static inline uint64_t next_moment(const struct ss_packed *packed, uint32_t task
 		++*at;
 		return moment_ns;
 	}
-	return moment_ns + (uint64_t)take_difference(at);
+	return moment_ns + (uint64_t)read_packed_difference(at);
 }
 
 void ss_packed_moments(const struct ss_packed *packed, uint32_t block,
@@ -398,20 +406,21 @@ void ss_packed_moments(const struct ss_packed *packed, uint32_t block,
 
 	moments_ns[0] = (int64_t)moment_ns;
 	for (uint32_t i = 1; i < SS_PACKED_BLOCK && i < left; i++) {
-		moment_ns = next_moment(packed, first + i - 1, moment_ns, &at);
+		moment_ns = next_packed_moment(packed, first + i - 1, moment_ns, &at);
 		moments_ns[i] = (int64_t)moment_ns;
 	}
 }
 
 /* The moment of one task; `at` goes to the next one of its block. */
-static uint64_t find_moment(const struct ss_packed *packed, uint32_t task, const uint8_t **at)
+static uint64_t find_packed_moment(const struct ss_packed *packed, uint32_t task,
+				   const uint8_t **at)
 {
 	const struct ss_packed_block *block = &packed->blocks[task / SS_PACKED_BLOCK];
 	uint64_t moment_ns = (uint64_t)block->base_ns;
 
 	*at = &packed->starts[block->starts_at];
 	for (uint32_t i = task - task % SS_PACKED_BLOCK; i < task; i++)
-		moment_ns = next_moment(packed, i, moment_ns, at);
+		moment_ns = next_packed_moment(packed, i, moment_ns, at);
 	return moment_ns;
 }
 
@@ -419,18 +428,18 @@ int64_t ss_packed_transfer_end(const struct ss_packed *packed, uint32_t arrival,
 			       int64_t *arrived_ns)
 {
 	const uint8_t *at;
-	uint64_t moment_ns = find_moment(packed, arrival, &at);
+	uint64_t moment_ns = find_packed_moment(packed, arrival, &at);
 
 	*arrived_ns = (int64_t)moment_ns;
 	return (int64_t)((arrival + 1) % SS_PACKED_BLOCK
-				 ? next_moment(packed, arrival, moment_ns, &at)
-				 : find_moment(packed, arrival + 1, &at));
+				 ? next_packed_moment(packed, arrival, moment_ns, &at)
+				 : find_packed_moment(packed, arrival + 1, &at));
 }
 
 int64_t ss_packed_start(const struct ss_packed *packed, uint32_t task)
 {
 	const uint8_t *at;
-	uint64_t moment_ns = find_moment(packed, task, &at);
+	uint64_t moment_ns = find_packed_moment(packed, task, &at);
 
 	if (ss_packed_kind(packed, task) == SS_TASK_TRANSFER)
 		moment_ns -= (uint64_t)ss_packed_own(packed, task);
@@ -452,7 +461,7 @@ uint32_t ss_packed_edges(const struct ss_packed *packed, uint32_t task)
 
 void ss_packed_settle(struct ss_packed *packed, uint32_t task, int64_t own_ns)
 {
-	int64_t *delay_ns = find(packed->delays, packed->delay_count, task);
+	int64_t *delay_ns = find_packed_time(packed->delays, packed->delay_count, task);
 
 	if (packed->own_ns[task] == UINT32_MAX)
 		*ss_packed_long(packed, task) = own_ns;

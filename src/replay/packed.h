@@ -32,7 +32,7 @@
 /* Tasks of a block. */
 #define SS_PACKED_BLOCK 64
 
-/* A critical path asks for the edges of most tasks: they are found from every 16th task on. */
+/* A critical path reads the edges of most tasks: every 16th task has a mark. */
 #define SS_PACKED_MARK 16
 
 struct ss_packed_block {
@@ -137,14 +137,14 @@ static inline const struct ss_packed_run *ss_packed_run(const struct ss_packed *
 void ss_packed_moments(const struct ss_packed *packed, uint32_t block,
 		       int64_t moments_ns[SS_PACKED_BLOCK]);
 
-/* Up to 64 tasks are read for it: who asks for all of them has struct ss_packed_starts. */
+/* Reads up to 64 tasks; use struct ss_packed_starts for the starts of all tasks. */
 int64_t ss_packed_start(const struct ss_packed *packed, uint32_t task);
 
 /* The end of the transfer that follows an arrival, and when the rank arrived. */
 int64_t ss_packed_transfer_end(const struct ss_packed *packed, uint32_t arrival,
 			       int64_t *arrived_ns);
 
-/* The starts of the block that was asked for last. */
+/* Reads starts block by block: the starts of the last block. */
 struct ss_packed_starts {
 	const struct ss_packed *packed;
 	uint32_t block;
@@ -173,7 +173,7 @@ static inline int64_t ss_packed_starts_get(struct ss_packed_starts *starts, uint
 		       : moment_ns;
 }
 
-/* A task whose start is known, or not asked for. */
+/* A task whose start is known, or not needed. */
 static inline struct ss_packed_task ss_packed_task_from(const struct ss_packed *packed,
 							uint32_t task, int64_t start_ns)
 {
@@ -220,12 +220,12 @@ enum ss_packed_form {
 /* Instead of edges, where a task has none. */
 #define SS_PACKED_NO_EDGE (SS_PACKED_KIND | SS_PACKED_LAST)
 
-/* The edge at `*at`, which goes to what is behind it; false: it is the last of its task. */
+/* Reads the edge at `*at` and moves on to the next; false: it was the last of its task. */
 static inline bool ss_packed_edge(const uint8_t **at, uint32_t task, struct ss_edge *out)
 {
 	const uint8_t *bytes = *at + 1;
 	uint8_t head = **at;
-	uint16_t near;
+	uint16_t distance;
 	int16_t lag;
 
 	out->from = task - 1;
@@ -241,11 +241,11 @@ static inline bool ss_packed_edge(const uint8_t **at, uint32_t task, struct ss_e
 		bytes += sizeof(lag);
 		break;
 	case SS_PACKED_NEAR:
-		memcpy(&near, bytes, sizeof(near));
-		memcpy(&lag, bytes + sizeof(near), sizeof(lag));
-		out->from = task - near;
+		memcpy(&distance, bytes, sizeof(distance));
+		memcpy(&lag, bytes + sizeof(distance), sizeof(lag));
+		out->from = task - distance;
 		out->lag_ns = lag;
-		bytes += sizeof(near) + sizeof(lag);
+		bytes += sizeof(distance) + sizeof(lag);
 		break;
 	case SS_PACKED_FAR:
 		memcpy(&out->from, bytes, sizeof(out->from));

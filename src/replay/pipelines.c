@@ -3,7 +3,7 @@
  * pipelines.c - finds the stages of pipelines, and measures what they do.
  *
  * The number of micro-batches follows from how often stages change from forward to backward, or
- * from how often the first stage meets its neighbour.
+ * from how often the first stage exchanges data with its neighbour.
  */
 #include "replay/pipelines.h"
 
@@ -20,7 +20,7 @@
 /* Fewer messages per step are no pipeline. */
 #define PAIRS_MIN 2
 
-struct search {
+struct pipeline_search {
 	struct ss_pipelines *out;
 	const struct ss_replay *replay;
 	uint32_t *root;     /* per rank: some rank of its pipeline, itself at first */
@@ -29,7 +29,7 @@ struct search {
 	uint32_t *partner;  /* per rank: the first of them */
 };
 
-static uint32_t root_of(const struct search *search, uint32_t rank)
+static uint32_t pipeline_root(const struct pipeline_search *search, uint32_t rank)
 {
 	while (search->root[rank] != rank) {
 		search->root[rank] = search->root[search->root[rank]];
@@ -38,9 +38,9 @@ static uint32_t root_of(const struct search *search, uint32_t rank)
 	return rank;
 }
 
-static void meet(struct search *search, uint32_t a, uint32_t b)
+static void connect_stages(struct pipeline_search *search, uint32_t a, uint32_t b)
 {
-	uint32_t x = root_of(search, a), y = root_of(search, b);
+	uint32_t x = pipeline_root(search, a), y = pipeline_root(search, b);
 
 	search->root[x > y ? x : y] = x > y ? y : x;
 	search->pairs[a]++;
@@ -52,7 +52,7 @@ static void meet(struct search *search, uint32_t a, uint32_t b)
 	}
 }
 
-static void find_stages(struct search *search)
+static void find_pipeline_stages(struct pipeline_search *search)
 {
 	const struct ss_joined *joined = search->replay->joined;
 
@@ -65,24 +65,24 @@ static void find_stages(struct search *search)
 		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
 		    meeting->step == SS_NO_ROW)
 			continue;
-		meet(search, members[0].rank, members[1].rank);
-		meet(search, members[1].rank, members[0].rank);
+		connect_stages(search, members[0].rank, members[1].rank);
+		connect_stages(search, members[1].rank, members[0].rank);
 	}
 }
 
-/* Ranks that belong together get one number, and stand together. */
-static void group(struct search *search)
+/* Numbers the pipelines, and lists their ranks together. */
+static void group_stages(struct pipeline_search *search)
 {
 	struct ss_pipelines *out = search->out;
 	uint32_t rank_count = search->replay->rank_count, at = 0;
 
 	for (uint32_t r = 0; r < rank_count; r++) {
-		uint32_t root = root_of(search, r);
+		uint32_t root = pipeline_root(search, r);
 
 		out->of[r] = SS_NO_ROW;
 		if (!search->pairs[r])
 			continue;
-		/* the root is the least of its ranks: it came first */
+		/* the root is the lowest of its ranks: it came first */
 		if (root == r)
 			out->items[out->count++] = (struct ss_pipeline){ 0 };
 		out->of[r] = root == r ? out->count - 1 : out->of[root];
@@ -111,8 +111,8 @@ bool ss_pipeline_passes(const struct ss_packed *graph, uint32_t task)
 }
 
 /* Adds a stage: when its passes begin and end in each step, and how long they compute. */
-static void add_stage(const struct search *search, uint32_t rank, struct ss_pipeline *out,
-		      int64_t *from_ns, int64_t *to_ns)
+static void add_pipeline_stage(const struct pipeline_search *search, uint32_t rank,
+			       struct ss_pipeline *out, int64_t *from_ns, int64_t *to_ns)
 {
 	const struct ss_packed *graph = &search->replay->ranks[rank];
 	int64_t offset_ns = search->replay->offset_ns[rank], work_ns = 0;
@@ -152,12 +152,12 @@ static void add_stage(const struct search *search, uint32_t rank, struct ss_pipe
 }
 
 /*
- * In a 1F1B schedule the last stage goes from forward to backward once a micro-batch. Where
- * stages go back but once (GPipe), the first one meets its neighbour once a micro-batch and
- * direction. Where phases are not recorded what comes back is taken to be exchanged for what
- * goes out: p - 1 times more often than there are micro-batches.
+ * In a 1F1B schedule the last stage goes from forward to backward once per micro-batch. If stages
+ * go back only once (GPipe), the first one exchanges data with its neighbour once per micro-batch
+ * and direction. Without recorded phases, what comes back is assumed to be exchanged for what goes
+ * out: p - 1 times more often than there are micro-batches.
  */
-static double count_micro(const struct ss_pipeline *own)
+static double count_micro_batches(const struct ss_pipeline *own)
 {
 	double behind = own->stages - 1;
 
@@ -166,7 +166,8 @@ static double count_micro(const struct ss_pipeline *own)
 	return own->turns > 0 ? own->pairs / 2 : own->pairs - behind;
 }
 
-static bool measure(const struct search *search, struct ss_pipeline *own)
+/* Fills steps, span, work and micro-batches of a pipeline. False: no memory. */
+static bool measure_pipeline(const struct pipeline_search *search, struct ss_pipeline *own)
 {
 	const uint32_t *ranks = &search->out->ranks[own->first];
 	int64_t *from_ns, *to_ns;
@@ -184,12 +185,12 @@ static bool measure(const struct search *search, struct ss_pipeline *own)
 		to_ns[i] = INT64_MIN;
 	}
 	for (uint32_t i = 0; i < own->stages && own->steps; i++)
-		add_stage(search, ranks[i], own, from_ns, to_ns);
+		add_pipeline_stage(search, ranks[i], own, from_ns, to_ns);
 	for (uint32_t i = 0; i < own->steps; i++)
 		if (to_ns[i] > from_ns[i])
 			own->span_ns = ss_ns_sum(own->span_ns, to_ns[i] - from_ns[i]);
 	if (own->pairs >= PAIRS_MIN && own->span_ns > own->work_ns)
-		own->micro = count_micro(own);
+		own->micro = count_micro_batches(own);
 	return true;
 }
 
@@ -201,7 +202,7 @@ double ss_pipeline_bubble(const struct ss_pipeline *pipeline)
 bool ss_pipelines_find(struct ss_pipelines *out, const struct ss_replay *replay,
 		       struct ss_memory *memory)
 {
-	struct search search = { .out = out, .replay = replay };
+	struct pipeline_search search = { .out = out, .replay = replay };
 	size_t room = (size_t)replay->rank_count + 1;
 	bool whole;
 
@@ -219,11 +220,11 @@ bool ss_pipelines_find(struct ss_pipelines *out, const struct ss_replay *replay,
 	whole = out->of && out->ranks && out->items && search.root && search.pairs &&
 		search.partners && search.partner;
 	if (whole) {
-		find_stages(&search);
-		group(&search);
+		find_pipeline_stages(&search);
+		group_stages(&search);
 	}
 	for (uint32_t i = 0; whole && i < out->count; i++)
-		whole = measure(&search, &out->items[i]);
+		whole = measure_pipeline(&search, &out->items[i]);
 	if (!whole)
 		ss_pipelines_release(out);
 	return whole;

@@ -14,14 +14,14 @@
 struct ss_pipeline {
 	uint32_t first, stages; /* its ranks: in `ranks` */
 	uint32_t steps;
-	double pairs; /* a step, of the first stage: it has one neighbour, and more than the last */
+	double pairs;     /* per step, of the first stage: it has one neighbour */
 	int64_t span_ns;  /* from the first work of a step to the last but the optimizer's */
 	int64_t work_ns;  /* of the stage that computes most */
 	uint32_t busiest; /* its rank; of stages that compute alike the one nearest the end */
 	int64_t busy_ns;  /* what that one computes */
-	uint32_t kernels; /* of it */
-	double turns;     /* a step, of the stage that goes back and forth most often */
-	double micro;     /* micro-batches of a step; below 1: not known */
+	uint32_t kernels; /* of the busiest stage */
+	double turns; /* per step, of the stage that changes from forward to backward most often */
+	double micro; /* micro-batches per step; below 1: not known */
 };
 
 struct ss_pipelines {
@@ -38,7 +38,7 @@ bool ss_pipelines_find(struct ss_pipelines *out, const struct ss_replay *replay,
 		       struct ss_memory *memory);
 void ss_pipelines_release(struct ss_pipelines *pipelines);
 
-/* The idle time of the busiest stage, as a part of its work: until the pipeline is full. */
+/* The idle time of the busiest stage until the pipeline is full, as a part of its work. */
 double ss_pipeline_bubble(const struct ss_pipeline *pipeline);
 
 /* A kernel of a forward or backward pass in a step. */

@@ -14,25 +14,25 @@
 #include "base/search.h"
 #include "replay/build.h"
 
-/* The device goes on so long after an event; a longer recorded gap has another reason. */
+/* The device goes on this long after an event; a longer recorded gap has another reason. */
 #define EVENT_LAG_NS 1000
 
 /* Clocks of streams agree, but rows are rounded to microseconds in old files. */
 #define OVERLAP_NS 2000
 
 /* A stream, and its work in the order of launches. */
-struct stream {
+struct recorded_stream {
 	int64_t pid, tid;
 	uint32_t from, to; /* in `work` */
 };
 
-struct work {
+struct stream_work {
 	int64_t launch_ns; /* of it, or of what was launched before; INT64_MIN: not recorded */
 	uint32_t task;
 };
 
-/* A call that is looked for by its correlation. */
-struct wanted {
+/* A call that is searched by its correlation. */
+struct wanted_call {
 	uint32_t id, row;
 };
 
@@ -41,18 +41,18 @@ enum wait_kind { NO_WAIT, STREAM_WAITS, STREAM_SYNC, EVENT_SYNC, CONTEXT_SYNC };
 struct recorded {
 	struct ss_build *build;
 	const struct ss_trace *trace;
-	struct stream *streams; /* by pid, then tid */
+	struct recorded_stream *streams; /* by pid, then tid */
 	uint32_t stream_count;
-	struct work *work;
-	struct wanted *wanted; /* by id */
+	struct stream_work *work;
+	struct wanted_call *wanted; /* by id */
 	uint32_t wanted_count;
 };
 
 /* --- streams ---------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
+static int recorded_stream_compare(const void *a, const void *b)
 {
-	const struct stream *x = a, *y = b;
+	const struct recorded_stream *x = a, *y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -62,7 +62,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Tasks of a stream lie together, in the order of their starts. */
-static bool find_work(struct recorded *recorded)
+static bool list_stream_work(struct recorded *recorded)
 {
 	struct ss_build *build = recorded->build;
 	const struct ss_graph *graph = build->graph;
@@ -70,8 +70,8 @@ static bool find_work(struct recorded *recorded)
 	size_t room = (size_t)graph->task_count - first + 1;
 	int64_t *launch_ns = SS_ARENA_NEW(&build->scratch, int64_t, room), last_ns = INT64_MIN;
 
-	recorded->work = SS_ARENA_NEW(&build->scratch, struct work, room);
-	recorded->streams = SS_ARENA_NEW(&build->scratch, struct stream,
+	recorded->work = SS_ARENA_NEW(&build->scratch, struct stream_work, room);
+	recorded->streams = SS_ARENA_NEW(&build->scratch, struct recorded_stream,
 					 (size_t)recorded->trace->track_count + 1);
 	if (!launch_ns || !recorded->work || !recorded->streams)
 		return false;
@@ -88,22 +88,24 @@ static bool find_work(struct recorded *recorded)
 			track = graph->tasks[task].track;
 			last_ns = INT64_MIN;
 			recorded->streams[recorded->stream_count++] =
-				(struct stream){ place->pid, place->tid, count, count };
+				(struct recorded_stream){ place->pid, place->tid, count, count };
 		}
 		if (launch_ns[task - first] > last_ns)
 			last_ns = launch_ns[task - first];
 		if (graph->tasks[task].kind == SS_TASK_ARRIVE)
 			continue;
-		recorded->work[count++] = (struct work){ last_ns, task };
+		recorded->work[count++] = (struct stream_work){ last_ns, task };
 		recorded->streams[recorded->stream_count - 1].to = count;
 	}
-	qsort(recorded->streams, recorded->stream_count, sizeof(*recorded->streams), by_place);
+	qsort(recorded->streams, recorded->stream_count, sizeof(*recorded->streams),
+	      recorded_stream_compare);
 	return true;
 }
 
-static const struct stream *stream_of(const struct recorded *recorded, int64_t pid, int64_t tid)
+static const struct recorded_stream *find_stream(const struct recorded *recorded, int64_t pid,
+						 int64_t tid)
 {
-	const struct stream *streams = recorded->streams;
+	const struct recorded_stream *streams = recorded->streams;
 	uint32_t low = 0, high = recorded->stream_count;
 
 	SS_SEARCH(low, high, at,
@@ -114,8 +116,8 @@ static const struct stream *stream_of(const struct recorded *recorded, int64_t p
 }
 
 /* The first work of a stream that was launched at the moment or later; `to`: none. */
-static uint32_t launched_from(const struct recorded *recorded, const struct stream *stream,
-			      int64_t moment_ns)
+static uint32_t first_launched_from(const struct recorded *recorded,
+				    const struct recorded_stream *stream, int64_t moment_ns)
 {
 	uint32_t low = stream->from, high = stream->to;
 
@@ -123,46 +125,47 @@ static uint32_t launched_from(const struct recorded *recorded, const struct stre
 	return low;
 }
 
-static uint32_t last_before(const struct recorded *recorded, const struct stream *stream,
-			    int64_t moment_ns)
+static uint32_t last_work_before(const struct recorded *recorded,
+				 const struct recorded_stream *stream, int64_t moment_ns)
 {
-	uint32_t at = stream ? launched_from(recorded, stream, moment_ns) : 0;
+	uint32_t at = stream ? first_launched_from(recorded, stream, moment_ns) : 0;
 
 	return stream && at > stream->from ? recorded->work[at - 1].task : SS_NO_TASK;
 }
 
-static uint32_t next_after(const struct recorded *recorded, const struct stream *stream,
-			   int64_t moment_ns)
+static uint32_t next_work_after(const struct recorded *recorded,
+				const struct recorded_stream *stream, int64_t moment_ns)
 {
-	uint32_t at = stream ? launched_from(recorded, stream, moment_ns) : 0;
+	uint32_t at = stream ? first_launched_from(recorded, stream, moment_ns) : 0;
 
 	return stream && at < stream->to ? recorded->work[at].task : SS_NO_TASK;
 }
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-static int by_id(const void *a, const void *b)
+static int wanted_call_compare(const void *a, const void *b)
 {
-	const struct wanted *x = a, *y = b;
+	const struct wanted_call *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static struct wanted *wanted_of(const struct recorded *recorded, uint32_t id)
+static struct wanted_call *find_wanted_call(const struct recorded *recorded, uint32_t id)
 {
-	struct wanted key = { .id = id };
+	struct wanted_call key = { .id = id };
 
-	return bsearch(&key, recorded->wanted, recorded->wanted_count, sizeof(key), by_id);
+	return bsearch(&key, recorded->wanted, recorded->wanted_count, sizeof(key),
+		       wanted_call_compare);
 }
 
 /* Calls that waits were made by, and calls that recorded what they wait for. */
-static bool find_calls(struct recorded *recorded)
+static bool find_wanted_calls(struct recorded *recorded)
 {
 	const struct ss_trace *trace = recorded->trace;
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t count = 0, kept = 0;
 
-	recorded->wanted = SS_ARENA_NEW(&recorded->build->scratch, struct wanted,
+	recorded->wanted = SS_ARENA_NEW(&recorded->build->scratch, struct wanted_call,
 					2 * (size_t)trace->sync_count + 1);
 	if (!recorded->wanted)
 		return false;
@@ -171,39 +174,41 @@ static bool find_calls(struct recorded *recorded)
 
 		if (slices->id[trace->syncs[i].row])
 			recorded->wanted[count++] =
-				(struct wanted){ slices->id[trace->syncs[i].row], SS_NO_ROW };
+				(struct wanted_call){ slices->id[trace->syncs[i].row], SS_NO_ROW };
 		if (event > 0 && event < UINT32_MAX)
-			recorded->wanted[count++] = (struct wanted){ (uint32_t)event, SS_NO_ROW };
+			recorded->wanted[count++] = (struct wanted_call){ (uint32_t)event,
+									  SS_NO_ROW };
 	}
 	if (count)
-		qsort(recorded->wanted, count, sizeof(*recorded->wanted), by_id);
+		qsort(recorded->wanted, count, sizeof(*recorded->wanted), wanted_call_compare);
 	for (uint32_t i = 0; i < count; i++)
 		if (!kept || recorded->wanted[kept - 1].id != recorded->wanted[i].id)
 			recorded->wanted[kept++] = recorded->wanted[i];
 	recorded->wanted_count = kept;
 	for (uint32_t row = 0; kept && row < trace->device_from; row++) {
-		struct wanted *wanted;
+		struct wanted_call *wanted;
 
 		if (!ss_kind_is_call(slices->kind[row]) || !slices->id[row])
 			continue;
-		wanted = wanted_of(recorded, slices->id[row]);
+		wanted = find_wanted_call(recorded, slices->id[row]);
 		if (wanted)
 			wanted->row = row;
 	}
 	return true;
 }
 
-static uint32_t call_of(const struct recorded *recorded, int64_t id)
+static uint32_t call_of_correlation(const struct recorded *recorded, int64_t id)
 {
-	const struct wanted *wanted = id > 0 && id < UINT32_MAX ? wanted_of(recorded, (uint32_t)id)
-								: NULL;
+	const struct wanted_call *wanted = id > 0 && id < UINT32_MAX
+						   ? find_wanted_call(recorded, (uint32_t)id)
+						   : NULL;
 
 	return wanted ? wanted->row : SS_NO_ROW;
 }
 
 /* --- waits ------------------------------------------------------------------------------ */
 
-static enum wait_kind kind_of(const char *name)
+static enum wait_kind wait_kind_of(const char *name)
 {
 	return strcmp(name, "Stream Wait Event") == 0 ? STREAM_WAITS
 	       : strcmp(name, "Stream Sync") == 0     ? STREAM_SYNC
@@ -213,23 +218,24 @@ static enum wait_kind kind_of(const char *name)
 }
 
 /*
- * The last work that an event stands for. Old files do not tell by which call it was recorded:
- * the wait itself is taken then, and `is_sure` is false.
+ * The last work that an event stands for. Old files do not say which call recorded it: then the
+ * wait itself is used, and `is_sure` is false.
  */
 static uint32_t work_of_event(const struct recorded *recorded, const struct ss_sync_row *sync,
 			      int64_t pid, int64_t call_ns, bool *is_sure)
 {
-	const struct stream *stream = stream_of(recorded, pid, sync->wait_stream);
-	uint32_t call = call_of(recorded, sync->wait_correlation);
+	const struct recorded_stream *stream = find_stream(recorded, pid, sync->wait_stream);
+	uint32_t call = call_of_correlation(recorded, sync->wait_correlation);
 
 	*is_sure = sync->wait_correlation > 0;
 	if (*is_sure && call == SS_NO_ROW)
 		return SS_NO_TASK;
-	return last_before(recorded, stream,
-			   *is_sure ? recorded->trace->slices.start_ns[call] : call_ns);
+	return last_work_before(recorded, stream,
+				*is_sure ? recorded->trace->slices.start_ns[call] : call_ns);
 }
 
-static void hold_stream(struct recorded *recorded, uint32_t from, uint32_t to, bool is_sure)
+/* Work on one stream waits for an event of another one. */
+static void add_event_edge(struct recorded *recorded, uint32_t from, uint32_t to, bool is_sure)
 {
 	struct ss_build *build = recorded->build;
 	const struct ss_task *tasks = build->graph->tasks;
@@ -257,22 +263,24 @@ static void hold_stream(struct recorded *recorded, uint32_t from, uint32_t to, b
 	ss_build_hold(build, to, edge);
 }
 
-static void take(struct recorded *recorded, const struct ss_sync_row *sync)
+/* Turns one recorded wait into an edge, or into what its call waits for. */
+static void add_recorded_wait(struct recorded *recorded, const struct ss_sync_row *sync)
 {
 	const struct ss_trace *trace = recorded->trace;
 	const struct ss_slices *slices = &trace->slices;
 	int64_t pid = trace->tracks[slices->track[sync->row]].pid;
-	uint32_t call = call_of(recorded, slices->id[sync->row]), *wait_for;
+	uint32_t call = call_of_correlation(recorded, slices->id[sync->row]), *wait_for;
 	int64_t call_ns = slices->start_ns[call == SS_NO_ROW ? sync->row : call];
-	enum wait_kind kind = kind_of(ss_strings_text(&trace->names, slices->name[sync->row]));
+	enum wait_kind kind = wait_kind_of(ss_strings_text(&trace->names, slices->name[sync->row]));
 	bool is_sure;
 
 	if (kind == STREAM_WAITS) {
 		uint32_t from = work_of_event(recorded, sync, pid, call_ns, &is_sure);
 
-		hold_stream(recorded, from,
-			    next_after(recorded, stream_of(recorded, pid, sync->stream), call_ns),
-			    is_sure);
+		add_event_edge(recorded, from,
+			       next_work_after(recorded, find_stream(recorded, pid, sync->stream),
+					       call_ns),
+			       is_sure);
 		return;
 	}
 	if (call == SS_NO_ROW)
@@ -281,7 +289,8 @@ static void take(struct recorded *recorded, const struct ss_sync_row *sync)
 	if (kind == CONTEXT_SYNC)
 		*wait_for = SS_ALL_TASKS;
 	else if (kind == STREAM_SYNC)
-		*wait_for = last_before(recorded, stream_of(recorded, pid, sync->stream), call_ns);
+		*wait_for = last_work_before(recorded, find_stream(recorded, pid, sync->stream),
+					     call_ns);
 	else if (kind == EVENT_SYNC)
 		*wait_for = work_of_event(recorded, sync, pid, call_ns, &is_sure);
 }
@@ -294,11 +303,11 @@ void ss_build_recorded(struct ss_build *build)
 	if (!trace->sync_count)
 		return;
 	build->wait_for = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->device_from + 1);
-	if (!build->wait_for || !find_work(&recorded) || !find_calls(&recorded)) {
+	if (!build->wait_for || !list_stream_work(&recorded) || !find_wanted_calls(&recorded)) {
 		build->failed = true;
 		return;
 	}
 	memset(build->wait_for, 0xff, trace->device_from * sizeof(*build->wait_for));
 	for (uint32_t i = 0; i < trace->sync_count && !build->failed; i++)
-		take(&recorded, &trace->syncs[i]);
+		add_recorded_wait(&recorded, &trace->syncs[i]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - joins the graphs of the ranks and runs them.
+ * replay.c - runs the graphs of all ranks, with and without edits.
  */
 #include "replay/replay.h"
 
@@ -8,152 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "replay/run/order.h"
-
-static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
-{
-	void *items = ss_memory_zeroed(replay->memory, (count + 1) * size);
-
-	*whole &= items != NULL;
-	return items;
-}
-
-static void free_block(struct ss_replay *replay, void *items, size_t count, size_t size)
-{
-	ss_memory_free(replay->memory, items, (count + 1) * size);
-}
-
-/* --- meetings --------------------------------------------------------------------------- */
-
-/* Takes the members of a meeting that have tasks; those of one member are no meeting. */
-static void add_meeting(struct ss_replay *replay, const struct ss_joined *joined,
-			const struct ss_meeting *meeting)
-{
-	struct ss_replay_meeting own = { replay->member_count, 0 };
-
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &joined->members[meeting->first + i];
-		uint32_t task = ss_packed_comm_of(&replay->ranks[member->rank],
-						  ss_joined_arrival(joined, member)->row);
-
-		if (task == SS_NO_TASK ||
-		    joined->clocks[member->rank].component !=
-			    joined->clocks[joined->members[meeting->first].rank].component)
-			continue;
-		replay->members[own.first + own.count++] =
-			(struct ss_replay_member){ .rank = member->rank,
-						   .task = task,
-						   .meeting = replay->meeting_count,
-						   .is_met = true };
-	}
-	if (own.count < 2)
-		return;
-	replay->member_count += own.count;
-	replay->meetings[replay->meeting_count++] = own;
-}
-
-struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
-						 uint32_t task)
-{
-	uint32_t low = replay->transfers_from[rank], end = replay->transfers_from[rank + 1];
-	uint32_t high = end;
-
-	SS_SEARCH(low, high, at, replay->transfers[at].task < task);
-	return low < end && replay->transfers[low].task == task ? &replay->transfers[low] : NULL;
-}
-
-/* When the last arrives, as recorded, and how each goes on from there. */
-static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting,
-			   int64_t *ends_ns)
-{
-	struct ss_replay_member *members = &replay->members[meeting->first];
-	int64_t met_ns = INT64_MIN;
-
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		int64_t offset_ns = replay->offset_ns[members[i].rank], at_ns;
-
-		ends_ns[i] = offset_ns + ss_packed_transfer_end(&replay->ranks[members[i].rank],
-								members[i].task, &at_ns);
-		if (at_ns + offset_ns > met_ns)
-			met_ns = at_ns + offset_ns;
-	}
-	for (uint32_t i = 0; i < meeting->count; i++) {
-		struct ss_replay_member *member = &members[i];
-
-		/* who left before the last came did not wait for it */
-		if (ends_ns[i] < met_ns)
-			continue;
-		ss_packed_settle(&replay->ranks[member->rank], member->task + 1,
-				 ends_ns[i] - met_ns);
-		ss_replay_transfer_of(replay, member->rank, member->task + 1)->member =
-			meeting->first + i + 1;
-	}
-}
-
-static int by_task(const void *a, const void *b)
-{
-	const struct ss_replay_transfer *x = a, *y = b;
-
-	return x->task < y->task ? -1 : x->task > y->task;
-}
-
-/* The transfers of all members; whether they wait is not known yet. */
-static void list_transfers(struct ss_replay *replay)
-{
-	uint32_t *from = replay->transfers_from, count = 0;
-
-	for (uint32_t i = 0; i < replay->member_count; i++)
-		from[replay->members[i].rank]++;
-	for (uint32_t i = 0; i <= replay->rank_count; i++) {
-		count += from[i];
-		from[i] = count;
-	}
-	for (uint32_t i = 0; i < replay->member_count; i++)
-		replay->transfers[--from[replay->members[i].rank]].task = replay->members[i].task +
-									  1;
-	for (uint32_t i = 0; i < replay->rank_count; i++)
-		qsort(&replay->transfers[from[i]], from[i + 1] - from[i],
-		      sizeof(*replay->transfers), by_task);
-}
-
-static bool settle(struct ss_replay *replay)
-{
-	bool whole = true;
-	int64_t *ends_ns = block(replay, replay->member_count, sizeof(*ends_ns), &whole);
-
-	if (!whole)
-		return false;
-	list_transfers(replay);
-	for (uint32_t i = 0; i < replay->meeting_count; i++)
-		settle_meeting(replay, &replay->meetings[i], ends_ns);
-	free_block(replay, ends_ns, replay->member_count, sizeof(*ends_ns));
-	replay->is_settled = true;
-	return true;
-}
-
-/* The graphs are lent: they are as they were again. */
-static void unsettle(struct ss_replay *replay)
-{
-	for (uint32_t i = 0; i < replay->left_out_count; i++) {
-		const struct ss_replay_left_out *left_out = &replay->left_out[i];
-
-		if (left_out->member)
-			ss_replay_transfer_of(replay, left_out->rank, left_out->at)->member =
-				left_out->member;
-		else
-			replay->ranks[left_out->rank].edges[left_out->at] = left_out->head;
-	}
-	for (uint32_t i = 0; replay->is_settled && i < replay->member_count; i++) {
-		const struct ss_replay_member *member = &replay->members[i];
-		struct ss_packed *graph = &replay->ranks[member->rank];
-		int64_t end_ns, arrived_ns;
-
-		if (!ss_replay_transfer_of(replay, member->rank, member->task + 1)->member)
-			continue;
-		end_ns = ss_packed_transfer_end(graph, member->task, &arrived_ns);
-		ss_packed_settle(graph, member->task + 1, end_ns - arrived_ns);
-	}
-}
+#include "replay/replay_parts.h"
 
 void ss_replay_release(struct ss_replay *replay)
 {
@@ -161,61 +16,44 @@ void ss_replay_release(struct ss_replay *replay)
 
 	if (!replay->memory)
 		return;
-	unsettle(replay);
-	free_block(replay, replay->first, replay->rank_count, sizeof(*replay->first));
-	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
-	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
-	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
-	free_block(replay, replay->transfers, replay->member_count, sizeof(*replay->transfers));
-	free_block(replay, replay->transfers_from, replay->rank_count,
-		   sizeof(*replay->transfers_from));
+	ss_replay_unsettle(replay);
+	ss_replay_free_array(replay, replay->first, replay->rank_count, sizeof(*replay->first));
+	ss_replay_free_array(replay, replay->offset_ns, replay->rank_count,
+			     sizeof(*replay->offset_ns));
+	ss_replay_free_array(replay, replay->meetings, replay->collective_capacity,
+			     sizeof(*replay->meetings));
+	ss_replay_free_array(replay, replay->members, replay->member_capacity,
+			     sizeof(*replay->members));
+	ss_replay_free_array(replay, replay->transfers, replay->member_count,
+			     sizeof(*replay->transfers));
+	ss_replay_free_array(replay, replay->transfers_from, replay->rank_count,
+			     sizeof(*replay->transfers_from));
 	ss_memory_free(replay->memory, replay->left_out,
 		       replay->left_out_capacity * sizeof(*replay->left_out));
 	ss_memory_free(replay->memory, replay->order,
 		       replay->stretch_capacity * sizeof(*replay->order));
 	ss_moments_release(&replay->starts);
-	free_block(replay, replay->met_ns, replay->meeting_count, sizeof(*replay->met_ns));
-	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
-	free_block(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
-	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
-	free_block(replay, replay->is_edited, replay->rank_count, sizeof(*replay->is_edited));
+	ss_replay_free_array(replay, replay->complete_ns, replay->meeting_count,
+			     sizeof(*replay->complete_ns));
+	ss_replay_free_array(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	ss_replay_free_array(replay, replay->longs, replay->long_count, sizeof(*replay->longs));
+	ss_replay_free_array(replay, replay->flags, tasks, sizeof(*replay->flags));
+	ss_replay_free_array(replay, replay->is_edited, replay->rank_count,
+			     sizeof(*replay->is_edited));
 	*replay = (struct ss_replay){ 0 };
-}
-
-static bool join(struct ss_replay *replay, const struct ss_joined *joined)
-{
-	bool whole = true;
-
-	replay->meeting_room = joined ? joined->meeting_count : 0;
-	replay->member_room = joined ? joined->member_count : 0;
-	replay->meetings = block(replay, replay->meeting_room, sizeof(*replay->meetings), &whole);
-	replay->members = block(replay, replay->member_room, sizeof(*replay->members), &whole);
-	if (!whole)
-		return false;
-	replay->is_together = joined && replay->rank_count > 1;
-	for (uint32_t i = 0; joined && i < replay->rank_count; i++) {
-		replay->offset_ns[i] = ss_joined_align(joined, i, joined->ranks[i].start_ns);
-		replay->is_together &= joined->clocks[i].component != SS_NO_ROW &&
-				       joined->clocks[i].component == joined->clocks[0].component &&
-				       replay->ranks[i].step_count == replay->ranks[0].step_count &&
-				       replay->ranks[i].step_count > 0;
-	}
-	for (uint32_t i = 0; joined && i < joined->meeting_count; i++)
-		add_meeting(replay, joined, &joined->meetings[i]);
-	return true;
 }
 
 /* --- a run --------------------------------------------------------------------------------- */
 
-/* When the others let a transfer start. */
-static int64_t start_of_transfer(const struct ss_replay *replay, uint32_t member)
+/* When the other members let a transfer start. */
+static int64_t transfer_start(const struct ss_replay *replay, uint32_t member)
 {
-	return replay->met_ns[replay->members[member].meeting];
+	return replay->complete_ns[replay->members[member].meeting];
 }
 
-/* When its edges let a task start; `at` goes to those of the next one. */
-static inline int64_t start_of_task(const struct ss_replay *replay, uint32_t first, uint32_t task,
-				    uint8_t flags, const uint8_t **at)
+/* When its edges let a task start; moves `at` to the edges of the next task. */
+static inline int64_t task_start_by_edges(const struct ss_replay *replay, uint32_t first,
+					  uint32_t task, uint8_t flags, const uint8_t **at)
 {
 	int64_t at_ns = INT64_MIN;
 	struct ss_edge edge;
@@ -235,7 +73,10 @@ static inline int64_t start_of_task(const struct ss_replay *replay, uint32_t fir
 	return at_ns;
 }
 
-static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
+/*
+ * Starts the tasks of a stretch one after the other, each when its edges and its collective allow.
+ */
+static void replay_run_stretch(struct ss_replay *replay, const struct ss_replay_stretch *stretch)
 {
 	const struct ss_packed *graph = &replay->ranks[stretch->rank];
 	const uint8_t *at = &graph->edges[stretch->edges_at];
@@ -251,12 +92,12 @@ static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch
 			at++;
 			at_ns += ss_replay_own(replay, first + task - 1);
 		} else {
-			at_ns = start_of_task(replay, first, task, flags[task], &at);
+			at_ns = task_start_by_edges(replay, first, task, flags[task], &at);
 		}
 		if (waits && !(flags[task] & SS_REPLAY_RELEASED)) {
-			int64_t met_ns = start_of_transfer(replay, stretch->task);
+			int64_t complete_ns = transfer_start(replay, stretch->task);
 
-			at_ns = met_ns > at_ns ? met_ns : at_ns;
+			at_ns = complete_ns > at_ns ? complete_ns : at_ns;
 		}
 		waits = false;
 		if (at_ns == INT64_MIN)
@@ -268,7 +109,7 @@ static void run_stretch(struct ss_replay *replay, const struct ss_replay_stretch
 	}
 }
 
-static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
+static int64_t collective_start(const struct ss_replay *replay, uint32_t index)
 {
 	const struct ss_replay_meeting *meeting = &replay->meetings[index];
 	int64_t start_ns = INT64_MIN;
@@ -277,28 +118,28 @@ static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
 		const struct ss_replay_member *member = &replay->members[meeting->first + i];
 		int64_t at_ns = ss_replay_start(replay, replay->first[member->rank] + member->task);
 
-		if (member->is_met && at_ns > start_ns)
+		if (member->is_awaited && at_ns > start_ns)
 			start_ns = at_ns;
 	}
 	return start_ns;
 }
 
-static void run(struct ss_replay *replay)
+static void replay_run_all(struct ss_replay *replay)
 {
 	ss_moments_clear(&replay->starts);
 	for (uint32_t i = 0; i < replay->stretch_count; i++) {
 		const struct ss_replay_stretch *stretch = &replay->order[i];
 
 		if (stretch->rank != replay->rank_count) {
-			run_stretch(replay, stretch);
+			replay_run_stretch(replay, stretch);
 			continue;
 		}
 		for (uint32_t k = stretch->task; k < stretch->task + stretch->count; k++)
-			replay->met_ns[k] = start_of_meeting(replay, k);
+			replay->complete_ns[k] = collective_start(replay, k);
 	}
 }
 
-static void reset_rank(struct ss_replay *replay, uint32_t rank)
+static void reset_rank_edits(struct ss_replay *replay, uint32_t rank)
 {
 	const struct ss_packed *graph = &replay->ranks[rank];
 	uint8_t *flags = &replay->flags[replay->first[rank]];
@@ -324,15 +165,15 @@ int64_t *ss_replay_long(const struct ss_replay *replay, uint32_t number)
 }
 
 /* As if there were no edits. */
-static void reset(struct ss_replay *replay)
+static void reset_all_edits(struct ss_replay *replay)
 {
 	for (uint32_t i = 0; i < replay->rank_count; i++)
 		if (replay->is_edited[i])
-			reset_rank(replay, i);
+			reset_rank_edits(replay, i);
 }
 
-/* What never changes. */
-static uint8_t flags_of(const struct ss_packed *graph, uint32_t task)
+/* The flags that edits do not change. */
+static uint8_t task_replay_flags(const struct ss_packed *graph, uint32_t task)
 {
 	if (!ss_replay_counts(graph, task))
 		return 0;
@@ -344,7 +185,7 @@ static uint8_t flags_of(const struct ss_packed *graph, uint32_t task)
 		       : 0;
 }
 
-static void set_flags(struct ss_replay *replay)
+static void set_replay_flags(struct ss_replay *replay)
 {
 	uint32_t longs = 0;
 
@@ -355,12 +196,12 @@ static void set_flags(struct ss_replay *replay)
 		for (uint32_t k = 0; k < graph->long_count; k++)
 			replay->longs[longs++].task = replay->first[i] + graph->longs[k].task;
 		for (uint32_t k = 0; k < graph->task_count; k++)
-			flags[k] = flags_of(graph, k);
+			flags[k] = task_replay_flags(graph, k);
 		for (uint32_t k = 0; k < graph->delay_count; k++)
 			flags[graph->delays[k].task] |= graph->delays[k].ns ? SS_REPLAY_DELAYED : 0;
 	}
 	for (uint32_t i = 0; i < replay->rank_count; i++)
-		reset_rank(replay, i);
+		reset_rank_edits(replay, i);
 }
 
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
@@ -392,11 +233,11 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
 }
 
 /*
- * Ranks that run together are as fast as each other. How far apart they begin is recorded, how
- * far apart they end follows from the edits: so the time from the last that begins to the last
- * that ends counts. Others are measured each for itself.
+ * Ranks that run together have the same speed. How far apart they begin is recorded, how far apart
+ * they end follows from the edits: so the time from the last begin to the last end counts. Other
+ * ranks are measured one by one.
  */
-static int64_t mean_step(struct ss_replay *replay)
+static int64_t replay_mean_step(struct ss_replay *replay)
 {
 	struct ss_replay_span all = { INT64_MIN, INT64_MIN };
 	double sum = 0, ends_ns = 0;
@@ -425,7 +266,7 @@ static int64_t mean_step(struct ss_replay *replay)
 }
 
 /* The mean of the steps as they were recorded. */
-static int64_t recorded_step(const struct ss_replay *replay)
+static int64_t recorded_mean_step(const struct ss_replay *replay)
 {
 	double sum = 0;
 	uint32_t count = 0;
@@ -444,7 +285,7 @@ static int64_t recorded_step(const struct ss_replay *replay)
 	return count ? (int64_t)(sum / count) : 0;
 }
 
-static void set_own(struct ss_replay *replay, uint32_t number, int64_t own_ns)
+static void set_task_time(struct ss_replay *replay, uint32_t number, int64_t own_ns)
 {
 	if (replay->own_ns[number] == UINT32_MAX)
 		*ss_replay_long(replay, number) = own_ns;
@@ -452,9 +293,9 @@ static void set_own(struct ss_replay *replay, uint32_t number, int64_t own_ns)
 		replay->own_ns[number] = (uint32_t)own_ns;
 }
 
-/* Parts of tasks that go, each on its own. */
-static void subtract(struct ss_replay *replay, const struct ss_edits *const *fixes,
-		     uint32_t fix_count)
+/* Applies edits that remove a part of a task, in addition to what others remove. */
+static void apply_subtractions(struct ss_replay *replay, const struct ss_edits *const *fixes,
+			       uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
 		for (struct ss_edits_visit visit = { 0 };
@@ -466,12 +307,14 @@ static void subtract(struct ss_replay *replay, const struct ss_edits *const *fix
 					  edit->own_ns;
 
 			if (edit->subtracts && gone_ns > 0)
-				set_own(replay, task, own_ns > gone_ns ? own_ns - gone_ns : 0);
+				set_task_time(replay, task,
+					      own_ns > gone_ns ? own_ns - gone_ns : 0);
 		}
 }
 
-/* What makes everything faster, whatever else was done to it. */
-static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes, uint32_t fix_count)
+/* Applies edits that scale what is left of a task. */
+static void apply_scales(struct ss_replay *replay, const struct ss_edits *const *fixes,
+			 uint32_t fix_count)
 {
 	for (uint32_t i = 0; i < fix_count; i++)
 		for (struct ss_edits_visit visit = { 0 };
@@ -480,18 +323,18 @@ static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes,
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
 			if (edit->scale > 0)
-				set_own(replay, task,
-					(int64_t)((double)ss_replay_own(replay, task) *
-						  (double)edit->scale));
+				set_task_time(replay, task,
+					      (int64_t)((double)ss_replay_own(replay, task) *
+							(double)edit->scale));
 		}
 }
 
 /*
- * The mean step of a run, by the measure of the recorded one. Tasks may cover less of the steps
- * than that (most of a step without any event), or more: ranks that run apart, for which what was
- * saved is a share; or ranks that end apart, as far as they still do so.
+ * The mean step of a run on the scale of the recorded one. Tasks may cover less of the steps than
+ * that (most of a step has no event), or more: for ranks that run apart the saving is a share; for
+ * ranks that end apart, the excess counts as far as they still end apart.
  */
-static int64_t step_of(const struct ss_replay *replay, int64_t run_ns)
+static int64_t scale_to_recorded_step(const struct ss_replay *replay, int64_t run_ns)
 {
 	int64_t beyond_ns = replay->plain_ns - replay->step_ns;
 	double share, apart;
@@ -509,7 +352,7 @@ static int64_t step_of(const struct ss_replay *replay, int64_t run_ns)
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count)
 {
-	reset(replay);
+	reset_all_edits(replay);
 	for (uint32_t i = 0; i < fix_count; i++)
 		for (struct ss_edits_visit visit = { 0 }; ss_edits_next(fixes[i], &visit);) {
 			const struct ss_edit *edit = &visit.edit;
@@ -517,28 +360,28 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 
 			replay->is_edited[edit->rank] = true;
 			if (!edit->subtracts && edit->own_ns < ss_replay_own(replay, task))
-				set_own(replay, task, edit->own_ns > 0 ? edit->own_ns : 0);
+				set_task_time(replay, task, edit->own_ns > 0 ? edit->own_ns : 0);
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
 					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
 					       (edit->merges ? SS_REPLAY_MERGED : 0);
 		}
-	subtract(replay, fixes, fix_count);
-	scale(replay, fixes, fix_count);
-	run(replay);
-	return step_of(replay, mean_step(replay));
+	apply_subtractions(replay, fixes, fix_count);
+	apply_scales(replay, fixes, fix_count);
+	replay_run_all(replay);
+	return scale_to_recorded_step(replay, replay_mean_step(replay));
 }
 
 /* How far the mean step is off when nothing has a delay that no edge explains. */
-static void measure_error(struct ss_replay *replay)
+static void measure_replay_error(struct ss_replay *replay)
 {
 	int64_t free_ns;
 
-	reset(replay);
+	reset_all_edits(replay);
 	for (uint32_t i = 0; i < replay->first[replay->rank_count]; i++)
 		replay->flags[i] |= SS_REPLAY_UNLOCKED;
 	memset(replay->is_edited, true, replay->rank_count);
-	run(replay);
-	free_ns = mean_step(replay);
+	replay_run_all(replay);
+	free_ns = replay_mean_step(replay);
 	if (replay->plain_ns)
 		replay->error_percent = 100.0 * (double)(replay->plain_ns - free_ns) /
 					(double)replay->plain_ns;
@@ -554,10 +397,10 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 	*replay = (struct ss_replay){
 		.memory = memory, .ranks = ranks, .rank_count = rank_count, .joined = joined
 	};
-	replay->first = block(replay, rank_count, sizeof(*replay->first), &whole);
-	replay->offset_ns = block(replay, rank_count, sizeof(*replay->offset_ns), &whole);
+	replay->first = ss_replay_array(replay, rank_count, sizeof(*replay->first), &whole);
+	replay->offset_ns = ss_replay_array(replay, rank_count, sizeof(*replay->offset_ns), &whole);
 	if (whole)
-		whole = join(replay, joined);
+		whole = ss_replay_join(replay, joined);
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
 		/* blocks of moments have one rank each */
@@ -571,26 +414,30 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 		replay->first[rank_count] = (uint32_t)count;
 		replay->task_count = (uint32_t)count + replay->meeting_count;
 	}
-	replay->transfers = block(replay, replay->member_count, sizeof(*replay->transfers), &whole);
-	replay->transfers_from = block(replay, rank_count, sizeof(*replay->transfers_from), &whole);
+	replay->transfers = ss_replay_array(replay, replay->member_count,
+					    sizeof(*replay->transfers), &whole);
+	replay->transfers_from = ss_replay_array(replay, rank_count,
+						 sizeof(*replay->transfers_from), &whole);
 	whole &= ss_moments_init(&replay->starts, replay->task_count, memory);
-	replay->met_ns = block(replay, replay->meeting_count, sizeof(*replay->met_ns), &whole);
-	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
-	replay->longs = block(replay, replay->long_count, sizeof(*replay->longs), &whole);
-	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
-	replay->is_edited = block(replay, rank_count, sizeof(*replay->is_edited), &whole);
-	whole = whole && settle(replay);
+	replay->complete_ns = ss_replay_array(replay, replay->meeting_count,
+					      sizeof(*replay->complete_ns), &whole);
+	replay->own_ns = ss_replay_array(replay, replay->task_count, sizeof(*replay->own_ns),
+					 &whole);
+	replay->longs = ss_replay_array(replay, replay->long_count, sizeof(*replay->longs), &whole);
+	replay->flags = ss_replay_array(replay, replay->task_count, sizeof(*replay->flags), &whole);
+	replay->is_edited = ss_replay_array(replay, rank_count, sizeof(*replay->is_edited), &whole);
+	whole = whole && ss_replay_settle(replay);
 	if (!whole || !ss_replay_sort(replay)) {
 		ss_replay_release(replay);
 		return ss_fail_memory(err, "the replay of the steps");
 	}
-	replay->step_ns = recorded_step(replay);
-	set_flags(replay);
-	run(replay);
-	replay->plain_ns = mean_step(replay);
+	replay->step_ns = recorded_mean_step(replay);
+	set_replay_flags(replay);
+	replay_run_all(replay);
+	replay->plain_ns = replay_mean_step(replay);
 	replay->plain_apart_ns = replay->apart_ns;
 	if (!replay->starts.failed)
-		measure_error(replay);
+		measure_replay_error(replay);
 	if (!replay->starts.failed)
 		return SS_OK;
 	ss_replay_release(replay);

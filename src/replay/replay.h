@@ -13,7 +13,7 @@
 
 #include "ranks/join.h"
 #include "replay/edits.h"
-#include "replay/run/moments.h"
+#include "replay/moments.h"
 #include "replay/packed.h"
 
 /* A collective of the job: begins when its last member arrives. */
@@ -24,29 +24,29 @@ struct ss_replay_meeting {
 struct ss_replay_member {
 	uint32_t rank, task; /* the arrival; the transfer is the next task */
 	uint32_t meeting;
-	bool is_met; /* somebody waits for it */
+	bool is_awaited; /* the others wait for it */
 };
 
-/* A transfer that waits for its meeting. */
+/* A transfer that waits until its collective is complete. */
 struct ss_replay_transfer {
 	uint32_t task;
-	uint32_t member; /* + 1; 0: nobody is waited for after all */
+	uint32_t member; /* + 1; 0: it does not wait */
 };
 
-/* What a stretch has bits for. */
+/* Limits of the bit fields of a stretch. */
 #define SS_REPLAY_RANKS_MAX ((1U << 20) - 1)
 #define SS_REPLAY_STRETCH_MAX ((1U << 11) - 1)
 
 /* Tasks of one rank that are run one after the other. */
 struct ss_replay_stretch {
-	uint32_t rank : 20; /* or the number of ranks: tasks are meetings */
+	uint32_t rank : 20; /* or the number of ranks: tasks are collectives */
 	uint32_t waits : 1; /* the first task is a transfer that waits */
 	uint32_t count : 11;
 	uint32_t task;     /* the first; of a transfer that waits: its member */
 	uint32_t edges_at; /* of the first task, in the edges of its rank */
 };
 
-/* What closes a circle, and is not waited for. */
+/* A dependency that closes a circle, and is left out. */
 struct ss_replay_left_out {
 	uint32_t rank;
 	uint32_t member; /* + 1: the transfer of this member waits for nobody; 0: an edge */
@@ -65,11 +65,11 @@ struct ss_replay {
 	struct ss_replay_meeting *meetings;
 	struct ss_replay_member *members;
 	uint32_t meeting_count, member_count;
-	uint32_t meeting_room,
-		member_room; /* for those of the job, whether they have tasks or not */
+	/* as many as the job has, whether they have tasks or not */
+	uint32_t collective_capacity, member_capacity;
 	struct ss_replay_transfer *transfers; /* rank after rank, by task */
 	uint32_t *transfers_from;        /* per rank: its first one; the next rank's is the end */
-	struct ss_replay_stretch *order; /* all tasks, each behind all that it waits for */
+	struct ss_replay_stretch *order; /* all tasks, each after all that it waits for */
 	uint32_t stretch_count, stretch_capacity;
 	bool is_settled;  /* transfers begin when their meetings do, in the graphs, too */
 	bool is_together; /* clocks can be compared, and all have as many steps */
@@ -78,7 +78,7 @@ struct ss_replay {
 	uint32_t left_out_count, left_out_capacity;
 	/* of the last run, per task */
 	struct ss_moments starts;
-	int64_t *met_ns;              /* per meeting */
+	int64_t *complete_ns;         /* per meeting */
 	uint32_t *own_ns;             /* UINT32_MAX: in longs */
 	struct ss_packed_time *longs; /* of all ranks, by the number of the task */
 	uint32_t long_count;
@@ -92,8 +92,8 @@ struct ss_replay {
 };
 
 /*
- * What a run needs to know of a task, in one byte: it reads edges, starts and own times of millions
- * of tasks, and the tasks themselves only where this is not enough.
+ * What a run needs to know about a task, in one byte: it reads edges, starts and own times of
+ * millions of tasks, and the tasks themselves only if this is not enough.
  */
 enum ss_replay_flag {
 	/* by edits */
@@ -123,7 +123,7 @@ static inline int64_t ss_replay_start(const struct ss_replay *replay, uint32_t n
 	return ss_moments_get(&replay->starts, number);
 }
 
-/* The transfer of a rank that waits and is this task; NULL: it is none. */
+/* The waiting transfer that is this task; NULL: it is none. */
 struct ss_replay_transfer *ss_replay_transfer_of(const struct ss_replay *replay, uint32_t rank,
 						 uint32_t task);
 
@@ -135,8 +135,8 @@ static inline bool ss_replay_counts(const struct ss_packed *graph, uint32_t task
 }
 
 /*
- * When an edge lets its task start, in the last run; INT64_MIN: it does not hold it. `first`
- * is the number of the rank's first task, `flags` are those of the task.
+ * When an edge lets its task start, in the last run; INT64_MIN: it does not delay it. `first` is
+ * the number of the rank's first task, `flags` are those of the task.
  */
 static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t first,
 					const struct ss_edge *edge, uint8_t flags)
@@ -163,7 +163,9 @@ struct ss_replay_span {
 };
 struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank);
 
-/* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
+/*
+ * Joins the graphs at the collectives of `joined`; NULL: the ranks have none. All must outlive it.
+ */
 SS_MUST_USE
 enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 			      uint32_t rank_count, const struct ss_joined *joined,
@@ -171,9 +173,9 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_packed *ranks,
 void ss_replay_release(struct ss_replay *replay);
 
 /*
- * Runs it with all these edits; returns the mean step. Where two edit a task the shorter one
- * counts. Starts and own times of all tasks stay in the replay until the next run. Without
- * memory it sets starts.failed, and nothing of the run is right.
+ * Runs it with all these edits; returns the mean step. If two edit a task, the shorter time counts.
+ * Starts and own times of all tasks stay in the replay until the next run. Without memory it sets
+ * starts.failed, and the results are not valid.
  */
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count);

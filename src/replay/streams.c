@@ -15,18 +15,20 @@
 #include "replay/build.h"
 #include "trace/outward.h"
 
-/* A launch reaches an idle stream in 5 to 20 us; beyond this multiple of the median, something
- * else held it. */
+/*
+ * A launch reaches an idle stream in 5 to 20 us; beyond this multiple of the median, something else
+ * delayed it.
+ */
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
 
 /*
- * The slowest usual ones are near this. Where most launches take longer, most streams wait for
- * events when they are launched on, and only the shorter ones tell the latency.
+ * The slowest usual latencies are near this. If most launches take longer, most streams wait for
+ * events, and only the shorter ones show the latency.
  */
 #define LATENCY_MAX_NS 100000
 
-/* Work that stands in the queue starts 1 to 5 us after the work before it. */
+/* Queued work starts 1 to 5 us after the work before it. */
 #define GAP_MAX_NS 5000
 
 struct streams {
@@ -36,7 +38,7 @@ struct streams {
 	int64_t latency_ns, gap_ns;
 };
 
-static enum ss_task_kind kind_of(enum ss_kind kind)
+static enum ss_task_kind device_task_kind(enum ss_kind kind)
 {
 	switch (kind) {
 	case SS_KIND_MEMCPY:
@@ -49,7 +51,7 @@ static enum ss_task_kind kind_of(enum ss_kind kind)
 }
 
 /* The task of the call that launched a device row. */
-static uint32_t launch_of(const struct ss_build *build, uint32_t row)
+static uint32_t launch_task_of(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	uint32_t call = slices->link[row], tries = 0;
@@ -59,8 +61,8 @@ static uint32_t launch_of(const struct ss_build *build, uint32_t row)
 	return call < build->trace->device_from ? build->call_task[call] : SS_NO_TASK;
 }
 
-/* What has no launch belongs to the step that it ran in. */
-static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
+/* Work without a launch belongs to the step that it ran in. */
+static uint16_t step_of_device_work(const struct ss_graph *graph, int64_t moment_ns)
 {
 	uint32_t low = 0, high = graph->step_count;
 
@@ -70,28 +72,18 @@ static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
 	return (uint16_t)low;
 }
 
-static bool add_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
-{
-	if (graph->comm_count == graph->comm_capacity &&
-	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
-			       (size_t)graph->comm_count + 1, sizeof(*graph->comms)))
-		return false;
-	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, task };
-	return true;
-}
-
 /* Adds the tasks of a device row; of a collective two. */
-static void add_row(struct ss_build *build, uint32_t row)
+static void add_device_row(struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
 	struct ss_graph *graph = build->graph;
-	uint32_t launch = launch_of(build, row);
+	uint32_t launch = launch_task_of(build, row);
 	struct ss_task task = {
 		.start_ns = slices->start_ns[row],
 		.own_ns = slices->dur_ns[row],
 		.row = row,
 		.track = slices->track[row],
-		.kind = (uint8_t)kind_of(slices->kind[row]),
+		.kind = (uint8_t)device_task_kind(slices->kind[row]),
 		.phase = SS_PHASE_OTHER,
 	};
 
@@ -99,24 +91,21 @@ static void add_row(struct ss_build *build, uint32_t row)
 		task.step = graph->tasks[launch].step;
 		task.phase = graph->tasks[launch].phase;
 	} else {
-		task.step = step_at(graph, task.start_ns);
+		task.step = step_of_device_work(graph, task.start_ns);
 	}
 	if (slices->kind[row] == SS_KIND_COMM_KERNEL) {
 		struct ss_task arrive = task;
-		uint32_t at;
 
 		arrive.kind = SS_TASK_ARRIVE;
 		arrive.own_ns = 0;
-		at = ss_build_task(build, arrive);
-		if (at == SS_NO_TASK || !add_comm(graph, row, at))
-			build->failed = true;
+		ss_build_comm(build, row, ss_build_task(build, arrive));
 		task.kind = SS_TASK_TRANSFER;
 	}
 	build->device_task[row - build->trace->device_from] = ss_build_task(build, task);
 }
 
 /* The task of a device row that its start depends on: of a collective the arrival. */
-static uint32_t start_task(const struct ss_build *build, uint32_t row)
+static uint32_t row_start_task(const struct ss_build *build, uint32_t row)
 {
 	uint32_t task = build->device_task[row - build->trace->device_from];
 
@@ -125,11 +114,15 @@ static uint32_t start_task(const struct ss_build *build, uint32_t row)
 
 /* --- what is usual here --------------------------------------------------------------- */
 
-/* A start behind an idle stream (else: behind work, launched before that ended), or -1. */
-static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t before, bool idle)
+/*
+ * From launch to start on an idle stream, else from the end of the work before to the start of
+ * queued work; -1: neither.
+ */
+static int64_t latency_sample(const struct ss_build *build, uint32_t row, uint32_t before,
+			      bool idle)
 {
 	const struct ss_slices *slices = &build->trace->slices;
-	uint32_t launch = launch_of(build, row);
+	uint32_t launch = launch_task_of(build, row);
 	int64_t launch_ns, end_ns;
 
 	if (launch == SS_NO_TASK)
@@ -141,8 +134,8 @@ static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t be
 	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
 }
 
-/* Collects them; returns how many there are. */
-static size_t find_samples(const struct streams *streams, bool idle)
+/* Collects the samples; returns how many there are. */
+static size_t find_latency_samples(const struct streams *streams, bool idle)
 {
 	const struct ss_trace *trace = streams->trace;
 	size_t count = 0;
@@ -156,15 +149,15 @@ static size_t find_samples(const struct streams *streams, bool idle)
 
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
-		sample_ns = sample_of(streams->build, row, before, idle);
+		sample_ns = latency_sample(streams->build, row, before, idle);
 		if (sample_ns >= 0)
 			streams->samples[count++] = sample_ns;
 	}
 	return count;
 }
 
-/* The median of the samples up to this; they change places. */
-static int64_t usual_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
+/* The median of the samples up to `most_ns`; changes their order. */
+static int64_t median_below(int64_t *samples, size_t count, int64_t most_ns, int64_t otherwise_ns)
 {
 	size_t below = 0;
 
@@ -179,26 +172,26 @@ static int64_t usual_below(int64_t *samples, size_t count, int64_t most_ns, int6
 }
 
 /*
- * Waits for other streams only make it longer. Where the middle of the shorter half is far
- * below the median half of the samples have waited, as on the last stage of a pipeline: then
- * those near the shorter ones tell it.
+ * Waits for other streams only make samples longer. If the median of the shorter half is far below
+ * the median, half of the samples waited, as on the last stage of a pipeline: then only those near
+ * the shorter ones count.
  */
-static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
+static int64_t usual_latency(const struct streams *streams, bool idle, int64_t otherwise_ns)
 {
 	int64_t *samples = streams->samples;
-	size_t count = find_samples(streams, idle);
-	int64_t usual_ns = usual_below(samples, count, INT64_MAX, otherwise_ns);
-	int64_t short_ns = usual_below(samples, count, usual_ns, otherwise_ns);
+	size_t count = find_latency_samples(streams, idle);
+	int64_t usual_ns = median_below(samples, count, INT64_MAX, otherwise_ns);
+	int64_t short_ns = median_below(samples, count, usual_ns, otherwise_ns);
 
 	if (usual_ns > LATENCY_MIN_NS && usual_ns / LATENCY_TIMES > short_ns)
-		usual_ns = usual_below(samples, count,
-				       short_ns * LATENCY_TIMES > LATENCY_MIN_NS
-					       ? short_ns * LATENCY_TIMES
-					       : LATENCY_MIN_NS,
-				       otherwise_ns);
+		usual_ns = median_below(samples, count,
+					short_ns * LATENCY_TIMES > LATENCY_MIN_NS
+						? short_ns * LATENCY_TIMES
+						: LATENCY_MIN_NS,
+					otherwise_ns);
 	return usual_ns <= LATENCY_MAX_NS
 		       ? usual_ns
-		       : usual_below(samples, count, LATENCY_MAX_NS, otherwise_ns);
+		       : median_below(samples, count, LATENCY_MAX_NS, otherwise_ns);
 }
 
 /* --- edges ----------------------------------------------------------------------------- */
@@ -207,7 +200,7 @@ static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise
  * A copy from pageable memory starts when the host has put the first piece where the
  * device can read it: until then the call works.
  */
-static void stage(const struct streams *streams, uint32_t launch, int64_t start_ns)
+static void stage_copy_call(const struct streams *streams, uint32_t launch, int64_t start_ns)
 {
 	struct ss_task *call = &streams->build->graph->tasks[launch];
 
@@ -220,8 +213,8 @@ static void stage(const struct streams *streams, uint32_t launch, int64_t start_
  * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
  * What ran on a stream before its first work is not recorded: that starts as late as it did.
  */
-static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch, int64_t start_ns,
-				  int64_t since_work_ns, int64_t limit_ns)
+static struct ss_edge make_launch_edge(const struct streams *streams, uint32_t launch,
+				       int64_t start_ns, int64_t since_work_ns, int64_t limit_ns)
 {
 	const struct ss_task *call = &streams->build->graph->tasks[launch];
 	int64_t since_ns = start_ns - call->start_ns, since_end_ns = start_ns - ss_task_end(call);
@@ -236,18 +229,19 @@ static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch
 		edge.from_start = false;
 		edge.lag_ns = since_end_ns;
 	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
-		stage(streams, launch, start_ns);
+		stage_copy_call(streams, launch, start_ns);
 		edge.from_start = false;
 		edge.lag_ns = 0;
 	}
 	return edge;
 }
 
-static void add_edges(const struct streams *streams, uint32_t row, uint32_t before)
+/* Adds the edges from the launch and from the work before, with the lags that explain the start. */
+static void add_device_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
 	const struct ss_task *tasks = build->graph->tasks;
-	uint32_t task = start_task(build, row), launch = launch_of(build, row);
+	uint32_t task = row_start_task(build, row), launch = launch_task_of(build, row);
 	int64_t start_ns = tasks[task].start_ns, limit_ns = LATENCY_TIMES * streams->latency_ns;
 	int64_t since_launch_ns = INT64_MAX, since_work_ns = INT64_MAX;
 
@@ -261,7 +255,7 @@ static void add_edges(const struct streams *streams, uint32_t row, uint32_t befo
 		if (before == SS_NO_TASK && since_launch_ns > limit_ns)
 			build->first_edge[tasks[task].track] = build->edge_count;
 		ss_build_edge(build, task,
-			      launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
+			      make_launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
 	}
 	if (before != SS_NO_TASK) {
 		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
@@ -293,13 +287,13 @@ void ss_build_streams(struct ss_build *build)
 	memset(build->first_edge, 0xff, trace->track_count * sizeof(*build->first_edge));
 	for (uint32_t row = trace->device_from; row < trace->device_to && !build->failed; row++)
 		if (ss_kind_on_device(trace->slices.kind[row]))
-			add_row(build, row);
+			add_device_row(build, row);
 	if (build->failed)
 		return;
-	/* where nothing tells: what CUDA needs on common machines */
-	streams.latency_ns = usual(&streams, true, 6000);
+	/* without samples: what CUDA needs on common machines */
+	streams.latency_ns = usual_latency(&streams, true, 6000);
 	build->latency_ns = streams.latency_ns;
-	streams.gap_ns = usual(&streams, false, 1000);
+	streams.gap_ns = usual_latency(&streams, false, 1000);
 	if (streams.gap_ns > GAP_MAX_NS)
 		streams.gap_ns = GAP_MAX_NS;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
@@ -308,7 +302,7 @@ void ss_build_streams(struct ss_build *build)
 		if (before != SS_NO_TASK &&
 		    build->graph->tasks[before].track != trace->slices.track[row])
 			before = SS_NO_TASK;
-		add_edges(&streams, row, before);
+		add_device_edges(&streams, row, before);
 		before = build->device_task[row - trace->device_from];
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * threads.c - threads as chains of tasks, and which thread hands over to which.
  *
- * The time between the rows with a meaning of their own (points.h) is work. The thread
+ * The time between the rows with a meaning of their own (points in build.h) is work. The thread
  * that runs the steps is the main thread. Others work in bursts: autograd begins when the
  * main thread calls backward, and the main thread does nothing until autograd is done. So
  * a burst begins where the main thread is, and the main thread continues where the burst
@@ -13,20 +13,17 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "replay/points.h"
-#include "replay/silence.h"
+#include "replay/build.h"
 
-/* Ranges in ranges that stand for something: deeper ones belong to those around them. */
+/* Nested ranges with a meaning of their own; deeper ones belong to those around them. */
 #define DEPTH_MAX 16
 
-/* What a thread may still do while it hands over, and already does when it takes back. */
+/* How long a thread may still run when it hands over, or already runs when it takes back. */
 #define HANDOVER_NS 20000
 
-/*
- * How soon the main thread goes on after a collective that it waited for (seen: 30 to 250 us),
- * and how many times as long it must have done nothing before.
- */
+/* How soon the main thread goes on after a collective it waited for (seen: 30 to 250 us)... */
 #define RESUME_NS 300000
+/* ...and how many times as long it must have been silent before. */
 #define SILENT_TIMES 5
 
 /* For how long a thread may have no core on a busy machine: some turns of the scheduler. */
@@ -36,7 +33,7 @@
 #define LONG_LAUNCH_NS 50000
 
 /* A stretch of another thread's work. */
-struct burst {
+struct thread_burst {
 	uint32_t track;
 	int64_t start_ns, end_ns;
 	uint32_t first, last; /* its tasks */
@@ -46,7 +43,7 @@ struct burst {
 };
 
 /* Bursts during which the main thread stood still. */
-struct join {
+struct thread_join {
 	int64_t start_ns, end_ns;
 	uint32_t task; /* of the main thread */
 };
@@ -55,11 +52,11 @@ struct threads {
 	struct ss_build *build;
 	const struct ss_trace *trace;
 	struct ss_points points;
-	struct burst *bursts;
+	struct thread_burst *bursts;
 	uint32_t burst_count, burst_capacity;
 	int64_t *splits; /* starts of bursts, in their order */
 	uint32_t split_count;
-	struct join *joins;
+	struct thread_join *joins;
 	uint32_t join_count;
 };
 
@@ -71,7 +68,7 @@ struct open_range {
 	uint32_t row;
 };
 
-struct walk {
+struct thread_walk {
 	struct threads *threads;
 	uint32_t track;
 	int64_t now_ns;
@@ -83,7 +80,8 @@ struct walk {
 	uint32_t depth;
 };
 
-static uint32_t emit(struct walk *walk, enum ss_task_kind kind, uint32_t row, int64_t end_ns)
+static uint32_t emit_task(struct thread_walk *walk, enum ss_task_kind kind, uint32_t row,
+			  int64_t end_ns)
 {
 	struct ss_build *build = walk->threads->build;
 	uint32_t task = ss_build_task(build, (struct ss_task){
@@ -107,7 +105,7 @@ static uint32_t emit(struct walk *walk, enum ss_task_kind kind, uint32_t row, in
 }
 
 /* The next moment after now at which the main thread is cut: steps, and starts of bursts. */
-static int64_t next_border(struct walk *walk)
+static int64_t next_main_cut(struct thread_walk *walk)
 {
 	const struct threads *threads = walk->threads;
 	const struct ss_build *build = threads->build;
@@ -131,7 +129,7 @@ static int64_t next_border(struct walk *walk)
 }
 
 /* The row whose work leads to the next point: the operator around it, or itself. */
-static uint32_t row_of_work(const struct walk *walk)
+static uint32_t row_of_next_work(const struct thread_walk *walk)
 {
 	const struct ss_slices *slices = &walk->threads->trace->slices;
 	uint32_t row = walk->next_row;
@@ -139,12 +137,13 @@ static uint32_t row_of_work(const struct walk *walk)
 	return row != SS_NO_ROW && slices->parent[row] != SS_NO_ROW ? slices->parent[row] : row;
 }
 
-static void advance(struct walk *walk, int64_t until_ns)
+/* Emits the thread's work up to the moment, cut at ranges, steps and starts of bursts. */
+static void emit_work_until(struct thread_walk *walk, int64_t until_ns)
 {
 	struct ss_build *build = walk->threads->build;
 
 	while (walk->now_ns < until_ns) {
-		int64_t end_ns = until_ns, border_ns = next_border(walk);
+		int64_t end_ns = until_ns, border_ns = next_main_cut(walk);
 		const struct open_range *open;
 
 		while (walk->depth && walk->open[walk->depth - 1].end_ns <= walk->now_ns)
@@ -154,15 +153,16 @@ static void advance(struct walk *walk, int64_t until_ns)
 			end_ns = open->end_ns;
 		if (border_ns < end_ns)
 			end_ns = border_ns;
-		emit(walk, open ? open->kind : SS_TASK_WORK, open ? open->row : row_of_work(walk),
-		     end_ns);
+		emit_task(walk, open ? open->kind : SS_TASK_WORK,
+			  open ? open->row : row_of_next_work(walk), end_ns);
 		if (open && end_ns == open->end_ns && ss_build_is_batch(build, open->row))
-			build->call_task[open->row] = emit(walk, SS_TASK_JOIN, open->row, end_ns);
+			build->call_task[open->row] = emit_task(walk, SS_TASK_JOIN, open->row,
+								end_ns);
 	}
 }
 
 /* A call: its task, and its return where it may have waited. */
-static void emit_call(struct walk *walk, const struct ss_point *point, int64_t end_ns)
+static void emit_call_tasks(struct thread_walk *walk, const struct ss_point *point, int64_t end_ns)
 {
 	struct ss_build *build = walk->threads->build;
 	bool waits = point->kind != SS_TASK_LAUNCH || (build->calls[point->row] & SS_CALL_BLOCKS) ||
@@ -170,47 +170,41 @@ static void emit_call(struct walk *walk, const struct ss_point *point, int64_t e
 	enum ss_task_kind kind = (build->calls[point->row] & SS_CALL_BLOCKS) ? SS_TASK_CALL
 									     : point->kind;
 
-	build->call_task[point->row] = emit(walk, kind, point->row, end_ns);
+	build->call_task[point->row] = emit_task(walk, kind, point->row, end_ns);
 	if (waits)
-		emit(walk, SS_TASK_WAIT, point->row, end_ns);
+		emit_task(walk, SS_TASK_WAIT, point->row, end_ns);
 }
 
 /* A collective on a thread. */
-static void emit_collective(struct walk *walk, uint32_t row, int64_t end_ns)
+static void emit_collective_tasks(struct thread_walk *walk, uint32_t row, int64_t end_ns)
 {
-	struct ss_graph *graph = walk->threads->build->graph;
-	uint32_t arrive = emit(walk, SS_TASK_ARRIVE, row, walk->now_ns);
+	uint32_t arrive = emit_task(walk, SS_TASK_ARRIVE, row, walk->now_ns);
 
-	emit(walk, SS_TASK_TRANSFER, row, end_ns);
-	if (!ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
-			       (size_t)graph->comm_count + 1, sizeof(*graph->comms))) {
-		walk->threads->build->failed = true;
-		return;
-	}
-	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, arrive };
+	emit_task(walk, SS_TASK_TRANSFER, row, end_ns);
+	ss_build_comm(walk->threads->build, row, arrive);
 }
 
-static void take(struct walk *walk, const struct ss_point *point)
+static void walk_point(struct thread_walk *walk, const struct ss_point *point)
 {
 	const struct ss_slices *slices = &walk->threads->trace->slices;
 	int64_t start_ns = slices->start_ns[point->row], end_ns = ss_slice_end(slices, point->row);
 
 	if (end_ns <= walk->now_ns && start_ns < walk->now_ns) {
-		/* in a call: what it launched was launched by that */
+		/* inside a call: that call launched its work */
 		walk->threads->build->call_task[point->row] = walk->last;
 		return;
 	}
-	advance(walk, start_ns);
+	emit_work_until(walk, start_ns);
 	if (ss_kind_is_call(slices->kind[point->row]))
-		emit_call(walk, point, end_ns);
+		emit_call_tasks(walk, point, end_ns);
 	else if (point->kind == SS_TASK_TRANSFER)
-		emit_collective(walk, point->row, end_ns);
+		emit_collective_tasks(walk, point->row, end_ns);
 	else if (walk->depth < DEPTH_MAX)
 		walk->open[walk->depth++] = (struct open_range){ end_ns, point->kind, point->row };
 }
 
 /* The points of a thread that start in [now, until), and the work between them. */
-static uint32_t run(struct walk *walk, uint32_t at, int64_t until_ns)
+static uint32_t walk_thread(struct thread_walk *walk, uint32_t at, int64_t until_ns)
 {
 	const struct threads *threads = walk->threads;
 	uint32_t end = threads->points.from[walk->track + 1];
@@ -221,15 +215,15 @@ static uint32_t run(struct walk *walk, uint32_t at, int64_t until_ns)
 		if (threads->trace->slices.start_ns[row] >= until_ns)
 			break;
 		walk->next_row = row;
-		take(walk, &threads->points.items[at]);
+		walk_point(walk, &threads->points.items[at]);
 	}
-	advance(walk, until_ns);
+	emit_work_until(walk, until_ns);
 	return at;
 }
 
 /* --- other threads --------------------------------------------------------------------- */
 
-static bool counts(const struct threads *threads, uint32_t track)
+static bool is_worker_thread(const struct threads *threads, uint32_t track)
 {
 	const struct ss_trace *trace = threads->trace;
 
@@ -260,7 +254,7 @@ static bool main_goes_on(const struct threads *threads, int64_t from_ns, int64_t
 	       threads->trace->slices.start_ns[row] < to_ns;
 }
 
-static void add_burst(struct threads *threads, struct burst burst)
+static void add_burst(struct threads *threads, struct thread_burst burst)
 {
 	if (!ss_memory_reserve(threads->build->graph->memory, (void **)&threads->bursts,
 			       &threads->burst_capacity, (size_t)threads->burst_count + 1,
@@ -270,10 +264,11 @@ static void add_burst(struct threads *threads, struct burst burst)
 		threads->bursts[threads->burst_count++] = burst;
 }
 
+/* A burst ends when the main thread goes on, or with each collective. */
 static void find_bursts(struct threads *threads, uint32_t track)
 {
 	const struct ss_slices *slices = &threads->trace->slices;
-	struct burst burst = { .track = track, .join = SS_NO_TASK };
+	struct thread_burst burst = { .track = track, .join = SS_NO_TASK };
 	uint32_t point = threads->points.from[track];
 	bool any = false;
 
@@ -284,7 +279,7 @@ static void find_bursts(struct threads *threads, uint32_t track)
 		int64_t start_ns = slices->start_ns[threads->points.tops[i]];
 		int64_t end_ns = ss_slice_end(slices, threads->points.tops[i]);
 
-		/* who waits for several collectives waits for each of them */
+		/* a thread that waits for several collectives waits for each of them */
 		if (any && (burst.is_comm || main_goes_on(threads, burst.end_ns, start_ns))) {
 			add_burst(threads, burst);
 			any = false;
@@ -304,15 +299,15 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 	uint32_t track = threads->bursts[from].track, at = threads->points.from[track];
 
 	for (uint32_t i = from; i < threads->burst_count && !threads->build->failed; i++) {
-		struct burst *burst = &threads->bursts[i];
-		struct walk walk = { .threads = threads,
-				     .track = track,
-				     .last = SS_NO_TASK,
-				     .next_row = SS_NO_ROW,
-				     .now_ns = burst->start_ns };
+		struct thread_burst *burst = &threads->bursts[i];
+		struct thread_walk walk = { .threads = threads,
+					    .track = track,
+					    .last = SS_NO_TASK,
+					    .next_row = SS_NO_ROW,
+					    .now_ns = burst->start_ns };
 
 		burst->first = threads->build->graph->task_count;
-		at = run(&walk, at, burst->end_ns);
+		at = walk_thread(&walk, at, burst->end_ns);
 		burst->last = walk.last;
 		burst->before = i > from ? burst[-1].last : SS_NO_TASK;
 	}
@@ -320,16 +315,16 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 
 /* --- handing over ------------------------------------------------------------------------ */
 
-static int by_end(const void *a, const void *b)
+static int thread_burst_compare(const void *a, const void *b)
 {
-	const struct burst *x = a, *y = b;
+	const struct thread_burst *x = a, *y = b;
 
 	if (x->end_ns != y->end_ns)
 		return x->end_ns < y->end_ns ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int by_moment(const void *a, const void *b)
+static int split_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -337,10 +332,11 @@ static int by_moment(const void *a, const void *b)
 }
 
 /*
- * The library lets go who waits before it writes down the end of a collective; on a busy machine
- * that takes a while. Then the end is when the main thread goes on after it did nothing for long.
+ * The library releases the waiting thread before it records the end of a collective; on a busy
+ * machine that takes a while. Then the collective ends when the main thread goes on after a long
+ * silence.
  */
-static void end_early(const struct threads *threads, struct burst *burst)
+static void end_burst_early(const struct threads *threads, struct thread_burst *burst)
 {
 	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
 	uint32_t row = main_row_after(threads, burst->end_ns - RESUME_NS);
@@ -360,7 +356,7 @@ static void end_early(const struct threads *threads, struct burst *burst)
 	}
 	/*
 	 * DDP ends backward when all its collectives have ended: then the thread of this one lost
-	 * its core before it could write down the end.
+	 * its core before it could record the end.
 	 */
 	since_ns = burst->end_ns - CORELESS_NS;
 	if (since_ns < burst->start_ns)
@@ -371,7 +367,7 @@ static void end_early(const struct threads *threads, struct burst *burst)
 }
 
 /* Since when the main thread waited for the end of the burst; INT64_MAX: it did not. */
-static int64_t waits_since(const struct threads *threads, const struct burst *burst)
+static int64_t main_waits_since(const struct threads *threads, const struct thread_burst *burst)
 {
 	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
 	int64_t since_ns, resume_ns;
@@ -388,7 +384,7 @@ static int64_t waits_since(const struct threads *threads, const struct burst *bu
 		return INT64_MAX;
 	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
 	since_ns = ss_silence_since(threads->trace, threads->build->main, burst->end_ns);
-	/* what it had asked for may begin later: the thread waits for that, too */
+	/* a collective that it queued may begin later: the thread waits for that, too */
 	if (burst->end_ns - since_ns >= HANDOVER_NS &&
 	    ss_silence_of_reducer(threads->trace, threads->build->main, burst->end_ns))
 		return since_ns;
@@ -400,13 +396,14 @@ static int64_t waits_since(const struct threads *threads, const struct burst *bu
 	return since_ns;
 }
 
-static void add_join(struct threads *threads, struct burst *burst, int64_t since_ns)
+static void add_thread_join(struct threads *threads, struct thread_burst *burst, int64_t since_ns)
 {
-	struct join *last = threads->join_count ? &threads->joins[threads->join_count - 1] : NULL;
+	struct thread_join *last = threads->join_count ? &threads->joins[threads->join_count - 1]
+						       : NULL;
 
 	if (!last || since_ns >= last->end_ns) {
 		last = &threads->joins[threads->join_count++];
-		*last = (struct join){ since_ns, burst->end_ns, SS_NO_TASK };
+		*last = (struct thread_join){ since_ns, burst->end_ns, SS_NO_TASK };
 	} else {
 		/* one wait for several; those before it stay as they are */
 		int64_t least_ns = threads->join_count > 1 ? last[-1].end_ns : INT64_MIN;
@@ -419,36 +416,39 @@ static void add_join(struct threads *threads, struct burst *burst, int64_t since
 }
 
 /* Finds what the main thread waited for, and where bursts begin. */
-static bool find_joins(struct threads *threads)
+static bool find_thread_joins(struct threads *threads)
 {
 	struct ss_arena *scratch = &threads->build->scratch;
 
-	threads->joins = SS_ARENA_NEW(scratch, struct join, (size_t)threads->burst_count + 1);
+	threads->joins = SS_ARENA_NEW(scratch, struct thread_join,
+				      (size_t)threads->burst_count + 1);
 	threads->splits = SS_ARENA_NEW(scratch, int64_t, (size_t)threads->burst_count + 1);
 	if (!threads->joins || !threads->splits)
 		return false;
 	if (!threads->burst_count || threads->build->main == SS_NO_ROW)
 		return true;
 	for (uint32_t i = 0; i < threads->burst_count; i++)
-		end_early(threads, &threads->bursts[i]);
-	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts), by_end);
+		end_burst_early(threads, &threads->bursts[i]);
+	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts),
+	      thread_burst_compare);
 	for (uint32_t i = 0; i < threads->burst_count; i++) {
-		struct burst *burst = &threads->bursts[i];
+		struct thread_burst *burst = &threads->bursts[i];
 		int64_t since_ns;
 
 		if (burst->last == SS_NO_TASK)
 			continue;
 		threads->splits[threads->split_count++] = burst->start_ns;
-		since_ns = waits_since(threads, burst);
+		since_ns = main_waits_since(threads, burst);
 		if (since_ns != INT64_MAX)
-			add_join(threads, burst, since_ns);
+			add_thread_join(threads, burst, since_ns);
 	}
 	if (threads->split_count)
-		qsort(threads->splits, threads->split_count, sizeof(*threads->splits), by_moment);
+		qsort(threads->splits, threads->split_count, sizeof(*threads->splits),
+		      split_compare);
 	return true;
 }
 
-/* The end of what is recorded of a thread. */
+/* When the recording of a thread ends. */
 static int64_t thread_end(const struct threads *threads, uint32_t track)
 {
 	int64_t end_ns = INT64_MIN;
@@ -463,24 +463,25 @@ static int64_t thread_end(const struct threads *threads, uint32_t track)
 	return end_ns;
 }
 
-static void walk_main(struct threads *threads)
+/* The main thread, with a join wherever it waited for bursts. */
+static void walk_main_thread(struct threads *threads)
 {
 	uint32_t track = threads->build->main, at = threads->points.from[track];
-	struct walk walk = {
+	struct thread_walk walk = {
 		.threads = threads, .track = track, .last = SS_NO_TASK, .next_row = SS_NO_ROW
 	};
 
 	walk.now_ns = threads->trace->slices
 			      .start_ns[threads->points.tops[threads->points.top_from[track]]];
 	for (uint32_t i = 0; i < threads->join_count && !threads->build->failed; i++) {
-		struct join *join = &threads->joins[i];
+		struct thread_join *join = &threads->joins[i];
 
-		at = run(&walk, at, join->start_ns);
+		at = walk_thread(&walk, at, join->start_ns);
 		if (walk.now_ns < join->end_ns)
 			walk.now_ns = join->end_ns;
-		join->task = emit(&walk, SS_TASK_JOIN, walk.next_row, walk.now_ns);
+		join->task = emit_task(&walk, SS_TASK_JOIN, walk.next_row, walk.now_ns);
 	}
-	run(&walk, at, thread_end(threads, track));
+	walk_thread(&walk, at, thread_end(threads, track));
 }
 
 /* The last task of the main thread that starts before the moment; its tasks are the last ones. */
@@ -494,11 +495,12 @@ static uint32_t main_task_before(const struct threads *threads, uint32_t from, i
 }
 
 /*
- * How a burst begins. A collective that begins when the one before it on its thread ends, or
- * soon after that while the main thread waits, stood in the queue: it had been asked for when
- * the main thread did its last.
+ * Connects the begin of a burst with the main thread. A collective that begins when the one before
+ * it on its thread ends, or soon after while the main thread waits, was queued: the main thread had
+ * launched it with its last work.
  */
-static void begin_burst(struct threads *threads, const struct burst *burst, uint32_t main_from)
+static void add_burst_begin(struct threads *threads, const struct thread_burst *burst,
+			    uint32_t main_from)
 {
 	const struct ss_task *tasks = threads->build->graph->tasks;
 	uint32_t from = main_task_before(threads, main_from, burst->start_ns);
@@ -519,8 +521,8 @@ static void begin_burst(struct threads *threads, const struct burst *burst, uint
 			      (struct ss_edge){ from, SS_EDGE_HANDOVER, false, lag_ns });
 }
 
-/* Who waits for several collectives goes on with the last: those that end before hold nobody. */
-static int64_t resume_lag(const struct threads *threads, const struct burst *burst)
+/* A thread that waits for several collectives goes on after the last: earlier ones delay nobody. */
+static int64_t resume_lag(const struct threads *threads, const struct thread_burst *burst)
 {
 	const struct ss_task *last = &threads->build->graph->tasks[burst->last];
 	int64_t lag_ns = threads->joins[burst->join].end_ns - ss_task_end(last);
@@ -528,16 +530,16 @@ static int64_t resume_lag(const struct threads *threads, const struct burst *bur
 	return burst->is_comm && lag_ns > 0 ? 0 : lag_ns;
 }
 
-static void hand_over(struct threads *threads, uint32_t main_from)
+static void add_handovers(struct threads *threads, uint32_t main_from)
 {
 	struct ss_build *build = threads->build;
 
 	for (uint32_t i = 0; i < threads->burst_count && build->main != SS_NO_ROW; i++) {
-		const struct burst *burst = &threads->bursts[i];
+		const struct thread_burst *burst = &threads->bursts[i];
 
 		if (burst->last == SS_NO_TASK)
 			continue;
-		begin_burst(threads, burst, main_from);
+		add_burst_begin(threads, burst, main_from);
 		if (burst->join != SS_NO_TASK)
 			ss_build_edge(build, threads->joins[burst->join].task,
 				      (struct ss_edge){ .from = burst->last,
@@ -547,7 +549,7 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 }
 
 /* The main thread, or the one that calls the device most. */
-static uint32_t main_of(const struct threads *threads)
+static uint32_t find_main_thread(const struct threads *threads)
 {
 	uint32_t best = threads->build->phases->main;
 
@@ -573,23 +575,23 @@ void ss_build_threads(struct ss_build *build)
 		build->failed = true;
 		return;
 	}
-	build->main = main_of(&threads);
+	build->main = find_main_thread(&threads);
 	for (uint32_t i = 0; i < build->trace->track_count && !build->failed; i++) {
 		uint32_t from = threads.burst_count;
 
-		if (!counts(&threads, i))
+		if (!is_worker_thread(&threads, i))
 			continue;
 		find_bursts(&threads, i);
 		if (threads.burst_count > from)
 			walk_bursts(&threads, from);
 	}
-	if (!build->failed && !find_joins(&threads))
+	if (!build->failed && !find_thread_joins(&threads))
 		build->failed = true;
 	main_from = build->graph->task_count;
 	if (build->main != SS_NO_ROW && !build->failed)
-		walk_main(&threads);
+		walk_main_thread(&threads);
 	if (!build->failed)
-		hand_over(&threads, main_from);
+		add_handovers(&threads, main_from);
 	ss_memory_free(build->graph->memory, threads.bursts,
 		       threads.burst_capacity * sizeof(*threads.bursts));
 }

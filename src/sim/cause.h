@@ -5,8 +5,8 @@
  * To add one: src/sim/causes/X.c and X in src/sim/meson.build; preset.c says
  * which jobs have it. A cause changes the plan. Some faults need circumstances
  * (a slow dataset, a compiled network) that are not faults by themselves: with
- * `fixed`, a cause sets only those and leaves the fault out, and the job is
- * compared with that.
+ * `fixed`, a cause sets only these and leaves out the fault. The job with the
+ * fault is compared with that one.
  */
 #ifndef SS_SIM_CAUSE_H
 #define SS_SIM_CAUSE_H
@@ -36,8 +36,8 @@ struct ss_sim_cause {
 	const char *op;      /* where it shows: the op, call or kernel */
 	const char *line;    /* the user's line, "train.py:55"; NULL: none */
 	bool has_rank;       /* one rank is guilty */
-	const char *part;    /* of the job that it changes, where several causes change the same: no
-			     two of those can be in one job; NULL: one of its own */
+	const char *part;    /* of the job that it changes, if other causes change it too: a job can
+			     have only one of them; NULL: no other cause does */
 	const char *layouts[SS_SIM_CAUSE_LAYOUTS]; /* that can have it; NULL ends them */
 	void (*plant)(struct ss_sim_plan *plan, const struct ss_sim_fault *fault);
 };
@@ -55,7 +55,7 @@ static inline int64_t ss_sim_part_of_step(const struct ss_sim_fault *fault)
 	return fault->base->step_ns / 1000 * fault->permille;
 }
 
-/* CPU time that nobody notices, because the device has that much queued. */
+/* CPU time that costs nothing, because the device has that much work queued. */
 static inline int64_t ss_sim_slack(const struct ss_sim_fault *fault)
 {
 	int64_t slack_ns = fault->base->step_ns - fault->base->host_ns;
@@ -63,7 +63,7 @@ static inline int64_t ss_sim_slack(const struct ss_sim_fault *fault)
 	return slack_ns > 0 ? slack_ns : 0;
 }
 
-/* The guilty rank takes `permille` more. */
+/* The guilty rank takes `permille` thousandths of the others' time. */
 static inline struct ss_sim_odd_rank ss_sim_odd(const struct ss_sim_fault *fault, uint32_t permille)
 {
 	return (struct ss_sim_odd_rank){ .rank = (int32_t)fault->rank, .permille = permille };

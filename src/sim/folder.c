@@ -19,17 +19,17 @@
 #include "sim/folder.h"
 #include "sim/writer/output.h"
 
-/* Where the files are to go, and where they are until they are whole. */
-struct place {
+/* Where the files go, and where they are until all are complete. */
+struct folder_place {
 	char path[SS_PATH_BYTES]; /* without slashes at its end */
 	char part[SS_PATH_BYTES]; /* a folder in it, or beside it where it is not there yet */
 	bool exists;
 };
 
-struct work {
+struct folder_work {
 	const struct ss_sim_job *job;
 	const struct ss_sim_folder_options *options;
-	const struct place *place;
+	const struct folder_place *place;
 	struct ss_gate *gate; /* guards what follows */
 	uint32_t next, done;
 	struct ss_sim_folder_figures figures;
@@ -37,8 +37,8 @@ struct work {
 	struct ss_error err;
 };
 
-static enum ss_status path_of(const char *folder, const char *name, char out[SS_PATH_BYTES],
-			      struct ss_error *err)
+static enum ss_status folder_path(const char *folder, const char *name, char out[SS_PATH_BYTES],
+				  struct ss_error *err)
 {
 	int length = snprintf(out, SS_PATH_BYTES, "%s/%s", folder, name);
 
@@ -48,7 +48,7 @@ static enum ss_status path_of(const char *folder, const char *name, char out[SS_
 }
 
 /* "rank12.json", "rank12.json.gz", and what a killed run left of one. */
-static bool is_trace(const char *name)
+static bool is_trace_name(const char *name)
 {
 	static const char *const endings[] = { ".json", ".json.gz", ".json.tmp", ".json.gz.tmp" };
 	size_t digits;
@@ -63,8 +63,8 @@ static bool is_trace(const char *name)
 }
 
 /* The first bytes of a file; *length is what there is of them. */
-static enum ss_status read_begin(const char *path, char *begin, size_t room, size_t *length,
-				 struct ss_error *err)
+static enum ss_status file_read_begin(const char *path, char *begin, size_t room, size_t *length,
+				      struct ss_error *err)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC), reason = errno;
 	ssize_t count = 1;
@@ -85,23 +85,23 @@ static enum ss_status read_begin(const char *path, char *begin, size_t room, siz
 }
 
 /* Whether truth.json of the folder is one of ours. */
-static enum ss_status is_simulated(const char *folder, bool *is_ours, struct ss_error *err)
+static enum ss_status folder_is_simulated(const char *folder, bool *is_ours, struct ss_error *err)
 {
 	static const char schema[] = "stepscope.sim.truth/";
 	char path[SS_PATH_BYTES], begin[128] = { 0 };
 	size_t length;
 
-	SS_TRY(path_of(folder, "truth.json", path, err));
-	SS_TRY(read_begin(path, begin, sizeof(begin) - 1, &length, err));
+	SS_TRY(folder_path(folder, "truth.json", path, err));
+	SS_TRY(file_read_begin(path, begin, sizeof(begin) - 1, &length, err));
 	*is_ours = length && strstr(begin, schema) != NULL;
 	return SS_OK;
 }
 
-/* Goes through the names of a folder; `each` returns what is wrong. */
-static enum ss_status for_names(const char *folder,
-				enum ss_status (*each)(const char *folder, const char *name,
-						       const char *to, struct ss_error *err),
-				const char *to, struct ss_error *err)
+/* Calls `each` for the names in a folder until one fails. */
+static enum ss_status folder_for_names(const char *folder,
+				       enum ss_status (*each)(const char *folder, const char *name,
+							      const char *to, struct ss_error *err),
+				       const char *to, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 	struct dirent *entry;
@@ -121,56 +121,58 @@ static enum ss_status for_names(const char *folder,
 	return status;
 }
 
-static enum ss_status refuse_trace(const char *folder, const char *name, const char *to,
-				   struct ss_error *err)
+static enum ss_status folder_refuse_trace(const char *folder, const char *name, const char *to,
+					  struct ss_error *err)
 {
 	(void)to;
-	return is_trace(name) ? ss_fail(err, SS_ERR_USAGE,
-					"the folder '%s' has other traces (%s): choose another one",
-					folder, name)
-			      : SS_OK;
+	return is_trace_name(name)
+		       ? ss_fail(err, SS_ERR_USAGE,
+				 "the folder '%s' has other traces (%s): choose another one",
+				 folder, name)
+		       : SS_OK;
 }
 
-static enum ss_status remove_file(const char *folder, const char *name, const char *to,
-				  struct ss_error *err)
+static enum ss_status folder_remove_file(const char *folder, const char *name, const char *to,
+					 struct ss_error *err)
 {
 	char path[SS_PATH_BYTES];
 
 	(void)to;
-	SS_TRY(path_of(folder, name, path, err));
+	SS_TRY(folder_path(folder, name, path, err));
 	return unlink(path) == 0
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_IO, "cannot remove '%s': %s", path, strerror(errno));
 }
 
-static enum ss_status remove_trace(const char *folder, const char *name, const char *to,
-				   struct ss_error *err)
+static enum ss_status folder_remove_trace(const char *folder, const char *name, const char *to,
+					  struct ss_error *err)
 {
-	return is_trace(name) ? remove_file(folder, name, to, err) : SS_OK;
+	return is_trace_name(name) ? folder_remove_file(folder, name, to, err) : SS_OK;
 }
 
-static enum ss_status move_file(const char *folder, const char *name, const char *to,
-				struct ss_error *err)
+static enum ss_status folder_move_file(const char *folder, const char *name, const char *to,
+				       struct ss_error *err)
 {
 	char old[SS_PATH_BYTES], new[SS_PATH_BYTES];
 
-	SS_TRY(path_of(folder, name, old, err));
-	SS_TRY(path_of(to, name, new, err));
+	SS_TRY(folder_path(folder, name, old, err));
+	SS_TRY(folder_path(to, name, new, err));
 	return rename(old, new) == 0
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", new, strerror(errno));
 }
 
-/* Traces that are not ours are not touched. */
-static enum ss_status check_old(const char *folder, struct ss_error *err)
+/* Refuses a folder with traces that were not simulated. */
+static enum ss_status folder_check_traces(const char *folder, struct ss_error *err)
 {
 	bool is_ours = false;
 
-	SS_TRY(is_simulated(folder, &is_ours, err));
-	return is_ours ? SS_OK : for_names(folder, refuse_trace, NULL, err);
+	SS_TRY(folder_is_simulated(folder, &is_ours, err));
+	return is_ours ? SS_OK : folder_for_names(folder, folder_refuse_trace, NULL, err);
 }
 
-static enum ss_status find_place(const char *path, struct place *out, struct ss_error *err)
+static enum ss_status folder_find_place(const char *path, struct folder_place *out,
+					struct ss_error *err)
 {
 	size_t length = strlen(path);
 	char beside[SS_PATH_BYTES];
@@ -186,17 +188,17 @@ static enum ss_status find_place(const char *path, struct place *out, struct ss_
 	if (out->exists && !S_ISDIR(info.st_mode))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' exists and is not a folder", out->path);
 	if (out->exists)
-		SS_TRY(check_old(out->path, err));
+		SS_TRY(folder_check_traces(out->path, err));
 	if (!ss_folder_of(out->path, beside))
 		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", path);
 	return ss_new_folder(out->exists ? out->path : beside, out->part, err);
 }
 
 /*
- * A job of more ranks that was simulated into the same folder before would mix with this one:
- * its traces go. The truth comes first: it marks the folder as ours.
+ * Removes the traces of an earlier simulated job, which may have had more ranks, and moves the new
+ * files in. The truth comes first: it marks the folder as ours.
  */
-static enum ss_status move_all(const struct place *place, struct ss_error *err)
+static enum ss_status folder_move_all(const struct folder_place *place, struct ss_error *err)
 {
 	int folder = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum ss_status status;
@@ -204,16 +206,16 @@ static enum ss_status move_all(const struct place *place, struct ss_error *err)
 	if (folder < 0)
 		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", place->path,
 			       strerror(errno));
-	/* another job that ends now waits; file systems without locks have no such jobs */
+	/* another job that ends now waits; on file systems without locks nobody does */
 	while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
 		;
-	status = check_old(place->path, err);
+	status = folder_check_traces(place->path, err);
 	if (status == SS_OK)
-		status = for_names(place->path, remove_trace, NULL, err);
+		status = folder_for_names(place->path, folder_remove_trace, NULL, err);
 	if (status == SS_OK)
-		status = move_file(place->part, "truth.json", place->path, err);
+		status = folder_move_file(place->part, "truth.json", place->path, err);
 	if (status == SS_OK)
-		status = for_names(place->part, move_file, place->path, err);
+		status = folder_for_names(place->part, folder_move_file, place->path, err);
 	if (status == SS_OK)
 		status = ss_sync_folder(place->path, err);
 	rmdir(place->part);
@@ -221,45 +223,45 @@ static enum ss_status move_all(const struct place *place, struct ss_error *err)
 	return status;
 }
 
-static enum ss_status take_name(const struct place *place, struct ss_error *err)
+static enum ss_status folder_take_name(const struct folder_place *place, struct ss_error *err)
 {
 	char beside[SS_PATH_BYTES];
 
 	if (place->exists)
-		return move_all(place, err);
+		return folder_move_all(place, err);
 	if (rename(place->part, place->path) == 0)
 		return ss_folder_of(place->path, beside) ? ss_sync_folder(beside, err) : SS_OK;
-	/* somebody else has made it since */
+	/* somebody else has created it since */
 	if (errno == EEXIST || errno == ENOTEMPTY)
-		return move_all(place, err);
+		return folder_move_all(place, err);
 	return ss_fail(err, SS_ERR_IO, "cannot create the folder '%s': %s", place->path,
 		       strerror(errno));
 }
 
-/* A part of a job is no job. By name: to list a folder takes memory, which may be what failed. */
-static void remove_all(const struct work *work)
+/* Removes an incomplete job. By name: listing a folder needs memory, which may be what failed. */
+static void folder_remove_part(const struct folder_work *work)
 {
 	const char *part = work->place->part;
 
-	(void)remove_file(part, "truth.json", NULL, NULL);
+	(void)folder_remove_file(part, "truth.json", NULL, NULL);
 	for (uint32_t rank = 0; rank < work->job->plan.rank_count; rank++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "rank%u.json%s", rank,
 			 work->options->plain ? "" : ".gz");
-		(void)remove_file(part, name, NULL, NULL);
+		(void)folder_remove_file(part, name, NULL, NULL);
 	}
 	rmdir(part);
 }
 
-/* Takes what is written of a rank, as long as it is wanted. */
-struct watched {
+/* A sink that asks for progress on each write, and refuses after a stop. */
+struct watched_sink {
 	struct ss_sim_sink sink;
-	struct work *work;
+	struct folder_work *work;
 };
 
 /* With the gate locked. */
-static void ask_to_go_on(struct work *work)
+static void folder_report_progress(struct folder_work *work)
 {
 	const struct ss_sim_folder_options *options = work->options;
 
@@ -268,15 +270,15 @@ static void ask_to_go_on(struct work *work)
 		work->status = ss_fail(&work->err, SS_ERR_STOPPED, "stopped");
 }
 
-static enum ss_status write_watched(void *context, const char *bytes, size_t length,
+static enum ss_status watched_write(void *context, const char *bytes, size_t length,
 				    struct ss_error *err)
 {
-	struct watched *watched = context;
-	struct work *work = watched->work;
+	struct watched_sink *watched = context;
+	struct folder_work *work = watched->work;
 	enum ss_status status;
 
 	ss_gate_lock(work->gate);
-	ask_to_go_on(work);
+	folder_report_progress(work);
 	status = work->status;
 	ss_gate_unlock(work->gate);
 	if (status != SS_OK)
@@ -284,17 +286,17 @@ static enum ss_status write_watched(void *context, const char *bytes, size_t len
 	return watched->sink.write(watched->sink.context, bytes, length, err);
 }
 
-static enum ss_status write_rank(struct work *work, uint32_t rank, uint64_t *rows, uint64_t *bytes,
-				 struct ss_error *err)
+static enum ss_status folder_write_rank(struct folder_work *work, uint32_t rank, uint64_t *rows,
+					uint64_t *bytes, struct ss_error *err)
 {
-	struct watched watched = { .work = work };
-	struct ss_sim_sink sink = { write_watched, &watched };
+	struct watched_sink watched = { .work = work };
+	struct ss_sim_sink sink = { watched_write, &watched };
 	struct ss_sim_output *output;
 	enum ss_status status, closed;
 	char name[32], path[SS_PATH_BYTES];
 
 	snprintf(name, sizeof(name), "rank%u.json", rank);
-	SS_TRY(path_of(work->place->part, name, path, err));
+	SS_TRY(folder_path(work->place->part, name, path, err));
 	SS_TRY(ss_sim_output_open(path, !work->options->plain, work->job->memory, &output, err));
 	watched.sink = ss_sim_output_sink(output);
 	status = ss_sim_job_write(work->job, rank, &sink, rows, err);
@@ -302,8 +304,8 @@ static enum ss_status write_rank(struct work *work, uint32_t rank, uint64_t *row
 	return status == SS_OK ? closed : status;
 }
 
-static void add_result(struct work *work, enum ss_status status, uint64_t rows, uint64_t bytes,
-		       const struct ss_error *err)
+static void folder_add_result(struct folder_work *work, enum ss_status status, uint64_t rows,
+			      uint64_t bytes, const struct ss_error *err)
 {
 	ss_gate_lock(work->gate);
 	if (status != SS_OK && work->status == SS_OK) {
@@ -313,13 +315,13 @@ static void add_result(struct work *work, enum ss_status status, uint64_t rows, 
 	work->figures.rows += rows;
 	work->figures.bytes += bytes;
 	work->done++;
-	ask_to_go_on(work);
+	folder_report_progress(work);
 	ss_gate_unlock(work->gate);
 }
 
-static void write_some(void *context, uint32_t index)
+static void folder_write_ranks(void *context, uint32_t index)
 {
-	struct work *work = context;
+	struct folder_work *work = context;
 
 	(void)index;
 	for (;;) {
@@ -333,19 +335,19 @@ static void write_some(void *context, uint32_t index)
 		ss_gate_unlock(work->gate);
 		if (rank >= work->job->plan.rank_count)
 			return;
-		status = write_rank(work, rank, &rows, &bytes, &err);
-		add_result(work, status, rows, bytes, &err);
+		status = folder_write_rank(work, rank, &rows, &bytes, &err);
+		folder_add_result(work, status, rows, bytes, &err);
 	}
 }
 
-static enum ss_status write_truth(const struct work *work, struct ss_error *err)
+static enum ss_status folder_write_truth(const struct folder_work *work, struct ss_error *err)
 {
 	struct ss_sim_output *output;
 	struct ss_sim_sink sink;
 	enum ss_status status, closed;
 	char path[SS_PATH_BYTES];
 
-	SS_TRY(path_of(work->place->part, "truth.json", path, err));
+	SS_TRY(folder_path(work->place->part, "truth.json", path, err));
 	SS_TRY(ss_sim_output_open(path, false, work->job->memory, &output, err));
 	sink = ss_sim_output_sink(output);
 	status = ss_sim_job_truth(work->job, &sink, err);
@@ -353,7 +355,7 @@ static enum ss_status write_truth(const struct work *work, struct ss_error *err)
 	return status == SS_OK ? closed : status;
 }
 
-static enum ss_status write_all(struct work *work, struct ss_error *err)
+static enum ss_status folder_write_all(struct folder_work *work, struct ss_error *err)
 {
 	uint32_t threads = work->options->threads ? work->options->threads : ss_thread_cores();
 
@@ -361,15 +363,15 @@ static enum ss_status write_all(struct work *work, struct ss_error *err)
 		threads = work->job->plan.rank_count;
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
-	SS_TRY(write_truth(work, err));
-	ss_thread_run(threads, write_some, work);
+	SS_TRY(folder_write_truth(work, err));
+	ss_thread_run(threads, folder_write_ranks, work);
 	if (work->status != SS_OK && err)
 		*err = work->err;
 	return work->status;
 }
 
-/* The sentence names the folder that was asked for. */
-static void name_place(const struct place *place, struct ss_error *err)
+/* Replaces the temporary folder in an error by the one that the user gave. */
+static void folder_name_in_error(const struct folder_place *place, struct ss_error *err)
 {
 	char *at = err ? strstr(err->text, place->part) : NULL;
 	size_t had = strlen(place->part), has = strlen(place->path), rest;
@@ -387,24 +389,24 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 				   const struct ss_sim_folder_options *options,
 				   struct ss_sim_folder_figures *figures, struct ss_error *err)
 {
-	struct work work = { .job = job, .options = options };
-	struct place place = { 0 };
+	struct folder_work work = { .job = job, .options = options };
+	struct folder_place place = { 0 };
 	enum ss_status status;
 
 	work.place = &place;
 	work.gate = ss_gate_open();
 	if (!work.gate)
 		return ss_fail_memory(err, "a lock");
-	ask_to_go_on(&work);
-	status = work.status == SS_OK ? find_place(options->path, &place, err)
+	folder_report_progress(&work);
+	status = work.status == SS_OK ? folder_find_place(options->path, &place, err)
 				      : ss_fail(err, work.status, "%s", work.err.text);
 	if (status == SS_OK) {
-		status = write_all(&work, err);
+		status = folder_write_all(&work, err);
 		if (status == SS_OK)
-			status = take_name(&place, err);
+			status = folder_take_name(&place, err);
 		if (status != SS_OK) {
-			remove_all(&work);
-			name_place(&place, err);
+			folder_remove_part(&work);
+			folder_name_in_error(&place, err);
 		}
 	}
 	ss_gate_close(work.gate);

@@ -2,8 +2,8 @@
 /*
  * groups.c - process groups and channels of a regular grid of ranks.
  *
- * Tensor-parallel ranks are neighbours (they need the fastest links), data
- * parallel ones come next, stages of a pipeline stand farthest apart.
+ * Tensor-parallel ranks are neighbours (they need the fastest links), then come
+ * data-parallel ranks; the stages of a pipeline are farthest apart.
  */
 #include "sim/groups.h"
 
@@ -23,14 +23,15 @@ struct ss_sim_place ss_sim_place_of(const struct ss_sim_plan *plan, uint32_t ran
 	};
 }
 
-static bool is_mixed(const struct ss_sim_plan *plan)
+static bool plan_is_mixed(const struct ss_sim_plan *plan)
 {
 	uint32_t kinds = (plan->tensor > 1) + (plan->pipe > 1) + (ss_sim_data_count(plan) > 1);
 
 	return kinds > 1 || plan->pipe > 1;
 }
 
-static struct ss_sim_ranks data_ranks(const struct ss_sim_plan *plan, struct ss_sim_place at)
+static struct ss_sim_ranks data_parallel_ranks(const struct ss_sim_plan *plan,
+					       struct ss_sim_place at)
 {
 	uint32_t data = ss_sim_data_count(plan);
 
@@ -38,14 +39,15 @@ static struct ss_sim_ranks data_ranks(const struct ss_sim_plan *plan, struct ss_
 				      data };
 }
 
-static struct ss_sim_ranks tensor_ranks(const struct ss_sim_plan *plan, struct ss_sim_place at)
+static struct ss_sim_ranks tensor_parallel_ranks(const struct ss_sim_plan *plan,
+						 struct ss_sim_place at)
 {
 	uint32_t data = ss_sim_data_count(plan);
 
 	return (struct ss_sim_ranks){ (at.stage * data + at.data) * plan->tensor, 1, plan->tensor };
 }
 
-static struct ss_sim_ranks pipe_ranks(const struct ss_sim_plan *plan, struct ss_sim_place at)
+static struct ss_sim_ranks pipeline_ranks(const struct ss_sim_plan *plan, struct ss_sim_place at)
 {
 	uint32_t stride = ss_sim_data_count(plan) * plan->tensor;
 
@@ -56,7 +58,7 @@ static struct ss_sim_ranks pipe_ranks(const struct ss_sim_plan *plan, struct ss_
  * Ids of process groups: 0 is the world; then the data, tensor and pipeline
  * groups, each kind in the order of its first ranks.
  */
-static struct ss_sim_group group_of_kind(const struct ss_sim_plan *plan, struct ss_sim_place at,
+static struct ss_sim_group group_of_role(const struct ss_sim_plan *plan, struct ss_sim_place at,
 					 enum ss_sim_group_role role)
 {
 	uint32_t data = ss_sim_data_count(plan);
@@ -65,17 +67,18 @@ static struct ss_sim_group group_of_kind(const struct ss_sim_plan *plan, struct 
 	switch (role) {
 	case SS_SIM_GROUP_DATA:
 		return (struct ss_sim_group){ 1 + at.stage * plan->tensor + at.tensor,
-					      "DATA_PARALLEL_GROUP", data_ranks(plan, at) };
+					      "DATA_PARALLEL_GROUP",
+					      data_parallel_ranks(plan, at) };
 	case SS_SIM_GROUP_TENSOR:
 		return (struct ss_sim_group){ 1 + data_groups + at.stage * data + at.data,
 					      "TENSOR_MODEL_PARALLEL_GROUP",
-					      tensor_ranks(plan, at) };
+					      tensor_parallel_ranks(plan, at) };
 	case SS_SIM_GROUP_NEXT:
 	case SS_SIM_GROUP_BACK:
 		return (struct ss_sim_group){ 1 + data_groups + tensor_groups +
 						      at.data * plan->tensor + at.tensor,
 					      "PIPELINE_MODEL_PARALLEL_GROUP",
-					      pipe_ranks(plan, at) };
+					      pipeline_ranks(plan, at) };
 	case SS_SIM_GROUP_WORLD:
 	case SS_SIM_GROUP_ROLES:
 		break;
@@ -86,8 +89,8 @@ static struct ss_sim_group group_of_kind(const struct ss_sim_plan *plan, struct 
 struct ss_sim_group ss_sim_group_of(const struct ss_sim_plan *plan, uint32_t rank,
 				    enum ss_sim_group_role role)
 {
-	return group_of_kind(plan, ss_sim_place_of(plan, rank),
-			     is_mixed(plan) ? role : SS_SIM_GROUP_WORLD);
+	return group_of_role(plan, ss_sim_place_of(plan, rank),
+			     plan_is_mixed(plan) ? role : SS_SIM_GROUP_WORLD);
 }
 
 uint32_t ss_sim_groups_of(const struct ss_sim_plan *plan, uint32_t rank,
@@ -100,7 +103,7 @@ uint32_t ss_sim_groups_of(const struct ss_sim_plan *plan, uint32_t rank,
 	for (size_t i = 0; i < SS_COUNT(roles); i++) {
 		struct ss_sim_group group = ss_sim_group_of(plan, rank, roles[i]);
 
-		if (i && (!is_mixed(plan) || group.ranks.count < 2))
+		if (i && (!plan_is_mixed(plan) || group.ranks.count < 2))
 			continue;
 		out[count++] = group;
 	}
@@ -115,7 +118,7 @@ static uint32_t group_count(const struct ss_sim_plan *plan)
 {
 	uint32_t data = ss_sim_data_count(plan);
 
-	if (!is_mixed(plan))
+	if (!plan_is_mixed(plan))
 		return 1;
 	return 1 + plan->tensor * plan->pipe + data * plan->pipe + data * plan->tensor;
 }
@@ -150,16 +153,16 @@ struct ss_sim_ranks ss_sim_channel_ranks(const struct ss_sim_plan *plan, uint32_
 	if (channel < plan->tensor * plan->pipe) {
 		at.stage = channel / plan->tensor;
 		at.tensor = channel % plan->tensor;
-		return data_ranks(plan, at);
+		return data_parallel_ranks(plan, at);
 	}
 	channel -= plan->tensor * plan->pipe;
 	if (channel < data * plan->pipe) {
 		at.stage = channel / data;
 		at.data = channel % data;
-		return tensor_ranks(plan, at);
+		return tensor_parallel_ranks(plan, at);
 	}
 	channel -= data * plan->pipe;
 	at.data = channel / plan->tensor;
 	at.tensor = channel % plan->tensor;
-	return pipe_ranks(plan, at);
+	return pipeline_ranks(plan, at);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.h - which ranks meet in which process group.
+ * groups.h - which ranks are in which process group.
  *
  * A channel is a set of ranks whose kernels wait for each other: a process
  * group, or the pair of two neighbouring stages in a pipeline's group. Members

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sim/job.h"
-#include "sim/noise.h"
 #include "sim/machine/recorder.h"
-#include "sim/settings.h"
+#include "sim/noise.h"
+#include "sim/plan.h"
 
 /* --- the request -------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static int32_t read_permille(const char *text, size_t length)
 		if (text[i] == '.' && !dot) {
 			dot = true;
 		} else if (text[i] == '0' && scale < 10) {
-			continue; /* digits beyond thousandths are fine when they say nothing */
+			continue; /* zeros beyond thousandths change nothing */
 		} else if (text[i] >= '0' && text[i] <= '9' && scale >= 10) {
 			value = value * 10 + (text[i] - '0');
 			scale = dot ? scale / 10 : scale;
@@ -38,8 +38,8 @@ static int32_t read_permille(const char *text, size_t length)
 }
 
 /* One of "input-in-process=0.3,straggler"; the name goes into `name`. */
-static size_t next_item(const char *list, char *name, size_t room, const char **value,
-			size_t *value_length)
+static size_t list_next_item(const char *list, char *name, size_t room, const char **value,
+			     size_t *value_length)
 {
 	size_t length = strcspn(list, ","), equals = strcspn(list, "=,");
 	size_t copied = equals < room - 1 ? equals : room - 1;
@@ -55,7 +55,8 @@ static size_t next_item(const char *list, char *name, size_t room, const char **
 #define DRIFT_PPB_MAX 1000000u
 #define OFFSET_NS_MAX INT64_C(3600000000000)
 
-static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struct ss_error *err)
+static enum ss_status preset_add_causes(struct ss_sim_job *job, const char *list,
+					struct ss_error *err)
 {
 	struct ss_sim_preset *preset = &job->preset;
 	char name[SS_SIM_PRESET_NAME_MAX];
@@ -66,7 +67,7 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 		const struct ss_sim_cause *cause;
 		int32_t permille = DEFAULT_PERMILLE;
 
-		list += next_item(list, name, sizeof(name), &value, &length);
+		list += list_next_item(list, name, sizeof(name), &value, &length);
 		cause = ss_sim_cause_find(name);
 		if (!cause)
 			return ss_fail(err, SS_ERR_USAGE,
@@ -96,8 +97,9 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 	return SS_OK;
 }
 
-static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request *request,
-			     struct ss_error *err)
+static enum ss_status preset_from_request(struct ss_sim_job *job,
+					  const struct ss_sim_request *request,
+					  struct ss_error *err)
 {
 	struct ss_sim_preset *preset = &job->preset;
 
@@ -133,26 +135,26 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 			return ss_fail(err, SS_ERR_USAGE,
 				       "the layout '%s' cannot have the preset's cause '%s'",
 				       preset->layout->name, preset->causes[i].cause->name);
-	return add_causes(job, request->causes, err);
+	return preset_add_causes(job, request->causes, err);
 }
 
-static bool is_in(const char *list, const char *name)
+static bool list_has_item(const char *list, const char *name)
 {
 	char item[SS_SIM_PRESET_NAME_MAX];
 	const char *value;
 	size_t length;
 
 	while (list && *list) {
-		list += next_item(list, item, sizeof(item), &value, &length);
+		list += list_next_item(list, item, sizeof(item), &value, &length);
 		if (strcmp(item, name) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* What is left out must be there. */
-static enum ss_status check_without(const struct ss_sim_job *job, const char *list,
-				    struct ss_error *err)
+/* Refuses to leave out a cause that the job does not have. */
+static enum ss_status request_check_without(const struct ss_sim_job *job, const char *list,
+					    struct ss_error *err)
 {
 	char item[SS_SIM_PRESET_NAME_MAX];
 	const char *value;
@@ -161,7 +163,7 @@ static enum ss_status check_without(const struct ss_sim_job *job, const char *li
 	while (list && *list) {
 		bool found = false;
 
-		list += next_item(list, item, sizeof(item), &value, &length);
+		list += list_next_item(list, item, sizeof(item), &value, &length);
 		for (uint32_t i = 0; i < job->preset.cause_count; i++)
 			found |= strcmp(job->preset.causes[i].cause->name, item) == 0;
 		if (!found)
@@ -172,7 +174,8 @@ static enum ss_status check_without(const struct ss_sim_job *job, const char *li
 	return SS_OK;
 }
 
-static enum ss_status check_options(const struct ss_sim_request *request, struct ss_error *err)
+static enum ss_status request_check_options(const struct ss_sim_request *request,
+					    struct ss_error *err)
 {
 	if (request->has_clocks && request->drift_ppb > DRIFT_PPB_MAX)
 		return ss_fail(err, SS_ERR_USAGE, "clock drift is limited to %u parts per million",
@@ -185,7 +188,7 @@ static enum ss_status check_options(const struct ss_sim_request *request, struct
 	return SS_OK;
 }
 
-static void set_options(struct ss_sim_plan *plan, const struct ss_sim_request *request)
+static void plan_set_options(struct ss_sim_plan *plan, const struct ss_sim_request *request)
 {
 	if (request->steps)
 		plan->step_count = request->steps;
@@ -201,8 +204,9 @@ static void set_options(struct ss_sim_plan *plan, const struct ss_sim_request *r
 /* --- runs -------------------------------------------------------------------------- */
 
 /* The plan with the causes of `mask` planted and the others fixed. */
-static void plant(const struct ss_sim_job *job, const struct ss_sim_plan *healthy, uint32_t mask,
-		  const struct ss_sim_base *base, struct ss_sim_plan *out)
+static void plan_plant_causes(const struct ss_sim_job *job, const struct ss_sim_plan *healthy,
+			      uint32_t mask, const struct ss_sim_base *base,
+			      struct ss_sim_plan *out)
 {
 	*out = *healthy;
 	for (uint32_t i = 0; i < job->fault_count; i++) {
@@ -215,8 +219,8 @@ static void plant(const struct ss_sim_job *job, const struct ss_sim_plan *health
 }
 
 /* Runs a plan for its figures alone. */
-static enum ss_status measure(const struct ss_sim_plan *plan, struct ss_memory *memory,
-			      struct ss_sim_base *out, struct ss_error *err)
+static enum ss_status plan_measure(const struct ss_sim_plan *plan, struct ss_memory *memory,
+				   struct ss_sim_base *out, struct ss_error *err)
 {
 	struct ss_sim_programs programs = { 0 };
 	struct ss_sim_outcome outcome = { 0 };
@@ -233,24 +237,24 @@ static enum ss_status measure(const struct ss_sim_plan *plan, struct ss_memory *
 }
 
 /*
- * Severities are shares of the job without faults, whose circumstances are
- * themselves sized by a first look at it.
+ * Severities are shares of the job without faults. Its circumstances depend on these figures too,
+ * so they are measured twice: without and then with the circumstances.
  */
-static enum ss_status find_base(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
-				struct ss_error *err)
+static enum ss_status job_find_base(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
+				    struct ss_error *err)
 {
 	struct ss_sim_base first;
 	struct ss_sim_plan plan;
 
 	if (!job->fault_count)
 		return SS_OK;
-	SS_TRY(measure(healthy, job->memory, &first, err));
-	plant(job, healthy, 0, &first, &plan);
-	return measure(&plan, job->memory, &job->base, err);
+	SS_TRY(plan_measure(healthy, job->memory, &first, err));
+	plan_plant_causes(job, healthy, 0, &first, &plan);
+	return plan_measure(&plan, job->memory, &job->base, err);
 }
 
-static enum ss_status run_subsets(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
-				  uint32_t without, struct ss_error *err)
+static enum ss_status job_run_subsets(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
+				      uint32_t without, struct ss_error *err)
 {
 	uint32_t all = (1u << job->fault_count) - 1, here = all & ~without;
 
@@ -260,11 +264,11 @@ static enum ss_status run_subsets(struct ss_sim_job *job, const struct ss_sim_pl
 
 		if (mask == here || (mask & without))
 			continue;
-		plant(job, healthy, mask, &job->base, &plan);
-		SS_TRY(measure(&plan, job->memory, &figures, err));
+		plan_plant_causes(job, healthy, mask, &job->base, &plan);
+		SS_TRY(plan_measure(&plan, job->memory, &figures, err));
 		job->subset_step_ns[mask] = figures.step_ns;
 	}
-	plant(job, healthy, here, &job->base, &job->plan);
+	plan_plant_causes(job, healthy, here, &job->base, &job->plan);
 	SS_TRY(ss_sim_programs_open(&job->programs, &job->plan, job->memory, err));
 	SS_TRY(ss_sim_outcome_open(&job->outcome, &job->programs, job->memory, true, err));
 	job->subset_step_ns[here] = job->outcome.mean_step_ns;
@@ -273,7 +277,7 @@ static enum ss_status run_subsets(struct ss_sim_job *job, const struct ss_sim_pl
 	return SS_OK;
 }
 
-static enum ss_status open_phrases(struct ss_sim_job *job, struct ss_error *err)
+static enum ss_status job_open_phrases(struct ss_sim_job *job, struct ss_error *err)
 {
 	uint32_t count = job->programs.count;
 
@@ -288,18 +292,18 @@ static enum ss_status open_phrases(struct ss_sim_job *job, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status open_job(struct ss_sim_job *job, const struct ss_sim_request *request,
+static enum ss_status job_open(struct ss_sim_job *job, const struct ss_sim_request *request,
 			       struct ss_error *err)
 {
 	struct ss_sim_plan healthy;
 	uint32_t without = 0;
 
-	SS_TRY(check_options(request, err));
-	SS_TRY(choose(job, request, err));
-	SS_TRY(check_without(job, request->without, err));
+	SS_TRY(request_check_options(request, err));
+	SS_TRY(preset_from_request(job, request, err));
+	SS_TRY(request_check_without(job, request->without, err));
 	SS_TRY(ss_sim_preset_plan(&job->preset, &healthy, err));
 	SS_TRY(ss_sim_settings_apply(&healthy, request->settings, err));
-	set_options(&healthy, request);
+	plan_set_options(&healthy, request);
 	SS_TRY(ss_sim_plan_check(&healthy, err));
 	for (uint32_t i = 0; i < job->preset.cause_count; i++) {
 		const struct ss_sim_planted *planted = &job->preset.causes[i];
@@ -311,15 +315,15 @@ static enum ss_status open_job(struct ss_sim_job *job, const struct ss_sim_reque
 				   .rank = (uint32_t)(random % healthy.rank_count),
 				   .base = &job->base },
 		};
-		if (is_in(request->without, planted->cause->name)) {
+		if (list_has_item(request->without, planted->cause->name)) {
 			job->faults[i].left_out = true;
 			without |= 1u << i;
 		}
 	}
-	SS_TRY(find_base(job, &healthy, err));
-	SS_TRY(run_subsets(job, &healthy, without, err));
+	SS_TRY(job_find_base(job, &healthy, err));
+	SS_TRY(job_run_subsets(job, &healthy, without, err));
 	SS_TRY(ss_sim_plan_check(&job->plan, err));
-	return open_phrases(job, err);
+	return job_open_phrases(job, err);
 }
 
 enum ss_status ss_sim_job_open(struct ss_sim_job *job, const struct ss_sim_request *request,
@@ -328,7 +332,7 @@ enum ss_status ss_sim_job_open(struct ss_sim_job *job, const struct ss_sim_reque
 	enum ss_status status;
 
 	*job = (struct ss_sim_job){ .memory = memory };
-	status = open_job(job, request, err);
+	status = job_open(job, request, err);
 	if (status != SS_OK)
 		ss_sim_job_close(job);
 	return status;
@@ -349,12 +353,12 @@ void ss_sim_job_close(struct ss_sim_job *job)
 /* --- files -------------------------------------------------------------------------- */
 
 /* What a rank needs to be recorded. */
-struct recording {
+struct rank_recording {
 	struct ss_sim_rank rank;
 	struct ss_sim_recorder recorder;
 };
 
-static void run_recorded(const struct ss_sim_job *job, struct ss_sim_rank *rank)
+static void rank_run_recorded(const struct ss_sim_job *job, struct ss_sim_rank *rank)
 {
 	while (rank->state != SS_SIM_FINISHED && !rank->pool.failed) {
 		ss_sim_rank_run(rank);
@@ -363,8 +367,9 @@ static void run_recorded(const struct ss_sim_job *job, struct ss_sim_rank *rank)
 	}
 }
 
-static enum ss_status record(const struct ss_sim_job *job, struct recording *at, uint32_t rank,
-			     const struct ss_sim_sink *sink, uint64_t *rows, struct ss_error *err)
+static enum ss_status rank_record(const struct ss_sim_job *job, struct rank_recording *at,
+				  uint32_t rank, const struct ss_sim_sink *sink, uint64_t *rows,
+				  struct ss_error *err)
 {
 	enum ss_status status;
 
@@ -375,7 +380,7 @@ static enum ss_status record(const struct ss_sim_job *job, struct recording *at,
 		at->rank.recorder = &at->recorder;
 		at->recorder.phrases = job->phrases;
 		ss_sim_writer_use(at->recorder.writer, job->phrases[at->rank.program_index]);
-		run_recorded(job, &at->rank);
+		rank_run_recorded(job, &at->rank);
 		status = ss_sim_writer_close(at->recorder.writer, at->rank.window_start_ns,
 					     at->rank.now_ns[SS_SIM_MAIN], rows, err);
 	}
@@ -390,7 +395,7 @@ enum ss_status ss_sim_job_write(const struct ss_sim_job *job, uint32_t rank,
 				struct ss_error *err)
 {
 	size_t events = job->programs.events_max + 1;
-	struct recording *at = ss_memory_resize(job->memory, NULL, 0, sizeof(*at));
+	struct rank_recording *at = ss_memory_resize(job->memory, NULL, 0, sizeof(*at));
 	uint64_t *correlations = ss_memory_resize(job->memory, NULL, 0,
 						  events * sizeof(*correlations));
 	uint8_t *streams = ss_memory_resize(job->memory, NULL, 0, events * sizeof(*streams));
@@ -402,7 +407,7 @@ enum ss_status ss_sim_job_write(const struct ss_sim_job *job, uint32_t rank,
 		memset(streams, 0, events * sizeof(*streams));
 		at->recorder.record_correlations = correlations;
 		at->recorder.record_streams = streams;
-		status = record(job, at, rank, sink, rows, err);
+		status = rank_record(job, at, rank, sink, rows, err);
 	} else {
 		status = ss_fail_memory(err, "a simulated rank");
 	}

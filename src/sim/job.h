@@ -21,7 +21,7 @@ struct ss_sim_request {
 	const char *layout, *device;
 	const char *causes;   /* "input-in-process=0.3,straggler": added to the preset's */
 	const char *without;  /* "straggler": these are fixed */
-	const char *settings; /* "accumulate=4,stack=0": see settings.h */
+	const char *settings; /* "accumulate=4,stack=0": see settings.c */
 	uint32_t ranks, steps;
 	uint64_t seed;
 	bool sync_rows, sequence;

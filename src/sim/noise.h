@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.h - noise: what differs from run to run, derived from a seed.
+ * noise.h - random variation from run to run, derived from a seed.
  *
  * Noise is a function of seed, rank, step and the piece of work, not of a
  * generator's state: the same piece of work gets the same noise in a job with a
@@ -34,7 +34,7 @@ static inline uint64_t ss_sim_random(uint64_t seed, uint32_t rank, uint32_t step
 	return hash ^ (hash >> 32);
 }
 
-/* About normal with this deviation, in millionths; never beyond 3.5 deviations. */
+/* Approximately normal with this deviation, in millionths; never beyond 3.5 deviations. */
 static inline int64_t ss_sim_ppm(uint64_t random, int64_t deviation_ppm)
 {
 	int64_t sum = (int64_t)((random & 0xffff) + (random >> 16 & 0xffff) +

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.c - the healthy job that every plan starts from, and the layouts by name.
+ * plan.c - the healthy job that every plan starts from, the layouts by name, and the clocks of the
+ * hosts, drawn from the seed.
  */
 #include <string.h>
 
+#include "sim/noise.h"
 #include "sim/plan.h"
 
 #define SS_SIM_LAYOUT(name) extern const struct ss_sim_layout ss_sim_layout_##name;
@@ -29,7 +31,7 @@ const struct ss_sim_layout *ss_sim_layout_find(const char *name)
 }
 
 /* A size that keeps each device busy: the larger the device, the more samples. */
-static struct ss_sim_model model_for(const struct ss_sim_device *device)
+static struct ss_sim_model model_for_device(const struct ss_sim_device *device)
 {
 	bool small = device->arch == SS_SIM_VOLTA || device->arch == SS_SIM_AMPERE;
 
@@ -55,7 +57,7 @@ void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layo
 		.rank_count = ranks,
 		.host_ranks = HOST_RANKS,
 		.step_count = 5,
-		.model = model_for(device),
+		.model = model_for_device(device),
 		.tensor = 1,
 		.pipe = 1,
 		.with_stack = true,
@@ -128,4 +130,36 @@ enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error
 			return ss_fail(err, SS_ERR_USAGE, "no rank %d: the job has %u ranks",
 				       odd[i]->rank, plan->rank_count);
 	return plan->layout->check(plan, err);
+}
+
+/* --- clocks of hosts ----------------------------------------------------------------- */
+
+/* A number from -limit to limit, the same for all ranks of the host. */
+static int64_t clock_draw(const struct ss_sim_plan *plan, uint32_t host, uint32_t key,
+			  int64_t limit)
+{
+	uint64_t random = ss_sim_random(plan->seed, host, 0, key, SS_SIM_NOISE_CLOCK);
+
+	return limit <= 0 ? 0 : (int64_t)(random % (2 * (uint64_t)limit + 1)) - limit;
+}
+
+struct ss_sim_clock ss_sim_clock_of(const struct ss_sim_plan *plan, uint32_t rank)
+{
+	uint32_t host = rank / plan->host_ranks;
+
+	if (!host)
+		return (struct ss_sim_clock){ 0 };
+	return (struct ss_sim_clock){
+		.offset_ns = clock_draw(plan, host, 1, plan->clock_offset_ns),
+		.drift_ppb = clock_draw(plan, host, 2, plan->drift_ppb),
+	};
+}
+
+int64_t ss_sim_clock_show(const struct ss_sim_clock *clock, int64_t true_ns)
+{
+	/* in two parts, so that a day of nanoseconds times the drift does not overflow */
+	int64_t drift_ns = true_ns / 1000000 * clock->drift_ppb / 1000 +
+			   true_ns % 1000000 * clock->drift_ppb / 1000000000;
+
+	return SS_SIM_EPOCH_NS + true_ns + clock->offset_ns + drift_ns;
 }

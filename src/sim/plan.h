@@ -31,7 +31,7 @@ struct ss_sim_model {
 	uint32_t hidden; /* or channels of the CNN's first stage */
 	uint32_t heads;
 	uint32_t vocabulary; /* or classes */
-	uint32_t sequence;   /* tokens a sample; pixels a side for the CNN */
+	uint32_t sequence;   /* tokens per sample; pixels per side for the CNN */
 	uint32_t batch;      /* samples of a rank and micro-batch */
 	enum ss_sim_dtype dtype;
 };
@@ -49,29 +49,29 @@ struct ss_sim_plan {
 	uint64_t seed;
 	uint32_t rank_count;
 	uint32_t host_ranks; /* ranks of one host */
-	uint32_t step_count; /* recorded; one more runs before them */
+	uint32_t step_count; /* recorded; warm-up steps run before them */
 	struct ss_sim_model model;
 	uint32_t tensor, pipe; /* ranks of a tensor-parallel group, stages; the rest is data */
 
 	/* what the profiler records */
 	bool with_stack, with_shapes, with_memory, with_sync_rows, with_sequence;
-	uint32_t lost_per_million; /* rows that do not get into the files */
-	int64_t clock_offset_ns;   /* hosts differ by up to this much */
-	uint32_t drift_ppb;        /* and run apart by up to this much */
+	uint32_t lost_per_million; /* rows that are missing in the files */
+	int64_t clock_offset_ns;   /* clocks of hosts differ by up to this much */
+	uint32_t drift_ppb;        /* and drift by up to this much */
 
 	/* the host */
 	uint32_t host_permille; /* CPU time of everything; the profiler's overhead raises it */
-	uint32_t flush_count;   /* buffer flushes of the profiler, a step */
+	uint32_t flush_count;   /* buffer flushes of the profiler per step */
 	int64_t flush_ns;
 	uint32_t loader_workers; /* 0: batches are made in the training process */
 	int64_t fetch_ns;        /* CPU time of one batch */
 	bool pageable;           /* the batch is copied from pageable memory */
 	uint64_t input_bytes;    /* of a batch */
-	uint32_t items_a_step;   /* loss.item() and the like inside of the loop */
+	uint32_t items_a_step;   /* loss.item() and the like within the loop */
 	uint32_t prints;         /* tensors printed each step */
-	/* python work behind each wait: hidden without it */
+	/* Python work after each wait, which the wait exposes */
 	int64_t item_work_ns, print_work_ns, nonzero_work_ns;
-	uint32_t nonzeros;        /* calls of nonzero() a forward */
+	uint32_t nonzeros;        /* calls of nonzero() per forward pass */
 	uint32_t tiny_ops;        /* unfused elementwise ops of each block, on a small tensor */
 	bool compiled;            /* torch.compile */
 	uint32_t graph_breaks;    /* of each compiled forward */
@@ -95,7 +95,7 @@ struct ss_sim_plan {
 
 	/* the device */
 	uint32_t fp32_layers;        /* blocks whose matrices are multiplied without tensor cores */
-	uint32_t starved_permille;   /* grids of attention and norms cut to this part; 0: not */
+	uint32_t starved_permille;   /* grids of attention and norms are cut to this; 0: not */
 	uint64_t leak_bytes;         /* kept each step */
 	uint32_t fragment_permille;  /* sizes differ by up to this from step to step */
 	uint64_t fragment_min_bytes; /* smaller ones keep their size */
@@ -106,10 +106,10 @@ struct ss_sim_plan {
 	uint64_t bucket_bytes;    /* DDP */
 	bool find_unused;         /* DDP */
 	uint32_t accumulate;      /* DDP: micro-steps for one reduction */
-	bool sync_each;           /* DDP: but gradients are reduced in each of them */
+	bool sync_each;           /* DDP: gradients are reduced in each of them all the same */
 	int64_t search_ns;        /* DDP: search of the graph for unused parameters; 0: none */
-	uint64_t link_rate;       /* bytes/s that any group reaches; 0: those of the device */
-	int64_t link_latency_ns;  /* that each collective takes longer */
+	uint64_t link_rate;       /* bytes/s that any group can reach; 0: as the device has it */
+	int64_t link_latency_ns;  /* added to each collective */
 	uint32_t prefetch_layers; /* FSDP: blocks that are gathered ahead of their use */
 	uint32_t micro_batches;   /* pipeline */
 
@@ -123,7 +123,7 @@ struct ss_sim_plan {
 
 enum ss_sim_pause { SS_SIM_PAUSE_CHECKPOINT, SS_SIM_PAUSE_GC, SS_SIM_PAUSE_LOGGING };
 
-/* How ranks are laid out and what a step of each consists of; one file a layout. */
+/* How ranks are laid out and what a step of each consists of; one file per layout. */
 struct ss_sim_program;
 struct ss_sim_part;
 
@@ -164,5 +164,41 @@ void ss_sim_plan_make_cnn(struct ss_sim_plan *plan);
 
 SS_MUST_USE
 enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error *err);
+
+/* --- clocks of hosts --------------------------------------------------------------- */
+
+/* The base that torch writes; job time 0 is SS_SIM_EPOCH_NS after it. */
+#define SS_SIM_BASE_NS INT64_C(1767189312000000000)
+#define SS_SIM_EPOCH_NS INT64_C(3743411000000000)
+
+struct ss_sim_clock {
+	int64_t offset_ns;
+	int64_t drift_ppb;
+};
+
+/* Ranks of one host share a clock; the first host's is true. */
+struct ss_sim_clock ss_sim_clock_of(const struct ss_sim_plan *plan, uint32_t rank);
+
+/* Nanoseconds after SS_SIM_BASE_NS that the clock shows. Never runs backwards. */
+int64_t ss_sim_clock_show(const struct ss_sim_clock *clock, int64_t true_ns);
+
+/* --- settings: the fields of a plan that a user may set by name (settings.c) ------------ */
+
+struct ss_sim_setting {
+	const char *name; /* "bucket-mb" */
+	const char *about;
+	size_t offset;  /* in struct ss_sim_plan */
+	size_t bytes;   /* of the field: 1 for flags, 4 or 8 */
+	uint64_t scale; /* the field is the number times this */
+	uint64_t least, most;
+};
+
+extern const struct ss_sim_setting ss_sim_settings[];
+extern const size_t ss_sim_setting_count;
+
+/* Applies "accumulate=4,stack=0"; NULL changes nothing. */
+SS_MUST_USE
+enum ss_status ss_sim_settings_apply(struct ss_sim_plan *plan, const char *list,
+				     struct ss_error *err);
 
 #endif

@@ -9,20 +9,20 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "sim/plan.h"
 #include "sim/preset.h"
-#include "sim/settings.h"
 
 #define SEVERE 600
 #define MILD 200
 
-struct job {
+struct preset_job {
 	const char *name, *layout, *device;
 	uint32_t ranks;
 	enum ss_sim_size_kind size;
 	const char *settings;
 };
 
-static const struct job jobs[] = {
+static const struct preset_job preset_jobs[] = {
 	{ "gpu1", "single", "h100", 1, SS_SIM_NORMAL, NULL },
 	{ "v100", "single", "v100", 1, SS_SIM_NORMAL, NULL },
 	{ "cnn1", "single", "a100", 1, SS_SIM_IMAGES, NULL },
@@ -106,7 +106,7 @@ static const struct {
 		const char *cause;
 		uint32_t permille;
 	} causes[SS_SIM_CAUSES_MAX];
-} combined[] = {
+} combined_causes[] = {
 	{ SS_SIM_PRESET_DEMO,
 	  "ddp8",
 	  { { "input-in-process", 100 }, { "sync-item", 120 }, { "straggler", 350 } } },
@@ -130,15 +130,15 @@ static const struct {
 	    { "memory-leak", 500 } } },
 };
 
-static const struct job *job_find(const char *name)
+static const struct preset_job *preset_job_find(const char *name)
 {
-	for (size_t i = 0; i < SS_COUNT(jobs); i++)
-		if (strcmp(jobs[i].name, name) == 0)
-			return &jobs[i];
+	for (size_t i = 0; i < SS_COUNT(preset_jobs); i++)
+		if (strcmp(preset_jobs[i].name, name) == 0)
+			return &preset_jobs[i];
 	return NULL;
 }
 
-static void start(struct ss_sim_preset *out, const struct job *job)
+static void preset_init(struct ss_sim_preset *out, const struct preset_job *job)
 {
 	assert(job);
 	*out = (struct ss_sim_preset){
@@ -150,51 +150,52 @@ static void start(struct ss_sim_preset *out, const struct job *job)
 	};
 }
 
-static void plant(struct ss_sim_preset *out, const char *cause, uint32_t permille)
+static void preset_add_cause(struct ss_sim_preset *out, const char *cause, uint32_t permille)
 {
 	out->causes[out->cause_count++] = (struct ss_sim_planted){ ss_sim_cause_find(cause),
 								   permille };
 }
 
-static void finish(struct ss_sim_preset *out)
+static void preset_set_seed(struct ss_sim_preset *out)
 {
 	/* seeds that can be typed */
 	out->seed = ss_hash_bytes(out->name, strlen(out->name)) % 1000000 + 1;
 }
 
-static void single_cause(size_t index, struct ss_sim_preset *out)
+static void preset_of_single_cause(size_t index, struct ss_sim_preset *out)
 {
 	const char *cause = single_causes[index / 4].cause;
 	const char *job = single_causes[index / 4].jobs[index / 2 % 2];
 	bool mild = index % 2 == 1;
 
-	start(out, job_find(job));
+	preset_init(out, preset_job_find(job));
 	snprintf(out->name, sizeof(out->name), "%s-%s%s", job, cause, mild ? "-mild" : "");
-	plant(out, cause, mild ? MILD : SEVERE);
+	preset_add_cause(out, cause, mild ? MILD : SEVERE);
 }
 
 bool ss_sim_preset_at(size_t index, struct ss_sim_preset *out)
 {
-	if (index < SS_COUNT(jobs)) {
-		start(out, &jobs[index]);
-		snprintf(out->name, sizeof(out->name), "%s-healthy", jobs[index].name);
-		finish(out);
+	if (index < SS_COUNT(preset_jobs)) {
+		preset_init(out, &preset_jobs[index]);
+		snprintf(out->name, sizeof(out->name), "%s-healthy", preset_jobs[index].name);
+		preset_set_seed(out);
 		return true;
 	}
-	index -= SS_COUNT(jobs);
+	index -= SS_COUNT(preset_jobs);
 	if (index < 4 * SS_COUNT(single_causes)) {
-		single_cause(index, out);
-		finish(out);
+		preset_of_single_cause(index, out);
+		preset_set_seed(out);
 		return true;
 	}
 	index -= 4 * SS_COUNT(single_causes);
-	if (index >= SS_COUNT(combined))
+	if (index >= SS_COUNT(combined_causes))
 		return false;
-	start(out, job_find(combined[index].job));
-	snprintf(out->name, sizeof(out->name), "%s", combined[index].name);
-	for (size_t i = 0; i < SS_SIM_CAUSES_MAX && combined[index].causes[i].cause; i++)
-		plant(out, combined[index].causes[i].cause, combined[index].causes[i].permille);
-	finish(out);
+	preset_init(out, preset_job_find(combined_causes[index].job));
+	snprintf(out->name, sizeof(out->name), "%s", combined_causes[index].name);
+	for (size_t i = 0; i < SS_SIM_CAUSES_MAX && combined_causes[index].causes[i].cause; i++)
+		preset_add_cause(out, combined_causes[index].causes[i].cause,
+				 combined_causes[index].causes[i].permille);
+	preset_set_seed(out);
 	return true;
 }
 
@@ -217,7 +218,7 @@ enum ss_status ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_
 		ss_sim_plan_make_small(plan);
 	SS_TRY(ss_sim_settings_apply(plan, preset->settings, err));
 	if (plan->rank_count > plan->host_ranks) {
-		/* hosts that are kept together by NTP differ by this much */
+		/* hosts that NTP synchronizes differ by this much */
 		plan->clock_offset_ns = 3000000;
 		plan->drift_ppb = 8000;
 	}

@@ -28,7 +28,7 @@ struct ss_sim_preset {
 	const struct ss_sim_device *device;
 	uint32_t ranks;
 	enum ss_sim_size_kind size;
-	const char *settings; /* as settings.h reads them; NULL: none */
+	const char *settings; /* as settings.c reads them; NULL: none */
 	uint64_t seed;
 	struct ss_sim_planted causes[SS_SIM_CAUSES_MAX];
 	uint32_t cause_count;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sim/settings.h"
+#include "sim/plan.h"
 
 #define FIELD(name) offsetof(struct ss_sim_plan, name), sizeof(((struct ss_sim_plan *)0)->name)
 
@@ -42,7 +42,7 @@ const struct ss_sim_setting ss_sim_settings[] = {
 
 const size_t ss_sim_setting_count = SS_COUNT(ss_sim_settings);
 
-static const struct ss_sim_setting *find(const char *name, size_t length)
+static const struct ss_sim_setting *setting_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < ss_sim_setting_count; i++)
 		if (strlen(ss_sim_settings[i].name) == length &&
@@ -51,7 +51,8 @@ static const struct ss_sim_setting *find(const char *name, size_t length)
 	return NULL;
 }
 
-static void store(struct ss_sim_plan *plan, const struct ss_sim_setting *setting, uint64_t value)
+static void setting_store(struct ss_sim_plan *plan, const struct ss_sim_setting *setting,
+			  uint64_t value)
 {
 	char *at = (char *)plan + setting->offset;
 	uint32_t narrow = (uint32_t)(value * setting->scale);
@@ -67,10 +68,11 @@ static void store(struct ss_sim_plan *plan, const struct ss_sim_setting *setting
 }
 
 /* One "name=number"; *list moves behind it. */
-static enum ss_status apply(struct ss_sim_plan *plan, const char **list, struct ss_error *err)
+static enum ss_status setting_apply_next(struct ss_sim_plan *plan, const char **list,
+					 struct ss_error *err)
 {
 	size_t length = strcspn(*list, "=,");
-	const struct ss_sim_setting *setting = find(*list, length);
+	const struct ss_sim_setting *setting = setting_find(*list, length);
 	const char *at = *list + length;
 	uint64_t value = 0;
 
@@ -92,7 +94,7 @@ static enum ss_status apply(struct ss_sim_plan *plan, const char **list, struct 
 			       "the setting '%s' takes a number from %llu to %llu", setting->name,
 			       (unsigned long long)setting->least,
 			       (unsigned long long)setting->most);
-	store(plan, setting, value);
+	setting_store(plan, setting, value);
 	*list = at + (*at == ',');
 	return SS_OK;
 }
@@ -101,6 +103,6 @@ enum ss_status ss_sim_settings_apply(struct ss_sim_plan *plan, const char *list,
 				     struct ss_error *err)
 {
 	while (list && *list)
-		SS_TRY(apply(plan, &list, err));
+		SS_TRY(setting_apply_next(plan, &list, err));
 	return SS_OK;
 }

@@ -11,7 +11,7 @@
 
 #define FLUSH_BYTES (UINT64_C(1) << 20)
 
-struct out {
+struct truth_writer {
 	const struct ss_sim_job *job;
 	const struct ss_sim_sink *sink;
 	struct ss_text text;
@@ -19,7 +19,7 @@ struct out {
 	struct ss_error *err;
 };
 
-static void flush(struct out *out, size_t above)
+static void truth_flush(struct truth_writer *out, size_t above)
 {
 	if (out->text.length <= above || out->status != SS_OK)
 		return;
@@ -28,7 +28,8 @@ static void flush(struct out *out, size_t above)
 	out->text.length = 0;
 }
 
-static void add_name(struct out *out, const char *key, const char *value, const char *after)
+static void truth_add_string(struct truth_writer *out, const char *key, const char *value,
+			     const char *after)
 {
 	if (value)
 		ss_text_addf(&out->text, "\"%s\": \"%s\"%s", key, value, after);
@@ -36,26 +37,27 @@ static void add_name(struct out *out, const char *key, const char *value, const 
 		ss_text_addf(&out->text, "\"%s\": null%s", key, after);
 }
 
-static void add_int(struct out *out, const char *key, int64_t value, const char *after)
+static void truth_add_int(struct truth_writer *out, const char *key, int64_t value,
+			  const char *after)
 {
 	ss_text_addf(&out->text, "\"%s\": %lld%s", key, (long long)value, after);
 }
 
-static void add_machine(struct out *out)
+static void truth_add_machine(struct truth_writer *out)
 {
 	const struct ss_sim_timing *timing = &ss_sim_timing;
 
 	ss_text_add_string(&out->text, "  \"machine\": {");
-	add_int(out, "launch_latency_ns", timing->launch_latency, ", ");
-	add_int(out, "kernel_gap_ns", timing->kernel_gap, ", ");
-	add_int(out, "graph_gap_ns", timing->graph_gap, ", ");
-	add_int(out, "event_gap_ns", timing->event_gap, ", ");
-	add_int(out, "copy_gap_ns", timing->copy_gap, ", ");
-	add_int(out, "sync_return_ns", timing->sync_return, ", ");
-	add_int(out, "queue_depth", timing->queue_depth, "},\n");
+	truth_add_int(out, "launch_latency_ns", timing->launch_latency, ", ");
+	truth_add_int(out, "kernel_gap_ns", timing->kernel_gap, ", ");
+	truth_add_int(out, "graph_gap_ns", timing->graph_gap, ", ");
+	truth_add_int(out, "event_gap_ns", timing->event_gap, ", ");
+	truth_add_int(out, "copy_gap_ns", timing->copy_gap, ", ");
+	truth_add_int(out, "sync_return_ns", timing->sync_return, ", ");
+	truth_add_int(out, "queue_depth", timing->queue_depth, "},\n");
 }
 
-static bool is_healthy(const struct ss_sim_job *job)
+static bool job_is_healthy(const struct ss_sim_job *job)
 {
 	for (uint32_t i = 0; i < job->fault_count; i++)
 		if (!job->faults[i].left_out)
@@ -63,31 +65,32 @@ static bool is_healthy(const struct ss_sim_job *job)
 	return true;
 }
 
-static void add_head(struct out *out)
+static void truth_add_head(struct truth_writer *out)
 {
 	const struct ss_sim_job *job = out->job;
 	const struct ss_sim_plan *plan = &job->plan;
 
 	ss_text_add_string(&out->text, "{\n  \"schema\": \"stepscope.sim.truth/1\",\n  ");
-	add_name(out, "preset", job->preset.name, ",\n  ");
-	add_int(out, "seed", (int64_t)plan->seed, ",\n  ");
-	add_name(out, "layout", plan->layout->name, ",\n  ");
-	add_name(out, "device", plan->device->name, ",\n  ");
-	add_int(out, "ranks", plan->rank_count, ",\n  ");
-	add_int(out, "ranks_per_host", plan->host_ranks, ",\n  ");
-	add_int(out, "steps_recorded", plan->step_count, ",\n  ");
-	ss_text_addf(&out->text, "\"healthy\": %s,\n", is_healthy(job) ? "true" : "false");
-	add_machine(out);
+	truth_add_string(out, "preset", job->preset.name, ",\n  ");
+	truth_add_int(out, "seed", (int64_t)plan->seed, ",\n  ");
+	truth_add_string(out, "layout", plan->layout->name, ",\n  ");
+	truth_add_string(out, "device", plan->device->name, ",\n  ");
+	truth_add_int(out, "ranks", plan->rank_count, ",\n  ");
+	truth_add_int(out, "ranks_per_host", plan->host_ranks, ",\n  ");
+	truth_add_int(out, "steps_recorded", plan->step_count, ",\n  ");
+	ss_text_addf(&out->text, "\"healthy\": %s,\n", job_is_healthy(job) ? "true" : "false");
+	truth_add_machine(out);
 	ss_text_add_string(&out->text, "  ");
-	add_int(out, "mean_step_ns", job->outcome.mean_step_ns, ",\n  ");
+	truth_add_int(out, "mean_step_ns", job->outcome.mean_step_ns, ",\n  ");
 	ss_text_add_string(&out->text, "\"memory\": {");
-	add_int(out, "allocated_peak_bytes", (int64_t)job->outcome.allocated_peak_bytes, ", ");
-	add_int(out, "reserved_peak_bytes", (int64_t)job->outcome.reserved_peak_bytes, ", ");
-	add_int(out, "leaked_bytes_per_step", (int64_t)plan->leak_bytes, "},\n");
+	truth_add_int(out, "allocated_peak_bytes", (int64_t)job->outcome.allocated_peak_bytes,
+		      ", ");
+	truth_add_int(out, "reserved_peak_bytes", (int64_t)job->outcome.reserved_peak_bytes, ", ");
+	truth_add_int(out, "leaked_bytes_per_step", (int64_t)plan->leak_bytes, "},\n");
 }
 
-/* "all", or the recorded steps at which something happens every so often. */
-static void add_steps_of(struct out *out, struct ss_sim_condition when)
+/* "all", or the list of recorded steps that meet the condition. */
+static void truth_add_when(struct truth_writer *out, struct ss_sim_condition when)
 {
 	const char *comma = "";
 
@@ -104,14 +107,14 @@ static void add_steps_of(struct out *out, struct ss_sim_condition when)
 	ss_text_add_string(&out->text, "], ");
 }
 
-static struct ss_sim_condition every(uint32_t steps, uint32_t step)
+static struct ss_sim_condition condition_every(uint32_t steps, uint32_t step)
 {
 	return (struct ss_sim_condition){ .rank = -1, .every = steps, .at = step % steps };
 }
 
-/* Causes that do not act in every step: at which this one does. */
-static struct ss_sim_condition steps_of(const struct ss_sim_job *job,
-					const struct ss_sim_planted_fault *fault)
+/* The steps in which a cause acts: plants it alone and looks at which period it set. */
+static struct ss_sim_condition fault_condition(const struct ss_sim_job *job,
+					       const struct ss_sim_planted_fault *fault)
 {
 	struct ss_sim_plan plan = job->plan;
 	struct ss_sim_fault alone = fault->fault;
@@ -126,19 +129,20 @@ static struct ss_sim_condition steps_of(const struct ss_sim_job *job,
 	alone.base = &job->base;
 	fault->cause->plant(&plan, &alone);
 	if (plan.pause_every)
-		return every(plan.pause_every, 0);
+		return condition_every(plan.pause_every, 0);
 	if (plan.recompile_every)
-		return every(plan.recompile_every, 0);
+		return condition_every(plan.recompile_every, 0);
 	if (plan.validate_every)
-		return every(plan.validate_every, SS_SIM_WARMUP_STEPS);
+		return condition_every(plan.validate_every, SS_SIM_WARMUP_STEPS);
 	if (plan.restart_ns)
-		return every(plan.epoch_steps, SS_SIM_WARMUP_STEPS);
+		return condition_every(plan.epoch_steps, SS_SIM_WARMUP_STEPS);
 	if (plan.lone_step)
-		return every(UINT32_MAX, plan.lone_step);
-	return plan.load_ns ? every(UINT32_MAX, SS_SIM_WARMUP_STEPS) : every(1, 0);
+		return condition_every(UINT32_MAX, plan.lone_step);
+	return plan.load_ns ? condition_every(UINT32_MAX, SS_SIM_WARMUP_STEPS)
+			    : condition_every(1, 0);
 }
 
-static void add_causes(struct out *out)
+static void truth_add_causes(struct truth_writer *out)
 {
 	const struct ss_sim_job *job = out->job;
 	const char *comma = "";
@@ -152,23 +156,24 @@ static void add_causes(struct out *out)
 			continue;
 		ss_text_addf(&out->text, "%s\n    {", comma);
 		comma = ",";
-		add_name(out, "name", cause->name, ", ");
+		truth_add_string(out, "name", cause->name, ", ");
 		ss_text_addf(&out->text, "\"severity\": %u.%03u, ", fault->fault.permille / 1000,
 			     fault->fault.permille % 1000);
 		if (cause->has_rank)
-			add_int(out, "rank", fault->fault.rank, ", ");
+			truth_add_int(out, "rank", fault->fault.rank, ", ");
 		else
-			add_name(out, "rank", NULL, ", ");
-		add_name(out, "op", cause->op, ", ");
-		add_name(out, "line", cause->line, ", ");
-		add_steps_of(out, steps_of(job, fault));
-		add_int(out, "mean_step_ns_without", fault->step_ns_without, ", ");
-		add_int(out, "cost_ns", job->outcome.mean_step_ns - fault->step_ns_without, "}");
+			truth_add_string(out, "rank", NULL, ", ");
+		truth_add_string(out, "op", cause->op, ", ");
+		truth_add_string(out, "line", cause->line, ", ");
+		truth_add_when(out, fault_condition(job, fault));
+		truth_add_int(out, "mean_step_ns_without", fault->step_ns_without, ", ");
+		truth_add_int(out, "cost_ns", job->outcome.mean_step_ns - fault->step_ns_without,
+			      "}");
 	}
 	ss_text_addf(&out->text, "%s],\n", *comma ? "\n  " : "");
 }
 
-static void add_subsets(struct out *out)
+static void truth_add_subsets(struct truth_writer *out)
 {
 	const struct ss_sim_job *job = out->job;
 	const char *comma = "";
@@ -187,13 +192,13 @@ static void add_subsets(struct out *out)
 				between = ", ";
 			}
 		ss_text_add_string(&out->text, "], ");
-		add_int(out, "mean_step_ns", job->subset_step_ns[mask], "}");
+		truth_add_int(out, "mean_step_ns", job->subset_step_ns[mask], "}");
 		comma = ",";
 	}
 	ss_text_add_string(&out->text, "\n  ],\n");
 }
 
-static void add_steps(struct out *out)
+static void truth_add_steps(struct truth_writer *out)
 {
 	const struct ss_sim_plan *plan = &out->job->plan;
 
@@ -209,16 +214,16 @@ static void add_steps(struct out *out)
 				&out->job->outcome.spans[(size_t)rank * plan->step_count + i];
 
 			ss_text_addf(&out->text, "%s{\"rank\": %u, ", rank ? ", " : "", rank);
-			add_int(out, "start_ns", span->start_ns, ", ");
-			add_int(out, "end_ns", span->end_ns, "}");
-			flush(out, FLUSH_BYTES);
+			truth_add_int(out, "start_ns", span->start_ns, ", ");
+			truth_add_int(out, "end_ns", span->end_ns, "}");
+			truth_flush(out, FLUSH_BYTES);
 		}
 		ss_text_add_string(&out->text, "]}");
 	}
 	ss_text_add_string(&out->text, "\n  ],\n");
 }
 
-static void add_clocks(struct out *out)
+static void truth_add_clocks(struct truth_writer *out)
 {
 	const struct ss_sim_plan *plan = &out->job->plan;
 
@@ -228,14 +233,14 @@ static void add_clocks(struct out *out)
 
 		ss_text_addf(&out->text, "%s\n    {\"rank\": %u, \"host\": %u, ", rank ? "," : "",
 			     rank, rank / plan->host_ranks);
-		add_int(out, "offset_ns", clock.offset_ns, ", ");
-		add_int(out, "drift_ppb", clock.drift_ppb, "}");
-		flush(out, FLUSH_BYTES);
+		truth_add_int(out, "offset_ns", clock.offset_ns, ", ");
+		truth_add_int(out, "drift_ppb", clock.drift_ppb, "}");
+		truth_flush(out, FLUSH_BYTES);
 	}
 	ss_text_add_string(&out->text, "\n  ],\n");
 }
 
-static void add_ranks(struct out *out, const struct ss_sim_ranks *ranks)
+static void truth_add_ranks(struct truth_writer *out, const struct ss_sim_ranks *ranks)
 {
 	ss_text_add_string(&out->text, "\"ranks\": [");
 	for (uint32_t i = 0; i < ranks->count; i++)
@@ -243,8 +248,8 @@ static void add_ranks(struct out *out, const struct ss_sim_ranks *ranks)
 	ss_text_add_string(&out->text, "]");
 }
 
-/* Each group once: told by its first member. */
-static void add_groups(struct out *out)
+/* Each group once: its first member reports it. */
+static void truth_add_groups(struct truth_writer *out)
 {
 	const struct ss_sim_plan *plan = &out->job->plan;
 	struct ss_sim_group groups[SS_SIM_RANK_GROUPS_MAX];
@@ -259,49 +264,50 @@ static void add_groups(struct out *out)
 				continue;
 			ss_text_addf(&out->text, "%s\n    {\"name\": \"%u\", ", comma,
 				     groups[i].id);
-			add_name(out, "description", groups[i].description, ", ");
-			add_ranks(out, &groups[i].ranks);
+			truth_add_string(out, "description", groups[i].description, ", ");
+			truth_add_ranks(out, &groups[i].ranks);
 			ss_text_add_string(&out->text, "}");
 			comma = ",";
-			flush(out, FLUSH_BYTES);
+			truth_flush(out, FLUSH_BYTES);
 		}
 	}
 	ss_text_addf(&out->text, "%s],\n", *comma ? "\n  " : "");
 }
 
-static void add_meeting(struct out *out, uint32_t channel, uint32_t index, bool first)
+static void truth_add_collective(struct truth_writer *out, uint32_t channel, uint32_t index,
+				 bool first)
 {
 	const struct ss_sim_job *job = out->job;
-	const struct ss_sim_meetings *meetings = &job->outcome.channels[channel];
-	const struct ss_sim_meeting *meeting = &meetings->details[index];
-	const struct ss_sim_program *program = &job->programs.items[meeting->program];
-	const struct ss_sim_comm *comm = ss_records_at(&program->comms, meeting->comm);
+	const struct ss_sim_channel *collectives = &job->outcome.channels[channel];
+	const struct ss_sim_collective_run *collective = &collectives->details[index];
+	const struct ss_sim_program *program = &job->programs.items[collective->program];
+	const struct ss_sim_comm *comm = ss_records_at(&program->comms, collective->comm);
 	struct ss_sim_ranks ranks = ss_sim_channel_ranks(&job->plan, channel);
-	const int64_t *arrivals = meetings->arrivals_ns + (size_t)index * ranks.count;
-	int64_t end_ns = meetings->ends_ns[meetings->first_recorded + index];
+	const int64_t *arrivals = collectives->arrivals_ns + (size_t)index * ranks.count;
+	int64_t end_ns = collectives->ends_ns[collectives->first_recorded + index];
 	struct ss_sim_group group = ss_sim_group_of(&job->plan, ranks.first,
 						    (enum ss_sim_group_role)comm->role);
 
 	ss_text_addf(&out->text, "%s\n    {\"group\": \"%u\", \"index\": %u, ", first ? "" : ",",
-		     group.id, meetings->first_recorded + index);
-	add_int(out, "step", meeting->step, ", ");
-	add_name(out, "kind", ss_strings_text(&program->texts, comm->name), ", ");
-	add_int(out, "bytes", (int64_t)comm->bytes, ", ");
-	add_int(out, "transfer_ns", meeting->transfer_ns, ", ");
-	add_int(out, "end_ns", end_ns, ", ");
-	add_ranks(out, &ranks);
+		     group.id, collectives->first_recorded + index);
+	truth_add_int(out, "step", collective->step, ", ");
+	truth_add_string(out, "kind", ss_strings_text(&program->texts, comm->name), ", ");
+	truth_add_int(out, "bytes", (int64_t)comm->bytes, ", ");
+	truth_add_int(out, "transfer_ns", collective->transfer_ns, ", ");
+	truth_add_int(out, "end_ns", end_ns, ", ");
+	truth_add_ranks(out, &ranks);
 	ss_text_add_string(&out->text, ", \"arrival_ns\": [");
 	for (uint32_t i = 0; i < ranks.count; i++)
 		ss_text_addf(&out->text, "%s%lld", i ? ", " : "", (long long)arrivals[i]);
 	ss_text_add_string(&out->text, "], \"wait_ns\": [");
 	for (uint32_t i = 0; i < ranks.count; i++)
 		ss_text_addf(&out->text, "%s%lld", i ? ", " : "",
-			     (long long)(end_ns - meeting->transfer_ns - arrivals[i]));
+			     (long long)(end_ns - collective->transfer_ns - arrivals[i]));
 	ss_text_add_string(&out->text, "]}");
-	flush(out, FLUSH_BYTES);
+	truth_flush(out, FLUSH_BYTES);
 }
 
-static void add_collectives(struct out *out)
+static void truth_add_collectives(struct truth_writer *out)
 {
 	const struct ss_sim_outcome *outcome = &out->job->outcome;
 	bool first = true;
@@ -309,7 +315,7 @@ static void add_collectives(struct out *out)
 	ss_text_add_string(&out->text, "  \"collectives\": [");
 	for (uint32_t i = 0; i < outcome->channel_count; i++)
 		for (uint32_t k = 0; k < outcome->channels[i].detail_count; k++) {
-			add_meeting(out, i, k, first);
+			truth_add_collective(out, i, k, first);
 			first = false;
 		}
 	ss_text_addf(&out->text, "%s]\n}\n", first ? "" : "\n  ");
@@ -318,16 +324,16 @@ static void add_collectives(struct out *out)
 enum ss_status ss_sim_job_truth(const struct ss_sim_job *job, const struct ss_sim_sink *sink,
 				struct ss_error *err)
 {
-	struct out out = { .job = job, .sink = sink, .err = err };
+	struct truth_writer out = { .job = job, .sink = sink, .err = err };
 
-	add_head(&out);
-	add_causes(&out);
-	add_subsets(&out);
-	add_steps(&out);
-	add_clocks(&out);
-	add_groups(&out);
-	add_collectives(&out);
-	flush(&out, 0);
+	truth_add_head(&out);
+	truth_add_causes(&out);
+	truth_add_subsets(&out);
+	truth_add_steps(&out);
+	truth_add_clocks(&out);
+	truth_add_groups(&out);
+	truth_add_collectives(&out);
+	truth_flush(&out, 0);
 	if (out.status == SS_OK && ss_text_failed(&out.text))
 		out.status = ss_fail_memory(err, "the truth of a simulated job");
 	ss_text_release(&out.text);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/views_list.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "sql/database.h"
 
 #define SS_RAW(name) extern const struct ss_raw_table ss_raw_##name;

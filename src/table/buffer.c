@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c - allocates blocks with room for an aligned address.
+ * buffer.c - allocates blocks that contain an aligned address.
  *
  * A block that grows may move; a large one moves by whole pages (see memory.h), so that
  * its aligned address stays at the same place in it and nothing is copied.
@@ -9,41 +9,42 @@
 
 #include <string.h>
 
-/* What a block has beyond its room. */
+/* What a block has beyond its capacity, to align the address. */
 #define SLACK_BYTES ((size_t)SS_BUFFER_ALIGN - 1)
 
-static size_t block_bytes(const struct ss_buffer *buffer)
+static size_t buffer_block_bytes(const struct ss_buffer *buffer)
 {
-	return buffer->block ? buffer->room + SLACK_BYTES : 0;
+	return buffer->block ? buffer->capacity + SLACK_BYTES : 0;
 }
 
 /* How far in the block the aligned address is. */
-static size_t shift_of(const void *block)
+static size_t align_shift(const void *block)
 {
 	return (SS_BUFFER_ALIGN - (uintptr_t)block % SS_BUFFER_ALIGN) % SS_BUFFER_ALIGN;
 }
 
 bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes)
 {
-	size_t shift = buffer->block ? shift_of(buffer->block) : 0, room, moved_shift;
+	size_t shift = buffer->block ? align_shift(buffer->block) : 0, room, moved_shift;
 	char *moved;
 
 	if (bytes > PTRDIFF_MAX - SLACK_BYTES - SS_BUFFER_ALIGN)
 		return false;
 	room = (bytes + SS_BUFFER_ALIGN - 1) / SS_BUFFER_ALIGN * SS_BUFFER_ALIGN;
-	moved = ss_memory_resize(memory, buffer->block, block_bytes(buffer), room + SLACK_BYTES);
+	moved = ss_memory_resize(memory, buffer->block, buffer_block_bytes(buffer),
+				 room + SLACK_BYTES);
 	if (!moved)
 		return false;
-	moved_shift = shift_of(moved);
-	if (buffer->room && moved_shift != shift)
-		memmove(moved + moved_shift, moved + shift, buffer->room);
+	moved_shift = align_shift(moved);
+	if (buffer->capacity && moved_shift != shift)
+		memmove(moved + moved_shift, moved + shift, buffer->capacity);
 	*buffer = (struct ss_buffer){ moved + moved_shift, room, moved };
 	return true;
 }
 
 void ss_buffer_release(struct ss_memory *memory, struct ss_buffer *buffer)
 {
-	ss_memory_free(memory, buffer->block, block_bytes(buffer));
+	ss_memory_free(memory, buffer->block, buffer_block_bytes(buffer));
 	*buffer = (struct ss_buffer){ 0 };
 }
 
@@ -51,7 +52,7 @@ struct ss_buffer ss_buffer_take(struct ss_memory *memory, struct ss_buffer *buff
 {
 	struct ss_buffer taken = *buffer;
 
-	ss_memory_forget(memory, block_bytes(buffer));
+	ss_memory_forget(memory, buffer_block_bytes(buffer));
 	*buffer = (struct ss_buffer){ 0 };
 	return taken;
 }

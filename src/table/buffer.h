@@ -14,9 +14,9 @@
 #define SS_BUFFER_ALIGN 64
 
 struct ss_buffer {
-	void *data;  /* aligned to SS_BUFFER_ALIGN; NULL while there is no room */
-	size_t room; /* bytes from `data` on, a multiple of SS_BUFFER_ALIGN */
-	void *block; /* what was allocated */
+	void *data;      /* aligned to SS_BUFFER_ALIGN; NULL: nothing is allocated */
+	size_t capacity; /* bytes from `data` on, a multiple of SS_BUFFER_ALIGN */
+	void *block;     /* what was allocated */
 };
 
 bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes);
@@ -26,7 +26,7 @@ SS_MUST_USE
 static inline bool ss_buffer_reserve(struct ss_memory *memory, struct ss_buffer *buffer,
 				     size_t bytes)
 {
-	return bytes <= buffer->room || ss_buffer_grow(memory, buffer, bytes);
+	return bytes <= buffer->capacity || ss_buffer_grow(memory, buffer, bytes);
 }
 
 void ss_buffer_release(struct ss_memory *memory, struct ss_buffer *buffer);

@@ -1,28 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells.c - values and bits of a column.
+ * cells.c - values and bits of a column, and the dictionary of its texts: open addressing over ids,
+ * at most two thirds full.
  */
 #include "table/cells.h"
 
 #include <string.h>
 
-static size_t bit_bytes(uint32_t rows)
+#include "base/hash/hash.h"
+
+/* --- texts ---------------------------------------------------------------------------- */
+
+#define SLOTS_FIRST 32u
+#define TEXTS_FIRST 16u
+#define BYTES_FIRST 256u
+
+/* Arrow numbers them with signed 32-bit integers. */
+#define TEXTS_MAX ((uint32_t)INT32_MAX)
+
+static bool dictionary_is_text(const struct ss_dictionary *dictionary, uint32_t id,
+			       const char *text, size_t length)
+{
+	return ss_dictionary_length(dictionary, id) == length &&
+	       memcmp(ss_dictionary_text(dictionary, id), text, length) == 0;
+}
+
+static void dictionary_put_slot(struct ss_dictionary *dictionary, struct ss_dictionary_slot slot)
+{
+	uint32_t mask = dictionary->slot_count - 1, at = slot.hash & mask;
+
+	while (dictionary->slots[at].number)
+		at = (at + 1) & mask;
+	dictionary->slots[at] = slot;
+}
+
+/* Doubles the slots when two thirds are used, and puts all texts in anew. */
+static bool dictionary_grow_slots(struct ss_dictionary *dictionary, struct ss_memory *memory)
+{
+	struct ss_dictionary_slot *before = dictionary->slots, *slots;
+	uint32_t before_count = dictionary->slot_count;
+	uint32_t count = before_count ? before_count * 2 : SLOTS_FIRST;
+
+	if ((uint64_t)dictionary->count * 3 < (uint64_t)before_count * 2)
+		return true;
+	slots = count > before_count ? ss_memory_resize(memory, NULL, 0, count * sizeof(*slots))
+				     : NULL;
+	if (!slots)
+		return false;
+	memset(slots, 0, count * sizeof(*slots));
+	dictionary->slots = slots;
+	dictionary->slot_count = count;
+	for (uint32_t i = 0; i < before_count; i++)
+		if (before[i].number)
+			dictionary_put_slot(dictionary, before[i]);
+	ss_memory_free(memory, before, before_count * sizeof(*before));
+	return true;
+}
+
+/* Grows by half, and at least to `bytes` and `first`. */
+static bool dictionary_grow_buffer(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes,
+				   size_t first)
+{
+	size_t more = buffer->capacity + buffer->capacity / 2;
+
+	if (bytes <= buffer->capacity)
+		return true;
+	if (more < first)
+		more = first;
+	return ss_buffer_reserve(memory, buffer, bytes > more ? bytes : more);
+}
+
+/* Appends the bytes of a new text and its end. */
+static bool dictionary_store(struct ss_dictionary *dictionary, struct ss_memory *memory,
+			     const char *text, size_t length)
+{
+	uint32_t count = dictionary->count;
+	int64_t end = count ? ss_dictionary_offsets(dictionary)[count] : 0, *offsets;
+
+	if (count == TEXTS_MAX ||
+	    !dictionary_grow_buffer(memory, &dictionary->offsets,
+				    ((size_t)count + 2) * sizeof(*offsets),
+				    TEXTS_FIRST * sizeof(*offsets)) ||
+	    !dictionary_grow_buffer(memory, &dictionary->bytes, (size_t)end + length, BYTES_FIRST))
+		return false;
+	memcpy((char *)dictionary->bytes.data + end, text, length);
+	offsets = dictionary->offsets.data;
+	offsets[count] = end;
+	offsets[count + 1] = end + (int64_t)length;
+	dictionary->count++;
+	return true;
+}
+
+uint32_t ss_dictionary_add(struct ss_dictionary *dictionary, struct ss_memory *memory,
+			   const char *text, size_t length)
+{
+	uint32_t hash;
+
+	/* rows often have the text of the one before */
+	if (dictionary->count && dictionary_is_text(dictionary, dictionary->last, text, length))
+		return dictionary->last;
+	if (!dictionary_grow_slots(dictionary, memory))
+		return SS_NO_ID;
+	hash = (uint32_t)(ss_hash_bytes(text, length) >> 32);
+	for (uint32_t mask = dictionary->slot_count - 1, at = hash & mask;
+	     dictionary->slots[at].number; at = (at + 1) & mask) {
+		uint32_t id = dictionary->slots[at].number - 1;
+
+		if (dictionary->slots[at].hash == hash &&
+		    dictionary_is_text(dictionary, id, text, length))
+			return dictionary->last = id;
+	}
+	if (!dictionary_store(dictionary, memory, text, length))
+		return SS_NO_ID;
+	dictionary_put_slot(dictionary, (struct ss_dictionary_slot){ hash, dictionary->count });
+	return dictionary->last = dictionary->count - 1;
+}
+
+void ss_dictionary_release(struct ss_dictionary *dictionary, struct ss_memory *memory)
+{
+	ss_buffer_release(memory, &dictionary->offsets);
+	ss_buffer_release(memory, &dictionary->bytes);
+	ss_memory_free(memory, dictionary->slots,
+		       dictionary->slot_count * sizeof(*dictionary->slots));
+	*dictionary = (struct ss_dictionary){ 0 };
+}
+
+/* --- cells ---------------------------------------------------------------------------- */
+
+static size_t bitmap_bytes(uint32_t rows)
 {
 	return ((size_t)rows + 7) / 8;
 }
 
 /* Makes room for the bits of this many rows and sets the new ones. */
-static bool reserve_bits(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
+static bool bitmap_reserve(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
 {
-	size_t before = bits->room;
+	size_t before = bits->capacity;
 
-	if (!ss_buffer_reserve(memory, bits, bit_bytes(rows)))
+	if (!ss_buffer_reserve(memory, bits, bitmap_bytes(rows)))
 		return false;
-	memset((char *)bits->data + before, 0xff, bits->room - before);
+	memset((char *)bits->data + before, 0xff, bits->capacity - before);
 	return true;
 }
 
-static void set_bit(struct ss_buffer *bits, uint32_t row, bool is_set)
+static void bitmap_set(struct ss_buffer *bits, uint32_t row, bool is_set)
 {
 	uint8_t *byte = (uint8_t *)bits->data + row / 8, bit = (uint8_t)(1u << row % 8);
 
@@ -32,10 +153,10 @@ static void set_bit(struct ss_buffer *bits, uint32_t row, bool is_set)
 bool ss_cells_reserve(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows)
 {
 	return ss_buffer_reserve(memory, &cells->values, rows * ss_cells_width(cells)) &&
-	       (!cells->known.data || reserve_bits(&cells->known, memory, rows));
+	       (!cells->known.data || bitmap_reserve(&cells->known, memory, rows));
 }
 
-static void put_zero(struct ss_cells *cells, uint32_t row)
+static void cells_put_zero(struct ss_cells *cells, uint32_t row)
 {
 	size_t width = ss_cells_width(cells);
 
@@ -44,10 +165,10 @@ static void put_zero(struct ss_cells *cells, uint32_t row)
 
 bool ss_cells_clear(struct ss_cells *cells, struct ss_memory *memory, uint32_t row, uint32_t rows)
 {
-	if (!cells->known.data && !reserve_bits(&cells->known, memory, rows))
+	if (!cells->known.data && !bitmap_reserve(&cells->known, memory, rows))
 		return false;
-	set_bit(&cells->known, row, false);
-	put_zero(cells, row);
+	bitmap_set(&cells->known, row, false);
+	cells_put_zero(cells, row);
 	return true;
 }
 
@@ -58,24 +179,24 @@ void ss_cells_copy(struct ss_cells *cells, uint32_t to, uint32_t from)
 	else
 		ss_cells_integers(cells)[to] = ss_cells_integers(cells)[from];
 	if (cells->known.data)
-		set_bit(&cells->known, to, !ss_cells_is_null(cells, from));
+		bitmap_set(&cells->known, to, !ss_cells_is_null(cells, from));
 }
 
 void ss_cells_shorten(struct ss_cells *cells, uint32_t rows, uint32_t count)
 {
 	for (; cells->known.data && rows < count; rows++)
-		set_bit(&cells->known, rows, true);
+		bitmap_set(&cells->known, rows, true);
 }
 
-/* The bits in another order; those behind them in the last byte are set. */
-static void gather_bits(struct ss_cells *cells, const uint32_t *order, uint32_t count,
-			uint8_t *scratch)
+/* Reorders the bits; those after the last row are set. */
+static void bitmap_gather(struct ss_cells *cells, const uint32_t *order, uint32_t count,
+			  uint8_t *scratch)
 {
-	memset(scratch, 0xff, bit_bytes(count));
+	memset(scratch, 0xff, bitmap_bytes(count));
 	for (uint32_t i = 0; i < count; i++)
 		if (ss_cells_is_null(cells, order[i]))
 			scratch[i / 8] &= (uint8_t) ~(1u << i % 8);
-	memcpy(cells->known.data, scratch, bit_bytes(count));
+	memcpy(cells->known.data, scratch, bitmap_bytes(count));
 }
 
 void ss_cells_gather(struct ss_cells *cells, const uint32_t *order, uint32_t count, void *scratch)
@@ -89,7 +210,7 @@ void ss_cells_gather(struct ss_cells *cells, const uint32_t *order, uint32_t cou
 		words[i] = ss_cells_integers(cells)[order[i]];
 	memcpy(cells->values.data, scratch, count * ss_cells_width(cells));
 	if (cells->known.data)
-		gather_bits(cells, order, count, scratch);
+		bitmap_gather(cells, order, count, scratch);
 }
 
 uint32_t ss_cells_count_nulls(const struct ss_cells *cells, uint32_t count)

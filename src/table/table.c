@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "table/range.h"
-#include "table/view.h"
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena)
 {
@@ -43,10 +41,10 @@ size_t ss_column_stem(const char *name)
 	return length;
 }
 
-/* Columns without rows, of the view that the table has by now. */
-static bool make_cells(struct ss_table *table)
+/* Makes empty columns. The view may change until the first row begins. */
+static bool table_make_cells(struct ss_table *table)
 {
-	uint32_t count = table->view->column_count;
+	uint32_t count = table->schema->column_count;
 
 	if (table->cells)
 		return true;
@@ -56,22 +54,22 @@ static bool make_cells(struct ss_table *table)
 		return false;
 	table->cells_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		table->cells[i] = (struct ss_cells){ .is_text = table->view->columns[i].type ==
+		table->cells[i] = (struct ss_cells){ .is_text = table->schema->columns[i].type ==
 								SS_COLUMN_TEXT };
 	return true;
 }
 
-/* Rows that a table has room for at first. */
+/* The first capacity of a table. */
 #define ROWS_FIRST 64
 #define ROWS_MAX (UINT32_MAX - 1)
 
-/* Room for `count` rows more, and at least for half as many again as there are now. */
-static bool make_room(struct ss_table *table, uint32_t count)
+/* Reserves memory for `count` more rows; grows by at least half. False: no memory. */
+static bool table_reserve(struct ss_table *table, uint32_t count)
 {
 	uint64_t rows = (uint64_t)table->row_capacity + table->row_capacity / 2;
 	uint64_t wanted = (uint64_t)table->row_count + count;
 
-	if (wanted > ROWS_MAX || !make_cells(table))
+	if (wanted > ROWS_MAX || !table_make_cells(table))
 		return false;
 	if (wanted <= table->row_capacity)
 		return true;
@@ -87,23 +85,23 @@ static bool make_room(struct ss_table *table, uint32_t count)
 void ss_row_begin(struct ss_table *table)
 {
 	assert(table->next == 0);
-	if (table->row_count == table->row_capacity && !table->failed && !make_room(table, 1))
+	if (table->row_count == table->row_capacity && !table->failed && !table_reserve(table, 1))
 		table->failed = true;
-	if (!table->view->rankless)
+	if (!table->schema->rankless)
 		ss_row_int_known(table, table->rank);
 }
 
-/* The column to be filled; NULL: there is no memory. */
-static inline struct ss_cells *next_cells(struct ss_table *table)
+/* The next column to be filled; NULL: no memory. */
+static inline struct ss_cells *row_next_cells(struct ss_table *table)
 {
 	uint32_t column = table->next++;
 
-	assert(column < table->view->column_count);
+	assert(column < table->schema->column_count);
 	return table->failed ? NULL : &table->cells[column];
 }
 
-/* Of a long text a little more than a cell shows, so that it is cut, and no part of a letter. */
-static size_t length_of(const char *text, size_t length)
+/* Keeps a little more of a long text than a cell may show, so that ss_table_bound() cuts it. */
+static size_t text_length_cut(const char *text, size_t length)
 {
 	if (length <= SS_TEXT_MAX + 4)
 		return length;
@@ -118,16 +116,16 @@ void ss_row_part(struct ss_table *table, const char *text, size_t length)
 	struct ss_cells *cells;
 	uint32_t id;
 
-	assert(table->view->columns[table->next].type == SS_COLUMN_TEXT);
+	assert(table->schema->columns[table->next].type == SS_COLUMN_TEXT);
 	if (!length) {
 		ss_row_null(table);
 		return;
 	}
-	cells = next_cells(table);
+	cells = row_next_cells(table);
 	if (!cells)
 		return;
 	if (length > SS_TEXT_MAX)
-		length = length_of(text, length);
+		length = text_length_cut(text, length);
 	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length);
 	if (id == SS_NO_ID)
 		table->failed = true;
@@ -144,9 +142,9 @@ void ss_row_int(struct ss_table *table, int64_t value)
 {
 	struct ss_cells *cells;
 
-	assert(table->view->columns[table->next].type != SS_COLUMN_TEXT);
-	assert(!ss_column_has_fraction(&table->view->columns[table->next]));
-	cells = next_cells(table);
+	assert(table->schema->columns[table->next].type != SS_COLUMN_TEXT);
+	assert(!ss_column_has_fraction(&table->schema->columns[table->next]));
+	cells = row_next_cells(table);
 	if (cells)
 		ss_cells_integers(cells)[table->row_count] = value;
 }
@@ -163,19 +161,19 @@ void ss_row_number(struct ss_table *table, double value)
 {
 	struct ss_cells *cells;
 
-	assert(ss_column_has_fraction(&table->view->columns[table->next]));
+	assert(ss_column_has_fraction(&table->schema->columns[table->next]));
 	if (!isfinite(value)) {
 		ss_row_null(table);
 		return;
 	}
-	cells = next_cells(table);
+	cells = row_next_cells(table);
 	if (cells)
 		ss_cells_numbers(cells)[table->row_count] = value;
 }
 
 void ss_row_null(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	if (cells &&
 	    !ss_cells_clear(cells, table->arena->memory, table->row_count, table->row_capacity))
@@ -190,7 +188,7 @@ void ss_row_nulls(struct ss_table *table, uint32_t count)
 
 void ss_row_end(struct ss_table *table)
 {
-	assert(table->next == table->view->column_count);
+	assert(table->next == table->schema->column_count);
 	table->next = 0;
 	table->row_count += !table->failed;
 }
@@ -200,9 +198,9 @@ void ss_rows_begin(struct ss_table *table, uint32_t count)
 	int64_t *ranks;
 
 	assert(table->next == 0 && count);
-	if (!table->failed && !make_room(table, count))
+	if (!table->failed && !table_reserve(table, count))
 		table->failed = true;
-	if (table->view->rankless)
+	if (table->schema->rankless)
 		return;
 	ranks = ss_rows_integers(table);
 	for (uint32_t i = 0; ranks && i < count; i++) {
@@ -214,14 +212,14 @@ void ss_rows_begin(struct ss_table *table, uint32_t count)
 
 int64_t *ss_rows_integers(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	return cells ? ss_cells_integers(cells) + table->row_count : NULL;
 }
 
 int32_t *ss_rows_texts(struct ss_table *table)
 {
-	struct ss_cells *cells = next_cells(table);
+	struct ss_cells *cells = row_next_cells(table);
 
 	return cells ? ss_cells_ids(cells) + table->row_count : NULL;
 }
@@ -234,7 +232,8 @@ int32_t ss_rows_text(struct ss_table *table, const char *text)
 
 	if (!length)
 		return SS_TEXT_NULL;
-	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length_of(text, length));
+	id = ss_dictionary_add(&cells->texts, table->arena->memory, text,
+			       text_length_cut(text, length));
 	table->failed |= id == SS_NO_ID;
 	return id == SS_NO_ID ? SS_TEXT_NULL : (int32_t)id;
 }
@@ -250,14 +249,14 @@ void ss_rows_null(struct ss_table *table, uint32_t row)
 
 void ss_rows_end(struct ss_table *table, uint32_t count)
 {
-	assert(table->next == table->view->column_count);
+	assert(table->next == table->schema->column_count);
 	table->next = 0;
 	table->row_count += table->failed ? 0 : count;
 }
 
 void ss_row_cell(struct ss_table *table, const struct ss_cell *cell)
 {
-	const struct ss_column *column = &table->view->columns[table->next];
+	const struct ss_column *column = &table->schema->columns[table->next];
 
 	if (cell->is_null)
 		ss_row_null(table);
@@ -287,7 +286,7 @@ bool ss_table_same(const struct ss_table *table, uint32_t column, uint32_t a, ui
 
 /* --- rows of a finished table ---------------------------------------------------------- */
 
-static void copy_row(struct ss_table *table, uint32_t to, uint32_t from)
+static void table_copy_row(struct ss_table *table, uint32_t to, uint32_t from)
 {
 	for (uint32_t i = 0; to != from && i < table->cells_count; i++)
 		ss_cells_copy(&table->cells[i], to, from);
@@ -308,7 +307,7 @@ void ss_table_filter(struct ss_table *table,
 
 	for (uint32_t i = 0; i < table->row_count; i++)
 		if (keeps(table, i, context))
-			copy_row(table, kept++, i);
+			table_copy_row(table, kept++, i);
 	ss_table_shorten(table, kept);
 }
 
@@ -328,38 +327,38 @@ bool ss_table_gather(struct ss_table *table, const uint32_t *order)
 
 /* --- the sum over files ---------------------------------------------------------------- */
 
-static bool same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
+static bool fold_same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if ((table->view->columns[i].flags & SS_COLUMN_KEY) &&
+		if ((table->schema->columns[i].flags & SS_COLUMN_KEY) &&
 		    !ss_table_same(table, i, a, b))
 			return false;
 	return true;
 }
 
-static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
+static uint64_t fold_hash_keys(const struct ss_table *table, uint32_t row)
 {
 	uint64_t hash = SS_HASH_SEED;
 
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if (table->view->columns[i].flags & SS_COLUMN_KEY)
+		if (table->schema->columns[i].flags & SS_COLUMN_KEY)
 			hash = ss_hash_mix(hash, ss_table_text_id(table, row, i));
 	return hash * SS_HASH_FACTOR;
 }
 
-static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
+static void fold_add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++)
-		if (table->view->columns[i].type == SS_COLUMN_COUNT &&
+		if (table->schema->columns[i].type == SS_COLUMN_COUNT &&
 		    !ss_table_is_null(table, row, i))
 			ss_cells_integers(&table->cells[i])[into] += ss_table_int(table, row, i);
 }
 
-/* What has no meaning for several files. */
-static bool clear_rest(struct ss_table *table)
+/* Clears cells that have no meaning for several files. */
+static bool fold_clear_rest(struct ss_table *table)
 {
 	for (uint32_t i = 0; i < table->cells_count; i++) {
-		const struct ss_column *column = &table->view->columns[i];
+		const struct ss_column *column = &table->schema->columns[i];
 
 		if (column->type == SS_COLUMN_COUNT ||
 		    (column->flags & (SS_COLUMN_KEY | SS_COLUMN_WRAP)))
@@ -383,105 +382,19 @@ bool ss_table_fold(struct ss_table *table)
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < table->row_count; i++) {
-		uint32_t slot = (uint32_t)(hash_keys(table, i) >> 32) & (slot_count - 1);
+		uint32_t slot = (uint32_t)(fold_hash_keys(table, i) >> 32) & (slot_count - 1);
 
-		while (slots[slot] && !same_keys(table, slots[slot] - 1, i))
+		while (slots[slot] && !fold_same_keys(table, slots[slot] - 1, i))
 			slot = (slot + 1) & (slot_count - 1);
 		if (slots[slot]) {
-			add_counts(table, slots[slot] - 1, i);
+			fold_add_counts(table, slots[slot] - 1, i);
 			continue;
 		}
-		copy_row(table, kept, i);
+		table_copy_row(table, kept, i);
 		slots[slot] = ++kept;
 	}
 	ss_table_shorten(table, kept);
-	return clear_rest(table);
-}
-
-/* --- texts ------------------------------------------------------------------------------ */
-
-static const char *print(struct ss_table *table, const char *format, va_list args)
-{
-	va_list again;
-	char *text;
-	int length;
-
-	va_copy(again, args);
-	length = vsnprintf(NULL, 0, format, again);
-	va_end(again);
-	text = length < 0 ? NULL : ss_arena_alloc(table->arena, (size_t)length + 1, 1);
-	if (!text) {
-		table->failed = true;
-		return "";
-	}
-	vsnprintf(text, (size_t)length + 1, format, args);
-	return text;
-}
-
-/* Of a text, to find its copy by. */
-#define PLACE_BYTES 64
-
-const char *ss_table_copy(struct ss_table *table, const char *text)
-{
-	const size_t length = strnlen(text, SS_TEXT_MAX + 1);
-	const char **known =
-		&table->copies[ss_hash_bytes(text, length < PLACE_BYTES ? length : PLACE_BYTES) %
-			       SS_COPIES_KEPT];
-
-	if (*known && strncmp(*known, text, SS_TEXT_MAX + 1) == 0)
-		return *known;
-	*known = ss_arena_copy(table->arena, text, length);
-	if (*known)
-		return *known;
-	table->failed = true;
-	return "";
-}
-
-const char *ss_table_print(struct ss_table *table, const char *format, ...)
-{
-	const char *text;
-	va_list args;
-
-	va_start(args, format);
-	text = print(table, format, args);
-	va_end(args);
-	return text;
-}
-
-/* Takes a sentence into one that another rank said with other figures; false: it is another. */
-static bool widen(struct ss_table *table, uint32_t note, const char *text)
-{
-	struct ss_note_range *range = &table->ranges[note];
-	const char *low, *high, *both;
-
-	if (!range->low || range->rank == table->rank || !ss_range_alike(range->low, text))
-		return false;
-	low = ss_range_pick(table->arena, range->low, text, false);
-	high = ss_range_pick(table->arena, range->high, text, true);
-	both = low && high ? ss_range_print(table->arena, low, high) : NULL;
-	table->failed |= !both;
-	if (!both)
-		return true;
-	*range = (struct ss_note_range){ low, high, table->rank };
-	table->notes[note] = both;
-	return true;
-}
-
-void ss_table_note(struct ss_table *table, const char *format, ...)
-{
-	const char *text;
-	va_list args;
-
-	va_start(args, format);
-	text = print(table, format, args);
-	va_end(args);
-	for (uint32_t i = 0; i < table->note_count; i++)
-		if (strcmp(table->notes[i], text) == 0 || widen(table, i, text))
-			return;
-	if (table->failed || table->note_count == SS_NOTES_MAX)
-		return;
-	table->ranges[table->note_count] = (struct ss_note_range){ text, text, table->rank };
-	table->notes[table->note_count++] = text;
+	return fold_clear_rest(table);
 }
 
 void ss_row_share(struct ss_table *table, double part, double whole)
@@ -502,5 +415,5 @@ void ss_row_rate(struct ss_table *table, double amount, double per)
 
 const char *ss_table_empty(const struct ss_table *table)
 {
-	return table->empty ? table->empty : table->view->empty;
+	return table->empty ? table->empty : table->schema->empty;
 }

@@ -20,28 +20,28 @@ enum ss_column_type {
 	SS_COLUMN_ID,    /* an integer that names something: never summed or grouped */
 	SS_COLUMN_NS,    /* a duration or a moment, in nanoseconds */
 	SS_COLUMN_BYTES,
-	SS_COLUMN_PERCENT, /* its base stands in `about` */
-	SS_COLUMN_NUMBER,  /* with a fraction; the name says of what: gb_per_s */
+	SS_COLUMN_PERCENT, /* `about` says of what */
+	SS_COLUMN_NUMBER,  /* with a fraction; the name has the unit: gb_per_s */
 };
 
 enum ss_column_flag {
-	SS_COLUMN_CONTEXT = 1 << 0, /* text shows it only when it is not the same in all rows */
+	SS_COLUMN_CONTEXT = 1 << 0, /* text shows it only if it differs between rows */
 	SS_COLUMN_DETAIL = 1 << 1,  /* text leaves it out of tables of several rows */
 	SS_COLUMN_WRAP = 1 << 2,    /* text may break it into lines */
 	SS_COLUMN_KEY =
 		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
-	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
-	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
-	/* texts and ids: about one of the things that a row sums, unless rows are grouped by it */
+	SS_COLUMN_QUIET = 1 << 4, /* text does not mention it if it is the same in all rows */
+	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws a bar where there is space */
+	/* texts and ids: an example of what the row sums, unless rows are grouped by it */
 	SS_COLUMN_EVIDENCE = 1 << 6,
-	SS_COLUMN_ABOUT = 1 << 7, /* of figures: rows with another one are about another thing */
-	/* Where a row is on the timeline: when it begins (the view's `zero` says from when) ... */
+	SS_COLUMN_ABOUT = 1 << 7, /* figures that say what the row is about, like a text */
+	/* Where a row is on the timeline: when it begins (the view's `zero` is time 0) ... */
 	SS_COLUMN_MOMENT = 1 << 8,
-	SS_COLUMN_LENGTH = 1 << 9,   /* ... how long it lasts: the last of these that is known */
-	SS_COLUMN_LONGER = 1 << 10,  /* ... and what is added to that */
-	SS_COLUMN_SLICES = 1 << 11,  /* texts: names of slices, of which the longest is shown */
+	SS_COLUMN_LENGTH = 1 << 9,   /* ... how long it lasts: the last one that is not null */
+	SS_COLUMN_LONGER = 1 << 10,  /* ... and what is added to its length */
+	SS_COLUMN_SLICES = 1 << 11,  /* texts: names of slices; the timeline shows the longest */
 	SS_COLUMN_KERNELS = 1 << 12, /* texts: names of kernels, short or in full */
-	SS_COLUMN_FILLED = 1 << 13,  /* no row of any group has null there */
+	SS_COLUMN_FILLED = 1 << 13,  /* never null, in any group */
 };
 
 struct ss_column {
@@ -51,13 +51,13 @@ struct ss_column {
 	unsigned flags;    /* enum ss_column_flag */
 };
 
-/* Cells of the column hold a double. */
+/* True if cells of the column are doubles. */
 static inline bool ss_column_has_fraction(const struct ss_column *column)
 {
 	return column->type == SS_COLUMN_PERCENT || column->type == SS_COLUMN_NUMBER;
 }
 
-/* Its texts are names of what rows are about, or of things of theirs. */
+/* True if its texts are names that a search looks at. */
 static inline bool ss_column_has_names(const struct ss_column *column)
 {
 	return column->type == SS_COLUMN_TEXT && !(column->flags & SS_COLUMN_CONTEXT);
@@ -73,30 +73,50 @@ struct ss_cell {
 	union {
 		int64_t integer;
 		double number;
-		const char *text; /* no zero byte ends it; stays until the next row is begun */
+		const char *text; /* not terminated; valid until the next row begins */
 	} value;
 };
 
-struct ss_view;
+/*
+ * The fields of a schema. They are a macro because struct ss_view begins with them, so that
+ * a view is one list of `.name = ...`.
+ */
+#define SS_TABLE_SCHEMA                                                   \
+	const char *name;    /* kebab-case: command, JSON schema, page */ \
+	const char *summary; /* one line, without full stop */            \
+	const char *empty;   /* sentence in place of an empty table */    \
+	const struct ss_column *columns;                                  \
+	uint32_t column_count;                                            \
+	bool rankless; /* not about files: the first column is one like the others */
+
+/* What a table knows of its view. */
+struct ss_table_schema {
+	SS_TABLE_SCHEMA
+};
+
+struct ss_view; /* view/view.h; begins with a schema */
 
 #define SS_NOTES_MAX 8
 
-/* A sentence with the least and the most of its figures that ranks have. */
+/* A sentence of several ranks: with the lowest and with the highest of each figure. */
 struct ss_note_range {
 	const char *low, *high;
 	int64_t rank; /* the last that said it */
 };
 
-/* No text of a table is longer: requests of the viewer take no more, either. */
+/* No text of a table is longer; requests of the viewer have the same limit. */
 #define SS_TEXT_MAX 16384
 
-/* Copies of texts that are looked at before another one is made. */
+/* How many recent copies ss_table_copy() remembers. */
 #define SS_COPIES_KEPT 16
 
 struct ss_table {
-	const struct ss_view *view;
+	union {
+		const struct ss_view *view;
+		const struct ss_table_schema *schema; /* the beginning of the view */
+	};
 	const char *group;      /* what rows are about; NULL: the view has no choice */
-	struct ss_arena *arena; /* lent: sentences, and texts that views make */
+	struct ss_arena *arena; /* borrowed: sentences, and texts that views make */
 	struct ss_cells *cells; /* of each column; NULL while there are no rows */
 	uint32_t cells_count;
 	uint32_t row_count, row_capacity;
@@ -109,7 +129,7 @@ struct ss_table {
 	uint32_t note_count;
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
 	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
-	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
+	const char *basis;      /* what the figures cover, in a few words; NULL: does not apply */
 	const char *copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
 };
 
@@ -121,7 +141,7 @@ static inline bool ss_table_is_null(const struct ss_table *table, uint32_t row, 
 	return ss_cells_is_null(&table->cells[column], row);
 }
 
-/* 0 where the cell is null, as the next two. */
+/* 0 if the cell is null; the same holds for the next two. */
 static inline int64_t ss_table_int(const struct ss_table *table, uint32_t row, uint32_t column)
 {
 	return ss_cells_integers(&table->cells[column])[row];
@@ -132,7 +152,7 @@ static inline double ss_table_number(const struct ss_table *table, uint32_t row,
 	return ss_cells_numbers(&table->cells[column])[row];
 }
 
-/* Of texts of one column: equal ones have the same, but null is 0 as well. */
+/* Equal texts of a column have the same id; null has 0, like the first text. */
 static inline uint32_t ss_table_text_id(const struct ss_table *table, uint32_t row, uint32_t column)
 {
 	return (uint32_t)ss_cells_ids(&table->cells[column])[row];
@@ -157,16 +177,16 @@ static inline struct ss_cell ss_table_cell(const struct ss_table *table, uint32_
 	return cell;
 }
 
-/* Whether two rows have the same in a column; what is not known is the same. */
+/* Whether two rows are equal in a column; two nulls are. */
 bool ss_table_same(const struct ss_table *table, uint32_t column, uint32_t a, uint32_t b);
 
 /* Whether the cell holds this text. */
 bool ss_cell_is_text(const struct ss_cell *cell, const char *text);
 
-/* Appends a cell of such a column. */
+/* Appends a cell that fits the next column. */
 void ss_row_cell(struct ss_table *table, const struct ss_cell *cell);
 
-/* Keeps the rows for which `keeps` is true; it is asked row after row. */
+/* Keeps the rows for which `keeps` returns true; it is called for each row in order. */
 void ss_table_filter(struct ss_table *table,
 		     bool (*keeps)(const struct ss_table *table, uint32_t row, void *context),
 		     void *context);
@@ -178,10 +198,10 @@ void ss_table_shorten(struct ss_table *table, uint32_t rows);
 SS_MUST_USE
 bool ss_table_gather(struct ss_table *table, const uint32_t *order);
 
-/* The sentence where there are no rows. */
+/* The sentence to show in place of rows. */
 const char *ss_table_empty(const struct ss_table *table);
 
-/* How many rows there are, shown or not. */
+/* How many rows the table had before ss_table_cut(). */
 static inline uint32_t ss_table_all_rows(const struct ss_table *table)
 {
 	return table->uncut_count ? table->uncut_count : table->row_count;
@@ -189,9 +209,9 @@ static inline uint32_t ss_table_all_rows(const struct ss_table *table)
 
 /* A row: begin, one call per column after the rank, end. */
 void ss_row_begin(struct ss_table *table);
-/* A copy of the text; NULL or "": not recorded. Too long ones lose their end: ss_table_bound(). */
+/* A copy of the text; NULL or "": not recorded. Long ones are cut: ss_table_bound(). */
 void ss_row_text(struct ss_table *table, const char *text);
-/* The same for a text that no zero byte ends. */
+/* The same for a text that is not terminated. */
 void ss_row_part(struct ss_table *table, const char *text, size_t length);
 void ss_row_int(struct ss_table *table, int64_t value);
 void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
@@ -212,36 +232,58 @@ int64_t *ss_rows_integers(struct ss_table *table);
 /* The same for texts: each cell is what ss_rows_text() returned. */
 int32_t *ss_rows_texts(struct ss_table *table);
 #define SS_TEXT_NULL (-1)
-/* The number of a text in the column asked for last; SS_TEXT_NULL: empty, or no memory. */
+/* The id of a text in the column of ss_rows_texts(); SS_TEXT_NULL: empty, or no memory. */
 int32_t ss_rows_text(struct ss_table *table, const char *text);
-/* Of the column asked for last; `row` counts from the first of the new rows. */
+/* Makes a cell of that column null; `row` counts from the first new row. */
 void ss_rows_null(struct ss_table *table, uint32_t row);
 void ss_rows_end(struct ss_table *table, uint32_t count);
 
 /*
- * A sentence that a reader of the table needs: what could not be known, and what
- * would record it. The same sentence counts once, with a range where ranks have other figures
- * in it; what is too many is dropped.
+ * Adds a sentence that the reader of the table needs: what is not known, and which option
+ * records it. Equal sentences appear once; if only their figures differ between ranks, as a
+ * range. Notes beyond SS_NOTES_MAX are dropped.
  */
 __attribute__((format(printf, 2, 3))) void ss_table_note(struct ss_table *table, const char *format,
 							 ...);
 
 /*
  * Sums the rows of all files: rows with equal SS_COLUMN_KEY cells become one, in
- * the order of first appearance. Counts are added, wrapped texts are taken from
- * the first; everything else has no meaning for several files and becomes null.
+ * the order of first appearance. Counts are added, wrapped texts come from the
+ * first row; everything else has no meaning for several files and becomes null.
  */
 SS_MUST_USE
 bool ss_table_fold(struct ss_table *table);
 
 /*
- * A copy of a text that lives as long as the table: the same for rows that are near each other.
- * Rows copy their texts themselves: this is for texts that are needed longer.
+ * A copy of a text that lives as long as the table. Rows copy their texts themselves; this is
+ * for texts that are needed longer. Recent copies of the same text are shared.
  */
 const char *ss_table_copy(struct ss_table *table, const char *text);
 
 /* A text that lives as long as the table. */
 __attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,
 								 const char *format, ...);
+
+/*
+ * Cuts texts that are longer than SS_TEXT_MAX. If all texts together are too long for the
+ * number of rows, it keeps only the beginning of long ones. A note says so. False: no memory.
+ *
+ * The name of an operator can have a megabyte and appear in the row of every kernel that it
+ * launched, so a table could be many times larger than its file.
+ */
+SS_MUST_USE
+bool ss_table_bound(struct ss_table *table);
+
+/*
+ * Sentences of several ranks that differ only in their figures: alike are "12.5 % of 3 files" and
+ * "7 % of 3 files".
+ */
+bool ss_range_alike(const char *a, const char *b);
+
+/* The sentence with the lower (or higher) of each pair of figures; NULL: no memory. */
+const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher);
+
+/* The sentence with ranges: "7 to 12.5 % of 3 files"; NULL: no memory. */
+const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * around.c - walks up from a slice, and one pass over the links of the others.
+ * around.c - walks up from a slice, and scans the links of the other rows once.
  */
 #include "timeline/around.h"
 
@@ -14,7 +14,7 @@ uint32_t ss_around_parents(const struct ss_trace *trace, uint32_t row, uint32_t 
 	int64_t start_ns = slices->start_ns[row];
 	uint32_t count = 0;
 
-	/* a parent may end before what began in it: its own parent need not be open, either */
+	/* a parent may end before its child starts; then its own parent need not be open either */
 	for (row = slices->parent[row]; row != SS_NO_ROW && count < room; row = slices->parent[row])
 		if (ss_slice_end(slices, row) > start_ns)
 			out[count++] = row;
@@ -44,13 +44,13 @@ int64_t ss_around_self(const struct ss_trace *trace, uint32_t row)
 
 /* --- stack --------------------------------------------------------------------------- */
 
-static void add_frame(struct ss_frames *out, const char *text, size_t length)
+static void stack_add_frame(struct ss_frames *out, const char *text, size_t length)
 {
 	if (length && out->count < SS_AROUND_MAX)
 		out->items[out->count++] = (struct ss_frame){ text, length };
 }
 
-static void add_call_stack(const struct ss_string *stack, struct ss_frames *out)
+static void stack_add_call_stack(const struct ss_string *stack, struct ss_frames *out)
 {
 	const char *end = stack->text + stack->length;
 
@@ -58,12 +58,12 @@ static void add_call_stack(const struct ss_string *stack, struct ss_frames *out)
 		const char *stop = memchr(at, ';', (size_t)(end - at));
 		size_t length = stop ? (size_t)(stop - at) : (size_t)(end - at);
 
-		add_frame(out, at, length);
+		stack_add_frame(out, at, length);
 		at += length + 1;
 	}
 }
 
-static uint32_t call_stack_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t op_call_stack(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t args = trace->slices.args[row];
 
@@ -72,8 +72,8 @@ static uint32_t call_stack_of(const struct ss_trace *trace, uint32_t row)
 	return ((const struct ss_op_args *)ss_records_at(&trace->op_args, args))->call_stack;
 }
 
-/* The stack of a host row; false: nothing is recorded there. */
-static bool find_stack(const struct ss_trace *trace, uint32_t row, struct ss_frames *out)
+/* The Python stack of a host row; false: the trace has none there. */
+static bool stack_find(const struct ss_trace *trace, uint32_t row, struct ss_frames *out)
 {
 	uint32_t around[SS_AROUND_MAX], count, stack;
 
@@ -83,25 +83,25 @@ static bool find_stack(const struct ss_trace *trace, uint32_t row, struct ss_fra
 			const struct ss_string *name =
 				&trace->names.items[trace->slices.name[around[i]]];
 
-			add_frame(out, name->text, name->length);
+			stack_add_frame(out, name->text, name->length);
 		}
-	stack = out->count ? 0 : call_stack_of(trace, row);
+	stack = out->count ? 0 : op_call_stack(trace, row);
 	for (uint32_t i = 0; !out->count && !stack && i < count; i++)
-		stack = call_stack_of(trace, around[i]);
+		stack = op_call_stack(trace, around[i]);
 	if (stack)
-		add_call_stack(&trace->texts.items[stack], out);
+		stack_add_call_stack(&trace->texts.items[stack], out);
 	out->row = row;
 	return out->count > 0;
 }
 
-/* Rows inside of the engine's operator that are looked at: the function is among the first. */
+/* Rows to look at within the engine's operator: the function is among the first. */
 #define INSIDE_MAX 64
 
 /*
  * The forward operator of an operator, or SS_NO_ROW. The writer's arrows end at the function
  * inside of the engine's operator, which has the same forward operator.
  */
-static uint32_t link_of_op(const struct ss_trace *trace, uint32_t row)
+static uint32_t op_forward_link(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -119,10 +119,10 @@ static uint32_t link_of_op(const struct ss_trace *trace, uint32_t row)
 }
 
 /* The forward operator of the backward work that a host row is in, or SS_NO_ROW. */
-static uint32_t forward_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t backward_row_forward(const struct ss_trace *trace, uint32_t row)
 {
 	for (; row != SS_NO_ROW; row = trace->slices.parent[row]) {
-		uint32_t forward = link_of_op(trace, row);
+		uint32_t forward = op_forward_link(trace, row);
 
 		if (forward != SS_NO_ROW)
 			return forward;
@@ -138,24 +138,25 @@ void ss_around_stack(const struct ss_trace *trace, uint32_t row, struct ss_frame
 	out->row = row;
 	if (row >= trace->device_from)
 		row = trace->slices.link[row];
-	if (row >= trace->device_from || find_stack(trace, row, out))
+	if (row >= trace->device_from || stack_find(trace, row, out))
 		return;
-	forward = forward_of(trace, row);
-	if (forward == SS_NO_ROW || !find_stack(trace, forward, out))
+	forward = backward_row_forward(trace, row);
+	if (forward == SS_NO_ROW || !stack_find(trace, forward, out))
 		out->row = own;
 }
 
 /* --- flows --------------------------------------------------------------------------- */
 
-static void add_flow(struct ss_flows *out, enum ss_flow_kind kind, bool is_from, uint32_t row)
+static void flows_add(struct ss_flows *out, enum ss_flow_kind kind, bool is_from, uint32_t row)
 {
 	if (out->count < SS_COUNT(out->items))
 		out->items[out->count++] = (struct ss_flow){ kind, is_from, row };
 	out->all_count++;
 }
 
-/* Puts a row into its place by start among the earliest. */
-static void insert(const struct ss_slices *slices, uint32_t *rows, uint32_t *count, uint32_t row)
+/* Inserts a row by start time into the list of the earliest. */
+static void flows_insert_earliest(const struct ss_slices *slices, uint32_t *rows, uint32_t *count,
+				  uint32_t row)
 {
 	uint32_t at = *count;
 
@@ -168,9 +169,9 @@ static void insert(const struct ss_slices *slices, uint32_t *rows, uint32_t *cou
 	rows[at] = row;
 }
 
-/* Device work that was launched by rows from..to of the host. */
-static void add_launched(const struct ss_trace *trace, enum ss_flow_kind kind, uint32_t from,
-			 uint32_t to, struct ss_flows *out)
+/* Adds the device work that the host rows from .. to - 1 launched. */
+static void flows_add_launched(const struct ss_trace *trace, enum ss_flow_kind kind, uint32_t from,
+			       uint32_t to, struct ss_flows *out)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t rows[SS_FLOWS_MAX], count = 0;
@@ -178,16 +179,16 @@ static void add_launched(const struct ss_trace *trace, enum ss_flow_kind kind, u
 
 	for (uint32_t row = trace->device_from; row < slices->count; row++)
 		if (slices->link[row] >= from && slices->link[row] < to) {
-			insert(slices, rows, &count, row);
+			flows_insert_earliest(slices, rows, &count, row);
 			all_count++;
 		}
 	for (uint32_t i = 0; i < count; i++)
-		add_flow(out, kind, false, rows[i]);
+		flows_add(out, kind, false, rows[i]);
 	out->all_count += all_count - count;
 }
 
-/* The end of the rows of its thread that began in a host row. */
-static uint32_t end_of_inside(const struct ss_trace *trace, uint32_t row)
+/* The row after the last one of the thread that starts within a host row. */
+static uint32_t rows_inside_end(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_track *track = &trace->tracks[slices->track[row]];
@@ -199,17 +200,17 @@ static uint32_t end_of_inside(const struct ss_trace *trace, uint32_t row)
 	return row;
 }
 
-static void add_backward(const struct ss_trace *trace, uint32_t row, struct ss_flows *out)
+static void flows_add_backward(const struct ss_trace *trace, uint32_t row, struct ss_flows *out)
 {
 	const struct ss_slices *slices = &trace->slices;
 
-	uint32_t forward = link_of_op(trace, row);
+	uint32_t forward = op_forward_link(trace, row);
 
 	if (forward != SS_NO_ROW)
-		add_flow(out, SS_FLOW_BACKWARD, true, forward);
+		flows_add(out, SS_FLOW_BACKWARD, true, forward);
 	for (uint32_t i = 0; i < trace->device_from; i++)
 		if (slices->link[i] == row && slices->kind[i] == SS_KIND_OP)
-			add_flow(out, SS_FLOW_BACKWARD, false, i);
+			flows_add(out, SS_FLOW_BACKWARD, false, i);
 }
 
 void ss_around_flows(const struct ss_trace *trace, uint32_t row, struct ss_flows *out)
@@ -222,14 +223,14 @@ void ss_around_flows(const struct ss_trace *trace, uint32_t row, struct ss_flows
 	if (row >= trace->device_from) {
 		if (launch >= trace->device_from)
 			return;
-		add_flow(out, SS_FLOW_LAUNCH, true, launch);
+		flows_add(out, SS_FLOW_LAUNCH, true, launch);
 		op = ss_idle_op(trace, launch);
 		if (op != SS_NO_ROW)
-			add_flow(out, SS_FLOW_OPERATOR, true, op);
+			flows_add(out, SS_FLOW_OPERATOR, true, op);
 	} else if (ss_kind_is_call(slices->kind[row])) {
-		add_launched(trace, SS_FLOW_LAUNCH, row, row + 1, out);
+		flows_add_launched(trace, SS_FLOW_LAUNCH, row, row + 1, out);
 	} else if (slices->kind[row] == SS_KIND_OP) {
-		add_backward(trace, row, out);
-		add_launched(trace, SS_FLOW_OPERATOR, row, end_of_inside(trace, row), out);
+		flows_add_backward(trace, row, out);
+		flows_add_launched(trace, SS_FLOW_OPERATOR, row, rows_inside_end(trace, row), out);
 	}
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * around.h - what belongs to a slice: what it is in, the Python stack, what it launched or
- * was launched by.
+ * around.h - the context of a slice: the slices around it, the Python stack, what it launched and
+ * what launched it.
  */
 #ifndef SS_TIMELINE_AROUND_H
 #define SS_TIMELINE_AROUND_H
 
 #include "trace/trace.h"
 
-/* Slices around a slice and frames of a stack that are listed: programs nest less. */
+/* At most this many parents and stack frames are listed: programs nest less deeply. */
 #define SS_AROUND_MAX 512
 
-/* Device work of an operator or call that is listed; the rest is counted. */
+/* At most this much device work of an operator or call is listed; the rest is counted. */
 #define SS_FLOWS_MAX 64
 
 /* Fills `out` with the slices that are open when the row starts, innermost first. */
 uint32_t ss_around_parents(const struct ss_trace *trace, uint32_t row, uint32_t *out,
 			   uint32_t room);
 
-/* The time of a host row in which nothing was open inside of it. */
+/* The self time of a host row: nothing was open within it. */
 int64_t ss_around_self(const struct ss_trace *trace, uint32_t row);
 
 /* A frame: a part of a text. */
@@ -27,7 +27,7 @@ struct ss_frame {
 	size_t length;
 };
 
-/* `row` is whose it is: the row itself, its launch, of backward work the forward operator. */
+/* `row` owns the stack: the row itself, its launch, or the forward operator of backward work. */
 struct ss_frames {
 	struct ss_frame items[SS_AROUND_MAX]; /* innermost first */
 	uint32_t count;
@@ -48,7 +48,7 @@ struct ss_flow {
 struct ss_flows {
 	struct ss_flow items[SS_FLOWS_MAX + 2];
 	uint32_t count;
-	uint64_t all_count; /* told or not */
+	uint64_t all_count; /* listed or not */
 };
 
 /* Device work by its start. */

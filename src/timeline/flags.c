@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flags.c - from the edits of a finding to places.
+ * flags.c - turns the edits of a finding into places on the timeline.
  */
 #include "timeline/flags.h"
 
 #include <string.h>
 
-#include "timeline/members.h"
+#include "timeline/timeline.h"
 
-/* The time between a task and what was before it in the same order; 0: none. */
-static int64_t gap_before(const struct ss_packed *graph, uint32_t task, enum ss_edge_kind kind)
+/* The time between a task and its predecessor on the same thread or stream; 0: none. */
+static int64_t task_gap_before(const struct ss_packed *graph, uint32_t task, enum ss_edge_kind kind)
 {
 	struct ss_packed_visit visit = ss_packed_visit(graph, task);
 	struct ss_edge edge;
@@ -22,8 +22,9 @@ static int64_t gap_before(const struct ss_packed *graph, uint32_t task, enum ss_
 	return gap_ns > 0 ? gap_ns : 0;
 }
 
-/* A task as the edit changes it: what is taken off it, and the stretch that this is about. */
-static struct ss_flag_place place_of(const struct ss_packed *graph, const struct ss_edit *edit)
+/* The place of an edited task: how much time the edit saves, and where. */
+static struct ss_flag_place flag_place_of_edit(const struct ss_packed *graph,
+					       const struct ss_edit *edit)
 {
 	const struct ss_packed_task task = ss_packed_task(graph, edit->task);
 	int64_t own_ns = edit->own_ns < task.own_ns ? edit->own_ns : task.own_ns, before_ns = 0;
@@ -34,9 +35,9 @@ static struct ss_flag_place place_of(const struct ss_packed *graph, const struct
 	if (edit->scale > 0 && edit->scale < 1)
 		own_ns = (int64_t)((double)own_ns * (double)edit->scale);
 	if (edit->releases)
-		before_ns = gap_before(graph, edit->task, SS_EDGE_THREAD);
+		before_ns = task_gap_before(graph, edit->task, SS_EDGE_THREAD);
 	else if (edit->merges)
-		before_ns = gap_before(graph, edit->task, SS_EDGE_STREAM);
+		before_ns = task_gap_before(graph, edit->task, SS_EDGE_STREAM);
 	else if (edit->unlocks && ss_packed_delay(graph, edit->task) > 0)
 		before_ns = ss_packed_delay(graph, edit->task);
 	place.start_ns = task.start_ns - before_ns;
@@ -44,7 +45,7 @@ static struct ss_flag_place place_of(const struct ss_packed *graph, const struct
 	return place;
 }
 
-static bool is_before(const struct ss_flag_place *a, const struct ss_flag_place *b)
+static bool flag_place_precedes(const struct ss_flag_place *a, const struct ss_flag_place *b)
 {
 	if (a->ns != b->ns)
 		return a->ns > b->ns;
@@ -55,21 +56,22 @@ static bool is_before(const struct ss_flag_place *a, const struct ss_flag_place 
 	return a->track < b->track;
 }
 
-static void insert(struct ss_flag_place *places, uint32_t *count, const struct ss_flag_place *place)
+static void flag_places_insert(struct ss_flag_place *places, uint32_t *count,
+			       const struct ss_flag_place *place)
 {
 	uint32_t at = *count;
 
-	if (at == SS_FLAG_PLACES && !is_before(place, &places[at - 1]))
+	if (at == SS_FLAG_PLACES && !flag_place_precedes(place, &places[at - 1]))
 		return;
 	at -= at == SS_FLAG_PLACES;
 	*count = at + 1;
-	for (; at && is_before(place, &places[at - 1]); at--)
+	for (; at && flag_place_precedes(place, &places[at - 1]); at--)
 		places[at] = places[at - 1];
 	places[at] = *place;
 }
 
 /* The stretch of the run that a moment is in. */
-static uint32_t stretch_of(const struct ss_timeline *timeline, int64_t at_ns)
+static uint32_t flag_stretch_at(const struct ss_timeline *timeline, int64_t at_ns)
 {
 	double share = timeline->span_ns > 0 ? (double)at_ns / (double)timeline->span_ns : 0;
 
@@ -95,22 +97,22 @@ void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding 
 		}
 		if (edit->task == SS_NO_TASK || file == SS_NO_ROW)
 			continue;
-		place = place_of(&diagnosis->graphs[rank], edit);
+		place = flag_place_of_edit(&diagnosis->graphs[rank], edit);
 		place.file = file;
 		place.start_ns = ss_timeline_moment(&timeline->files[file], place.start_ns);
 		place.end_ns = ss_timeline_moment(&timeline->files[file], place.end_ns);
 		if (place.ns <= 0)
 			continue;
 		out->all_count++;
-		insert(out->longest, &out->count, &place);
-		there = &out->stretches[stretch_of(timeline, place.start_ns)];
-		if (!there->ns || is_before(&place, there))
+		flag_places_insert(out->longest, &out->count, &place);
+		there = &out->stretches[flag_stretch_at(timeline, place.start_ns)];
+		if (!there->ns || flag_place_precedes(&place, there))
 			*there = place;
 	}
 }
 
 /* Whether the finding is about this rank. */
-static bool is_about(const struct ss_finding *finding, uint32_t rank)
+static bool finding_is_about_rank(const struct ss_finding *finding, uint32_t rank)
 {
 	for (uint32_t i = 0; finding->rank == SS_NO_ROW && i < finding->rank_count; i++)
 		if (finding->ranks[i] == rank)
@@ -129,7 +131,7 @@ uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_ti
 
 		if (meeting->is_symmetric && meeting->last_rank != SS_NO_ROW &&
 		    (!longest || meeting->wait_ns > longest->wait_ns) &&
-		    is_about(finding, meeting->last_rank) &&
+		    finding_is_about_rank(finding, meeting->last_rank) &&
 		    ss_timeline_file_of(timeline, meeting->last_rank) != SS_NO_ROW)
 			longest = meeting;
 	}

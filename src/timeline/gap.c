@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.c - what is kept of a gap, and one look at the thread that launched late.
+ * gap.c - looks up a gap and its causes, and what the thread that launched late did.
  */
 #include "timeline/gap.h"
 
@@ -29,7 +29,8 @@ const struct ss_idle_gap *ss_gap_of_track(const struct ss_index *index, uint32_t
 }
 
 /* Whether a cause comes before the other one. */
-static bool is_before(const struct ss_idle_piece *a, const struct ss_idle_piece *b, uint32_t main)
+static bool idle_piece_precedes(const struct ss_idle_piece *a, const struct ss_idle_piece *b,
+				uint32_t main)
 {
 	if ((a->cause == main) != (b->cause == main))
 		return a->cause == main;
@@ -46,7 +47,7 @@ uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 		const struct ss_idle_piece *piece = &index->idle.pieces[i];
 		uint32_t at = count++;
 
-		for (; at && is_before(piece, &out[at - 1], index->gaps.cause[gap]); at--)
+		for (; at && idle_piece_precedes(piece, &out[at - 1], index->gaps.cause[gap]); at--)
 			out[at] = out[at - 1];
 		out[at] = *piece;
 	}
@@ -55,12 +56,12 @@ uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 
 /* --- the thread ---------------------------------------------------------------------- */
 
-struct stretch {
+struct gap_stretch {
 	const struct ss_slices *slices;
 	int64_t from_ns, to_ns;
 };
 
-static bool fills_half(const struct stretch *stretch, uint32_t row)
+static bool row_fills_half(const struct gap_stretch *stretch, uint32_t row)
 {
 	int64_t from_ns = stretch->slices->start_ns[row];
 	int64_t to_ns = ss_slice_end(stretch->slices, row);
@@ -73,8 +74,8 @@ static bool fills_half(const struct stretch *stretch, uint32_t row)
 }
 
 /* The first row of the track that starts after the moment. */
-static uint32_t row_after(const struct ss_slices *slices, const struct ss_track *track,
-			  int64_t moment_ns)
+static uint32_t track_row_after(const struct ss_slices *slices, const struct ss_track *track,
+				int64_t moment_ns)
 {
 	uint32_t low = track->first_row, high = low + track->row_count;
 
@@ -85,7 +86,7 @@ static uint32_t row_after(const struct ss_slices *slices, const struct ss_track 
 uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap, uint32_t launch)
 {
 	const struct ss_slices *slices = &trace->slices;
-	struct stretch stretch = { slices, gap->start_ns, gap->end_ns };
+	struct gap_stretch stretch = { slices, gap->start_ns, gap->end_ns };
 	uint32_t after, row, best = SS_NO_ROW;
 	const struct ss_track *track;
 
@@ -94,24 +95,25 @@ uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *g
 	if (slices->start_ns[launch] > gap->start_ns && slices->start_ns[launch] < gap->end_ns)
 		stretch.to_ns = slices->start_ns[launch];
 	track = &trace->tracks[slices->track[launch]];
-	after = row_after(slices, track, stretch.from_ns);
+	after = track_row_after(slices, track, stretch.from_ns);
 	row = after > track->first_row ? after - 1 : SS_NO_ROW;
 	for (; row != SS_NO_ROW && best == SS_NO_ROW; row = slices->parent[row])
-		if (fills_half(&stretch, row))
+		if (row_fills_half(&stretch, row))
 			best = row;
 	for (row = after;
 	     row < track->first_row + track->row_count && slices->start_ns[row] < stretch.to_ns;
 	     row++)
-		if (fills_half(&stretch, row))
+		if (row_fills_half(&stretch, row))
 			best = row;
-	/* the step says nothing */
+	/* the range of a step explains nothing */
 	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
 }
 
 /* --- the gap of a slice ----------------------------------------------------------------- */
 
-/* How long the gap waits for the row or for what is inside of it. */
-static int64_t waits_for(const struct ss_index *index, const struct ss_idle_gap *gap, uint32_t row)
+/* How long the gap waits for the row or for slices within it. */
+static int64_t gap_waits_for_row(const struct ss_index *index, const struct ss_idle_gap *gap,
+				 uint32_t row)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 	int64_t waited_ns = 0;
@@ -127,8 +129,8 @@ static int64_t waits_for(const struct ss_index *index, const struct ss_idle_gap 
 	return waited_ns;
 }
 
-static int64_t common_ns(const struct ss_slices *slices, const struct ss_idle_gap *gap,
-			 uint32_t row)
+static int64_t gap_row_overlap(const struct ss_slices *slices, const struct ss_idle_gap *gap,
+			       uint32_t row)
 {
 	int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row);
 
@@ -143,7 +145,7 @@ bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap
 	int64_t longest_ns = 0;
 
 	out->is_cause = false;
-	/* a step has all gaps, and is the reason of none */
+	/* a step contains all gaps and causes none */
 	if (row >= trace->device_from || (ss_slice_flags(trace, row) & SS_NAME_STEP))
 		return false;
 	for (uint32_t k = 0; k < index->idle.device_count; k++) {
@@ -151,9 +153,10 @@ bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap
 
 		for (uint32_t i = device->gap_from; i < device->gap_to; i++) {
 			const struct ss_idle_gap *gap = &index->idle.gaps[i];
-			int64_t waited_ns = waits_for(index, gap, row);
+			int64_t waited_ns = gap_waits_for_row(index, gap, row);
 			bool is_cause = waited_ns > 0;
-			int64_t ns = is_cause ? waited_ns : common_ns(&trace->slices, gap, row);
+			int64_t ns = is_cause ? waited_ns
+					      : gap_row_overlap(&trace->slices, gap, row);
 
 			if (is_cause < out->is_cause ||
 			    (is_cause == out->is_cause && ns <= longest_ns))

@@ -17,7 +17,7 @@ const struct ss_idle_gap *ss_gap_of_track(const struct ss_index *index, uint32_t
 /* Its device, and whether there is one. */
 const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_t track);
 
-/* Its causes, that which names it first, then the longest; returns how many. */
+/* Its causes: the main one first, then by length; returns how many. */
 uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 		       struct ss_idle_piece out[SS_IDLE_CAUSES]);
 

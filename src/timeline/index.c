@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/index.h"
 #include "base/search.h"
+#include "base/sort.h"
+#include "timeline/index.h"
 #include "timeline/range/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 
-static uint8_t cause_of(const struct ss_idle *idle, const struct ss_idle_gap *gap)
+static uint8_t gap_largest_cause(const struct ss_idle *idle, const struct ss_idle_gap *gap)
 {
 	const struct ss_idle_piece *largest = NULL;
 
@@ -23,7 +24,7 @@ static uint8_t cause_of(const struct ss_idle *idle, const struct ss_idle_gap *ga
 	return (uint8_t)(largest ? largest->cause : SS_IDLE_UNKNOWN);
 }
 
-static bool make_gap_columns(struct ss_gap_columns *gaps, const struct ss_idle *idle,
+static bool gap_columns_make(struct ss_gap_columns *gaps, const struct ss_idle *idle,
 			     struct ss_memory *memory)
 {
 	size_t room = (size_t)idle->gap_count + 1;
@@ -37,12 +38,12 @@ static bool make_gap_columns(struct ss_gap_columns *gaps, const struct ss_idle *
 	for (uint32_t i = 0; i < idle->gap_count; i++) {
 		gaps->start_ns[i] = idle->gaps[i].start_ns;
 		gaps->dur_ns[i] = idle->gaps[i].end_ns - idle->gaps[i].start_ns;
-		gaps->cause[i] = cause_of(idle, &idle->gaps[i]);
+		gaps->cause[i] = gap_largest_cause(idle, &idle->gaps[i]);
 	}
 	return true;
 }
 
-static void release_gap_columns(struct ss_gap_columns *gaps, struct ss_memory *memory)
+static void gap_columns_release(struct ss_gap_columns *gaps, struct ss_memory *memory)
 {
 	size_t room = (size_t)gaps->count + 1;
 
@@ -52,7 +53,7 @@ static void release_gap_columns(struct ss_gap_columns *gaps, struct ss_memory *m
 	*gaps = (struct ss_gap_columns){ 0 };
 }
 
-static enum ss_status make_gap_lanes(struct ss_index *index, struct ss_error *err)
+static enum ss_status index_make_gap_lanes(struct ss_index *index, struct ss_error *err)
 {
 	const struct ss_idle *idle = &index->idle;
 	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns, NULL,
@@ -76,14 +77,9 @@ static enum ss_status make_gap_lanes(struct ss_index *index, struct ss_error *er
 
 /* --- waits ------------------------------------------------------------------------- */
 
-static int by_row(const void *a, const void *b)
-{
-	const struct ss_row_wait *x = a, *y = b;
+SS_COMPARATOR(row_wait_compare, struct ss_row_wait, SS_ASCENDING(row))
 
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static bool find_waits(struct ss_index *index, const struct ss_joined *joined, uint32_t rank)
+static bool index_find_waits(struct ss_index *index, const struct ss_joined *joined, uint32_t rank)
 {
 	const struct ss_digest *digest = rank == SS_NO_ROW ? NULL : &joined->ranks[rank];
 
@@ -106,7 +102,7 @@ static bool find_waits(struct ss_index *index, const struct ss_joined *joined, u
 				(uint8_t)(255.0 * (double)wait_ns / (double)stay_ns + 0.5)
 			};
 	}
-	qsort(index->waits, index->wait_count, sizeof(*index->waits), by_row);
+	qsort(index->waits, index->wait_count, sizeof(*index->waits), row_wait_compare);
 	return true;
 }
 
@@ -121,7 +117,7 @@ uint8_t ss_index_wait(const struct ss_index *index, uint32_t row)
 /* --- all of it --------------------------------------------------------------------- */
 
 /* All but the busy time. */
-static void release_parts(struct ss_index *index)
+static void index_release_parts(struct ss_index *index)
 {
 	struct ss_memory *memory = index->memory;
 
@@ -130,32 +126,32 @@ static void release_parts(struct ss_index *index)
 	ss_lanes_release(&index->lanes);
 	ss_colors_release(&index->colors);
 	ss_tracks_release(&index->tracks);
-	release_gap_columns(&index->gaps, memory);
+	gap_columns_release(&index->gaps, memory);
 	ss_idle_release(&index->idle);
 	ss_memory_free(memory, index->waits, index->wait_capacity * sizeof(*index->waits));
 	index->waits = NULL;
 	index->wait_count = index->wait_capacity = 0;
 }
 
-static enum ss_status make(struct ss_index *index, const struct ss_timeline *timeline,
-			   uint32_t file, struct ss_error *err)
+static enum ss_status index_make(struct ss_index *index, const struct ss_timeline *timeline,
+				 uint32_t file, struct ss_error *err)
 {
 	const struct ss_trace *trace = index->trace;
 	struct ss_memory *memory = index->memory;
 
 	SS_TRY(ss_idle_init(&index->idle, trace, memory, err));
-	if (!make_gap_columns(&index->gaps, &index->idle, memory) ||
-	    !find_waits(index, &timeline->job->joined, timeline->files[file].rank_index))
+	if (!gap_columns_make(&index->gaps, &index->idle, memory) ||
+	    !index_find_waits(index, &timeline->job->joined, timeline->files[file].rank_index))
 		return ss_fail_memory(err, "the index of the timeline");
-	SS_TRY(make_gap_lanes(index, err));
+	SS_TRY(index_make_gap_lanes(index, err));
 	SS_TRY(ss_tracks_init(&index->tracks, trace, &index->idle, memory, err));
 	SS_TRY(ss_colors_init(&index->colors, trace, memory, err));
 	SS_TRY(ss_curves_init(&index->curves, trace, memory, err));
 	return ss_lanes_init(&index->lanes, trace, &index->colors, memory, err);
 }
 
-/* The file's index, empty where nobody has asked for it yet; NULL: no memory. */
-static struct ss_index *open_index(struct ss_timeline *timeline, uint32_t file)
+/* The index of the file, created empty on first use; NULL: no memory. */
+static struct ss_index *index_open(struct ss_timeline *timeline, uint32_t file)
 {
 	struct ss_timeline_file *own = &timeline->files[file];
 
@@ -171,7 +167,7 @@ static struct ss_index *open_index(struct ss_timeline *timeline, uint32_t file)
 enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
 			   struct ss_error *err)
 {
-	struct ss_index *index = open_index(timeline, file);
+	struct ss_index *index = index_open(timeline, file);
 	enum ss_status status;
 
 	*out = index;
@@ -179,17 +175,17 @@ enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct s
 		return ss_fail_memory(err, "the index of the timeline");
 	if (index->is_made)
 		return SS_OK;
-	status = make(index, timeline, file, err);
+	status = index_make(index, timeline, file, err);
 	index->is_made = status == SS_OK;
 	if (status != SS_OK)
-		release_parts(index);
+		index_release_parts(index);
 	return status;
 }
 
 enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
 			     const struct ss_busy **out, struct ss_error *err)
 {
-	struct ss_index *index = open_index(timeline, file);
+	struct ss_index *index = index_open(timeline, file);
 
 	*out = index ? &index->busy : NULL;
 	if (!index)
@@ -198,21 +194,21 @@ enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
 				  : ss_busy_init(&index->busy, index->trace, index->memory, err);
 }
 
-static bool is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
+static bool slice_is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
 {
 	if (slices->dur_ns[row] != slices->dur_ns[than])
 		return slices->dur_ns[row] > slices->dur_ns[than];
 	return slices->start_ns[row] < slices->start_ns[than];
 }
 
-static void sum_names(const struct ss_slices *slices, struct ss_name_sum *sums)
+static void index_sum_names(const struct ss_slices *slices, struct ss_name_sum *sums)
 {
 	for (uint32_t row = 0; row < slices->count; row++) {
 		struct ss_name_sum *sum = &sums[slices->name[row]];
 
 		sum->kinds |= UINT32_C(1) << slices->kind[row];
 		sum->total_ns = ss_ns_sum(sum->total_ns, slices->dur_ns[row]);
-		if (!sum->count++ || is_longer(slices, row, sum->longest))
+		if (!sum->count++ || slice_is_longer(slices, row, sum->longest))
 			sum->longest = row;
 	}
 }
@@ -220,7 +216,7 @@ static void sum_names(const struct ss_slices *slices, struct ss_name_sum *sums)
 enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
 			      const struct ss_name_sum **out, struct ss_error *err)
 {
-	struct ss_index *index = open_index(timeline, file);
+	struct ss_index *index = index_open(timeline, file);
 	size_t bytes;
 
 	*out = index ? index->name_sums : NULL;
@@ -233,7 +229,7 @@ enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
 	if (!index->name_sums)
 		return ss_fail_memory(err, "the index of the timeline");
 	memset(index->name_sums, 0, bytes);
-	sum_names(&index->trace->slices, index->name_sums);
+	index_sum_names(&index->trace->slices, index->name_sums);
 	*out = index->name_sums;
 	return SS_OK;
 }
@@ -252,7 +248,7 @@ void ss_index_release(struct ss_index *index)
 		       ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums));
 	ss_memory_free(memory, index->block_ends,
 		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
-	release_parts(index);
+	index_release_parts(index);
 	ss_busy_release(&index->busy);
 	ss_memory_free(memory, index, sizeof(*index));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index.h - what is drawn of one file, made when it is first asked for.
+ * index.h - everything that is drawn of one file, made on first use.
  *
- * It reads the trace and what the ranks of the job were joined to, and nothing that views
- * change: it may be used beside them, by one thread. It lives as long as the timeline.
+ * It reads the trace and the joined ranks of the job, and nothing that views change: one thread may
+ * use it while views run. It lives as long as the timeline.
  */
 #ifndef SS_TIMELINE_INDEX_H
 #define SS_TIMELINE_INDEX_H
@@ -17,14 +17,14 @@
 #include "timeline/rows/tracks.h"
 #include "timeline/timeline.h"
 
-/* Gaps of all devices as columns, as lanes want them; their order is that of ss_idle. */
+/* Gaps of all devices as columns, for lanes; in the order of ss_idle. */
 struct ss_gap_columns {
 	int64_t *start_ns, *dur_ns;
 	uint8_t *cause; /* enum ss_idle_cause, of its largest part */
 	uint32_t count;
 };
 
-/* Of a collective the part, from its start, in which it waited for others; 255 is all. */
+/* The part of a collective, from its start, that it waited for others; 255: all of it. */
 struct ss_row_wait {
 	uint32_t row;
 	uint8_t part;
@@ -50,12 +50,12 @@ struct ss_index {
 	struct ss_lanes gap_lanes; /* of the idle tracks: one for each device of ss_idle */
 	struct ss_row_wait *waits; /* by row */
 	uint32_t wait_count, wait_capacity;
-	struct ss_places places;       /* without a trace: not asked for yet, gap.h */
-	struct ss_name_sum *name_sums; /* per name; NULL: as well */
-	int64_t *block_ends; /* the last end of each block of rows; NULL: as well, range.h */
+	struct ss_places places;       /* made by ss_index_places(); no trace: not made yet */
+	struct ss_name_sum *name_sums; /* per name; NULL: not made yet */
+	int64_t *block_ends; /* the last end of each block of rows; NULL: not made yet (range.h) */
 	struct ss_curves curves;
 	struct ss_paints paints[SS_PAINT_COUNT]; /* made by ss_paints_of() */
-	bool is_made;        /* all above but what is made when it is asked for */
+	bool is_made;        /* all above but the parts that are made on demand */
 	struct ss_busy busy; /* made by ss_index_busy() */
 };
 
@@ -64,7 +64,7 @@ SS_MUST_USE
 enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
 			   struct ss_error *err);
 
-/* Its busy time alone: strips of a thousand ranks need no more. */
+/* Only its busy time, which is all that the strips of a thousand ranks need. */
 SS_MUST_USE
 enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
 			     const struct ss_busy **out, struct ss_error *err);
@@ -77,7 +77,7 @@ enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
 /* NULL is fine. */
 void ss_index_release(struct ss_index *index);
 
-/* The part of a row that it waited, of 255. */
+/* The part of a row that is waiting, of 255. */
 uint8_t ss_index_wait(const struct ss_index *index, uint32_t row);
 
 #endif

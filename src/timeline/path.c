@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-static bool add_piece(struct ss_shown_path *path, const struct ss_shown_piece *piece)
+#include "base/sort.h"
+
+static bool path_add_piece(struct ss_shown_path *path, const struct ss_shown_piece *piece)
 {
 	if (!ss_memory_reserve(path->memory, (void **)&path->pieces, &path->capacity,
 			       (size_t)path->count + 1, sizeof(*path->pieces)))
@@ -15,26 +17,13 @@ static bool add_piece(struct ss_shown_path *path, const struct ss_shown_piece *p
 	return true;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct ss_shown_piece *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return x->part < y->part ? -1 : x->part > y->part;
-}
+SS_COMPARATOR(path_piece_compare, struct ss_shown_piece,
+	      SS_ASCENDING(start_ns) SS_ASCENDING(end_ns) SS_ASCENDING(file) SS_ASCENDING(track)
+		      SS_ASCENDING(row) SS_ASCENDING(part))
 
 /* Of each rank its file; NULL: no memory. */
-static uint32_t *files_of_ranks(const struct ss_timeline *timeline, uint32_t rank_count,
-				struct ss_arena *scratch)
+static uint32_t *path_files_of_ranks(const struct ss_timeline *timeline, uint32_t rank_count,
+				     struct ss_arena *scratch)
 {
 	uint32_t *files = SS_ARENA_NEW(scratch, uint32_t, (size_t)rank_count + 1);
 
@@ -46,8 +35,9 @@ static uint32_t *files_of_ranks(const struct ss_timeline *timeline, uint32_t ran
 	return files;
 }
 
-static bool place(struct ss_shown_path *path, const struct ss_critical_piece *piece,
-		  const struct ss_replay *replay, const struct ss_timeline *timeline, uint32_t file)
+static bool path_place_piece(struct ss_shown_path *path, const struct ss_critical_piece *piece,
+			     const struct ss_replay *replay, const struct ss_timeline *timeline,
+			     uint32_t file)
 {
 	const struct ss_packed *graph = &replay->ranks[piece->rank];
 	const struct ss_timeline_file *own = file == SS_NO_ROW ? NULL : &timeline->files[file];
@@ -65,7 +55,7 @@ static bool place(struct ss_shown_path *path, const struct ss_critical_piece *pi
 		return true;
 	placed.start_ns = ss_timeline_moment(own, piece->start_ns - offset_ns);
 	placed.end_ns = ss_timeline_moment(own, piece->end_ns - offset_ns);
-	return add_piece(path, &placed);
+	return path_add_piece(path, &placed);
 }
 
 enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_critical *critical,
@@ -79,18 +69,18 @@ enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_cr
 
 	*path = (struct ss_shown_path){ .memory = memory };
 	ss_arena_init(&scratch, memory);
-	files = files_of_ranks(timeline, replay->rank_count, &scratch);
+	files = path_files_of_ranks(timeline, replay->rank_count, &scratch);
 	whole = files != NULL;
 	for (uint32_t i = 0; whole && i < critical->count; i++)
-		whole = place(path, &critical->pieces[i], replay, timeline,
-			      files[critical->pieces[i].rank]);
+		whole = path_place_piece(path, &critical->pieces[i], replay, timeline,
+					 files[critical->pieces[i].rank]);
 	ss_arena_release(&scratch);
 	if (!whole) {
 		ss_shown_path_release(path);
 		return ss_fail_memory(err, "the critical path");
 	}
 	if (path->count)
-		qsort(path->pieces, path->count, sizeof(*path->pieces), by_start);
+		qsort(path->pieces, path->count, sizeof(*path->pieces), path_piece_compare);
 	return SS_OK;
 }
 
@@ -104,21 +94,22 @@ void ss_shown_path_release(struct ss_shown_path *path)
 /* --- what is seen ------------------------------------------------------------------------ */
 
 /* The latest entry of a track. */
-struct latest {
+struct path_latest_piece {
 	uint32_t file, track;
 	uint32_t entry;
 	int64_t longest_ns; /* of what was merged */
 };
 
-struct seeing {
+struct path_window {
 	struct ss_shown_path *out;
 	double pixel_ns;
-	struct latest *tracks;
+	struct path_latest_piece *tracks;
 	uint32_t track_count, track_capacity;
 };
 
-/* NULL: no memory. A path goes over few tracks. */
-static struct latest *latest_of(struct seeing *seeing, const struct ss_shown_piece *piece)
+/* NULL: no memory. A linear search: a path crosses few tracks. */
+static struct path_latest_piece *path_latest_of_track(struct path_window *seeing,
+						      const struct ss_shown_piece *piece)
 {
 	for (uint32_t i = seeing->track_count; i-- > 0;)
 		if (seeing->tracks[i].file == piece->file &&
@@ -128,17 +119,17 @@ static struct latest *latest_of(struct seeing *seeing, const struct ss_shown_pie
 			       &seeing->track_capacity, (size_t)seeing->track_count + 1,
 			       sizeof(*seeing->tracks)))
 		return NULL;
-	seeing->tracks[seeing->track_count] = (struct latest){ piece->file, piece->track, SS_NO_ROW,
-							       0 };
+	seeing->tracks[seeing->track_count] = (struct path_latest_piece){ piece->file, piece->track,
+									  SS_NO_ROW, 0 };
 	return &seeing->tracks[seeing->track_count++];
 }
 
 /*
- * Whether a narrow piece can be drawn with the entry: it touches it, and that is of the same
- * part or itself too narrow to tell parts apart.
+ * Whether a narrow piece can be merged into the entry: they touch, and the entry has the same part
+ * or is itself too narrow to tell parts apart.
  */
-static bool joins(const struct seeing *seeing, const struct ss_shown_piece *entry,
-		  const struct ss_shown_piece *piece)
+static bool path_pieces_merge(const struct path_window *seeing, const struct ss_shown_piece *entry,
+			      const struct ss_shown_piece *piece)
 {
 	return (double)(piece->start_ns - entry->end_ns) < seeing->pixel_ns &&
 	       (double)(piece->end_ns - piece->start_ns) < seeing->pixel_ns &&
@@ -146,19 +137,19 @@ static bool joins(const struct seeing *seeing, const struct ss_shown_piece *entr
 		(double)(piece->end_ns - entry->start_ns) < seeing->pixel_ns);
 }
 
-static bool see(struct seeing *seeing, const struct ss_shown_piece *piece)
+static bool path_show_piece(struct path_window *seeing, const struct ss_shown_piece *piece)
 {
-	struct latest *latest = latest_of(seeing, piece);
+	struct path_latest_piece *latest = path_latest_of_track(seeing, piece);
 	int64_t length_ns = piece->end_ns - piece->start_ns;
 	struct ss_shown_piece *entry;
 
 	if (!latest)
 		return false;
 	entry = latest->entry == SS_NO_ROW ? NULL : &seeing->out->pieces[latest->entry];
-	if (!entry || !joins(seeing, entry, piece)) {
+	if (!entry || !path_pieces_merge(seeing, entry, piece)) {
 		latest->entry = seeing->out->count;
 		latest->longest_ns = length_ns;
-		return add_piece(seeing->out, piece);
+		return path_add_piece(seeing->out, piece);
 	}
 	if (piece->end_ns > entry->end_ns)
 		entry->end_ns = piece->end_ns;
@@ -174,14 +165,14 @@ static bool see(struct seeing *seeing, const struct ss_shown_piece *piece)
 enum ss_status ss_shown_path_see(const struct ss_shown_path *path, int64_t from_ns, int64_t to_ns,
 				 uint32_t pixels, struct ss_shown_path *out, struct ss_error *err)
 {
-	struct seeing seeing = { .out = out,
-				 .pixel_ns = (double)(to_ns - from_ns) / (double)pixels };
+	struct path_window seeing = { .out = out,
+				      .pixel_ns = (double)(to_ns - from_ns) / (double)pixels };
 	bool whole = true;
 
 	*out = (struct ss_shown_path){ .memory = path->memory };
 	for (uint32_t i = 0; whole && i < path->count && path->pieces[i].start_ns < to_ns; i++)
 		if (path->pieces[i].end_ns > from_ns)
-			whole = see(&seeing, &path->pieces[i]);
+			whole = path_show_piece(&seeing, &path->pieces[i]);
 	ss_memory_free(path->memory, seeing.tracks, seeing.track_capacity * sizeof(*seeing.tracks));
 	if (whole)
 		return SS_OK;

@@ -2,9 +2,8 @@
 /*
  * path.h - the critical path on the timeline.
  *
- * The path itself is found by replay/critical.h; here its pieces get their files, tracks and
- * lanes. It does not change, so it is made once; what is seen of it in a window is merged to
- * pixels.
+ * replay/critical.h finds the path; here its pieces get their files and tracks. It does not change,
+ * so it is made once. For a window, pieces narrower than a pixel are merged.
  */
 #ifndef SS_TIMELINE_PATH_H
 #define SS_TIMELINE_PATH_H
@@ -18,7 +17,7 @@ struct ss_shown_piece {
 	uint32_t row;   /* the slice that it is, or is in; SS_NO_ROW: none */
 	uint32_t track; /* SS_NO_ROW: none */
 	uint32_t part;  /* enum ss_critical_part */
-	uint32_t count; /* pieces that it stands for; the rest is of the longest */
+	uint32_t count; /* pieces merged into this one; the other fields are those of the longest */
 };
 
 /* Zeroed: empty. */
@@ -30,7 +29,7 @@ struct ss_shown_path {
 	int64_t parts_ns[SS_CRITICAL_PARTS]; /* sum to the length */
 };
 
-/* Puts the pieces on the timeline; ranks without a trace are counted and have no pieces. */
+/* Places the pieces on the timeline; ranks without a trace count in the sums but have no pieces. */
 SS_MUST_USE
 enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_critical *critical,
 				  const struct ss_replay *replay,
@@ -39,8 +38,8 @@ enum ss_status ss_shown_path_make(struct ss_shown_path *path, const struct ss_cr
 void ss_shown_path_release(struct ss_shown_path *path);
 
 /*
- * What is seen of it in a window of `pixels` pixels: pieces that are narrower than a pixel are
- * merged with those before them on the track that they touch. `out` is empty or released.
+ * The path in a window of `pixels` pixels: a piece narrower than a pixel is merged with the one
+ * before it on the same track if they touch. `out` is empty or released.
  */
 SS_MUST_USE
 enum ss_status ss_shown_path_see(const struct ss_shown_path *path, int64_t from_ns, int64_t to_ns,

@@ -7,24 +7,24 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 #include "timeline/index.h"
 
 /* The next hit of a track. */
-struct cursor {
+struct search_cursor {
 	uint32_t row, end;
 };
 
 /* One file at work. */
-struct pass {
+struct search_pass {
 	const struct ss_search *search;
 	const struct ss_trace *trace;
 	const struct ss_name_sum *sums;
-	uint8_t *wanted;  /* per name: the pattern matches; 2 when it was met */
+	uint8_t *wanted;  /* per name: 1 if the pattern matches, 2 if a slice was counted */
 	uint64_t count;   /* hits of this file */
 	uint32_t longest; /* SS_NO_ROW: no hit */
-	bool by_row;      /* that a name matches is not enough */
-	struct cursor *heap;
+	bool by_row;      /* kind or step must be checked for each row */
+	struct search_cursor *heap;
 	uint32_t heap_count;
 };
 
@@ -47,8 +47,8 @@ uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row)
 		       : ss_step_at(trace, trace->slices.start_ns[row]);
 }
 
-/* Beside the name. */
-static inline bool is_chosen(const struct pass *pass, uint32_t row)
+/* Whether kind and step of a row match; the name is checked already. */
+static inline bool search_row_chosen(const struct search_pass *pass, uint32_t row)
 {
 	const struct ss_search *search = pass->search;
 
@@ -58,33 +58,33 @@ static inline bool is_chosen(const struct pass *pass, uint32_t row)
 }
 
 /* Whether the row is shown before the other: longer, or as long and earlier. */
-static bool is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
+static bool search_row_is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
 {
 	if (than == SS_NO_ROW || slices->dur_ns[row] != slices->dur_ns[than])
 		return than == SS_NO_ROW || slices->dur_ns[row] > slices->dur_ns[than];
 	return slices->start_ns[row] < slices->start_ns[than];
 }
 
-/* Rows of the names one by one: where steps, or kinds of one name, are told apart. */
-static void count_rows(struct pass *pass, struct ss_hits *out)
+/* Counts the matching rows one by one, where step or kind must be checked. */
+static void search_count_rows(struct search_pass *pass, struct ss_hits *out)
 {
 	const struct ss_slices *slices = &pass->trace->slices;
 	const uint32_t *name = slices->name;
 	uint8_t *wanted = pass->wanted;
 
 	for (uint32_t row = 0; row < slices->count; row++) {
-		if (!wanted[name[row]] || !is_chosen(pass, row))
+		if (!wanted[name[row]] || !search_row_chosen(pass, row))
 			continue;
 		wanted[name[row]] = 2;
 		pass->count++;
 		out->total_ns = ss_ns_sum(out->total_ns, slices->dur_ns[row]);
-		if (is_longer(slices, row, pass->longest))
+		if (search_row_is_longer(slices, row, pass->longest))
 			pass->longest = row;
 	}
 }
 
-/* All rows of the names. */
-static void count_names(struct pass *pass, struct ss_hits *out)
+/* Counts all rows of the matching names by their sums. */
+static void search_count_names(struct search_pass *pass, struct ss_hits *out)
 {
 	for (uint32_t i = 0; i < pass->trace->names.count; i++) {
 		const struct ss_name_sum *sum = &pass->sums[i];
@@ -94,12 +94,12 @@ static void count_names(struct pass *pass, struct ss_hits *out)
 		pass->wanted[i] = 2;
 		pass->count += sum->count;
 		out->total_ns = ss_ns_sum(out->total_ns, sum->total_ns);
-		if (is_longer(&pass->trace->slices, sum->longest, pass->longest))
+		if (search_row_is_longer(&pass->trace->slices, sum->longest, pass->longest))
 			pass->longest = sum->longest;
 	}
 }
 
-static void count_hits(struct pass *pass, struct ss_hits *out)
+static void search_count_hits(struct search_pass *pass, struct ss_hits *out)
 {
 	const struct ss_search *search = pass->search;
 
@@ -114,17 +114,17 @@ static void count_hits(struct pass *pass, struct ss_hits *out)
 		pass->by_row = pass->by_row || (pass->wanted[i] && (kinds & ~search->kinds));
 	}
 	if (pass->by_row)
-		count_rows(pass, out);
+		search_count_rows(pass, out);
 	else
-		count_names(pass, out);
+		search_count_names(pass, out);
 	out->all_count += pass->count;
 }
 
 /* --- over the whole run ------------------------------------------------------------- */
 
 /* Counts the hits of a file by the pixel that they begin in, and those before `from_ns`. */
-static void mark_hits(struct pass *pass, const struct ss_timeline *timeline, uint32_t file,
-		      uint64_t before, struct ss_hits *out)
+static void search_mark_hits(struct search_pass *pass, const struct ss_timeline *timeline,
+			     uint32_t file, uint64_t before, struct ss_hits *out)
 {
 	const struct ss_slices *slices = &pass->trace->slices;
 	const struct ss_timeline_file *own = &timeline->files[file];
@@ -135,7 +135,7 @@ static void mark_hits(struct pass *pass, const struct ss_timeline *timeline, uin
 		int64_t at_ns;
 		double pixel;
 
-		if (!pass->wanted[slices->name[row]] || !is_chosen(pass, row))
+		if (!pass->wanted[slices->name[row]] || !search_row_chosen(pass, row))
 			continue;
 		at_ns = ss_timeline_moment(own, slices->start_ns[row]);
 		earlier += at_ns < pass->search->from_ns;
@@ -153,18 +153,19 @@ static void mark_hits(struct pass *pass, const struct ss_timeline *timeline, uin
 
 /* --- in the order of time ---------------------------------------------------------- */
 
-/* Moves to the hit from this row on; false: there is none left. */
-static bool seek(const struct pass *pass, struct cursor *cursor)
+/* Moves to the next hit from this row on; false: none is left. */
+static bool cursor_seek(const struct search_pass *pass, struct search_cursor *cursor)
 {
 	const uint32_t *name = pass->trace->slices.name;
 
 	while (cursor->row < cursor->end &&
-	       !(pass->wanted[name[cursor->row]] && is_chosen(pass, cursor->row)))
+	       !(pass->wanted[name[cursor->row]] && search_row_chosen(pass, cursor->row)))
 		cursor->row++;
 	return cursor->row < cursor->end;
 }
 
-static bool is_before(const struct pass *pass, const struct cursor *a, const struct cursor *b)
+static bool cursor_precedes(const struct search_pass *pass, const struct search_cursor *a,
+			    const struct search_cursor *b)
 {
 	const int64_t *start_ns = pass->trace->slices.start_ns;
 
@@ -173,16 +174,17 @@ static bool is_before(const struct pass *pass, const struct cursor *a, const str
 	return a->row < b->row;
 }
 
-static void sift_down(struct pass *pass, uint32_t at)
+static void cursor_heap_sift(struct search_pass *pass, uint32_t at)
 {
-	struct cursor *heap = pass->heap;
+	struct search_cursor *heap = pass->heap;
 
 	for (uint32_t child = 2 * at + 1; child < pass->heap_count; child = 2 * at + 1) {
-		struct cursor moved = heap[at];
+		struct search_cursor moved = heap[at];
 
-		if (child + 1 < pass->heap_count && is_before(pass, &heap[child + 1], &heap[child]))
+		if (child + 1 < pass->heap_count &&
+		    cursor_precedes(pass, &heap[child + 1], &heap[child]))
 			child++;
-		if (!is_before(pass, &heap[child], &moved))
+		if (!cursor_precedes(pass, &heap[child], &moved))
 			return;
 		heap[at] = heap[child];
 		heap[child] = moved;
@@ -190,7 +192,7 @@ static void sift_down(struct pass *pass, uint32_t at)
 	}
 }
 
-static bool add_hit(struct ss_hits *out, uint32_t file, uint32_t row)
+static bool hits_add(struct ss_hits *out, uint32_t file, uint32_t row)
 {
 	if (!ss_memory_reserve(out->memory, (void **)&out->items, &out->capacity,
 			       (size_t)out->count + 1, sizeof(*out->items)))
@@ -199,46 +201,47 @@ static bool add_hit(struct ss_hits *out, uint32_t file, uint32_t row)
 	return true;
 }
 
-/* Leaves out the first `skip` hits of the file. */
-static bool show_hits(struct pass *pass, uint32_t file, uint64_t skip, struct ss_hits *out)
+/* Lists hits in the order of time, without the first `skip`: merges the tracks with a heap. */
+static bool search_show_hits(struct search_pass *pass, uint32_t file, uint64_t skip,
+			     struct ss_hits *out)
 {
 	const struct ss_trace *trace = pass->trace;
 
 	pass->heap_count = 0;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
-		struct cursor *cursor = &pass->heap[pass->heap_count];
+		struct search_cursor *cursor = &pass->heap[pass->heap_count];
 
 		cursor->row = trace->tracks[i].first_row;
 		cursor->end = cursor->row + trace->tracks[i].row_count;
-		pass->heap_count += seek(pass, cursor);
+		pass->heap_count += cursor_seek(pass, cursor);
 	}
 	for (uint32_t i = pass->heap_count / 2; i-- > 0;)
-		sift_down(pass, i);
+		cursor_heap_sift(pass, i);
 	for (uint64_t i = 0; i < pass->count && out->count < pass->search->room; i++) {
-		struct cursor *first = &pass->heap[0];
+		struct search_cursor *first = &pass->heap[0];
 
-		if (i >= skip && !add_hit(out, file, first->row))
+		if (i >= skip && !hits_add(out, file, first->row))
 			return false;
 		first->row++;
-		if (!seek(pass, first))
+		if (!cursor_seek(pass, first))
 			*first = pass->heap[--pass->heap_count];
-		sift_down(pass, 0);
+		cursor_heap_sift(pass, 0);
 	}
 	return true;
 }
 
 /* --- all files --------------------------------------------------------------------- */
 
-struct found {
+struct search_found {
 	struct ss_strings names;
-	bool has_empty; /* text 0 is always there, whether a slice has no name or not */
+	bool has_empty; /* a hit has the empty name; text 0 always exists */
 	struct ss_hit longest;
 	int64_t longest_ns;
 	bool has_longest;
 };
 
 /* Names of different files are the same when their texts are. */
-static bool add_names(const struct pass *pass, struct found *found)
+static bool search_add_names(const struct search_pass *pass, struct search_found *found)
 {
 	const struct ss_strings *own = &pass->trace->names;
 
@@ -255,7 +258,8 @@ static bool add_names(const struct pass *pass, struct found *found)
 	return true;
 }
 
-static void keep_longest(const struct pass *pass, uint32_t file, struct found *found)
+static void search_keep_longest(const struct search_pass *pass, uint32_t file,
+				struct search_found *found)
 {
 	const int64_t *dur_ns = pass->trace->slices.dur_ns;
 
@@ -268,11 +272,11 @@ static void keep_longest(const struct pass *pass, uint32_t file, struct found *f
 }
 
 static enum ss_status search_file(const struct ss_search *search, struct ss_timeline *timeline,
-				  uint32_t file, struct found *found, struct ss_hits *out,
+				  uint32_t file, struct search_found *found, struct ss_hits *out,
 				  struct ss_error *err)
 {
 	const struct ss_trace *trace = timeline->files[file].trace;
-	struct pass pass = { .search = search, .trace = trace, .longest = SS_NO_ROW };
+	struct search_pass pass = { .search = search, .trace = trace, .longest = SS_NO_ROW };
 	uint64_t before = out->all_count;
 	struct ss_arena scratch;
 	bool whole;
@@ -280,24 +284,25 @@ static enum ss_status search_file(const struct ss_search *search, struct ss_time
 	SS_TRY(ss_index_names(timeline, file, &pass.sums, err));
 	ss_arena_init(&scratch, out->memory);
 	pass.wanted = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
-	pass.heap = SS_ARENA_NEW(&scratch, struct cursor, (size_t)trace->track_count + 1);
+	pass.heap = SS_ARENA_NEW(&scratch, struct search_cursor, (size_t)trace->track_count + 1);
 	whole = pass.wanted && pass.heap;
 	if (whole) {
-		count_hits(&pass, out);
-		whole = add_names(&pass, found);
+		search_count_hits(&pass, out);
+		whole = search_add_names(&pass, found);
 	}
 	if (whole && pass.count && (out->mark_count || search->from_ns >= 0))
-		mark_hits(&pass, timeline, file, before, out);
+		search_mark_hits(&pass, timeline, file, before, out);
 	if (search->longest)
-		keep_longest(&pass, file, found);
+		search_keep_longest(&pass, file, found);
 	else if (whole && pass.count && search->offset < out->all_count)
-		whole = show_hits(&pass, file,
-				  search->offset > before ? search->offset - before : 0, out);
+		whole = search_show_hits(&pass, file,
+					 search->offset > before ? search->offset - before : 0,
+					 out);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "the search");
 }
 
-static bool make_marks(const struct ss_search *search, struct ss_hits *out)
+static bool search_make_marks(const struct ss_search *search, struct ss_hits *out)
 {
 	size_t bytes = search->pixels * sizeof(*out->marks);
 
@@ -314,16 +319,16 @@ static bool make_marks(const struct ss_search *search, struct ss_hits *out)
 enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline *timeline,
 			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err)
 {
-	struct found found = { .has_empty = false };
+	struct search_found found = { .has_empty = false };
 	enum ss_status status = SS_OK;
 
 	*out = (struct ss_hits){ .memory = memory };
-	if (!ss_strings_init(&found.names, memory) || !make_marks(search, out))
+	if (!ss_strings_init(&found.names, memory) || !search_make_marks(search, out))
 		status = ss_fail_memory(err, "the search");
 	for (uint32_t i = 0; status == SS_OK && i < search->file_count; i++)
 		status = search_file(search, timeline, search->files[i], &found, out, err);
 	if (status == SS_OK && found.has_longest &&
-	    !add_hit(out, found.longest.file, found.longest.row))
+	    !hits_add(out, found.longest.file, found.longest.row))
 		status = ss_fail_memory(err, "the search");
 	if (status == SS_OK)
 		out->name_count = found.names.count - 1 + found.has_empty;

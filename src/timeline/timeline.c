@@ -15,12 +15,12 @@ int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns)
 {
 	int64_t own_ns = ss_moment_add(moment_ns, -file->shift_ns);
 
-	/* drifts are so small that their square does not count */
+	/* drifts are so small that their square is negligible */
 	return ss_moment_add(own_ns, -ss_drift_after(own_ns - file->middle_ns, file->drift_ppb));
 }
 
-/* Where a file begins and ends on the clock that the aligned ranks share; still absolute. */
-static void place_aligned(struct ss_timeline_file *file, const struct ss_joined *joined)
+/* Places a file on the clock that the aligned ranks share; times are still absolute. */
+static void file_place_aligned(struct ss_timeline_file *file, const struct ss_joined *joined)
 {
 	const struct ss_clock *clock = &joined->clocks[file->rank_index];
 	int64_t zero_ns = joined->ranks[file->rank_index].start_ns;
@@ -32,12 +32,12 @@ static void place_aligned(struct ss_timeline_file *file, const struct ss_joined 
 	file->drift_ppb = clock->drift_ppb;
 }
 
-struct span {
+struct timeline_span {
 	int64_t from_ns, to_ns;
 	bool is_known;
 };
 
-static void widen(struct span *span, const struct ss_timeline_file *file)
+static void span_widen(struct timeline_span *span, const struct ss_timeline_file *file)
 {
 	int64_t from_ns = ss_timeline_moment(file, 0);
 	int64_t to_ns = ss_timeline_moment(file, file->span_ns);
@@ -50,7 +50,7 @@ static void widen(struct span *span, const struct ss_timeline_file *file)
 }
 
 /* The clock that most ranks share; SS_NO_ROW: no clocks were compared. */
-static uint32_t main_component(const struct ss_joined *joined, uint32_t *counts)
+static uint32_t clock_main_component(const struct ss_joined *joined, uint32_t *counts)
 {
 	uint32_t best = SS_NO_ROW;
 
@@ -63,8 +63,8 @@ static uint32_t main_component(const struct ss_joined *joined, uint32_t *counts)
 	return best;
 }
 
-static const struct ss_digest *wall_clock(const struct ss_timeline_file *file,
-					  const struct ss_joined *joined)
+static const struct ss_digest *file_wall_clock(const struct ss_timeline_file *file,
+					       const struct ss_joined *joined)
 {
 	const struct ss_digest *digest = NULL;
 
@@ -73,20 +73,22 @@ static const struct ss_digest *wall_clock(const struct ss_timeline_file *file,
 	return digest && digest->has_clock ? digest : NULL;
 }
 
-/* Times that are far apart, as of files that do not belong together. */
-static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
+/* Whether files lie far apart in time, so they probably do not belong together. */
+static bool span_is_mostly_empty(const struct ss_timeline *timeline,
+				 const struct timeline_span *span)
 {
 	int64_t longest_ns = 0;
 
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		if (timeline->files[i].span_ns > longest_ns)
 			longest_ns = timeline->files[i].span_ns;
-	/* with more than nine tenths of it empty nothing could be seen of any file */
+	/* with more than nine tenths of it empty, the files would be too narrow to see */
 	return (span->to_ns - span->from_ns) / 10 > longest_ns;
 }
 
-/* Those whose clocks were compared: where they begin on the common one. */
-static void place_compared(struct ss_timeline *timeline, uint32_t component, struct span *span)
+/* Places the files whose clocks were compared on the common clock. */
+static void timeline_place_compared(struct ss_timeline *timeline, uint32_t component,
+				    struct timeline_span *span)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
 
@@ -96,35 +98,36 @@ static void place_compared(struct ss_timeline *timeline, uint32_t component, str
 		if (!file->is_placed || file->rank_index == SS_NO_ROW ||
 		    joined->clocks[file->rank_index].component != component)
 			continue;
-		place_aligned(file, joined);
-		widen(span, file);
+		file_place_aligned(file, joined);
+		span_widen(span, file);
 	}
 }
 
-/* Without any of those by wall clocks; from 0 on where these are far apart. */
-static void place_by_wall(struct ss_timeline *timeline, struct span *span)
+/* For jobs without compared clocks: by wall clock, or all at 0 if wall clocks are far apart. */
+static void timeline_place_by_wall(struct ss_timeline *timeline, struct timeline_span *span)
 {
 	for (int pass = 0; pass < 2; pass++) {
-		*span = (struct span){ 0 };
+		*span = (struct timeline_span){ 0 };
 		for (uint32_t i = 0; i < timeline->file_count; i++) {
 			struct ss_timeline_file *file = &timeline->files[i];
-			const struct ss_digest *digest = wall_clock(file, &timeline->job->joined);
+			const struct ss_digest *digest = file_wall_clock(file,
+									 &timeline->job->joined);
 
 			if (!file->is_placed || !digest)
 				continue;
 			file->shift_ns = pass ? 0 : digest->start_ns;
-			widen(span, file);
+			span_widen(span, file);
 		}
-		if (!is_torn(timeline, span))
+		if (!span_is_mostly_empty(timeline, span))
 			return;
 	}
 }
 
-/* By its wall clock where that falls among the others, else from their beginning on. */
-static void place_alone(struct ss_timeline_file *file, const struct ss_joined *joined,
-			const struct span *others)
+/* Places a file by its wall clock if that falls among the others, else at their beginning. */
+static void file_place_alone(struct ss_timeline_file *file, const struct ss_joined *joined,
+			     const struct timeline_span *others)
 {
-	const struct ss_digest *digest = wall_clock(file, joined);
+	const struct ss_digest *digest = file_wall_clock(file, joined);
 
 	if (digest && digest->start_ns < others->to_ns && digest->end_ns > others->from_ns)
 		file->shift_ns = digest->start_ns;
@@ -132,31 +135,33 @@ static void place_alone(struct ss_timeline_file *file, const struct ss_joined *j
 		file->shift_ns = others->from_ns;
 }
 
-static void place_files(struct ss_timeline *timeline, uint32_t component)
+static void timeline_place_files(struct ss_timeline *timeline, uint32_t component)
 {
 	const struct ss_joined *joined = &timeline->job->joined;
-	struct span known = { 0 }, all;
+	struct timeline_span known = { 0 }, all;
 	bool compared;
 
-	place_compared(timeline, component, &known);
+	timeline_place_compared(timeline, component, &known);
 	compared = known.is_known;
 	if (!compared)
-		place_by_wall(timeline, &known);
+		timeline_place_by_wall(timeline, &known);
 	all = known;
 	for (uint32_t i = 0; i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->is_placed || file->is_aligned || (!compared && wall_clock(file, joined)))
+		if (!file->is_placed || file->is_aligned ||
+		    (!compared && file_wall_clock(file, joined)))
 			continue;
-		place_alone(file, joined, &known);
-		widen(&all, file);
+		file_place_alone(file, joined, &known);
+		span_widen(&all, file);
 	}
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		timeline->files[i].shift_ns -= all.from_ns;
 	timeline->span_ns = all.to_ns - all.from_ns;
 }
 
-static struct ss_timeline_file file_of(const struct ss_job *job, const struct ss_job_file *from)
+static struct ss_timeline_file timeline_file_from_job(const struct ss_job *job,
+						      const struct ss_job_file *from)
 {
 	struct ss_timeline_file file = {
 		.trace = from->is_reduced ? NULL : from->subject.trace,
@@ -191,11 +196,11 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 	timeline->file_capacity = capacity;
 	timeline->file_count = job->file_count;
 	for (uint32_t i = 0; i < job->file_count; i++)
-		timeline->files[i] = file_of(job, &job->files[i]);
+		timeline->files[i] = timeline_file_from_job(job, &job->files[i]);
 	ss_arena_init(&scratch, memory);
 	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->joined.rank_count + 1);
 	if (counts)
-		place_files(timeline, main_component(&job->joined, counts));
+		timeline_place_files(timeline, clock_main_component(&job->joined, counts));
 	ss_arena_release(&scratch);
 	if (counts)
 		return SS_OK;
@@ -211,4 +216,44 @@ void ss_timeline_release(struct ss_timeline *timeline)
 		ss_memory_free(timeline->memory, timeline->files,
 			       timeline->file_capacity * sizeof(*timeline->files));
 	*timeline = (struct ss_timeline){ 0 };
+}
+
+/* --- a slice as a collective --------------------------------------------------------- */
+
+struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t file, uint32_t row)
+{
+	const struct ss_joined *joined = &timeline->job->joined;
+	uint32_t rank = timeline->files[file].rank_index;
+	struct ss_members out = { 0 };
+
+	if (rank >= joined->rank_count)
+		return out;
+	for (uint32_t i = 0; i < joined->ranks[rank].arrival_count; i++) {
+		const struct ss_arrival *arrival = &joined->ranks[rank].arrivals[i];
+
+		if (arrival->row != row)
+			continue;
+		out.arrival = arrival;
+		if (joined->meeting_of[rank][i] != SS_NO_MEETING)
+			out.meeting = &joined->meetings[joined->meeting_of[rank][i]];
+		break;
+	}
+	return out;
+}
+
+uint32_t ss_timeline_file_of(const struct ss_timeline *timeline, uint32_t rank_index)
+{
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].rank_index == rank_index && timeline->files[i].trace)
+			return i;
+	return SS_NO_ROW;
+}
+
+int64_t ss_members_wait(const struct ss_meeting *meeting, const struct ss_arrival *arrival)
+{
+	int64_t stay_ns = arrival->end_ns - arrival->start_ns;
+
+	if (!meeting || !meeting->is_symmetric)
+		return -1;
+	return stay_ns > meeting->transfer_ns ? stay_ns - meeting->transfer_ns : 0;
 }

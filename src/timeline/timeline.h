@@ -19,13 +19,13 @@ struct ss_timeline_file {
 	const struct ss_subject *subject;
 	uint32_t rank_index;    /* in job->many; SS_NO_ROW: left out of the comparison */
 	bool is_placed;         /* it has a trace or a digest: it has its place in time */
-	int64_t span_ns;        /* how long it is then */
+	int64_t span_ns;        /* its length, if it is placed */
 	bool is_aligned;        /* its clock was compared with the others' */
 	int64_t clock_error_ns; /* -1: not compared */
 	/* time of the timeline = own time + shift + drift after `middle` (own times) */
 	int64_t shift_ns, middle_ns;
 	int64_t drift_ppb;
-	struct ss_index *index; /* what is drawn of it: index.h; NULL: not asked for yet */
+	struct ss_index *index; /* index.h; NULL: not made yet */
 };
 
 struct ss_timeline {
@@ -42,8 +42,23 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 				struct ss_memory *memory, struct ss_error *err);
 void ss_timeline_release(struct ss_timeline *timeline);
 
-/* From the time of a file's trace to that of the timeline, and back. */
+/* Converts a time of the file's trace to the timeline, and back. */
 int64_t ss_timeline_moment(const struct ss_timeline_file *file, int64_t own_ns);
 int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns);
+
+/* --- a slice as a collective: who else took part, and who waited ------------------------- */
+
+struct ss_members {
+	const struct ss_arrival *arrival; /* NULL: the slice is no collective */
+	const struct ss_meeting *meeting; /* NULL: it was matched with no other rank */
+};
+
+struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t file, uint32_t row);
+
+/* The file of a rank of the job; SS_NO_ROW: its trace is missing. */
+uint32_t ss_timeline_file_of(const struct ss_timeline *timeline, uint32_t rank_index);
+
+/* How long a member waited for the others; -1: unknown. */
+int64_t ss_members_wait(const struct ss_meeting *meeting, const struct ss_arrival *arrival);
 
 #endif

@@ -148,7 +148,7 @@ enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_jso
 	}
 }
 
-/* A whole number, -1 when absent; *odd counts what is there and no number. */
+/* A whole number, -1 when absent; *odd counts values that are not numbers. */
 static int64_t read_i64(const struct ss_arg_values *args, enum ss_arg arg, uint32_t *odd)
 {
 	int64_t value;
@@ -180,8 +180,8 @@ static int32_t clip32(int64_t value)
 	return value > INT32_MAX ? INT32_MAX : value < -1 ? -1 : (int32_t)value;
 }
 
-/* Nothing stands in it but digits, signs and commas. */
-static bool is_plain_list(const struct ss_json_span *span)
+/* True when the list has only digits, signs and commas. */
+static bool span_is_number_list(const struct ss_json_span *span)
 {
 	for (uint32_t i = 1; i + 1 < span->length; i++)
 		if ((unsigned char)span->text[i] > ' ' && !strchr("0123456789-,", span->text[i]))
@@ -213,7 +213,7 @@ static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_
 		if (at > start && ss_number_i64(start, (size_t)(at - start), &value))
 			out[count++] = clip32(value);
 	}
-	*odd += count < 3 || !is_plain_list(span);
+	*odd += count < 3 || !span_is_number_list(span);
 }
 
 void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,

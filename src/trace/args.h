@@ -74,7 +74,7 @@ enum ss_arg {
 	SS_ARG_MEMORY_ALLOCATED,
 	SS_ARG_MEMORY_RESERVED,
 	SS_ARG_META_NAME,
-	SS_ARG_OTHER, /* what the program itself recorded: see others.c */
+	SS_ARG_OTHER, /* what the program itself recorded: see emit_others() of kineto/emit.c */
 	SS_ARG_COUNT, /* at most 64: they are counted in one word */
 };
 
@@ -94,7 +94,7 @@ void ss_arg_index_init(struct ss_arg_index *index);
 /* The argument of a key; SS_ARG_NONE: of no use to anybody. */
 enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_span *key);
 
-/* Reads the object at the cursor, adding to `out`; keys that are not looked at are skipped. */
+/* Reads the object at the cursor, adding to `out`; unknown keys are skipped. */
 enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_json *json,
 				 struct ss_arg_values *out);
 
@@ -103,7 +103,7 @@ static inline bool ss_args_have(const struct ss_arg_values *args, enum ss_arg ar
 	return args->seen >> arg & 1;
 }
 
-/* The value as it stands in the text; type SS_JSON_NONE when it is absent. */
+/* The value as written; type SS_JSON_NONE when it is absent. */
 static inline struct ss_json_span ss_args_span(const struct ss_arg_values *args, enum ss_arg arg)
 {
 	return ss_args_have(args, arg) ? args->values[arg] : (struct ss_json_span){ 0 };

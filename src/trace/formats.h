@@ -4,8 +4,9 @@
  *
  * To add one: a folder src/trace/X/ with its sources and a meson.build that lists them, one of
  * them with a const struct ss_input_format ss_input_format_X at its bottom, and X in
- * `input_formats` of src/trace/meson.build. Its loader fills a store (kineto/store.h) and calls
- * ss_finish(), or fills the columns of the trace itself.
+ * `input_formats` of src/trace/meson.build. Its loader fills batches (batch.h), adds them to a
+ * builder (builder.h) and calls ss_finish(), or fills the columns of the trace itself. Who finds,
+ * refuses, opens or redacts files asks this list and knows no format by name.
  */
 #ifndef SS_TRACE_FORMATS_H
 #define SS_TRACE_FORMATS_H
@@ -18,10 +19,18 @@ struct ss_input_format {
 	/* Files in folders that are taken for traces; NULL ends them. */
 	const char *endings[SS_ENDINGS_MAX];
 	/*
-	 * Whether the source, of which nothing was read, is of this format: by its first bytes,
-	 * never by its name. NULL: whatever no other format is.
+	 * Whether a file is of this format: by its first bytes (unpacked, at most SS_PEEK_BYTES),
+	 * never by its name.
 	 */
-	enum ss_status (*is_next)(struct ss_source *source, bool *out, struct ss_error *err);
+	bool (*matches)(const char *bytes, size_t length);
+	/* `matches` is only a guess: known foreign files (load/files/foreign_file.c) go before. */
+	bool matches_loosely;
+	/* stepscope made the file of other traces. */
+	bool is_derived;
+	/* Files can be redacted while they are read: redact/ knows JSON. */
+	bool can_redact;
+	/* Where they cannot: what to do instead. NULL: there is nothing. */
+	const char *redact_refusal;
 	/* Fills `out`, which was initialized. */
 	enum ss_status (*load)(struct ss_source *source, const struct ss_load_options *options,
 			       struct ss_trace *out, struct ss_error *err);
@@ -30,5 +39,14 @@ struct ss_input_format {
 /* In the order in which they are tried. */
 extern const struct ss_input_format *const ss_input_formats[];
 extern const size_t ss_input_format_count;
+
+/* The format of a file by its first bytes; NULL: it is of none. */
+const struct ss_input_format *ss_input_format_of(const char *bytes, size_t length);
+
+/*
+ * The length of the ending by which the name is one of the formats', 0: it is none. Without
+ * `derived` only of formats that others write.
+ */
+size_t ss_input_format_ending(const char *name, bool derived);
 
 #endif

@@ -18,6 +18,11 @@ struct ss_load_options {
 	void *progress_context;
 };
 
+/* For loaders, after every block: reports the progress. Fails when the load shall stop. */
+SS_MUST_USE
+enum ss_status ss_load_report(const struct ss_load_options *options, const struct ss_source *source,
+			      uint64_t event_count, struct ss_error *err);
+
 /*
  * Reads the whole source into `out`, which must not be released when this
  * fails. The result does not depend on threads and blocks.

@@ -11,26 +11,26 @@
 /* Which pairs of letters a name has, or may have: most patterns are ruled out by their first. */
 #define PAIR_BITS 1024
 
-struct pairs {
+struct letter_pairs {
 	uint64_t bits[PAIR_BITS / 64];
 };
 
-static uint32_t pair_at(const char *text)
+static uint32_t letter_pair_at(const char *text)
 {
 	return ((uint32_t)(unsigned char)text[0] * 37 + (unsigned char)text[1]) % PAIR_BITS;
 }
 
-static void note_pairs(struct pairs *pairs, const char *name, size_t length)
+static void letter_pairs_note(struct letter_pairs *pairs, const char *name, size_t length)
 {
 	for (size_t i = 0; i + 1 < length; i++) {
-		uint32_t pair = pair_at(name + i);
+		uint32_t pair = letter_pair_at(name + i);
 
 		pairs->bits[pair / 64] |= UINT64_C(1) << pair % 64;
 	}
 }
 
-static bool may_match(const struct ss_name_pattern *pattern, const char *name, size_t length,
-		      const struct pairs *pairs)
+static bool pattern_may_match(const struct ss_name_pattern *pattern, const char *name,
+			      size_t length, const struct letter_pairs *pairs)
 {
 	const char *text = pattern->text;
 	uint32_t pair;
@@ -39,16 +39,16 @@ static bool may_match(const struct ss_name_pattern *pattern, const char *name, s
 		return length && *text == *name;
 	if (!text[0] || !text[1])
 		return true;
-	pair = pair_at(text);
+	pair = letter_pair_at(text);
 	return pairs->bits[pair / 64] >> pair % 64 & 1;
 }
 
-static bool matches(const struct ss_name_pattern *pattern, const char *name, size_t length,
-		    const struct pairs *pairs)
+static bool pattern_matches(const struct ss_name_pattern *pattern, const char *name, size_t length,
+			    const struct letter_pairs *pairs)
 {
 	size_t text_length;
 
-	if (!may_match(pattern, name, length, pairs))
+	if (!pattern_may_match(pattern, name, length, pairs))
 		return false;
 	text_length = strlen(pattern->text);
 	if (text_length > length)
@@ -74,13 +74,13 @@ uint32_t ss_name_flags(const char *name, size_t length)
 		&ss_names_calls,
 		&ss_names_ranges,
 	};
-	struct pairs pairs = { 0 };
+	struct letter_pairs pairs = { 0 };
 	uint32_t flags = 0;
 
-	note_pairs(&pairs, name, length);
+	letter_pairs_note(&pairs, name, length);
 	for (size_t t = 0; t < SS_COUNT(tables); t++)
 		for (size_t i = 0; i < tables[t]->count; i++)
-			if (matches(&tables[t]->patterns[i], name, length, &pairs))
+			if (pattern_matches(&tables[t]->patterns[i], name, length, &pairs))
 				flags |= tables[t]->patterns[i].flags;
 	/* the loader's ranges are its __next__ calls; other parts of it are ordinary ranges */
 	if ((flags & SS_NAME_DATALOADER) && length >= 22 &&

@@ -9,7 +9,7 @@
 #include "base/search.h"
 
 /* Does row b have to stand before row a, which came earlier? */
-static inline bool must_swap(const struct ss_order *order, uint32_t a, uint32_t b)
+static inline bool order_must_swap(const struct ss_order *order, uint32_t a, uint32_t b)
 {
 	if (order->start_ns[a] != order->start_ns[b])
 		return order->start_ns[b] < order->start_ns[a];
@@ -19,31 +19,31 @@ static inline bool must_swap(const struct ss_order *order, uint32_t a, uint32_t 
 }
 
 /* The end of the sorted run that begins at `from`. */
-static uint32_t run_end(const struct ss_order *order, const uint32_t *rows, uint32_t from,
-			uint32_t count)
+static uint32_t order_run_end(const struct ss_order *order, const uint32_t *rows, uint32_t from,
+			      uint32_t count)
 {
 	uint32_t at = from + 1;
 
-	while (at < count && !must_swap(order, rows[at - 1], rows[at]))
+	while (at < count && !order_must_swap(order, rows[at - 1], rows[at]))
 		at++;
 	return at;
 }
 
 /* Merges the runs [from, middle) and [middle, end) of rows, with spare for the first. */
-static void merge(const struct ss_order *order, uint32_t *rows, uint32_t *spare, uint32_t from,
-		  uint32_t middle, uint32_t end)
+static void order_merge_runs(const struct ss_order *order, uint32_t *rows, uint32_t *spare,
+			     uint32_t from, uint32_t middle, uint32_t end)
 {
 	uint32_t low = from, high = middle, left, right, out;
 
-	if (!must_swap(order, rows[middle - 1], rows[middle]))
+	if (!order_must_swap(order, rows[middle - 1], rows[middle]))
 		return;
 	/* what of the first run stands before the whole second one stays where it is */
-	SS_SEARCH(low, high, at, !must_swap(order, rows[at], rows[middle]));
+	SS_SEARCH(low, high, at, !order_must_swap(order, rows[at], rows[middle]));
 	memcpy(spare, rows + low, (middle - low) * sizeof(*spare));
 	left = 0;
 	right = middle;
 	for (out = low; left < middle - low && right < end; out++) {
-		if (must_swap(order, spare[left], rows[right]))
+		if (order_must_swap(order, spare[left], rows[right]))
 			rows[out] = rows[right++];
 		else
 			rows[out] = spare[left++];
@@ -56,29 +56,29 @@ static void merge(const struct ss_order *order, uint32_t *rows, uint32_t *spare,
  * returns where they end: recursion over runs, not over rows, so its depth is
  * that of the number of runs.
  */
-static uint32_t sort_runs(const struct ss_order *order, uint32_t *rows, uint32_t *spare,
-			  uint32_t from, uint32_t count, uint32_t depth)
+static uint32_t order_sort_runs(const struct ss_order *order, uint32_t *rows, uint32_t *spare,
+				uint32_t from, uint32_t count, uint32_t depth)
 {
 	uint32_t middle, end;
 
 	if (depth == 0)
-		return run_end(order, rows, from, count);
-	middle = sort_runs(order, rows, spare, from, count, depth - 1);
+		return order_run_end(order, rows, from, count);
+	middle = order_sort_runs(order, rows, spare, from, count, depth - 1);
 	if (middle == count)
 		return middle;
-	end = sort_runs(order, rows, spare, middle, count, depth - 1);
-	merge(order, rows, spare, from, middle, end);
+	end = order_sort_runs(order, rows, spare, middle, count, depth - 1);
+	order_merge_runs(order, rows, spare, from, middle, end);
 	return end;
 }
 
 void ss_order_sort(const struct ss_order *order, uint32_t *rows, uint32_t *spare, uint32_t count)
 {
-	uint32_t sorted = count ? run_end(order, rows, 0, count) : 0;
+	uint32_t sorted = count ? order_run_end(order, rows, 0, count) : 0;
 
 	for (uint32_t depth = 0; sorted < count; depth++) {
-		uint32_t end = sort_runs(order, rows, spare, sorted, count, depth);
+		uint32_t end = order_sort_runs(order, rows, spare, sorted, count, depth);
 
-		merge(order, rows, spare, 0, sorted, end);
+		order_merge_runs(order, rows, spare, 0, sorted, end);
 		sorted = end;
 	}
 }

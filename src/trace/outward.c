@@ -18,12 +18,12 @@ static const uint32_t kind_marks[SS_KIND_COUNT] = {
 	[SS_KIND_PYTHON] = SS_ROW_PYTHON,
 };
 
-static uint32_t marks_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t row_marks(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_slice_flags(trace, row) | kind_marks[trace->slices.kind[row]];
 }
 
-static bool is_deep(const struct ss_trace *trace)
+static bool thread_is_deep(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		if (trace->tracks[i].depth_max >= DEPTH_MIN)
@@ -58,7 +58,7 @@ enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err)
 	uint32_t *depths;
 
 	trace->outward = (struct ss_jumps){ 0 };
-	if (!is_deep(trace))
+	if (!thread_is_deep(trace))
 		return SS_OK;
 	ss_arena_init(&scratch, trace->memory);
 	depths = SS_ARENA_NEW(&scratch, uint32_t, (size_t)count + 1);
@@ -72,16 +72,16 @@ enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err)
 	for (uint32_t i = 0; i < trace->comm_count; i++)
 		trace->outward.marks[trace->comms[i].row] = SS_ROW_COMM;
 	for (uint32_t row = 0; row < count; row++) {
-		trace->outward.marks[row] |= marks_of(trace, row);
+		trace->outward.marks[row] |= row_marks(trace, row);
 		add_jump(trace, row, depths);
 	}
 	ss_arena_release(&scratch);
 	return SS_OK;
 }
 
-static bool has(const struct ss_trace *trace, uint32_t row, uint32_t marks)
+static bool row_has_marks(const struct ss_trace *trace, uint32_t row, uint32_t marks)
 {
-	return (marks_of(trace, row) & marks) ||
+	return (row_marks(trace, row) & marks) ||
 	       ((marks & SS_ROW_COMM) && ss_trace_comm(trace, row));
 }
 
@@ -89,7 +89,7 @@ uint32_t ss_outward(const struct ss_trace *trace, uint32_t row, uint32_t marks)
 {
 	const struct ss_jumps *outward = &trace->outward;
 
-	while (row != SS_NO_ROW && !has(trace, row, marks))
+	while (row != SS_NO_ROW && !row_has_marks(trace, row, marks))
 		row = outward->jumps && !(outward->marks[row] & marks) ? outward->jumps[row]
 								       : trace->slices.parent[row];
 	return row;

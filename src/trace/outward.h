@@ -30,7 +30,7 @@ enum {
 /* Rows of one sort around each other that are gone through: no program has more. */
 #define SS_OUTWARD_ALIKE 64
 
-/* Makes the shorter ways where a thread is deep; behind the nesting, before anything walks. */
+/* Makes the shortcuts where a thread is deep: after nesting, before anybody walks outwards. */
 SS_MUST_USE
 enum ss_status ss_outward_init(struct ss_trace *trace, struct ss_error *err);
 

@@ -10,43 +10,43 @@
 
 const char ss_step_not_selected[] = "not selected";
 
-struct span {
+struct step_span {
 	int64_t from_ns, to_ns;
 };
 
 /* Spans in the order of time that do not touch. */
-struct spans {
-	struct span *items;
+struct step_spans {
+	struct step_span *items;
 	uint32_t count;
 };
 
-struct cut {
+struct selection_work {
 	const struct ss_trace *trace;
 	const struct ss_selection *selection;
 	struct ss_trace *out;
-	uint32_t *moved;              /* new row of each row, or SS_NO_ROW */
-	uint32_t *nearest;            /* of its nearest ancestor that stays, itself included */
-	bool by_steps;                /* rows are chosen by them */
-	struct spans effective, host; /* of the selected steps */
+	uint32_t *moved;                   /* new row of each row, or SS_NO_ROW */
+	uint32_t *nearest;                 /* of its nearest ancestor that stays, itself included */
+	bool by_steps;                     /* rows are chosen by them */
+	struct step_spans effective, host; /* of the selected steps */
 };
 
 /* --- what stays ------------------------------------------------------------- */
 
 /* Steps come in the order of their starts; those that touch become one span. */
-static void add_span(struct spans *spans, int64_t from_ns, int64_t to_ns)
+static void step_spans_add(struct step_spans *spans, int64_t from_ns, int64_t to_ns)
 {
-	struct span *last = spans->count ? &spans->items[spans->count - 1] : NULL;
+	struct step_span *last = spans->count ? &spans->items[spans->count - 1] : NULL;
 
 	if (to_ns <= from_ns)
 		return;
 	if (!last || from_ns > last->to_ns)
-		spans->items[spans->count++] = (struct span){ from_ns, to_ns };
+		spans->items[spans->count++] = (struct step_span){ from_ns, to_ns };
 	else if (to_ns > last->to_ns)
 		last->to_ns = to_ns;
 }
 
-/* Something of start..end lies in one of the spans; what has no duration is a moment. */
-static bool overlaps(const struct spans *spans, int64_t start_ns, int64_t end_ns)
+/* Whether start..end overlaps one of the spans; a row without a duration is a moment. */
+static bool spans_overlap(const struct step_spans *spans, int64_t start_ns, int64_t end_ns)
 {
 	uint32_t low = 0, high = spans->count;
 
@@ -55,34 +55,36 @@ static bool overlaps(const struct spans *spans, int64_t start_ns, int64_t end_ns
 	       (end_ns > spans->items[low].from_ns || start_ns >= spans->items[low].from_ns);
 }
 
-static bool starts_in(const struct spans *spans, int64_t start_ns)
+static bool spans_include_start(const struct step_spans *spans, int64_t start_ns)
 {
-	return overlaps(spans, start_ns, start_ns);
+	return spans_overlap(spans, start_ns, start_ns);
 }
 
-/* A row of a stream: launched in the steps; what nobody launched: begun in them. */
-static bool keeps_device_row(const struct cut *cut, uint32_t row)
+/* A row of a stream stays when its launch, or without one its start, is in the steps. */
+static bool selection_keeps_device_row(const struct selection_work *cut, uint32_t row)
 {
 	const struct ss_slices *slices = &cut->trace->slices;
 	uint32_t launch = slices->link[row];
 
 	if (launch < cut->trace->device_from)
-		return starts_in(&cut->host, slices->start_ns[launch]);
-	return starts_in(&cut->effective, slices->start_ns[row]);
+		return spans_include_start(&cut->host, slices->start_ns[launch]);
+	return spans_include_start(&cut->effective, slices->start_ns[row]);
 }
 
 /* Frames and ranges around a step stay: they say where in the program it is. */
-static bool keeps_host_row(const struct cut *cut, uint32_t row)
+static bool selection_keeps_host_row(const struct selection_work *cut, uint32_t row)
 {
 	const struct ss_slices *slices = &cut->trace->slices;
 	int64_t start_ns = slices->start_ns[row];
 	bool around = slices->kind[row] == SS_KIND_PYTHON ||
 		      slices->kind[row] == SS_KIND_ANNOTATION;
 
-	return overlaps(&cut->host, start_ns, around ? ss_slice_end(slices, row) : start_ns);
+	return spans_overlap(&cut->host, start_ns, around ? ss_slice_end(slices, row) : start_ns);
 }
 
-static bool keeps(const struct cut *cut, const struct ss_track *track, uint32_t row)
+/* Device and stream filter device rows; steps filter all, each class in its way. */
+static bool selection_keeps_row(const struct selection_work *cut, const struct ss_track *track,
+				uint32_t row)
 {
 	const struct ss_selection *selection = cut->selection;
 	bool on_device = track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_SYNC ||
@@ -95,24 +97,24 @@ static bool keeps(const struct cut *cut, const struct ss_track *track, uint32_t 
 	if (!cut->by_steps)
 		return true;
 	if (track->class == SS_TRACK_DEVICE)
-		return keeps_device_row(cut, row);
+		return selection_keeps_device_row(cut, row);
 	if (track->class == SS_TRACK_HOST)
-		return keeps_host_row(cut, row);
-	return overlaps(&cut->effective, cut->trace->slices.start_ns[row],
-			ss_slice_end(&cut->trace->slices, row));
+		return selection_keeps_host_row(cut, row);
+	return spans_overlap(&cut->effective, cut->trace->slices.start_ns[row],
+			     ss_slice_end(&cut->trace->slices, row));
 }
 
 /* --- steps ------------------------------------------------------------------- */
 
-static bool copy_steps(struct cut *cut, struct ss_arena *scratch)
+static bool selection_copy_steps(struct selection_work *cut, struct ss_arena *scratch)
 {
 	const struct ss_steps *steps = &cut->trace->steps;
 	const struct ss_selection *selection = cut->selection;
 	struct ss_steps *out = &cut->out->steps;
 
 	out->items = SS_ARENA_NEW(&cut->out->arena, struct ss_step, (size_t)steps->count + 1);
-	cut->effective.items = SS_ARENA_NEW(scratch, struct span, (size_t)steps->count + 1);
-	cut->host.items = SS_ARENA_NEW(scratch, struct span, (size_t)steps->count + 1);
+	cut->effective.items = SS_ARENA_NEW(scratch, struct step_span, (size_t)steps->count + 1);
+	cut->host.items = SS_ARENA_NEW(scratch, struct step_span, (size_t)steps->count + 1);
 	if (!out->items || !cut->effective.items || !cut->host.items)
 		return false;
 	out->kept_count = 0;
@@ -128,15 +130,15 @@ static bool copy_steps(struct cut *cut, struct ss_arena *scratch)
 		if (selection->first_step == selection->last_step)
 			step->dropped = NULL;
 		out->kept_count += !step->dropped;
-		add_span(&cut->effective, step->start_ns, step->end_ns);
-		add_span(&cut->host, step->host_start_ns, step->host_end_ns);
+		step_spans_add(&cut->effective, step->start_ns, step->end_ns);
+		step_spans_add(&cut->host, step->host_start_ns, step->host_end_ns);
 	}
 	return true;
 }
 
 /* --- moving ------------------------------------------------------------------ */
 
-static bool make_columns(struct cut *cut, uint32_t count)
+static bool selection_make_columns(struct selection_work *cut, uint32_t count)
 {
 	struct ss_arena *arena = &cut->out->arena;
 	struct ss_slices *slices = &cut->out->slices;
@@ -162,7 +164,8 @@ static bool make_columns(struct cut *cut, uint32_t count)
 	       slices->parent && slices->link;
 }
 
-static uint32_t mark(struct cut *cut)
+/* Gives each row that stays its new number, and the others their nearest ancestor. */
+static uint32_t selection_mark_rows(struct selection_work *cut)
 {
 	const struct ss_trace *trace = cut->trace;
 	uint32_t count = 0;
@@ -176,7 +179,8 @@ static uint32_t mark(struct cut *cut)
 		for (uint32_t k = 0; k < track->row_count; k++) {
 			uint32_t row = track->first_row + k, parent = trace->slices.parent[row];
 
-			cut->moved[row] = keeps(cut, track, row) ? count++ : SS_NO_ROW;
+			cut->moved[row] = selection_keeps_row(cut, track, row) ? count++
+									       : SS_NO_ROW;
 			cut->nearest[row] = cut->moved[row];
 			if (cut->nearest[row] == SS_NO_ROW && parent != SS_NO_ROW)
 				cut->nearest[row] = cut->nearest[parent];
@@ -191,7 +195,7 @@ static uint32_t mark(struct cut *cut)
 }
 
 /* What began before the steps begins with them, and ends with them. */
-static void clip(const struct cut *cut, uint32_t row)
+static void selection_clip_row(const struct selection_work *cut, uint32_t row)
 {
 	struct ss_slices *slices = &cut->out->slices;
 	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
@@ -206,7 +210,8 @@ static void clip(const struct cut *cut, uint32_t row)
 	slices->dur_ns[row] = end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static void move_row(const struct cut *cut, uint32_t from, uint32_t to)
+/* Copies a row; parent and link become new numbers. */
+static void selection_move_row(const struct selection_work *cut, uint32_t from, uint32_t to)
 {
 	const struct ss_slices *old = &cut->trace->slices;
 	struct ss_slices *new = &cut->out->slices;
@@ -225,10 +230,10 @@ static void move_row(const struct cut *cut, uint32_t from, uint32_t to)
 	new->link[to] = link == SS_NO_ROW ? SS_NO_ROW : cut->moved[link];
 	if (cut->by_steps && cut->out->tracks[new->track[to]].class == SS_TRACK_HOST &&
 	    (new->kind[to] == SS_KIND_PYTHON || new->kind[to] == SS_KIND_ANNOTATION))
-		clip(cut, to);
+		selection_clip_row(cut, to);
 }
 
-static bool move_side_tables(struct cut *cut)
+static bool selection_move_side_tables(struct selection_work *cut)
 {
 	const struct ss_trace *trace = cut->trace;
 	struct ss_trace *out = cut->out;
@@ -264,10 +269,10 @@ static bool move_side_tables(struct cut *cut)
  * Allocations are in the order of time: a run of them, from the first of the steps to
  * the last. What happens between steps stays, for totals go on through it.
  */
-static void select_allocations(struct cut *cut)
+static void select_allocations(struct selection_work *cut)
 {
 	struct ss_allocations *part = &cut->out->allocations;
-	const struct spans *host = &cut->host;
+	const struct step_spans *host = &cut->host;
 	uint32_t first = 0, end;
 
 	if (!cut->by_steps || !part->count)
@@ -290,7 +295,7 @@ static void select_allocations(struct cut *cut)
 	part->count = part->capacity = end - first;
 }
 
-static void count_again(struct ss_trace *out)
+static void selection_count_again(struct ss_trace *out)
 {
 	memset(out->device_kind_count, 0, sizeof(out->device_kind_count));
 	out->device_event_count = out->comm_kernel_count = 0;
@@ -312,12 +317,13 @@ void ss_trace_select_release(struct ss_trace *selected)
 	ss_arena_release(&selected->arena);
 }
 
-static bool select_rows(struct cut *cut, struct ss_arena *scratch)
+/* Copies the rows that the selection keeps; without any filter they are borrowed. */
+static bool select_rows(struct selection_work *cut, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = cut->trace;
 	size_t count = (size_t)trace->slices.count + 1;
 
-	if (cut->selection->has_steps && !copy_steps(cut, scratch))
+	if (cut->selection->has_steps && !selection_copy_steps(cut, scratch))
 		return false;
 	/* all rows stay as they are: they are borrowed, too */
 	if (!cut->by_steps && cut->selection->device == SS_SELECT_ANY &&
@@ -332,20 +338,21 @@ static bool select_rows(struct cut *cut, struct ss_arena *scratch)
 		return false;
 	cut->out->device_from = cut->out->device_to = 0;
 	cut->out->track_sums = NULL;
-	if (!make_columns(cut, mark(cut)) || !move_side_tables(cut))
+	if (!selection_make_columns(cut, selection_mark_rows(cut)) ||
+	    !selection_move_side_tables(cut))
 		return false;
 	for (uint32_t row = 0; row < trace->slices.count; row++)
 		if (cut->moved[row] != SS_NO_ROW)
-			move_row(cut, row, cut->moved[row]);
+			selection_move_row(cut, row, cut->moved[row]);
 	select_allocations(cut);
-	count_again(cut->out);
+	selection_count_again(cut->out);
 	return true;
 }
 
 enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_selection *selection,
 			       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
 {
-	struct cut cut = {
+	struct selection_work cut = {
 		.trace = trace,
 		.selection = selection,
 		.out = out,

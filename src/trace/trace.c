@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
 int64_t ss_trace_start(const struct ss_trace *trace)
 {
@@ -55,7 +55,7 @@ enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, s
 }
 
 /* A column of slices or allocations: where its pointer lies, and how long an item is. */
-struct column {
+struct trace_column {
 	void **data;
 	size_t item_bytes;
 	bool loaded; /* filled by loading, not found afterwards */
@@ -68,9 +68,9 @@ struct column {
 #define SLICE_COLUMNS 11
 #define ALLOCATION_COLUMNS 9
 
-static void slice_columns(struct ss_slices *slices, struct column out[SLICE_COLUMNS])
+static void slice_columns(struct ss_slices *slices, struct trace_column out[SLICE_COLUMNS])
 {
-	const struct column columns[SLICE_COLUMNS] = {
+	const struct trace_column columns[SLICE_COLUMNS] = {
 		COLUMN(slices->start_ns, true), COLUMN(slices->dur_ns, true),
 		COLUMN(slices->name, true),     COLUMN(slices->track, true),
 		COLUMN(slices->args, true),     COLUMN(slices->id, true),
@@ -82,9 +82,10 @@ static void slice_columns(struct ss_slices *slices, struct column out[SLICE_COLU
 	memcpy(out, columns, sizeof(columns));
 }
 
-static void allocation_columns(struct ss_allocations *rows, struct column out[ALLOCATION_COLUMNS])
+static void allocation_columns(struct ss_allocations *rows,
+			       struct trace_column out[ALLOCATION_COLUMNS])
 {
-	const struct column columns[ALLOCATION_COLUMNS] = {
+	const struct trace_column columns[ALLOCATION_COLUMNS] = {
 		COLUMN(rows->start_ns, true),       COLUMN(rows->address, true),
 		COLUMN(rows->bytes, true),          COLUMN(rows->allocated_bytes, true),
 		COLUMN(rows->reserved_bytes, true), COLUMN(rows->track, true),
@@ -96,7 +97,7 @@ static void allocation_columns(struct ss_allocations *rows, struct column out[AL
 }
 
 /* Makes all loaded columns `wanted` rows long. A column that failed keeps its old length. */
-static bool columns_resize(struct ss_memory *memory, struct column *columns, int column_count,
+static bool columns_resize(struct ss_memory *memory, struct trace_column *columns, int column_count,
 			   uint32_t had, uint32_t wanted)
 {
 	for (int i = 0; i < column_count; i++) {
@@ -121,7 +122,7 @@ static bool columns_resize(struct ss_memory *memory, struct column *columns, int
 	return true;
 }
 
-static enum ss_status columns_reserve(struct ss_memory *memory, struct column *columns,
+static enum ss_status columns_reserve(struct ss_memory *memory, struct trace_column *columns,
 				      int column_count, uint32_t *capacity, size_t count,
 				      struct ss_error *err)
 {
@@ -143,7 +144,7 @@ static enum ss_status columns_reserve(struct ss_memory *memory, struct column *c
 
 enum ss_status ss_slices_reserve(struct ss_trace *trace, size_t count, struct ss_error *err)
 {
-	struct column columns[SLICE_COLUMNS];
+	struct trace_column columns[SLICE_COLUMNS];
 
 	slice_columns(&trace->slices, columns);
 	return columns_reserve(trace->memory, columns, SLICE_COLUMNS, &trace->slices.capacity,
@@ -152,7 +153,7 @@ enum ss_status ss_slices_reserve(struct ss_trace *trace, size_t count, struct ss
 
 enum ss_status ss_allocations_reserve(struct ss_trace *trace, size_t count, struct ss_error *err)
 {
-	struct column columns[ALLOCATION_COLUMNS];
+	struct trace_column columns[ALLOCATION_COLUMNS];
 
 	allocation_columns(&trace->allocations, columns);
 	return columns_reserve(trace->memory, columns, ALLOCATION_COLUMNS,
@@ -162,7 +163,7 @@ enum ss_status ss_allocations_reserve(struct ss_trace *trace, size_t count, stru
 enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_slices *slices = &trace->slices;
-	struct column columns[SLICE_COLUMNS];
+	struct trace_column columns[SLICE_COLUMNS];
 
 	slice_columns(slices, columns);
 	if (slices->count && slices->capacity > slices->count) {
@@ -182,7 +183,7 @@ enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err)
 }
 
 /* A column of slices; it may be gone already. */
-static void drop(struct ss_trace *trace, void **column, size_t item_bytes)
+static void slices_drop_column(struct ss_trace *trace, void **column, size_t item_bytes)
 {
 	ss_memory_free(trace->memory, *column, trace->slices.capacity * item_bytes);
 	*column = NULL;
@@ -192,17 +193,17 @@ void ss_slices_drop_shown(struct ss_trace *trace)
 {
 	struct ss_slices *slices = &trace->slices;
 
-	drop(trace, (void **)&slices->category, sizeof(*slices->category));
-	drop(trace, (void **)&slices->depth, sizeof(*slices->depth));
+	slices_drop_column(trace, (void **)&slices->category, sizeof(*slices->category));
+	slices_drop_column(trace, (void **)&slices->depth, sizeof(*slices->depth));
 }
 
 void ss_slices_drop_ids(struct ss_trace *trace)
 {
-	drop(trace, (void **)&trace->slices.id, sizeof(*trace->slices.id));
+	slices_drop_column(trace, (void **)&trace->slices.id, sizeof(*trace->slices.id));
 }
 
-static void columns_release(struct ss_memory *memory, struct column *columns, int column_count,
-			    uint32_t capacity)
+static void columns_release(struct ss_memory *memory, struct trace_column *columns,
+			    int column_count, uint32_t capacity)
 {
 	for (int i = 0; i < column_count; i++)
 		if (*columns[i].data)
@@ -214,7 +215,7 @@ static void columns_release(struct ss_memory *memory, struct column *columns, in
 
 void ss_trace_release(struct ss_trace *trace)
 {
-	struct column slices[SLICE_COLUMNS], allocations[ALLOCATION_COLUMNS];
+	struct trace_column slices[SLICE_COLUMNS], allocations[ALLOCATION_COLUMNS];
 
 	if (!trace->memory)
 		return;
@@ -249,4 +250,69 @@ const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t r
 
 	SS_SEARCH(low, high, at, trace->comms[at].row < row);
 	return low < trace->comm_count && trace->comms[low].row == row ? &trace->comms[low] : NULL;
+}
+
+/* --- figures of a whole track ---------------------------------------------------------------- */
+
+void ss_track_sum_kinds(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out)
+{
+	const uint8_t *kinds = trace->slices.kind;
+	const uint32_t end = track->first_row + track->row_count;
+	/* runs of one kind are long: two counts in turn do not wait for each other */
+	uint32_t counts[2][256] = { 0 };
+
+	for (uint32_t row = track->first_row; row < end; row++)
+		counts[row & 1][kinds[row]]++;
+	for (int kind = 0; kind < SS_KIND_COUNT; kind++)
+		out->kinds[kind] = counts[0][kind] + counts[1][kind];
+}
+
+/* The union of the rows, which are sorted by start. */
+void ss_track_sum_times(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out)
+{
+	const struct ss_slices *slices = &trace->slices;
+	int64_t busy_ns = 0, last_ns = INT64_MIN;
+
+	if (!track->row_count)
+		return;
+	for (uint32_t i = 0; i < track->row_count; i++) {
+		uint32_t row = track->first_row + i;
+		int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+
+		if (end_ns <= last_ns)
+			continue;
+		busy_ns += end_ns - (start_ns > last_ns ? start_ns : last_ns);
+		last_ns = end_ns;
+	}
+	out->busy_ns = busy_ns;
+	out->first_ns = slices->start_ns[track->first_row];
+	out->last_ns = last_ns;
+}
+
+void ss_track_sum_links(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out)
+{
+	const uint32_t *links = trace->slices.link;
+	const uint32_t end = track->first_row + track->row_count;
+	uint32_t unlinked = 0;
+
+	for (uint32_t row = track->first_row; track->class == SS_TRACK_DEVICE && row < end; row++)
+		unlinked += links[row] == SS_NO_ROW;
+	out->unlinked = unlinked;
+}
+
+void ss_track_sum(const struct ss_trace *trace, uint32_t track, struct ss_track_sums *out)
+{
+	if (trace->track_sums) {
+		*out = trace->track_sums[track];
+		return;
+	}
+	memset(out, 0, sizeof(*out));
+	if (!trace->tracks[track].row_count)
+		return;
+	ss_track_sum_kinds(trace, &trace->tracks[track], out);
+	ss_track_sum_times(trace, &trace->tracks[track], out);
+	ss_track_sum_links(trace, &trace->tracks[track], out);
 }

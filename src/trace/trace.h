@@ -117,7 +117,7 @@ struct ss_other_row {
 #define SS_OTHER_IS "\xef\xb7\x90"
 #define SS_OTHER_END "\xef\xb7\x91"
 
-/* A file has at most so much text of them; those of later slices are not kept. */
+/* At most this much text of them is kept per file; those of later slices are dropped. */
 #define SS_OTHER_BYTES_MAX (64u << 20)
 
 struct ss_device {
@@ -183,7 +183,8 @@ struct ss_jumps {
 
 /*
  * Groups of columns. Those of a pack are unpacked and checked when somebody needs them
- * (pack/later.h): until then their addresses are NULL, but the numbers of rows are there.
+ * (ss_trace_need() in pack/pack.h): until then their addresses are NULL, but the numbers of rows
+ * are there.
  */
 enum ss_columns {
 	SS_COLUMNS_KIND = 1 << 0, /* with any other group of slices */
@@ -206,8 +207,8 @@ enum ss_columns {
 	SS_COLUMNS_NONE = 1 << 16, /* where 0 stands for all */
 };
 
-struct ss_track_sums; /* sums.h */
-struct ss_later;      /* pack/later.h */
+struct ss_track_sums;
+struct ss_later; /* pack/pack.h */
 
 struct ss_trace {
 	struct ss_memory *memory; /* lent */
@@ -262,8 +263,8 @@ struct ss_trace {
 	uint64_t comm_kernel_count;
 	/* of the whole file, also if steps were chosen: launches of device events are known */
 	bool has_launches;
-	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: see sums.h */
-	struct ss_later *later; /* columns of a pack that nobody needed yet; NULL: all are there */
+	const struct ss_track_sums *track_sums; /* of a pack, per track; NULL: found in the rows */
+	struct ss_later *later; /* columns of a pack that are still packed; NULL: none */
 };
 
 /* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
@@ -307,5 +308,31 @@ enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err);
  */
 void ss_slices_drop_shown(struct ss_trace *trace);
 void ss_slices_drop_ids(struct ss_trace *trace);
+
+/*
+ * Figures of a whole track, which need a pass over its rows.
+ *
+ * A pack has them beside its columns, so that a file can be described without unpacking those;
+ * when the columns are unpacked, both must agree.
+ */
+
+/* All 0 for a track without rows. */
+struct ss_track_sums {
+	int64_t busy_ns;               /* covered by at least one row */
+	int64_t first_ns, last_ns;     /* first start, latest end */
+	uint32_t kinds[SS_KIND_COUNT]; /* rows of each kind */
+	uint32_t unlinked;             /* rows of streams whose launch is not in the file */
+};
+
+/* From the pack, else from the rows. */
+void ss_track_sum(const struct ss_trace *trace, uint32_t track, struct ss_track_sums *out);
+
+/* One figure each, from the rows. */
+void ss_track_sum_kinds(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out);
+void ss_track_sum_times(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out);
+void ss_track_sum_links(const struct ss_trace *trace, const struct ss_track *track,
+			struct ss_track_sums *out);
 
 #endif

@@ -2,6 +2,7 @@
 /*
  * Bricks: made once, the same for all who ask, none left behind.
  */
+#include "memory/events/alloc.h"
 #include "support/support.h"
 
 static const char trace[] =

@@ -41,7 +41,7 @@ static const struct {
 	{ "job", "{\"snapshot\":1,\"path\":\"a.json\",\"rank\":3,\"of_trace\":true,\"bytes\":" },
 	{ "job", "\"events\":3,\"points\":0,\"devices\":null}]" },
 	{ "snapshot?snapshot=1",
-	  "{\"device\":\"0\",\"events\":2,\"segments\":0,\"exact\":false,\"span_ns\":1000,"
+	  "{\"device\":\"0\",\"events\":2,\"segments\":0,\"exact\":false,\"span_ns\":2000,"
 	  "\"peak_event\":1,\"ooms\":[]},\n   {\"device\":\"cpu\",\"events\":1" },
 	{ "snapshot", "\"snapshot\":0,\"path\":\"c.json\"" },
 	{ "snapshot?snapshot=2", "!'snapshot' takes a whole number from 0 to 1" },

@@ -147,12 +147,47 @@ static void test_list(void **state)
 	assert_string_equal(none, "");
 }
 
+static void test_characters(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 256; i++) {
+		const char letter = (char)i;
+		const char *digits = "0123456789abcdefABCDEF";
+		const char *at = i ? strchr(digits, letter) : NULL;
+		int value = at ? (int)(at - digits) : -1;
+
+		assert_int_equal(ss_char_is_digit(letter), value >= 0 && value < 10);
+		assert_int_equal(ss_char_hex_value(letter), value < 16 ? value : value - 6);
+		assert_int_equal(ss_char_is_hex(letter), value >= 0);
+		assert_int_equal(ss_char_is_letter(letter),
+				 (i >= 'a' && i <= 'z') || (i >= 'A' && i <= 'Z'));
+	}
+}
+
+static void test_begin_and_end(void **state)
+{
+	(void)state;
+	assert_true(ss_string_ends_with("rank0.json.gz", ".gz"));
+	assert_true(ss_string_ends_with(".gz", ".gz"));
+	assert_true(ss_string_ends_with("", ""));
+	assert_false(ss_string_ends_with("gz", ".gz"));
+	assert_false(ss_string_ends_with("rank0.gz.json", ".gz"));
+	assert_true(ss_text_ends_with("rank0.json.gz", 10, ".json"));
+	assert_false(ss_text_ends_with("rank0.json.gz", 10, ".gz"));
+	assert_true(ss_string_begins_with("rank0", "rank"));
+	assert_true(ss_string_begins_with("rank", ""));
+	assert_false(ss_string_begins_with("ran", "rank"));
+	assert_true(ss_text_begins_with("rank0", 4, "rank"));
+	assert_false(ss_text_begins_with("rank0", 3, "rank"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_append),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_growth),  cmocka_unit_test(test_failure),
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_append),     cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_growth),     cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_columns),    cmocka_unit_test(test_list),
+		cmocka_unit_test(test_characters), cmocka_unit_test(test_begin_and_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

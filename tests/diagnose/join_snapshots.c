@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots of memory beside traces: which rank's they are, what becomes one finding.
+ * Memory snapshots beside traces: to which rank they belong, and which findings become one.
  */
 #include "diagnose/diagnose.h"
 #include "support/memory_cases.h"
@@ -198,7 +198,7 @@ static const struct {
 	  { { "a.json", THRASH("300"), 0 }, { "a.pickle", GIVES, NOW } },
 	  SS_EVERY_RANK,
 	  "allocator-thrash warning 6291456 high rank -1 300000 ns\n" HOLDS("0.30 ms") GAVE },
-	/* 4 us of 1,000 are less than half a percent: without the snapshot nothing is said */
+	/* 4 us of 1,000 are less than half a percent: without the snapshot nothing is reported */
 	{ "a cost that is not worth a word", { { "a.json", THRASH("4"), 0 } }, SS_EVERY_RANK, "" },
 	{ "is told where a snapshot shows it",
 	  { { "a.json", THRASH("4"), 0 }, { "a.pickle", GIVES, NOW } },
@@ -311,7 +311,7 @@ static void check_case(size_t i, bool reduce)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
-/* Snapshots are kept, and reduced to what is found in them: nothing differs. */
+/* Whether snapshots stay open or only their findings are kept, the result is the same. */
 static void check_cases(void **state)
 {
 	(void)state;
@@ -321,7 +321,7 @@ static void check_cases(void **state)
 	}
 }
 
-/* A rank that neither a trace nor a snapshot is of. */
+/* A rank without a trace or a snapshot. */
 static void check_refusal(void **state)
 {
 	const struct file files[FILES_MAX] = { { "rank1.pickle", LEAKS, NOW } };
@@ -345,7 +345,7 @@ static void check_refusal(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
-/* Loading and judging, refused every allocation in turn. */
+/* Loads and judges with each allocation failing in turn. */
 static void check_memory(void **state)
 {
 	const struct file files[FILES_MAX] = { { "rank0.json", FULL_DEVICE, 0 },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rules leave on a rank, and what becomes of it: claims, sentences, findings, their
+ * What rules leave on a rank, and what follows from it: claims, sentences, findings and their
  * order. Graphs are made by hand: a chain of tasks on one thread.
  */
 #include "support/support.h"
@@ -30,7 +30,7 @@ struct bench {
 	struct ss_graph_step step;
 	struct ss_graph graph;
 	struct ss_rank_findings exam;
-	struct ss_look look;
+	struct ss_look context;
 };
 
 static void *zeroed(struct ss_memory *memory, size_t bytes)
@@ -78,10 +78,10 @@ static void open_bench(struct bench *bench)
 	bench->exam.part_count = (uint32_t)ss_rule_count;
 	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
 	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
-	bench->look = (struct ss_look){ .rule = ss_rules[0],
-					.graph = &bench->graph,
-					.memory = &bench->memory,
-					.exam = &bench->exam };
+	bench->context = (struct ss_look){ .rule = ss_rules[0],
+					   .graph = &bench->graph,
+					   .memory = &bench->memory,
+					   .exam = &bench->exam };
 }
 
 static void close_bench(struct bench *bench)
@@ -136,7 +136,7 @@ static void test_stretches(void **state)
 		int64_t gone_ns;
 
 		open_bench(&bench);
-		gone_ns = ss_look_claim_time(&bench.look, stretches[i].stretch);
+		gone_ns = ss_look_claim_time(&bench.context, stretches[i].stretch);
 		support_check(gone_ns == stretches[i].gone_ns, stretches[i].what, "%d ns are gone",
 			      (int)gone_ns);
 		check_claims(&bench, stretches[i].what, stretches[i].claims);
@@ -151,22 +151,22 @@ static void test_claims(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look,
+	assert_true(ss_look_claim(&bench.context,
 				  (struct ss_claim){
 					  .task = 1, .own_ns = 50, .low_ns = 80, .high_ns = 20 }));
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1,
-								  .own_ns = 60,
-								  .low_ns = 70,
-								  .high_ns = 60,
-								  .releases = true }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1,
+								     .own_ns = 60,
+								     .low_ns = 70,
+								     .high_ns = 60,
+								     .releases = true }));
 	check_claims(&bench, "the shorter times count", "1:50/70/20r");
 	assert_true(ss_look_claim(
-		&bench.look,
+		&bench.context,
 		(struct ss_claim){ .task = 4, .own_ns = 900, .low_ns = 10, .high_ns = 950 }));
 	check_claims(&bench, "no task gets longer, low is no less than it",
 		     "1:50/70/20r 4:100/100/100");
-	assert_false(ss_look_claim(&bench.look, (struct ss_claim){ .task = TASKS }));
-	other = bench.look;
+	assert_false(ss_look_claim(&bench.context, (struct ss_claim){ .task = TASKS }));
+	other = bench.context;
 	other.number = OTHER;
 	assert_false(ss_look_is_free(&other, 1));
 	assert_true(ss_look_is_free(&other, 0));
@@ -174,7 +174,7 @@ static void test_claims(void **state)
 	/* of a stretch it gets what is left */
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
 			 100 + 10);
-	/* once more on the same task: both parts are gone */
+	/* again on the same task: both parts are removed */
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
@@ -183,7 +183,7 @@ static void test_claims(void **state)
 	close_bench(&bench);
 }
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------ */
 
 static void test_sentences(void **state)
 {
@@ -192,20 +192,20 @@ static void test_sentences(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	ss_look_evidence(&bench.look, fact, "it takes {time}");
-	ss_look_evidence(&bench.look, fact, "it takes {time}");
+	ss_look_evidence(&bench.context, fact, "it takes {time}");
+	ss_look_evidence(&bench.context, fact, "it takes {time}");
 	assert_int_equal(bench.exam.fact_count, 1);
 	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
-	for (int i = 0; i < 2 * SS_EXAM_EVIDENCE; i++)
-		ss_look_evidence(&bench.look, fact, "number %d", i);
-	assert_int_equal(bench.exam.fact_count, SS_EXAM_EVIDENCE);
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_MEDIUM, "a");
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_HIGH, "b");
+	for (int i = 0; i < 2 * SS_RULE_EVIDENCE_MAX; i++)
+		ss_look_evidence(&bench.context, fact, "number %d", i);
+	assert_int_equal(bench.exam.fact_count, SS_RULE_EVIDENCE_MAX);
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_MEDIUM, "a");
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_HIGH, "b");
 	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "c");
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "c");
 	assert_string_equal(ss_strings_text(&bench.exam.texts, bench.exam.parts[0].reason), "c");
-	ss_look_figure(&bench.look, 2, 1.5);
-	ss_look_figure(&bench.look, 2, 1);
+	ss_look_figure(&bench.context, 2, 1.5);
+	ss_look_figure(&bench.context, 2, 1);
 	assert_true(bench.exam.parts[0].figures[2] > 2.4);
 	close_bench(&bench);
 }
@@ -255,7 +255,7 @@ static void close_verdict(struct verdict *verdict)
 	ss_packed_release(&verdict->graph);
 }
 
-/* A finding that takes all of some tasks away. */
+/* A finding whose fix removes some tasks entirely. */
 static struct ss_finding *shorten(struct verdict *verdict, uint32_t first, uint32_t second,
 				  int64_t low_ns)
 {
@@ -294,7 +294,7 @@ static void test_order(void **state)
 	large = shorten(&verdict, 6, 1, 0);
 	other = shorten(&verdict, 4, SS_NO_TASK, 40);
 	order(&verdict);
-	/* what the large one brings is not brought again by the small one */
+	/* the small fix does not save again what the large one saves */
 	assert_int_equal(verdict.diagnosis.finding_count, 2);
 	assert_ptr_equal(verdict.diagnosis.findings[0], large);
 	assert_ptr_equal(verdict.diagnosis.findings[1], other);
@@ -341,9 +341,9 @@ static void test_shared(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	other = bench.look;
+	other = bench.context;
 	other.number = OTHER;
-	assert_int_equal(ss_look_claim_time(&bench.look,
+	assert_int_equal(ss_look_claim_time(&bench.context,
 					    (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
 			 100);
 	bench.exam.parts[0].claim_to = bench.exam.parts[OTHER].claim_from = bench.exam.claim_count;
@@ -364,13 +364,13 @@ static void test_shared(void **state)
 		ss_judge_take(&verdict.judgement, finding, 0);
 	}
 	order(&verdict);
-	/* both fixes together take both parts away */
+	/* both fixes together remove both parts */
 	assert_int_equal(verdict.diagnosis.step_ns - verdict.diagnosis.fixed_ns, 300);
 	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
-/* What one rule has on a rank another does not get; what `look` left is taken over. */
+/* No rule gets what another one owns on a rank; a finding takes over what `look` left. */
 static void test_judge(void **state)
 {
 	struct ss_finding *finding;
@@ -379,12 +379,12 @@ static void test_judge(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
-	ss_look_evidence(&bench.look, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	ss_look_evidence(&bench.context, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
 			 "{count} times, {time}");
-	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "because");
-	ss_look_fix(&bench.look, "do it");
-	ss_look_figure(&bench.look, 1, 7);
+	ss_look_confidence(&bench.context, SS_CONFIDENCE_LOW, "because");
+	ss_look_fix(&bench.context, "do it");
+	ss_look_figure(&bench.context, 1, 7);
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	bench.exam.parts[0].fact_to = bench.exam.fact_count;
 	open_verdict(&verdict, &bench);
@@ -409,7 +409,7 @@ static void test_judge(void **state)
 	close_bench(&bench);
 }
 
-/* What judging takes, seizes and gives back is undone: a second diagnosis finds the same. */
+/* A reset undoes what judging takes, seizes and releases: a second diagnosis finds the same. */
 static void test_reset(void **state)
 {
 	struct ss_finding *finding;
@@ -418,8 +418,8 @@ static void test_reset(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 4 }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 1 }));
+	assert_true(ss_look_claim(&bench.context, (struct ss_claim){ .task = 4 }));
 	bench.exam.parts[0].claim_to = bench.exam.claim_count;
 	for (uint32_t i = 1; i < ss_rule_count; i++)
 		bench.exam.parts[i].claim_from = bench.exam.parts[i].claim_to =
@@ -439,14 +439,14 @@ static void test_reset(void **state)
 	assert_int_equal(bench.exam.owner[1], 1);
 	assert_int_equal(bench.exam.owner[4], 1);
 	assert_int_equal(bench.exam.owner[6], 0);
-	/* and what nobody takes can be given back again */
-	ss_rank_findings_give_back(&bench.exam, 0);
+	/* and claims that nobody takes can be released again */
+	ss_rank_findings_release_claims(&bench.exam, 0);
 	assert_int_equal(bench.exam.owner[1], 0);
 	close_verdict(&verdict);
 	close_bench(&bench);
 }
 
-/* Sets of fixes are the same in every order, and no other set is. */
+/* A set of fixes is found in any order, and no other set matches it. */
 static void test_runs(void **state)
 {
 	struct ss_edits edits[3] = { 0 };
@@ -455,32 +455,32 @@ static void test_runs(void **state)
 	const struct ss_edits *other[] = { &edits[0], &edits[1] };
 	struct ss_memory memory;
 	struct ss_arena arena;
-	struct ss_run_memo memo;
+	struct ss_known_replays memo;
 
 	(void)state;
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	memo = (struct ss_run_memo){ .memory = &memory, .arena = &arena };
-	assert_null(ss_run_find(&memo, one, 0));
-	ss_run_add(&memo, one, 2, 70);
-	ss_run_add(&memo, one, 0, 90);
-	assert_int_equal(ss_run_find(&memo, turned, 2)->step_ns, 70);
-	assert_int_equal(ss_run_find(&memo, turned, 0)->step_ns, 90);
-	assert_null(ss_run_find(&memo, one, 1));
-	assert_null(ss_run_find(&memo, other, 2));
-	/* one that there is no memory for is not remembered */
+	memo = (struct ss_known_replays){ .memory = &memory, .arena = &arena };
+	assert_null(ss_known_replays_find(&memo, one, 0));
+	ss_known_replays_add(&memo, one, 2, 70);
+	ss_known_replays_add(&memo, one, 0, 90);
+	assert_int_equal(ss_known_replays_find(&memo, turned, 2)->step_ns, 70);
+	assert_int_equal(ss_known_replays_find(&memo, turned, 0)->step_ns, 90);
+	assert_null(ss_known_replays_find(&memo, one, 1));
+	assert_null(ss_known_replays_find(&memo, other, 2));
+	/* a run without memory for it is not remembered */
 	memory.limit_bytes = 1;
 	for (uint32_t i = 0; i < 1000; i++)
-		ss_run_add(&memo, other, 2, 50);
+		ss_known_replays_add(&memo, other, 2, 50);
 	assert_true(memo.count < 1000);
-	ss_run_memo_release(&memo);
+	ss_known_replays_release(&memo);
 	ss_arena_release(&arena);
 	assert_int_equal(memory.used_bytes, 0);
 }
 
 /* --- the rules themselves ------------------------------------------------------------ */
 
-/* Whether all names of the list are views, of traces or of snapshots. */
+/* Whether all names of the list are views of traces or of snapshots. */
 static bool are_views(const char *names, bool of_snapshots)
 {
 	bool are = names && *names;

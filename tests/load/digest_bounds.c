@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "load/digest_files.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 static void fill(const struct ss_field *fields, size_t count, char *item, int64_t value)
 {

@@ -4,7 +4,7 @@
  */
 #include "memory/from_trace.h"
 
-#include "memory/opened.h"
+#include "memory/subject.h"
 #include "memory/training_steps.h"
 #include "support/make/memory_events.h"
 #include "support/make/snapshot.h"
@@ -45,7 +45,7 @@ static const struct {
 		 MIXED("3", "64", "-8", "140", "250")),
 	  "device,reserved_bytes,allocated_bytes,peak_active_bytes,peak_reserved_bytes,events,"
 	  "allocations,segments",
-	  "0,250,140,148,300,5,2,-" },
+	  "0,250,140,148,300,3,2,-" },
 	{ "before the first event: a block that is freed, and the rest", "holders/line",
 	  EVENTS(CUDA("1", "64", "8", "108"), CUDA("2", "32", "-30", "78")),
 	  "line,category,peak_bytes,peak_blocks,end_bytes", "-,unknown,108,3,78" },
@@ -81,7 +81,23 @@ static const struct {
 	  "event,max_bytes,min_bytes", "0,8,0 | 1,10,8 | 2,10,2" },
 	{ "nothing allocated is nothing", "summary",
 	  EVENTS(CUDA("1", "64", "0", "8"), CUDA("2", "32", "8", "16")),
-	  "events,allocations,allocated_bytes", "1,1,16" },
+	  "events,allocations,allocated_bytes", "2,1,16" },
+	{ "times begin with the first event of any kind, as in views of traces", "timeline/all",
+	  EVENTS(OP("a", "1", "9"), CUDA("3", "64", "8", "8"), CUDA("5", "64", "-8", "0")),
+	  "at_ns,event", "2000,0 | 4000,1" },
+	{ "reserved memory changes with the event that says so", "timeline/all",
+	  EVENTS(MIXED("1", "64", "8", "8", "200"), MIXED("2", "32", "4", "12", "300")),
+	  "event,max_bytes,reserved_bytes", "0,8,200 | 1,12,300" },
+	{ "when memory was freed is not known where no event says it", "allocations",
+	  EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "64", "4", "4"), CUDA("3", "64", "-4", "0")),
+	  "bytes,lifetime_ns,held_percent", "8,-,66.67 | 4,1000,33.33" },
+	{ "rows that stand for no event are not counted", "summary",
+	  EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "64", "4", "4"), CUDA("3", "32", "8", "20")),
+	  "events,allocations", "3,3" },
+	{ "between two steps there is none", "allocations",
+	  EVENTS(STEP("1", "10", "5"), CUDA("11", "64", "9", "9"), CUDA("17", "32", "8", "17"),
+		 STEP("2", "20", "5"), CUDA("21", "16", "7", "24"), CUDA("22", "8", "1", "25")),
+	  "bytes,step", "9,0 | 8,- | 7,1 | 1,1" },
 	{ "more was freed than there was", "summary",
 	  EVENTS(CUDA("1", "64", "8", "10"), CUDA("2", "32", "-30", "4")),
 	  "allocated_bytes,peak_active_bytes", "4,34" },

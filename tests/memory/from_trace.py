@@ -61,7 +61,7 @@ def slow_figures(name, events):
     peak = first = events[0]["args"].get("Total Allocated", 0) - events[0]["args"]["Bytes"]
     if "Total Allocated" not in events[0]["args"]:
         peak = first = 0
-    total, rows, live, reserves = first, len(events), {}, []
+    total, live, reserves = first, {}, []
     for event in events:
         args = event["args"]
         total += args["Bytes"]
@@ -69,7 +69,6 @@ def slow_figures(name, events):
         peak = max(peak, total)
         if "Total Reserved" in args and name != "cpu":
             reserved = args["Total Reserved"]
-            rows += bool(reserves) and reserved != reserves[-1]
             reserves.append(reserved)
         if not args.get("Addr"):
             continue
@@ -80,7 +79,7 @@ def slow_figures(name, events):
     return {
         "peak_active_bytes": peak, "allocated_bytes": total, "active_bytes": total,
         "peak_reserved_bytes": max(reserves) if reserves else None,
-        "reserved_bytes": reserves[-1] if reserves else None, "events": rows,
+        "reserved_bytes": reserves[-1] if reserves else None, "events": len(events),
         "allocations": sum(e["args"]["Bytes"] > 0 for e in events),
         "out_of_memory": 0, "segments": None,
     }, live  # fmt: skip

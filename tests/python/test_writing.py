@@ -4,22 +4,26 @@
 These need no PyTorch; torch/ has those with it.
 """
 
+import contextlib
 import gzip
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import types
 import warnings
 
 import pytest
 from stepscope.torch import profile
+from stepscope.torch._helper import ranks_there
+from stepscope.torch._pace import Pace, let_cupti_go
 from stepscope.torch._requests import _Turns
 from stepscope.torch._safe import quiet, rank_and_size, turn, warn
-from stepscope.torch._tell import ranks_there
-from stepscope.torch._write import Writer, trace_file
+from stepscope.torch._write import Writer, trace_file, usable
 
 TRACE = '{"traceEvents": [], "traceName": "x"}'
 
@@ -32,8 +36,36 @@ def writes(text):
     return trace_file(export_to)
 
 
+class Held:
+    """A file that the helper can read only when it is let go."""
+
+    def __init__(self):
+        self.pipe = None
+
+    def __call__(self, folder):
+        self.pipe = os.path.join(folder, "trace")
+        os.mkfifo(self.pipe)
+        return self.pipe
+
+    def let_go(self):
+        with open(self.pipe, "w") as out:
+            out.write(TRACE)
+
+
+def helper_of_this_process():
+    """The process that was started last; it comes from a thread."""
+    while True:
+        for task in os.listdir("/proc/self/task"):
+            with contextlib.suppress(OSError), open(f"/proc/self/task/{task}/children") as list_:
+                for child in list_.read().split():
+                    with open(f"/proc/{child}/cmdline") as words:
+                        if "_helper.py\0" in words.read():
+                            return int(child)
+        time.sleep(0.01)
+
+
 def waits_for(path):
-    """Makes a file when the other one is there."""
+    """Makes a file when the other one is there: for a forked child."""
 
     def make(folder):
         while not path.exists():
@@ -56,36 +88,81 @@ def said():
         yield lambda: " ".join(str(each.message) for each in all_said)
 
 
-def test_file_appears_complete(tmp_path, said):
+@pytest.fixture(params=[False, True], ids=["helper", "fork"])
+def fork(request):
+    return request.param
+
+
+def test_file_appears_complete(tmp_path, said, fork):
     path = tmp_path / "deep/traces/rank0.json.gz"
-    assert result_of(Writer(writes("[" + "x" * 1_000_000 + "]"), str(path)))
+    assert result_of(Writer(writes("[" + "x" * 1_000_000 + "]"), str(path), fork=fork))
     assert len(gzip.open(path).read()) == 1_000_002
     assert os.listdir(path.parent) == ["rank0.json.gz"]
     assert not said()
 
 
 def test_the_caller_does_not_wait(tmp_path, said):
-    writer = Writer(waits_for(tmp_path / "go"), str(tmp_path / "rank0.json.gz"))
+    held = Held()
+    writer = Writer(held, str(tmp_path / "rank0.json.gz"))
     assert not writer.ended.is_set()  # it came back, and the other process cannot go on
+    held.let_go()
+    assert result_of(writer) and not said()
+    assert not os.path.exists(os.path.dirname(held.pipe))
+    writer = Writer(waits_for(tmp_path / "go"), str(tmp_path / "rank1.json.gz"), fork=True)
+    assert not writer.ended.is_set()
     (tmp_path / "go").touch()
     assert result_of(writer) and not said()
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"traceEvents": [{"name": "a"}', '{"a": 1}'])
-def test_cut_traces_are_refused(tmp_path, said, text):
+def test_cut_traces_are_refused(tmp_path, said, text, fork):
     """Kineto does not report that a disk was full: the end of its file is missing."""
-    assert not result_of(Writer(writes(text), str(tmp_path / "rank0.json.gz")))
-    assert "is the disk full" in said() and os.listdir(tmp_path) == []
+    assert not result_of(Writer(writes(text), str(tmp_path / "rank0.json.gz"), fork=fork))
+    assert "full or failing" in said() and os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("folder", ["file", "file/deep"])
-def test_failing_disk(tmp_path, said, folder):
+def test_failing_disk(tmp_path, said, folder, fork):
     (tmp_path / "file").write_text("")
-    assert not result_of(Writer(writes(TRACE), str(tmp_path / folder / "rank0.json.gz")))
+    assert not result_of(
+        Writer(writes(TRACE), str(tmp_path / folder / "rank0.json.gz"), fork=fork)
+    )
     assert "Not a directory" in said() or "File exists" in said()
 
 
-def test_full_disk(tmp_path, said):
+def test_an_export_that_fails(tmp_path, said):
+    writer = Writer(lambda folder: 1 / 0, str(tmp_path / "rank0.json.gz"))
+    assert not result_of(writer) and "division by zero" in said()
+
+
+@pytest.mark.parametrize("folder", ["file", "file/deep", "", "\0", None, 3.5])
+def test_wrong_folders_are_found_at_once(tmp_path, folder):
+    (tmp_path / "file").write_text("")
+    with pytest.raises((OSError, ValueError, TypeError)):
+        usable(tmp_path / folder if folder and "file" in str(folder) else folder)
+
+
+def test_a_good_folder_stays_empty(tmp_path):
+    assert usable(tmp_path / "new/traces") == str(tmp_path / "new/traces")
+    assert os.listdir(tmp_path / "new/traces") == []
+
+
+def test_without_processes_and_threads(tmp_path, said, monkeypatch):
+    """The last resort: the file is written here."""
+    monkeypatch.setattr(sys, "executable", "")
+    assert result_of(Writer(writes(TRACE), str(tmp_path / "rank0.json.gz")))
+    assert usable(tmp_path) == str(tmp_path)
+
+    def fails(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    assert result_of(Writer(writes(TRACE), str(tmp_path / "rank1.json.gz")))
+    assert sorted(os.listdir(tmp_path)) == ["rank0.json.gz", "rank1.json.gz"] and not said()
+
+
+def test_full_disk(tmp_path, said, monkeypatch):
+    """The user's disk is full, then the local one."""
     if os.geteuid() != 0:
         pytest.skip("mounting a small disk needs root")
     place = tmp_path / "small"
@@ -95,40 +172,50 @@ def test_full_disk(tmp_path, said):
     )
     if mounted.returncode:
         pytest.skip("cannot mount a small disk")
+    noise = "[" + os.urandom(500_000).hex() + "]"
     try:
-        assert not result_of(Writer(writes("x" * 1_000_000), str(place / "rank0.json.gz")))
+        assert not result_of(Writer(writes(noise), str(place / "rank0.json.gz")))
         assert "No space left" in said() and os.listdir(place) == []
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        assert not result_of(Writer(writes(noise), str(tmp_path / "rank1.json.gz")))
+        assert said().count("No space left") == 2 and os.listdir(place) == []
+        assert os.listdir(tmp_path) == ["small"]
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
 
 def test_signals_of_the_group(tmp_path, said):
     """SIGTERM, SIGINT and SIGHUP do not reach the file; SIGKILL does, and nothing is left."""
-    started = tmp_path / "started"
-
-    def make(folder):
-        started.write_text(str(os.getpid()))
-        return waits_for(tmp_path / "go")(folder)
-
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
-        started.unlink(missing_ok=True)
-        (tmp_path / "go").unlink(missing_ok=True)
-        writer = Writer(make, str(tmp_path / "traces/rank0.json.gz"))
-        while not started.exists() or not started.read_text():
-            time.sleep(0.01)
-        os.kill(int(started.read_text()), number)
-        (tmp_path / "go").touch()
-        assert result_of(writer) or number == signal.SIGKILL
+        held = Held()
+        writer = Writer(held, str(tmp_path / f"traces/{number.name}.json.gz"))
+        os.kill(helper_of_this_process(), number)
+        if number != signal.SIGKILL:
+            held.let_go()
+        assert result_of(writer) == (number != signal.SIGKILL), said()
+        assert not os.path.exists(os.path.dirname(held.pipe))
+    assert "was ended by SIGKILL" in said()
     for _ in range(100):
-        if os.listdir(tmp_path / "traces") == ["rank0.json.gz"]:
+        if not os.path.exists(tmp_path / "traces/.SIGKILL.json.gz.part"):
             break
-        time.sleep(0.05)  # the parts of the last one go after it was reported
-    assert os.listdir(tmp_path / "traces") == ["rank0.json.gz"]
+        time.sleep(0.05)  # the part goes after it was reported
+    assert sorted(os.listdir(tmp_path / "traces")) == [
+        "SIGHUP.json.gz", "SIGINT.json.gz", "SIGTERM.json.gz"
+    ]
 
 
 def test_time_limit(tmp_path, said):
-    writer = Writer(lambda folder: time.sleep(60), str(tmp_path / "rank0.json.gz"), 0.2)
-    assert not result_of(writer) and "took longer than" in said()
+    assert not result_of(Writer(Held(), str(tmp_path / "rank0.json.gz"), 0.2))
+    assert "took longer than 0.2 s" in said()
+    writer = Writer(lambda folder: time.sleep(60), str(tmp_path / "x"), 0.2, fork=True)
+    assert not result_of(writer) and said().count("took longer than") == 2
+
+
+def test_a_stopped_helper_is_given_up(tmp_path, said):
+    held = Held()
+    writer = Writer(held, str(tmp_path / "rank0.json.gz"), 1)
+    os.kill(helper_of_this_process(), signal.SIGSTOP)
+    assert not result_of(writer)
 
 
 def test_peers_and_ports_are_let_go(tmp_path, said):
@@ -137,23 +224,89 @@ def test_peers_and_ports_are_let_go(tmp_path, said):
         port = server.getsockname()[1]
         peer = socket.create_connection(("127.0.0.1", port))
         mine, _ = server.accept()
-        started = tmp_path / "started"
-
-        def make(folder):
-            started.touch()
-            return waits_for(tmp_path / "go")(folder)
-
-        writer = Writer(make, str(tmp_path / "rank0.json.gz"))
-        while not started.exists():
-            time.sleep(0.01)
+        for each in (server, mine):  # as C++ libraries make them
+            each.set_inheritable(True)
+        held = Held()
+        writer = Writer(held, str(tmp_path / "rank0.json.gz"))
+        while len(os.listdir(f"/proc/{helper_of_this_process()}/fd")) != 3:
+            time.sleep(0.01)  # it waits to open the file
         mine.close()
     peer.settimeout(20)
     assert peer.recv(1) == b""
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port))
     peer.close()
-    (tmp_path / "go").touch()
+    held.let_go()
     assert result_of(writer)
+
+
+ABORTS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.__register_atfork(ctypes.cast(libc.abort, ctypes.c_void_p), None, None, None)
+from stepscope.torch._write import Writer, usable
+def make(folder):
+    with open(folder + "/t", "w") as out:
+        out.write("x")
+    return folder + "/t"
+usable(os.path.dirname(sys.argv[1]))
+writer = Writer(make, sys.argv[1], fork=sys.argv[2] == "True")
+assert writer.ended.wait(60) and writer.is_written
+"""
+
+
+def test_a_handler_that_ends_processes_that_fork(tmp_path, fork):
+    """As libfabric's EFA provider does: prov/efa/src/efa_fork_support.c."""
+    done = subprocess.run([sys.executable, "-c", ABORTS, tmp_path / "file", str(fork)])
+    assert done.returncode == (-signal.SIGABRT if fork else 0)
+    assert os.listdir(tmp_path) == ([] if fork else ["file"])
+
+
+def test_steps_between_recordings_count_together():
+    pace = Pace()
+    steps_of(pace, *[1.0] * 10, has_recorded=False)
+    said = []
+    for _ in range(4):
+        pace.recorded()
+        said += steps_of(pace, *[1.2] * 7, has_recorded=True)
+    assert sum(map(bool, said)) == 1
+
+
+def steps_of(pace, *seconds, has_recorded):
+    return [pace.step(each, has_recorded) for each in seconds]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_slower"),
+    [
+        ([1.0] * 10, [1.03] * 22, True),
+        ([1.0] * 10, [1.015] * 22, False),
+        ([1.0] * 10, [1.0] * 8 + [1.5] * 14, False),  # not nine of ten
+        ([9.0, 5.0] + [1.0] * 8, [9.0, 9.0] + [1.1] * 20, True),  # the first ones do not count
+        ([1.0] * 4, [2.0] * 22, False),  # too few to compare
+        ([1.0] * 10, [2.0] * 21, False),
+        ([1.0, 1.4] * 5, [1.3] * 22, True),
+        ([1.0, 1.4] * 5, [1.4, 1.1] * 11, False),  # noise
+    ],
+)
+def test_slower_after_a_recording(before, after, is_slower):
+    pace = Pace()
+    assert not any(steps_of(pace, *before, has_recorded=False))
+    pace.recorded()
+    said = [each for each in steps_of(pace, *after, has_recorded=True) if each]
+    assert len(said) == is_slower
+    assert not said or "slower since the recording" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("cuda", "is_set", "expected"),
+    [("12.6", None, "1"), ("13.0", None, "1"), ("12.4", None, None), (None, None, None),
+     ("12.8", "0", "0")],
+)
+def test_cupti_is_let_go(monkeypatch, cuda, is_set, expected):
+    monkeypatch.setattr(os, "environ", {} if is_set is None else {"TEARDOWN_CUPTI": is_set})
+    let_cupti_go(types.SimpleNamespace(version=types.SimpleNamespace(cuda=cuda)))
+    assert os.environ.get("TEARDOWN_CUPTI") == expected
 
 
 def test_without_torch(tmp_path):

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One time for all ranks: offsets, drift, how sure that is, and causality.
+ * One clock for all ranks: offsets, drift, their errors, and causality.
  */
 #include "support/make/ranks.h"
 
 static const struct {
 	const char *what, *script;
-	uint32_t rank; /* the one that is looked at */
+	uint32_t rank; /* the one that is checked */
 	bool comparable;
 	int64_t offset_ns;
 	uint32_t anchors, violations;
@@ -71,7 +71,7 @@ static void test_cases(void **state)
 	}
 }
 
-/* Ranks that never met the others' island have a number of their own. */
+/* Ranks that share no collective with the others have a component of their own. */
 static void test_components(void **state)
 {
 	struct support_ranks ranks;
@@ -96,7 +96,7 @@ struct form {
 	uint32_t ranks, ranks_of_host, collectives;
 	int64_t gap_ns;   /* between collectives */
 	int64_t noise_ns; /* of ends */
-	double ppm;       /* of the second host, the third has half of it the other way */
+	double ppm;       /* of the second host; the third has half of it with the other sign */
 };
 
 static double ahead_of(const struct form *form, uint32_t r, double at_ns)
@@ -183,7 +183,7 @@ static void test_random(void **state)
 				outside += wrong > (double)clock->error_ns ||
 					   wrong < -(double)clock->error_ns;
 				all++;
-				/* 60 ns a second: what medians of noise give over 7 s */
+				/* 60 ns per second: what medians of noise give over 7 s */
 				wrong = (double)clock->drift_ppb / 1000 +
 					(ahead_of(form, r, 1e9) - ahead_of(form, r, 0)) / 1000;
 				support_check(wrong < 3 && wrong > -3, form->what,

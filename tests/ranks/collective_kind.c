@@ -75,7 +75,7 @@ static void test_long_names(void **state)
 	assert_int_equal(ss_collective_of(name), SS_COLLECTIVE_OTHER);
 }
 
-/* Waits mean something where nobody can leave before the last one has come. */
+/* Waits can be measured if no member can leave before the last one has arrived. */
 static void test_symmetric(void **state)
 {
 	static const bool symmetric[] = {

@@ -8,7 +8,7 @@
 
 #include "analyze/facts.h"
 #include "base/hash/hash.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 #include "support/make/events.h"
 
 #define COMM(name, id, stream, ts, dur, args)  \
@@ -18,7 +18,7 @@
 	",\"Collective name\":\"" collective "\",\"In msg nelems\":4,\"Out msg nelems\":4," \
 	"\"dtype\":\"Float\",\"Group size\":2,\"Process Group Name\":\"" name               \
 	"\",\"Process Group Ranks\":\"" ranks "\""
-/* rank 3 sends in a group of four; `to` is a place in the group, or a rank */
+/* rank 3 sends in a group of four; `to` is an index in the group, or a rank */
 #define SEND(id, stream, ts, ranks, to)                                                      \
 	COMM(PAIR, id, stream, ts, 5,                                                        \
 	     ",\"Collective name\":\"send\",\"Group size\":4,\"Process Group Name\":\"pp\"," \
@@ -54,7 +54,7 @@ static void drop(struct made *made)
 	support_close(&made->loaded);
 }
 
-/* The list of ranks that a group has the hash of. */
+/* The list of ranks whose hash a group has. */
 static const char *ranks_of(const struct ss_rank_group *group)
 {
 	static const char *const lists[] = { "",           "[0]",    "[1]",
@@ -83,7 +83,7 @@ static void describe(const struct ss_digest *digest, struct ss_text *out)
 		if (group->name)
 			ss_text_addf(out, " of %s%s", ss_strings_text(&digest->texts, group->name),
 				     ranks_of(group));
-		/* without marks all is one step */
+		/* without marks everything is one step */
 		if (arrival->step != UINT32_MAX && digest->step_count > 1)
 			ss_text_addf(out, " in %u", arrival->step);
 		if (arrival->release_ns != INT64_MIN)
@@ -249,7 +249,7 @@ static void test_figures(void **state)
 	"[" STEP(1, 0, 1000) LAUNCH(1, 1, 5) LAUNCH(2, 1, 8) COMM(RING, 2, 9, 100, 300, "") \
 		KERNEL("gemm", 1, 300, 50) calls END "]"
 
-/* Time in which the device only communicates and the host is stuck in a call. */
+/* Time in which the device only communicates and the host is blocked in a call. */
 static void test_held(void **state)
 {
 	static const struct {

@@ -12,7 +12,7 @@
 #define A2 "allreduce 900 +50;"
 #define A3 "allreduce 1600 +50;"
 #define A4 "allreduce 2500 +50;"
-/* The same for one that comes 30 later each time. */
+/* The same for a rank that arrives 30 later each time. */
 #define B0 "allreduce 130 +20;"
 #define B1 "allreduce 430 +20;"
 #define B2 "allreduce 930 +20;"
@@ -115,14 +115,14 @@ static void test_cases(void **state)
 	}
 }
 
-/* What a meeting says of its members. */
+/* What a collective says about its members. */
 static void test_figures(void **state)
 {
 	struct support_ranks ranks;
 	const struct ss_meeting *meeting;
 
 	(void)state;
-	/* all leave at 100; rank 1 came last, at 90 */
+	/* all leave at 100; rank 1 arrived last, at 90 */
 	support_ranks_script(&ranks, "rank 0 @a; step 4 0 +200; allreduce 20 +80 !64;"
 				     "rank 1 @a; step 4 0 +200; allreduce 90 +10 !64;"
 				     "rank 2 @a; step 4 0 +200; allreduce 50 +50");
@@ -139,7 +139,7 @@ static void test_figures(void **state)
 	assert_int_equal(meeting->end_ns - meeting->start_ns, 80000);
 	support_ranks_close(&ranks);
 
-	/* both came last; nobody knows a step or a size */
+	/* both arrived last; step and size are not known */
 	support_ranks_script(&ranks, "rank 0 @a; allreduce 0 +5; rank 1 @a; allreduce 0 +5");
 	meeting = &ranks.joined.meetings[0];
 	assert_int_equal(meeting->last_rank, SS_NO_ROW);
@@ -166,7 +166,7 @@ struct truth {
 };
 
 /*
- * A job of `ranks` on two hosts: irregular gaps, every one comes when it comes and all
+ * A job of `ranks` on two hosts: irregular gaps, ranks arrive at random times and all
  * leave together. Some events are lost, windows differ.
  */
 static void make_job(struct support_ranks *out, struct truth *truth, uint64_t *seed, uint32_t ranks,

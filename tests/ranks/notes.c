@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader of tables about a job must know: the sentences, and silence.
+ * Notes below the tables of a job, and when there are none.
  */
-#include "ranks/notes.h"
+#include "ranks/join.h"
 
 #include "support/support.h"
 

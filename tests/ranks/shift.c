@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far two recordings are apart, from the ends of their collectives alone.
+ * How far apart two recordings are, from the ends of their collectives alone.
  */
 #include "support/make/ranks.h"
 
@@ -59,7 +59,7 @@ static void test_apply(void **state)
 	}
 }
 
-/* There and back is where it began, and two after each other are one. */
+/* A shift and its inverse cancel, and two in sequence are one. */
 static void test_compose(void **state)
 {
 	const struct ss_shift first = { 5000000000, 50000, SUPPORT_CLOCK_NS };
@@ -83,7 +83,7 @@ static void test_compose(void **state)
 
 static const struct ss_shift no_shift;
 
-/* Each the other's nearest, alike and overlapping. */
+/* Pairs are each other's nearest, of one kind, and overlap. */
 static void test_pair(void **state)
 {
 	static const struct {

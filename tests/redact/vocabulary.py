@@ -20,7 +20,7 @@ PATTERNS = (
     "trace/names_*.c", "trace/kinds.c", "memory/load/dicts.c", "memory/stack_places.c",
     "analyze/kernel/category.c", "analyze/kernel/short_name.c", "analyze/kernel/message.c",
     "analyze/host/op_category.c", "analyze/host/places.c", "analyze/host/step_phase.c",
-    "analyze/host/sync_ops.c", "analyze/inference_steps.c", "analyze/time/roles.c",
+    "analyze/host/ops.c", "analyze/inference_steps.c", "analyze/time/roles.c",
     "analyze/work/formulas_*.c", "analyze/work/operands.c", "analyze/work/peaks.c",
     "diagnose/evidence/checkpoints_and_logging.c", "diagnose/rules/*.c",
     "load/files/rank_names.c", "ranks/collective_kind.c",

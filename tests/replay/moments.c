@@ -2,7 +2,7 @@
 /*
  * Moments come back as they were set, however far apart they are.
  */
-#include "replay/run/moments.h"
+#include "replay/moments.h"
 #include "support/support.h"
 
 #define S_NS INT64_C(1000000000)

@@ -2,7 +2,7 @@
 /*
  * The simulator's clocks: exact to rounding for a day, and never backwards.
  */
-#include "sim/clock.h"
+#include "sim/plan.h"
 #include "support/support.h"
 
 #define SECOND INT64_C(1000000000)

@@ -216,11 +216,11 @@ static uint64_t any_size(struct life *life)
 
 static void check_apart(const struct life *life, uint32_t block)
 {
-	const struct ss_sim_block *blocks = life->at.pool.blocks, *one = &blocks[block];
+	const struct ss_sim_pool_block *blocks = life->at.pool.blocks, *one = &blocks[block];
 
 	assert_true(one->address % 512 == 0 && one->bytes % 512 == 0);
 	for (uint32_t i = 0; i < life->count; i++) {
-		const struct ss_sim_block *other = &blocks[life->live[i]];
+		const struct ss_sim_pool_block *other = &blocks[life->live[i]];
 
 		support_check(one->address + one->bytes <= other->address ||
 				      other->address + other->bytes <= one->address,

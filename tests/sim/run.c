@@ -59,7 +59,7 @@ static void build_meetings(struct support_machine *machine)
 	ss_sim_end(machine->program);
 }
 
-static const struct ss_sim_meetings *world_of(const struct ss_sim_outcome *outcome)
+static const struct ss_sim_channel *world_of(const struct ss_sim_outcome *outcome)
 {
 	return &outcome->channels[ss_sim_channel_of(outcome->plan, 0, SS_SIM_GROUP_WORLD)];
 }
@@ -67,7 +67,7 @@ static const struct ss_sim_meetings *world_of(const struct ss_sim_outcome *outco
 /* Everybody leaves at the last arrival and the transfer. */
 static void test_meetings(void **state)
 {
-	const struct ss_sim_meetings *world;
+	const struct ss_sim_channel *world;
 	struct support_machine machine;
 	struct ss_sim_outcome outcome;
 	int64_t transfer_ns = 0;

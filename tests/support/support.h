@@ -21,7 +21,7 @@
 #include "analyze/facts.h"
 #include "base/text.h"
 #include "read/source.h"
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/load.h"
 
 /* Fails the test with the case's sentence and what was found instead. */

@@ -2,7 +2,7 @@
 /*
  * Texts that are too long for a table.
  */
-#include "table/bound.h"
+#include "table/table.h"
 
 #include "support/support.h"
 

@@ -118,7 +118,7 @@ static void test_no_bits(void **state)
 	ss_memory_init(&memory, 0);
 	assert_true(ss_cells_reserve(&cells, &memory, 10));
 	assert_null(cells.known.data);
-	assert_int_equal(cells.values.room, SS_BUFFER_ALIGN);
+	assert_int_equal(cells.values.capacity, SS_BUFFER_ALIGN);
 	assert_int_equal(ss_cells_count_nulls(&cells, 10), 0);
 	ss_cells_release(&cells, &memory);
 }
@@ -135,14 +135,14 @@ static void test_buffer(void **state)
 	for (size_t bytes = 1; bytes < 3000000; bytes = bytes * 3 / 2 + 1) {
 		assert_true(ss_buffer_reserve(&memory, &buffer, bytes));
 		assert_int_equal((uintptr_t)buffer.data % SS_BUFFER_ALIGN, 0);
-		assert_true(buffer.room >= bytes && memory.used_bytes >= buffer.room);
+		assert_true(buffer.capacity >= bytes && memory.used_bytes >= buffer.capacity);
 		for (size_t i = 0; i < used; i++)
 			assert_int_equal(((unsigned char *)buffer.data)[i], i % 251);
 		for (; used < bytes; used++)
 			((unsigned char *)buffer.data)[used] = (unsigned char)(used % 251);
 	}
 	memory.limit_bytes = memory.used_bytes;
-	assert_false(ss_buffer_reserve(&memory, &buffer, buffer.room + 1));
+	assert_false(ss_buffer_reserve(&memory, &buffer, buffer.capacity + 1));
 	assert_int_equal(((unsigned char *)buffer.data)[used - 1], (used - 1) % 251);
 	taken = ss_buffer_take(&memory, &buffer);
 	assert_int_equal(memory.used_bytes, 0);

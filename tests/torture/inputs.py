@@ -111,7 +111,7 @@ def write(path, text):
 
 def snapshot_bytes(leaks):
     """A snapshot of a training loop; the simulated allocator writes what torch would."""
-    sys.path.insert(0, str(HERE.parent / "snapshot"))
+    sys.path.insert(0, str(HERE.parent / "memory"))
     from allocator import MIB, Allocator  # pylint: disable=import-outside-toplevel
 
     allocator = Allocator(256 * MIB)

@@ -12,18 +12,20 @@
 
 #define LAUNCHING (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL)
 
-static const struct ss_launched_work *work_of(const struct ss_launch_counts *counts, uint32_t row)
+static const struct ss_launched_work *launch_work(const struct ss_launch_counts *counts,
+						  uint32_t row)
 {
 	uint32_t work = counts->works.of_call[row];
 
 	return work ? &counts->works.items[work - 1] : NULL;
 }
 
-/* False: the group is not about this call. */
-static bool key_of(const struct ss_launch_counts *counts, uint32_t row, struct ss_launch_key *key)
+/* False: the group does not include this call. */
+static bool launch_read_key(const struct ss_launch_counts *counts, uint32_t row,
+			    struct ss_launch_key *key)
 {
 	const struct ss_slices *slices = &counts->trace->slices;
-	const struct ss_launched_work *work = work_of(counts, row);
+	const struct ss_launched_work *work = launch_work(counts, row);
 	uint32_t owner;
 
 	*key = (struct ss_launch_key){ .value = -1 };
@@ -54,8 +56,8 @@ static bool key_of(const struct ss_launch_counts *counts, uint32_t row, struct s
 }
 
 /* The count of a key; NULL: no memory. */
-static struct ss_launch_count *count_of(struct ss_launch_counts *counts,
-					const struct ss_launch_key *key)
+static struct ss_launch_count *launch_count_of(struct ss_launch_counts *counts,
+					       const struct ss_launch_key *key)
 {
 	uint32_t known = counts->keys.count, id = ss_records_add(&counts->keys, key);
 
@@ -68,16 +70,17 @@ static struct ss_launch_count *count_of(struct ss_launch_counts *counts,
 	return &counts->items[id];
 }
 
-static bool count_call(struct ss_launch_counts *counts, uint32_t row)
+/* Adds a call, and the work it started, to the count of its key; false: no memory. */
+static bool launch_count_call(struct ss_launch_counts *counts, uint32_t row)
 {
 	int64_t dur_ns = counts->trace->slices.dur_ns[row];
-	const struct ss_launched_work *work = work_of(counts, row);
+	const struct ss_launched_work *work = launch_work(counts, row);
 	struct ss_launch_count *count;
 	struct ss_launch_key key;
 
-	if (!key_of(counts, row, &key))
+	if (!launch_read_key(counts, row, &key))
 		return true;
-	count = count_of(counts, &key);
+	count = launch_count_of(counts, &key);
 	if (!count)
 		return false;
 	count->calls++;
@@ -95,8 +98,8 @@ static bool count_call(struct ss_launch_counts *counts, uint32_t row)
 	return true;
 }
 
-/* By its name, or because it started something. */
-static bool is_launch(const struct ss_launch_counts *counts, uint32_t row)
+/* By its name, or because it started work. */
+static bool is_launching_call(const struct ss_launch_counts *counts, uint32_t row)
 {
 	const struct ss_trace *trace = counts->trace;
 
@@ -104,29 +107,30 @@ static bool is_launch(const struct ss_launch_counts *counts, uint32_t row)
 					      (ss_slice_flags(trace, row) & LAUNCHING));
 }
 
-static bool count_calls(struct ss_launch_counts *counts)
+static bool launch_count_calls(struct ss_launch_counts *counts)
 {
 	const struct ss_trace *trace = counts->trace;
 
 	for (uint32_t row = 0; row < counts->works.row_count && !counts->has_calls; row++)
-		counts->has_calls = is_launch(counts, row);
-	/* each step has a row, in their order; not where launches are not recorded */
+		counts->has_calls = is_launching_call(counts, row);
+	/* each step has a row, in order, unless launches are not recorded */
 	for (uint32_t i = 0; counts->group == SS_LAUNCH_STEP && i < trace->steps.count; i++) {
 		struct ss_launch_key key = { .value = i };
 
-		if (counts->has_calls && !trace->steps.items[i].dropped && !count_of(counts, &key))
+		if (counts->has_calls && !trace->steps.items[i].dropped &&
+		    !launch_count_of(counts, &key))
 			return false;
 	}
 	for (uint32_t row = 0; row < counts->works.row_count; row++)
-		if (is_launch(counts, row) && !count_call(counts, row))
+		if (is_launching_call(counts, row) && !launch_count_call(counts, row))
 			return false;
 	return true;
 }
 
 /* --- delays and queues ------------------------------------------------------------ */
 
-/* From the end of the call to the start of what it started. */
-static int64_t delay_of(const struct ss_trace *trace, const struct ss_launched_work *work)
+/* From the end of the call to the start of its work, at least 0. */
+static int64_t launch_delay_ns(const struct ss_trace *trace, const struct ss_launched_work *work)
 {
 	int64_t delay_ns = trace->slices.start_ns[work->first] -
 			   ss_slice_end(&trace->slices, work->call);
@@ -134,8 +138,8 @@ static int64_t delay_of(const struct ss_trace *trace, const struct ss_launched_w
 	return delay_ns > 0 ? delay_ns : 0;
 }
 
-/* The delays of each key side by side. */
-static bool find_delays(struct ss_launch_counts *counts)
+/* Collects the delays of each key side by side, for their medians. */
+static bool launch_find_delays(struct ss_launch_counts *counts)
 {
 	const struct ss_launched *works = &counts->works;
 	struct ss_memory *memory = counts->memory;
@@ -152,7 +156,7 @@ static bool find_delays(struct ss_launch_counts *counts)
 	for (uint32_t i = 0; i < works->count; i++)
 		if (counts->work_keys[i] != SS_NO_ID)
 			delays[counts->items[counts->work_keys[i]].delay_at++] =
-				delay_of(counts->trace, &works->items[i]);
+				launch_delay_ns(counts->trace, &works->items[i]);
 	for (uint32_t i = 0; i < counts->keys.count; i++) {
 		struct ss_launch_count *count = &counts->items[i];
 		size_t number = (size_t)count->works;
@@ -178,11 +182,13 @@ int64_t ss_launch_step_ns(const struct ss_launch_counts *counts,
 	return step->end_ns - step->start_ns;
 }
 
-static bool find_queues(struct ss_launch_counts *counts, struct ss_arena *scratch)
+/* Queues by step are those of the steps; by anything else, those of its own work. */
+static bool launch_find_queues(struct ss_launch_counts *counts, struct ss_arena *scratch)
 {
 	bool by_step = counts->group == SS_LAUNCH_STEP;
 	uint32_t count = by_step ? counts->steps.count : counts->keys.count, at = 0;
-	struct ss_queue *queues = SS_ARENA_NEW(scratch, struct ss_queue, (size_t)count + 1);
+	struct ss_launch_queue *queues = SS_ARENA_NEW(scratch, struct ss_launch_queue,
+						      (size_t)count + 1);
 
 	if (!queues)
 		return false;
@@ -190,15 +196,15 @@ static bool find_queues(struct ss_launch_counts *counts, struct ss_arena *scratc
 		ss_queue_in(&counts->works, &counts->steps, queues);
 	else
 		ss_queue_of(&counts->works, counts->work_keys, counts->span, queues);
-	/* steps that take no time are not among the windows */
+	/* steps without duration are not among the windows */
 	for (uint32_t i = 0; i < counts->keys.count; i++)
 		if (!by_step || ss_launch_step_ns(counts, &counts->items[i]) > 0)
 			counts->items[i].queue = queues[at++];
 	return true;
 }
 
-/* The number that writers gave the graph; -1 where they gave none. */
-static void find_graphs(struct ss_launch_counts *counts)
+/* The recorded number of each graph; -1: none. */
+static void launch_find_graphs(struct ss_launch_counts *counts)
 {
 	const struct ss_trace *trace = counts->trace;
 
@@ -218,8 +224,9 @@ static void find_graphs(struct ss_launch_counts *counts)
 	}
 }
 
-static enum ss_status prepare(struct ss_launch_counts *counts, struct ss_arena *arena,
-			      struct ss_error *err)
+/* Everything that counting needs: steps, pieces of work, and a key for each of them. */
+static enum ss_status launch_counts_prepare(struct ss_launch_counts *counts, struct ss_arena *arena,
+					    struct ss_error *err)
 {
 	size_t count;
 
@@ -241,7 +248,7 @@ static enum ss_status prepare(struct ss_launch_counts *counts, struct ss_arena *
 	counts->graphs = SS_ARENA_NEW(arena, int64_t, count);
 	if (!counts->graphs)
 		return ss_fail_memory(err, "the launches");
-	find_graphs(counts);
+	launch_find_graphs(counts);
 	return SS_OK;
 }
 
@@ -266,9 +273,9 @@ enum ss_status ss_launch_counts_init(struct ss_launch_counts *counts, const stru
 	*counts = (struct ss_launch_counts){
 		.trace = trace, .memory = scratch->memory, .group = group, .ops = ops
 	};
-	status = prepare(counts, scratch, err);
-	if (status == SS_OK &&
-	    !(count_calls(counts) && find_delays(counts) && find_queues(counts, scratch)))
+	status = launch_counts_prepare(counts, scratch, err);
+	if (status == SS_OK && !(launch_count_calls(counts) && launch_find_delays(counts) &&
+				 launch_find_queues(counts, scratch)))
 		status = ss_fail_memory(err, "the launches");
 	if (status != SS_OK)
 		ss_launch_counts_release(counts);

@@ -27,12 +27,12 @@ struct ss_launch_key {
 
 struct ss_launch_count {
 	uint32_t id;       /* of its key */
-	uint32_t delay_at; /* used for counting */
+	uint32_t delay_at; /* index while delays are collected */
 	int64_t calls, call_ns, call_max_ns;
-	int64_t works, events, device_ns; /* of the calls that started something */
+	int64_t works, events, device_ns; /* of calls that started work */
 	int64_t shorter, late;            /* works */
 	int64_t delay_median_ns, delay_max_ns;
-	struct ss_queue queue;
+	struct ss_launch_queue queue;
 };
 
 struct ss_launch_counts {
@@ -42,7 +42,7 @@ struct ss_launch_counts {
 	struct ss_cover steps;
 	struct ss_interval span; /* from the first step to the last */
 	struct ss_launched works;
-	const struct ss_ops *ops; /* NULL but for SS_LAUNCH_OP */
+	const struct ss_ops *ops; /* NULL except for SS_LAUNCH_OP */
 	struct ss_records keys;
 	struct ss_launch_count *items; /* per key, in the order of their first appearance */
 	uint32_t item_capacity;
@@ -52,7 +52,7 @@ struct ss_launch_counts {
 	bool has_calls; /* launches are recorded */
 };
 
-/* `scratch` lends memory until the counts are released, too. SS_LAUNCH_OP needs `ops`. */
+/* `scratch` must live as long as the counts. SS_LAUNCH_OP needs `ops`. */
 SS_MUST_USE
 enum ss_status ss_launch_counts_init(struct ss_launch_counts *counts, const struct ss_trace *trace,
 				     enum ss_launch_group group, const struct ss_ops *ops,

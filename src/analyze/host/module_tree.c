@@ -6,31 +6,31 @@
 
 #include "analyze/host/module_tree.h"
 
-/* What a frame's row has until its node is known, and while it is looked for. */
+/* The node of a frame before it is looked up, and while it is. */
 #define NODE_UNKNOWN (SS_NO_ID - 1)
 #define NODE_SOUGHT (SS_NO_ID - 2)
 
 /* A node as it is looked up. */
-struct key {
+struct module_key {
 	uint32_t parent, name;
 };
 
-struct builder {
+struct module_builder {
 	struct ss_module_tree *tree;
 	const struct ss_trace *trace;
 	const struct ss_places *places;
-	struct ss_records keys; /* struct key: its id is the node's */
+	struct ss_records keys; /* struct module_key: its id is the node's */
 	uint32_t *node;         /* per host row, SS_NO_ID: outside */
 	uint32_t *above;        /* per host row: the innermost operator around it */
-	uint32_t *chain;        /* modules whose nodes are sought, innermost first */
+	uint32_t *chain;        /* modules whose nodes are looked up, innermost first */
 	uint32_t *name_labels;  /* per name: id of its label + 1 */
 	uint32_t *text_nodes;   /* per text of a hierarchy: its node + 1 */
-	uint8_t *in_op;         /* per host row: an operator stands between it and its module */
+	uint8_t *in_op;         /* per host row: it is inside an operator of its module */
 	bool failed;
 };
 
 /* "Linear_3" is a "Linear", and so is "layer1(Linear)". */
-static uint32_t class_of(struct ss_strings *labels, const char *label, size_t length)
+static uint32_t module_label_class(struct ss_strings *labels, const char *label, size_t length)
 {
 	size_t end = length;
 	const char *open;
@@ -45,11 +45,11 @@ static uint32_t class_of(struct ss_strings *labels, const char *label, size_t le
 	return ss_strings_add(labels, label, length);
 }
 
-/* The node of a module in a module; at the greatest depth the module around it. */
-static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t label)
+/* The node of a module in a module; beyond the maximum depth, the parent itself. */
+static uint32_t module_add_node(struct module_builder *builder, uint32_t parent, uint32_t label)
 {
 	struct ss_module_tree *tree = builder->tree;
-	struct key key = { parent, label };
+	struct module_key key = { parent, label };
 	uint32_t depth = parent == SS_NO_ID ? 0 : tree->nodes[parent].depth + 1;
 	uint32_t id, class;
 
@@ -66,8 +66,8 @@ static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t labe
 		builder->failed = true;
 		return SS_NO_ID;
 	}
-	class = class_of(&tree->labels, tree->labels.items[label].text,
-			 tree->labels.items[label].length);
+	class = module_label_class(&tree->labels, tree->labels.items[label].text,
+				   tree->labels.items[label].length);
 	builder->failed |= class == SS_NO_ID;
 	tree->nodes[tree->count++] = (struct ss_module){
 		.parent = parent, .name = label, .class = class, .depth = depth
@@ -76,7 +76,7 @@ static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t labe
 }
 
 /* Frames are "nn.Module: Linear_3". */
-static uint32_t label_of(struct builder *builder, uint32_t name)
+static uint32_t module_frame_label(struct module_builder *builder, uint32_t name)
 {
 	static const char prefix[] = "nn.Module: ";
 	const struct ss_string *text = &builder->trace->names.items[name];
@@ -91,7 +91,7 @@ static uint32_t label_of(struct builder *builder, uint32_t name)
 }
 
 /* The module's frame around a module's frame, or SS_NO_ROW. */
-static uint32_t frame_around(const struct builder *builder, uint32_t frame)
+static uint32_t module_frame_around(const struct module_builder *builder, uint32_t frame)
 {
 	uint32_t parent = builder->trace->slices.parent[frame];
 
@@ -99,14 +99,14 @@ static uint32_t frame_around(const struct builder *builder, uint32_t frame)
 }
 
 /*
- * Checkpoints compute a forward again when its backward wants it: deep inside of the
- * module, which then seems to be called by one of its own. A module has one name, so
- * the one of that name around is it.
+ * Checkpointing recomputes a forward during backward, so a module seems to be called from
+ * inside itself. Module names are unique: the module of that name around it is the same.
+ * SS_NO_ID: none.
  */
-static uint32_t same_module_around(const struct builder *builder, uint32_t frame, uint32_t node,
-				   uint32_t label)
+static uint32_t same_module_around(const struct module_builder *builder, uint32_t frame,
+				   uint32_t node, uint32_t label)
 {
-	uint32_t outer = frame_around(builder, frame);
+	uint32_t outer = module_frame_around(builder, frame);
 
 	if (!builder->places->backward[frame] ||
 	    (outer != SS_NO_ROW && builder->places->backward[outer]))
@@ -117,18 +117,18 @@ static uint32_t same_module_around(const struct builder *builder, uint32_t frame
 }
 
 /*
- * The node of a module's frame: first those around it. Backward work stands in modules of
- * other threads, so they need not come before it; a file can even send it around in a
- * circle, which is cut.
+ * The node of a module's frame, after those around it. Backward work belongs to modules of
+ * other threads, so they need not come before it. Damaged files can even contain a circle,
+ * which is cut.
  */
-static uint32_t node_of_frame(struct builder *builder, uint32_t frame)
+static uint32_t module_frame_node(struct module_builder *builder, uint32_t frame)
 {
 	uint32_t length = 0, row = frame, node = SS_NO_ID;
 
 	while (row != SS_NO_ROW && builder->node[row] == NODE_UNKNOWN) {
 		builder->node[row] = NODE_SOUGHT;
 		builder->chain[length++] = row;
-		row = frame_around(builder, row);
+		row = module_frame_around(builder, row);
 	}
 	if (row != SS_NO_ROW && builder->node[row] != NODE_SOUGHT)
 		node = builder->node[row];
@@ -136,15 +136,15 @@ static uint32_t node_of_frame(struct builder *builder, uint32_t frame)
 		uint32_t label, same;
 
 		row = builder->chain[length];
-		label = label_of(builder, builder->trace->slices.name[row]);
+		label = module_frame_label(builder, builder->trace->slices.name[row]);
 		same = same_module_around(builder, row, node, label);
-		node = same == SS_NO_ID ? add_node(builder, node, label) : same;
+		node = same == SS_NO_ID ? module_add_node(builder, node, label) : same;
 		builder->node[row] = node;
 	}
 	return node;
 }
 
-static void find_frames(struct builder *builder)
+static void module_nodes_of_frames(struct module_builder *builder)
 {
 	const struct ss_places *places = builder->places;
 
@@ -152,14 +152,15 @@ static void find_frames(struct builder *builder)
 		builder->node[row] = ss_places_module(places, row) == row ? NODE_UNKNOWN : SS_NO_ID;
 	for (uint32_t row = 0; row < places->row_count && !builder->failed; row++)
 		if (ss_places_module(places, row) != SS_NO_ROW)
-			builder->node[row] = node_of_frame(builder, ss_places_module(places, row));
+			builder->node[row] = module_frame_node(builder,
+							       ss_places_module(places, row));
 }
 
 /*
  * The node of "TOP(Net)::forward.SELF(Net)::body.conv1(Conv2d)::forward": modules without
- * the function that runs; SELF is the module again, and a function of no module is none.
+ * their functions. SELF is the same module again; a function outside a module adds no node.
  */
-static uint32_t node_of_text(struct builder *builder, uint32_t text)
+static uint32_t module_path_node(struct module_builder *builder, uint32_t text)
 {
 	const struct ss_string *path = &builder->trace->texts.items[text];
 	const char *at = path->text, *end = at + path->length;
@@ -177,16 +178,17 @@ static uint32_t node_of_text(struct builder *builder, uint32_t text)
 			if (name_end[0] == ':' && name_end[1] == ':')
 				break;
 		if (name_end > at && !(node != SS_NO_ID && strncmp(at, "SELF(", 5) == 0))
-			node = add_node(builder, node,
-					ss_strings_add(&builder->tree->labels, at,
-						       (size_t)(name_end - at)));
+			node = module_add_node(builder, node,
+					       ss_strings_add(&builder->tree->labels, at,
+							      (size_t)(name_end - at)));
 		at = stop + 1;
 	}
 	builder->text_nodes[text] = node + 1;
 	return node;
 }
 
-static void find_hierarchies(struct builder *builder)
+/* Gives each row the node of TorchScript's module hierarchy, its own or that of its parent. */
+static void module_nodes_of_paths(struct module_builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
 	const struct ss_places *places = builder->places;
@@ -197,7 +199,7 @@ static void find_hierarchies(struct builder *builder)
 		if (slices->kind[row] == SS_KIND_OP && slices->args[row] != SS_NO_ARGS)
 			args = ss_records_at(&builder->trace->op_args, slices->args[row]);
 		if (args && args->module)
-			builder->node[row] = node_of_text(builder, args->module);
+			builder->node[row] = module_path_node(builder, args->module);
 		else
 			builder->node[row] = slices->parent[row] == SS_NO_ROW
 						     ? SS_NO_ID
@@ -209,15 +211,15 @@ static void find_hierarchies(struct builder *builder)
 			builder->node[row] = builder->node[ss_places_forward(places, row)];
 }
 
-static struct ss_module *module_at(const struct builder *builder, uint32_t row)
+static struct ss_module *module_of_row(const struct module_builder *builder, uint32_t row)
 {
 	uint32_t node = row == SS_NO_ROW ? SS_NO_ID : builder->node[row];
 
 	return node == SS_NO_ID ? &builder->tree->outside : &builder->tree->nodes[node];
 }
 
-/* How much of the inner row lies in the outer one, in which it began. */
-static int64_t common_ns(const struct ss_slices *slices, uint32_t inner, uint32_t outer)
+/* The part of the inner row that lies in the outer one, in which it began. */
+static int64_t row_common_ns(const struct ss_slices *slices, uint32_t inner, uint32_t outer)
 {
 	int64_t end_ns = ss_slice_end(slices, inner), limit_ns = ss_slice_end(slices, outer);
 
@@ -226,12 +228,12 @@ static int64_t common_ns(const struct ss_slices *slices, uint32_t inner, uint32_
 	return end_ns > slices->start_ns[inner] ? end_ns - slices->start_ns[inner] : 0;
 }
 
-/* A frame whose node is that of the frame around it lies beyond the greatest depth. */
-static void count_frame(struct builder *builder, uint32_t row)
+/* A frame with the node of the frame around it is beyond the maximum depth: not counted. */
+static void module_count_frame(struct module_builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
-	struct ss_module *module = module_at(builder, row);
-	uint32_t outer = frame_around(builder, row);
+	struct ss_module *module = module_of_row(builder, row);
+	uint32_t outer = module_frame_around(builder, row);
 
 	if (builder->places->backward[row] ||
 	    (outer != SS_NO_ROW && builder->node[outer] == builder->node[row]))
@@ -241,15 +243,15 @@ static void count_frame(struct builder *builder, uint32_t row)
 	ss_ns_add(&module->host_self_ns, slices->dur_ns[row]);
 	if (outer != SS_NO_ROW && slices->track[outer] == slices->track[row] &&
 	    !builder->places->backward[outer])
-		ss_ns_subtract(&module_at(builder, outer)->host_self_ns,
-			       common_ns(slices, row, outer));
+		ss_ns_subtract(&module_of_row(builder, outer)->host_self_ns,
+			       row_common_ns(slices, row, outer));
 }
 
-static void count_op(struct builder *builder, uint32_t row)
+static void module_count_op(struct module_builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
 	const uint8_t *backward = builder->places->backward;
-	struct ss_module *module = module_at(builder, row);
+	struct ss_module *module = module_of_row(builder, row);
 	uint32_t above = builder->above[row];
 
 	builder->tree->has_backward |= backward[row];
@@ -257,11 +259,12 @@ static void count_op(struct builder *builder, uint32_t row)
 	ss_ns_add(&module->self_ns[SS_MODULE_OPS + backward[row]], slices->dur_ns[row]);
 	if (above == SS_NO_ROW)
 		return;
-	module_at(builder, above)->self_ns[SS_MODULE_OPS + backward[above]] -=
-		common_ns(slices, row, above);
+	module_of_row(builder, above)->self_ns[SS_MODULE_OPS + backward[above]] -=
+		row_common_ns(slices, row, above);
 }
 
-static void count_host(struct builder *builder)
+/* Parents come before children, so what is around a row is known when it is counted. */
+static void module_count_host(struct module_builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
 
@@ -278,13 +281,14 @@ static void count_host(struct builder *builder)
 					       ss_places_module(builder->places, parent) != parent);
 		}
 		if (slices->kind[row] == SS_KIND_OP)
-			count_op(builder, row);
+			module_count_op(builder, row);
 		else if (ss_places_module(builder->places, row) == row)
-			count_frame(builder, row);
+			module_count_frame(builder, row);
 	}
 }
 
-static void count_device(struct builder *builder)
+/* Charges device time to the module of its launch; without a launch, to no module. */
+static void module_count_device(struct module_builder *builder)
 {
 	const struct ss_trace *trace = builder->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -301,12 +305,13 @@ static void count_device(struct builder *builder)
 		}
 		builder->tree->has_device = true;
 		backward = launch != SS_NO_ROW && builder->places->backward[launch];
-		ss_ns_add(&module_at(builder, launch)->self_ns[SS_MODULE_DEVICE + backward],
+		ss_ns_add(&module_of_row(builder, launch)->self_ns[SS_MODULE_DEVICE + backward],
 			  slices->dur_ns[row]);
 	}
 }
 
-static void sum_up(struct ss_module_tree *tree)
+/* Children come after their parents: one pass backwards adds up the totals. */
+static void module_tree_sum(struct ss_module_tree *tree)
 {
 	struct ss_module *outside = &tree->outside;
 
@@ -325,7 +330,7 @@ static void sum_up(struct ss_module_tree *tree)
 	}
 }
 
-static bool prepare(struct builder *builder, struct ss_arena *scratch)
+static bool module_builder_init(struct module_builder *builder, struct ss_arena *scratch)
 {
 	size_t count = (size_t)builder->places->row_count + 1;
 
@@ -340,21 +345,21 @@ static bool prepare(struct builder *builder, struct ss_arena *scratch)
 	return builder->node && builder->above && builder->chain && builder->in_op &&
 	       builder->name_labels && builder->text_nodes &&
 	       ss_strings_init(&builder->tree->labels, builder->tree->memory) &&
-	       ss_records_init(&builder->keys, builder->tree->memory, sizeof(struct key));
+	       ss_records_init(&builder->keys, builder->tree->memory, sizeof(struct module_key));
 }
 
-static void build(struct builder *builder)
+static void module_tree_build(struct module_builder *builder)
 {
 	builder->tree->has_frames = builder->places->has_modules;
 	if (builder->places->has_modules)
-		find_frames(builder);
+		module_nodes_of_frames(builder);
 	else
-		find_hierarchies(builder);
+		module_nodes_of_paths(builder);
 	if (builder->failed || !builder->tree->count)
 		return;
-	count_host(builder);
-	count_device(builder);
-	sum_up(builder->tree);
+	module_count_host(builder);
+	module_count_device(builder);
+	module_tree_sum(builder->tree);
 }
 
 void ss_module_tree_release(struct ss_module_tree *tree)
@@ -376,14 +381,14 @@ enum ss_status ss_module_tree_init_rows(struct ss_module_tree *tree, const struc
 					uint32_t *rows, struct ss_memory *memory,
 					struct ss_error *err)
 {
-	struct builder builder = { .tree = tree, .trace = places->trace, .places = places };
+	struct module_builder builder = { .tree = tree, .trace = places->trace, .places = places };
 	struct ss_arena scratch;
 
 	*tree = (struct ss_module_tree){ .memory = memory };
 	ss_arena_init(&scratch, memory);
-	builder.failed = !prepare(&builder, &scratch);
+	builder.failed = !module_builder_init(&builder, &scratch);
 	if (!builder.failed)
-		build(&builder);
+		module_tree_build(&builder);
 	if (!builder.failed && rows)
 		memcpy(rows, builder.node, places->row_count * sizeof(*rows));
 	ss_records_release(&builder.keys);

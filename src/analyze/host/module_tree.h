@@ -38,7 +38,7 @@ struct ss_module {
 	int64_t total_ns[SS_MODULE_PARTS]; /* with those of the modules in it */
 };
 
-/* Modules in modules beyond this depth are charged to the one at it; real trees have 30. */
+/* Deeper modules are charged to their ancestor at this depth; real trees have 30 levels. */
 #define SS_MODULE_DEPTH_MAX 128
 
 struct ss_module_tree {
@@ -52,14 +52,14 @@ struct ss_module_tree {
 	bool has_frames;    /* calls and host time are known */
 	bool has_device;    /* something ran on a device */
 	bool has_backward;
-	bool has_deeper; /* something lies beyond the greatest depth */
+	bool has_deeper; /* something is beyond the maximum depth */
 };
 
 SS_MUST_USE
 enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_places *places,
 				   struct ss_memory *memory, struct ss_error *err);
 
-/* The same, with the node of each host row, SS_NO_ID outside; `rows` has room for all of them. */
+/* The same, and writes the node of each host row (SS_NO_ID: outside) to `rows`. */
 SS_MUST_USE
 enum ss_status ss_module_tree_init_rows(struct ss_module_tree *tree, const struct ss_places *places,
 					uint32_t *rows, struct ss_memory *memory,

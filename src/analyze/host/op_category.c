@@ -11,20 +11,20 @@
 
 #include <string.h>
 
-enum match { IS, STARTS, HAS, SPACE }; /* SPACE: the namespace starts with it */
+enum op_match { IS, STARTS, HAS, SPACE }; /* SPACE: the namespace starts with it */
 
-struct pattern {
-	enum match match;
+struct op_pattern {
+	enum op_match match;
 	enum ss_op_category category;
 	const char *texts; /* words separated by spaces: each is a pattern */
 };
 
 /*
- * First what decides whatever else is in the name, then words that are unlike any
- * other, then exact names.
+ * First patterns that decide regardless of the rest of the name, then distinctive words, then
+ * exact names.
  */
-static const struct pattern patterns[] = {
-	/* TorchInductor says itself what its kernels are; names of templates follow */
+static const struct op_pattern op_patterns[] = {
+	/* TorchInductor names the kind of its kernels; templates follow */
 	{ STARTS, SS_OP_ELEMENTWISE, "tritonpoi tritonfor" },
 	{ STARTS, SS_OP_REDUCTION, "tritonred tritonper tritonsplitscan" },
 	{ SPACE, SS_OP_COMMUNICATION, "c10d symmmem deepep" },
@@ -112,14 +112,14 @@ static const struct pattern patterns[] = {
 	  "conjphysical angle complex cross accumulategrad mulout addrelu rot polar i0" },
 };
 
-/* Room for the plain form; what is longer is cut, names of kernels only. */
+/* Longer plain forms are cut; only names of kernels are that long. */
 #define PLAIN_MAX 256
 
-struct plain {
+struct plain_name {
 	char name[PLAIN_MAX], space[PLAIN_MAX];
 };
 
-static void write_plain(char *out, const char *text, size_t length)
+static void plain_write(char *out, const char *text, size_t length)
 {
 	size_t used = 0;
 
@@ -130,8 +130,8 @@ static void write_plain(char *out, const char *text, size_t length)
 	out[used] = '\0';
 }
 
-/* Cuts "backward" and its number off the end, unless nothing else is there. */
-static void cut_backward(char *name)
+/* Removes "backward" and its number from the end, unless that is the whole name. */
+static void plain_cut_backward(char *name)
 {
 	static const char mark[] = "backward";
 	size_t length = strlen(name), end = length;
@@ -143,7 +143,8 @@ static void cut_backward(char *name)
 		name[end - (sizeof(mark) - 1)] = '\0';
 }
 
-static void make_plain(struct plain *plain, const char *name)
+/* Splits a name at its last "::" and writes both parts in their plain form. */
+static void plain_name_make(struct plain_name *plain, const char *name)
 {
 	static const char engine[] = "autograd::engine::evaluate_function: ";
 	static const char node[] = "torch::autograd::CppNode<";
@@ -159,13 +160,13 @@ static void make_plain(struct plain *plain, const char *name)
 	base = stop;
 	while (base > name && !(base - name >= 2 && base[-1] == ':' && base[-2] == ':'))
 		base--;
-	write_plain(plain->name, base, (size_t)(stop - base));
-	write_plain(plain->space, name, (size_t)(base - name));
-	cut_backward(plain->name);
+	plain_write(plain->name, base, (size_t)(stop - base));
+	plain_write(plain->space, name, (size_t)(base - name));
+	plain_cut_backward(plain->name);
 }
 
-static bool word_matches(enum match match, const struct plain *plain, const char *word,
-			 size_t length)
+static bool op_word_matches(enum op_match match, const struct plain_name *plain, const char *word,
+			    size_t length)
 {
 	char text[64];
 
@@ -182,14 +183,14 @@ static bool word_matches(enum match match, const struct plain *plain, const char
 	return strstr(plain->name, text) != NULL;
 }
 
-static bool matches(const struct pattern *pattern, const struct plain *plain)
+static bool op_pattern_matches(const struct op_pattern *pattern, const struct plain_name *plain)
 {
 	const char *word = pattern->texts;
 
 	while (*word) {
 		size_t length = strcspn(word, " ");
 
-		if (length && word_matches(pattern->match, plain, word, length))
+		if (length && op_word_matches(pattern->match, plain, word, length))
 			return true;
 		word += length + (word[length] == ' ');
 	}
@@ -198,12 +199,12 @@ static bool matches(const struct pattern *pattern, const struct plain *plain)
 
 enum ss_op_category ss_op_category(const char *name)
 {
-	struct plain plain;
+	struct plain_name plain;
 
-	make_plain(&plain, name);
-	for (size_t i = 0; i < SS_COUNT(patterns); i++)
-		if (matches(&patterns[i], &plain))
-			return patterns[i].category;
+	plain_name_make(&plain, name);
+	for (size_t i = 0; i < SS_COUNT(op_patterns); i++)
+		if (op_pattern_matches(&op_patterns[i], &plain))
+			return op_patterns[i].category;
 	return SS_OP_OTHER;
 }
 
@@ -233,7 +234,7 @@ const char *ss_op_category_name(enum ss_op_category category)
 }
 
 /* An autograd node: NameBackward, NameBackward0. */
-static bool is_backward(const char *name)
+static bool is_autograd_node(const char *name)
 {
 	static const char mark[] = "Backward";
 	size_t end = strlen(name);
@@ -252,6 +253,6 @@ const char *ss_op_tensor_eligible(const char *name, enum ss_op_category category
 		return "yes";
 	if (strncmp(name, aten, sizeof(aten) - 1) == 0)
 		return "no";
-	/* functions of the user's own have such nodes, too */
-	return is_backward(name) && category != SS_OP_OTHER ? "no" : "unknown";
+	/* custom functions have such nodes, too */
+	return is_autograd_node(name) && category != SS_OP_OTHER ? "no" : "unknown";
 }

@@ -34,7 +34,7 @@ enum ss_op_category {
 
 const char *ss_op_category_name(enum ss_op_category category);
 
-/* Looks at the whole table: ask once per distinct name. */
+/* Searches the whole table: call it once per distinct name. */
 enum ss_op_category ss_op_category(const char *name);
 
 /*

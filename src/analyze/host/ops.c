@@ -2,12 +2,13 @@
 /*
  * ops.c - passes over the host rows, parents before children, and one over the device rows.
  */
+#include "analyze/host/ops.h"
+
 #include <string.h>
 
-#include "analyze/host/ops.h"
 #include "trace/outward.h"
 
-static void *column(struct ss_ops *ops, size_t item_bytes)
+static void *ops_new_column(struct ss_ops *ops, size_t item_bytes)
 {
 	return ss_memory_zeroed(ops->memory, ((size_t)ops->row_count + 1) * item_bytes);
 }
@@ -29,10 +30,10 @@ void ss_ops_release(struct ss_ops *ops)
 }
 
 /*
- * A call that starts with an operator belongs to it, also where the call is the
- * longer one and therefore stands around it.
+ * A call that starts together with an operator belongs to it, even if the call is longer and
+ * therefore its parent.
  */
-static void give_calls(struct ss_ops *ops, uint32_t op)
+static void ops_adopt_calls(struct ss_ops *ops, uint32_t op)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint32_t row = slices->parent[op], tries = 0;
@@ -44,11 +45,11 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
-/* Of a shorter way: it ends outside of all operators. Others are the operator's row, plus 1. */
+/* A shortcut that ends outside all operators. Other shortcuts are the row of an operator + 1. */
 #define OUTSIDE UINT32_MAX
 
-/* The operator around one that may not have ended, by its shorter way if there is one. */
-static uint32_t outwards(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
+/* The next operator outwards, by the shortcut if there is one. */
+static uint32_t ops_outer(const struct ss_ops *ops, const uint32_t *further, uint32_t op)
 {
 	if (further[op] == OUTSIDE)
 		return SS_NO_ROW;
@@ -56,18 +57,18 @@ static uint32_t outwards(const struct ss_ops *ops, const uint32_t *further, uint
 }
 
 /*
- * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
- * order of their starts: what has ended for one is skipped at once by the next.
+ * The first operator from `op` outwards that has not ended. Rows of a thread are sorted by
+ * start, so what has ended for one row has ended for the next: shortcuts skip it.
  */
-static uint32_t living(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
+static uint32_t ops_still_open(struct ss_ops *ops, uint32_t *further, uint32_t op, int64_t start_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint32_t found = op;
 
 	while (found != SS_NO_ROW && ss_slice_end(slices, found) <= start_ns)
-		found = outwards(ops, further, found);
+		found = ops_outer(ops, further, found);
 	while (op != found) {
-		uint32_t next = outwards(ops, further, op);
+		uint32_t next = ops_outer(ops, further, op);
 
 		further[op] = found == SS_NO_ROW ? OUTSIDE : found + 1;
 		op = next;
@@ -76,22 +77,22 @@ static uint32_t living(struct ss_ops *ops, uint32_t *further, uint32_t op, int64
 }
 
 /*
- * The innermost operator around each row's start. What stands between, a note or
- * a frame, may have outlived the operator that it began in.
+ * Finds the innermost operator around the start of each row. A range or frame in between may
+ * have outlived the operator in which it began.
  */
-static bool find_owners(struct ss_ops *ops)
+static bool ops_find_owners(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	uint32_t *further = column(ops, sizeof(*further));
+	uint32_t *further = ops_new_column(ops, sizeof(*further));
 
 	for (uint32_t row = 0; further && row < ops->row_count; row++) {
 		uint32_t parent = slices->parent[row], owner = SS_NO_ROW;
 
 		if (parent != SS_NO_ROW)
 			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
-		ops->owner[row] = living(ops, further, owner, slices->start_ns[row]);
+		ops->owner[row] = ops_still_open(ops, further, owner, slices->start_ns[row]);
 		if (slices->kind[row] == SS_KIND_OP)
-			give_calls(ops, row);
+			ops_adopt_calls(ops, row);
 	}
 	ss_memory_free(ops->memory, further, ((size_t)ops->row_count + 1) * sizeof(*further));
 	return further != NULL;
@@ -104,10 +105,10 @@ enum {
 };
 
 /*
- * Marks only children of the same name, then lets everything that belonged to one
- * belong to what it is part of.
+ * Marks only children with the name of their parent, then moves what belongs to them to the
+ * parent.
  */
-static void merge_only_children(struct ss_ops *ops)
+static void ops_merge_only_children(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	uint8_t *flags = ops->flags;
@@ -136,11 +137,10 @@ static void merge_only_children(struct ss_ops *ops)
 }
 
 /*
- * What direct children and calls cover, clipped. Children come in the order of
- * their starts, so the end of what is covered so far is all that is needed:
- * total_ns holds it here.
+ * Subtracts what children and calls cover, clipped to the parent. Children are sorted by
+ * start, so it is enough to know where the covered part ends; total_ns stores that here.
  */
-static void find_self(struct ss_ops *ops)
+static void ops_find_self(struct ss_ops *ops)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	int64_t *covered_ns = ops->total_ns;
@@ -171,7 +171,8 @@ static void find_self(struct ss_ops *ops)
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
-static bool find_launchers(struct ss_ops *ops)
+/* Only operators that launched work get a device time: most launched none. */
+static bool ops_find_launchers(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -196,7 +197,8 @@ static bool find_launchers(struct ss_ops *ops)
 	return false;
 }
 
-static void find_device_time(struct ss_ops *ops)
+/* Adds up the device time of each launcher, and marks the operators around it. */
+static void ops_find_device_time(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -221,7 +223,7 @@ static void find_device_time(struct ss_ops *ops)
 	}
 }
 
-static void find_totals(struct ss_ops *ops)
+static void ops_find_totals(struct ss_ops *ops)
 {
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
@@ -239,12 +241,12 @@ enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err)
 	if (ops->total_ns)
 		return SS_OK;
 	if (!ops->self_ns)
-		ops->self_ns = column(ops, sizeof(*ops->self_ns));
-	ops->total_ns = ops->self_ns ? column(ops, sizeof(*ops->total_ns)) : NULL;
+		ops->self_ns = ops_new_column(ops, sizeof(*ops->self_ns));
+	ops->total_ns = ops->self_ns ? ops_new_column(ops, sizeof(*ops->total_ns)) : NULL;
 	if (!ops->total_ns)
 		return ss_fail_memory(err, "the operators");
-	find_self(ops);
-	find_totals(ops);
+	ops_find_self(ops);
+	ops_find_totals(ops);
 	return SS_OK;
 }
 
@@ -252,17 +254,61 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 			   struct ss_memory *memory, struct ss_error *err)
 {
 	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
-	ops->owner = column(ops, sizeof(*ops->owner));
-	ops->flags = column(ops, sizeof(*ops->flags));
-	if (!ops->owner || !ops->flags || !find_owners(ops)) {
+	ops->owner = ops_new_column(ops, sizeof(*ops->owner));
+	ops->flags = ops_new_column(ops, sizeof(*ops->flags));
+	if (!ops->owner || !ops->flags || !ops_find_owners(ops)) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
-	merge_only_children(ops);
-	if (!find_launchers(ops)) {
+	ops_merge_only_children(ops);
+	if (!ops_find_launchers(ops)) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}
-	find_device_time(ops);
+	ops_find_device_time(ops);
 	return SS_OK;
+}
+
+/* --- operators of host syncs ---------------------------------------------------------- */
+
+/*
+ * Operators that always wait, with other operators inside. Users know these, not the inner
+ * ones: aten::_local_scalar_dense is aten::item.
+ */
+static const char *const sync_wrapper_names[] = {
+	"aten::item",         "aten::is_nonzero",    "aten::to",
+	"aten::_to_copy",     "aten::nonzero",       "aten::nonzero_numpy",
+	"aten::argwhere",     "aten::masked_select", "aten::equal",
+	"aten::allclose",     "aten::bincount",      "aten::repeat_interleave",
+	"aten::unique_dim",   "aten::_unique2",      "aten::unique_consecutive",
+	"aten::tensor_split", "aten::multinomial",
+};
+
+/* Wrappers around wrappers: PyTorch has three (is_nonzero > item > _local_scalar_dense). */
+#define CLIMB_MAX 8
+
+const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena)
+{
+	uint8_t *wraps = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+
+	for (size_t i = 0; wraps && i < SS_COUNT(sync_wrapper_names); i++) {
+		uint32_t id = ss_strings_find(&trace->names, sync_wrapper_names[i],
+					      strlen(sync_wrapper_names[i]));
+
+		if (id != SS_NO_ID)
+			wraps[id] = true;
+	}
+	return wraps;
+}
+
+uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row)
+{
+	uint32_t op = ops->owner[row];
+
+	for (int i = 0; i < CLIMB_MAX && op != SS_NO_ROW && ops->owner[op] != SS_NO_ROW; i++) {
+		if (!wraps[ops->trace->slices.name[ops->owner[op]]])
+			break;
+		op = ops->owner[op];
+	}
+	return op;
 }

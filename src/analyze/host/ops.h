@@ -9,7 +9,7 @@
 #ifndef SS_ANALYZE_HOST_OPS_H
 #define SS_ANALYZE_HOST_OPS_H
 
-#include "base/row_set.h"
+#include "base/bitmap.h"
 #include "trace/trace.h"
 
 enum ss_ops_flag {
@@ -20,12 +20,12 @@ enum ss_ops_flag {
 struct ss_ops {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
-	uint32_t row_count; /* of host rows: columns are as long if nothing else stands there */
+	uint32_t row_count; /* of host rows: the length of the columns */
 	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
 	uint8_t *flags;     /* enum ss_ops_flag */
-	struct ss_row_set launchers; /* operators that launched work of a device themselves */
-	int64_t *launched_ns;        /* for each of them: how long it took */
-	/* NULL, unless made by ss_ops_find_times() */
+	struct ss_row_set launchers; /* operators that launched device work themselves */
+	int64_t *launched_ns;        /* for each of them: its duration */
+	/* NULL until ss_ops_find_times() */
 	int64_t *self_ns;  /* an operator's time without child operators and calls */
 	int64_t *total_ns; /* device time that it and its descendants launched */
 };
@@ -35,11 +35,11 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 			   struct ss_memory *memory, struct ss_error *err);
 void ss_ops_release(struct ss_ops *ops);
 
-/* Makes self_ns and total_ns, which few need; they may be there already. */
+/* Computes self_ns and total_ns, which few need, unless they are there. */
 SS_MUST_USE
 enum ss_status ss_ops_find_times(struct ss_ops *ops, struct ss_error *err);
 
-/* True for operators that count. */
+/* True for operators that are not merged into their parent. */
 static inline bool ss_ops_counts(const struct ss_ops *ops, uint32_t row)
 {
 	return ops->trace->slices.kind[row] == SS_KIND_OP && !(ops->flags[row] & SS_OPS_MERGED);
@@ -70,5 +70,14 @@ static inline uint32_t ss_ops_launcher(const struct ss_ops *ops, uint32_t row)
 
 	return launch < ops->row_count ? ops->owner[launch] : SS_NO_ROW;
 }
+
+/* --- the operator that users know a host sync by -------------------------------------- */
+
+/* Per name of the trace: whether it is an operator that always waits. NULL: no memory. */
+SS_MUST_USE
+const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
+
+/* The operator to show for a wait, or SS_NO_ROW. */
+uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row);
 
 #endif

@@ -7,26 +7,26 @@
 
 #include "analyze/host/places.h"
 
-/* What a frame's name says, looked at once; the better one is the line. */
+/* What the name of a frame says; the highest kind gives the line. */
 enum frame_kind { FRAME_NEW = 0, FRAME_NO_LINE, FRAME_FOREIGN, FRAME_OWN };
 
-/* What of a row was moved to its forward operator, and why. */
+/* What was moved from a row to its forward operator, and why. */
 enum { MOVED_LINE = 1, MOVED_MODULE = 2, JOINED = 4 };
 
-struct finder {
+struct place_finder {
 	struct ss_places *places;
-	uint8_t *frames;       /* enum frame_kind, per name */
+	uint8_t *frames;       /* enum frame_kind_of, per name */
 	uint8_t *accumulates;  /* per name: an AccumulateGrad */
-	uint32_t *name_lines;  /* line of a frame, per name; 0: not asked for yet */
+	uint32_t *name_lines;  /* line of a frame, per name; 0: not looked up yet */
 	uint32_t *stack_lines; /* line of a call stack, per text */
 	uint8_t *moved;        /* per row */
-	uint8_t *best;         /* per row: enum frame_kind of its line */
+	uint8_t *best;         /* per row: enum frame_kind_of of its line */
 };
 
 /*
- * Files of libraries: torch itself, and what lies where libraries are installed. The
- * profiler cuts the folders of sys.path off, so the standard library is only known by
- * its names; those are the ones that stand between a program and its operators.
+ * Files of libraries: torch itself, and everything in folders where libraries are installed.
+ * The profiler strips the folders of sys.path, so the standard library is only known by its
+ * names; these are the ones found between a program and its operators.
  */
 static const char *const library_folders[] = { "torch/", "site-packages/", "dist-packages/",
 					       "lib/python3" };
@@ -69,8 +69,8 @@ static const char *const library_files[] = {
 	"weakref.py",
 };
 
-/* Paths of Windows have the other stroke. */
-static bool starts(const char *text, size_t length, const char *with)
+/* A backslash in a path of Windows equals a slash. */
+static bool path_starts_with(const char *text, size_t length, const char *with)
 {
 	for (; *with; text++, with++, length--)
 		if (!length || (*text == '\\' ? '/' : *text) != *with)
@@ -84,28 +84,29 @@ bool ss_places_is_library(const char *file, size_t length)
 		size_t wanted = strlen(library_files[k]);
 		bool is_folder = library_files[k][wanted - 1] == '/';
 
-		if ((is_folder || wanted == length) && starts(file, length, library_files[k]))
+		if ((is_folder || wanted == length) &&
+		    path_starts_with(file, length, library_files[k]))
 			return true;
 	}
 	for (size_t i = 0; i < length; i++)
 		for (size_t k = 0; k < SS_COUNT(library_folders); k++)
 			if ((!i || file[i - 1] == '/' || file[i - 1] == '\\') &&
-			    starts(file + i, length - i, library_folders[k]))
+			    path_starts_with(file + i, length - i, library_folders[k]))
 				return true;
 	return false;
 }
 
-static enum frame_kind frame_kind(const char *name, size_t length)
+static enum frame_kind frame_kind_of(const char *name, size_t length)
 {
 	bool python = false;
 	const char *open;
 
-	if (starts(name, length, "<ipython-input")) /* a cell of a notebook */
+	if (path_starts_with(name, length, "<ipython-input")) /* a cell of a notebook */
 		return FRAME_OWN;
-	if (!length || name[0] == '<' || starts(name, length, "nn.Module: "))
+	if (!length || name[0] == '<' || path_starts_with(name, length, "nn.Module: "))
 		return FRAME_NO_LINE;
 	for (size_t i = 0; i < length && !python; i++)
-		python = starts(name + i, length - i, ".py(");
+		python = path_starts_with(name + i, length - i, ".py(");
 	if (!python)
 		return FRAME_NO_LINE;
 	open = memchr(name, '(', length);
@@ -113,13 +114,13 @@ static enum frame_kind frame_kind(const char *name, size_t length)
 										 : FRAME_OWN;
 }
 
-static uint32_t add_line(struct finder *finder, const char *text, size_t length)
+static uint32_t places_add_line(struct place_finder *finder, const char *text, size_t length)
 {
 	return ss_strings_add(&finder->places->lines, text, length);
 }
 
 /* The innermost of the best kind in "inner.py(3): f;outer.py(7): g"; 0: none is a line. */
-static uint32_t line_of_stack(struct finder *finder, uint32_t text)
+static uint32_t places_stack_line(struct place_finder *finder, uint32_t text)
 {
 	const struct ss_string *stack = &finder->places->trace->texts.items[text];
 	const char *end = stack->text + stack->length, *best = NULL;
@@ -131,7 +132,7 @@ static uint32_t line_of_stack(struct finder *finder, uint32_t text)
 	for (const char *at = stack->text; at < end && best_kind != FRAME_OWN;) {
 		const char *stop = memchr(at, ';', (size_t)(end - at));
 		size_t length = stop ? (size_t)(stop - at) : (size_t)(end - at);
-		enum frame_kind kind = frame_kind(at, length);
+		enum frame_kind kind = frame_kind_of(at, length);
 
 		if (kind > best_kind) {
 			best = at;
@@ -140,44 +141,44 @@ static uint32_t line_of_stack(struct finder *finder, uint32_t text)
 		}
 		at += length + 1;
 	}
-	finder->stack_lines[text] = (best ? add_line(finder, best, best_length) : 0) + 1;
+	finder->stack_lines[text] = (best ? places_add_line(finder, best, best_length) : 0) + 1;
 	return finder->stack_lines[text] - 1;
 }
 
-static uint32_t line_of_frame(struct finder *finder, uint32_t name)
+static uint32_t places_frame_line(struct place_finder *finder, uint32_t name)
 {
 	const struct ss_string *text = &finder->places->trace->names.items[name];
 
 	if (!finder->name_lines[name])
-		finder->name_lines[name] = add_line(finder, text->text, text->length);
+		finder->name_lines[name] = places_add_line(finder, text->text, text->length);
 	return finder->name_lines[name];
 }
 
-static enum frame_kind kind_of_name(struct finder *finder, uint32_t name)
+static enum frame_kind places_frame_kind(struct place_finder *finder, uint32_t name)
 {
 	const struct ss_string *text = &finder->places->trace->names.items[name];
 
 	if (!finder->frames[name])
-		finder->frames[name] = (uint8_t)frame_kind(text->text, text->length);
+		finder->frames[name] = (uint8_t)frame_kind_of(text->text, text->length);
 	return finder->frames[name];
 }
 
-/* A frame of the user's own replaces any; one of a library only what is none of the user's. */
-static void enter_frame(struct finder *finder, uint32_t row)
+/* The innermost frame of the user wins; without one, the innermost frame of a library. */
+static void places_enter_frame(struct place_finder *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->places->trace;
 	uint32_t name = trace->slices.name[row];
-	enum frame_kind kind = kind_of_name(finder, name);
+	enum frame_kind kind = places_frame_kind(finder, name);
 
 	if (kind > FRAME_NO_LINE && kind >= finder->best[row]) {
-		finder->places->line[row] = line_of_frame(finder, name);
+		finder->places->line[row] = places_frame_line(finder, name);
 		finder->best[row] = (uint8_t)kind;
 	}
 	if (trace->name_flags[name] & SS_NAME_MODULE)
 		finder->places->module_1[row] = row + 1;
 }
 
-static void enter_op(struct finder *finder, uint32_t row)
+static void places_enter_op(struct place_finder *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->places->trace;
 	const struct ss_op_args *args;
@@ -186,16 +187,16 @@ static void enter_op(struct finder *finder, uint32_t row)
 	if (trace->slices.args[row] == SS_NO_ARGS)
 		return;
 	args = ss_records_at(&trace->op_args, trace->slices.args[row]);
-	line = args->call_stack ? line_of_stack(finder, args->call_stack) : 0;
+	line = args->call_stack ? places_stack_line(finder, args->call_stack) : 0;
 	if (line)
 		finder->places->line[row] = line;
 }
 
 /*
- * The module around a row: that of what it began in, if that is still open: a range may
- * outlive the module that it began in. Programs do not have more of that than a few.
+ * The module around a row: that of its parent, if it is still open. A range may outlive the
+ * module in which it began; programs nest only a few of those.
  */
-static uint32_t module_around(const struct ss_places *places, uint32_t row, uint32_t parent)
+static uint32_t places_module_around(const struct ss_places *places, uint32_t row, uint32_t parent)
 {
 	const struct ss_slices *slices = &places->trace->slices;
 	uint32_t module = parent == SS_NO_ROW ? SS_NO_ROW : ss_places_module(places, parent);
@@ -209,8 +210,8 @@ static uint32_t module_around(const struct ss_places *places, uint32_t row, uint
 	return SS_NO_ROW;
 }
 
-/* Whether the file has frames of Python or call stacks: most have neither. */
-static bool has_frames(const struct ss_trace *trace)
+/* Whether the file has Python frames or call stacks; most have neither. */
+static bool trace_has_frames(const struct ss_trace *trace)
 {
 	if (trace->device_from && memchr(trace->slices.kind, SS_KIND_PYTHON, trace->device_from))
 		return true;
@@ -223,36 +224,37 @@ static bool has_frames(const struct ss_trace *trace)
 	return false;
 }
 
-static void find_places(struct finder *finder)
+/* Parents come before children: a row begins with the place of its parent. */
+static void places_find(struct place_finder *finder)
 {
 	struct ss_places *places = finder->places;
 	const struct ss_slices *slices = &places->trace->slices;
 
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
-		uint32_t module = module_around(places, row, parent);
+		uint32_t module = places_module_around(places, row, parent);
 
-		/* what is 0 already is not written: most files have no lines, and take no memory */
+		/* zeros are not written: untouched pages of these columns take no memory */
 		if (parent != SS_NO_ROW && places->line[parent])
 			places->line[row] = places->line[parent];
 		if (module != SS_NO_ROW)
 			places->module_1[row] = module + 1;
 		finder->best[row] = parent == SS_NO_ROW ? FRAME_NEW : finder->best[parent];
 		if (slices->kind[row] == SS_KIND_PYTHON)
-			enter_frame(finder, row);
+			places_enter_frame(finder, row);
 		else if (slices->kind[row] == SS_KIND_OP)
-			enter_op(finder, row);
+			places_enter_op(finder, row);
 		places->has_lines |= places->line[row] != 0;
 		places->has_modules |= places->module_1[row] != 0;
 	}
 }
 
 /*
- * Where backward work begins: what is linked to a forward operator, what has the number
- * of one, and the engine's own operators. The writer's arrows end at the function inside
- * of the engine's operator, which sums gradients around it: it stands there, too.
+ * Finds where backward work begins: operators that are linked to a forward operator or have
+ * its sequence number, and those of the autograd engine. The links end at the function inside
+ * the engine's operator, so the engine's operator gets the same forward operator.
  */
-static void find_backward(struct ss_places *places)
+static void places_find_backward(struct ss_places *places)
 {
 	const struct ss_trace *trace = places->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -275,7 +277,7 @@ static void find_backward(struct ss_places *places)
 			places->backward[trace->sequences[i].row] = 1;
 }
 
-static bool is_accumulation(struct finder *finder, uint32_t name)
+static bool is_accumulate_grad(struct place_finder *finder, uint32_t name)
 {
 	static const char wanted[] = "AccumulateGrad";
 	enum { NEW = 0, NO, YES };
@@ -287,8 +289,8 @@ static bool is_accumulation(struct finder *finder, uint32_t name)
 	return *known == YES;
 }
 
-/* What a row takes over from the backward work around it. */
-static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
+/* A row inherits the place of the backward work around it, unless it has its own. */
+static void places_inherit(struct place_finder *finder, uint32_t row, uint32_t parent)
 {
 	struct ss_places *places = finder->places;
 	const struct ss_trace *trace = places->trace;
@@ -301,7 +303,7 @@ static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
 		return;
 	if (places->forward_1[row] != places->forward_1[parent])
 		places->forward_1[row] = places->forward_1[parent];
-	if (frame && kind_of_name(finder, name) == FRAME_OWN)
+	if (frame && places_frame_kind(finder, name) == FRAME_OWN)
 		moved &= (uint8_t)~MOVED_LINE;
 	if (frame && (flags & SS_NAME_MODULE))
 		moved &= (uint8_t)~MOVED_MODULE;
@@ -312,8 +314,9 @@ static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
 		places->module_1[row] = places->module_1[parent];
 }
 
-/* Backward work that begins here stands where its forward operator stood. */
-static void move(struct finder *finder, uint32_t row, uint32_t forward, uint8_t why)
+/* Gives backward work that begins here the place of its forward operator. */
+static void places_move_to_forward(struct place_finder *finder, uint32_t row, uint32_t forward,
+				   uint8_t why)
 {
 	struct ss_places *places = finder->places;
 
@@ -325,11 +328,12 @@ static void move(struct finder *finder, uint32_t row, uint32_t forward, uint8_t 
 		places->module_1[row] = places->module_1[forward];
 }
 
-static void move_backward(struct finder *finder)
+/* Moves backward work, and what runs inside it, to the place of its forward operator. */
+static void places_move_backward(struct place_finder *finder)
 {
 	struct ss_places *places = finder->places;
 	const struct ss_slices *slices = &places->trace->slices;
-	uint32_t last = SS_NO_ROW; /* forward operator of the thread's latest backward work */
+	uint32_t last = SS_NO_ROW; /* forward operator of the last backward work on this thread */
 
 	for (uint32_t row = 0; row < places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
@@ -339,19 +343,19 @@ static void move_backward(struct finder *finder)
 			last = SS_NO_ROW;
 		if (slices->kind[row] == SS_KIND_OP && places->forward_1[row]) {
 			last = ss_places_forward(places, row);
-			move(finder, row, last, 0);
+			places_move_to_forward(finder, row, last, 0);
 		} else if (inside) {
-			inherit(finder, row, parent);
+			places_inherit(finder, row, parent);
 		} else if (slices->kind[row] == SS_KIND_OP &&
-			   is_accumulation(finder, slices->name[row])) {
+			   is_accumulate_grad(finder, slices->name[row])) {
 			places->backward[row] = 1;
 			if (last != SS_NO_ROW)
-				move(finder, row, last, JOINED);
+				places_move_to_forward(finder, row, last, JOINED);
 		}
 	}
 }
 
-static bool prepare(struct finder *finder, struct ss_arena *scratch)
+static bool place_finder_init(struct place_finder *finder, struct ss_arena *scratch)
 {
 	struct ss_places *places = finder->places;
 	size_t count = (size_t)places->row_count + 1;
@@ -392,7 +396,7 @@ void ss_places_release(struct ss_places *places)
 enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *trace,
 			      struct ss_memory *memory, struct ss_error *err)
 {
-	struct finder finder = { .places = places };
+	struct place_finder finder = { .places = places };
 	struct ss_arena scratch;
 	bool whole;
 
@@ -400,12 +404,12 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 				      .memory = memory,
 				      .row_count = trace->device_from };
 	ss_arena_init(&scratch, memory);
-	whole = ss_strings_init(&places->lines, memory) && prepare(&finder, &scratch);
+	whole = ss_strings_init(&places->lines, memory) && place_finder_init(&finder, &scratch);
 	if (whole) {
-		if (has_frames(trace))
-			find_places(&finder);
-		find_backward(places);
-		move_backward(&finder);
+		if (trace_has_frames(trace))
+			places_find(&finder);
+		places_find_backward(places);
+		places_move_backward(&finder);
 	}
 	ss_arena_release(&scratch);
 	/* a line that could not be stored is SS_NO_ID somewhere */

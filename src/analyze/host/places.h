@@ -26,9 +26,9 @@ struct ss_places {
 	struct ss_strings lines; /* "train.py(84): step"; 0 is "": not recorded */
 	uint32_t row_count;      /* of host rows: all columns below are as long */
 	uint32_t *line;          /* id into lines */
-	/* Rows, plus 1: what few rows have takes memory only where it is written. */
+	/* Row + 1, so that 0 means none: untouched pages take no memory. */
 	uint32_t *module_1, *forward_1;
-	uint8_t *backward; /* it is backward work, also where no forward operator is known */
+	uint8_t *backward; /* it is backward work, even if its forward operator is unknown */
 	bool has_lines, has_modules;
 };
 
@@ -46,7 +46,7 @@ static inline uint32_t ss_places_module(const struct ss_places *places, uint32_t
 	return places->module_1[row] - 1;
 }
 
-/* The forward operator where backward work stands, or SS_NO_ROW. */
+/* The forward operator of backward work, or SS_NO_ROW. */
 static inline uint32_t ss_places_forward(const struct ss_places *places, uint32_t row)
 {
 	return places->forward_1[row] - 1;

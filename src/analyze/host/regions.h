@@ -29,7 +29,7 @@ struct ss_region_call {
 	uint32_t row;
 	uint32_t around; /* the call that it is in, or SS_NO_ROW */
 	uint32_t graph;  /* its first graph, id into graphs; 0: none */
-	bool is_break;   /* a region in a region, outside of its graph */
+	bool is_break;   /* a region inside another region, outside its graph */
 	int64_t host_ns; /* without the calls inside */
 	int64_t kernels, device_ns, triton_ns;
 };
@@ -55,7 +55,20 @@ void ss_regions_release(struct ss_regions *regions);
 /* What a host row is. */
 enum ss_compiled ss_region_kind(const struct ss_regions *regions, uint32_t row);
 
-/* The call that launched a device row, or NULL: none. */
-struct ss_region_call *ss_region_of_launch(const struct ss_regions *regions, uint32_t row);
+/* --- by step: compiled and eager kernels, guards, compile time ------------------------ */
+
+struct ss_region_step {
+	int64_t calls;  /* outermost ones */
+	int64_t breaks; /* regions inside another region, outside its graph */
+	int64_t lookups;
+	int64_t kernels, device_ns, triton_ns; /* launched in calls */
+	int64_t eager_kernels, eager_ns;       /* outside of them */
+	int64_t between;                       /* of these, between two calls of a thread */
+	int64_t compile_ns, guard_ns;          /* of the step's range on the CPU */
+};
+
+/* One for each step, dropped ones too; NULL: no memory. */
+SS_MUST_USE
+struct ss_region_step *ss_region_steps(const struct ss_regions *regions, struct ss_arena *arena);
 
 #endif

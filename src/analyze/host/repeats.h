@@ -13,7 +13,7 @@
 
 #include "base/intern.h"
 
-struct ss_run {
+struct ss_repeat_run {
 	uint32_t symbol;
 	uint32_t first;  /* index of its first symbol, as they were added */
 	uint32_t length; /* in symbols as they were added */
@@ -23,7 +23,7 @@ struct ss_run {
 /* Zeroed but for memory: empty. */
 struct ss_repeats {
 	struct ss_memory *memory;
-	struct ss_run *runs; /* all of the sequence, single symbols too */
+	struct ss_repeat_run *runs; /* all of the sequence, single symbols too */
 	uint32_t count, capacity;
 };
 

@@ -9,37 +9,37 @@
 #include <string.h>
 
 /* A node as it is looked up. */
-struct key {
+struct stack_key {
 	uint32_t parent, name;
 };
 
-/* What the row of a launch has until its node is known. */
+/* Marks the row of a launch whose node is wanted. */
 #define NODE_WANTED (SS_NO_ID - 1)
 
 /*
- * Taking closed rows out of stacks may look at this number of rows for each row of the file: real
- * files need it once a step.
+ * Removing ended rows from inside stacks may visit this many rows per row of the file; real
+ * files need it once per step.
  */
 #define WORK_PER_ROW 4
 
 /* A row that is open. */
-struct open {
+struct open_row {
 	uint32_t row, node; /* SS_NO_ID: not looked up yet */
 	int64_t end_ns;
-	int64_t first_end_ns; /* of it and all below it */
+	int64_t first_end_ns; /* the earliest end of it and all rows below it */
 };
 
-struct builder {
+struct stack_builder {
 	struct ss_stack_tree *tree;
 	enum ss_stack_value value;
-	struct ss_records keys; /* struct key: its id is the node's */
-	uint32_t *node;         /* per host row; of those that are not wanted SS_NO_ID */
-	struct open *open;      /* the thread's stack */
+	struct ss_records keys; /* struct stack_key: its id is the node's */
+	uint32_t *node;         /* per host row; SS_NO_ID: not wanted */
+	struct open_row *open;  /* the thread's stack */
 	uint32_t open_count, open_capacity;
-	int64_t now_ns;     /* up to here the thread's time is given to rows */
-	uint64_t work_left; /* of close_below() */
-	uint32_t *roots;    /* per track: its node + 1 */
-	struct key *stacks; /* per text of a call stack: the latest node around it, its own */
+	int64_t now_ns;           /* the thread's time is charged up to here */
+	uint64_t work_left;       /* of stack_close_below() */
+	uint32_t *roots;          /* per track: its node + 1 */
+	struct stack_key *stacks; /* per call stack: its last parent node, its own node + 1 */
 	bool failed;
 };
 
@@ -57,10 +57,11 @@ struct ss_string ss_stack_frame(const struct ss_stack_tree *tree, uint32_t node)
 	return tree->trace->names.items[stack->name];
 }
 
-static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t name)
+/* The child of a node with this name, made now if it is new. */
+static uint32_t stack_add_node(struct stack_builder *builder, uint32_t parent, uint32_t name)
 {
 	struct ss_stack_tree *tree = builder->tree;
-	struct key key = { parent, name };
+	struct stack_key key = { parent, name };
 	uint32_t id = name == SS_NO_ID ? SS_NO_ID : ss_records_add(&builder->keys, &key);
 
 	if (id != SS_NO_ID && id < tree->count)
@@ -78,8 +79,8 @@ static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t name
 	return tree->count++;
 }
 
-/* "main (123)", "thread 123" where the thread has no name. */
-static uint32_t node_of_thread(struct builder *builder, uint32_t index)
+/* The root of a thread: "thread 123". */
+static uint32_t stack_thread_node(struct stack_builder *builder, uint32_t index)
 {
 	const struct ss_trace *trace = builder->tree->trace;
 	const struct ss_track *track = &trace->tracks[index];
@@ -94,13 +95,13 @@ static uint32_t node_of_thread(struct builder *builder, uint32_t index)
 			  track->tid_text ? ss_strings_text(&trace->texts, track->tid_text) : id);
 	if (length >= (int)sizeof(text))
 		length = sizeof(text) - 1;
-	node = add_node(builder, SS_NO_ID,
-			ss_strings_add(&builder->tree->texts, text, (size_t)length));
+	node = stack_add_node(builder, SS_NO_ID,
+			      ss_strings_add(&builder->tree->texts, text, (size_t)length));
 	builder->roots[index] = node + 1;
 	return node;
 }
 
-static uint32_t name_of(const struct builder *builder, uint32_t row)
+static uint32_t stack_row_name(const struct stack_builder *builder, uint32_t row)
 {
 	const struct ss_trace *trace = builder->tree->trace;
 
@@ -109,10 +110,10 @@ static uint32_t name_of(const struct builder *builder, uint32_t row)
 }
 
 /* Adds the frames of "inner.py(3): f;outer.py(7): g" to a node, the outer ones first. */
-static uint32_t add_call_stack(struct builder *builder, uint32_t node, uint32_t text)
+static uint32_t stack_add_frames(struct stack_builder *builder, uint32_t node, uint32_t text)
 {
 	const struct ss_string *stack = &builder->tree->trace->texts.items[text];
-	struct key *latest = &builder->stacks[text];
+	struct stack_key *latest = &builder->stacks[text];
 	const char *end = stack->text + stack->length;
 
 	builder->tree->has_lines = true;
@@ -127,8 +128,8 @@ static uint32_t add_call_stack(struct builder *builder, uint32_t node, uint32_t 
 			at--;
 		if (end > at) {
 			id = ss_strings_add(&builder->tree->texts, at, (size_t)(end - at));
-			node = add_node(builder, node,
-					id == SS_NO_ID ? id : id | SS_STACK_OWN_TEXT);
+			node = stack_add_node(builder, node,
+					      id == SS_NO_ID ? id : id | SS_STACK_OWN_TEXT);
 		}
 		end = at > stack->text ? at - 1 : at;
 	}
@@ -136,8 +137,8 @@ static uint32_t add_call_stack(struct builder *builder, uint32_t node, uint32_t 
 	return node;
 }
 
-/* The call stack of an operator that no operator and no frame stands around, or 0. */
-static uint32_t call_stack_of(const struct ss_trace *trace, uint32_t row)
+/* The recorded call stack (text id) of an operator without operators or frames around it, or 0. */
+static uint32_t stack_outermost_frames(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t parent = slices->parent[row];
@@ -153,22 +154,22 @@ static uint32_t call_stack_of(const struct ss_trace *trace, uint32_t row)
 }
 
 /* The node of an open row in the node of what is around it. */
-static uint32_t add_row(struct builder *builder, uint32_t node, uint32_t row)
+static uint32_t stack_add_row(struct stack_builder *builder, uint32_t node, uint32_t row)
 {
 	const struct ss_trace *trace = builder->tree->trace;
-	uint32_t stack = call_stack_of(trace, row);
+	uint32_t stack = stack_outermost_frames(trace, row);
 
 	builder->tree->has_lines |= trace->slices.kind[row] == SS_KIND_PYTHON;
 	if (stack)
-		node = add_call_stack(builder, node, stack);
+		node = stack_add_frames(builder, node, stack);
 	if (builder->failed ||
 	    (builder->value == SS_STACK_DEVICE && ss_kind_is_call(trace->slices.kind[row])))
 		return node;
-	return add_node(builder, node, name_of(builder, row));
+	return stack_add_node(builder, node, stack_row_name(builder, row));
 }
 
-/* The node of the row on top: first those below it that are not known yet. */
-static uint32_t node_on_top(struct builder *builder)
+/* The node of the top row, after those below it that are not known yet. */
+static uint32_t stack_top_node(struct stack_builder *builder)
 {
 	uint32_t from = builder->open_count, node;
 
@@ -177,17 +178,17 @@ static uint32_t node_on_top(struct builder *builder)
 	if (from)
 		node = builder->open[from - 1].node;
 	else
-		node = node_of_thread(builder,
-				      builder->tree->trace->slices.track[builder->open[0].row]);
+		node = stack_thread_node(builder,
+					 builder->tree->trace->slices.track[builder->open[0].row]);
 	for (; from < builder->open_count && !builder->failed; from++) {
-		node = add_row(builder, node, builder->open[from].row);
+		node = stack_add_row(builder, node, builder->open[from].row);
 		builder->open[from].node = node;
 	}
 	return node;
 }
 
-/* Gives the row on top the thread's time up to `until`: the stack is the one at its start. */
-static void charge(struct builder *builder, int64_t until_ns)
+/* Charges the thread's time up to `until` to the top row. */
+static void stack_charge_top(struct stack_builder *builder, int64_t until_ns)
 {
 	uint32_t row = builder->open[builder->open_count - 1].row;
 
@@ -200,13 +201,13 @@ static void charge(struct builder *builder, int64_t until_ns)
 }
 
 /*
- * Takes out rows that ended under others that are still open: a step's range begins in
- * the call that ended the last one, and would be inside of all steps before it. Each time
- * costs what lies above; files made to have this everywhere get no more than their share.
+ * Removes rows that have ended below others that are still open: the range of a step begins in
+ * the call that ended the previous step, and would be inside all previous steps. The cost is
+ * the number of rows above; work_left limits it for files that need it everywhere.
  */
-static void close_below(struct builder *builder, int64_t start_ns)
+static void stack_close_below(struct stack_builder *builder, int64_t start_ns)
 {
-	struct open *open = builder->open;
+	struct open_row *open = builder->open;
 	uint32_t from = builder->open_count, kept;
 
 	while (from > 0 && builder->work_left && open[from - 1].first_end_ns <= start_ns) {
@@ -228,20 +229,21 @@ static void close_below(struct builder *builder, int64_t start_ns)
 	builder->open_count = kept;
 }
 
-/* Closes what has ended by then. */
-static void advance(struct builder *builder, int64_t start_ns)
+/* Closes rows that have ended by then. */
+static void stack_advance(struct stack_builder *builder, int64_t start_ns)
 {
 	while (builder->open_count && builder->open[builder->open_count - 1].end_ns <= start_ns) {
-		charge(builder, builder->open[builder->open_count - 1].end_ns);
+		stack_charge_top(builder, builder->open[builder->open_count - 1].end_ns);
 		builder->open_count--;
 	}
 	if (!builder->open_count)
 		return;
-	charge(builder, start_ns);
-	close_below(builder, start_ns);
+	stack_charge_top(builder, start_ns);
+	stack_close_below(builder, start_ns);
 }
 
-static void enter(struct builder *builder, uint32_t row)
+/* Pushes a row on the stack of its thread. A row without duration leaves it at once. */
+static void stack_enter_row(struct stack_builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->tree->trace->slices;
 	uint32_t at = builder->open_count;
@@ -253,36 +255,36 @@ static void enter(struct builder *builder, uint32_t row)
 		builder->failed = true;
 		return;
 	}
-	builder->open[at] = (struct open){ .row = row, .node = SS_NO_ID, .end_ns = end_ns };
+	builder->open[at] = (struct open_row){ .row = row, .node = SS_NO_ID, .end_ns = end_ns };
 	builder->open[at].first_end_ns = end_ns < below_ns ? end_ns : below_ns;
 	builder->open_count = at + 1;
 	builder->now_ns = slices->start_ns[row];
 	if (builder->value == SS_STACK_HOST || builder->node[row] == NODE_WANTED)
-		builder->node[row] = node_on_top(builder);
+		builder->node[row] = stack_top_node(builder);
 	if (!slices->dur_ns[row])
 		builder->open_count--;
 }
 
-/* Rows of a thread in their order: what is open at each row's start is its stack. */
-static void walk_host(struct builder *builder)
+/* Visits rows by thread and start: what is open at the start of a row is its stack. */
+static void stack_walk_host(struct stack_builder *builder)
 {
 	const struct ss_trace *trace = builder->tree->trace;
 
 	for (uint32_t row = 0; row < trace->device_from && !builder->failed; row++) {
 		if (row && trace->slices.track[row] != trace->slices.track[row - 1])
-			advance(builder, INT64_MAX);
+			stack_advance(builder, INT64_MAX);
 		else
-			advance(builder, trace->slices.start_ns[row]);
-		enter(builder, row);
+			stack_advance(builder, trace->slices.start_ns[row]);
+		stack_enter_row(builder, row);
 		if (!builder->failed && builder->value == SS_STACK_HOST)
 			builder->tree->nodes[builder->node[row]].calls++;
 	}
 	if (!builder->failed)
-		advance(builder, INT64_MAX);
+		stack_advance(builder, INT64_MAX);
 }
 
 /* Marks the launches, whose nodes are wanted. */
-static void mark_launches(struct builder *builder)
+static void stack_mark_launches(struct stack_builder *builder)
 {
 	const struct ss_trace *trace = builder->tree->trace;
 
@@ -292,7 +294,8 @@ static void mark_launches(struct builder *builder)
 			builder->node[trace->slices.link[row]] = NODE_WANTED;
 }
 
-static void count_device(struct builder *builder)
+/* Charges device work to the stack of its launch, with the kernel as the last frame. */
+static void stack_count_device(struct stack_builder *builder)
 {
 	static const char unknown[] = "(launch not recorded)";
 	const struct ss_trace *trace = builder->tree->trace;
@@ -306,11 +309,11 @@ static void count_device(struct builder *builder)
 		if (launch < trace->device_from)
 			node = builder->node[launch];
 		else
-			node = add_node(builder, SS_NO_ID,
-					ss_strings_add(&builder->tree->texts, unknown,
-						       sizeof(unknown) - 1));
+			node = stack_add_node(builder, SS_NO_ID,
+					      ss_strings_add(&builder->tree->texts, unknown,
+							     sizeof(unknown) - 1));
 		if (!builder->failed)
-			node = add_node(builder, node, slices->name[row]);
+			node = stack_add_node(builder, node, slices->name[row]);
 		if (builder->failed)
 			return;
 		builder->tree->nodes[node].calls++;
@@ -318,7 +321,7 @@ static void count_device(struct builder *builder)
 	}
 }
 
-static void sum_up(struct ss_stack_tree *tree)
+static void stack_tree_sum(struct ss_stack_tree *tree)
 {
 	for (uint32_t i = tree->count; i-- > 0;) {
 		struct ss_stack *node = &tree->nodes[i];
@@ -330,7 +333,7 @@ static void sum_up(struct ss_stack_tree *tree)
 	}
 }
 
-static bool prepare(struct builder *builder, struct ss_arena *scratch)
+static bool stack_builder_init(struct stack_builder *builder, struct ss_arena *scratch)
 {
 	struct ss_stack_tree *tree = builder->tree;
 	size_t rows = (size_t)tree->trace->device_from + 1;
@@ -339,13 +342,14 @@ static bool prepare(struct builder *builder, struct ss_arena *scratch)
 		if (tree->step_name == SS_NO_ID && (tree->trace->name_flags[id] & SS_NAME_STEP))
 			tree->step_name = id;
 	builder->node = SS_ARENA_NEW(scratch, uint32_t, rows);
-	builder->stacks = SS_ARENA_NEW(scratch, struct key, (size_t)tree->trace->texts.count + 1);
+	builder->stacks = SS_ARENA_NEW(scratch, struct stack_key,
+				       (size_t)tree->trace->texts.count + 1);
 	builder->roots = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->trace->track_count + 1);
 	if (builder->node) /* all bytes of SS_NO_ID are 0xff */
 		memset(builder->node, 0xff, rows * sizeof(*builder->node));
 	return builder->node && builder->roots && builder->stacks &&
 	       ss_strings_init(&tree->texts, tree->memory) &&
-	       ss_records_init(&builder->keys, tree->memory, sizeof(struct key));
+	       ss_records_init(&builder->keys, tree->memory, sizeof(struct stack_key));
 }
 
 void ss_stack_tree_release(struct ss_stack_tree *tree)
@@ -361,21 +365,21 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 				  enum ss_stack_value value, struct ss_memory *memory,
 				  struct ss_error *err)
 {
-	struct builder builder = { .tree = tree,
-				   .value = value,
-				   .work_left = (uint64_t)trace->device_from * WORK_PER_ROW };
+	struct stack_builder builder = { .tree = tree,
+					 .value = value,
+					 .work_left = (uint64_t)trace->device_from * WORK_PER_ROW };
 	struct ss_arena scratch;
 
 	*tree = (struct ss_stack_tree){ .trace = trace, .memory = memory, .step_name = SS_NO_ID };
 	ss_arena_init(&scratch, memory);
-	builder.failed = !prepare(&builder, &scratch);
+	builder.failed = !stack_builder_init(&builder, &scratch);
 	if (!builder.failed && value == SS_STACK_DEVICE)
-		mark_launches(&builder);
+		stack_mark_launches(&builder);
 	if (!builder.failed)
-		walk_host(&builder);
+		stack_walk_host(&builder);
 	if (!builder.failed && value == SS_STACK_DEVICE)
-		count_device(&builder);
-	sum_up(tree);
+		stack_count_device(&builder);
+	stack_tree_sum(tree);
 	ss_records_release(&builder.keys);
 	ss_memory_free(memory, builder.open, builder.open_capacity * sizeof(*builder.open));
 	ss_arena_release(&scratch);

@@ -8,12 +8,12 @@
 #include "analyze/host/step_phase.h"
 #include "base/text.h"
 
-/* Beside a phase while rows are walked: a user told it, operators do not change it. */
+/* A flag while rows are walked: a range of the user set the phase, operators do not change it. */
 #define BY_USER 0x80
 
 #define PHASE(value) ((value) & ~BY_USER)
 
-static const char *const names[] = {
+static const char *const phase_names[] = {
 	[SS_PHASE_INPUT] = "input",       [SS_PHASE_FORWARD] = "forward",
 	[SS_PHASE_BACKWARD] = "backward", [SS_PHASE_OPTIMIZER] = "optimizer",
 	[SS_PHASE_OTHER] = "other",
@@ -21,7 +21,7 @@ static const char *const names[] = {
 
 const char *ss_phase_name(enum ss_phase phase)
 {
-	return names[phase];
+	return phase_names[phase];
 }
 
 enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row)
@@ -34,18 +34,18 @@ enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row)
 /* --- names -------------------------------------------------------------------- */
 
 /* What a name means as a range and as an operator. */
-struct meaning {
-	uint8_t range; /* both with BY_USER where the name is a user's: old writers kept */
-	uint8_t op;    /* ranges as operators */
+struct name_phases {
+	uint8_t range; /* both with BY_USER if the user chose the name: old writers */
+	uint8_t op;    /* recorded ranges as operators */
 };
 
-static bool is_word_char(char c, bool joins)
+static bool is_phase_word_char(char c, bool joins)
 {
 	c = ss_lower(c);
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (joins && c == '_');
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
+static bool is_phase_word(const char *text, size_t length, const char *word)
 {
 	for (size_t i = 0; i < length; i++)
 		if (!word[i] || ss_lower(text[i]) != word[i])
@@ -54,10 +54,10 @@ static bool is_word(const char *text, size_t length, const char *word)
 }
 
 /*
- * The one phase that is a word of the name, or SS_PHASE_OTHER: a name with two of
- * them ("forward_backward") is around both. `joins`: an underscore is part of a word.
+ * The phase that is a word of the name, or SS_PHASE_OTHER. A name with two of them
+ * ("forward_backward") contains both phases and is neither. `joins`: '_' is part of a word.
  */
-static enum ss_phase phase_word(const struct ss_string *name, bool joins)
+static enum ss_phase phase_in_name(const struct ss_string *name, bool joins)
 {
 	enum ss_phase found = SS_PHASE_OTHER;
 	size_t at = 0;
@@ -65,30 +65,31 @@ static enum ss_phase phase_word(const struct ss_string *name, bool joins)
 	while (at < name->length) {
 		size_t from = at;
 
-		while (at < name->length && is_word_char(name->text[at], joins))
+		while (at < name->length && is_phase_word_char(name->text[at], joins))
 			at++;
 		for (int i = SS_PHASE_FORWARD; i <= SS_PHASE_OPTIMIZER; i++)
-			if (is_word(name->text + from, at - from, names[i])) {
+			if (is_phase_word(name->text + from, at - from, phase_names[i])) {
 				if (found != SS_PHASE_OTHER && found != (enum ss_phase)i)
 					return SS_PHASE_OTHER;
 				found = (enum ss_phase)i;
 			}
-		at += at < name->length && !is_word_char(name->text[at], joins);
+		at += at < name->length && !is_phase_word_char(name->text[at], joins);
 	}
 	return found;
 }
 
-static struct meaning meaning_of(const struct ss_string *name, uint32_t flags)
+/* PyTorch's own ranges are known by their flags; users' ranges by a word of their names. */
+static struct name_phases name_phases_of(const struct ss_string *name, uint32_t flags)
 {
-	struct meaning meaning = { SS_PHASE_OTHER, SS_PHASE_FORWARD };
-	enum ss_phase range = phase_word(name, false), op = phase_word(name, true);
+	struct name_phases meaning = { SS_PHASE_OTHER, SS_PHASE_FORWARD };
+	enum ss_phase range = phase_in_name(name, false), op = phase_in_name(name, true);
 
 	if (flags & (SS_NAME_STEP | SS_NAME_STEP_LIKE | SS_NAME_WINDOW))
-		return (struct meaning){ SS_PHASE_OTHER, SS_PHASE_OTHER };
+		return (struct name_phases){ SS_PHASE_OTHER, SS_PHASE_OTHER };
 	if (flags & SS_NAME_DATALOADER)
-		return (struct meaning){ SS_PHASE_INPUT, SS_PHASE_INPUT };
+		return (struct name_phases){ SS_PHASE_INPUT, SS_PHASE_INPUT };
 	if (flags & (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD))
-		return (struct meaning){ SS_PHASE_OPTIMIZER, SS_PHASE_OPTIMIZER };
+		return (struct name_phases){ SS_PHASE_OPTIMIZER, SS_PHASE_OPTIMIZER };
 	if (range != SS_PHASE_OTHER)
 		meaning.range = (uint8_t)(range | BY_USER);
 	if ((flags & SS_NAME_BACKWARD) || strstr(name->text, "Backward") ||
@@ -100,29 +101,29 @@ static struct meaning meaning_of(const struct ss_string *name, uint32_t flags)
 	return meaning;
 }
 
-static bool find_meanings(const struct ss_trace *trace, struct ss_arena *scratch,
-			  struct meaning **out)
+static bool name_phases_find(const struct ss_trace *trace, struct ss_arena *scratch,
+			     struct name_phases **out)
 {
-	struct meaning *meanings = SS_ARENA_NEW(scratch, struct meaning,
-						(size_t)trace->names.count + 1);
+	struct name_phases *meanings = SS_ARENA_NEW(scratch, struct name_phases,
+						    (size_t)trace->names.count + 1);
 
 	for (uint32_t i = 0; meanings && i < trace->names.count; i++)
-		meanings[i] = meaning_of(&trace->names.items[i], trace->name_flags[i]);
+		meanings[i] = name_phases_of(&trace->names.items[i], trace->name_flags[i]);
 	*out = meanings;
 	return meanings;
 }
 
 /* --- rows --------------------------------------------------------------------- */
 
-/* What a thread did, to tell the program's from the autograd engine's. */
-struct thread {
+/* What a thread did: distinguishes the main thread from those of the autograd engine. */
+struct phase_thread {
 	int64_t forward_ns, backward_ns; /* outermost operators */
 	uint32_t steps;                  /* ranges of steps */
 	bool works;                      /* has a row with a phase */
 };
 
-/* Calls that ask or wait are no work of a phase by themselves; those that copy are. */
-static bool is_work(uint32_t flags)
+/* Calls that query or wait do not belong to a phase by themselves; those that copy do. */
+static bool call_is_phase_work(uint32_t flags)
 {
 	const uint32_t idle = SS_NAME_SYNC_CALL | SS_NAME_QUERY_CALL | SS_NAME_MALLOC_CALL;
 
@@ -130,11 +131,11 @@ static bool is_work(uint32_t flags)
 }
 
 /* The phase of a row inside of `around`, which may have BY_USER. */
-static uint8_t phase_in(const struct ss_phases *phases, uint32_t row, uint8_t around,
-			const struct meaning *meanings)
+static uint8_t row_phase_within(const struct ss_phases *phases, uint32_t row, uint8_t around,
+				const struct name_phases *meanings)
 {
 	const struct ss_trace *trace = phases->trace;
-	const struct meaning *meaning = &meanings[trace->slices.name[row]];
+	const struct name_phases *meaning = &meanings[trace->slices.name[row]];
 	enum ss_kind kind = trace->slices.kind[row];
 	uint8_t own = SS_PHASE_OTHER;
 
@@ -142,30 +143,33 @@ static uint8_t phase_in(const struct ss_phases *phases, uint32_t row, uint8_t ar
 		own = meaning->op;
 	else if (kind == SS_KIND_ANNOTATION)
 		own = meaning->range;
-	else if (phases->has_ops && ss_kind_is_call(kind) && is_work(ss_slice_flags(trace, row)))
+	else if (phases->has_ops && ss_kind_is_call(kind) &&
+		 call_is_phase_work(ss_slice_flags(trace, row)))
 		own = SS_PHASE_FORWARD;
-	/* an operator that is cut by the profiler does not reach into the next step */
+	/* an operator that the profiler cut off does not reach into the next step */
 	if (kind == SS_KIND_ANNOTATION && (ss_slice_flags(trace, row) & SS_NAME_STEP))
 		return SS_PHASE_OTHER;
 	if (own == SS_PHASE_OTHER ||
 	    (PHASE(own) == SS_PHASE_FORWARD && PHASE(around) == SS_PHASE_BACKWARD))
 		return around;
-	/* ranges count, the innermost first; operators only where no user has said it */
+	/* the innermost range wins; operators count only outside ranges of the user */
 	if (kind == SS_KIND_ANNOTATION || (own & BY_USER) || around == SS_PHASE_OTHER)
 		return own;
 	return own == SS_PHASE_BACKWARD && !(around & BY_USER) ? own : around;
 }
 
-static void walk(struct ss_phases *phases, const struct meaning *meanings, struct thread *threads)
+/* Gives each row its phase, and sums what each thread did: which shows the main one. */
+static void phases_walk_rows(struct ss_phases *phases, const struct name_phases *meanings,
+			     struct phase_thread *threads)
 {
 	const struct ss_trace *trace = phases->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = 0; row < phases->row_count; row++) {
-		struct thread *thread = &threads[slices->track[row]];
+		struct phase_thread *thread = &threads[slices->track[row]];
 		uint32_t parent = slices->parent[row];
 		uint8_t around = parent == SS_NO_ROW ? SS_PHASE_OTHER : phases->phase[parent];
-		uint8_t phase = phase_in(phases, row, around, meanings);
+		uint8_t phase = row_phase_within(phases, row, around, meanings);
 
 		phases->phase[row] = phase;
 		thread->steps += slices->kind[row] == SS_KIND_ANNOTATION &&
@@ -181,10 +185,10 @@ static void walk(struct ss_phases *phases, const struct meaning *meanings, struc
 }
 
 /*
- * The thread with the most ranges of steps of those that work, else the one with the
- * most time in operators, without backward: that has threads of its own.
+ * The busy thread with the most step ranges; of equal ones, that with the most operator time
+ * outside backward, which has its own threads.
  */
-static uint32_t main_thread(const struct ss_trace *trace, const struct thread *threads)
+static uint32_t phases_main_thread(const struct ss_trace *trace, const struct phase_thread *threads)
 {
 	uint32_t best = SS_NO_ROW;
 
@@ -199,13 +203,13 @@ static uint32_t main_thread(const struct ss_trace *trace, const struct thread *t
 	return best;
 }
 
-/* On a thread of the autograd engine, what is between its functions is backward, too. */
-static void settle(struct ss_phases *phases, const struct thread *threads)
+/* On threads of the autograd engine, forward operators between its functions are backward. */
+static void phases_settle(struct ss_phases *phases, const struct phase_thread *threads)
 {
 	const uint32_t *tracks = phases->trace->slices.track;
 
 	for (uint32_t row = 0; row < phases->row_count; row++) {
-		const struct thread *thread = &threads[tracks[row]];
+		const struct phase_thread *thread = &threads[tracks[row]];
 		uint8_t phase = PHASE(phases->phase[row]);
 
 		if (phase == SS_PHASE_FORWARD && tracks[row] != phases->main &&
@@ -226,8 +230,8 @@ void ss_phases_release(struct ss_phases *phases)
 enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *trace,
 			      struct ss_memory *memory, struct ss_error *err)
 {
-	struct meaning *meanings = NULL;
-	struct thread *threads = NULL;
+	struct name_phases *meanings = NULL;
+	struct phase_thread *threads = NULL;
 	struct ss_arena scratch;
 
 	*phases = (struct ss_phases){
@@ -235,14 +239,15 @@ enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *t
 	};
 	ss_arena_init(&scratch, memory);
 	phases->phase = ss_memory_resize(memory, NULL, 0, (size_t)phases->row_count + 1);
-	if (phases->phase && find_meanings(trace, &scratch, &meanings))
-		threads = SS_ARENA_NEW(&scratch, struct thread, (size_t)trace->track_count + 1);
+	if (phases->phase && name_phases_find(trace, &scratch, &meanings))
+		threads = SS_ARENA_NEW(&scratch, struct phase_thread,
+				       (size_t)trace->track_count + 1);
 	for (uint32_t row = 0; row < phases->row_count && !phases->has_ops; row++)
 		phases->has_ops = trace->slices.kind[row] == SS_KIND_OP;
 	if (threads) {
-		walk(phases, meanings, threads);
-		phases->main = main_thread(trace, threads);
-		settle(phases, threads);
+		phases_walk_rows(phases, meanings, threads);
+		phases->main = phases_main_thread(trace, threads);
+		phases_settle(phases, threads);
 	}
 	ss_arena_release(&scratch);
 	if (threads)

@@ -9,11 +9,11 @@
 #include "analyze/host/op_category.h"
 #include "base/search.h"
 
-/* What a name says, looked at when it is first met. */
+/* What a name says; computed when it first appears. */
 enum {
 	NAME_KNOWN = 1 << 7,
-	NAME_COMPUTES = 1 << 0, /* an operator that does more than move and look at memory */
-	NAME_TRAINS = 1 << 1,   /* a function of the training: clipping, scaling of gradients */
+	NAME_COMPUTES = 1 << 0, /* an operator that does more than move or view memory */
+	NAME_TRAINS = 1 << 1,   /* a function of training: gradient clipping or scaling */
 };
 
 bool ss_training_is_heavy(const char *op)
@@ -24,7 +24,7 @@ bool ss_training_is_heavy(const char *op)
 	       category == SS_OP_ATTENTION || category == SS_OP_RECURRENT;
 }
 
-static uint8_t name_flags(const char *name)
+static uint8_t training_name_flags(const char *name)
 {
 	enum ss_op_category category;
 
@@ -39,7 +39,7 @@ static uint8_t name_flags(const char *name)
 		       : NAME_COMPUTES;
 }
 
-struct marker {
+struct training_marker {
 	struct ss_training *training;
 	const struct ss_phases *phases;
 	const struct ss_places *places;
@@ -47,7 +47,7 @@ struct marker {
 };
 
 /* The last row of the main thread that starts before the moment, or SS_NO_ROW. */
-static uint32_t main_row_before(const struct marker *marker, int64_t moment_ns)
+static uint32_t main_thread_row_before(const struct training_marker *marker, int64_t moment_ns)
 {
 	const struct ss_trace *trace = marker->training->trace;
 	const struct ss_track *track = &trace->tracks[marker->phases->main];
@@ -57,8 +57,8 @@ static uint32_t main_row_before(const struct marker *marker, int64_t moment_ns)
 	return low > track->first_row ? low - 1 : SS_NO_ROW;
 }
 
-/* Backward of a device runs on a thread of its own: who called it is training, too. */
-static void mark_caller(struct marker *marker, uint32_t row)
+/* Backward runs on its own threads: the row of the main thread that waits for it also trains. */
+static void training_mark_caller(struct training_marker *marker, uint32_t row)
 {
 	const struct ss_trace *trace = marker->training->trace;
 	uint32_t caller;
@@ -66,22 +66,24 @@ static void mark_caller(struct marker *marker, uint32_t row)
 	if (marker->phases->main == SS_NO_ROW || trace->slices.track[row] == marker->phases->main ||
 	    trace->slices.parent[row] != SS_NO_ROW)
 		return;
-	caller = main_row_before(marker, trace->slices.start_ns[row]);
+	caller = main_thread_row_before(marker, trace->slices.start_ns[row]);
 	if (caller != SS_NO_ROW)
 		marker->training->marks[caller + 1] = 1;
 }
 
-static uint8_t flags_of(struct marker *marker, uint32_t name)
+static uint8_t training_flags_of(struct training_marker *marker, uint32_t name)
 {
 	uint8_t *flags = &marker->names[name];
 
 	if (!*flags)
-		*flags = name_flags(ss_strings_text(&marker->training->trace->names, name)) |
+		*flags = training_name_flags(
+				 ss_strings_text(&marker->training->trace->names, name)) |
 			 NAME_KNOWN;
 	return *flags;
 }
 
-static void mark_row(struct marker *marker, uint32_t row)
+/* Marks a row that trains, what called it, and the forward operator of backward work. */
+static void training_mark_row(struct training_marker *marker, uint32_t row)
 {
 	struct ss_training *training = marker->training;
 	const struct ss_slices *slices = &training->trace->slices;
@@ -89,7 +91,7 @@ static void mark_row(struct marker *marker, uint32_t row)
 	enum ss_phase phase = (enum ss_phase)marker->phases->phase[row];
 	bool on_host = !training->trace->device_event_count;
 	uint8_t name = kind == SS_KIND_PYTHON || (kind == SS_KIND_OP && on_host)
-			       ? flags_of(marker, slices->name[row])
+			       ? training_flags_of(marker, slices->name[row])
 			       : 0;
 
 	if (kind == SS_KIND_PYTHON) {
@@ -101,7 +103,7 @@ static void mark_row(struct marker *marker, uint32_t row)
 	    marker->places->backward[row]) {
 		training->marks[row + 1] = 1;
 		if (phase != SS_PHASE_OPTIMIZER)
-			mark_caller(marker, row);
+			training_mark_caller(marker, row);
 	}
 	if (kind != SS_KIND_OP)
 		return;
@@ -111,7 +113,8 @@ static void mark_row(struct marker *marker, uint32_t row)
 		training->computes[row + 1] = 1;
 }
 
-static void mark(struct marker *marker)
+/* Marks rows, then turns both columns into counts of the rows before each one. */
+static void training_mark_rows(struct training_marker *marker)
 {
 	struct ss_training *training = marker->training;
 	const struct ss_trace *trace = training->trace;
@@ -123,7 +126,7 @@ static void mark(struct marker *marker)
 				      slices->link[row] < training->row_count;
 	training->trains = marker->phases->has[SS_PHASE_BACKWARD];
 	for (uint32_t row = 0; row < training->row_count; row++)
-		mark_row(marker, row);
+		training_mark_row(marker, row);
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if (ss_kind_is_kernel(slices->kind[row]) && slices->link[row] < training->row_count)
 			training->computes[slices->link[row] + 1] = 1;
@@ -150,7 +153,9 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 				const struct ss_places *places, struct ss_memory *memory,
 				struct ss_error *err)
 {
-	struct marker marker = { .training = training, .phases = phases, .places = places };
+	struct training_marker marker = { .training = training,
+					  .phases = phases,
+					  .places = places };
 	const struct ss_trace *trace = phases->trace;
 	size_t bytes = ((size_t)phases->row_count + 1) * sizeof(uint32_t);
 	struct ss_arena scratch;
@@ -165,7 +170,7 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 	training->computes = ss_memory_zeroed(memory, bytes);
 	whole = marker.names && training->marks && training->computes;
 	if (whole)
-		mark(&marker);
+		training_mark_rows(&marker);
 	ss_arena_release(&scratch);
 	if (whole)
 		return SS_OK;

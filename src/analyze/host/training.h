@@ -18,7 +18,7 @@ struct ss_training {
 	struct ss_memory *memory;
 	uint32_t row_count; /* of host rows */
 	uint32_t *marks;    /* per host row and one more: how many before it are training */
-	uint32_t *computes; /* as well: that launch a kernel; without a device, that compute */
+	uint32_t *computes; /* likewise: how many launch a kernel or, without a device, compute */
 	bool trains;        /* backward is recorded */
 	bool has_links;     /* forward operators are known by their backward */
 };
@@ -29,7 +29,7 @@ enum ss_status ss_training_init(struct ss_training *training, const struct ss_ph
 				struct ss_error *err);
 void ss_training_release(struct ss_training *training);
 
-/* Whether a forward pass consists of such operators: products, convolutions, attention. */
+/* Whether it is an operator of a forward pass: matrix product, convolution, attention. */
 bool ss_training_is_heavy(const char *op);
 
 /* Rows [from, to) of one thread. */

@@ -10,12 +10,13 @@
 
 #include <string.h>
 
+#include "analyze/kernel/short_name.h"
 #include "base/text.h"
 
-/* Longer names (Tensile, CUTLASS, mangled ones) say what they are before this. */
+/* Longer names (Tensile, CUTLASS, mangled ones) show the category in their first bytes. */
 #define LOOKED_AT 256
 
-struct pattern {
+struct kernel_pattern {
 	bool at_start;
 	const char *text; /* lower case */
 	enum ss_kernel_category category;
@@ -24,8 +25,8 @@ struct pattern {
 #define STARTS true
 #define HAS false
 
-static const struct pattern patterns[] = {
-	/* what compilers make: templates by what they hold, the rest as fused */
+static const struct kernel_pattern kernel_patterns[] = {
+	/* compiler output: templates by what they contain, the rest is fused */
 	{ HAS, "flex_attention", SS_KERNEL_ATTENTION },
 	{ STARTS, "triton_tem_fused_bmm", SS_KERNEL_GEMM },
 	{ STARTS, "triton_tem_fused_mm", SS_KERNEL_GEMM },
@@ -85,7 +86,7 @@ static const struct pattern patterns[] = {
 	/* PyTorch's own, before the words of their functors */
 	{ STARTS, "reduce_kernel", SS_KERNEL_REDUCTION },
 	{ STARTS, "distribution_", SS_KERNEL_ELEMENTWISE },
-	/* embeddings (some update their weights at once) and indices */
+	/* embeddings (some update their weights in the same kernel) and indices */
 	{ HAS, "rotary", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "embedding", SS_KERNEL_INDEXING },
 	{ HAS, "kvcache", SS_KERNEL_INDEXING },
@@ -198,7 +199,7 @@ static const struct pattern patterns[] = {
 	{ HAS, "nll_loss", SS_KERNEL_REDUCTION },
 	{ HAS, "sum_bitmatrix", SS_KERNEL_REDUCTION },
 	{ HAS, "lpnorm", SS_KERNEL_REDUCTION },
-	/* moved, not changed */
+	/* data movement */
 	{ HAS, "copy", SS_KERNEL_COPY }, /* direct_copy_kernel_cuda, CatArrayBatchedCopy ... */
 	{ HAS, "fillfunctor", SS_KERNEL_COPY },
 	{ HAS, "fillbuffer", SS_KERNEL_COPY },
@@ -211,7 +212,7 @@ static const struct pattern patterns[] = {
 	{ HAS, "flip", SS_KERNEL_COPY },
 	{ HAS, "reflection_pad", SS_KERNEL_COPY },
 	{ HAS, "replication_pad", SS_KERNEL_COPY },
-	/* each element alone */
+	/* elementwise */
 	{ HAS, "elementwise", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "dropout", SS_KERNEL_ELEMENTWISE },
 	{ HAS, "act_and_mul", SS_KERNEL_ELEMENTWISE },
@@ -239,14 +240,15 @@ enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length
 		length = sizeof(name);
 	for (size_t i = 0; i < length; i++)
 		name[i] = ss_lower(short_name[i]);
-	for (size_t i = 0; i < SS_COUNT(patterns); i++) {
-		size_t text_length = strlen(patterns[i].text);
+	for (size_t i = 0; i < SS_COUNT(kernel_patterns); i++) {
+		size_t text_length = strlen(kernel_patterns[i].text);
 
 		if (text_length > length)
 			continue;
-		if (patterns[i].at_start ? memcmp(name, patterns[i].text, text_length) == 0
-					 : ss_text_has(name, length, patterns[i].text, text_length))
-			return patterns[i].category;
+		if (kernel_patterns[i].at_start
+			    ? memcmp(name, kernel_patterns[i].text, text_length) == 0
+			    : ss_text_has(name, length, kernel_patterns[i].text, text_length))
+			return kernel_patterns[i].category;
 	}
 	return SS_KERNEL_OTHER;
 }
@@ -271,4 +273,40 @@ const char *ss_kernel_category_name(enum ss_kernel_category category)
 	};
 
 	return names[category];
+}
+
+/* --- all kernels of a trace ----------------------------------------------------------- */
+
+static bool kernel_classify_name(const struct ss_string *full, struct ss_arena *arena,
+				 struct ss_kernel_name *out)
+{
+	char name[SS_SHORT_NAME_ROOM];
+	size_t length = ss_short_name(full->text, full->length, name, sizeof(name));
+
+	out->category = ss_kernel_category(name, length);
+	out->text = ss_arena_copy(arena, name, length);
+	return out->text != NULL;
+}
+
+struct ss_kernel_name *ss_kernel_names(const struct ss_trace *trace, struct ss_arena *arena)
+{
+	struct ss_kernel_name *names = SS_ARENA_NEW(arena, struct ss_kernel_name,
+						    (size_t)trace->names.count + 1);
+
+	if (!names)
+		return NULL;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t id = trace->slices.name[row];
+
+		if (!ss_kind_is_kernel(trace->slices.kind[row]))
+			continue;
+		names[id].is_comm |= trace->slices.kind[row] == SS_KIND_COMM_KERNEL;
+		if (!names[id].text &&
+		    !kernel_classify_name(&trace->names.items[id], arena, &names[id]))
+			return NULL;
+	}
+	for (uint32_t id = 0; id < trace->names.count; id++)
+		if (names[id].is_comm)
+			names[id].category = SS_KERNEL_COMMUNICATION;
+	return names;
 }

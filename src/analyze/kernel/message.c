@@ -31,14 +31,14 @@ static const struct {
 	{ "QInt8", "c10::qint8", 1 },
 	{ "QUInt8", "c10::quint8", 1 },
 	{ "QInt32", "c10::qint32", 4 },
-	/* compilers spell these in two ways */
+	/* other spellings of some compilers */
 	{ "Long", "long", 8 },
 	{ "Long", "int64_t", 8 },
 	{ "Short", "short", 2 },
 	{ "Char", "char", 1 },
 };
 
-/* Float8_e4m3fn, Float8_e5m2fnuz, ...: every kind has a byte. */
+/* Float8_e4m3fn, Float8_e5m2fnuz, ...: all have one byte. */
 static bool is_float8(const char *name, size_t length)
 {
 	static const char space[] = "c10::", mark[] = "Float8_";
@@ -50,7 +50,7 @@ static bool is_float8(const char *name, size_t length)
 	return length > sizeof(mark) - 1 && memcmp(name, mark, sizeof(mark) - 1) == 0;
 }
 
-static bool is_word(const char *word, const char *name, size_t length)
+static bool dtype_is_word(const char *word, const char *name, size_t length)
 {
 	return strlen(word) == length && memcmp(word, name, length) == 0;
 }
@@ -59,7 +59,8 @@ static bool is_word(const char *word, const char *name, size_t length)
 static int dtype_bytes(const char *name, size_t length)
 {
 	for (size_t i = 0; i < SS_COUNT(dtypes); i++)
-		if (is_word(dtypes[i].name, name, length) || is_word(dtypes[i].type, name, length))
+		if (dtype_is_word(dtypes[i].name, name, length) ||
+		    dtype_is_word(dtypes[i].type, name, length))
 			return dtypes[i].bytes;
 	return is_float8(name, length) ? 1 : -1;
 }
@@ -75,7 +76,7 @@ int64_t ss_message_bytes(const struct ss_trace *trace, const struct ss_comm_args
 	return bytes;
 }
 
-static const char *skip_spaces(const char *text)
+static const char *dims_skip_spaces(const char *text)
 {
 	while (*text == ' ' || *text == '\t' || *text == '\n' || *text == '\r')
 		text++;
@@ -83,17 +84,17 @@ static const char *skip_spaces(const char *text)
 }
 
 /*
- * Reads "[2, 3]" and moves behind it; *count becomes the product, 1 of "[]". False:
- * it is something else, a list of tensors for example.
+ * Reads "[2, 3]" and moves past it; *count becomes the product, 1 for "[]". False: it is
+ * something else, such as a list of tensors.
  */
-static bool read_dims(const char **text, int64_t *count)
+static bool dims_read_shape(const char **text, int64_t *count)
 {
-	const char *at = skip_spaces(*text);
+	const char *at = dims_skip_spaces(*text);
 
 	*count = 1;
 	if (*at++ != '[')
 		return false;
-	for (at = skip_spaces(at); *at != ']'; at = skip_spaces(at)) {
+	for (at = dims_skip_spaces(at); *at != ']'; at = dims_skip_spaces(at)) {
 		int64_t size = 0;
 
 		if (*at < '0' || *at > '9')
@@ -104,7 +105,7 @@ static bool read_dims(const char **text, int64_t *count)
 				return false;
 		if (__builtin_mul_overflow(*count, size, count))
 			return false;
-		at = skip_spaces(at);
+		at = dims_skip_spaces(at);
 		if (*at == ',')
 			at++;
 	}
@@ -112,10 +113,10 @@ static bool read_dims(const char **text, int64_t *count)
 	return true;
 }
 
-/* Reads "\"float\"" and moves behind it. */
-static bool read_type(const char **text, const char **type, size_t *length)
+/* Reads "\"float\"" and moves past it. */
+static bool dims_read_type(const char **text, const char **type, size_t *length)
 {
-	const char *at = skip_spaces(*text);
+	const char *at = dims_skip_spaces(*text);
 
 	if (*at++ != '"')
 		return false;
@@ -127,10 +128,10 @@ static bool read_type(const char **text, const char **type, size_t *length)
 	return true;
 }
 
-/* Moves behind a comma; false: the list ends here. */
-static bool next_item(const char **text)
+/* Moves past a comma; false: the list ends here. */
+static bool dims_next_item(const char **text)
 {
-	*text = skip_spaces(*text);
+	*text = dims_skip_spaces(*text);
 	if (**text != ',')
 		return false;
 	(*text)++;
@@ -138,31 +139,31 @@ static bool next_item(const char **text)
 }
 
 /* The sum of all inputs; -1: not known. */
-static int64_t inputs_bytes(const char *dims, const char *types)
+static int64_t message_inputs_bytes(const char *dims, const char *types)
 {
 	int64_t sum = 0;
 	bool more_dims, more_types;
 
-	dims = skip_spaces(dims);
-	types = skip_spaces(types);
-	if (*dims++ != '[' || *types++ != '[' || *skip_spaces(dims) == ']')
+	dims = dims_skip_spaces(dims);
+	types = dims_skip_spaces(types);
+	if (*dims++ != '[' || *types++ != '[' || *dims_skip_spaces(dims) == ']')
 		return -1;
 	do {
 		const char *type;
 		int64_t count, bytes;
 		size_t length;
 
-		if (!read_dims(&dims, &count) || !read_type(&types, &type, &length))
+		if (!dims_read_shape(&dims, &count) || !dims_read_type(&types, &type, &length))
 			return -1;
 		bytes = dtype_bytes(type, length);
-		/* options of the call: no tensor, no shape */
-		if (bytes < 0 && count == 1 && (!length || is_word("Scalar", type, length)))
+		/* options of the call are not tensors */
+		if (bytes < 0 && count == 1 && (!length || dtype_is_word("Scalar", type, length)))
 			bytes = 0;
 		if (bytes < 0 || __builtin_mul_overflow(count, bytes, &bytes) ||
 		    __builtin_add_overflow(sum, bytes, &sum))
 			return -1;
-		more_dims = next_item(&dims);
-		more_types = next_item(&types);
+		more_dims = dims_next_item(&dims);
+		more_types = dims_next_item(&types);
 	} while (more_dims && more_types);
 	return more_dims == more_types ? sum : -1;
 }
@@ -170,7 +171,7 @@ static int64_t inputs_bytes(const char *dims, const char *types)
 int64_t ss_message_inputs(const char *dims, const char *types, const char *collective,
 			  int64_t ranks)
 {
-	int64_t bytes = inputs_bytes(dims, types);
+	int64_t bytes = message_inputs_bytes(dims, types);
 
 	if (bytes < 0 || !strstr(collective, "gather"))
 		return bytes;

@@ -9,22 +9,22 @@
 
 #include "analyze/kernel/short_name.h"
 
-struct cursor {
+struct mangled_cursor {
 	const char *at, *end;
 };
 
-static bool is_digit(char c)
+static bool mangled_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Reads "6native"; false where no such name stands. */
-static bool read_name(struct cursor *cursor, const char **name, size_t *length)
+/* Reads a name with its length, such as "6native"; false: there is none. */
+static bool mangled_read_name(struct mangled_cursor *cursor, const char **name, size_t *length)
 {
 	size_t number = 0;
 	const char *at = cursor->at;
 
-	for (; at < cursor->end && is_digit(*at) && number < 10000; at++)
+	for (; at < cursor->end && mangled_is_digit(*at) && number < 10000; at++)
 		number = number * 10 + (size_t)(*at - '0');
 	if (!number || number > (size_t)(cursor->end - at))
 		return false;
@@ -34,27 +34,27 @@ static bool read_name(struct cursor *cursor, const char **name, size_t *length)
 	return true;
 }
 
-static void skip_past(struct cursor *cursor, char last)
+static void mangled_skip_past(struct mangled_cursor *cursor, char last)
 {
 	while (cursor->at < cursor->end && *cursor->at++ != last)
 		;
 }
 
 /* The last name of a path "2at6nativeE", which may begin with NS_ or NK. */
-static bool read_path(struct cursor *cursor, const char **name, size_t *length)
+static bool mangled_read_path(struct mangled_cursor *cursor, const char **name, size_t *length)
 {
 	bool found = false;
 
 	while (cursor->at < cursor->end) {
-		if (is_digit(*cursor->at)) {
-			if (!read_name(cursor, name, length))
+		if (mangled_is_digit(*cursor->at)) {
+			if (!mangled_read_name(cursor, name, length))
 				return false;
 			found = true;
 		} else if (*cursor->at == 'S' && cursor->at + 1 < cursor->end) {
 			if (cursor->at[1] == 't' || cursor->at[1] == 'a')
 				cursor->at += 2;
 			else
-				skip_past(cursor, '_');
+				mangled_skip_past(cursor, '_');
 		} else if (*cursor->at == 'K' && !found) {
 			cursor->at++;
 		} else {
@@ -65,14 +65,14 @@ static bool read_path(struct cursor *cursor, const char **name, size_t *length)
 }
 
 /* The first name, or 16 or 32 bit floating type, among template arguments. */
-static bool first_argument(struct cursor *cursor, const char **name, size_t *length)
+static bool mangled_first_argument(struct mangled_cursor *cursor, const char **name, size_t *length)
 {
 	while (cursor->at < cursor->end && *cursor->at != 'E') {
 		size_t left = (size_t)(cursor->end - cursor->at);
 		char c = *cursor->at;
 
-		if (is_digit(c))
-			return read_name(cursor, name, length);
+		if (mangled_is_digit(c))
+			return mangled_read_name(cursor, name, length);
 		if (c == 'f' || (c == 'D' && left > 4 && memcmp(cursor->at, "DF16", 4) == 0)) {
 			*name = c == 'f' ? "float" : cursor->at[4] == 'b' ? "bf16" : "half";
 			*length = strlen(*name);
@@ -81,17 +81,17 @@ static bool first_argument(struct cursor *cursor, const char **name, size_t *len
 		}
 		cursor->at++;
 		if (c == 'N')
-			return read_path(cursor, name, length);
+			return mangled_read_path(cursor, name, length);
 		if (c == 'L')
-			skip_past(cursor, 'E');
+			mangled_skip_past(cursor, 'E');
 		else if (c == 'S' || c == 'T' || c == 'A')
-			skip_past(cursor, '_');
+			mangled_skip_past(cursor, '_');
 	}
 	return false;
 }
 
-/* Names that only start what is given to them. */
-static bool is_wrapper(const char *name, size_t length)
+/* Kernels that only run their template argument. */
+static bool mangled_is_wrapper(const char *name, size_t length)
 {
 	static const char *const wrappers[] = { "Kernel", "Kernel2", "kentry", "device_kernel" };
 
@@ -101,7 +101,7 @@ static bool is_wrapper(const char *name, size_t length)
 	return false;
 }
 
-static void put(char *out, size_t room, size_t *written, const char *text, size_t length)
+static void mangled_put(char *out, size_t room, size_t *written, const char *text, size_t length)
 {
 	if (length > room - 1 - *written) {
 		length = room - 1 - *written;
@@ -115,7 +115,7 @@ static void put(char *out, size_t room, size_t *written, const char *text, size_
 
 bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, size_t *written)
 {
-	struct cursor cursor = { name, name + length };
+	struct mangled_cursor cursor = { name, name + length };
 	const char *found, *inner;
 	size_t found_length, inner_length;
 
@@ -124,20 +124,20 @@ bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, s
 		return false;
 	cursor.at += memcmp(name, "_ZTS", 4) == 0 ? 4 : 2; /* SYCL names its kernels by type */
 	cursor.at += *cursor.at == 'N';
-	if (cursor.at >= cursor.end || !read_path(&cursor, &found, &found_length))
+	if (cursor.at >= cursor.end || !mangled_read_path(&cursor, &found, &found_length))
 		return false;
 	if (cursor.at >= cursor.end || *cursor.at++ != 'I' ||
-	    !first_argument(&cursor, &inner, &inner_length)) {
-		put(out, room, written, found, found_length);
+	    !mangled_first_argument(&cursor, &inner, &inner_length)) {
+		mangled_put(out, room, written, found, found_length);
 		return true;
 	}
-	if (is_wrapper(found, found_length)) {
-		put(out, room, written, inner, inner_length);
+	if (mangled_is_wrapper(found, found_length)) {
+		mangled_put(out, room, written, inner, inner_length);
 		return true;
 	}
-	put(out, room, written, found, found_length);
-	put(out, room, written, "<", 1);
-	put(out, room, written, inner, inner_length);
-	put(out, room, written, ">", 1);
+	mangled_put(out, room, written, found, found_length);
+	mangled_put(out, room, written, "<", 1);
+	mangled_put(out, room, written, inner, inner_length);
+	mangled_put(out, room, written, ">", 1);
 	return true;
 }

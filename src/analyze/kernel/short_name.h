@@ -13,16 +13,16 @@
 
 #include "base/error.h"
 
-/* Enough for every short name that was met; what is longer is cut. */
+/* Enough for every short name seen so far; longer ones are cut. */
 #define SS_SHORT_NAME_ROOM 1024
 
 /*
- * Writes the short name, ended by NUL, to `out` of `room` (> 0) bytes and returns
- * its length. Whatever the bytes are, no UTF-8 character is cut.
+ * Writes the short name, terminated, to `out`, which has `room` (> 0) bytes, and returns its
+ * length. It is never cut inside a UTF-8 character.
  */
 size_t ss_short_name(const char *name, size_t length, char *out, size_t room);
 
-/* The same for a name as the linker has it: false when it is none ("_ZN2at6native..."). */
+/* The same for a mangled name ("_ZN2at6native..."); false: it is not mangled. */
 bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, size_t *written);
 
 #endif

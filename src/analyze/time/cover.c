@@ -4,6 +4,8 @@
  */
 #include "analyze/time/cover.h"
 
+#include "base/search.h"
+
 void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory)
 {
 	*cover = (struct ss_cover){ .memory = memory };
@@ -43,8 +45,8 @@ void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
 		last->end_ns = end_ns;
 }
 
-/* Takes over what `made` holds. */
-static void replace(struct ss_cover *cover, struct ss_cover *made)
+/* Replaces the contents by those of `made`. */
+static void cover_replace(struct ss_cover *cover, struct ss_cover *made)
 {
 	bool failed = cover->failed || made->failed;
 
@@ -53,8 +55,8 @@ static void replace(struct ss_cover *cover, struct ss_cover *made)
 	cover->failed = failed;
 }
 
-/* Room for all that can come of two sets: growing step by step copies what is there. */
-static void make_room(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
+/* Reserves enough for any result of two sets: growing step by step would copy it. */
+static void cover_reserve(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
 {
 	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,
 					   (size_t)a->count + b->count + 1, sizeof(*made->items));
@@ -69,7 +71,7 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 		cover->failed |= other->failed;
 		return;
 	}
-	make_room(&made, cover, other);
+	cover_reserve(&made, cover, other);
 	while (!made.failed && (i < cover->count || k < other->count)) {
 		const struct ss_interval *next;
 
@@ -81,7 +83,7 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 		ss_cover_add(&made, next->start_ns, next->end_ns);
 	}
 	made.failed |= other->failed;
-	replace(cover, &made);
+	cover_replace(cover, &made);
 }
 
 void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover)
@@ -124,7 +126,7 @@ void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 	struct ss_cover made = { .memory = cover->memory, .failed = other->failed };
 	uint32_t k = 0;
 
-	make_room(&made, cover, other);
+	cover_reserve(&made, cover, other);
 	for (uint32_t i = 0; i < cover->count && !made.failed; i++) {
 		int64_t at_ns = cover->items[i].start_ns, end_ns = cover->items[i].end_ns;
 
@@ -137,7 +139,7 @@ void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 		}
 		ss_cover_append(&made, at_ns, end_ns);
 	}
-	replace(cover, &made);
+	cover_replace(cover, &made);
 }
 
 int64_t ss_cover_length(const struct ss_cover *cover)
@@ -149,7 +151,7 @@ int64_t ss_cover_length(const struct ss_cover *cover)
 	return sum_ns;
 }
 
-static int64_t overlap(const struct ss_interval *a, const struct ss_interval *b)
+static int64_t interval_overlap(const struct ss_interval *a, const struct ss_interval *b)
 {
 	int64_t from_ns = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
 	int64_t to_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
@@ -163,7 +165,7 @@ int64_t ss_cover_length_in(const struct ss_cover *cover, int64_t from_ns, int64_
 	int64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < cover->count && cover->items[i].start_ns < to_ns; i++)
-		sum_ns += overlap(&cover->items[i], &window);
+		sum_ns += interval_overlap(&cover->items[i], &window);
 	return sum_ns;
 }
 
@@ -176,7 +178,7 @@ void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, 
 			k++;
 		for (uint32_t j = k;
 		     j < cover->count && cover->items[j].start_ns < parts->items[i].end_ns; j++)
-			sums[i] += overlap(&cover->items[j], &parts->items[i]);
+			sums[i] += interval_overlap(&cover->items[j], &parts->items[i]);
 	}
 }
 
@@ -189,7 +191,47 @@ int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b)
 		while (k < b->count && b->items[k].end_ns <= a->items[i].start_ns)
 			k++;
 		for (uint32_t j = k; j < b->count && b->items[j].start_ns < a->items[i].end_ns; j++)
-			sum_ns += overlap(&a->items[i], &b->items[j]);
+			sum_ns += interval_overlap(&a->items[i], &b->items[j]);
 	}
 	return sum_ns;
+}
+
+/* --- an index to look up lengths ------------------------------------------------------ */
+
+bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
+			 struct ss_arena *arena)
+{
+	int64_t sum_ns = 0;
+
+	index->cover = cover;
+	index->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)cover->count + 1);
+	if (!index->before_ns)
+		return false;
+	for (uint32_t i = 0; i < cover->count; i++) {
+		index->before_ns[i] = sum_ns;
+		sum_ns += cover->items[i].end_ns - cover->items[i].start_ns;
+	}
+	index->before_ns[cover->count] = sum_ns;
+	return true;
+}
+
+/* How much of the cover lies before a moment. */
+static int64_t cover_length_before(const struct ss_cover_index *index, int64_t at_ns)
+{
+	const struct ss_interval *items = index->cover->items;
+	uint32_t low = 0, high = index->cover->count;
+	int64_t end_ns;
+
+	SS_SEARCH(low, high, at, items[at].start_ns < at_ns);
+	if (!low)
+		return 0;
+	end_ns = items[low - 1].end_ns < at_ns ? items[low - 1].end_ns : at_ns;
+	return index->before_ns[low - 1] + end_ns - items[low - 1].start_ns;
+}
+
+int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns)
+{
+	return from_ns < to_ns
+		       ? cover_length_before(index, to_ns) - cover_length_before(index, from_ns)
+		       : 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/ns.h"
+#include "trace/trace.h"
 
 struct ss_interval {
 	int64_t start_ns, end_ns; /* end > start */
@@ -21,7 +22,7 @@ struct ss_cover {
 	struct ss_memory *memory;
 	struct ss_interval *items;
 	uint32_t count, capacity;
-	bool failed; /* no memory: the set is not whole */
+	bool failed; /* no memory: the set is incomplete */
 };
 
 void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory);
@@ -37,14 +38,14 @@ void ss_cover_append(struct ss_cover *cover, int64_t start_ns, int64_t end_ns);
 void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other);
 
 /*
- * A union of many sets. Uniting them one after the other would go through what is there for
- * each of them; here sets of about the same number of members are united. Zeroed: empty.
+ * A union of many sets. Uniting them one after the other would read the whole union for each
+ * of them; a pile unites sets of about the same size. Zeroed: empty.
  */
 struct ss_cover_pile {
 	struct ss_cover levels[32]; /* of 1, 2, 4 ... members, or empty */
 };
 
-/* Takes over what the set holds and leaves it empty. */
+/* Moves the contents of the set into the pile. */
 void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover);
 
 /* Puts the union in place of the empty set `out`, and leaves the pile empty. */
@@ -53,16 +54,29 @@ void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out);
 /* cover = cover - other */
 void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other);
 
-/* How long all of it is. */
+/* The length of the set. */
 int64_t ss_cover_length(const struct ss_cover *cover);
 
-/* How long the part of it is that lies in [from, to). */
+/* The length of its part in [from, to). */
 int64_t ss_cover_length_in(const struct ss_cover *cover, int64_t from_ns, int64_t to_ns);
 
-/* How long a and b have in common. */
+/* The length of the intersection. */
 int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b);
 
-/* Adds to sums[i] how long cover and parts' i-th interval have in common. */
+/* Adds to sums[i] how much of the cover lies in the i-th interval of `parts`. */
 void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, int64_t *sums);
+
+/* How much of a cover lies in an interval, by two searches. */
+struct ss_cover_index {
+	const struct ss_cover *cover;
+	int64_t *before_ns; /* length of all intervals before each */
+};
+
+/* False: no memory. The index lives as long as the arena. */
+SS_MUST_USE
+bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
+			 struct ss_arena *arena);
+
+int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -5,18 +5,17 @@
 #include <string.h>
 
 #include "analyze/time/idle.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
 #include "base/search.h"
 #include "trace/outward.h"
 
-/* What two kernels in a row need at most; HTA draws the line at the same length. */
+/* The longest gap between two kernels that launch latency explains; HTA has the same limit. */
 #define LATENCY_NS 30000
 
-/* Clocks of host and device agree only so far: a wait was seen to end 7.5 us before its work. */
+/* The clocks of host and device differ: a wait was seen to end 7.5 us before its work. */
 #define CLOCKS_NS 10000
 
-static const char *const names[] = {
+static const char *const idle_cause_names[] = {
 	[SS_IDLE_PROFILER] = "profiler",     [SS_IDLE_INPUT] = "input",
 	[SS_IDLE_ALLOCATOR] = "allocator",   [SS_IDLE_COMPILE] = "compile",
 	[SS_IDLE_GC] = "garbage collection", [SS_IDLE_SYNC] = "sync",
@@ -26,10 +25,10 @@ static const char *const names[] = {
 
 const char *ss_idle_name(enum ss_idle_cause cause)
 {
-	return names[cause];
+	return idle_cause_names[cause];
 }
 
-static const char *const abouts[] = {
+static const char *const idle_cause_abouts[] = {
 	[SS_IDLE_PROFILER] = "the profiler did its own work",
 	[SS_IDLE_INPUT] = "the host waited for the next batch or prepared it",
 	[SS_IDLE_ALLOCATOR] = "the host was in the GPU memory allocator",
@@ -44,7 +43,7 @@ static const char *const abouts[] = {
 
 const char *ss_idle_about(enum ss_idle_cause cause)
 {
-	return abouts[cause];
+	return idle_cause_abouts[cause];
 }
 
 enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
@@ -64,23 +63,23 @@ uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 
 /* --- one gap ------------------------------------------------------------------ */
 
-struct search {
+struct gap_search {
 	const struct ss_trace *trace;
 	struct ss_cover overhead;
-	uint32_t *related; /* per host row: it or the last one before that is_related() */
-	uint32_t *causes;  /* host rows that stand for a cause by themselves: few */
+	uint32_t *related; /* per host row: it or the last one before that is_device_call() */
+	uint32_t *causes;  /* host rows that are a cause by their name; few */
 	uint32_t cause_count;
-	uint32_t overhead_at; /* first of them that is not over; gaps come in the order of time */
+	uint32_t overhead_at; /* the first interval that is not over; gaps come in order of time */
 	struct ss_gap *gap;
-	int64_t dry_ns;     /* when the device ran dry: where the step cut the gap, before it */
-	bool sync_known;    /* of the time since then */
-	uint32_t sync;      /* the wait at its end or before, or SS_NO_ROW */
-	int64_t claimed_ns; /* everything of the gap before this has a cause */
-	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces so far */
+	int64_t dry_ns;     /* when the device ran out of work, maybe in an earlier step */
+	bool sync_known;    /* `sync` is valid for this gap */
+	uint32_t sync;      /* the host sync behind the gap, or SS_NO_ROW */
+	int64_t claimed_ns; /* the gap has a cause up to here */
+	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces of each cause */
 };
 
-/* The cause that a row of the thread stands for by itself; SS_IDLE_CAUSES: none. */
-static enum ss_idle_cause cause_of(const struct ss_trace *trace, uint32_t row)
+/* The cause that the name of a row shows; SS_IDLE_CAUSES: none. */
+static enum ss_idle_cause row_idle_cause(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t flags = ss_slice_flags(trace, row);
 	const char *name;
@@ -98,8 +97,8 @@ static enum ss_idle_cause cause_of(const struct ss_trace *trace, uint32_t row)
 	return strncmp(name, "Torch-Compiled Region", 21) == 0 ? SS_IDLE_CAUSES : SS_IDLE_COMPILE;
 }
 
-static void claim(struct search *search, enum ss_idle_cause cause, uint32_t row, int64_t from_ns,
-		  int64_t to_ns)
+static void gap_claim(struct gap_search *search, enum ss_idle_cause cause, uint32_t row,
+		      int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns < search->claimed_ns)
 		from_ns = search->claimed_ns;
@@ -113,28 +112,28 @@ static void claim(struct search *search, enum ss_idle_cause cause, uint32_t row,
 	}
 }
 
-static void look_at(struct search *search, uint32_t row, int64_t until_ns)
+static void gap_claim_row(struct gap_search *search, uint32_t row, int64_t until_ns)
 {
 	const struct ss_slices *slices = &search->trace->slices;
 	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
-	enum ss_idle_cause cause = cause_of(search->trace, row);
+	enum ss_idle_cause cause = row_idle_cause(search->trace, row);
 
 	if (cause != SS_IDLE_CAUSES)
-		claim(search, cause, row, start_ns, end_ns < until_ns ? end_ns : until_ns);
+		gap_claim(search, cause, row, start_ns, end_ns < until_ns ? end_ns : until_ns);
 }
 
 /*
- * The first row of the track that starts after the moment. Looked for in strides that grow
- * from a row that does: it is mostly near.
+ * The first row of the track that starts after the moment. Searches backwards from `hint`, a
+ * row that does, in strides that double: it is usually close.
  */
-static uint32_t row_after(const struct ss_trace *trace, const struct ss_track *track, uint32_t near,
-			  int64_t moment_ns)
+static uint32_t idle_row_after(const struct ss_trace *trace, const struct ss_track *track,
+			       uint32_t hint, int64_t moment_ns)
 {
 	const int64_t *start_ns = trace->slices.start_ns;
 	uint32_t low = track->first_row, high = low + track->row_count, stride = 1;
 
-	if (near < high && start_ns[near] > moment_ns) {
-		high = near;
+	if (hint < high && start_ns[hint] > moment_ns) {
+		high = hint;
 		while (high - low > stride && start_ns[high - stride] > moment_ns) {
 			high -= stride;
 			stride *= 2;
@@ -147,7 +146,7 @@ static uint32_t row_after(const struct ss_trace *trace, const struct ss_track *t
 }
 
 /* The first of the causes from a row on. */
-static uint32_t cause_from(const struct search *search, uint32_t row)
+static uint32_t cause_row_from(const struct gap_search *search, uint32_t row)
 {
 	uint32_t low = 0, high = search->cause_count;
 
@@ -157,12 +156,12 @@ static uint32_t cause_from(const struct search *search, uint32_t row)
 
 #define AROUND_MAX 128
 
-/* Rows that are looked at on the way out: ranges may outlive those that they began in. */
+/* Parents to visit: ranges may outlive those in which they began, so ended ones do not stop it. */
 #define OUTWARDS_MAX 1024
 
 /* Everything the thread did from the gap's start to the launch, outermost first. */
-static void look_at_thread(struct search *search, const struct ss_track *track, uint32_t launch,
-			   int64_t until_ns)
+static void gap_claim_thread(struct gap_search *search, const struct ss_track *track,
+			     uint32_t launch, int64_t until_ns)
 {
 	const struct ss_trace *trace = search->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -170,7 +169,7 @@ static void look_at_thread(struct search *search, const struct ss_track *track, 
 
 	if (!search->cause_count)
 		return;
-	after = row_after(trace, track, launch, search->gap->start_ns);
+	after = idle_row_after(trace, track, launch, search->gap->start_ns);
 	if (after > track->first_row)
 		row = after - 1;
 	for (uint32_t tries = 0; row != SS_NO_ROW && count < AROUND_MAX && tries < OUTWARDS_MAX;
@@ -178,26 +177,26 @@ static void look_at_thread(struct search *search, const struct ss_track *track, 
 		if (ss_slice_end(slices, row) >= search->gap->start_ns)
 			open[count++] = row;
 	while (count)
-		look_at(search, open[--count], until_ns);
-	for (uint32_t i = cause_from(search, after); i < search->cause_count; i++) {
+		gap_claim_row(search, open[--count], until_ns);
+	for (uint32_t i = cause_row_from(search, after); i < search->cause_count; i++) {
 		row = search->causes[i];
 		if (row >= track->first_row + track->row_count || slices->start_ns[row] >= until_ns)
 			break;
-		look_at(search, row, until_ns);
+		gap_claim_row(search, row, until_ns);
 	}
 }
 
-/* What a call is; 0 for other rows, whose names may sound like one ("synchronize grads"). */
-static uint32_t call_flags(const struct ss_trace *trace, uint32_t row)
+/* The flags of a runtime call; 0 for other rows, whose names may look like one. */
+static uint32_t runtime_call_flags(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_kind_is_call(trace->slices.kind[row]) ? ss_slice_flags(trace, row) : 0;
 }
 
 /* The call of the thread that was waiting for the device at the moment, or SS_NO_ROW. */
-static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *track,
-			int64_t moment_ns)
+static uint32_t thread_sync_at(const struct ss_trace *trace, const struct ss_track *track,
+			       int64_t moment_ns)
 {
-	uint32_t after = row_after(trace, track, SS_NO_ROW, moment_ns);
+	uint32_t after = idle_row_after(trace, track, SS_NO_ROW, moment_ns);
 	uint32_t row = after > track->first_row ? after - 1 : SS_NO_ROW;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
@@ -205,7 +204,7 @@ static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *tra
 		if (row == SS_NO_ROW)
 			break;
 		if (ss_slice_end(&trace->slices, row) >= moment_ns &&
-		    (call_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
+		    (runtime_call_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
 			return row;
 		row = trace->slices.parent[row];
 	}
@@ -226,7 +225,7 @@ bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row)
 }
 
 /* False where the call is known not to wait, by its name or by what it started (if `last`). */
-static bool can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
+static bool call_can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
 {
 	if (strstr(ss_strings_text(&trace->names, trace->slices.name[call]), "Memset"))
 		return false;
@@ -234,15 +233,15 @@ static bool can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
 	       !ss_copy_never_waits(trace, last);
 }
 
-/* Has the row to do with the device? */
-static bool is_related(uint32_t flags)
+/* Whether the call launches, copies or waits. */
+static bool is_device_call(uint32_t flags)
 {
 	return flags &
 	       (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL | SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH);
 }
 
-/* One pass over the host's rows. */
-static bool find_rows(struct search *search, struct ss_arena *scratch)
+/* Indexes the host rows: the last device call before each, and those that are a cause. */
+static bool gap_search_index(struct gap_search *search, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = search->trace;
 	uint32_t last = SS_NO_ROW, count = 0;
@@ -251,8 +250,8 @@ static bool find_rows(struct search *search, struct ss_arena *scratch)
 	if (!search->related)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		count += cause_of(trace, row) != SS_IDLE_CAUSES;
-		if (is_related(call_flags(trace, row)))
+		count += row_idle_cause(trace, row) != SS_IDLE_CAUSES;
+		if (is_device_call(runtime_call_flags(trace, row)))
 			last = row;
 		search->related[row] = last;
 	}
@@ -260,31 +259,31 @@ static bool find_rows(struct search *search, struct ss_arena *scratch)
 	if (!search->causes)
 		return false;
 	for (uint32_t row = 0; count && row < trace->device_from; row++)
-		if (cause_of(trace, row) != SS_IDLE_CAUSES)
+		if (row_idle_cause(trace, row) != SS_IDLE_CAUSES)
 			search->causes[search->cause_count++] = row;
 	return true;
 }
 
-/* Waits in a row that are gone through: who waits more often does not wait for work. */
+/* Consecutive waits to visit: a thread that waits more often is polling. */
 #define WAITS_MAX 4096
 
 /*
- * Without the wait the host would have been earlier by its length. When the device ran
- * dry within that time after it, on work of another stream, the wait is behind the gap
- * as well; a call that found nothing to wait for is not.
+ * Without the wait, the host would have been ahead by its length. If the device ran out of
+ * work within that time after it (on work of another stream), the wait also explains the
+ * gap; a call that found nothing to wait for does not.
  */
-static bool held_up(const struct ss_slices *slices, uint32_t wait, int64_t dry_ns)
+static bool sync_delayed_host(const struct ss_slices *slices, uint32_t wait, int64_t dry_ns)
 {
 	return ss_slice_end(slices, wait) + slices->dur_ns[wait] + CLOCKS_NS >= dry_ns;
 }
 
 /*
- * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
- * to do with the device waited, and held the host up until the device ran dry.
- * Everything that the host did since then would have been hidden without the wait.
+ * The host sync before a launch, or SS_NO_ROW: the previous device call waited, and delayed
+ * the host until the device ran out of work. Without it, everything that the host did since
+ * would have been hidden.
  */
-static uint32_t sync_before(const struct search *search, const struct ss_track *track,
-			    uint32_t launch, uint32_t last)
+static uint32_t sync_before_launch(const struct gap_search *search, const struct ss_track *track,
+				   uint32_t launch, uint32_t last)
 {
 	const struct ss_trace *trace = search->trace;
 	int64_t dry_ns = search->dry_ns;
@@ -298,15 +297,15 @@ static uint32_t sync_before(const struct search *search, const struct ss_track *
 		row = search->related[row - 1];
 		if (row == SS_NO_ROW || row < track->first_row)
 			return SS_NO_ROW;
-		flags = call_flags(trace, row);
+		flags = runtime_call_flags(trace, row);
 		begun = slices->start_ns[row] <= dry_ns;
 
-		if ((flags & SS_NAME_SYNC_CALL) && begun && held_up(slices, row, dry_ns))
+		if ((flags & SS_NAME_SYNC_CALL) && begun && sync_delayed_host(slices, row, dry_ns))
 			return row;
-		/* a copy waits when it is still there at the end of the device's work */
+		/* a copy has waited if it returned after the device's work had ended */
 		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))
 			return begun && ss_slice_end(slices, row) >= dry_ns &&
-					       can_wait(trace, row, last)
+					       call_can_wait(trace, row, last)
 				       ? row
 				       : SS_NO_ROW;
 		if (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH))
@@ -315,8 +314,8 @@ static uint32_t sync_before(const struct search *search, const struct ss_track *
 	return SS_NO_ROW;
 }
 
-/* The profiler's own rows go first: nothing that happens in them is the program's. */
-static void look_at_profiler(struct search *search, uint32_t launch, int64_t until_ns)
+/* Profiler overhead comes first: what happens inside it is not the program's. */
+static void gap_claim_profiler(struct gap_search *search, uint32_t launch, int64_t until_ns)
 {
 	const struct ss_cover *overhead = &search->overhead;
 	int64_t start_ns = search->gap->start_ns, own_ns = 0;
@@ -333,14 +332,15 @@ static void look_at_profiler(struct search *search, uint32_t launch, int64_t unt
 	}
 
 	if (own_ns)
-		claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
+		gap_claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
 }
 
 /*
- * The launch came in the gap, and its work began long after it had returned: the host
- * was not late for that part. Often work that was launched before the recording runs.
+ * The launch came in the gap, and its work began long after the call had returned: the host
+ * was not late for that part. Often, work launched before the recording still runs.
  */
-static int64_t wait_after(struct ss_gap *gap, const struct ss_slices *slices, uint32_t launch)
+static int64_t gap_wait_after_launch(struct ss_gap *gap, const struct ss_slices *slices,
+				     uint32_t launch)
 {
 	int64_t from_ns = ss_slice_end(slices, launch);
 
@@ -351,8 +351,8 @@ static int64_t wait_after(struct ss_gap *gap, const struct ss_slices *slices, ui
 	return gap->end_ns - from_ns;
 }
 
-/* `last`: the device's last work before the gap; its thread stands in where nothing follows. */
-static void explain(struct search *search, uint32_t last)
+/* `last`: the work before the gap; if nothing follows the gap, its thread is looked at. */
+static void gap_explain(struct gap_search *search, uint32_t last)
 {
 	const struct ss_slices *slices = &search->trace->slices;
 	struct ss_gap *gap = search->gap;
@@ -377,21 +377,21 @@ static void explain(struct search *search, uint32_t last)
 	if (gap->next != SS_NO_ROW && slices->start_ns[launch] < until_ns)
 		until_ns = slices->start_ns[launch];
 	thread = &search->trace->tracks[slices->track[launch]];
-	/* the same in all steps that the gap goes through */
+	/* the same for all steps that the gap spans */
 	if (!search->sync_known)
 		search->sync = gap->next == SS_NO_ROW
-				       ? sync_at(search->trace, thread, search->dry_ns)
-				       : sync_before(search, thread, launch, last);
+				       ? thread_sync_at(search->trace, thread, search->dry_ns)
+				       : sync_before_launch(search, thread, launch, last);
 	search->sync_known = true;
 	sync = search->sync;
 	search->claimed_ns = gap->start_ns;
 	memset(search->longest_ns, 0, sizeof(search->longest_ns));
-	look_at_profiler(search, launch, until_ns);
-	look_at_thread(search, thread, launch, until_ns);
+	gap_claim_profiler(search, launch, until_ns);
+	gap_claim_thread(search, thread, launch, until_ns);
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
 		ss_ns_subtract(&left_ns, gap->cause_ns[i]);
 	if (sync == SS_NO_ROW)
-		ss_ns_subtract(&left_ns, wait_after(gap, slices, launch));
+		ss_ns_subtract(&left_ns, gap_wait_after_launch(gap, slices, launch));
 	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
 	ss_ns_add(&gap->cause_ns[rest], left_ns);
 	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;
@@ -399,7 +399,8 @@ static void explain(struct search *search, uint32_t last)
 
 /* --- all gaps ------------------------------------------------------------------- */
 
-static bool find_overhead(struct search *search, struct ss_memory *memory)
+/* Moments in which the profiler did its own work, on any of its tracks. */
+static bool profiler_overhead_find(struct gap_search *search, struct ss_memory *memory)
 {
 	const struct ss_trace *trace = search->trace;
 
@@ -426,15 +427,16 @@ static bool find_overhead(struct search *search, struct ss_memory *memory)
 }
 
 /* Walks steps and device rows together; `at` is the first step that is not over. */
-struct walk {
-	struct search search;
+struct idle_walk {
+	struct gap_search search;
 	struct ss_idle *idle;
 	struct ss_cover steps;
 	uint32_t at;
 	uint32_t last; /* the device row before, or SS_NO_ROW */
 };
 
-static bool keep(struct ss_idle *idle, const struct ss_gap *gap)
+/* Stores a gap with a piece for each cause that has time in it; false: no memory. */
+static bool idle_store_gap(struct ss_idle *idle, const struct ss_gap *gap)
 {
 	struct ss_idle_gap *kept;
 
@@ -454,8 +456,8 @@ static bool keep(struct ss_idle *idle, const struct ss_gap *gap)
 	return true;
 }
 
-/* The device was idle from..to: tells the parts of it that lie in steps. */
-static bool tell(struct walk *walk, int64_t from_ns, int64_t to_ns, uint32_t next)
+/* The device was idle from..to: explains and stores the parts that lie in steps. */
+static bool idle_add_stretch(struct idle_walk *walk, int64_t from_ns, int64_t to_ns, uint32_t next)
 {
 	const struct ss_cover *steps = &walk->steps;
 
@@ -472,14 +474,15 @@ static bool tell(struct walk *walk, int64_t from_ns, int64_t to_ns, uint32_t nex
 		if (gap.end_ns <= gap.start_ns)
 			continue;
 		walk->search.gap = &gap;
-		explain(&walk->search, walk->last);
-		if (!keep(walk->idle, &gap))
+		gap_explain(&walk->search, walk->last);
+		if (!idle_store_gap(walk->idle, &gap))
 			return false;
 	}
 	return true;
 }
 
-static bool walk_device(struct walk *walk, int64_t device)
+/* Merges the streams of a device by start: where nothing covers the next start, there is a gap. */
+static bool idle_walk_device(struct idle_walk *walk, int64_t device)
 {
 	const struct ss_trace *trace = walk->search.trace;
 	int64_t covered_ns = INT64_MIN;
@@ -496,17 +499,18 @@ static bool walk_device(struct walk *walk, int64_t device)
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
 		if (trace->slices.start_ns[row] > covered_ns)
-			whole = tell(walk, covered_ns, trace->slices.start_ns[row], row);
+			whole = idle_add_stretch(walk, covered_ns, trace->slices.start_ns[row],
+						 row);
 		if (ss_slice_end(&trace->slices, row) > covered_ns)
 			covered_ns = ss_slice_end(&trace->slices, row);
 		walk->last = row;
 	}
-	whole = whole && tell(walk, covered_ns, INT64_MAX, SS_NO_ROW);
+	whole = whole && idle_add_stretch(walk, covered_ns, INT64_MAX, SS_NO_ROW);
 	ss_arena_release(&scratch);
 	return whole;
 }
 
-static bool walk_devices(struct walk *walk)
+static bool idle_walk_devices(struct idle_walk *walk)
 {
 	struct ss_idle *idle = walk->idle;
 	const uint32_t most = ss_devices_by_step(idle->trace);
@@ -518,7 +522,7 @@ static bool walk_devices(struct walk *walk)
 		if (!ss_memory_reserve(idle->memory, (void **)&idle->devices,
 				       &idle->device_capacity, (size_t)idle->device_count + 1,
 				       sizeof(*idle->devices)) ||
-		    (idle->device_count < most && !walk_device(walk, device)))
+		    (idle->device_count < most && !idle_walk_device(walk, device)))
 			return false;
 		idle->devices[idle->device_count++] = (struct ss_idle_device){ device, from,
 									       idle->gap_count };
@@ -530,14 +534,15 @@ static bool walk_devices(struct walk *walk)
 enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
 			    struct ss_memory *memory, struct ss_error *err)
 {
-	struct walk walk = { .search = { .trace = trace }, .idle = idle };
+	struct idle_walk walk = { .search = { .trace = trace }, .idle = idle };
 	struct ss_arena scratch;
 	bool whole;
 
 	*idle = (struct ss_idle){ .trace = trace, .memory = memory };
 	ss_arena_init(&scratch, memory);
-	whole = find_rows(&walk.search, &scratch) && ss_steps_cover(trace, memory, &walk.steps) &&
-		find_overhead(&walk.search, memory) && walk_devices(&walk);
+	whole = gap_search_index(&walk.search, &scratch) &&
+		ss_steps_cover(trace, memory, &walk.steps) &&
+		profiler_overhead_find(&walk.search, memory) && idle_walk_devices(&walk);
 	ss_cover_release(&walk.steps);
 	ss_cover_release(&walk.search.overhead);
 	ss_arena_release(&scratch);

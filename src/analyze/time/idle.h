@@ -13,14 +13,14 @@
 #include "trace/trace.h"
 
 enum ss_idle_cause {
-	SS_IDLE_PROFILER,  /* the profiler's own rows */
-	SS_IDLE_INPUT,     /* the DataLoader's __next__ */
-	SS_IDLE_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
-	SS_IDLE_COMPILE,   /* compiling, looking up compiled code */
-	SS_IDLE_GC,        /* Python's garbage collector */
-	SS_IDLE_SYNC,      /* the thread was in a call that waited for the device when it ran dry */
-	SS_IDLE_LAUNCH,    /* the thread did other things before it launched */
-	SS_IDLE_LATENCY,   /* launched in time; a gap as short as launches need */
+	SS_IDLE_PROFILER,   /* the profiler's own rows */
+	SS_IDLE_INPUT,      /* the DataLoader's __next__ */
+	SS_IDLE_ALLOCATOR,  /* cudaMalloc, cudaFree and their like */
+	SS_IDLE_COMPILE,    /* compiling, looking up compiled code */
+	SS_IDLE_GC,         /* Python's garbage collector */
+	SS_IDLE_SYNC,       /* the host waited for the device until it ran out of work */
+	SS_IDLE_LAUNCH,     /* the host did other things before it launched */
+	SS_IDLE_LATENCY,    /* launched in time; the gap is no longer than launch latency */
 	SS_IDLE_DEPENDENCY, /* launched in time; waited for an event or another stream */
 	SS_IDLE_UNKNOWN,    /* no evidence: the launch is not in the file, or nothing followed */
 	SS_IDLE_CAUSES,
@@ -28,7 +28,7 @@ enum ss_idle_cause {
 
 const char *ss_idle_name(enum ss_idle_cause cause);
 
-/* What it means for the reader: "the next batch was not there yet" */
+/* One line for the reader: "the host waited for the next batch or prepared it" */
 const char *ss_idle_about(enum ss_idle_cause cause);
 
 /* One gap of a device in a step. */
@@ -44,7 +44,7 @@ struct ss_gap {
 /* Called for each gap in the order of time; false stops. */
 typedef bool (*ss_gap_sink)(void *context, const struct ss_gap *gap);
 
-/* A gap as it is kept: most have one cause. */
+/* A gap as it is stored: most have one cause. */
 struct ss_idle_gap {
 	int64_t start_ns, end_ns;
 	uint32_t step, next;
@@ -70,7 +70,7 @@ struct ss_idle {
 	struct ss_idle_gap *gaps;
 	struct ss_idle_piece *pieces;
 	uint32_t device_count, device_capacity;
-	uint32_t left_out; /* how many at the end have no gaps: ss_devices_by_step() */
+	uint32_t left_out; /* devices at the end without gaps: ss_devices_by_step() */
 	uint32_t gap_count, gap_capacity;
 	uint32_t piece_count, piece_capacity;
 };
@@ -80,7 +80,7 @@ enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
 			    struct ss_memory *memory, struct ss_error *err);
 void ss_idle_release(struct ss_idle *idle);
 
-/* Tells all gaps of a device; false: the sink stopped it. */
+/* Calls the sink for all gaps of a device; false: the sink stopped. */
 SS_MUST_USE
 bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
 		  void *context);

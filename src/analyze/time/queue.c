@@ -25,7 +25,7 @@ void ss_launched_release(struct ss_launched *works)
 }
 
 /* The work of a device row, made now where it is its first row; NULL: no memory. */
-static struct ss_launched_work *work_of(struct ss_launched *works, uint32_t row)
+static struct ss_launched_work *launched_work_of(struct ss_launched *works, uint32_t row)
 {
 	uint32_t call = works->trace->slices.link[row];
 	bool known = call < works->row_count;
@@ -44,7 +44,8 @@ static struct ss_launched_work *work_of(struct ss_launched *works, uint32_t row)
 	return &works->items[works->count++];
 }
 
-static bool find_works(struct ss_launched *works)
+/* One pass over the device rows: rows with the same launch are one piece of work. */
+static bool launched_find_works(struct ss_launched *works)
 {
 	const struct ss_slices *slices = &works->trace->slices;
 
@@ -53,7 +54,7 @@ static bool find_works(struct ss_launched *works)
 
 		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
-		work = work_of(works, row);
+		work = launched_work_of(works, row);
 		if (!work)
 			return false;
 		work->events++;
@@ -66,8 +67,8 @@ static bool find_works(struct ss_launched *works)
 	return true;
 }
 
-/* Numbers 0 .. count in the order of the times. */
-static uint32_t *sorted(struct ss_launched *works, const int64_t *times_ns, uint32_t *spare)
+/* The indexes 0 .. count - 1, sorted by time. */
+static uint32_t *launched_sort(struct ss_launched *works, const int64_t *times_ns, uint32_t *spare)
 {
 	struct ss_order order = { .start_ns = times_ns };
 	uint32_t *numbers = ss_memory_resize(works->memory, NULL, 0,
@@ -80,7 +81,8 @@ static uint32_t *sorted(struct ss_launched *works, const int64_t *times_ns, uint
 	return numbers;
 }
 
-static bool find_order(struct ss_launched *works)
+/* When each piece of work is queued, and the two orders in which queues are replayed. */
+static bool launched_find_order(struct ss_launched *works)
 {
 	const int64_t *start_ns = works->trace->slices.start_ns;
 	size_t bytes = works->count * sizeof(int64_t);
@@ -98,15 +100,15 @@ static bool find_order(struct ss_launched *works)
 			works->from_ns[i] = start_ns[call == SS_NO_ROW ? first : call];
 			works->to_ns[i] = start_ns[first];
 		}
-		works->by_from = sorted(works, works->from_ns, spare);
-		works->by_to = works->by_from ? sorted(works, works->to_ns, spare) : NULL;
+		works->by_from = launched_sort(works, works->from_ns, spare);
+		works->by_to = works->by_from ? launched_sort(works, works->to_ns, spare) : NULL;
 	}
 	ss_memory_free(works->memory, spare, works->count * sizeof(*spare));
 	return works->by_to;
 }
 
-/* A device has something to do from a call to the end of its work. */
-static bool find_late(struct ss_launched *works)
+/* A launch is late if all work launched before it has ended on the device. */
+static bool launched_mark_late(struct ss_launched *works)
 {
 	const struct ss_trace *trace = works->trace;
 	struct ss_records devices;
@@ -150,7 +152,8 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 	works->of_call = ss_memory_resize(memory, NULL, 0, bytes);
 	if (works->of_call) {
 		memset(works->of_call, 0, bytes);
-		if (find_works(works) && find_order(works) && find_late(works))
+		if (launched_find_works(works) && launched_find_order(works) &&
+		    launched_mark_late(works))
 			return SS_OK;
 	}
 	ss_launched_release(works);
@@ -159,9 +162,9 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 
 /* --- queues --------------------------------------------------------------------- */
 
-/* The queue had this length from..to: tells the windows from the *at-th on. */
-static void add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t length,
-			int64_t from_ns, int64_t to_ns, struct ss_queue *queues)
+/* The queue had this length from..to: adds that to the windows from *at on. */
+static void queue_add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t length,
+			      int64_t from_ns, int64_t to_ns, struct ss_launch_queue *queues)
 {
 	for (; *at < windows->count; ++*at) {
 		const struct ss_interval *window = &windows->items[*at];
@@ -169,7 +172,7 @@ static void add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t le
 		int64_t end_ns = to_ns < window->end_ns ? to_ns : window->end_ns;
 
 		if (end_ns > start_ns) {
-			struct ss_queue *queue = &queues[*at];
+			struct ss_launch_queue *queue = &queues[*at];
 
 			queue->area += (double)length * (double)(end_ns - start_ns);
 			if (length > queue->max)
@@ -182,8 +185,8 @@ static void add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t le
 	}
 }
 
-/* The next number of the list whose work was in the queue for some time, or the count. */
-static uint32_t next_queued(const struct ss_launched *works, const uint32_t *list, uint32_t at)
+/* The next entry of the list whose work waited in the queue, or the count. */
+static uint32_t queue_next(const struct ss_launched *works, const uint32_t *list, uint32_t at)
 {
 	while (at < works->count && works->to_ns[list[at]] <= works->from_ns[list[at]])
 		at++;
@@ -191,10 +194,10 @@ static uint32_t next_queued(const struct ss_launched *works, const uint32_t *lis
 }
 
 void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_queue *queues)
+		 struct ss_launch_queue *queues)
 {
-	uint32_t in = next_queued(works, works->by_from, 0), window = 0;
-	uint32_t out = next_queued(works, works->by_to, 0);
+	uint32_t in = queue_next(works, works->by_from, 0), window = 0;
+	uint32_t out = queue_next(works, works->by_to, 0);
 	int64_t length = 0, at_ns = INT64_MIN;
 
 	while (out < works->count) {
@@ -204,20 +207,20 @@ void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows
 		if (in < works->count)
 			in_ns = works->from_ns[works->by_from[in]];
 		leaves = out_ns <= in_ns;
-		add_stretch(windows, &window, length, at_ns, leaves ? out_ns : in_ns, queues);
+		queue_add_stretch(windows, &window, length, at_ns, leaves ? out_ns : in_ns, queues);
 		at_ns = leaves ? out_ns : in_ns;
 		length += leaves ? -1 : 1;
 		if (leaves)
-			out = next_queued(works, works->by_to, out + 1);
+			out = queue_next(works, works->by_to, out + 1);
 		else
-			in = next_queued(works, works->by_from, in + 1);
+			in = queue_next(works, works->by_from, in + 1);
 	}
-	add_stretch(windows, &window, length, at_ns, INT64_MAX, queues);
+	queue_add_stretch(windows, &window, length, at_ns, INT64_MAX, queues);
 }
 
-/* How long a work was in the queue in the window; 0: it does not count there. */
-static int64_t queued_ns(const struct ss_launched *works, uint32_t number,
-			 const struct ss_interval *window)
+/* How long a piece of work was queued within the window. */
+static int64_t queued_in_window_ns(const struct ss_launched *works, uint32_t number,
+				   const struct ss_interval *window)
 {
 	int64_t from_ns = works->from_ns[number], to_ns = works->to_ns[number];
 
@@ -229,14 +232,14 @@ static int64_t queued_ns(const struct ss_launched *works, uint32_t number,
 }
 
 void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_queue *queues)
+		 struct ss_launch_queue *queues)
 {
 	uint32_t out = 0;
 
 	for (uint32_t in = 0; in < works->count; in++) {
 		uint32_t number = works->by_from[in];
-		int64_t length_ns = queued_ns(works, number, &window);
-		struct ss_queue *queue;
+		int64_t length_ns = queued_in_window_ns(works, number, &window);
+		struct ss_launch_queue *queue;
 
 		if (keys[number] == SS_NO_ID || !length_ns)
 			continue;
@@ -245,7 +248,7 @@ void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct s
 
 			if (works->to_ns[left] > works->from_ns[number])
 				break;
-			if (keys[left] != SS_NO_ID && queued_ns(works, left, &window))
+			if (keys[left] != SS_NO_ID && queued_in_window_ns(works, left, &window))
 				queues[keys[left]].now--;
 		}
 		queue = &queues[keys[number]];

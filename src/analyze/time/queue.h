@@ -16,7 +16,7 @@ struct ss_launched_work {
 	uint32_t call;     /* host row; SS_NO_ROW: not in the file */
 	uint32_t first;    /* the device row that began first */
 	uint32_t events;   /* device rows */
-	bool late;         /* its device had nothing to run and nothing queued when it was called */
+	bool late;         /* the device had run out of work when it was called */
 	int64_t end_ns;    /* the last end of its rows */
 	int64_t device_ns; /* sum of their durations */
 };
@@ -37,22 +37,22 @@ enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace
 				struct ss_memory *memory, struct ss_error *err);
 void ss_launched_release(struct ss_launched *works);
 
-/* A queue over some time; works that waited no time were never in it. */
-struct ss_queue {
+/* A queue over some time; work that did not wait was never in it. */
+struct ss_launch_queue {
 	double area;      /* sum of lengths times nanoseconds */
 	int64_t now, max; /* its length */
-	int64_t empty_ns; /* only of ss_queue_in(): how long nothing was in it */
+	int64_t empty_ns; /* only from ss_queue_in(): how long it was empty */
 };
 
-/* The queue of all works in each of the windows, which come one after the other. */
+/* The queue of all work in each window; windows are sorted and do not overlap. */
 void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
-		 struct ss_queue *queues);
+		 struct ss_launch_queue *queues);
 
 /*
- * The queues of the works of each key in one window; a work of SS_NO_ID is in none.
- * The areas of all sum to that of the whole queue.
+ * The queue of each key in one window; work with key SS_NO_ID is in none. The areas add up
+ * to that of the whole queue.
  */
 void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
-		 struct ss_queue *queues);
+		 struct ss_launch_queue *queues);
 
 #endif

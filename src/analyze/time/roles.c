@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.c - one pass over all rows, track by track; then the tracks are united.
+ * roles.c - roles: one pass over all rows, track by track, then the tracks are united. Streams of a
+ * device are merged with a heap, the one with the earliest row on top.
  */
-#include <string.h>
-
 #include "analyze/time/roles.h"
+
+#include <string.h>
 
 #include "base/search.h"
 
-static bool ends_with(const struct ss_string *name, const char *end)
+static bool role_name_ends_with(const struct ss_string *name, const char *end)
 {
 	size_t length = strlen(end);
 
@@ -17,17 +18,18 @@ static bool ends_with(const struct ss_string *name, const char *end)
 }
 
 /* "enumerate(DataLoader)#...__next__", or any of a DataPipe. */
-static bool is_input(const struct ss_trace *trace, uint32_t row)
+static bool is_dataloader_next(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
 
 	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
 		return false;
-	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 || ends_with(name, ".__next__");
+	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 ||
+	       role_name_ends_with(name, ".__next__");
 }
 
-/* SS_ROLE_OTHER for what counts as nothing: frames, steps, the profiler's own rows. */
-static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
+/* SS_ROLE_OTHER for what does not count: frames, steps, profiler overhead. */
+static enum ss_role row_role(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t flags;
 
@@ -54,7 +56,7 @@ static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
 		return SS_ROLE_OTHER;
 	if (flags & SS_NAME_COMM_RANGE)
 		return SS_ROLE_COMM;
-	return is_input(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
+	return is_dataloader_next(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
 }
 
 void ss_roles_release(struct ss_roles *roles)
@@ -80,7 +82,7 @@ bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct 
 		if (trace->tracks[i].class > SS_TRACK_DEVICE)
 			continue;
 		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
-			enum ss_role role = role_of(trace, row);
+			enum ss_role role = row_role(trace, row);
 
 			if (role != SS_ROLE_OTHER)
 				ss_cover_add(&track.covers[role], slices->start_ns[row],
@@ -173,7 +175,7 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 	return whole;
 }
 
-static bool is_before(const struct ss_track *track, int64_t device, bool named)
+static bool track_before_device(const struct ss_track *track, int64_t device, bool named)
 {
 	bool is_named = track->pid_text != 0;
 
@@ -183,38 +185,38 @@ static bool is_before(const struct ss_track *track, int64_t device, bool named)
 }
 
 /*
- * The first stream of a device of this number or above; tracks are in that order. Behind
- * them are the streams of devices that have a name in place of a number: all of those
- * are number 0.
+ * The first stream of a device with this number or a higher one; tracks are in that order.
+ * After them come the streams of devices that have a name instead of a number: all of those
+ * are device 0.
  */
-static uint32_t stream_from(const struct ss_trace *trace, int64_t device, bool named)
+static uint32_t first_stream_from(const struct ss_trace *trace, int64_t device, bool named)
 {
 	uint32_t low = 0, high = trace->track_count;
 
-	SS_SEARCH(low, high, at, is_before(&trace->tracks[at], device, named));
+	SS_SEARCH(low, high, at, track_before_device(&trace->tracks[at], device, named));
 	return low;
 }
 
-static bool is_stream(const struct ss_trace *trace, uint32_t track, bool named)
+static bool track_is_stream(const struct ss_trace *trace, uint32_t track, bool named)
 {
 	return track < trace->track_count && trace->tracks[track].class == SS_TRACK_DEVICE &&
 	       (trace->tracks[track].pid_text != 0) == named;
 }
 
-static uint32_t first_named(const struct ss_trace *trace)
+static uint32_t first_named_stream(const struct ss_trace *trace)
 {
-	uint32_t track = stream_from(trace, 0, true);
+	uint32_t track = first_stream_from(trace, 0, true);
 
-	return is_stream(trace, track, true) ? track : SS_NO_ROW;
+	return track_is_stream(trace, track, true) ? track : SS_NO_ROW;
 }
 
 uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device)
 {
-	uint32_t track = stream_from(trace, device, false);
+	uint32_t track = first_stream_from(trace, device, false);
 
-	if (is_stream(trace, track, false) && trace->tracks[track].pid == device)
+	if (track_is_stream(trace, track, false) && trace->tracks[track].pid == device)
 		return track;
-	return device == 0 ? first_named(trace) : SS_NO_ROW;
+	return device == 0 ? first_named_stream(trace) : SS_NO_ROW;
 }
 
 uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
@@ -222,12 +224,12 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
 	int64_t device = trace->tracks[track].pid;
 	bool named = trace->tracks[track].pid_text != 0;
 
-	if (is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
+	if (track_is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
 		return track + 1;
-	return device == 0 && !named ? first_named(trace) : SS_NO_ROW;
+	return device == 0 && !named ? first_named_stream(trace) : SS_NO_ROW;
 }
 
-/* Idle devices of a machine that only one of is used. */
+/* Devices of a machine of which only one is used. */
 #define DEVICES_MIN 8
 
 uint32_t ss_devices_by_step(const struct ss_trace *trace)
@@ -241,18 +243,126 @@ bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 
 	if (after == INT64_MAX)
 		return false;
-	/* a part of a trace has tracks that are empty */
-	for (uint32_t i = stream_from(trace, after + 1, false);
-	     is_stream(trace, i, false) && !found; i++) {
+	/* a selection of steps leaves some tracks empty */
+	for (uint32_t i = first_stream_from(trace, after + 1, false);
+	     track_is_stream(trace, i, false) && !found; i++) {
 		found = trace->tracks[i].row_count;
 		if (found)
 			*out = trace->tracks[i].pid;
 	}
-	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named(trace) : SS_NO_ROW;
-	     is_stream(trace, i, true); i++)
+	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named_stream(trace)
+							     : SS_NO_ROW;
+	     track_is_stream(trace, i, true); i++)
 		if (trace->tracks[i].row_count) {
 			*out = 0;
 			return true;
 		}
 	return found;
+}
+
+/* --- rows of several streams ---------------------------------------------------------- */
+
+/* Whether stream x comes before y; of equal starts, the lower stream. */
+static bool merge_stream_before(const struct ss_merge *merge, const struct ss_merge_stream *x,
+				const struct ss_merge_stream *y)
+{
+	const int64_t *start_ns = merge->trace->slices.start_ns;
+
+	if (start_ns[x->at] != start_ns[y->at])
+		return start_ns[x->at] < start_ns[y->at];
+	return x->at < y->at; /* rows are sorted by stream */
+}
+
+/* Restores the heap below a place. */
+static void merge_sift_down(struct ss_merge *merge, uint32_t place)
+{
+	struct ss_merge_stream moving = merge->heap[place];
+
+	for (;;) {
+		uint32_t child = 2 * place + 1;
+
+		if (child >= merge->count)
+			break;
+		if (child + 1 < merge->count &&
+		    merge_stream_before(merge, &merge->heap[child + 1], &merge->heap[child]))
+			child++;
+		if (!merge_stream_before(merge, &merge->heap[child], &moving))
+			break;
+		merge->heap[place] = merge->heap[child];
+		place = child;
+	}
+	merge->heap[place] = moving;
+}
+
+bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t device,
+		   struct ss_arena *arena)
+{
+	uint32_t count = 0;
+
+	*merge = (struct ss_merge){ .trace = trace };
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i))
+		count++;
+	merge->heap = SS_ARENA_NEW(arena, struct ss_merge_stream, (size_t)count + 1);
+	if (!merge->heap)
+		return false;
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i)) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->row_count)
+			merge->heap[merge->count++] = (struct ss_merge_stream){
+				track->first_row, track->first_row + track->row_count
+			};
+	}
+	for (uint32_t i = merge->count / 2; i-- > 0;)
+		merge_sift_down(merge, i);
+	return true;
+}
+
+uint32_t ss_merge_next(struct ss_merge *merge)
+{
+	uint32_t row;
+
+	if (!merge->count)
+		return SS_NO_ROW;
+	row = merge->heap[0].at++;
+	if (merge->heap[0].at == merge->heap[0].end)
+		merge->heap[0] = merge->heap[--merge->count];
+	if (merge->count > 1)
+		merge_sift_down(merge, 0);
+	return row;
+}
+
+/* --- overlap of compute and communication --------------------------------------------- */
+
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_index index;
+	int64_t reached_ns = INT64_MIN; /* charged up to here */
+	struct ss_merge merge;
+	uint32_t row;
+
+	if (!ss_merge_init(&merge, trace, device, scratch) ||
+	    !ss_cover_index_init(&index, comm, scratch))
+		return false;
+	while ((row = ss_merge_next(&merge)) != SS_NO_ROW) {
+		struct ss_overlapping *hider = &hiders[slices->name[row]];
+		int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row),
+			hidden_ns;
+
+		if (slices->kind[row] != SS_KIND_KERNEL || to_ns <= reached_ns)
+			continue;
+		from_ns = from_ns > reached_ns ? from_ns : reached_ns;
+		reached_ns = to_ns;
+		hidden_ns = ss_cover_index_in(&index, from_ns, to_ns);
+		if (!hidden_ns)
+			continue;
+		hider->name = slices->name[row];
+		ss_ns_add(&hider->hidden_ns, hidden_ns);
+		hider->calls++;
+	}
+	return true;
 }

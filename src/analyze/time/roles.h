@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.h - what each moment of a step was spent on (metrics.md 3 and 4).
+ * roles.h - steps, devices, and what each moment of a step was spent on (metrics.md 3 and 4).
  *
  * Roles cover all threads, streams and devices of a file. If several are active at once,
  * the first in the enum counts, so the parts of a step never overlap and add up to it
@@ -20,11 +20,11 @@ enum ss_role {
 	SS_ROLE_RUNTIME, /* runtime and driver calls */
 	SS_ROLE_INPUT,   /* the DataLoader's __next__ */
 	SS_ROLE_CPU,     /* other operators and annotations */
-	SS_ROLE_OTHER,   /* nothing of these */
+	SS_ROLE_OTHER,   /* none of these */
 	SS_ROLE_COUNT,
 };
 
-/* When each role was at work; SS_ROLE_OTHER is left empty. */
+/* When each role was active; SS_ROLE_OTHER is empty. */
 struct ss_roles {
 	struct ss_cover covers[SS_ROLE_COUNT];
 };
@@ -37,7 +37,7 @@ void ss_roles_release(struct ss_roles *roles);
 SS_MUST_USE
 bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, struct ss_cover *out);
 
-/* The numbers that these steps have in the file; NULL: no memory. */
+/* The numbers of these steps in the file; NULL: no memory. */
 SS_MUST_USE
 uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena);
 
@@ -50,11 +50,11 @@ struct ss_device_cover {
 SS_MUST_USE
 bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
 			  int64_t device, struct ss_memory *memory);
-/* Leaves of communication and copies what nothing before hides: compute > comm > copies. */
+/* Takes hidden time out: compute hides communication, and both hide copies. */
 void ss_device_cover_expose(struct ss_device_cover *cover);
 void ss_device_cover_release(struct ss_device_cover *cover);
 
-/* The streams of a device, as tracks, one after the other; SS_NO_ROW: no more. */
+/* The streams of a device, as tracks; SS_NO_ROW: no more. */
 uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device);
 uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track);
 
@@ -62,10 +62,44 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track);
 bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out);
 
 /*
- * How many devices are looked at step by step, in the order of their numbers. A device that works
- * has events in every step, so this is all of them; but a file can have as many devices as
- * events and as many steps, and what is made for each pair would be their square.
+ * How many devices are examined step by step, lowest numbers first. A device in use has events
+ * in every step, so this includes all of them. It limits files that were made to have as many
+ * devices and steps as events: work for each pair would be quadratic.
  */
 uint32_t ss_devices_by_step(const struct ss_trace *trace);
+
+/* --- device rows of several streams, by start ----------------------------------------- */
+
+struct ss_merge_stream {
+	uint32_t at, end; /* its next row, and the end of its rows */
+};
+
+struct ss_merge {
+	const struct ss_trace *trace;
+	struct ss_merge_stream *heap; /* those that have rows left */
+	uint32_t count;
+};
+
+/* The streams of a device; false: no memory. */
+SS_MUST_USE
+bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t device,
+		   struct ss_arena *arena);
+
+/* The next row, or SS_NO_ROW. Rows that start together come in the order of their streams. */
+uint32_t ss_merge_next(struct ss_merge *merge);
+
+/*
+ * Kernels that overlap the communication of a device. Each moment at which both ran is charged to
+ * one kernel: the running one that started first. So the parts add up to |U(C) & U(K)| exactly.
+ */
+struct ss_overlapping {
+	uint32_t name;
+	int64_t calls, hidden_ns;
+};
+
+/* Adds the kernels of the device to hiders[], indexed by name; false: no memory. */
+SS_MUST_USE
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders);
 
 #endif

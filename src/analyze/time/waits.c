@@ -18,14 +18,14 @@ void ss_waits_release(struct ss_waits *waits)
 	*waits = (struct ss_waits){ 0 };
 }
 
-enum copy_kind { COPY_NEW = 0, COPY_FREE, COPY_BLOCKING };
+enum copy_wait_kind { COPY_NEW = 0, COPY_FREE, COPY_BLOCKING };
 
 /*
- * The copy calls that held the host while the device copied. From pageable memory
- * the host returns when the last piece is on its way, a little before the end: so
- * the call counts from the middle of the copy on.
+ * Finds copy calls that blocked the host while the device copied. From pageable memory, the
+ * call returns when the last piece is on its way, a little before the copy ends; so a call
+ * that lasts until the middle of the copy counts.
  */
-static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, uint8_t *kinds)
+static void waits_find_copies(struct ss_waits *waits, const struct ss_trace *trace, uint8_t *kinds)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -43,7 +43,7 @@ static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, ui
 	}
 }
 
-static bool add_piece(struct ss_waits *waits, uint32_t step, const struct ss_idle_piece *piece)
+static bool waits_add_idle(struct ss_waits *waits, uint32_t step, const struct ss_idle_piece *piece)
 {
 	uint32_t sync = piece->guilty;
 
@@ -56,21 +56,21 @@ static bool add_piece(struct ss_waits *waits, uint32_t step, const struct ss_idl
 	return true;
 }
 
-static bool add_gaps(struct ss_waits *waits, const struct ss_idle *idle)
+static bool waits_add_gaps(struct ss_waits *waits, const struct ss_idle *idle)
 {
 	for (uint32_t i = 0; i < idle->gap_count; i++) {
 		const struct ss_idle_gap *gap = &idle->gaps[i];
 
 		for (uint32_t k = gap->piece_from; k < gap->piece_to; k++)
 			if (idle->pieces[k].cause == SS_IDLE_SYNC &&
-			    !add_piece(waits, gap->step, &idle->pieces[k]))
+			    !waits_add_idle(waits, gap->step, &idle->pieces[k]))
 				return false;
 	}
 	return true;
 }
 
-/* Parents come first, so the outermost wait of each row is known when it is asked for. */
-static void put_together(struct ss_waits *waits, const struct ss_trace *trace)
+/* Merges waits with the outermost wait around them; parents come before children. */
+static void waits_merge_nested(struct ss_waits *waits, const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -104,14 +104,14 @@ enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_idle *idle,
 	whole = kinds && waits->wait;
 	if (whole) {
 		memset(waits->wait, 0xff, bytes); /* SS_NO_ROW */
-		find_copies(waits, trace, kinds);
-		whole = add_gaps(waits, idle);
+		waits_find_copies(waits, trace, kinds);
+		whole = waits_add_gaps(waits, idle);
 	}
 	ss_arena_release(&scratch);
 	if (!whole) {
 		ss_waits_release(waits);
 		return ss_fail_memory(err, "the waits for the device");
 	}
-	put_together(waits, trace);
+	waits_merge_nested(waits, trace);
 	return SS_OK;
 }

@@ -12,7 +12,7 @@
 
 #include "analyze/time/idle.h"
 
-/* The part of a gap of a device that a wait is charged with. */
+/* The part of a gap that a wait causes. */
 struct ss_wait_idle {
 	uint32_t row;
 	uint32_t step; /* among the steps of ss_steps_cover() */

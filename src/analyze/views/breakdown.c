@@ -7,7 +7,7 @@
  * communication.
  */
 #include "analyze/time/roles.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -38,11 +38,11 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_STEP, GROUP_PART };
 
-/* Columns of the parts that only steps, or only parts, fill. */
+/* The number of columns that only parts, or only steps, fill. */
 #define PART_COLUMNS 4
 #define STEP_COLUMNS (3 + SS_ROLE_COUNT)
 
-static const char *const part_names[] = {
+static const char *const breakdown_part_names[] = {
 	[SS_ROLE_KERNEL] = "kernel",   [SS_ROLE_MEMCPY] = "memcpy",
 	[SS_ROLE_MEMSET] = "memset",   [SS_ROLE_COMM] = "communication",
 	[SS_ROLE_RUNTIME] = "runtime", [SS_ROLE_INPUT] = "dataloader",
@@ -50,7 +50,8 @@ static const char *const part_names[] = {
 };
 
 /* Parts that took no time are left out. */
-static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss_cover *steps)
+static void breakdown_add_parts(struct ss_table *out, const int64_t *sums,
+				const struct ss_cover *steps)
 {
 	int64_t all_ns = ss_cover_length(steps);
 
@@ -63,7 +64,7 @@ static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss
 			continue;
 		ss_row_begin(out);
 		ss_row_nulls(out, STEP_COLUMNS);
-		ss_row_text(out, part_names[role]);
+		ss_row_text(out, breakdown_part_names[role]);
 		ss_row_int(out, total_ns / (int64_t)steps->count);
 		ss_row_share(out, (double)total_ns, (double)all_ns);
 		ss_row_int(out, total_ns);
@@ -71,8 +72,8 @@ static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss
 	}
 }
 
-static void add_steps(const struct ss_trace *trace, struct ss_table *out, const int64_t *sums,
-		      uint32_t count)
+static void breakdown_add_steps(const struct ss_trace *trace, struct ss_table *out,
+				const int64_t *sums, uint32_t count)
 {
 	uint32_t kept = 0;
 
@@ -93,9 +94,9 @@ static void add_steps(const struct ss_trace *trace, struct ss_table *out, const 
 	}
 }
 
-/* What a role takes is what it makes the rest shorter by; the end of it is "other". */
-static void share_out(const struct ss_roles *roles, const struct ss_cover *steps,
-		      struct ss_cover *left, int64_t *sums)
+/* A role gets what its subtraction takes from the rest; what remains is "other". */
+static void breakdown_split_steps(const struct ss_roles *roles, const struct ss_cover *steps,
+				  struct ss_cover *left, int64_t *sums)
 {
 	int64_t *rest = sums + (size_t)SS_ROLE_OTHER * steps->count;
 
@@ -130,12 +131,12 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 	if (whole)
 		sums = SS_ARENA_NEW(out->arena, int64_t, ((size_t)steps.count + 1) * SS_ROLE_COUNT);
 	if (sums) {
-		share_out(&roles, &steps, &left, sums);
+		breakdown_split_steps(&roles, &steps, &left, sums);
 		whole = !left.failed;
 		if (subject->group == GROUP_PART)
-			add_parts(out, sums, &steps);
+			breakdown_add_parts(out, sums, &steps);
 		else
-			add_steps(trace, out, sums, steps.count);
+			breakdown_add_steps(trace, out, sums, steps.count);
 	}
 	ss_roles_release(&roles);
 	ss_cover_release(&steps);

@@ -5,8 +5,7 @@
  */
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -34,26 +33,29 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_STEP, GROUP_PART };
 
-/* Columns that only steps, or only parts, fill. */
+/* The number of columns that only parts, or only steps, fill. */
 #define PART_COLUMNS 4
 #define STEP_COLUMNS 8
 
-/* The sets of a device, per step. */
-struct budget {
+/* The parts of a device's time, per step. */
+struct device_budget {
 	const struct ss_cover *steps;
 	int64_t *compute, *comm, *copies, *all_comm;
 };
 
-/* Per step: what of the step's time is in the set. */
-static void shares(const struct ss_cover *cover, const struct ss_cover *steps, int64_t *sums)
+/* Sets sums[] to how much of each step lies in the cover. */
+static void budget_share_steps(const struct ss_cover *cover, const struct ss_cover *steps,
+			       int64_t *sums)
 {
 	for (uint32_t i = 0; i < steps->count; i++)
 		sums[i] = 0;
 	ss_cover_share(cover, steps, sums);
 }
 
-static enum ss_status measure(const struct ss_trace *trace, int64_t device, struct budget *budget,
-			      struct ss_table *out, struct ss_error *err)
+/* Sums each part of the device time by step; what one part hides does not count in the next. */
+static enum ss_status budget_measure_device(const struct ss_trace *trace, int64_t device,
+					    struct device_budget *budget, struct ss_table *out,
+					    struct ss_error *err)
 {
 	size_t count = budget->steps->count;
 	int64_t *sums = SS_ARENA_NEW(out->arena, int64_t, (count + 1) * 4);
@@ -65,19 +67,19 @@ static enum ss_status measure(const struct ss_trace *trace, int64_t device, stru
 		budget->comm = sums + count;
 		budget->copies = sums + count * 2;
 		budget->all_comm = sums + count * 3;
-		shares(&own.compute, budget->steps, budget->compute);
-		shares(&own.comm, budget->steps, budget->all_comm);
+		budget_share_steps(&own.compute, budget->steps, budget->compute);
+		budget_share_steps(&own.comm, budget->steps, budget->all_comm);
 		ss_device_cover_expose(&own);
-		shares(&own.comm, budget->steps, budget->comm);
-		shares(&own.copies, budget->steps, budget->copies);
+		budget_share_steps(&own.comm, budget->steps, budget->comm);
+		budget_share_steps(&own.copies, budget->steps, budget->copies);
 		whole = !own.comm.failed && !own.copies.failed;
 	}
 	ss_device_cover_release(&own);
 	return sums && whole ? SS_OK : ss_fail_memory(err, "the time budget");
 }
 
-static void add_steps(const struct ss_trace *trace, int64_t device, const struct budget *budget,
-		      struct ss_table *out)
+static void budget_add_steps(const struct ss_trace *trace, int64_t device,
+			     const struct device_budget *budget, struct ss_table *out)
 {
 	const struct ss_cover *steps = budget->steps;
 	uint32_t step = 0;
@@ -106,8 +108,8 @@ static void add_steps(const struct ss_trace *trace, int64_t device, const struct
 }
 
 /* Parts that took no time are left out. */
-static void add_part(struct ss_table *out, int64_t device, const struct ss_cover *steps,
-		     const char *name, int64_t total_ns)
+static void budget_add_part(struct ss_table *out, int64_t device, const struct ss_cover *steps,
+			    const char *name, int64_t total_ns)
 {
 	if (!total_ns)
 		return;
@@ -121,7 +123,7 @@ static void add_part(struct ss_table *out, int64_t device, const struct ss_cover
 	ss_row_end(out);
 }
 
-static int64_t sum(const int64_t *items, uint32_t count)
+static int64_t budget_sum(const int64_t *items, uint32_t count)
 {
 	int64_t total = 0;
 
@@ -130,8 +132,9 @@ static int64_t sum(const int64_t *items, uint32_t count)
 	return total;
 }
 
-static void add_parts(const struct ss_idle *idle, const struct ss_idle_device *own,
-		      const struct budget *budget, struct ss_table *out)
+/* Idle time is split by cause, so the rows add up to the steps. */
+static void budget_add_parts(const struct ss_idle *idle, const struct ss_idle_device *own,
+			     const struct device_budget *budget, struct ss_table *out)
 {
 	const struct ss_cover *steps = budget->steps;
 	int64_t causes[SS_IDLE_CAUSES] = { 0 }, device = own->device;
@@ -139,30 +142,33 @@ static void add_parts(const struct ss_idle *idle, const struct ss_idle_device *o
 	for (uint32_t i = own->gap_from; i < own->gap_to; i++)
 		for (uint32_t k = idle->gaps[i].piece_from; k < idle->gaps[i].piece_to; k++)
 			causes[idle->pieces[k].cause] += idle->pieces[k].ns;
-	add_part(out, device, steps, "compute", sum(budget->compute, steps->count));
-	add_part(out, device, steps, "exposed communication", sum(budget->comm, steps->count));
-	add_part(out, device, steps, "exposed copies", sum(budget->copies, steps->count));
+	budget_add_part(out, device, steps, "compute", budget_sum(budget->compute, steps->count));
+	budget_add_part(out, device, steps, "exposed communication",
+			budget_sum(budget->comm, steps->count));
+	budget_add_part(out, device, steps, "exposed copies",
+			budget_sum(budget->copies, steps->count));
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
-		add_part(out, device, steps,
-			 ss_table_print(out, "idle: %s", ss_idle_name((enum ss_idle_cause)i)),
-			 causes[i]);
+		budget_add_part(out, device, steps,
+				ss_table_print(out, "idle: %s",
+					       ss_idle_name((enum ss_idle_cause)i)),
+				causes[i]);
 }
 
 /* `number`: how many devices came before. */
-static enum ss_status add_device(const struct ss_subject *subject, int64_t device, uint32_t number,
-				 const struct ss_cover *steps, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status budget_add_device(const struct ss_subject *subject, int64_t device,
+					uint32_t number, const struct ss_cover *steps,
+					struct ss_table *out, struct ss_error *err)
 {
-	struct budget budget = { .steps = steps };
+	struct device_budget budget = { .steps = steps };
 	const struct ss_idle *idle;
 
-	SS_TRY(measure(subject->trace, device, &budget, out, err));
+	SS_TRY(budget_measure_device(subject->trace, device, &budget, out, err));
 	if (subject->group != GROUP_PART) {
-		add_steps(subject->trace, device, &budget, out);
+		budget_add_steps(subject->trace, device, &budget, out);
 		return SS_OK;
 	}
 	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
-	add_parts(idle, &idle->devices[number], &budget, out);
+	budget_add_parts(idle, &idle->devices[number], &budget, out);
 	return SS_OK;
 }
 
@@ -182,7 +188,7 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 	}
 	for (; status == SS_OK && ss_device_next(trace, device, &device); number++)
 		if (number < most)
-			status = add_device(subject, device, number, &steps, out, err);
+			status = budget_add_device(subject, device, number, &steps, out, err);
 	ss_note_devices(out, number > most ? number - most : 0);
 	ss_cover_release(&steps);
 	return status;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -21,7 +21,7 @@ static const struct ss_column columns[] = {
 static const struct {
 	char phase;
 	const char *name;
-} phases[] = {
+} category_phases[] = {
 	{ 's', "phase s (flow start)" },    { 'f', "phase f (flow end)" },
 	{ 't', "phase t (flow step)" },     { 'i', "phase i (instant)" },
 	{ 'I', "phase I (instant)" },       { 'R', "phase R (mark)" },
@@ -31,8 +31,8 @@ static const struct {
 	{ 'n', "phase n (async instant)" },
 };
 
-static void add(const struct ss_trace *trace, struct ss_table *out, const char *name,
-		uint64_t events)
+static void categories_add_row(const struct ss_trace *trace, struct ss_table *out, const char *name,
+			       uint64_t events)
 {
 	if (!events)
 		return;
@@ -45,7 +45,7 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const char *
 }
 
 /* Most events first, then by name. */
-static bool comes_before(const struct ss_trace *trace, uint32_t a, uint32_t b)
+static bool category_comes_before(const struct ss_trace *trace, uint32_t a, uint32_t b)
 {
 	if (trace->category_events[a] != trace->category_events[b])
 		return trace->category_events[a] > trace->category_events[b];
@@ -65,21 +65,22 @@ static enum ss_status categories_run(const struct ss_subject *subject, struct ss
 
 		for (uint32_t k = 0; k < SS_CATEGORIES_MAX; k++)
 			if (!shown[k] && trace->category_events[k] &&
-			    (most == SS_CATEGORIES_MAX || comes_before(trace, k, most)))
+			    (most == SS_CATEGORIES_MAX || category_comes_before(trace, k, most)))
 				most = k;
 		if (most == SS_CATEGORIES_MAX)
 			break;
 		shown[most] = true;
-		add(trace, out, trace->categories[most].name, trace->category_events[most]);
+		categories_add_row(trace, out, trace->categories[most].name,
+				   trace->category_events[most]);
 	}
 	rest -= trace->phase_events['X'];
-	for (size_t i = 0; i < SS_COUNT(phases); i++) {
-		uint64_t events = trace->phase_events[(int)phases[i].phase];
+	for (size_t i = 0; i < SS_COUNT(category_phases); i++) {
+		uint64_t events = trace->phase_events[(int)category_phases[i].phase];
 
-		add(trace, out, phases[i].name, events);
+		categories_add_row(trace, out, category_phases[i].name, events);
 		rest -= events;
 	}
-	add(trace, out, "(other or unreadable)", rest);
+	categories_add_row(trace, out, "(other or unreadable)", rest);
 	return SS_OK;
 }
 

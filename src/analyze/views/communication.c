@@ -15,10 +15,8 @@
 
 #include "analyze/kernel/message.h"
 #include "analyze/kernel/short_name.h"
-#include "analyze/time/overlap.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -62,18 +60,18 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 };
 
-enum group { BY_COLLECTIVE, BY_KIND, BY_GROUP, BY_HIDER };
+enum communication_group { BY_COLLECTIVE, BY_KIND, BY_GROUP, BY_HIDER };
 
-/* What makes a row; what the group does not ask for is 0. Compared as bytes: no padding. */
-struct key {
-	uint32_t name; /* of the kernel or range; 0 where the arguments tell */
+/* What makes a row; fields that the group leaves out are 0. Compared as bytes: no padding. */
+struct collective_key {
+	uint32_t name; /* of the kernel or range; 0 if there are arguments */
 	uint32_t args; /* record of comm_args; SS_NO_ID: none */
 	uint32_t collective, dims, types, group, description, ranks; /* ids into texts */
 	int32_t size;
 };
 
-struct tally {
-	struct key key;
+struct collective_tally {
+	struct collective_key key;
 	uint32_t number;
 	int64_t calls, total_ns, hidden_ns, min_ns;
 	int64_t bytes, bytes_calls; /* of calls whose size is known */
@@ -85,21 +83,21 @@ struct communication {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
 	struct ss_arena scratch;
-	enum group group;
+	enum communication_group group;
 	bool on_host;
 	struct ss_records keys;
-	struct tally *tallies; /* one a key */
+	struct collective_tally *tallies; /* one per key */
 	uint32_t tally_capacity;
-	int64_t *sizes; /* per record of arguments: bytes + 2; 0: not asked for yet */
+	int64_t *sizes; /* per record of arguments: bytes + 2; 0: not computed yet */
 };
 
 /* What is known of one call. */
-struct call {
+struct collective_call {
 	const char *name;
 	int64_t bytes, ranks; /* -1: not known */
 };
 
-/* A range of the host that communicates; those of nccl only launch kernels. */
+/* A host range that communicates itself; those of NCCL only launch kernels. */
 static bool is_host_collective(const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
@@ -109,13 +107,13 @@ static bool is_host_collective(const struct ss_trace *trace, uint32_t row)
 	       strncmp(name, "nccl:", 5) != 0 && strncmp(name, "xccl:", 5) != 0;
 }
 
-/* The only process group of the job, or NULL: ranges do not say theirs. */
-static const struct ss_process_group *only_group(const struct ss_trace *trace)
+/* The process group, if the job has only one: ranges do not record theirs. */
+static const struct ss_process_group *only_group_of_job(const struct ss_trace *trace)
 {
 	return trace->info.group_rows == 1 ? &trace->info.groups[0] : NULL;
 }
 
-static const struct ss_op_args *inputs_of(const struct communication *view, uint32_t row)
+static const struct ss_op_args *collective_inputs(const struct communication *view, uint32_t row)
 {
 	uint32_t args = view->trace->slices.args[row];
 
@@ -124,10 +122,10 @@ static const struct ss_op_args *inputs_of(const struct communication *view, uint
 }
 
 /* The group's part of the key. */
-static void key_group(const struct communication *view, const struct ss_comm_args *args,
-		      struct key *key)
+static void collective_key_group(const struct communication *view, const struct ss_comm_args *args,
+				 struct collective_key *key)
 {
-	const struct ss_process_group *only = view->on_host ? only_group(view->trace) : NULL;
+	const struct ss_process_group *only = view->on_host ? only_group_of_job(view->trace) : NULL;
 
 	key->size = -1;
 	if (args) {
@@ -143,16 +141,17 @@ static void key_group(const struct communication *view, const struct ss_comm_arg
 	}
 }
 
-static struct key key_of(const struct communication *view, uint32_t row,
-			 const struct ss_comm_row *comm)
+/* What the group does not distinguish stays 0, so such collectives share a row. */
+static struct collective_key collective_key_of(const struct communication *view, uint32_t row,
+					       const struct ss_comm_row *comm)
 {
 	const struct ss_comm_args *args = comm ? ss_records_at(&view->trace->comm_args, comm->args)
 					       : NULL;
-	const struct ss_op_args *inputs = inputs_of(view, row);
-	struct key key = { .args = SS_NO_ID };
+	const struct ss_op_args *inputs = collective_inputs(view, row);
+	struct collective_key key = { .args = SS_NO_ID };
 
 	if (view->group == BY_GROUP) {
-		key_group(view, args, &key);
+		collective_key_group(view, args, &key);
 		return key;
 	}
 	if (!comm)
@@ -168,18 +167,21 @@ static struct key key_of(const struct communication *view, uint32_t row,
 	return key;
 }
 
-/* As sizes[] has it; what a file claims beyond all measure is not known. */
-static int64_t sized(int64_t bytes)
+/* The form in sizes[]; absurd sizes are unknown. */
+static int64_t known_size(int64_t bytes)
 {
 	return bytes < INT64_MAX - 2 ? bytes + 2 : 1;
 }
 
-static struct call call_of(struct communication *view, uint32_t row, const struct ss_comm_row *comm)
+/* Sizes are computed once per record of arguments: thousands of calls share one. */
+static struct collective_call collective_call_of(struct communication *view, uint32_t row,
+						 const struct ss_comm_row *comm)
 {
 	const struct ss_trace *trace = view->trace;
-	const struct ss_process_group *only = view->on_host ? only_group(trace) : NULL;
-	const struct ss_op_args *inputs = inputs_of(view, row);
-	struct call call = { ss_strings_text(&trace->names, trace->slices.name[row]), -1, -1 };
+	const struct ss_process_group *only = view->on_host ? only_group_of_job(trace) : NULL;
+	const struct ss_op_args *inputs = collective_inputs(view, row);
+	struct collective_call call = { ss_strings_text(&trace->names, trace->slices.name[row]), -1,
+					-1 };
 	int64_t *size = NULL;
 
 	if (comm) {
@@ -189,12 +191,12 @@ static struct call call_of(struct communication *view, uint32_t row, const struc
 		call.ranks = args->group_size;
 		size = &view->sizes[comm->args];
 		if (!*size)
-			*size = sized(ss_message_bytes(trace, args));
+			*size = known_size(ss_message_bytes(trace, args));
 	} else if (inputs) {
 		call.ranks = only ? only->size : -1;
 		size = &view->sizes[trace->comm_args.count + trace->slices.args[row]];
 		if (!*size)
-			*size = sized(ss_message_inputs(
+			*size = known_size(ss_message_inputs(
 				ss_strings_text(&trace->texts, inputs->input_dims),
 				ss_strings_text(&trace->texts, inputs->input_types), call.name,
 				call.ranks));
@@ -204,7 +206,8 @@ static struct call call_of(struct communication *view, uint32_t row, const struc
 }
 
 /* The tally of a key, made now if it is new; NULL: no memory. */
-static struct tally *tally_of(struct communication *view, const struct key *key)
+static struct collective_tally *collective_tally_of(struct communication *view,
+						    const struct collective_key *key)
 {
 	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
 
@@ -213,17 +216,19 @@ static struct tally *tally_of(struct communication *view, const struct key *key)
 			       view->keys.count, sizeof(*view->tallies)))
 		return NULL;
 	if (number == before)
-		view->tallies[number] =
-			(struct tally){ .key = *key, .number = number, .has_factor = true };
+		view->tallies[number] = (struct collective_tally){ .key = *key,
+								   .number = number,
+								   .has_factor = true };
 	return &view->tallies[number];
 }
 
-static bool count_row(struct communication *view, uint32_t row, int64_t hidden_ns)
+/* Adds one call to its row; the factor of bus bandwidth needs the size of the group. */
+static bool collective_count_row(struct communication *view, uint32_t row, int64_t hidden_ns)
 {
 	const struct ss_comm_row *comm = ss_trace_comm(view->trace, row);
-	struct key key = key_of(view, row, comm);
-	struct call call = call_of(view, row, comm);
-	struct tally *tally = tally_of(view, &key);
+	struct collective_key key = collective_key_of(view, row, comm);
+	struct collective_call call = collective_call_of(view, row, comm);
+	struct collective_tally *tally = collective_tally_of(view, &key);
 	int64_t dur_ns = view->trace->slices.dur_ns[row];
 
 	if (!tally)
@@ -251,9 +256,9 @@ static bool is_collective(const struct communication *view, uint32_t row)
 			     : view->trace->slices.kind[row] == SS_KIND_COMM_KERNEL;
 }
 
-/* The collectives of a track, beside what computes. */
-static bool count_track(struct communication *view, const struct ss_track *track,
-			const struct ss_cover_index *compute)
+/* Counts the collectives of a track, and how much of each computing hides. */
+static bool collective_count_track(struct communication *view, const struct ss_track *track,
+				   const struct ss_cover_index *compute)
 {
 	const struct ss_slices *slices = &view->trace->slices;
 
@@ -261,15 +266,15 @@ static bool count_track(struct communication *view, const struct ss_track *track
 		uint32_t row = track->first_row + k;
 
 		if (is_collective(view, row) &&
-		    !count_row(view, row,
-			       ss_cover_index_in(compute, slices->start_ns[row],
-						 ss_slice_end(slices, row))))
+		    !collective_count_row(view, row,
+					  ss_cover_index_in(compute, slices->start_ns[row],
+							    ss_slice_end(slices, row))))
 			return false;
 	}
 	return true;
 }
 
-static bool count_threads(struct communication *view, const struct ss_cover *compute)
+static bool collective_count_threads(struct communication *view, const struct ss_cover *compute)
 {
 	const struct ss_trace *trace = view->trace;
 	struct ss_cover_index index;
@@ -278,13 +283,13 @@ static bool count_threads(struct communication *view, const struct ss_cover *com
 		return false;
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		if (trace->tracks[i].class == SS_TRACK_HOST &&
-		    !count_track(view, &trace->tracks[i], &index))
+		    !collective_count_track(view, &trace->tracks[i], &index))
 			return false;
 	return true;
 }
 
-static bool count_streams(struct communication *view, int64_t device,
-			  const struct ss_cover *compute)
+static bool collective_count_streams(struct communication *view, int64_t device,
+				     const struct ss_cover *compute)
 {
 	const struct ss_trace *trace = view->trace;
 	struct ss_cover_index index;
@@ -293,12 +298,13 @@ static bool count_streams(struct communication *view, int64_t device,
 		return false;
 	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
 	     i = ss_stream_next(trace, i))
-		if (!count_track(view, &trace->tracks[i], &index))
+		if (!collective_count_track(view, &trace->tracks[i], &index))
 			return false;
 	return true;
 }
 
-static bool count_device(struct communication *view, int64_t device, struct ss_overlapping *hiders)
+static bool collective_count_device(struct communication *view, int64_t device,
+				    struct ss_overlapping *hiders)
 {
 	struct ss_device_cover own;
 	bool whole = ss_device_cover_init(&own, view->trace, device, view->memory);
@@ -306,12 +312,12 @@ static bool count_device(struct communication *view, int64_t device, struct ss_o
 	if (whole && hiders)
 		whole = ss_overlap_count(view->trace, device, &own.comm, &view->scratch, hiders);
 	else if (whole)
-		whole = count_streams(view, device, &own.compute);
+		whole = collective_count_streams(view, device, &own.compute);
 	ss_device_cover_release(&own);
 	return whole;
 }
 
-/* When an operator ran on any thread, those that only communicate left out. */
+/* When an operator ran on any thread, except those that only communicate. */
 static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memory,
 			    struct ss_cover *out)
 {
@@ -338,28 +344,28 @@ static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memo
 	return !out->failed;
 }
 
-static bool count_host(struct communication *view)
+static bool collective_count_host(struct communication *view)
 {
 	struct ss_cover compute;
 	bool whole;
 
 	ss_cover_init(&compute, view->memory);
 	whole = cover_operators(view->trace, view->memory, &compute) &&
-		count_threads(view, &compute);
+		collective_count_threads(view, &compute);
 	ss_cover_release(&compute);
 	return whole;
 }
 
-static int compare(const void *a, const void *b)
+static int collective_compare_total(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct collective_tally *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int compare_hiders(const void *a, const void *b)
+static int hider_compare_hidden(const void *a, const void *b)
 {
 	const struct ss_overlapping *x = a, *y = b;
 
@@ -368,28 +374,30 @@ static int compare_hiders(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static void add_rate(struct ss_table *out, double bytes, double ns)
+static void communication_add_rate(struct ss_table *out, double bytes, double ns)
 {
 	ss_row_rate(out, bytes, bytes > 0 ? ns : 0);
 }
 
 /* Group and size of a row's first record, or of the group that the row is about. */
-static struct key shown_group(const struct communication *view, const struct tally *tally)
+static struct collective_key collective_shown_group(const struct communication *view,
+						    const struct collective_tally *tally)
 {
-	struct key key = tally->key;
+	struct collective_key key = tally->key;
 
 	if (view->group == BY_COLLECTIVE)
-		key_group(view,
-			  key.args == SS_NO_ID ? NULL
-					       : ss_records_at(&view->trace->comm_args, key.args),
-			  &key);
+		collective_key_group(view,
+				     key.args == SS_NO_ID
+					     ? NULL
+					     : ss_records_at(&view->trace->comm_args, key.args),
+				     &key);
 	else if (view->group == BY_KIND)
 		key.size = -1;
 	return key;
 }
 
-/* What a kernel's name says before its list of parameters. */
-static const char *kernel_name(const struct ss_string *name, struct ss_table *out)
+/* The short name of a kernel. */
+static const char *collective_kernel_name(const struct ss_string *name, struct ss_table *out)
 {
 	char text[SS_SHORT_NAME_ROOM];
 
@@ -397,13 +405,13 @@ static const char *kernel_name(const struct ss_string *name, struct ss_table *ou
 	return ss_table_copy(out, text);
 }
 
-static const char *name_of(const struct communication *view, const struct key *key,
-			   struct ss_table *out)
+static const char *collective_name(const struct communication *view,
+				   const struct collective_key *key, struct ss_table *out)
 {
 	const struct ss_comm_args *args;
 
 	if (key->name && !view->on_host)
-		return kernel_name(&view->trace->names.items[key->name], out);
+		return collective_kernel_name(&view->trace->names.items[key->name], out);
 	if (key->name)
 		return ss_strings_text(&view->trace->names, key->name);
 	if (key->args == SS_NO_ID)
@@ -412,21 +420,22 @@ static const char *name_of(const struct communication *view, const struct key *k
 	return ss_strings_text(&view->trace->texts, args->collective);
 }
 
-/* Bandwidth of the shortest call has a meaning where all calls have one size. */
-static void add_bandwidth(const struct communication *view, struct ss_table *out,
-			  const struct tally *tally)
+/* The bandwidth of the shortest call makes sense only if all calls have the same size. */
+static void communication_add_bandwidth(const struct communication *view, struct ss_table *out,
+					const struct collective_tally *tally)
 {
 	bool one = view->group == BY_COLLECTIVE, known = tally->bytes_calls == tally->calls;
 	double calls = (double)tally->calls, bytes = known ? (double)tally->bytes / calls : 0;
 	double bus = known && tally->has_factor ? tally->bus_bytes / calls : 0;
 
-	add_rate(out, one ? bus : 0, (double)tally->min_ns);
-	add_rate(out, bus, (double)tally->total_ns / calls);
-	add_rate(out, one ? bytes : 0, (double)tally->min_ns);
+	communication_add_rate(out, one ? bus : 0, (double)tally->min_ns);
+	communication_add_rate(out, bus, (double)tally->total_ns / calls);
+	communication_add_rate(out, one ? bytes : 0, (double)tally->min_ns);
 }
 
-/* `moved`: bytes of all calls; -1: not known, or not asked for. */
-static void add_times(struct ss_table *out, const struct tally *tally, int64_t moved)
+/* `moved`: bytes of all calls; -1: unknown, or not shown. */
+static void communication_add_times(struct ss_table *out, const struct collective_tally *tally,
+				    int64_t moved)
 {
 	double mean = (double)tally->total_ns / (double)tally->calls;
 
@@ -438,17 +447,18 @@ static void add_times(struct ss_table *out, const struct tally *tally, int64_t m
 	ss_row_int(out, tally->min_ns);
 }
 
-static void add(const struct communication *view, struct ss_table *out, const struct tally *tally)
+static void communication_add_row(const struct communication *view, struct ss_table *out,
+				  const struct collective_tally *tally)
 {
 	const struct ss_strings *texts = &view->trace->texts;
 	bool one = view->group == BY_COLLECTIVE, known = tally->bytes_calls == tally->calls;
-	struct key group = shown_group(view, tally);
+	struct collective_key group = collective_shown_group(view, tally);
 	const struct ss_comm_args *args = NULL;
 
 	if (tally->key.args != SS_NO_ID)
 		args = ss_records_at(&view->trace->comm_args, tally->key.args);
 	ss_row_begin(out);
-	ss_row_text(out, view->group == BY_GROUP ? NULL : name_of(view, &tally->key, out));
+	ss_row_text(out, view->group == BY_GROUP ? NULL : collective_name(view, &tally->key, out));
 	ss_row_text(out, ss_strings_text(texts, group.group));
 	ss_row_text(out,
 		    view->group == BY_GROUP ? ss_strings_text(texts, group.description) : NULL);
@@ -458,16 +468,16 @@ static void add(const struct communication *view, struct ss_table *out, const st
 	ss_row_null(out);
 	ss_row_null(out);
 	ss_row_int_known(out, one && known ? tally->bytes / tally->calls : -1);
-	add_times(out, tally, !one && known ? tally->bytes : -1);
-	add_bandwidth(view, out, tally);
+	communication_add_times(out, tally, !one && known ? tally->bytes : -1);
+	communication_add_bandwidth(view, out, tally);
 	ss_row_text(out, args ? ss_strings_text(texts, args->dtype) : NULL);
 	ss_row_text(out, view->group == BY_GROUP ? ss_strings_text(texts, group.ranks) : NULL);
 	ss_row_text(out, view->on_host ? "host" : "device");
 	ss_row_end(out);
 }
 
-static void add_hider(const struct communication *view, struct ss_table *out,
-		      const struct ss_overlapping *hider, int64_t all_ns)
+static void communication_add_hider(const struct communication *view, struct ss_table *out,
+				    const struct ss_overlapping *hider, int64_t all_ns)
 {
 	const struct ss_string *name = &view->trace->names.items[hider->name];
 	char text[SS_SHORT_NAME_ROOM];
@@ -486,7 +496,8 @@ static void add_hider(const struct communication *view, struct ss_table *out,
 	ss_row_end(out);
 }
 
-static bool fill_hiders(struct communication *view, struct ss_table *out)
+/* Rows of group hidden-by: kernels by the communication they hide. */
+static bool communication_fill_hiders(struct communication *view, struct ss_table *out)
 {
 	uint32_t count = view->trace->names.count, used = 0;
 	struct ss_overlapping *hiders = SS_ARENA_NEW(&view->scratch, struct ss_overlapping,
@@ -496,22 +507,23 @@ static bool fill_hiders(struct communication *view, struct ss_table *out)
 	if (!hiders)
 		return false;
 	while (ss_device_next(view->trace, device, &device))
-		if (!count_device(view, device, hiders))
+		if (!collective_count_device(view, device, hiders))
 			return false;
 	for (uint32_t i = 0; i < count; i++) {
 		ss_ns_add(&all_ns, hiders[i].hidden_ns);
 		if (hiders[i].calls)
 			hiders[used++] = hiders[i];
 	}
-	qsort(hiders, used, sizeof(*hiders), compare_hiders);
+	qsort(hiders, used, sizeof(*hiders), hider_compare_hidden);
 	for (uint32_t i = 0; i < used; i++)
-		add_hider(view, out, &hiders[i], all_ns);
+		communication_add_hider(view, out, &hiders[i], all_ns);
 	if (view->on_host)
 		ss_table_note(out, "Which kernels hide communication is known only for devices.");
 	return true;
 }
 
-static bool fill_collectives(struct communication *view, struct ss_table *out)
+/* Rows of all other groups, those with the most time first. */
+static bool communication_fill_rows(struct communication *view, struct ss_table *out)
 {
 	const struct ss_trace *trace = view->trace;
 	int64_t device = INT64_MIN;
@@ -521,19 +533,20 @@ static bool fill_collectives(struct communication *view, struct ss_table *out)
 					   (view->on_host ? trace->op_args.count : 0) + 1);
 	if (!view->sizes)
 		return false;
-	if (view->on_host && !count_host(view))
+	if (view->on_host && !collective_count_host(view))
 		return false;
 	while (!view->on_host && ss_device_next(trace, device, &device))
-		if (!count_device(view, device, NULL))
+		if (!collective_count_device(view, device, NULL))
 			return false;
 	if (view->keys.count)
-		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+		qsort(view->tallies, view->keys.count, sizeof(*view->tallies),
+		      collective_compare_total);
 	for (uint32_t i = 0; i < view->keys.count; i++)
-		add(view, out, &view->tallies[i]);
+		communication_add_row(view, out, &view->tallies[i]);
 	return true;
 }
 
-/* Ranges on the host, where no kernel communicates; those that launch kernels need a note. */
+/* Whether host ranges communicate. If they only launch kernels, those are not recorded. */
 static bool find_host_collectives(const struct ss_trace *trace, struct ss_table *out)
 {
 	bool launched = false, found = false;
@@ -553,14 +566,15 @@ static enum ss_status communication_run(const struct ss_subject *subject, struct
 {
 	struct communication view = { .trace = subject->trace,
 				      .memory = out->arena->memory,
-				      .group = (enum group)subject->group };
+				      .group = (enum communication_group)subject->group };
 	bool whole;
 
-	if (!ss_records_init(&view.keys, view.memory, sizeof(struct key)))
+	if (!ss_records_init(&view.keys, view.memory, sizeof(struct collective_key)))
 		return ss_fail_memory(err, "the collectives");
 	ss_arena_init(&view.scratch, view.memory);
 	view.on_host = find_host_collectives(view.trace, out);
-	whole = view.group == BY_HIDER ? fill_hiders(&view, out) : fill_collectives(&view, out);
+	whole = view.group == BY_HIDER ? communication_fill_hiders(&view, out)
+				       : communication_fill_rows(&view, out);
 	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
 	ss_arena_release(&view.scratch);
 	ss_records_release(&view.keys);

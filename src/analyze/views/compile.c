@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyze/facts.h"
-#include "analyze/host/region_steps.h"
-#include "table/view.h"
+#include "analyze/host/regions.h"
+#include "view/view.h"
 
 enum { GROUP_REGION, GROUP_STEP, GROUP_COMPILE };
 
@@ -52,7 +52,7 @@ static const struct ss_column columns[] = {
 	{ "graph", SS_COLUMN_TEXT, "Inductor's name for its first graph", SS_COLUMN_DETAIL },
 };
 
-static void skip(struct ss_table *out, int count)
+static void compile_skip_columns(struct ss_table *out, int count)
 {
 	while (count--)
 		ss_row_null(out);
@@ -60,14 +60,14 @@ static void skip(struct ss_table *out, int count)
 
 /* --- regions ------------------------------------------------------------------ */
 
-struct tally {
+struct region_tally {
 	uint32_t name, graph, first; /* first: order of appearance */
 	int64_t calls, host_ns, total_ns, kernels, device_ns, triton_ns;
 };
 
-static int by_key(const void *a, const void *b)
+static int region_compare_key(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct region_tally *x = a, *y = b;
 
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
@@ -76,9 +76,9 @@ static int by_key(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int by_time(const void *a, const void *b)
+static int region_compare_time(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct region_tally *x = a, *y = b;
 
 	if (x->device_ns != y->device_ns)
 		return x->device_ns > y->device_ns ? -1 : 1;
@@ -88,13 +88,13 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Sums tallies of equal names and graphs in place; returns how many are left. */
-static uint32_t fold(struct tally *tallies, uint32_t count)
+static uint32_t region_fold(struct region_tally *tallies, uint32_t count)
 {
 	uint32_t used = 0;
 
-	qsort(tallies, count, sizeof(*tallies), by_key);
+	qsort(tallies, count, sizeof(*tallies), region_compare_key);
 	for (uint32_t i = 0; i < count; i++) {
-		struct tally *last = used ? &tallies[used - 1] : NULL;
+		struct region_tally *last = used ? &tallies[used - 1] : NULL;
 
 		if (!last || last->name != tallies[i].name || last->graph != tallies[i].graph) {
 			tallies[used++] = tallies[i];
@@ -107,12 +107,12 @@ static uint32_t fold(struct tally *tallies, uint32_t count)
 		ss_ns_add(&last->device_ns, tallies[i].device_ns);
 		ss_ns_add(&last->triton_ns, tallies[i].triton_ns);
 	}
-	qsort(tallies, used, sizeof(*tallies), by_time);
+	qsort(tallies, used, sizeof(*tallies), region_compare_time);
 	return used;
 }
 
-/* 1 of "Torch-Compiled Region: 3/1"; -1 where it is not told. */
-static int64_t version_of(const char *name)
+/* 1 for "Torch-Compiled Region: 3/1"; -1: the name has no version. */
+static int64_t region_version(const char *name)
 {
 	const char *slash = strncmp(name, "Torch-Compiled Region: ", 23) == 0 ? strchr(name, '/')
 									      : NULL;
@@ -120,14 +120,14 @@ static int64_t version_of(const char *name)
 
 	if (!slash || slash[1] < '0' || slash[1] > '9')
 		return -1;
-	/* "3/1_2": the third try of it */
+	/* "3/1_2" is the third attempt at version 1 */
 	for (slash++; *slash >= '0' && *slash <= '9' && version < INT32_MAX; slash++)
 		version = 10 * version + (*slash - '0');
 	return version;
 }
 
-static void add_region(const struct ss_regions *regions, const struct tally *tally, int64_t all_ns,
-		       struct ss_table *out)
+static void compile_add_region(const struct ss_regions *regions, const struct region_tally *tally,
+			       int64_t all_ns, struct ss_table *out)
 {
 	const struct ss_strings *names = &regions->trace->names;
 	const char *name = tally->calls ? ss_strings_text(names, tally->name) : "eager";
@@ -138,18 +138,18 @@ static void add_region(const struct ss_regions *regions, const struct tally *tal
 	ss_row_text(out, name);
 	if (tally->calls) {
 		ss_row_int(out, tally->calls);
-		ss_row_int_known(out, version_of(name));
+		ss_row_int_known(out, region_version(name));
 		ss_row_int(out, tally->host_ns);
 		ss_row_int(out, tally->total_ns);
 	} else {
-		skip(out, 4);
+		compile_skip_columns(out, 4);
 	}
-	skip(out, 4);
+	compile_skip_columns(out, 4);
 	ss_row_int_known(out, launched ? tally->kernels : -1);
 	ss_row_int_known(out, launched ? tally->device_ns : -1);
 	ss_row_share(out, (double)tally->device_ns, (double)all_ns);
 	ss_row_share(out, (double)tally->triton_ns, (double)tally->device_ns);
-	skip(out, 3);
+	compile_skip_columns(out, 3);
 	if (tally->graph)
 		ss_row_text(out, ss_strings_text(&regions->graphs, tally->graph));
 	else
@@ -157,14 +157,14 @@ static void add_region(const struct ss_regions *regions, const struct tally *tal
 	ss_row_end(out);
 }
 
-static void note_versions(const struct ss_trace *trace, const struct tally *tallies, uint32_t count,
-			  struct ss_table *out)
+static void compile_note_versions(const struct ss_trace *trace, const struct region_tally *tallies,
+				  uint32_t count, struct ss_table *out)
 {
 	uint32_t again = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		again += tallies[i].calls &&
-			 version_of(ss_strings_text(&trace->names, tallies[i].name)) > 0;
+			 region_version(ss_strings_text(&trace->names, tallies[i].name)) > 0;
 	if (again == 1)
 		ss_table_note(out, "One region is a recompilation: its frame was compiled before "
 				   "for other sizes or guards. TORCH_LOGS=recompiles shows why.");
@@ -175,11 +175,12 @@ static void note_versions(const struct ss_trace *trace, const struct tally *tall
 			      (unsigned)again);
 }
 
-static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
+/* One row per region and graph, and one for everything eager. */
+static bool compile_add_regions(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_slices *slices = &regions->trace->slices;
-	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally,
-					     (size_t)regions->call_count + 1);
+	struct region_tally *tallies = SS_ARENA_NEW(out->arena, struct region_tally,
+						    (size_t)regions->call_count + 1);
 	int64_t all_ns = regions->eager.device_ns;
 	uint32_t count = regions->call_count;
 
@@ -189,7 +190,7 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 		const struct ss_region_call *call = &regions->calls[i];
 
 		ss_ns_add(&all_ns, call->device_ns);
-		tallies[i] = (struct tally){
+		tallies[i] = (struct region_tally){
 			.name = slices->name[call->row],
 			.graph = call->graph,
 			.first = i,
@@ -201,21 +202,21 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 			.triton_ns = call->triton_ns,
 		};
 	}
-	count = fold(tallies, count);
+	count = region_fold(tallies, count);
 	if (regions->eager.kernels)
-		tallies[count++] = (struct tally){ .kernels = regions->eager.kernels,
-						   .device_ns = regions->eager.device_ns,
-						   .triton_ns = regions->eager.triton_ns };
+		tallies[count++] = (struct region_tally){ .kernels = regions->eager.kernels,
+							  .device_ns = regions->eager.device_ns,
+							  .triton_ns = regions->eager.triton_ns };
 	for (uint32_t i = 0; i < count; i++)
-		add_region(regions, &tallies[i], all_ns, out);
-	note_versions(regions->trace, tallies, count, out);
+		compile_add_region(regions, &tallies[i], all_ns, out);
+	compile_note_versions(regions->trace, tallies, count, out);
 	return true;
 }
 
 /* --- steps -------------------------------------------------------------------- */
 
-static void add_step(const struct ss_regions *regions, uint32_t step,
-		     const struct ss_region_step *tally, struct ss_table *out)
+static void compile_add_step(const struct ss_regions *regions, uint32_t step,
+			     const struct ss_region_step *tally, struct ss_table *out)
 {
 	bool launched = regions->trace->has_launches;
 
@@ -223,12 +224,12 @@ static void add_step(const struct ss_regions *regions, uint32_t step,
 	ss_row_int(out, step);
 	ss_row_null(out);
 	ss_row_int(out, tally->calls);
-	skip(out, 3);
-	/* writers that never record it are not told from those that had nothing to record */
+	compile_skip_columns(out, 3);
+	/* without any such range, the writer may not record them: unknown */
 	ss_row_int_known(out, regions->has_compile ? tally->compile_ns : -1);
 	ss_row_int_known(out, regions->has_lookups ? tally->guard_ns : -1);
 	ss_row_int_known(out, regions->has_lookups ? tally->lookups : -1);
-	/* several calls beside each other may be one model or several */
+	/* consecutive calls may belong to one model or to several */
 	ss_row_int_known(out, tally->breaks || tally->calls == 1 ? tally->breaks : -1);
 	ss_row_int_known(out, launched ? tally->kernels : -1);
 	ss_row_int_known(out, launched ? tally->device_ns : -1);
@@ -242,7 +243,7 @@ static void add_step(const struct ss_regions *regions, uint32_t step,
 	ss_row_end(out);
 }
 
-static bool add_steps(const struct ss_regions *regions, struct ss_table *out)
+static bool compile_add_steps(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_steps *steps = &regions->trace->steps;
 	const struct ss_region_step *tallies = ss_region_steps(regions, out->arena);
@@ -251,19 +252,19 @@ static bool add_steps(const struct ss_regions *regions, struct ss_table *out)
 		return false;
 	for (uint32_t i = 0; i < steps->count; i++)
 		if (!steps->items[i].dropped)
-			add_step(regions, i, &tallies[i], out);
+			compile_add_step(regions, i, &tallies[i], out);
 	return true;
 }
 
 /* --- compiling ---------------------------------------------------------------- */
 
-/* Ranges that compile, by name; own time is what no range inside of it has. */
-static bool add_compiling(const struct ss_regions *regions, struct ss_table *out)
+/* Compiler ranges by name; own time excludes the compiler ranges inside. */
+static bool compile_add_phases(const struct ss_regions *regions, struct ss_table *out)
 {
 	const struct ss_trace *trace = regions->trace;
 	const struct ss_slices *slices = &trace->slices;
-	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally,
-					     (size_t)trace->names.count + 1);
+	struct region_tally *tallies = SS_ARENA_NEW(out->arena, struct region_tally,
+						    (size_t)trace->names.count + 1);
 	/* the innermost range around each row */
 	uint32_t *around = SS_ARENA_NEW(out->arena, uint32_t, (size_t)trace->device_from + 1);
 	uint32_t used = 0;
@@ -271,7 +272,7 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 	if (!tallies || !around)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		struct tally *tally = &tallies[slices->name[row]];
+		struct region_tally *tally = &tallies[slices->name[row]];
 		uint32_t outer = slices->parent[row];
 		int64_t end_ns = ss_slice_end(slices, row);
 
@@ -280,11 +281,11 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 		if (ss_region_kind(regions, row) != SS_COMPILED_COMPILE)
 			continue;
 		around[row] = row;
-		*tally = (struct tally){ .name = slices->name[row],
-					 .first = slices->name[row],
-					 .calls = tally->calls + 1,
-					 .host_ns = tally->host_ns + slices->dur_ns[row],
-					 .total_ns = tally->total_ns + slices->dur_ns[row] };
+		*tally = (struct region_tally){ .name = slices->name[row],
+						.first = slices->name[row],
+						.calls = tally->calls + 1,
+						.host_ns = tally->host_ns + slices->dur_ns[row],
+						.total_ns = tally->total_ns + slices->dur_ns[row] };
 		if (outer == SS_NO_ROW)
 			continue;
 		if (end_ns > ss_slice_end(slices, outer))
@@ -295,7 +296,7 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (tallies[i].calls)
 			tallies[used++] = tallies[i];
-	qsort(tallies, used, sizeof(*tallies), by_time);
+	qsort(tallies, used, sizeof(*tallies), region_compare_time);
 	for (uint32_t i = 0; i < used; i++) {
 		ss_row_begin(out);
 		ss_row_null(out);
@@ -304,7 +305,7 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 		ss_row_null(out);
 		ss_row_int(out, tallies[i].host_ns);
 		ss_row_int(out, tallies[i].total_ns);
-		skip(out, 12);
+		compile_skip_columns(out, 12);
 		ss_row_end(out);
 	}
 	return true;
@@ -318,11 +319,11 @@ static enum ss_status compile_run(const struct ss_subject *subject, struct ss_ta
 
 	SS_TRY(ss_facts_regions(subject->facts, &regions, err));
 	if (subject->group == GROUP_COMPILE)
-		whole = add_compiling(regions, out);
+		whole = compile_add_phases(regions, out);
 	else if (subject->group == GROUP_STEP && (regions->call_count || regions->has_compile))
-		whole = add_steps(regions, out);
+		whole = compile_add_steps(regions, out);
 	else if (subject->group == GROUP_REGION && regions->call_count)
-		whole = add_regions(regions, out);
+		whole = compile_add_regions(regions, out);
 	return whole ? SS_OK : ss_fail_memory(err, "the compiled regions");
 }
 

@@ -14,8 +14,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -39,38 +38,38 @@ static const struct ss_column columns[] = {
 	  "time of the calls on the CPU, where recorded: long if they block", 0 },
 };
 
-enum group { BY_KIND, BY_OP, BY_LINE };
+enum copies_group { BY_KIND, BY_OP, BY_LINE };
 
 /* What makes a row. Compared as bytes: no padding. */
-struct key {
+struct copy_key {
 	uint32_t name;
 	uint32_t place; /* name of the operator or line, by the group; 0: none */
 };
 
-struct tally {
-	struct key key;
+struct copy_tally {
+	struct copy_key key;
 	uint32_t number;
 	int64_t calls, bytes, bytes_known_ns, total_ns, host_ns, blocked_ns;
 	bool has_bytes, has_host;
-	uint32_t launch;   /* the last one: a graph launch makes several copies */
-	int64_t launch_ns; /* what of blocked_ns is its */
+	uint32_t launch;   /* the last one: a graph launch can make several copies */
+	int64_t launch_ns; /* its part of blocked_ns */
 };
 
-struct copies {
+struct copy_counting {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
-	enum group group;
+	enum copies_group group;
 	struct ss_facts *facts;
-	const struct ss_ops *ops;       /* NULL unless asked for */
-	const struct ss_places *places; /* the same */
+	const struct ss_ops *ops;       /* only for group op */
+	const struct ss_places *places; /* only for group line */
 	struct ss_records keys;
-	struct tally *tallies; /* one a key */
+	struct copy_tally *tallies; /* one per key */
 	uint32_t tally_capacity;
 };
 
-static int compare(const void *a, const void *b)
+static int copy_compare_total(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct copy_tally *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
@@ -79,7 +78,7 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static uint32_t place_of(const struct copies *view, uint32_t launch)
+static uint32_t copy_place(const struct copy_counting *view, uint32_t launch)
 {
 	if (launch == SS_NO_ROW || launch >= view->trace->device_from)
 		return 0;
@@ -90,8 +89,8 @@ static uint32_t place_of(const struct copies *view, uint32_t launch)
 	return 0;
 }
 
-/* How long a call was held by one of its copies. */
-static int64_t blocked_part(const struct ss_slices *slices, uint32_t launch, uint32_t row)
+/* How long a copy blocked its call. */
+static int64_t copy_blocked_ns(const struct ss_slices *slices, uint32_t launch, uint32_t row)
 {
 	int64_t end_ns = ss_slice_end(slices, launch), from_ns = slices->start_ns[row];
 
@@ -102,7 +101,8 @@ static int64_t blocked_part(const struct ss_slices *slices, uint32_t launch, uin
 	return end_ns > from_ns ? end_ns - from_ns : 0;
 }
 
-static void count_call(const struct ss_slices *slices, uint32_t row, struct tally *tally)
+/* A call that makes several copies counts once; it is blocked as long as by the longest. */
+static void copy_count_call(const struct ss_slices *slices, uint32_t row, struct copy_tally *tally)
 {
 	uint32_t launch = slices->link[row];
 	int64_t blocked_ns;
@@ -115,14 +115,14 @@ static void count_call(const struct ss_slices *slices, uint32_t row, struct tall
 		tally->launch_ns = 0;
 		tally->has_host = true;
 	}
-	blocked_ns = blocked_part(slices, launch, row);
+	blocked_ns = copy_blocked_ns(slices, launch, row);
 	if (blocked_ns > tally->launch_ns) {
 		ss_ns_add(&tally->blocked_ns, blocked_ns - tally->launch_ns);
 		tally->launch_ns = blocked_ns;
 	}
 }
 
-static void count_bytes(const struct ss_trace *trace, uint32_t row, struct tally *tally)
+static void copy_count_bytes(const struct ss_trace *trace, uint32_t row, struct copy_tally *tally)
 {
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_copy_args *args;
@@ -132,7 +132,7 @@ static void count_bytes(const struct ss_trace *trace, uint32_t row, struct tally
 	args = ss_records_at(&trace->copy_args, slices->args[row]);
 	if (args->bytes < 0)
 		return;
-	/* what a file claims may be more than there is */
+	/* sizes in files may be absurd */
 	if (__builtin_add_overflow(tally->bytes, args->bytes, &tally->bytes))
 		tally->bytes = INT64_MAX;
 	ss_ns_add(&tally->bytes_known_ns, slices->dur_ns[row]);
@@ -140,7 +140,7 @@ static void count_bytes(const struct ss_trace *trace, uint32_t row, struct tally
 }
 
 /* The tally of a key, made now if it is new; NULL: no memory. */
-static struct tally *tally_of(struct copies *view, const struct key *key)
+static struct copy_tally *copy_tally_of(struct copy_counting *view, const struct copy_key *key)
 {
 	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
 
@@ -149,33 +149,34 @@ static struct tally *tally_of(struct copies *view, const struct key *key)
 			       view->keys.count, sizeof(*view->tallies)))
 		return NULL;
 	if (number == before)
-		view->tallies[number] = (struct tally){ .key = *key, .number = number };
+		view->tallies[number] = (struct copy_tally){ .key = *key, .number = number };
 	return &view->tallies[number];
 }
 
-static bool count_row(struct copies *view, uint32_t row)
+static bool copies_count_row(struct copy_counting *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
-	struct key key = { slices->name[row], place_of(view, slices->link[row]) };
-	struct tally *tally = tally_of(view, &key);
+	struct copy_key key = { slices->name[row], copy_place(view, slices->link[row]) };
+	struct copy_tally *tally = copy_tally_of(view, &key);
 
 	if (!tally)
 		return false;
 	tally->calls++;
 	ss_ns_add(&tally->total_ns, slices->dur_ns[row]);
-	count_call(slices, row, tally);
-	count_bytes(view->trace, row, tally);
+	copy_count_call(slices, row, tally);
+	copy_count_bytes(view->trace, row, tally);
 	return true;
 }
 
-static const char *host_memory(const char *name)
+static const char *copy_host_memory(const char *name)
 {
 	if (strstr(name, "Pageable"))
 		return "pageable";
 	return strstr(name, "Pinned") ? "pinned" : NULL;
 }
 
-static void add(const struct copies *view, struct ss_table *out, const struct tally *tally)
+static void copies_add_row(const struct copy_counting *view, struct ss_table *out,
+			   const struct copy_tally *tally)
 {
 	const char *name = ss_strings_text(&view->trace->names, tally->key.name);
 	uint32_t place = tally->key.place;
@@ -192,12 +193,12 @@ static void add(const struct copies *view, struct ss_table *out, const struct ta
 	ss_row_int_known(out, tally->has_host ? tally->blocked_ns : -1);
 	ss_row_rate(out, (double)tally->bytes,
 		    tally->has_bytes ? (double)tally->bytes_known_ns : 0);
-	ss_row_text(out, host_memory(name));
+	ss_row_text(out, copy_host_memory(name));
 	ss_row_int_known(out, tally->has_host ? tally->host_ns : -1);
 	ss_row_end(out);
 }
 
-static bool has_ops(const struct ss_trace *trace)
+static bool trace_has_ops(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		if (trace->tracks[i].has_ops)
@@ -205,17 +206,18 @@ static bool has_ops(const struct ss_trace *trace)
 	return false;
 }
 
-static void note_missing(const struct copies *view, struct ss_table *out)
+static void copies_note_missing(const struct copy_counting *view, struct ss_table *out)
 {
 	if (!view->keys.count)
 		return;
 	if (view->group == BY_LINE && !view->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
-	if (view->group == BY_OP && !has_ops(view->trace))
+	if (view->group == BY_OP && !trace_has_ops(view->trace))
 		ss_note_missing(out, SS_MISSING_OPERATORS);
 }
 
-static enum ss_status fill(struct copies *view, struct ss_table *out, struct ss_error *err)
+static enum ss_status copies_fill(struct copy_counting *view, struct ss_table *out,
+				  struct ss_error *err)
 {
 	const struct ss_trace *trace = view->trace;
 
@@ -226,28 +228,28 @@ static enum ss_status fill(struct copies *view, struct ss_table *out, struct ss_
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if ((trace->slices.kind[row] == SS_KIND_MEMCPY ||
 		     trace->slices.kind[row] == SS_KIND_MEMSET) &&
-		    !count_row(view, row))
+		    !copies_count_row(view, row))
 			return ss_fail_memory(err, "the copies");
 	if (view->keys.count)
-		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), copy_compare_total);
 	for (uint32_t i = 0; i < view->keys.count; i++)
-		add(view, out, &view->tallies[i]);
-	note_missing(view, out);
+		copies_add_row(view, out, &view->tallies[i]);
+	copies_note_missing(view, out);
 	return SS_OK;
 }
 
 static enum ss_status copies_run(const struct ss_subject *subject, struct ss_table *out,
 				 struct ss_error *err)
 {
-	struct copies view = { .trace = subject->trace,
-			       .memory = out->arena->memory,
-			       .facts = subject->facts,
-			       .group = (enum group)subject->group };
+	struct copy_counting view = { .trace = subject->trace,
+				      .memory = out->arena->memory,
+				      .facts = subject->facts,
+				      .group = (enum copies_group)subject->group };
 	enum ss_status status;
 
-	if (!ss_records_init(&view.keys, view.memory, sizeof(struct key)))
+	if (!ss_records_init(&view.keys, view.memory, sizeof(struct copy_key)))
 		return ss_fail_memory(err, "the copies");
-	status = fill(&view, out, err);
+	status = copies_fill(&view, out, err);
 	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
 	ss_records_release(&view.keys);
 	return status;

@@ -6,8 +6,8 @@
  * device differently from the listed ones: if only one device is listed, its name is
  * shown.
  */
-#include "table/view.h"
-#include "trace/sums.h"
+#include "view/view.h"
+#include "trace/trace.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -25,12 +25,13 @@ static const struct ss_column columns[] = {
 	{ "warp_size", SS_COLUMN_COUNT, "threads per warp or wavefront", SS_COLUMN_DETAIL },
 };
 
-struct tally {
+struct device_tally {
 	int64_t device;
 	int64_t kernels, comm_kernels, memcpys, memsets, orphans;
 };
 
-static void count_track(const struct ss_trace *trace, uint32_t track, struct tally *tally)
+static void device_count_track(const struct ss_trace *trace, uint32_t track,
+			       struct device_tally *tally)
 {
 	struct ss_track_sums sums;
 
@@ -44,7 +45,7 @@ static void count_track(const struct ss_trace *trace, uint32_t track, struct tal
 	tally->orphans += sums.unlinked;
 }
 
-static const struct ss_device *find_device(const struct ss_trace *trace, int64_t id, bool used)
+static const struct ss_device *devices_find(const struct ss_trace *trace, int64_t id, bool used)
 {
 	const struct ss_trace_info *info = &trace->info;
 
@@ -54,9 +55,10 @@ static const struct ss_device *find_device(const struct ss_trace *trace, int64_t
 	return used && info->device_count == 1 ? &info->devices[0] : NULL;
 }
 
-static void add(const struct ss_trace *trace, struct ss_table *out, const struct tally *tally)
+static void devices_add_row(const struct ss_trace *trace, struct ss_table *out,
+			    const struct device_tally *tally)
 {
-	const struct ss_device *device = find_device(trace, tally->device, tally->kernels > 0);
+	const struct ss_device *device = devices_find(trace, tally->device, tally->kernels > 0);
 
 	ss_row_begin(out);
 	ss_row_int(out, tally->device);
@@ -80,8 +82,8 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 				  struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally,
-					     (size_t)trace->track_count + 1);
+	struct device_tally *tallies = SS_ARENA_NEW(out->arena, struct device_tally,
+						    (size_t)trace->track_count + 1);
 	struct ss_records devices;
 
 	if (!tallies || !ss_records_init(&devices, trace->memory, sizeof(int64_t)))
@@ -98,10 +100,10 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 			break;
 		}
 		tallies[at].device = track->pid;
-		count_track(trace, i, &tallies[at]);
+		device_count_track(trace, i, &tallies[at]);
 	}
 	for (uint32_t i = 0; i < devices.count; i++)
-		add(trace, out, &tallies[i]);
+		devices_add_row(trace, out, &tallies[i]);
 	ss_records_release(&devices);
 	return SS_OK;
 }

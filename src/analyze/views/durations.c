@@ -7,9 +7,9 @@
  * bucket that begins with it. Empty buckets between others are shown, so that the shape is
  * visible.
  */
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "base/search.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -26,15 +26,15 @@ static const struct ss_column columns[] = {
 };
 
 /*
- * Kernels below this do not pay for their launch, which takes the host about as long:
- * the measure of TraceLens.
+ * Shorter kernels cost more than they compute: launching them takes the host about as long.
+ * TraceLens has the same limit.
  */
 #define SHORT_NS 10000
 
-static const struct bucket {
+static const struct duration_bucket {
 	const char *text;
 	int64_t from_ns;
-} buckets[] = {
+} duration_buckets[] = {
 	{ "< 1 us", 0 },
 	{ "1 - 2 us", 1000 },
 	{ "2 - 5 us", 2000 },
@@ -57,37 +57,37 @@ static const struct bucket {
 	{ ">= 1 s", 1000000000 },
 };
 
-#define BUCKETS SS_COUNT(buckets)
+#define BUCKETS SS_COUNT(duration_buckets)
 
-enum group { ALL, BY_CATEGORY };
+enum durations_group { ALL, BY_CATEGORY };
 
-struct tally {
+struct duration_tally {
 	int64_t calls, total_ns;
 };
 
-struct histogram {
-	struct tally of[SS_KERNEL_CATEGORIES][BUCKETS]; /* all: in the first */
-	struct tally category[SS_KERNEL_CATEGORIES];
-	struct tally all, brief;
+struct duration_histogram {
+	struct duration_tally of[SS_KERNEL_CATEGORIES][BUCKETS]; /* group all: in the first */
+	struct duration_tally category[SS_KERNEL_CATEGORIES];
+	struct duration_tally all, brief;
 };
 
-static void add_to(struct tally *tally, int64_t dur_ns)
+static void duration_tally_add(struct duration_tally *tally, int64_t dur_ns)
 {
 	tally->calls++;
 	ss_ns_add(&tally->total_ns, dur_ns);
 }
 
-static size_t bucket_of(int64_t dur_ns)
+static size_t duration_bucket_of(int64_t dur_ns)
 {
 	uint32_t low = 1, high = BUCKETS;
 
-	SS_SEARCH(low, high, at, buckets[at].from_ns <= dur_ns);
+	SS_SEARCH(low, high, at, duration_buckets[at].from_ns <= dur_ns);
 	return low - 1;
 }
 
-/* `names` is NULL when categories do not matter. */
-static void count(const struct ss_trace *trace, const struct ss_kernel_name *names,
-		  struct histogram *histogram)
+/* `names` is NULL if rows are not by category. */
+static void durations_count(const struct ss_trace *trace, const struct ss_kernel_name *names,
+			    struct duration_histogram *histogram)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -97,18 +97,19 @@ static void count(const struct ss_trace *trace, const struct ss_kernel_name *nam
 
 		if (!ss_kind_is_kernel(slices->kind[row]))
 			continue;
-		add_to(&histogram->of[category][bucket_of(dur_ns)], dur_ns);
-		add_to(&histogram->category[category], dur_ns);
-		add_to(&histogram->all, dur_ns);
+		duration_tally_add(&histogram->of[category][duration_bucket_of(dur_ns)], dur_ns);
+		duration_tally_add(&histogram->category[category], dur_ns);
+		duration_tally_add(&histogram->all, dur_ns);
 		if (dur_ns < SHORT_NS)
-			add_to(&histogram->brief, dur_ns);
+			duration_tally_add(&histogram->brief, dur_ns);
 	}
 }
 
-static void add_rows(struct ss_table *out, const struct histogram *histogram, size_t category,
-		     const char *name)
+/* From the first bucket with kernels to the last, empty ones between them included. */
+static void durations_add_rows(struct ss_table *out, const struct duration_histogram *histogram,
+			       size_t category, const char *name)
 {
-	const struct tally *tallies = histogram->of[category];
+	const struct duration_tally *tallies = histogram->of[category];
 	size_t first = 0, last = BUCKETS;
 
 	while (!tallies[first].calls)
@@ -118,9 +119,9 @@ static void add_rows(struct ss_table *out, const struct histogram *histogram, si
 	for (size_t i = first; i < last; i++) {
 		ss_row_begin(out);
 		ss_row_text(out, name);
-		ss_row_text(out, buckets[i].text);
-		ss_row_int(out, buckets[i].from_ns);
-		ss_row_int_known(out, i + 1 < BUCKETS ? buckets[i + 1].from_ns : -1);
+		ss_row_text(out, duration_buckets[i].text);
+		ss_row_int(out, duration_buckets[i].from_ns);
+		ss_row_int_known(out, i + 1 < BUCKETS ? duration_buckets[i + 1].from_ns : -1);
 		ss_row_int(out, tallies[i].calls);
 		ss_row_share(out, (double)tallies[i].calls, (double)histogram->all.calls);
 		ss_row_int(out, tallies[i].total_ns);
@@ -129,8 +130,8 @@ static void add_rows(struct ss_table *out, const struct histogram *histogram, si
 	}
 }
 
-/* The category that has the most time of those that are left; marks it as told. */
-static size_t next_category(struct histogram *histogram)
+/* The remaining category with the most time; removes it from the rest. */
+static size_t durations_next_category(struct duration_histogram *histogram)
 {
 	size_t best = SS_KERNEL_CATEGORIES;
 
@@ -144,9 +145,9 @@ static size_t next_category(struct histogram *histogram)
 	return best;
 }
 
-static void add_note(struct ss_table *out, const struct histogram *histogram)
+static void durations_add_note(struct ss_table *out, const struct duration_histogram *histogram)
 {
-	const struct tally *all = &histogram->all, *brief = &histogram->brief;
+	const struct duration_tally *all = &histogram->all, *brief = &histogram->brief;
 	double time = all->total_ns > 0 ? 100.0 * (double)brief->total_ns / (double)all->total_ns
 					: 0;
 
@@ -164,7 +165,8 @@ static void add_note(struct ss_table *out, const struct histogram *histogram)
 static enum ss_status durations_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
-	struct histogram *histogram = SS_ARENA_NEW(out->arena, struct histogram, 1);
+	struct duration_histogram *histogram = SS_ARENA_NEW(out->arena, struct duration_histogram,
+							    1);
 	const struct ss_kernel_name *names = NULL;
 	size_t category;
 
@@ -175,11 +177,13 @@ static enum ss_status durations_run(const struct ss_subject *subject, struct ss_
 		if (!names)
 			return ss_fail_memory(err, "the durations");
 	}
-	count(subject->trace, names, histogram);
-	while ((category = next_category(histogram)) < SS_KERNEL_CATEGORIES)
-		add_rows(out, histogram, category,
-			 names ? ss_kernel_category_name((enum ss_kernel_category)category) : NULL);
-	add_note(out, histogram);
+	durations_count(subject->trace, names, histogram);
+	while ((category = durations_next_category(histogram)) < SS_KERNEL_CATEGORIES)
+		durations_add_rows(out, histogram, category,
+				   names ? ss_kernel_category_name(
+						   (enum ss_kernel_category)category)
+					 : NULL);
+	durations_add_note(out, histogram);
 	return SS_OK;
 }
 

@@ -7,8 +7,7 @@
  * so they are filled column by column.
  */
 #include "analyze/time/moment.h"
-#include "analyze/track_words.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -35,26 +34,26 @@ static const struct ss_column columns[] = {
 	  "correlation id of calls and device events, else the external id", SS_COLUMN_DETAIL },
 };
 
-struct work {
+struct events_filling {
 	const struct ss_trace *trace;
 	const struct ss_slices *slices;
 	struct ss_table *out;
-	int32_t *names; /* number in the column per name of the trace, plus 2; 0: not yet known */
+	int32_t *names; /* per name of the trace: its id in the column + 2; 0: not added yet */
 };
 
 typedef const char *(*track_text)(const struct ss_trace *trace, const struct ss_track *track,
 				  struct ss_table *table);
 
-static const char *class_of(const struct ss_trace *trace, const struct ss_track *track,
-			    struct ss_table *table)
+static const char *events_track_class(const struct ss_trace *trace, const struct ss_track *track,
+				      struct ss_table *table)
 {
 	(void)trace;
 	(void)table;
 	return ss_track_class_name(track->class);
 }
 
-/* What all events of a track have in common. */
-static void fill_tracks(struct work *work, track_text text_of)
+/* Fills a column with a text that all events of a track share. */
+static void events_fill_tracks(struct events_filling *work, track_text text_of)
 {
 	const struct ss_trace *trace = work->trace;
 	int32_t *cells = ss_rows_texts(work->out);
@@ -75,7 +74,7 @@ static void fill_tracks(struct work *work, track_text text_of)
 	}
 }
 
-static void fill_rows(struct work *work)
+static void events_fill_rows(struct events_filling *work)
 {
 	int64_t *cells = ss_rows_integers(work->out);
 
@@ -83,7 +82,7 @@ static void fill_rows(struct work *work)
 		cells[row] = row;
 }
 
-static void fill_categories(struct work *work)
+static void events_fill_categories(struct events_filling *work)
 {
 	const struct ss_trace *trace = work->trace;
 	int32_t *cells = ss_rows_texts(work->out), ids[SS_CATEGORIES_MAX];
@@ -92,7 +91,7 @@ static void fill_categories(struct work *work)
 		return;
 	for (uint32_t i = 0; i < trace->category_count; i++)
 		ids[i] = ss_rows_text(work->out, trace->categories[i].name);
-	/* what a file with too many categories has beyond them */
+	/* the category of events beyond the maximum number of categories */
 	if (memchr(work->slices->category, SS_CATEGORIES_MAX - 1, work->slices->count))
 		ids[SS_CATEGORIES_MAX - 1] =
 			ss_rows_text(work->out, trace->categories[SS_CATEGORIES_MAX - 1].name);
@@ -103,7 +102,7 @@ static void fill_categories(struct work *work)
 	}
 }
 
-static void fill_names(struct work *work)
+static void events_fill_names(struct events_filling *work)
 {
 	const uint32_t *names = work->slices->name;
 	int32_t *cells = ss_rows_texts(work->out);
@@ -120,7 +119,7 @@ static void fill_names(struct work *work)
 	}
 }
 
-static void fill_times(struct work *work, const int64_t *times)
+static void events_fill_times(struct events_filling *work, const int64_t *times)
 {
 	int64_t *cells = ss_rows_integers(work->out);
 
@@ -128,7 +127,7 @@ static void fill_times(struct work *work, const int64_t *times)
 		memcpy(cells, times, work->slices->count * sizeof(*cells));
 }
 
-static void fill_steps(struct work *work)
+static void events_fill_steps(struct events_filling *work)
 {
 	const struct ss_trace *trace = work->trace;
 	int64_t *cells = ss_rows_integers(work->out);
@@ -144,7 +143,7 @@ static void fill_steps(struct work *work)
 	}
 }
 
-static void fill_depths(struct work *work)
+static void events_fill_depths(struct events_filling *work)
 {
 	int64_t *cells = ss_rows_integers(work->out);
 
@@ -152,7 +151,7 @@ static void fill_depths(struct work *work)
 		cells[row] = work->slices->depth[row];
 }
 
-static void fill_ids(struct work *work, const uint32_t *ids, uint32_t none)
+static void events_fill_ids(struct events_filling *work, const uint32_t *ids, uint32_t none)
 {
 	int64_t *cells = ss_rows_integers(work->out);
 
@@ -163,24 +162,24 @@ static void fill_ids(struct work *work, const uint32_t *ids, uint32_t none)
 	}
 }
 
-static void fill(struct work *work)
+static void events_fill(struct events_filling *work)
 {
 	const struct ss_slices *slices = work->slices;
 
 	ss_rows_begin(work->out, slices->count);
-	fill_rows(work);
-	fill_tracks(work, class_of);
-	fill_tracks(work, ss_track_pid);
-	fill_tracks(work, ss_track_tid);
-	fill_categories(work);
-	fill_names(work);
-	fill_times(work, slices->start_ns);
-	fill_times(work, slices->dur_ns);
-	fill_steps(work);
-	fill_depths(work);
-	fill_ids(work, slices->parent, SS_NO_ROW);
-	fill_ids(work, slices->link, SS_NO_ROW);
-	fill_ids(work, slices->id, 0);
+	events_fill_rows(work);
+	events_fill_tracks(work, events_track_class);
+	events_fill_tracks(work, ss_track_pid);
+	events_fill_tracks(work, ss_track_tid);
+	events_fill_categories(work);
+	events_fill_names(work);
+	events_fill_times(work, slices->start_ns);
+	events_fill_times(work, slices->dur_ns);
+	events_fill_steps(work);
+	events_fill_depths(work);
+	events_fill_ids(work, slices->parent, SS_NO_ROW);
+	events_fill_ids(work, slices->link, SS_NO_ROW);
+	events_fill_ids(work, slices->id, 0);
 	ss_rows_end(work->out, slices->count);
 }
 
@@ -188,7 +187,7 @@ static enum ss_status events_run(const struct ss_subject *subject, struct ss_tab
 				 struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct work work = { .trace = trace, .slices = &trace->slices, .out = out };
+	struct events_filling work = { .trace = trace, .slices = &trace->slices, .out = out };
 	struct ss_arena scratch;
 
 	if (!trace->slices.count)
@@ -198,7 +197,7 @@ static enum ss_status events_run(const struct ss_subject *subject, struct ss_tab
 	if (!work.names)
 		return ss_fail_memory(err, "the names of events");
 	memset(work.names, 0, trace->names.count * sizeof(*work.names));
-	fill(&work);
+	events_fill(&work);
 	ss_arena_release(&scratch);
 	return SS_OK;
 }

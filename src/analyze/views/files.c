@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/median.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -49,8 +49,8 @@ static const struct ss_column columns[] = {
 	  "size of the file on disk; for a pack: size of the original file", SS_COLUMN_DETAIL },
 };
 
-/* -1 without steps; the mean of the middle two where their number is even. */
-static int64_t median_step(const struct ss_trace *trace, struct ss_table *out)
+/* -1 without steps; for an even number, the mean of the middle two. */
+static int64_t files_median_step(const struct ss_trace *trace, struct ss_table *out)
 {
 	int64_t *durs = SS_ARENA_NEW(out->arena, int64_t, (size_t)trace->steps.count + 1);
 	uint32_t count = 0;
@@ -66,7 +66,7 @@ static int64_t median_step(const struct ss_trace *trace, struct ss_table *out)
 	return count ? ss_median(durs, count) : -1;
 }
 
-static const char *device_name(const struct ss_trace *trace)
+static const char *files_device_name(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
@@ -83,7 +83,7 @@ static const char *device_name(const struct ss_trace *trace)
 		       : NULL;
 }
 
-static const char *flags_text(const struct ss_trace_info *info, struct ss_table *out)
+static const char *files_flags_text(const struct ss_trace_info *info, struct ss_table *out)
 {
 	const char *text = ss_table_print(out, "%s%s%s%s%s",
 					  info->record_shapes ? " record_shapes" : "",
@@ -95,7 +95,7 @@ static const char *flags_text(const struct ss_trace_info *info, struct ss_table 
 	return *text ? text + 1 : text;
 }
 
-static const char *software_text(const struct ss_trace *trace, struct ss_table *out)
+static const char *files_software_text(const struct ss_trace *trace, struct ss_table *out)
 {
 	const struct ss_trace_info *info = &trace->info;
 	const char *nccl = ss_strings_text(&trace->texts, info->nccl_version);
@@ -117,7 +117,7 @@ static const char *software_text(const struct ss_trace *trace, struct ss_table *
 	return *text ? text + 2 : text;
 }
 
-static int64_t count_flaws(const struct ss_trace *trace)
+static int64_t files_count_flaws(const struct ss_trace *trace)
 {
 	int64_t kinds = 0;
 
@@ -127,17 +127,17 @@ static int64_t count_flaws(const struct ss_trace *trace)
 	return kinds;
 }
 
-static const char *name_of(const char *path)
+static const char *files_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
 }
 
-static void add_failed(const struct ss_subject *subject, struct ss_table *out)
+static void files_add_failed(const struct ss_subject *subject, struct ss_table *out)
 {
 	ss_row_begin(out);
-	ss_row_text(out, name_of(subject->path));
+	ss_row_text(out, files_base_name(subject->path));
 	for (uint32_t i = 2; i < SS_COUNT(columns); i++) {
 		if (strcmp(columns[i].name, "problem") == 0)
 			ss_row_text(out, subject->problem);
@@ -157,19 +157,19 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 
 	(void)err;
 	if (!trace) {
-		add_failed(subject, out);
+		files_add_failed(subject, out);
 		return SS_OK;
 	}
 	ss_row_begin(out);
-	ss_row_text(out, name_of(subject->path));
+	ss_row_text(out, files_base_name(subject->path));
 	ss_row_int(out, (int64_t)trace->event_count);
 	ss_row_int(out, trace->steps.kept_count);
-	ss_row_int_known(out, median_step(trace, out));
+	ss_row_int_known(out, files_median_step(trace, out));
 	ss_row_int(out, trace->span_ns);
 	ss_row_int(out, (int64_t)trace->device_event_count);
-	ss_row_int(out, count_flaws(trace));
+	ss_row_int(out, files_count_flaws(trace));
 	ss_row_text(out, NULL);
-	ss_row_text(out, device_name(trace));
+	ss_row_text(out, files_device_name(trace));
 	ss_row_int_known(out, info->world_size);
 	ss_row_text(out, ss_strings_text(&trace->texts, info->backend));
 	ss_row_int_known(out, info->group_count);
@@ -179,8 +179,8 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_COMMAND]));
 	ss_row_text(out, ss_strings_text(&trace->texts, info->run[SS_RUN_COMMIT]));
 	ss_row_text(out, ss_strings_text(&trace->texts, info->trace_id));
-	ss_row_text(out, software_text(trace, out));
-	ss_row_text(out, flags_text(info, out));
+	ss_row_text(out, files_software_text(trace, out));
+	ss_row_text(out, files_flags_text(info, out));
 	ss_row_int(out,
 		   (int64_t)trace->slices.count + trace->allocations.count + trace->counter_count);
 	ss_row_int(out, (int64_t)trace->file_bytes);

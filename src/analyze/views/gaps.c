@@ -12,8 +12,7 @@
 #include "analyze/host/places.h"
 #include "analyze/time/idle.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -43,39 +42,39 @@ static const struct ss_column columns[] = {
 enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };
 
 /* What makes a row. Compared as bytes: no padding. */
-struct key {
+struct gap_key {
 	uint32_t cause;
-	uint32_t place; /* name of the operator or line, SS_NO_ID: none; 0 in other groups */
+	uint32_t place; /* name of the operator, or line; SS_NO_ID: none; 0 in other groups */
 };
 
-struct tally {
-	struct key key;
+struct gap_tally {
+	struct gap_key key;
 	int64_t idle_ns, longest_ns, at_ns, count;
 	uint32_t guilty, next, step;
 };
 
-struct gaps {
+struct gap_counting {
 	const struct ss_trace *trace;
 	const struct ss_idle *idle;
 	const struct ss_places *places;
 	struct ss_memory *memory;
 	uint32_t group;
 	uint32_t *numbers;      /* of the measured steps */
-	struct ss_records keys; /* of the tallies, but for single gaps */
-	struct tally *tallies;
+	struct ss_records keys; /* of the tallies; unused for single gaps */
+	struct gap_tally *tallies;
 	uint32_t count, capacity;
 };
 
-static struct tally *new_tally(struct gaps *gaps)
+static struct gap_tally *gaps_new_tally(struct gap_counting *gaps)
 {
 	if (!ss_memory_reserve(gaps->memory, (void **)&gaps->tallies, &gaps->capacity,
 			       (size_t)gaps->count + 1, sizeof(*gaps->tallies)))
 		return NULL;
-	gaps->tallies[gaps->count] = (struct tally){ .guilty = SS_NO_ROW, .next = SS_NO_ROW };
+	gaps->tallies[gaps->count] = (struct gap_tally){ .guilty = SS_NO_ROW, .next = SS_NO_ROW };
 	return &gaps->tallies[gaps->count++];
 }
 
-static uint32_t place_of(const struct gaps *gaps, uint32_t row)
+static uint32_t gap_place(const struct gap_counting *gaps, uint32_t row)
 {
 	if (gaps->group == GROUP_CAUSE || row == SS_NO_ROW)
 		return gaps->group == GROUP_CAUSE ? 0 : SS_NO_ID;
@@ -85,7 +84,8 @@ static uint32_t place_of(const struct gaps *gaps, uint32_t row)
 	return row == SS_NO_ROW ? SS_NO_ID : gaps->trace->slices.name[row];
 }
 
-static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle_cause cause)
+static void gap_tally_add_part(struct gap_tally *tally, const struct ss_gap *gap,
+			       enum ss_idle_cause cause)
 {
 	int64_t part_ns = gap->cause_ns[cause];
 
@@ -99,14 +99,14 @@ static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle
 	tally->guilty = gap->guilty[cause];
 }
 
-static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
+static bool gaps_add_single(struct gap_counting *gaps, const struct ss_gap *gap)
 {
-	struct tally *tally = new_tally(gaps);
+	struct gap_tally *tally = gaps_new_tally(gaps);
 	enum ss_idle_cause cause = ss_gap_cause(gap);
 
 	if (!tally)
 		return false;
-	*tally = (struct tally){
+	*tally = (struct gap_tally){
 		.key.cause = cause,
 		.idle_ns = gap->end_ns - gap->start_ns,
 		.longest_ns = gap->cause_ns[cause],
@@ -119,32 +119,33 @@ static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
 	return true;
 }
 
-static bool add_gap(void *context, const struct ss_gap *gap)
+/* Adds each part of a gap to the tally of its cause and place; false: no memory. */
+static bool gaps_add_gap(void *context, const struct ss_gap *gap)
 {
-	struct gaps *gaps = context;
-	struct key key;
+	struct gap_counting *gaps = context;
+	struct gap_key key;
 
 	if (gaps->group == GROUP_GAP)
-		return add_gap_row(gaps, gap);
+		return gaps_add_single(gaps, gap);
 	for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++) {
 		uint32_t id;
 
 		if (!gap->cause_ns[i])
 			continue;
-		key = (struct key){ i, place_of(gaps, gap->guilty[i]) };
+		key = (struct gap_key){ i, gap_place(gaps, gap->guilty[i]) };
 		id = ss_records_add(&gaps->keys, &key);
-		if (id == SS_NO_ID || (id == gaps->count && !new_tally(gaps)))
+		if (id == SS_NO_ID || (id == gaps->count && !gaps_new_tally(gaps)))
 			return false;
 		gaps->tallies[id].key = key;
-		add_part(&gaps->tallies[id], gap, (enum ss_idle_cause)i);
+		gap_tally_add_part(&gaps->tallies[id], gap, (enum ss_idle_cause)i);
 	}
 	return true;
 }
 
-/* Longest first; single gaps that are equal by time. */
-static int compare(const void *a, const void *b)
+/* The longest idle time first, then by start. */
+static int gap_compare_idle(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct gap_tally *x = a, *y = b;
 
 	if (x->idle_ns != y->idle_ns)
 		return x->idle_ns > y->idle_ns ? -1 : 1;
@@ -155,13 +156,13 @@ static int compare(const void *a, const void *b)
 	return x->key.place < y->key.place ? -1 : x->key.place > y->key.place;
 }
 
-static const char *name_of(const struct ss_trace *trace, uint32_t row)
+static const char *gap_row_name(const struct ss_trace *trace, uint32_t row)
 {
 	return row == SS_NO_ROW ? NULL : ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
-static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t device,
-		    int64_t steps_ns, struct ss_table *out)
+static void gaps_add_row(const struct gap_counting *gaps, const struct gap_tally *tally,
+			 int64_t device, int64_t steps_ns, struct ss_table *out)
 {
 	const struct ss_trace *trace = gaps->trace;
 
@@ -174,31 +175,32 @@ static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t 
 	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->count);
 	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->longest_ns);
 	ss_row_int(out, tally->at_ns);
-	ss_row_text(out, name_of(trace, tally->guilty));
+	ss_row_text(out, gap_row_name(trace, tally->guilty));
 	ss_row_text(out, gaps->group == GROUP_LINE
 				 ? NULL
-				 : name_of(trace, ss_idle_op(trace, tally->guilty)));
+				 : gap_row_name(trace, ss_idle_op(trace, tally->guilty)));
 	ss_row_text(out,
 		    gaps->group == GROUP_OP ? NULL : ss_places_line(gaps->places, tally->guilty));
-	ss_row_text(out, gaps->group == GROUP_GAP ? name_of(trace, tally->next) : NULL);
+	ss_row_text(out, gaps->group == GROUP_GAP ? gap_row_name(trace, tally->next) : NULL);
 	ss_row_end(out);
 }
 
-static enum ss_status add_device(struct gaps *gaps, const struct ss_idle_device *device,
-				 int64_t steps_ns, struct ss_table *out, struct ss_error *err)
+static enum ss_status gaps_add_device(struct gap_counting *gaps,
+				      const struct ss_idle_device *device, int64_t steps_ns,
+				      struct ss_table *out, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 
-	if (!ss_records_init(&gaps->keys, gaps->memory, sizeof(struct key))) {
+	if (!ss_records_init(&gaps->keys, gaps->memory, sizeof(struct gap_key))) {
 		ss_records_release(&gaps->keys);
 		return ss_fail_memory(err, "the idle time of devices");
 	}
-	if (!ss_idle_tell(device, gaps->idle, add_gap, gaps))
+	if (!ss_idle_tell(device, gaps->idle, gaps_add_gap, gaps))
 		status = ss_fail_memory(err, "the idle time of devices");
 	if (status == SS_OK && gaps->count)
-		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), compare);
+		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), gap_compare_idle);
 	for (uint32_t i = 0; status == SS_OK && i < gaps->count; i++)
-		add_row(gaps, &gaps->tallies[i], device->device, steps_ns, out);
+		gaps_add_row(gaps, &gaps->tallies[i], device->device, steps_ns, out);
 	ss_records_release(&gaps->keys);
 	gaps->count = 0;
 	return status;
@@ -208,7 +210,7 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 			       struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct gaps gaps = { .trace = trace, .memory = out->arena->memory };
+	struct gap_counting gaps = { .trace = trace, .memory = out->arena->memory };
 	int64_t steps_ns = 0;
 	enum ss_status status = SS_OK;
 
@@ -223,7 +225,7 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 	SS_TRY(ss_facts_places(subject->facts, &gaps.places, err));
 	gaps.group = subject->group;
 	for (uint32_t i = 0; status == SS_OK && i < gaps.idle->device_count; i++)
-		status = add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);
+		status = gaps_add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);
 	ss_note_devices(out, gaps.idle->left_out);
 	if (out->row_count && !gaps.places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);

@@ -14,7 +14,7 @@
 #include "analyze/time/cover.h"
 #include "analyze/time/roles.h"
 #include "base/median.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_STEP, GROUP_KIND };
 
@@ -52,29 +52,29 @@ static const struct ss_column columns[] = {
 };
 
 /* One kind of step. */
-struct tally {
+struct inference_tally {
 	int64_t steps, batched, batch, tokens, context, generated;
 	int64_t dur_ns, busy_ns, gap_ns, kernels, graphs;
 	int64_t token_ns; /* of steps whose tokens are known */
 };
 
-static void skip(struct ss_table *out, int count)
+static void inference_skip_columns(struct ss_table *out, int count)
 {
 	while (count--)
 		ss_row_null(out);
 }
 
-/* What is known of a sum: the sum, where any of it is known. */
-static void add_sum(int64_t *sum, int64_t value)
+/* Adds a known value; a sum is unknown (-1) until it has one. */
+static void add_if_known(int64_t *sum, int64_t value)
 {
 	if (value >= 0)
 		*sum = (*sum < 0 ? 0 : *sum) + value;
 }
 
-static void add_busy(struct ss_table *out, int64_t dur_ns, int64_t busy_ns)
+static void inference_add_busy(struct ss_table *out, int64_t dur_ns, int64_t busy_ns)
 {
 	if (busy_ns < 0) {
-		skip(out, 3);
+		inference_skip_columns(out, 3);
 		return;
 	}
 	ss_row_int(out, busy_ns);
@@ -82,7 +82,7 @@ static void add_busy(struct ss_table *out, int64_t dur_ns, int64_t busy_ns)
 	ss_row_share(out, (double)busy_ns, (double)dur_ns);
 }
 
-static void add_rate(struct ss_table *out, int64_t tokens, int64_t dur_ns)
+static void inference_add_rate(struct ss_table *out, int64_t tokens, int64_t dur_ns)
 {
 	if (tokens < 0)
 		ss_row_null(out);
@@ -90,14 +90,14 @@ static void add_rate(struct ss_table *out, int64_t tokens, int64_t dur_ns)
 		ss_row_rate(out, (double)tokens * 1e9, (double)dur_ns);
 }
 
-static void add_step(const struct ss_trace *trace, uint32_t step,
-		     const struct ss_inference_step *pass, struct ss_table *out)
+static void inference_add_step(const struct ss_trace *trace, uint32_t step,
+			       const struct ss_inference_step *pass, struct ss_table *out)
 {
 	int64_t dur_ns = pass->end_ns - pass->start_ns;
 	int64_t tokens = -1;
 
-	add_sum(&tokens, pass->context_tokens);
-	add_sum(&tokens, pass->generated_tokens);
+	add_if_known(&tokens, pass->context_tokens);
+	add_if_known(&tokens, pass->generated_tokens);
 	ss_row_begin(out);
 	ss_row_int(out, step);
 	ss_row_text(out, ss_inference_kind_name(pass->kind));
@@ -107,10 +107,10 @@ static void add_step(const struct ss_trace *trace, uint32_t step,
 	ss_row_int_known(out, tokens);
 	ss_row_int_known(out, pass->context_tokens);
 	ss_row_int_known(out, pass->generated_tokens);
-	add_rate(out, tokens, dur_ns);
+	inference_add_rate(out, tokens, dur_ns);
 	ss_row_int(out, dur_ns);
-	skip(out, 4);
-	add_busy(out, dur_ns, pass->busy_ns);
+	inference_skip_columns(out, 4);
+	inference_add_busy(out, dur_ns, pass->busy_ns);
 	ss_row_int_known(out, pass->gap_ns);
 	ss_row_int_known(out, pass->kernels);
 	ss_row_int_known(out, pass->graph_launches);
@@ -119,43 +119,45 @@ static void add_step(const struct ss_trace *trace, uint32_t step,
 	ss_row_end(out);
 }
 
-/* The shortest duration that `percent` of them do not exceed. */
-static int64_t percentile(int64_t *durations, int64_t count, int64_t percent)
+/* The shortest duration that `percent` of the durations do not exceed. */
+static int64_t duration_percentile(int64_t *durations, int64_t count, int64_t percent)
 {
 	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
 }
 
-static void tally_pass(struct tally *tally, const struct ss_inference_step *pass)
+/* Adds a step to its kind; what is not recorded stays -1 until one step has it. */
+static void inference_tally_step(struct inference_tally *tally,
+				 const struct ss_inference_step *pass)
 {
 	int64_t dur_ns = pass->end_ns - pass->start_ns;
 
 	tally->steps++;
 	tally->batched += pass->batch >= 0;
-	add_sum(&tally->batch, pass->batch);
-	add_sum(&tally->context, pass->context_tokens);
-	add_sum(&tally->generated, pass->generated_tokens);
-	add_sum(&tally->tokens, pass->context_tokens);
-	add_sum(&tally->tokens, pass->generated_tokens);
+	add_if_known(&tally->batch, pass->batch);
+	add_if_known(&tally->context, pass->context_tokens);
+	add_if_known(&tally->generated, pass->generated_tokens);
+	add_if_known(&tally->tokens, pass->context_tokens);
+	add_if_known(&tally->tokens, pass->generated_tokens);
 	if (pass->context_tokens >= 0 || pass->generated_tokens >= 0)
 		ss_ns_add(&tally->token_ns, dur_ns);
 	ss_ns_add(&tally->dur_ns, dur_ns);
-	add_sum(&tally->busy_ns, pass->busy_ns);
-	add_sum(&tally->gap_ns, pass->gap_ns);
-	add_sum(&tally->kernels, pass->kernels);
-	add_sum(&tally->graphs, pass->graph_launches);
+	add_if_known(&tally->busy_ns, pass->busy_ns);
+	add_if_known(&tally->gap_ns, pass->gap_ns);
+	add_if_known(&tally->kernels, pass->kernels);
+	add_if_known(&tally->graphs, pass->graph_launches);
 }
 
-static void add_kind(const struct ss_inference_steps *passes, enum ss_inference_kind kind,
-		     int64_t *durations, struct ss_table *out)
+static void inference_add_kind(const struct ss_inference_steps *passes, enum ss_inference_kind kind,
+			       int64_t *durations, struct ss_table *out)
 {
-	struct tally tally = { .batch = -1,
-			       .tokens = -1,
-			       .context = -1,
-			       .generated = -1,
-			       .busy_ns = -1,
-			       .gap_ns = -1,
-			       .kernels = -1,
-			       .graphs = -1 };
+	struct inference_tally tally = { .batch = -1,
+					 .tokens = -1,
+					 .context = -1,
+					 .generated = -1,
+					 .busy_ns = -1,
+					 .gap_ns = -1,
+					 .kernels = -1,
+					 .graphs = -1 };
 
 	for (uint32_t i = 0; i < passes->count; i++) {
 		const struct ss_inference_step *pass = &passes->items[i];
@@ -163,7 +165,7 @@ static void add_kind(const struct ss_inference_steps *passes, enum ss_inference_
 		if (pass->kind != kind)
 			continue;
 		durations[tally.steps] = pass->end_ns - pass->start_ns;
-		tally_pass(&tally, pass);
+		inference_tally_step(&tally, pass);
 	}
 	if (!tally.steps)
 		return;
@@ -176,17 +178,17 @@ static void add_kind(const struct ss_inference_steps *passes, enum ss_inference_
 	ss_row_int_known(out, tally.tokens);
 	ss_row_int_known(out, tally.context);
 	ss_row_int_known(out, tally.generated);
-	add_rate(out, tally.tokens, tally.token_ns);
+	inference_add_rate(out, tally.tokens, tally.token_ns);
 	ss_row_null(out);
 	ss_row_int(out, tally.dur_ns);
 	ss_row_int(out, (tally.dur_ns + tally.steps / 2) / tally.steps);
-	ss_row_int(out, percentile(durations, tally.steps, 50));
-	ss_row_int(out, percentile(durations, tally.steps, 99));
-	add_busy(out, tally.dur_ns, tally.busy_ns);
+	ss_row_int(out, duration_percentile(durations, tally.steps, 50));
+	ss_row_int(out, duration_percentile(durations, tally.steps, 99));
+	inference_add_busy(out, tally.dur_ns, tally.busy_ns);
 	ss_row_int_known(out, tally.gap_ns);
 	ss_row_int_known(out, tally.kernels);
 	ss_row_int_known(out, tally.graphs);
-	skip(out, 2);
+	inference_skip_columns(out, 2);
 	ss_row_end(out);
 }
 
@@ -203,9 +205,9 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 		return ss_fail_memory(err, "the inference steps");
 	if (subject->group == GROUP_KIND)
 		for (int kind = 0; kind < SS_INFERENCE_KINDS; kind++)
-			add_kind(&passes, (enum ss_inference_kind)kind, durations, out);
+			inference_add_kind(&passes, (enum ss_inference_kind)kind, durations, out);
 	for (uint32_t i = 0; subject->group == GROUP_STEP && i < passes.count; i++)
-		add_step(trace, i, &passes.items[i], out);
+		inference_add_step(trace, i, &passes.items[i], out);
 	if (passes.count && !passes.by_engine)
 		ss_table_note(out, "The file has no ranges of an inference engine. The steps are "
 				   "those of the profiler, without backward and optimizer; batch "

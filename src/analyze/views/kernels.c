@@ -11,9 +11,8 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/kernel/names.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "analyze/kernel/category.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -49,47 +48,48 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 };
 
-enum group { BY_KERNEL, BY_OP, BY_CATEGORY, BY_STREAM, BY_LAUNCH, BY_SOURCE };
+enum kernels_group { BY_KERNEL, BY_OP, BY_CATEGORY, BY_STREAM, BY_LAUNCH, BY_SOURCE };
 
 /* Rows with equal keys are one. Compared as bytes: cleared before it is filled. */
-struct key {
+struct kernel_key {
 	uint32_t name;  /* by category: the category; by source-line: the line */
 	uint32_t other; /* name of the operator + 1, or the track; 0: none */
 	int32_t grid[3], block[3], registers, padding;
 	int64_t shared_bytes;
 };
 
-struct tally {
-	struct key key;
+struct kernel_tally {
+	struct kernel_key key;
 	uint32_t longest; /* row */
 	int64_t calls, total_ns, min_ns, max_ns;
-	double mean, squares; /* Welford's: sums of squares lose the digits of long kernels */
+	double mean, squares; /* Welford's algorithm: sums of squares would lose digits */
 	double occupied, blocks;
 	int64_t occupied_ns, blocks_ns; /* time of the calls that recorded it */
 };
 
-struct kernels {
+struct kernel_counting {
 	const struct ss_trace *trace;
 	struct ss_table *out;
-	enum group group;
+	enum kernels_group group;
 	struct ss_kernel_name *names;
 	const struct ss_ops *ops;       /* by op and launch */
 	const struct ss_places *places; /* by source-line */
 	struct ss_records keys;
-	struct tally *tallies;
+	struct kernel_tally *tallies;
 	uint32_t tally_capacity;
 };
 
-static const struct ss_kernel_args *args_of(const struct ss_trace *trace, uint32_t row)
+static const struct ss_kernel_args *kernel_args_of(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t args = trace->slices.args[row];
 
 	return args == SS_NO_ARGS ? NULL : ss_records_at(&trace->kernel_args, args);
 }
 
-static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *tally)
+/* Adds a call; occupancy and blocks are weighted by time, where they are recorded. */
+static void kernel_count_row(const struct ss_trace *trace, uint32_t row, struct kernel_tally *tally)
 {
-	const struct ss_kernel_args *args = args_of(trace, row);
+	const struct ss_kernel_args *args = kernel_args_of(trace, row);
 	int64_t dur_ns = trace->slices.dur_ns[row];
 	double away, occupancy;
 
@@ -118,7 +118,7 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 }
 
 /* The name of the operator that launched the row, + 1. */
-static uint32_t launcher_of(const struct kernels *kernels, uint32_t row)
+static uint32_t kernel_launcher_name(const struct kernel_counting *kernels, uint32_t row)
 {
 	const struct ss_slices *slices = &kernels->trace->slices;
 	uint32_t launch = slices->link[row], op;
@@ -130,14 +130,16 @@ static uint32_t launcher_of(const struct kernels *kernels, uint32_t row)
 }
 
 /* The call that launched the row, or SS_NO_ROW. */
-static uint32_t launch_of(const struct kernels *kernels, uint32_t row)
+static uint32_t kernel_launch_row(const struct kernel_counting *kernels, uint32_t row)
 {
 	uint32_t launch = kernels->trace->slices.link[row];
 
 	return launch < kernels->places->row_count ? launch : SS_NO_ROW;
 }
 
-static void fill_key(const struct kernels *kernels, uint32_t row, struct key *key)
+/* What makes a row, by group; fields that the group leaves out stay 0. */
+static void kernel_fill_key(const struct kernel_counting *kernels, uint32_t row,
+			    struct kernel_key *key)
 {
 	const struct ss_trace *trace = kernels->trace;
 	const struct ss_kernel_args *args;
@@ -154,20 +156,20 @@ static void fill_key(const struct kernels *kernels, uint32_t row, struct key *ke
 		key->other = trace->slices.track[row];
 		break;
 	case BY_LAUNCH:
-		args = args_of(trace, row);
+		args = kernel_args_of(trace, row);
 		if (args) {
 			memcpy(key->grid, args->grid, sizeof(key->grid));
 			memcpy(key->block, args->block, sizeof(key->block));
 			key->registers = args->registers;
 			key->shared_bytes = args->shared_bytes;
 		}
-		key->other = launcher_of(kernels, row);
+		key->other = kernel_launcher_name(kernels, row);
 		break;
 	case BY_OP:
-		key->other = launcher_of(kernels, row);
+		key->other = kernel_launcher_name(kernels, row);
 		break;
 	case BY_SOURCE:
-		key->name = launch_of(kernels, row);
+		key->name = kernel_launch_row(kernels, row);
 		if (key->name != SS_NO_ROW)
 			key->name = kernels->places->line[key->name];
 		else
@@ -176,17 +178,17 @@ static void fill_key(const struct kernels *kernels, uint32_t row, struct key *ke
 	}
 }
 
-static bool count(struct kernels *kernels)
+static bool kernels_count(struct kernel_counting *kernels)
 {
 	const struct ss_trace *trace = kernels->trace;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t known = kernels->keys.count, id;
-		struct key key;
+		struct kernel_key key;
 
 		if (!ss_kind_is_kernel(trace->slices.kind[row]))
 			continue;
-		fill_key(kernels, row, &key);
+		kernel_fill_key(kernels, row, &key);
 		id = ss_records_add(&kernels->keys, &key);
 		if (id == SS_NO_ID ||
 		    !ss_memory_reserve(kernels->out->arena->memory, (void **)&kernels->tallies,
@@ -194,16 +196,16 @@ static bool count(struct kernels *kernels)
 				       sizeof(*kernels->tallies)))
 			return false;
 		if (id == known)
-			kernels->tallies[id] = (struct tally){ .key = key };
-		count_row(trace, row, &kernels->tallies[id]);
+			kernels->tallies[id] = (struct kernel_tally){ .key = key };
+		kernel_count_row(trace, row, &kernels->tallies[id]);
 	}
 	return true;
 }
 
-/* The most time first; equal ones in the order of their first appearance in the file. */
-static int compare(const void *a, const void *b)
+/* The most time first, then in order of first appearance. */
+static int kernel_compare_total(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct kernel_tally *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
@@ -214,8 +216,8 @@ static int compare(const void *a, const void *b)
 	return x->longest < y->longest ? -1 : x->longest > y->longest;
 }
 
-/* The square root by Newton's steps: the same digits with every math library. */
-static double root(double square)
+/* The square root by Newton's method: the same digits with every math library. */
+static double square_root(double square)
 {
 	double guess = square > 1 ? square : 1;
 
@@ -231,30 +233,32 @@ static double root(double square)
 	return guess;
 }
 
-static const char *size_text(struct ss_table *out, const int32_t *size)
+static const char *kernel_size_text(struct ss_table *out, const int32_t *size)
 {
 	if (!size || size[0] < 0 || size[1] < 0 || size[2] < 0)
 		return NULL;
 	return ss_table_print(out, "%dx%dx%d", size[0], size[1], size[2]);
 }
 
-static void add_launch(const struct kernels *kernels, const struct tally *tally)
+static void kernels_add_launch(const struct kernel_counting *kernels,
+			       const struct kernel_tally *tally)
 {
-	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
+	const struct ss_kernel_args *args = kernel_args_of(kernels->trace, tally->longest);
 	struct ss_table *out = kernels->out;
 
 	if (kernels->group == BY_CATEGORY || kernels->group == BY_SOURCE)
 		args = NULL;
-	ss_row_text(out, size_text(out, args ? args->grid : NULL));
-	ss_row_text(out, size_text(out, args ? args->block : NULL));
+	ss_row_text(out, kernel_size_text(out, args ? args->grid : NULL));
+	ss_row_text(out, kernel_size_text(out, args ? args->block : NULL));
 	ss_row_int_known(out, args ? args->registers : -1);
 	ss_row_int_known(out, args ? args->shared_bytes : -1);
 }
 
-/* By launch the name has the sizes with it, as CUDA writes them: k<<<grid, block>>>. */
-static const char *kernel_text(const struct kernels *kernels, const struct tally *tally)
+/* In group launch, the name includes the sizes, as in CUDA: k<<<grid, block>>>. */
+static const char *kernels_row_name(const struct kernel_counting *kernels,
+				    const struct kernel_tally *tally)
 {
-	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
+	const struct ss_kernel_args *args = kernel_args_of(kernels->trace, tally->longest);
 	const char *grid, *block, *name;
 
 	if (kernels->group == BY_SOURCE)
@@ -264,20 +268,21 @@ static const char *kernel_text(const struct kernels *kernels, const struct tally
 	name = kernels->names[tally->key.name].text;
 	if (kernels->group != BY_LAUNCH || !args)
 		return name;
-	grid = size_text(kernels->out, args->grid);
-	block = size_text(kernels->out, args->block);
+	grid = kernel_size_text(kernels->out, args->grid);
+	block = kernel_size_text(kernels->out, args->block);
 	return grid && block ? ss_table_print(kernels->out, "%s<<<%s, %s>>>", name, grid, block)
 			     : name;
 }
 
-static void add_subject(const struct kernels *kernels, const struct tally *tally)
+static void kernels_add_subject(const struct kernel_counting *kernels,
+				const struct kernel_tally *tally)
 {
 	const struct ss_trace *trace = kernels->trace;
 	struct ss_table *out = kernels->out;
 	uint32_t other = tally->key.other;
 	bool by_op = kernels->group == BY_OP || kernels->group == BY_LAUNCH;
 
-	ss_row_text(out, kernel_text(kernels, tally));
+	ss_row_text(out, kernels_row_name(kernels, tally));
 	ss_row_text(out, by_op && other ? ss_strings_text(&trace->names, other - 1) : NULL);
 	if (kernels->group == BY_STREAM) {
 		ss_row_int(out, trace->tracks[other].pid);
@@ -286,14 +291,15 @@ static void add_subject(const struct kernels *kernels, const struct tally *tally
 		ss_row_null(out);
 		ss_row_null(out);
 	}
-	ss_row_text(out,
-		    kernels->group == BY_SOURCE
-			    ? ss_places_line(kernels->places, launch_of(kernels, tally->longest))
-			    : NULL);
+	ss_row_text(out, kernels->group == BY_SOURCE
+				 ? ss_places_line(kernels->places,
+						  kernel_launch_row(kernels, tally->longest))
+				 : NULL);
 }
 
-/* What follows from the name; a category has none. */
-static void add_name(const struct kernels *kernels, const struct tally *tally)
+/* The columns that follow from the name; a category has no name. */
+static void kernels_add_name(const struct kernel_counting *kernels,
+			     const struct kernel_tally *tally)
 {
 	const struct ss_trace *trace = kernels->trace;
 	struct ss_table *out = kernels->out;
@@ -306,7 +312,7 @@ static void add_name(const struct kernels *kernels, const struct tally *tally)
 	if (kernels->group == BY_CATEGORY) {
 		ss_row_null(out);
 		ss_row_null(out);
-		ss_row_text(out, kernel_text(kernels, tally));
+		ss_row_text(out, kernels_row_name(kernels, tally));
 		ss_row_text(out, tally->key.name == SS_KERNEL_COMMUNICATION ? "communication"
 									    : "compute");
 		return;
@@ -318,66 +324,69 @@ static void add_name(const struct kernels *kernels, const struct tally *tally)
 	ss_row_text(out, facts->is_comm ? "communication" : "compute");
 }
 
-static void add(const struct kernels *kernels, const struct tally *tally, int64_t all_ns)
+static void kernels_add_row(const struct kernel_counting *kernels, const struct kernel_tally *tally,
+			    int64_t all_ns)
 {
 	double mean = (double)tally->total_ns / (double)tally->calls;
 	double variance = tally->squares / (double)tally->calls;
 	struct ss_table *out = kernels->out;
 
 	ss_row_begin(out);
-	add_subject(kernels, tally);
+	kernels_add_subject(kernels, tally);
 	ss_row_int(out, tally->calls);
 	ss_row_int(out, tally->total_ns);
 	ss_row_share(out, (double)tally->total_ns, (double)all_ns);
 	ss_row_int(out, (int64_t)(mean + 0.5));
 	ss_row_int(out, tally->max_ns);
 	ss_row_share(out, tally->occupied / 100, (double)tally->occupied_ns);
-	add_name(kernels, tally);
+	kernels_add_name(kernels, tally);
 	ss_row_int(out, tally->min_ns);
-	ss_row_int(out, (int64_t)(root(variance) + 0.5));
+	ss_row_int(out, (int64_t)(square_root(variance) + 0.5));
 	ss_row_rate(out, tally->blocks, (double)tally->blocks_ns);
-	add_launch(kernels, tally);
+	kernels_add_launch(kernels, tally);
 	ss_row_end(out);
 }
 
-static bool tell(struct kernels *kernels)
+static bool kernels_fill(struct kernel_counting *kernels)
 {
 	int64_t all_ns = 0;
 
 	kernels->names = ss_kernel_names(kernels->trace, kernels->out->arena);
 	if (!kernels->names ||
-	    !ss_records_init(&kernels->keys, kernels->out->arena->memory, sizeof(struct key)) ||
-	    !count(kernels))
+	    !ss_records_init(&kernels->keys, kernels->out->arena->memory,
+			     sizeof(struct kernel_key)) ||
+	    !kernels_count(kernels))
 		return false;
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
 		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
 	if (kernels->keys.count)
-		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies), compare);
+		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies),
+		      kernel_compare_total);
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
-		add(kernels, &kernels->tallies[i], all_ns);
+		kernels_add_row(kernels, &kernels->tallies[i], all_ns);
 	return true;
 }
 
 static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_table *out,
 				  struct ss_error *err)
 {
-	struct kernels kernels = { .trace = subject->trace,
-				   .out = out,
-				   .group = (enum group)subject->group };
+	struct kernel_counting kernels = { .trace = subject->trace,
+					   .out = out,
+					   .group = (enum kernels_group)subject->group };
 	struct ss_memory *memory = out->arena->memory;
-	bool told;
+	bool whole;
 
 	if (kernels.group == BY_OP || kernels.group == BY_LAUNCH)
 		SS_TRY(ss_facts_ops(subject->facts, &kernels.ops, err));
 	if (kernels.group == BY_SOURCE)
 		SS_TRY(ss_facts_places(subject->facts, &kernels.places, err));
-	told = tell(&kernels);
+	whole = kernels_fill(&kernels);
 	if (kernels.places && !kernels.places->has_lines && out->row_count)
 		ss_note_missing(out, SS_MISSING_LINES);
 	ss_memory_free(memory, kernels.tallies,
 		       (size_t)kernels.tally_capacity * sizeof(*kernels.tallies));
 	ss_records_release(&kernels.keys);
-	return told ? SS_OK : ss_fail_memory(err, "the kernels");
+	return whole ? SS_OK : ss_fail_memory(err, "the kernels");
 }
 
 const struct ss_view ss_view_kernels = {

@@ -12,8 +12,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/launch_counts.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -47,8 +46,8 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 };
 
-/* By time in calls; equal ones in the order of their first appearance. */
-static int compare(const void *a, const void *b)
+/* The most time in calls first, then in order of first appearance. */
+static int launch_compare_time(const void *a, const void *b)
 {
 	const struct ss_launch_count *x = a, *y = b;
 
@@ -57,7 +56,8 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const char *thread_name(struct ss_table *out, const struct ss_trace *trace, int64_t number)
+static const char *launches_thread_name(struct ss_table *out, const struct ss_trace *trace,
+					int64_t number)
 {
 	const struct ss_track *track = &trace->tracks[number];
 
@@ -69,8 +69,8 @@ static const char *thread_name(struct ss_table *out, const struct ss_trace *trac
 }
 
 /* The columns that say what the row is about. */
-static void add_key(const struct ss_launch_counts *counts, struct ss_table *out,
-		    const struct ss_launch_key *key)
+static void launches_add_key(const struct ss_launch_counts *counts, struct ss_table *out,
+			     const struct ss_launch_key *key)
 {
 	const struct ss_trace *trace = counts->trace;
 	const struct ss_track *stream = NULL;
@@ -87,14 +87,15 @@ static void add_key(const struct ss_launch_counts *counts, struct ss_table *out,
 		ss_row_null(out);
 		ss_row_null(out);
 	}
-	ss_row_text(out, group == SS_LAUNCH_THREAD ? thread_name(out, trace, key->value) : NULL);
+	ss_row_text(out, group == SS_LAUNCH_THREAD ? launches_thread_name(out, trace, key->value)
+						   : NULL);
 	ss_row_text(out, group == SS_LAUNCH_OP ? name : NULL);
 	ss_row_int_known(out, group == SS_LAUNCH_GRAPH ? key->value : -1);
 	ss_row_text(out, group == SS_LAUNCH_CALL || group == SS_LAUNCH_GRAPH ? name : NULL);
 }
 
-static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
-		    const struct ss_launch_count *count)
+static void launches_add_row(const struct ss_launch_counts *counts, struct ss_table *out,
+			     const struct ss_launch_count *count)
 {
 	double span_ns = (double)(counts->span.end_ns - counts->span.start_ns);
 	bool graph = counts->group == SS_LAUNCH_GRAPH, called = count->calls,
@@ -104,7 +105,7 @@ static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
 	if (counts->group == SS_LAUNCH_STEP)
 		span_ns = (double)ss_launch_step_ns(counts, count);
 	ss_row_begin(out);
-	add_key(counts, out, ss_records_at(&counts->keys, count->id));
+	launches_add_key(counts, out, ss_records_at(&counts->keys, count->id));
 	ss_row_int(out, count->calls);
 	if (graph)
 		ss_row_rate(out, (double)count->events, (double)count->works);
@@ -130,25 +131,27 @@ static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
 	ss_row_end(out);
 }
 
-static void add_rows(struct ss_launch_counts *counts, struct ss_table *out)
+static void launches_add_rows(struct ss_launch_counts *counts, struct ss_table *out)
 {
 	if (counts->keys.count && counts->group != SS_LAUNCH_STEP)
-		qsort(counts->items, counts->keys.count, sizeof(*counts->items), compare);
+		qsort(counts->items, counts->keys.count, sizeof(*counts->items),
+		      launch_compare_time);
 	for (uint32_t i = 0; i < counts->keys.count; i++)
-		add_row(counts, out, &counts->items[i]);
+		launches_add_row(counts, out, &counts->items[i]);
 }
 
 /* --- notes ---------------------------------------------------------------------------- */
 
-/* How much of the steps the devices waited for launches, and whether the queue ran empty. */
-static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_facts *facts,
-				  struct ss_table *out, struct ss_error *err)
+/* A note: how long devices waited for launches, and how often the queue was empty. */
+static enum ss_status launches_add_summary(const struct ss_launch_counts *counts,
+					   struct ss_facts *facts, struct ss_table *out,
+					   struct ss_error *err)
 {
 	const struct ss_launched *works = &counts->works;
 	double bound_ns = 0, steps_ns = (double)ss_cover_length(&counts->steps), empty_ns = 0;
 	int64_t late = 0, known = 0;
 	const struct ss_idle *idle;
-	struct ss_queue *queues;
+	struct ss_launch_queue *queues;
 
 	for (uint32_t i = 0; i < works->count; i++) {
 		known += works->items[i].call != SS_NO_ROW;
@@ -160,7 +163,7 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	for (uint32_t i = 0; i < idle->piece_count; i++)
 		if (idle->pieces[i].cause == SS_IDLE_LAUNCH)
 			bound_ns += (double)idle->pieces[i].ns;
-	queues = SS_ARENA_NEW(out->arena, struct ss_queue, counts->steps.count);
+	queues = SS_ARENA_NEW(out->arena, struct ss_launch_queue, counts->steps.count);
 	if (!queues)
 		return ss_fail_memory(err, "the launches");
 	ss_queue_in(works, &counts->steps, queues);
@@ -177,7 +180,7 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	return SS_OK;
 }
 
-static void add_missing(const struct ss_launch_counts *counts, struct ss_table *out)
+static void launches_note_missing(const struct ss_launch_counts *counts, struct ss_table *out)
 {
 	if (counts->has_calls && !counts->works.count)
 		ss_note_missing(out, SS_MISSING_DEVICE);
@@ -197,9 +200,9 @@ static enum ss_status launches_run(const struct ss_subject *subject, struct ss_t
 	if (group == SS_LAUNCH_OP)
 		SS_TRY(ss_facts_ops(subject->facts, &ops, err));
 	SS_TRY(ss_launch_counts_init(&counts, subject->trace, group, ops, out->arena, err));
-	add_rows(&counts, out);
-	add_missing(&counts, out);
-	status = add_summary(&counts, subject->facts, out, err);
+	launches_add_rows(&counts, out);
+	launches_note_missing(&counts, out);
+	status = launches_add_summary(&counts, subject->facts, out, err);
 	ss_launch_counts_release(&counts);
 	return status;
 }

@@ -8,14 +8,13 @@
 
 #include "analyze/facts.h"
 #include "analyze/host/module_tree.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 
 /*
- * Paths repeat the names of all modules around: together they may have this many bytes.
- * Real files need less than one million.
+ * Paths repeat the names of all ancestors: together they may have this many bytes. Real files
+ * need less than one million.
  */
 #define PATHS_BYTES_MAX (64u << 20)
 
@@ -53,22 +52,23 @@ static const struct ss_column columns[] = {
 	{ "path", SS_COLUMN_TEXT, "path of the module, outermost module first", SS_COLUMN_DETAIL },
 };
 
-struct printer {
+struct module_printer {
 	const struct ss_module_tree *tree;
 	struct ss_table *out;
 	uint32_t group;
 	size_t path_bytes; /* printed so far */
 };
 
-/* What a module is ranked by: device time where there is a device, else that of operators. */
-static int64_t weight(const struct ss_module_tree *tree, const int64_t *parts)
+/* The time that ranks a module: of the device or, without one, of operators. */
+static int64_t module_weight(const struct ss_module_tree *tree, const int64_t *parts)
 {
 	int first = tree->has_device ? SS_MODULE_DEVICE : SS_MODULE_OPS;
 
 	return parts[first] + parts[first + 1];
 }
 
-static void add_path(struct printer *printer, const struct ss_module *module)
+/* Measures the path, then writes it from its end: nodes only know their parents. */
+static void modules_add_path(struct module_printer *printer, const struct ss_module *module)
 {
 	static const char gap[] = " / ";
 	const struct ss_module_tree *tree = printer->tree;
@@ -105,7 +105,7 @@ static void add_path(struct printer *printer, const struct ss_module *module)
 	ss_row_text(printer->out, text);
 }
 
-static void add_ns(struct ss_table *out, bool known, int64_t value)
+static void modules_add_known(struct ss_table *out, bool known, int64_t value)
 {
 	if (known)
 		ss_row_int(out, value);
@@ -113,9 +113,9 @@ static void add_ns(struct ss_table *out, bool known, int64_t value)
 		ss_row_null(out);
 }
 
-/* A row; `where` is the node that depth and path are of, NULL: they do not apply. */
-static void add(struct printer *printer, const char *text, const struct ss_module *module,
-		const struct ss_module *where)
+/* A row; `where` is the node whose depth and path it shows; NULL: neither. */
+static void modules_add_row(struct module_printer *printer, const char *text,
+			    const struct ss_module *module, const struct ss_module *where)
 {
 	const struct ss_module_tree *tree = printer->tree;
 	struct ss_table *out = printer->out;
@@ -124,23 +124,23 @@ static void add(struct printer *printer, const char *text, const struct ss_modul
 
 	ss_row_begin(out);
 	ss_row_text(out, text);
-	ss_row_share(out, (double)weight(tree, module->total_ns),
-		     (double)weight(tree, tree->all_ns));
-	add_ns(out, tree->has_device, module->total_ns[SS_MODULE_DEVICE]);
-	add_ns(out, tree->has_device, module->self_ns[SS_MODULE_DEVICE]);
-	add_ns(out, tree->has_device && tree->has_backward,
-	       module->total_ns[SS_MODULE_DEVICE_BACKWARD]);
-	add_ns(out, frames, module->host_total_ns);
-	add_ns(out, frames, module->calls);
-	add_ns(out, tree->has_backward, module->total_ns[SS_MODULE_OPS_BACKWARD]);
-	add_ns(out, frames, module->host_self_ns);
-	add_ns(out, ops, module->operators);
-	add_ns(out, tree->has_device && tree->has_backward,
-	       module->self_ns[SS_MODULE_DEVICE_BACKWARD]);
-	add_ns(out, ops, module->total_ns[SS_MODULE_OPS]);
+	ss_row_share(out, (double)module_weight(tree, module->total_ns),
+		     (double)module_weight(tree, tree->all_ns));
+	modules_add_known(out, tree->has_device, module->total_ns[SS_MODULE_DEVICE]);
+	modules_add_known(out, tree->has_device, module->self_ns[SS_MODULE_DEVICE]);
+	modules_add_known(out, tree->has_device && tree->has_backward,
+			  module->total_ns[SS_MODULE_DEVICE_BACKWARD]);
+	modules_add_known(out, frames, module->host_total_ns);
+	modules_add_known(out, frames, module->calls);
+	modules_add_known(out, tree->has_backward, module->total_ns[SS_MODULE_OPS_BACKWARD]);
+	modules_add_known(out, frames, module->host_self_ns);
+	modules_add_known(out, ops, module->operators);
+	modules_add_known(out, tree->has_device && tree->has_backward,
+			  module->self_ns[SS_MODULE_DEVICE_BACKWARD]);
+	modules_add_known(out, ops, module->total_ns[SS_MODULE_OPS]);
 	if (where) {
 		ss_row_int(out, where->depth);
-		add_path(printer, where);
+		modules_add_path(printer, where);
 	} else {
 		ss_row_null(out);
 		ss_row_null(out);
@@ -148,16 +148,16 @@ static void add(struct printer *printer, const char *text, const struct ss_modul
 	ss_row_end(out);
 }
 
-/* A node among those around it, to be sorted. */
-struct item {
+/* A node to be sorted among its siblings. */
+struct module_item {
 	int64_t weight;
 	uint32_t parent, node;
 };
 
-/* By parent, then the greatest first, then in the order of their first appearance. */
-static int compare(const void *a, const void *b)
+/* By parent, then the largest first, then in order of first appearance. */
+static int module_item_compare(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct module_item *x = a, *y = b;
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
@@ -166,20 +166,22 @@ static int compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static void add_node(struct printer *printer, uint32_t node)
+static void modules_add_node(struct module_printer *printer, uint32_t node)
 {
 	const struct ss_module *module = &printer->tree->nodes[node];
 	const char *label = ss_strings_text(&printer->tree->labels, module->name);
 
-	add(printer, ss_table_print(printer->out, "%*s%s", (int)module->depth * 2, "", label),
-	    module, module);
+	modules_add_row(printer,
+			ss_table_print(printer->out, "%*s%s", (int)module->depth * 2, "", label),
+			module, module);
 }
 
-/* Depth first: from a node to its first child, else to the next one of the same parent. */
-static bool add_tree(struct printer *printer, struct ss_arena *scratch)
+/* Depth first: from a node to its first child, else to its next sibling. */
+static bool modules_add_tree(struct module_printer *printer, struct ss_arena *scratch)
 {
 	const struct ss_module_tree *tree = printer->tree;
-	struct item *items = SS_ARENA_NEW(scratch, struct item, (size_t)tree->count + 1);
+	struct module_item *items = SS_ARENA_NEW(scratch, struct module_item,
+						 (size_t)tree->count + 1);
 	uint32_t *child = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
 	uint32_t *next = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
 	uint32_t first = SS_NO_ID;
@@ -187,11 +189,11 @@ static bool add_tree(struct printer *printer, struct ss_arena *scratch)
 	if (!items || !child || !next)
 		return false;
 	for (uint32_t i = 0; i < tree->count; i++) {
-		items[i] = (struct item){ weight(tree, tree->nodes[i].total_ns),
-					  tree->nodes[i].parent, i };
+		items[i] = (struct module_item){ module_weight(tree, tree->nodes[i].total_ns),
+						 tree->nodes[i].parent, i };
 		child[i] = next[i] = SS_NO_ID;
 	}
-	qsort(items, tree->count, sizeof(*items), compare);
+	qsort(items, tree->count, sizeof(*items), module_item_compare);
 	for (uint32_t i = tree->count; i-- > 0;) {
 		uint32_t *head = items[i].parent == SS_NO_ID ? &first : &child[items[i].parent];
 
@@ -199,7 +201,7 @@ static bool add_tree(struct printer *printer, struct ss_arena *scratch)
 		*head = items[i].node;
 	}
 	for (uint32_t node = first; node != SS_NO_ID;) {
-		add_node(printer, node);
+		modules_add_node(printer, node);
 		if (child[node] != SS_NO_ID) {
 			node = child[node];
 			continue;
@@ -211,26 +213,28 @@ static bool add_tree(struct printer *printer, struct ss_arena *scratch)
 	return true;
 }
 
-static uint32_t key_of(const struct printer *printer, const struct ss_module *module)
+static uint32_t module_kind_key(const struct module_printer *printer,
+				const struct ss_module *module)
 {
 	return printer->group == GROUP_CLASS ? module->class : module->name;
 }
 
-/* A module in one of its own kind: its time is in that one's total already. */
-static bool is_inside_its_kind(const struct printer *printer, const struct ss_module *module)
+/* Whether a module is inside one of its own kind, whose total includes its time. */
+static bool module_inside_its_kind(const struct module_printer *printer,
+				   const struct ss_module *module)
 {
-	uint32_t key = key_of(printer, module);
+	uint32_t key = module_kind_key(printer, module);
 
 	for (uint32_t up = module->parent; up != SS_NO_ID; up = printer->tree->nodes[up].parent)
-		if (key_of(printer, &printer->tree->nodes[up]) == key)
+		if (module_kind_key(printer, &printer->tree->nodes[up]) == key)
 			return true;
 	return false;
 }
 
-static void sum_kind(const struct printer *printer, const struct ss_module *module,
-		     struct ss_module *sum)
+static void modules_sum_kind(const struct module_printer *printer, const struct ss_module *module,
+			     struct ss_module *sum)
 {
-	bool inside = is_inside_its_kind(printer, module);
+	bool inside = module_inside_its_kind(printer, module);
 
 	sum->calls += module->calls;
 	sum->operators += module->operators;
@@ -242,37 +246,39 @@ static void sum_kind(const struct printer *printer, const struct ss_module *modu
 	}
 }
 
-static bool add_kinds(struct printer *printer, struct ss_arena *scratch)
+/* One row per class or instance, summed over all nodes of the tree. */
+static bool modules_add_kinds(struct module_printer *printer, struct ss_arena *scratch)
 {
 	const struct ss_module_tree *tree = printer->tree;
 	struct ss_module *sums = SS_ARENA_NEW(scratch, struct ss_module, tree->labels.count);
-	struct item *items = SS_ARENA_NEW(scratch, struct item, tree->labels.count);
+	struct module_item *items = SS_ARENA_NEW(scratch, struct module_item, tree->labels.count);
 	uint8_t *seen = SS_ARENA_NEW(scratch, uint8_t, tree->labels.count);
 	uint32_t used = 0;
 
 	if (!sums || !items || !seen)
 		return false;
 	for (uint32_t i = 0; i < tree->count; i++) {
-		uint32_t key = key_of(printer, &tree->nodes[i]);
+		uint32_t key = module_kind_key(printer, &tree->nodes[i]);
 
-		sum_kind(printer, &tree->nodes[i], &sums[key]);
+		modules_sum_kind(printer, &tree->nodes[i], &sums[key]);
 		seen[key] = 1;
 	}
 	for (uint32_t i = 0; i < tree->labels.count; i++)
 		if (seen[i])
-			items[used++] = (struct item){ weight(tree, sums[i].self_ns), 0, i };
-	qsort(items, used, sizeof(*items), compare);
+			items[used++] = (struct module_item){ module_weight(tree, sums[i].self_ns),
+							      0, i };
+	qsort(items, used, sizeof(*items), module_item_compare);
 	for (uint32_t i = 0; i < used; i++)
-		add(printer, ss_strings_text(&tree->labels, items[i].node), &sums[items[i].node],
-		    NULL);
+		modules_add_row(printer, ss_strings_text(&tree->labels, items[i].node),
+				&sums[items[i].node], NULL);
 	return true;
 }
 
-/* From one hundredth of the device time on it changes what the shares say. */
-static void add_orphan_note(struct printer *printer)
+/* From one percent of the device time on, it distorts the shares. */
+static void modules_note_orphans(struct module_printer *printer)
 {
 	const struct ss_module_tree *tree = printer->tree;
-	int64_t all_ns = weight(tree, tree->all_ns);
+	int64_t all_ns = module_weight(tree, tree->all_ns);
 
 	if (tree->orphans_ns && tree->orphans_ns >= all_ns / 100)
 		ss_table_note(printer->out,
@@ -286,7 +292,7 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 {
 	const struct ss_places *places;
 	struct ss_module_tree tree;
-	struct printer printer = { .tree = &tree, .out = out, .group = subject->group };
+	struct module_printer printer = { .tree = &tree, .out = out, .group = subject->group };
 	struct ss_arena scratch;
 	bool whole = true;
 
@@ -296,11 +302,11 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 	if (!tree.count)
 		ss_note_missing(out, SS_MISSING_MODULES);
 	else
-		whole = subject->group == GROUP_TREE ? add_tree(&printer, &scratch)
-						     : add_kinds(&printer, &scratch);
+		whole = subject->group == GROUP_TREE ? modules_add_tree(&printer, &scratch)
+						     : modules_add_kinds(&printer, &scratch);
 	if (tree.count && whole)
-		add(&printer, "(outside modules)", &tree.outside, NULL);
-	add_orphan_note(&printer);
+		modules_add_row(&printer, "(outside modules)", &tree.outside, NULL);
+	modules_note_orphans(&printer);
 	if (tree.has_deeper)
 		ss_table_note(out,
 			      "Modules deeper than %d levels count as part of their parent at "

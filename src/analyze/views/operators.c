@@ -15,8 +15,7 @@
 #include "analyze/host/places.h"
 #include "analyze/time/roles.h"
 #include "analyze/work/work.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -54,16 +53,16 @@ static const struct ss_column columns[] = {
 	  "host memory that it allocated itself, not counting frees", SS_COLUMN_DETAIL },
 };
 
-enum group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY, BY_SOURCE };
+enum operators_group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY, BY_SOURCE };
 
 /* What makes a row. Compared as bytes: no padding. */
-struct key {
+struct operator_key {
 	uint32_t name; /* 0 in groups category and source-line */
 	uint32_t detail, types;
 };
 
-struct tally {
-	struct key key;
+struct operator_tally {
+	struct operator_key key;
 	uint32_t first, number; /* its first row; order of appearance */
 	int64_t calls, host_self_ns, host_total_ns, device_self_ns, device_total_ns, tensor_ns;
 	int64_t bytes, host_bytes;
@@ -71,30 +70,30 @@ struct tally {
 	int64_t flops_ns; /* device time of the calls whose FLOPs are known */
 };
 
-/* The group of the latest call of a name: that of the next one, mostly. */
-struct latest {
-	struct key key;
+/* The group of the last call of a name: usually also that of the next one. */
+struct operator_latest {
+	struct operator_key key;
 	uint32_t number;
 	bool is_known;
 };
 
-struct operators {
+struct operator_counting {
 	const struct ss_trace *trace;
-	enum group group;
+	enum operators_group group;
 	struct ss_arena scratch;
 	struct ss_facts *facts;
 	const struct ss_ops *ops;
 	const struct ss_works *works;
-	const struct ss_places *places; /* NULL unless asked for */
+	const struct ss_places *places; /* NULL unless the group needs it */
 	struct ss_records keys;
-	uint32_t *numbers;     /* per host row: its group, or SS_NO_ID */
-	struct latest *latest; /* per name */
-	uint8_t *categories;   /* per name: enum ss_op_category + 1; 0: not asked for yet */
-	struct tally *tallies;
+	uint32_t *numbers;              /* per host row: its group, or SS_NO_ID */
+	struct operator_latest *latest; /* per name */
+	uint8_t *categories; /* per name: enum ss_op_category + 1; 0: not looked up yet */
+	struct operator_tally *tallies;
 	bool has_bytes, has_host_bytes, has_shapes;
 };
 
-static enum ss_op_category category_of(struct operators *view, uint32_t name)
+static enum ss_op_category operator_category(struct operator_counting *view, uint32_t name)
 {
 	if (!view->categories[name])
 		view->categories[name] = 1 + (uint8_t)ss_op_category(
@@ -102,10 +101,11 @@ static enum ss_op_category category_of(struct operators *view, uint32_t name)
 	return (enum ss_op_category)(view->categories[name] - 1);
 }
 
-static struct key key_of(struct operators *view, uint32_t row)
+/* What makes a row, by group; fields that the group leaves out stay 0. */
+static struct operator_key operator_key_of(struct operator_counting *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
-	struct key key = { .name = slices->name[row] };
+	struct operator_key key = { .name = slices->name[row] };
 
 	switch (view->group) {
 	case BY_NAME:
@@ -128,30 +128,32 @@ static struct key key_of(struct operators *view, uint32_t row)
 			key.detail = slices->name[ss_places_module(view->places, row)];
 		break;
 	case BY_SOURCE:
-		key = (struct key){ .detail = view->places->line[row] };
+		key = (struct operator_key){ .detail = view->places->line[row] };
 		break;
 	case BY_CATEGORY:
-		key = (struct key){ .detail = (uint32_t)category_of(view, key.name) };
+		key = (struct operator_key){ .detail = (uint32_t)operator_category(view,
+										   key.name) };
 		break;
 	}
 	return key;
 }
 
 /* False: no memory. */
-static bool number_rows(struct operators *view)
+static bool operators_number_rows(struct operator_counting *view)
 {
 	const uint32_t *names = view->trace->slices.name;
 
 	for (uint32_t row = 0; row < view->ops->row_count; row++) {
-		struct latest *latest = &view->latest[names[row]];
-		struct key key;
+		struct operator_latest *latest = &view->latest[names[row]];
+		struct operator_key key;
 
 		view->numbers[row] = SS_NO_ID;
 		if (!ss_ops_counts(view->ops, row))
 			continue;
-		key = key_of(view, row);
+		key = operator_key_of(view, row);
 		if (!latest->is_known || memcmp(&latest->key, &key, sizeof(key)) != 0) {
-			*latest = (struct latest){ key, ss_records_add(&view->keys, &key), true };
+			*latest = (struct operator_latest){ key, ss_records_add(&view->keys, &key),
+							    true };
 			if (latest->number == SS_NO_ID)
 				return false;
 		}
@@ -160,7 +162,8 @@ static bool number_rows(struct operators *view)
 	return true;
 }
 
-static void count(struct operators *view)
+/* Sums the times and FLOPs of all rows of a group. */
+static void operators_count(struct operator_counting *view)
 {
 	const struct ss_slices *slices = &view->trace->slices;
 	const struct ss_ops *ops = view->ops;
@@ -169,13 +172,14 @@ static void count(struct operators *view)
 		uint32_t number = view->numbers[row];
 		const struct ss_worker *worker;
 		const struct ss_work *work;
-		struct tally *tally;
+		struct operator_tally *tally;
 
 		if (number == SS_NO_ID)
 			continue;
 		tally = &view->tallies[number];
 		if (!tally->calls++) {
-			tally->key = *(const struct key *)ss_records_at(&view->keys, number);
+			tally->key = *(const struct operator_key *)ss_records_at(&view->keys,
+										 number);
 			tally->number = number;
 			tally->first = row;
 		}
@@ -192,7 +196,7 @@ static void count(struct operators *view)
 	}
 }
 
-static void count_tensor(struct operators *view)
+static void operators_count_tensor(struct operator_counting *view)
 {
 	const struct ss_trace *trace = view->trace;
 
@@ -209,8 +213,8 @@ static void count_tensor(struct operators *view)
 	}
 }
 
-/* The operator around a moment of a thread, given the last row that has begun by then. */
-static uint32_t op_at(const struct ss_ops *ops, uint32_t row, int64_t at_ns)
+/* The operator around a moment of a thread, given the last row that began before it. */
+static uint32_t operator_at(const struct ss_ops *ops, uint32_t row, int64_t at_ns)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 
@@ -221,7 +225,8 @@ static uint32_t op_at(const struct ss_ops *ops, uint32_t row, int64_t at_ns)
 	return row;
 }
 
-static void charge(struct operators *view, uint32_t event, uint32_t op)
+/* Charges an allocation to the operator; frees are negative and do not count. */
+static void operators_charge_bytes(struct operator_counting *view, uint32_t event, uint32_t op)
 {
 	const struct ss_allocations *events = &view->trace->allocations;
 	bool host = events->device_type[event] == 0;
@@ -235,16 +240,16 @@ static void charge(struct operators *view, uint32_t event, uint32_t op)
 		return;
 	sum = host ? &view->tallies[view->numbers[op]].host_bytes
 		   : &view->tallies[view->numbers[op]].bytes;
-	/* what a file claims may be more than there is */
+	/* sizes in files may be absurd */
 	if (__builtin_add_overflow(*sum, bytes, sum))
 		*sum = INT64_MAX;
 }
 
 /*
- * Allocations come in the order of time: each thread's last row that has begun, or
- * the operator that was found around the allocation before, moves forward only.
+ * Allocations are sorted by time, so for each thread the last row that has begun, or the operator
+ * around the previous allocation, only moves forward.
  */
-static bool count_bytes(struct operators *view)
+static bool operators_count_bytes(struct operator_counting *view)
 {
 	const struct ss_trace *trace = view->trace;
 	const struct ss_allocations *events = &trace->allocations;
@@ -266,16 +271,16 @@ static bool count_bytes(struct operators *view)
 		while (*row < track->first_row + track->row_count &&
 		       trace->slices.start_ns[*row] <= events->start_ns[i])
 			*op = (*row)++;
-		*op = op_at(view->ops, *op, events->start_ns[i]);
-		charge(view, i, *op);
+		*op = operator_at(view->ops, *op, events->start_ns[i]);
+		operators_charge_bytes(view, i, *op);
 	}
 	return true;
 }
 
-/* By device time, then by host time; equal ones in the order of their first appearance. */
-static int compare(const void *a, const void *b)
+/* By device time, host time, then in order of first appearance. */
+static int operator_compare_time(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct operator_tally *x = a, *y = b;
 
 	if (x->device_self_ns != y->device_self_ns)
 		return x->device_self_ns > y->device_self_ns ? -1 : 1;
@@ -287,7 +292,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* "nn.Module: Conv2d_3" is Conv2d_3. */
-static const char *module_name(const char *frame)
+static const char *operator_module_name(const char *frame)
 {
 	static const char mark[] = "nn.Module: ";
 	bool marked = strncmp(frame, mark, sizeof(mark) - 1) == 0;
@@ -295,7 +300,8 @@ static const char *module_name(const char *frame)
 	return marked ? frame + sizeof(mark) - 1 : frame;
 }
 
-static void add_place(const struct operators *view, struct ss_table *out, const struct tally *tally)
+static void operators_add_place(const struct operator_counting *view, struct ss_table *out,
+				const struct operator_tally *tally)
 {
 	const struct ss_trace *trace = view->trace;
 	uint32_t detail = tally->key.detail;
@@ -305,31 +311,31 @@ static void add_place(const struct operators *view, struct ss_table *out, const 
 				 ? ss_places_line(view->places, tally->first)
 				 : NULL);
 	ss_row_text(out, view->group == BY_MODULE
-				 ? module_name(ss_strings_text(&trace->names, detail))
+				 ? operator_module_name(ss_strings_text(&trace->names, detail))
 				 : NULL);
 }
 
-static const char *eligible(const struct tally *tally, const char *name,
-			    enum ss_op_category category)
+static const char *operator_tensor_eligible(const struct operator_tally *tally, const char *name,
+					    enum ss_op_category category)
 {
 	return tally->tensor_ns > 0 ? "yes" : ss_op_tensor_eligible(name, category);
 }
 
-static void add(struct operators *view, struct ss_table *out, const struct tally *tally,
-		int64_t device_ns)
+static void operators_add_row(struct operator_counting *view, struct ss_table *out,
+			      const struct operator_tally *tally, int64_t device_ns)
 {
 	bool line = view->group == BY_SOURCE;           /* row: all operators of a line */
 	bool one = !line && view->group != BY_CATEGORY; /* row: one operator */
-	/* operators of a line are inside of each other: with what they call they count twice */
+	/* operators of a line contain each other: totals would count them twice */
 	int64_t host_ns = line ? -1 : tally->host_total_ns;
-	enum ss_op_category category = one ? category_of(view, tally->key.name)
+	enum ss_op_category category = one ? operator_category(view, tally->key.name)
 					   : (enum ss_op_category)tally->key.detail;
 	const char *name = one ? ss_strings_text(&view->trace->names, tally->key.name)
 			       : ss_op_category_name(line ? SS_OP_OTHER : category);
 
 	ss_row_begin(out);
 	ss_row_text(out, line ? NULL : name);
-	add_place(view, out, tally);
+	operators_add_place(view, out, tally);
 	ss_row_int(out, tally->calls);
 	ss_row_int(out, tally->host_self_ns);
 	ss_row_int_known(out, host_ns);
@@ -338,7 +344,7 @@ static void add(struct operators *view, struct ss_table *out, const struct tally
 	ss_row_int_known(out, device_ns > 0 && !line ? tally->device_total_ns : -1);
 	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
 	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
-	ss_row_text(out, one ? eligible(tally, name, category) : NULL);
+	ss_row_text(out, one ? operator_tensor_eligible(tally, name, category) : NULL);
 	ss_row_rate(out, tally->flops, tally->flops > 0 ? 1e9 : 0);
 	ss_row_rate(out, tally->flops / 1e3, tally->flops > 0 ? (double)tally->flops_ns : 0);
 	ss_row_text(out, line ? NULL : ss_op_category_name(category));
@@ -348,7 +354,8 @@ static void add(struct operators *view, struct ss_table *out, const struct tally
 	ss_row_end(out);
 }
 
-static void note_missing(const struct operators *view, int64_t device_ns, struct ss_table *out)
+static void operators_note_missing(const struct operator_counting *view, int64_t device_ns,
+				   struct ss_table *out)
 {
 	int64_t device;
 
@@ -365,7 +372,8 @@ static void note_missing(const struct operators *view, int64_t device_ns, struct
 			      "No device work is linked to an operator: see the kernels view.");
 }
 
-static enum ss_status fill(struct operators *view, struct ss_table *out, struct ss_error *err)
+static enum ss_status operators_fill(struct operator_counting *view, struct ss_table *out,
+				     struct ss_error *err)
 {
 	const struct ss_trace *trace = view->trace;
 	int64_t device_ns = 0;
@@ -376,37 +384,39 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 		SS_TRY(ss_facts_places(view->facts, &view->places, err));
 	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops->row_count + 1);
 	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
-	view->latest = SS_ARENA_NEW(&view->scratch, struct latest, (size_t)trace->names.count + 1);
-	if (!view->numbers || !view->latest || !view->categories || !number_rows(view))
+	view->latest = SS_ARENA_NEW(&view->scratch, struct operator_latest,
+				    (size_t)trace->names.count + 1);
+	if (!view->numbers || !view->latest || !view->categories || !operators_number_rows(view))
 		return ss_fail_memory(err, "the operators");
-	view->tallies = SS_ARENA_NEW(&view->scratch, struct tally, (size_t)view->keys.count + 1);
+	view->tallies = SS_ARENA_NEW(&view->scratch, struct operator_tally,
+				     (size_t)view->keys.count + 1);
 	if (!view->tallies)
 		return ss_fail_memory(err, "the operators");
-	count(view);
-	count_tensor(view);
-	if (!count_bytes(view))
+	operators_count(view);
+	operators_count_tensor(view);
+	if (!operators_count_bytes(view))
 		return ss_fail_memory(err, "the operators");
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		ss_ns_add(&device_ns, view->tallies[i].device_self_ns);
-	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), operator_compare_time);
 	for (uint32_t i = 0; i < view->keys.count; i++)
-		add(view, out, &view->tallies[i], device_ns);
-	note_missing(view, device_ns, out);
+		operators_add_row(view, out, &view->tallies[i], device_ns);
+	operators_note_missing(view, device_ns, out);
 	return SS_OK;
 }
 
 static enum ss_status operators_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
-	struct operators view = { .trace = subject->trace,
-				  .facts = subject->facts,
-				  .group = (enum group)subject->group };
+	struct operator_counting view = { .trace = subject->trace,
+					  .facts = subject->facts,
+					  .group = (enum operators_group)subject->group };
 	enum ss_status status;
 
-	if (!ss_records_init(&view.keys, out->arena->memory, sizeof(struct key)))
+	if (!ss_records_init(&view.keys, out->arena->memory, sizeof(struct operator_key)))
 		return ss_fail_memory(err, "the operators");
 	ss_arena_init(&view.scratch, out->arena->memory);
-	status = fill(&view, out, err);
+	status = operators_fill(&view, out, err);
 	ss_arena_release(&view.scratch);
 	ss_records_release(&view.keys);
 	return status;

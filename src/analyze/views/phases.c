@@ -8,14 +8,12 @@
  */
 #include "analyze/facts.h"
 #include "analyze/time/cover.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_ALL, GROUP_STEP };
 
-/* Rows: the phases, and what is left of a device. */
+/* Rows: the phases and, for devices, idle time. */
 #define IDLE SS_PHASE_COUNT
 #define PARTS (SS_PHASE_COUNT + 1)
 
@@ -41,12 +39,13 @@ static const struct ss_column columns[] = {
 };
 
 /* The measured steps. */
-struct steps {
-	struct ss_cover device, host; /* effective, and ranges on the CPU; lent to covers */
+struct phase_steps {
+	struct ss_cover device, host; /* effective steps, ranges on the CPU; in the arena */
 	uint32_t *number;
 };
 
-static bool find_steps(const struct ss_trace *trace, struct ss_arena *arena, struct steps *steps)
+static bool phase_find_steps(const struct ss_trace *trace, struct ss_arena *arena,
+			     struct phase_steps *steps)
 {
 	size_t count = (size_t)trace->steps.count + 1;
 
@@ -70,18 +69,18 @@ static bool find_steps(const struct ss_trace *trace, struct ss_arena *arena, str
 	return true;
 }
 
-/* One set of moments a phase. */
-struct sets {
+/* One set of moments per phase. */
+struct phase_sets {
 	struct ss_cover phase[SS_PHASE_COUNT];
 };
 
-static void sets_init(struct sets *sets, struct ss_memory *memory)
+static void phase_sets_init(struct phase_sets *sets, struct ss_memory *memory)
 {
 	for (int i = 0; i < SS_PHASE_COUNT; i++)
 		ss_cover_init(&sets->phase[i], memory);
 }
 
-static bool sets_release(struct sets *sets)
+static bool phase_sets_release(struct phase_sets *sets)
 {
 	bool whole = true;
 
@@ -94,14 +93,14 @@ static bool sets_release(struct sets *sets)
 
 /* --- the host ----------------------------------------------------------------- */
 
-struct painter {
+struct phase_painter {
 	const struct ss_phases *phases;
-	struct sets *sets;
-	int64_t at_ns; /* everything before is painted */
+	struct phase_sets *sets;
+	int64_t at_ns; /* charged up to here */
 };
 
-/* What is left of the row until the moment. */
-static void paint(struct painter *painter, uint32_t row, int64_t until_ns)
+/* Charges the rest of the row, up to the moment, to its phase. */
+static void phase_paint_row(struct phase_painter *painter, uint32_t row, int64_t until_ns)
 {
 	const struct ss_slices *slices = &painter->phases->trace->slices;
 	int64_t from_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
@@ -119,11 +118,11 @@ static void paint(struct painter *painter, uint32_t row, int64_t until_ns)
 }
 
 /* Each moment of the thread has the phase of its innermost row. */
-static void paint_thread(const struct ss_phases *phases, struct sets *sets)
+static void phase_paint_thread(const struct ss_phases *phases, struct phase_sets *sets)
 {
 	const struct ss_slices *slices = &phases->trace->slices;
 	const struct ss_track *track = &phases->trace->tracks[phases->main];
-	struct painter painter = { phases, sets, INT64_MIN };
+	struct phase_painter painter = { phases, sets, INT64_MIN };
 	uint32_t open = SS_NO_ROW;
 
 	for (uint32_t i = 0; i < track->row_count; i++) {
@@ -131,17 +130,17 @@ static void paint_thread(const struct ss_phases *phases, struct sets *sets)
 
 		for (; open != SS_NO_ROW && open != slices->parent[row];
 		     open = slices->parent[open])
-			paint(&painter, open, slices->start_ns[row]);
+			phase_paint_row(&painter, open, slices->start_ns[row]);
 		if (open != SS_NO_ROW)
-			paint(&painter, open, slices->start_ns[row]);
+			phase_paint_row(&painter, open, slices->start_ns[row]);
 		open = row;
 	}
 	for (; open != SS_NO_ROW; open = slices->parent[open])
-		paint(&painter, open, INT64_MAX);
+		phase_paint_row(&painter, open, INT64_MAX);
 }
 
-/* Backward on the other threads of the process. */
-static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
+/* Moments of backward on the other threads of the process. */
+static void phase_other_backward(const struct ss_phases *phases, struct ss_cover *out)
 {
 	const struct ss_trace *trace = phases->trace;
 	struct ss_cover_pile pile = { 0 };
@@ -168,21 +167,21 @@ static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
 	ss_cover_release(&thread);
 }
 
-/* sums: a run of steps for each part; what no phase has is other. */
-static bool share_host(const struct ss_phases *phases, const struct steps *steps,
-		       struct ss_memory *memory, int64_t *sums)
+/* sums: for each part, a value per step. Time without a phase is "other". */
+static bool phase_share_host(const struct ss_phases *phases, const struct phase_steps *steps,
+			     struct ss_memory *memory, int64_t *sums)
 {
 	uint32_t count = steps->host.count;
 	int64_t *other = sums + (size_t)SS_PHASE_OTHER * count;
 	struct ss_cover waits;
-	struct sets sets;
+	struct phase_sets sets;
 	bool whole;
 
-	sets_init(&sets, memory);
+	phase_sets_init(&sets, memory);
 	ss_cover_init(&waits, memory);
-	paint_thread(phases, &sets);
-	/* the main thread waits for autograd's where it does nothing else */
-	find_backward(phases, &waits);
+	phase_paint_thread(phases, &sets);
+	/* where the main thread does nothing else, it waits for those of autograd */
+	phase_other_backward(phases, &waits);
 	for (int i = 0; i < SS_PHASE_OTHER; i++)
 		ss_cover_subtract(&waits, &sets.phase[i]);
 	ss_cover_unite(&sets.phase[SS_PHASE_BACKWARD], &waits);
@@ -195,15 +194,17 @@ static bool share_host(const struct ss_phases *phases, const struct steps *steps
 	}
 	whole = !waits.failed;
 	ss_cover_release(&waits);
-	return sets_release(&sets) && whole;
+	return phase_sets_release(&sets) && whole;
 }
 
 /* --- the devices -------------------------------------------------------------- */
 
-static bool share_device(const struct ss_phases *phases, int64_t device, const struct steps *steps,
-			 struct ss_memory *memory, int64_t *sums)
+/* Splits the steps of a device by the phase that launched the work; the rest is idle. */
+static bool phase_share_device(const struct ss_phases *phases, int64_t device,
+			       const struct phase_steps *steps, struct ss_memory *memory,
+			       int64_t *sums)
 {
-	/* where several run at once, the first: what is hidden behind it costs nothing */
+	/* of several at once, the first counts: what it hides costs nothing */
 	static const enum ss_phase order[] = { SS_PHASE_FORWARD, SS_PHASE_BACKWARD,
 					       SS_PHASE_OPTIMIZER, SS_PHASE_INPUT, SS_PHASE_OTHER };
 	const struct ss_slices *slices = &phases->trace->slices;
@@ -211,10 +212,10 @@ static bool share_device(const struct ss_phases *phases, int64_t device, const s
 	int64_t *idle = sums + (size_t)IDLE * count;
 	struct ss_arena scratch;
 	struct ss_merge merge;
-	struct sets sets;
+	struct phase_sets sets;
 	bool whole;
 
-	sets_init(&sets, memory);
+	phase_sets_init(&sets, memory);
 	ss_arena_init(&scratch, memory);
 	whole = ss_merge_init(&merge, phases->trace, device, &scratch);
 	for (uint32_t row = whole ? ss_merge_next(&merge) : SS_NO_ROW; row != SS_NO_ROW;
@@ -234,19 +235,19 @@ static bool share_device(const struct ss_phases *phases, int64_t device, const s
 			idle[k] -= own[k];
 	}
 	ss_arena_release(&scratch);
-	return sets_release(&sets) && whole;
+	return phase_sets_release(&sets) && whole;
 }
 
 /* --- rows --------------------------------------------------------------------- */
 
-/* Times of one row's steps; NULL where the axis is not recorded. */
-struct axes {
-	const int64_t *host, *device; /* a run of steps for each part */
-	const struct steps *steps;
+/* Times of the steps; NULL: not recorded. */
+struct phase_axes {
+	const int64_t *host, *device; /* for each part, a value per step */
+	const struct phase_steps *steps;
 	int64_t device_number;
 };
 
-static int64_t sum(const int64_t *values, uint32_t from, uint32_t to)
+static int64_t phase_sum(const int64_t *values, uint32_t from, uint32_t to)
 {
 	int64_t total = 0;
 
@@ -255,7 +256,7 @@ static int64_t sum(const int64_t *values, uint32_t from, uint32_t to)
 	return total;
 }
 
-static int64_t length(const struct ss_cover *steps, uint32_t from, uint32_t to)
+static int64_t phase_steps_ns(const struct ss_cover *steps, uint32_t from, uint32_t to)
 {
 	int64_t total = 0;
 
@@ -264,7 +265,7 @@ static int64_t length(const struct ss_cover *steps, uint32_t from, uint32_t to)
 	return total;
 }
 
-static void add_time(struct ss_table *out, bool known, int64_t part_ns, int64_t whole_ns)
+static void phases_add_time(struct ss_table *out, bool known, int64_t part_ns, int64_t whole_ns)
 {
 	if (known) {
 		ss_row_int(out, part_ns);
@@ -275,21 +276,21 @@ static void add_time(struct ss_table *out, bool known, int64_t part_ns, int64_t 
 	ss_row_null(out);
 }
 
-/* The parts of steps from..to that have any time. */
-static void add_rows(const struct axes *axes, bool by_step, uint32_t from, uint32_t to,
-		     struct ss_table *out)
+/* Rows for the parts of steps from..to that have any time. */
+static void phases_add_rows(const struct phase_axes *axes, bool by_step, uint32_t from, uint32_t to,
+			    struct ss_table *out)
 {
-	const struct steps *steps = axes->steps;
+	const struct phase_steps *steps = axes->steps;
 	uint32_t count = steps->host.count;
-	int64_t host_ns = length(&steps->host, from, to);
-	int64_t device_ns = length(&steps->device, from, to);
+	int64_t host_ns = phase_steps_ns(&steps->host, from, to);
+	int64_t device_ns = phase_steps_ns(&steps->device, from, to);
 
 	for (int part = 0; part < PARTS; part++) {
 		const int64_t *host = axes->host && part != IDLE ? axes->host + (size_t)part * count
 								 : NULL;
 		const int64_t *device = axes->device ? axes->device + (size_t)part * count : NULL;
-		int64_t own_host_ns = host ? sum(host, from, to) : 0;
-		int64_t own_device_ns = device ? sum(device, from, to) : 0;
+		int64_t own_host_ns = host ? phase_sum(host, from, to) : 0;
+		int64_t own_device_ns = device ? phase_sum(device, from, to) : 0;
 
 		if (!own_host_ns && !own_device_ns)
 			continue;
@@ -303,47 +304,47 @@ static void add_rows(const struct axes *axes, bool by_step, uint32_t from, uint3
 		else
 			ss_row_null(out);
 		ss_row_text(out, part == IDLE ? "idle" : ss_phase_name((enum ss_phase)part));
-		add_time(out, host, own_host_ns, host_ns);
-		add_time(out, device, own_device_ns, device_ns);
+		phases_add_time(out, host, own_host_ns, host_ns);
+		phases_add_time(out, device, own_device_ns, device_ns);
 		ss_row_end(out);
 	}
 }
 
-static void add_group(const struct axes *axes, uint32_t group, struct ss_table *out)
+static void phases_add_group(const struct phase_axes *axes, uint32_t group, struct ss_table *out)
 {
 	uint32_t count = axes->steps->host.count;
 
 	if (group == GROUP_ALL)
-		add_rows(axes, false, 0, count, out);
+		phases_add_rows(axes, false, 0, count, out);
 	for (uint32_t i = 0; group == GROUP_STEP && i < count; i++)
-		add_rows(axes, true, i, i + 1, out);
+		phases_add_rows(axes, true, i, i + 1, out);
 }
 
-static enum ss_status run_axes(const struct ss_phases *phases, const struct steps *steps,
-			       uint32_t group, struct ss_table *out, struct ss_error *err)
+static enum ss_status phases_fill(const struct ss_phases *phases, const struct phase_steps *steps,
+				  uint32_t group, struct ss_table *out, struct ss_error *err)
 {
 	struct ss_memory *memory = out->arena->memory;
 	size_t size = (size_t)PARTS * steps->host.count + 1;
 	const uint32_t most = ss_devices_by_step(phases->trace);
-	struct axes axes = { .steps = steps };
+	struct phase_axes axes = { .steps = steps };
 	uint32_t number = 0;
 	int64_t device = INT64_MIN, *sums = SS_ARENA_NEW(out->arena, int64_t, size);
 
-	if (!sums || (phases->main != SS_NO_ROW && !share_host(phases, steps, memory, sums)))
+	if (!sums || (phases->main != SS_NO_ROW && !phase_share_host(phases, steps, memory, sums)))
 		return ss_fail_memory(err, "the phases");
 	axes.host = phases->main == SS_NO_ROW ? NULL : sums;
 	for (; ss_device_next(phases->trace, device, &device); number++) {
 		if (number >= most)
 			continue;
 		sums = SS_ARENA_NEW(out->arena, int64_t, size);
-		if (!sums || !share_device(phases, device, steps, memory, sums))
+		if (!sums || !phase_share_device(phases, device, steps, memory, sums))
 			return ss_fail_memory(err, "the phases");
 		axes.device = sums;
 		axes.device_number = device;
-		add_group(&axes, group, out);
+		phases_add_group(&axes, group, out);
 	}
 	if (!axes.device)
-		add_group(&axes, group, out);
+		phases_add_group(&axes, group, out);
 	ss_note_devices(out, number > most ? number - most : 0);
 	return SS_OK;
 }
@@ -354,12 +355,12 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 	const struct ss_trace *trace = subject->trace;
 	const struct ss_phases *phases;
 	enum ss_status status;
-	struct steps steps;
+	struct phase_steps steps;
 
-	if (!find_steps(trace, out->arena, &steps))
+	if (!phase_find_steps(trace, out->arena, &steps))
 		return ss_fail_memory(err, "the phases");
 	SS_TRY(ss_facts_phases(subject->facts, &phases, err));
-	status = run_axes(phases, &steps, subject->group, out, err);
+	status = phases_fill(phases, &steps, subject->group, out, err);
 	if (out->row_count && !phases->has_ops)
 		ss_note_missing(out, SS_MISSING_OPERATORS);
 	if (out->row_count && phases->has[SS_PHASE_BACKWARD] && !phases->has[SS_PHASE_OPTIMIZER])

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "table/view.h"
+#include "view/view.h"
 
-/* So much of the writer's own words: two lines of a terminal. */
+/* Width of the quoted warning: two lines of a terminal. */
 #define WARNING_COLUMNS 160
 
 static const struct ss_column columns[] = {
@@ -29,8 +29,9 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_WRAP | SS_COLUMN_FILLED },
 };
 
-static const char *meaning_of(const struct ss_trace *trace, enum ss_oddity odd,
-			      struct ss_table *out)
+/* Adds to the sentence what this file shows: a share, an offset, the first warning. */
+static const char *quality_meaning(const struct ss_trace *trace, enum ss_oddity odd,
+				   struct ss_table *out)
 {
 	const struct ss_quality_row *row = &trace->quality.rows[odd];
 	const char *meaning = ss_oddity_info(odd)->meaning;
@@ -74,7 +75,7 @@ static enum ss_status quality_run(const struct ss_subject *subject, struct ss_ta
 			      row->amount_ns < 0 || trace->span_ns <= 0
 				      ? NAN
 				      : 100.0 * (double)row->amount_ns / (double)trace->span_ns);
-		ss_row_text(out, meaning_of(trace, (enum ss_oddity)odd, out));
+		ss_row_text(out, quality_meaning(trace, (enum ss_oddity)odd, out));
 		ss_row_end(out);
 	}
 	return SS_OK;

@@ -15,15 +15,14 @@
 #include "analyze/work/peaks.h"
 #include "analyze/work/work.h"
 #include "base/search.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 
 /* Machines have 16 at most. */
 #define DEVICES_MAX 64
 
-/* Calls of tensors are shorter; lists of hundreds of them are not worth another text. */
+/* Longer texts are lists of hundreds of tensors; they stay as recorded. */
 #define SHAPES_MAX 400
 
 static const struct ss_column columns[] = {
@@ -61,7 +60,7 @@ static const struct ss_column columns[] = {
 	{ "kind", SS_COLUMN_TEXT, "kind of the operator", SS_COLUMN_DETAIL },
 };
 
-static const char *const kinds[] = {
+static const char *const work_kind_names[] = {
 	[SS_WORK_OTHER] = "other",
 	[SS_WORK_COMM] = "communication",
 	[SS_WORK_COPY] = "copy",
@@ -73,19 +72,19 @@ static const char *const kinds[] = {
 	[SS_WORK_ATTENTION] = "attention",
 };
 
-/* What rows are put together by; dtype for those of one operator with sizes. */
-struct key {
+/* What makes a row; dims and dtype only in group op. */
+struct roofline_key {
 	uint32_t name, dims, dtype;
 };
 
-struct tally {
-	struct key key;
+struct roofline_tally {
+	struct roofline_key key;
 	uint32_t order;
 	enum ss_work_kind kind;
 	int64_t calls, device_ns, host_ns;
-	int64_t flops_ns, bytes_ns; /* of device_ns, where it is known */
+	int64_t flops_ns, bytes_ns; /* the part of device_ns for which it is known */
 	double flops, bytes, both_flops, both_bytes;
-	/* of calls whose shortest time is known */
+	/* of calls whose shortest possible time is known */
 	int64_t roof_ns;
 	double roof, compute, memory;           /* seconds */
 	double flops_of[SS_DTYPE_OTHER + 1][2]; /* without and with tensor cores */
@@ -101,12 +100,12 @@ struct roofline {
 	uint32_t devices;
 	bool on_device;
 	struct ss_records keys;
-	struct tally *tallies;
+	struct roofline_tally *tallies;
 	uint32_t capacity;
 };
 
 /* The step that the row starts in, or the count of steps; they are sorted, without overlap. */
-static uint32_t step_of(const struct ss_trace *trace, uint32_t row)
+static uint32_t roofline_step(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_steps *steps = &trace->steps;
 	int64_t at_ns = trace->slices.start_ns[row];
@@ -116,14 +115,14 @@ static uint32_t step_of(const struct ss_trace *trace, uint32_t row)
 	return low && at_ns < steps->items[low - 1].host_end_ns ? low - 1 : steps->count;
 }
 
-static struct key key_of(const struct roofline *view, uint32_t row)
+static struct roofline_key roofline_key_of(const struct roofline *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
 	const struct ss_work *work = ss_works_of(view->works, row);
-	struct key key = { 0 };
+	struct roofline_key key = { 0 };
 
 	if (view->group == BY_STEP) {
-		key.name = step_of(view->trace, row);
+		key.name = roofline_step(view->trace, row);
 	} else if (view->group == BY_KIND) {
 		key.name = view->works->name_kind[slices->name[row]];
 	} else {
@@ -139,8 +138,8 @@ static struct key key_of(const struct roofline *view, uint32_t row)
 	return key;
 }
 
-/* The tally of a row's group, made when it is the first; NULL: no memory. */
-static struct tally *tally_of(struct roofline *view, struct key key)
+/* The tally of a key, made now if it is new; NULL: no memory. */
+static struct roofline_tally *roofline_tally_of(struct roofline *view, struct roofline_key key)
 {
 	uint32_t known = view->keys.count;
 	uint32_t id = ss_records_add(&view->keys, &key);
@@ -151,14 +150,14 @@ static struct tally *tally_of(struct roofline *view, struct key key)
 		if (!ss_memory_reserve(view->out->arena->memory, (void **)&view->tallies,
 				       &view->capacity, (size_t)id + 1, sizeof(*view->tallies)))
 			return NULL;
-		view->tallies[id] = (struct tally){ .key = key, .order = id };
+		view->tallies[id] = (struct roofline_tally){ .key = key, .order = id };
 	}
 	return &view->tallies[id];
 }
 
-/* The shortest time of a call. */
-static void add_roof(const struct roofline *view, struct tally *tally, const struct ss_work *work,
-		     bool tensor, int64_t device_ns)
+/* Adds the shortest possible time of a call, if it is known. */
+static void roofline_count_roof(const struct roofline *view, struct roofline_tally *tally,
+				const struct ss_work *work, bool tensor, int64_t device_ns)
 {
 	double peak = ss_peaks_flops(view->peaks, work->dtype, tensor);
 	double bandwidth = view->peaks->gb_per_s * 1e9;
@@ -175,8 +174,8 @@ static void add_roof(const struct roofline *view, struct tally *tally, const str
 	ss_ns_add(&tally->roof_ns, device_ns);
 }
 
-static void add_work(const struct roofline *view, struct tally *tally,
-		     const struct ss_worker *worker)
+static void roofline_count_work(const struct roofline *view, struct roofline_tally *tally,
+				const struct ss_worker *worker)
 {
 	int64_t device_ns = worker->device_ns;
 	const struct ss_work *work = ss_works_item(view->works, worker);
@@ -197,13 +196,13 @@ static void add_work(const struct roofline *view, struct tally *tally,
 		tally->both_flops += work->flops;
 		tally->both_bytes += work->moved_bytes;
 	}
-	/* what goes to or from the host is as fast as the bus, whose peak is not known */
+	/* copies to or from the host are limited by the bus, whose peak is unknown */
 	if (view->peaks && device_ns > 0 && !worker->across)
-		add_roof(view, tally, work, tensor, device_ns);
+		roofline_count_roof(view, tally, work, tensor, device_ns);
 }
 
 /* Calls that launched something; without a device, those whose FLOPs are known. */
-static bool takes_part(const struct roofline *view, const struct ss_worker *worker)
+static bool roofline_takes_part(const struct roofline *view, const struct ss_worker *worker)
 {
 	const struct ss_work *work = ss_works_item(view->works, worker);
 
@@ -212,35 +211,35 @@ static bool takes_part(const struct roofline *view, const struct ss_worker *work
 	return view->on_device ? worker->device_ns > 0 : work && work->has_flops;
 }
 
-static bool count(struct roofline *view)
+static bool roofline_count(struct roofline *view)
 {
 	for (uint32_t i = 0; i < view->works->worker_count; i++) {
 		const struct ss_worker *worker = &view->works->workers[i];
 		uint32_t row = worker->row;
-		struct tally *tally;
-		struct key key;
+		struct roofline_tally *tally;
+		struct roofline_key key;
 
-		if (!takes_part(view, worker))
+		if (!roofline_takes_part(view, worker))
 			continue;
-		key = key_of(view, row);
+		key = roofline_key_of(view, row);
 		if (view->group == BY_STEP && key.name == view->trace->steps.count)
 			continue;
-		tally = tally_of(view, key);
+		tally = roofline_tally_of(view, key);
 		if (!tally)
 			return false;
 		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
 		tally->calls++;
 		ss_ns_add(&tally->device_ns, worker->device_ns);
 		ss_ns_add(&tally->host_ns, view->trace->slices.dur_ns[row]);
-		add_work(view, tally, worker);
+		roofline_count_work(view, tally, worker);
 	}
 	return true;
 }
 
 /* The longest first; steps in their order. */
-static int compare(const void *a, const void *b)
+static int roofline_compare_time(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct roofline_tally *x = a, *y = b;
 
 	if (x->device_ns != y->device_ns)
 		return x->device_ns > y->device_ns ? -1 : 1;
@@ -249,15 +248,15 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static int compare_steps(const void *a, const void *b)
+static int roofline_compare_steps(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct roofline_tally *x = a, *y = b;
 
 	return x->key.name < y->key.name ? -1 : x->key.name > y->key.name;
 }
 
 /* The type of most FLOPs, and whether they ran on tensor cores. */
-static enum ss_dtype main_dtype(const struct tally *tally, bool *tensor)
+static enum ss_dtype roofline_main_dtype(const struct roofline_tally *tally, bool *tensor)
 {
 	enum ss_dtype best = SS_DTYPE_UNKNOWN;
 
@@ -272,16 +271,16 @@ static enum ss_dtype main_dtype(const struct tally *tally, bool *tensor)
 }
 
 /*
- * "[[32, 3], [], [3, 8]]" as "32x3 3x8": what has no size tells nothing, and brackets
- * take the room. What is long (lists of tensors) or odd stays as it was recorded.
+ * "[[32, 3], [], [3, 8]]" as "32x3 3x8": arguments without a size are left out. Long texts
+ * (lists of tensors) and unexpected ones stay as they were recorded.
  */
-static const char *shapes_of(struct ss_table *out, const char *text)
+static const char *roofline_shapes_text(struct ss_table *out, const char *text)
 {
 	char buffer[2 * SHAPES_MAX + 2];
 	size_t length = 0;
 	int depth = 0;
 	bool in_list = false;
-	char gap = 0; /* that the next number is set apart by */
+	char gap = 0; /* to write before the next number */
 
 	if (strlen(text) > SHAPES_MAX)
 		return text;
@@ -313,7 +312,7 @@ static const char *shapes_of(struct ss_table *out, const char *text)
 	return ss_table_print(out, "%.*s", (int)length, buffer);
 }
 
-static void add_names(const struct roofline *view, const struct tally *tally)
+static void roofline_add_names(const struct roofline *view, const struct roofline_tally *tally)
 {
 	const struct ss_trace *trace = view->trace;
 	struct ss_table *out = view->out;
@@ -325,25 +324,28 @@ static void add_names(const struct roofline *view, const struct tally *tally)
 	} else {
 		ss_row_null(out);
 		ss_row_text(out, view->group == BY_KIND
-					 ? kinds[tally->key.name]
+					 ? work_kind_names[tally->key.name]
 					 : ss_strings_text(&trace->names, tally->key.name));
 	}
-	ss_row_text(out, shapes_of(out, ss_strings_text(&trace->texts, tally->key.dims)));
+	ss_row_text(out,
+		    roofline_shapes_text(out, ss_strings_text(&trace->texts, tally->key.dims)));
 	ss_row_int(out, tally->calls);
 }
 
-/* FLOPs of a step that its devices could have done in its time. */
-static double possible_flops(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+/* The FLOPs that the devices could have done in the time of the step. */
+static double roofline_peak_flops(const struct roofline *view, const struct roofline_tally *tally,
+				  int64_t dur_ns)
 {
 	bool tensor;
-	enum ss_dtype dtype = main_dtype(tally, &tensor);
+	enum ss_dtype dtype = roofline_main_dtype(tally, &tensor);
 
 	if (!view->peaks)
 		return 0;
 	return ss_peaks_flops(view->peaks, dtype, tensor) * view->devices * (double)dur_ns / 1e9;
 }
 
-static void add_times(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+static void roofline_add_times(const struct roofline *view, const struct roofline_tally *tally,
+			       int64_t dur_ns)
 {
 	struct ss_table *out = view->out;
 
@@ -352,7 +354,7 @@ static void add_times(const struct roofline *view, const struct tally *tally, in
 	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
 	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
 	if (view->group == BY_STEP && tally->flops > 0)
-		ss_row_share(out, tally->flops, possible_flops(view, tally, dur_ns));
+		ss_row_share(out, tally->flops, roofline_peak_flops(view, tally, dur_ns));
 	else
 		ss_row_null(out);
 	ss_row_text(out, !tally->roof_ns                  ? NULL
@@ -360,7 +362,8 @@ static void add_times(const struct roofline *view, const struct tally *tally, in
 							  : "memory");
 }
 
-static void add_rates(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+static void roofline_add_rates(const struct roofline *view, const struct roofline_tally *tally,
+			       int64_t dur_ns)
 {
 	struct ss_table *out = view->out;
 	enum ss_dtype dtype;
@@ -373,11 +376,11 @@ static void add_rates(const struct roofline *view, const struct tally *tally, in
 	else
 		ss_row_null(out);
 	ss_row_rate(out, tally->bytes, (double)tally->bytes_ns);
-	dtype = main_dtype(tally, &tensor);
+	dtype = roofline_main_dtype(tally, &tensor);
 	ss_row_text(out, ss_dtype_name(dtype ? dtype : (enum ss_dtype)tally->key.dtype));
 }
 
-static void add(const struct roofline *view, const struct tally *tally)
+static void roofline_add_row(const struct roofline *view, const struct roofline_tally *tally)
 {
 	const struct ss_step *step = view->group == BY_STEP
 					     ? &view->trace->steps.items[tally->key.name]
@@ -386,21 +389,21 @@ static void add(const struct roofline *view, const struct tally *tally)
 	struct ss_table *out = view->out;
 
 	ss_row_begin(out);
-	add_names(view, tally);
-	add_times(view, tally, dur_ns);
-	add_rates(view, tally, dur_ns);
+	roofline_add_names(view, tally);
+	roofline_add_times(view, tally, dur_ns);
+	roofline_add_rates(view, tally, dur_ns);
 	if (tally->flops > 0)
 		ss_row_number(out, tally->flops / 1e9);
 	else
 		ss_row_null(out);
 	ss_row_int_known(out, tally->bytes > 0 && tally->bytes < 9e18 ? (int64_t)tally->bytes : -1);
 	ss_row_rate(out, tally->both_flops, tally->both_bytes);
-	ss_row_text(out, view->group == BY_STEP ? NULL : kinds[tally->kind]);
+	ss_row_text(out, view->group == BY_STEP ? NULL : work_kind_names[tally->kind]);
 	ss_row_end(out);
 }
 
-/* A name that all listed devices have; ROCm numbers those that worked differently. */
-static const char *common_name(const struct ss_trace *trace)
+/* The name that all listed devices share: ROCm numbers the used ones differently. */
+static const char *roofline_common_name(const struct ss_trace *trace)
 {
 	const struct ss_device *devices = trace->info.devices;
 
@@ -410,23 +413,23 @@ static const char *common_name(const struct ss_trace *trace)
 	return trace->info.device_count ? ss_strings_text(&trace->texts, devices[0].name) : "";
 }
 
-static const char *name_of(const struct ss_trace *trace, int64_t device)
+static const char *roofline_name_of(const struct ss_trace *trace, int64_t device)
 {
 	for (uint32_t i = 0; i < trace->info.device_count; i++)
 		if (trace->info.devices[i].id == device)
 			return ss_strings_text(&trace->texts, trace->info.devices[i].name);
-	return common_name(trace);
+	return roofline_common_name(trace);
 }
 
-/* The name of the devices that worked, or "" when it is not one; *count of them. */
-static const char *device_name(const struct ss_trace *trace, uint32_t *count)
+/* The name of the used devices, or "" if they have several; *count: how many. */
+static const char *roofline_device_name(const struct ss_trace *trace, uint32_t *count)
 {
 	const char *name = NULL;
 	int64_t device = INT64_MIN;
 
-	/* more than a machine has: finding each takes a pass over the tracks */
+	/* finding each device takes a pass over the tracks, so their number is limited */
 	for (*count = 0; *count < DEVICES_MAX && ss_device_next(trace, device, &device); ++*count) {
-		const char *found = name_of(trace, device);
+		const char *found = roofline_name_of(trace, device);
 
 		if (name && strcmp(name, found) != 0)
 			return "";
@@ -435,7 +438,7 @@ static const char *device_name(const struct ss_trace *trace, uint32_t *count)
 	return name && *count < DEVICES_MAX ? name : "";
 }
 
-static bool has_shapes(const struct ss_trace *trace)
+static bool roofline_has_shapes(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->op_args.count; i++) {
 		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
@@ -446,7 +449,7 @@ static bool has_shapes(const struct ss_trace *trace)
 	return false;
 }
 
-static void note_device(const struct roofline *view, const char *name)
+static void roofline_note_device(const struct roofline *view, const char *name)
 {
 	struct ss_table *out = view->out;
 
@@ -463,8 +466,9 @@ static void note_device(const struct roofline *view, const char *name)
 			      name);
 }
 
-/* Rates above the peaks have reasons, which differ. */
-static void note_excess(struct ss_table *out, const struct tally *tallies, uint32_t count)
+/* Explains rates above the peaks. */
+static void roofline_note_excess(struct ss_table *out, const struct roofline_tally *tallies,
+				 uint32_t count)
 {
 	bool compute = false, memory = false;
 
@@ -482,7 +486,7 @@ static void note_excess(struct ss_table *out, const struct tally *tallies, uint3
 			      "formula assumes (Winograd), or the device's peak is wrong.");
 }
 
-static void note_coverage(const struct roofline *view)
+static void roofline_note_coverage(const struct roofline *view)
 {
 	int64_t all_ns = 0, flops_ns = 0, bytes_ns = 0;
 
@@ -499,8 +503,8 @@ static void note_coverage(const struct roofline *view)
 			      100 * (double)bytes_ns / (double)all_ns);
 }
 
-/* Calls that compute much, as their names say, and whose FLOPs are not known. */
-static void note_unknown(const struct roofline *view)
+/* Notes calls of compute-heavy operators whose FLOPs are unknown. */
+static void roofline_note_unknown(const struct roofline *view)
 {
 	const struct ss_worker *longest = NULL;
 	int64_t calls = 0;
@@ -509,7 +513,7 @@ static void note_unknown(const struct roofline *view)
 		const struct ss_worker *worker = &view->works->workers[i];
 		const struct ss_work *work = ss_works_item(view->works, worker);
 
-		if (!takes_part(view, worker) || (work && work->has_flops) ||
+		if (!roofline_takes_part(view, worker) || (work && work->has_flops) ||
 		    view->works->name_kind[view->trace->slices.name[worker->row]] < SS_WORK_MATMUL)
 			continue;
 		calls++;
@@ -526,38 +530,39 @@ static void note_unknown(const struct roofline *view)
 			      calls == 1 ? "it" : "them");
 }
 
-static void add_all(struct roofline *view, const char *device)
+static void roofline_add_rows(struct roofline *view, const char *device)
 {
 	uint32_t count = view->keys.count;
 
 	if (count)
 		qsort(view->tallies, count, sizeof(*view->tallies),
-		      view->group == BY_STEP ? compare_steps : compare);
+		      view->group == BY_STEP ? roofline_compare_steps : roofline_compare_time);
 	for (uint32_t i = 0; i < count; i++)
-		add(view, &view->tallies[i]);
-	if (!has_shapes(view->trace)) {
+		roofline_add_row(view, &view->tallies[i]);
+	if (!roofline_has_shapes(view->trace)) {
 		ss_note_missing(view->out, SS_MISSING_SHAPES);
 		return;
 	}
-	note_device(view, device);
+	roofline_note_device(view, device);
 	if (count)
-		note_excess(view->out, view->tallies, count);
-	note_coverage(view);
-	note_unknown(view);
+		roofline_note_excess(view->out, view->tallies, count);
+	roofline_note_coverage(view);
+	roofline_note_unknown(view);
 }
 
-static enum ss_status run_on(struct roofline *view, struct ss_error *err)
+static enum ss_status roofline_fill(struct roofline *view, struct ss_error *err)
 {
 	struct ss_memory *memory = view->out->arena->memory;
-	const char *device = device_name(view->trace, &view->devices);
+	const char *device = roofline_device_name(view->trace, &view->devices);
 	enum ss_status status = SS_OK;
 
 	view->on_device = view->trace->device_event_count > 0;
 	view->peaks = *device ? ss_peaks_find(device) : NULL;
-	if (!ss_records_init(&view->keys, memory, sizeof(struct key)) || !count(view))
+	if (!ss_records_init(&view->keys, memory, sizeof(struct roofline_key)) ||
+	    !roofline_count(view))
 		status = ss_fail_memory(err, "the roofline");
 	else
-		add_all(view, device);
+		roofline_add_rows(view, device);
 	ss_records_release(&view->keys);
 	ss_memory_free(memory, view->tallies, view->capacity * sizeof(*view->tallies));
 	return status;
@@ -570,7 +575,7 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 
 	SS_TRY(ss_facts_ops(subject->facts, &view.ops, err));
 	SS_TRY(ss_facts_works(subject->facts, &view.works, err));
-	return run_on(&view, err);
+	return roofline_fill(&view, err);
 }
 
 const struct ss_view ss_view_roofline = {

@@ -14,15 +14,15 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/repeats.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "base/text.h"
-#include "table/view.h"
+#include "view/view.h"
 
 #define LONGEST 8
 #define LEAST_CALLS 3
 #define LEAST_CALLS_PER_STEP 2
 
-/* Of each name in a sequence: 8 of them fill half a page already. */
+/* Width of each name in a sequence: 8 of them fill half a page. */
 #define NAME_COLUMNS 60
 
 static const struct ss_column columns[] = {
@@ -43,21 +43,21 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
 };
 
-/* Compared as bytes; UINT32_MAX behind the last. */
-struct names {
+/* Compared as bytes; UINT32_MAX after the last. */
+struct sequence_names {
 	uint32_t id[LONGEST];
 };
 
 #define NO_OP UINT32_MAX
 
-struct tally {
+struct sequence_tally {
 	uint32_t pattern; /* number, in the order of first appearance */
 	uint32_t length;
 	uint32_t op; /* name, or NO_OP: not always the same */
 	int64_t calls, total_ns, span_ns, gap_ns;
 };
 
-struct sequences {
+struct sequence_counting {
 	const struct ss_trace *trace;
 	struct ss_table *out;
 	const struct ss_ops *ops;
@@ -66,20 +66,20 @@ struct sequences {
 	uint32_t *root; /* outermost operator of each host row, or SS_NO_ROW */
 	struct ss_repeats repeats;
 	struct ss_records patterns;
-	struct tally *tallies;
+	struct sequence_tally *tallies;
 	uint32_t tally_capacity;
 	int64_t all_ns; /* of all kernels */
 };
 
-/* Steps that begin before or with this moment; moments of a track never go back. */
-static void pass_steps(const struct ss_steps *steps, int64_t at_ns, uint32_t *passed)
+/* Counts steps that begin by this moment; moments of a track only move forward. */
+static void sequences_pass_steps(const struct ss_steps *steps, int64_t at_ns, uint32_t *passed)
 {
 	while (*passed < steps->count && steps->items[*passed].start_ns <= at_ns)
 		(*passed)++;
 }
 
 /* All compute kernels, stream after stream. */
-static bool add_kernels(struct sequences *sequences)
+static bool sequences_add_kernels(struct sequence_counting *sequences)
 {
 	const struct ss_trace *trace = sequences->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -99,7 +99,7 @@ static bool add_kernels(struct sequences *sequences)
 		}
 		if (ss_kind_is_kernel(slices->kind[row]))
 			ss_ns_add(&sequences->all_ns, slices->dur_ns[row]);
-		pass_steps(&trace->steps, slices->start_ns[row], &passed);
+		sequences_pass_steps(&trace->steps, slices->start_ns[row], &passed);
 		starts |= passed != before || slices->kind[row] != SS_KIND_KERNEL;
 		if (slices->kind[row] != SS_KIND_KERNEL)
 			continue;
@@ -113,8 +113,8 @@ static bool add_kernels(struct sequences *sequences)
 	return true;
 }
 
-/* Parents stand before their children. */
-static bool find_roots(struct sequences *sequences)
+/* Finds the outermost operator of each row; parents come before children. */
+static bool sequences_find_roots(struct sequence_counting *sequences)
 {
 	const struct ss_ops *ops = sequences->ops;
 
@@ -138,7 +138,7 @@ static bool find_roots(struct sequences *sequences)
 		if (root != SS_NO_ROW && root < row)
 			sequences->root[row] = sequences->root[root];
 	}
-	/* a call that is longer than its operator stands before it */
+	/* a call that is longer than its operator comes before it */
 	for (uint32_t row = 0; row < ops->row_count; row++)
 		if (sequences->root[row] != SS_NO_ROW && sequences->root[row] > row)
 			sequences->root[row] = sequences->root[sequences->root[row]];
@@ -146,7 +146,8 @@ static bool find_roots(struct sequences *sequences)
 }
 
 /* The outermost operator that launched all kernels of the run: its name, or NO_OP. */
-static uint32_t op_of(const struct sequences *sequences, const struct ss_run *run)
+static uint32_t sequence_op(const struct sequence_counting *sequences,
+			    const struct ss_repeat_run *run)
 {
 	const struct ss_slices *slices = &sequences->trace->slices;
 	uint32_t common = SS_NO_ROW;
@@ -164,8 +165,9 @@ static uint32_t op_of(const struct sequences *sequences, const struct ss_run *ru
 	return slices->name[common];
 }
 
-static void count_run(const struct sequences *sequences, const struct ss_run *run,
-		      struct tally *tally)
+/* Adds one occurrence; the operator stays only while it is the same in all of them. */
+static void sequence_count_run(const struct sequence_counting *sequences,
+			       const struct ss_repeat_run *run, struct sequence_tally *tally)
 {
 	const struct ss_slices *slices = &sequences->trace->slices;
 	int64_t start_ns = slices->start_ns[sequences->rows[run->first]], end_ns = start_ns;
@@ -181,20 +183,20 @@ static void count_run(const struct sequences *sequences, const struct ss_run *ru
 	}
 	ss_ns_add(&tally->span_ns, end_ns - start_ns);
 	if (tally->calls++ == 0)
-		tally->op = op_of(sequences, run);
-	else if (tally->op != NO_OP && tally->op != op_of(sequences, run))
+		tally->op = sequence_op(sequences, run);
+	else if (tally->op != NO_OP && tally->op != sequence_op(sequences, run))
 		tally->op = NO_OP;
 }
 
-/* Runs of the same kernels are one sequence, however they were joined. */
-static bool count(struct sequences *sequences)
+/* Runs of the same kernels are one sequence, whichever way they were joined. */
+static bool sequences_count(struct sequence_counting *sequences)
 {
 	struct ss_memory *memory = sequences->out->arena->memory;
 
 	for (uint32_t i = 0; i < sequences->repeats.count; i++) {
-		const struct ss_run *run = &sequences->repeats.runs[i];
+		const struct ss_repeat_run *run = &sequences->repeats.runs[i];
 		uint32_t known = sequences->patterns.count, id;
-		struct names names;
+		struct sequence_names names;
 
 		if (run->length < 2)
 			continue;
@@ -208,16 +210,16 @@ static bool count(struct sequences *sequences)
 							 sizeof(*sequences->tallies)))
 			return false;
 		if (id == known)
-			sequences->tallies[id] = (struct tally){ .pattern = id,
-								 .length = run->length };
-		count_run(sequences, run, &sequences->tallies[id]);
+			sequences->tallies[id] = (struct sequence_tally){ .pattern = id,
+									  .length = run->length };
+		sequence_count_run(sequences, run, &sequences->tallies[id]);
 	}
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int sequence_compare_total(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct sequence_tally *x = a, *y = b;
 
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
@@ -225,10 +227,11 @@ static int compare(const void *a, const void *b)
 }
 
 /* "a -> b x 3 -> c" */
-static const char *sequence_text(const struct sequences *sequences,
-				 const struct ss_kernel_name *kernels, const struct tally *tally)
+static const char *sequence_text(const struct sequence_counting *sequences,
+				 const struct ss_kernel_name *kernels,
+				 const struct sequence_tally *tally)
 {
-	const struct names *names = ss_records_at(&sequences->patterns, tally->pattern);
+	const struct sequence_names *names = ss_records_at(&sequences->patterns, tally->pattern);
 	const char *text = "";
 
 	for (uint32_t i = 0; i < tally->length;) {
@@ -247,8 +250,9 @@ static const char *sequence_text(const struct sequences *sequences,
 	return text;
 }
 
-static void add(const struct sequences *sequences, const struct ss_kernel_name *kernels,
-		const struct tally *tally)
+static void sequences_add_row(const struct sequence_counting *sequences,
+			      const struct ss_kernel_name *kernels,
+			      const struct sequence_tally *tally)
 {
 	const struct ss_trace *trace = sequences->trace;
 	struct ss_table *out = sequences->out;
@@ -267,7 +271,7 @@ static void add(const struct sequences *sequences, const struct ss_kernel_name *
 	ss_row_end(out);
 }
 
-static bool tell(struct sequences *sequences)
+static bool sequences_fill(struct sequence_counting *sequences)
 {
 	const struct ss_trace *trace = sequences->trace;
 	struct ss_memory *memory = sequences->out->arena->memory;
@@ -276,17 +280,17 @@ static bool tell(struct sequences *sequences)
 
 	if (least < LEAST_CALLS)
 		least = LEAST_CALLS;
-	if (!kernels || !add_kernels(sequences) || !find_roots(sequences) ||
+	if (!kernels || !sequences_add_kernels(sequences) || !sequences_find_roots(sequences) ||
 	    !ss_repeats_find(&sequences->repeats, trace->names.count, LONGEST, least) ||
-	    !ss_records_init(&sequences->patterns, memory, sizeof(struct names)) ||
-	    !count(sequences))
+	    !ss_records_init(&sequences->patterns, memory, sizeof(struct sequence_names)) ||
+	    !sequences_count(sequences))
 		return false;
 	if (sequences->patterns.count)
 		qsort(sequences->tallies, sequences->patterns.count, sizeof(*sequences->tallies),
-		      compare);
+		      sequence_compare_total);
 	for (uint32_t i = 0; i < sequences->patterns.count; i++)
 		if ((uint64_t)sequences->tallies[i].calls >= least)
-			add(sequences, kernels, &sequences->tallies[i]);
+			sequences_add_row(sequences, kernels, &sequences->tallies[i]);
 	return true;
 }
 
@@ -294,22 +298,22 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 				    struct ss_error *err)
 {
 	struct ss_memory *memory = out->arena->memory;
-	struct sequences sequences = { .trace = subject->trace,
-				       .out = out,
-				       .repeats = { .memory = memory } };
+	struct sequence_counting sequences = { .trace = subject->trace,
+					       .out = out,
+					       .repeats = { .memory = memory } };
 	size_t host_rows;
-	bool told;
+	bool whole;
 
 	SS_TRY(ss_facts_ops(subject->facts, &sequences.ops, err));
 	host_rows = (size_t)sequences.ops->row_count + 1;
-	told = tell(&sequences);
+	whole = sequences_fill(&sequences);
 	ss_memory_free(memory, sequences.rows, (size_t)sequences.row_capacity * sizeof(uint32_t));
 	ss_memory_free(memory, sequences.root, host_rows * sizeof(uint32_t));
 	ss_memory_free(memory, sequences.tallies,
 		       (size_t)sequences.tally_capacity * sizeof(*sequences.tallies));
 	ss_repeats_release(&sequences.repeats);
 	ss_records_release(&sequences.patterns);
-	return told ? SS_OK : ss_fail_memory(err, "the sequences");
+	return whole ? SS_OK : ss_fail_memory(err, "the sequences");
 }
 
 const struct ss_view ss_view_sequences = {

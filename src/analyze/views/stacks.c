@@ -6,20 +6,19 @@
 #include <stdlib.h>
 
 #include "analyze/host/stack_tree.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
 
 /*
- * A hundred thousand stacks of sixty frames would be hundreds of megabytes of text: the
- * greatest stacks get this much, the rest is summed. Real files need a tenth.
+ * A hundred thousand stacks of sixty frames would be hundreds of megabytes of text: the largest
+ * stacks get this much, the rest is summed. Real files need a tenth of it.
  */
 #define TEXT_BYTES_MAX (64u << 20)
 
 /*
- * What is below a hundredth of all time is no branch of the tree, and a frame that keeps
- * less than a hundredth of its own time only passes it on.
+ * Nodes with less than one percent of all time are not shown in the tree. A frame that keeps
+ * less than one percent of its time for itself is merged with its child.
  */
 #define BRANCH_PARTS 100
 
@@ -43,12 +42,12 @@ static const struct ss_column columns[] = {
 	{ "path", SS_COLUMN_TEXT, "in the tree: the full stack", SS_COLUMN_DETAIL },
 };
 
-struct item {
+struct stack_item {
 	int64_t weight;
 	uint32_t parent, node;
 };
 
-struct printer {
+struct stack_printer {
 	struct ss_stack_tree tree;
 	struct ss_table *out;
 	struct ss_arena scratch;
@@ -58,13 +57,13 @@ struct printer {
 	/* the tree: per node */
 	uint32_t *child, *next; /* of those that are shown */
 	uint32_t *depth, *branches, *small;
-	int64_t *small_ns; /* in children that are not shown */
+	int64_t *small_ns; /* time of children that are not shown */
 };
 
-/* By parent, then the greatest first, then in the order of their first appearance. */
-static int compare(const void *a, const void *b)
+/* By parent, then the largest first, then in order of first appearance. */
+static int stack_item_compare(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct stack_item *x = a, *y = b;
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
@@ -73,8 +72,8 @@ static int compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* A cell with the whole stack, if there is room for its text. */
-static void add_text(struct printer *printer, uint32_t node)
+/* A cell with the whole stack; null beyond TEXT_BYTES_MAX. */
+static void stacks_add_text(struct stack_printer *printer, uint32_t node)
 {
 	uint64_t bytes = printer->tree.nodes[node].text_bytes;
 	struct ss_table *out = printer->out;
@@ -94,7 +93,7 @@ static void add_text(struct printer *printer, uint32_t node)
 	ss_row_part(out, printer->text, (size_t)bytes);
 }
 
-static void add_leaf(struct printer *printer, uint32_t node)
+static void stacks_add_leaf(struct stack_printer *printer, uint32_t node)
 {
 	struct ss_string frame = ss_stack_frame(&printer->tree, node);
 
@@ -102,7 +101,8 @@ static void add_leaf(struct printer *printer, uint32_t node)
 }
 
 /* One folded stack; SS_NO_ID: the rest of them. */
-static void add_stack(struct printer *printer, uint32_t node, int64_t time_ns, int64_t calls)
+static void stacks_add_stack(struct stack_printer *printer, uint32_t node, int64_t time_ns,
+			     int64_t calls)
 {
 	struct ss_table *out = printer->out;
 
@@ -111,7 +111,7 @@ static void add_stack(struct printer *printer, uint32_t node, int64_t time_ns, i
 	if (node == SS_NO_ID)
 		ss_row_text(out, "(other)");
 	else
-		add_text(printer, node);
+		stacks_add_text(printer, node);
 	ss_row_int(out, time_ns);
 	ss_row_share(out, (double)time_ns, (double)printer->tree.all_ns);
 	ss_row_null(out);
@@ -120,16 +120,18 @@ static void add_stack(struct printer *printer, uint32_t node, int64_t time_ns, i
 	if (node == SS_NO_ID)
 		ss_row_null(out);
 	else
-		add_leaf(printer, node);
+		stacks_add_leaf(printer, node);
 	ss_row_null(out);
 	ss_row_null(out);
 	ss_row_end(out);
 }
 
-static bool add_stacks(struct printer *printer)
+/* Folded stacks, the largest first; when their text exceeds the limit, the rest is summed. */
+static bool stacks_add_stacks(struct stack_printer *printer)
 {
 	const struct ss_stack_tree *tree = &printer->tree;
-	struct item *items = SS_ARENA_NEW(&printer->scratch, struct item, (size_t)tree->count + 1);
+	struct stack_item *items = SS_ARENA_NEW(&printer->scratch, struct stack_item,
+						(size_t)tree->count + 1);
 	int64_t rest_ns = 0, rest_calls = 0;
 	uint32_t used = 0, shown = 0;
 
@@ -137,14 +139,14 @@ static bool add_stacks(struct printer *printer)
 		return false;
 	for (uint32_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].self_ns)
-			items[used++] = (struct item){ tree->nodes[i].self_ns, 0, i };
-	qsort(items, used, sizeof(*items), compare);
+			items[used++] = (struct stack_item){ tree->nodes[i].self_ns, 0, i };
+	qsort(items, used, sizeof(*items), stack_item_compare);
 	for (; shown < used; shown++) {
 		const struct ss_stack *stack = &tree->nodes[items[shown].node];
 
 		if (stack->text_bytes > TEXT_BYTES_MAX - printer->text_bytes)
 			break;
-		add_stack(printer, items[shown].node, stack->self_ns, stack->calls);
+		stacks_add_stack(printer, items[shown].node, stack->self_ns, stack->calls);
 	}
 	for (uint32_t i = shown; i < used; i++) {
 		ss_ns_add(&rest_ns, tree->nodes[items[i].node].self_ns);
@@ -152,14 +154,14 @@ static bool add_stacks(struct printer *printer)
 	}
 	if (shown == used)
 		return true;
-	add_stack(printer, SS_NO_ID, rest_ns, rest_calls);
+	stacks_add_stack(printer, SS_NO_ID, rest_ns, rest_calls);
 	ss_table_note(printer->out,
 		      "%u more stacks are summed as (other), because their text exceeds %u MB.",
 		      used - shown, TEXT_BYTES_MAX >> 20);
 	return true;
 }
 
-static int64_t limit_ns(const struct printer *printer)
+static int64_t stacks_limit_ns(const struct stack_printer *printer)
 {
 	int64_t limit = printer->tree.all_ns / BRANCH_PARTS;
 
@@ -167,11 +169,11 @@ static int64_t limit_ns(const struct printer *printer)
 }
 
 /* Links the nodes that are shown; a shown node's parent is shown as well. */
-static bool link_branches(struct printer *printer, uint32_t *first)
+static bool stacks_link_branches(struct stack_printer *printer, uint32_t *first)
 {
 	const struct ss_stack_tree *tree = &printer->tree;
 	size_t count = (size_t)tree->count + 1;
-	struct item *items = SS_ARENA_NEW(&printer->scratch, struct item, count);
+	struct stack_item *items = SS_ARENA_NEW(&printer->scratch, struct stack_item, count);
 	uint32_t used = 0;
 
 	printer->child = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
@@ -188,15 +190,15 @@ static bool link_branches(struct printer *printer, uint32_t *first)
 		uint32_t above = parent == SS_NO_ID ? tree->count : parent;
 
 		printer->child[i] = printer->next[i] = SS_NO_ID;
-		if (tree->nodes[i].total_ns >= limit_ns(printer)) {
-			items[used++] = (struct item){ tree->nodes[i].total_ns, parent, i };
+		if (tree->nodes[i].total_ns >= stacks_limit_ns(printer)) {
+			items[used++] = (struct stack_item){ tree->nodes[i].total_ns, parent, i };
 			printer->branches[above]++;
 		} else if (tree->nodes[i].total_ns) {
 			printer->small[above]++;
 			ss_ns_add(&printer->small_ns[above], tree->nodes[i].total_ns);
 		}
 	}
-	qsort(items, used, sizeof(*items), compare);
+	qsort(items, used, sizeof(*items), stack_item_compare);
 	*first = SS_NO_ID;
 	for (uint32_t i = used; i-- > 0;) {
 		uint32_t *head = items[i].parent == SS_NO_ID ? first
@@ -208,9 +210,9 @@ static bool link_branches(struct printer *printer, uint32_t *first)
 	return true;
 }
 
-/* A row of the tree; SS_NO_ID: `small` branches that are too small. */
-static void add_branch(struct printer *printer, uint32_t node, int64_t time_ns, int64_t self_ns,
-		       uint32_t frames, uint32_t depth, uint32_t small)
+/* A row of the tree; SS_NO_ID: the sum of `small` branches that are not shown. */
+static void stacks_add_branch(struct stack_printer *printer, uint32_t node, int64_t time_ns,
+			      int64_t self_ns, uint32_t frames, uint32_t depth, uint32_t small)
 {
 	struct ss_table *out = printer->out;
 	struct ss_string frame = { 0 };
@@ -235,35 +237,34 @@ static void add_branch(struct printer *printer, uint32_t node, int64_t time_ns, 
 		ss_row_null(out);
 	} else {
 		ss_row_int(out, frames);
-		add_leaf(printer, node);
+		stacks_add_leaf(printer, node);
 		ss_row_int(out, depth);
-		add_text(printer, node);
+		stacks_add_text(printer, node);
 	}
 	ss_row_end(out);
 }
 
-/* The small branches of a node; few of them are in its self time already. */
-static void add_small(struct printer *printer, uint32_t node)
+/* A row for the small branches of a node; below the limit they are in its self time. */
+static void stacks_add_small(struct stack_printer *printer, uint32_t node)
 {
 	uint32_t at = node == SS_NO_ID ? printer->tree.count : node;
 	uint32_t depth = node == SS_NO_ID ? 0 : printer->depth[node] + 1;
 
 	if (!printer->small_ns[at] ||
-	    (node != SS_NO_ID && printer->small_ns[at] < limit_ns(printer)))
+	    (node != SS_NO_ID && printer->small_ns[at] < stacks_limit_ns(printer)))
 		return;
-	add_branch(printer, SS_NO_ID, printer->small_ns[at], printer->small_ns[at], 0, depth,
-		   printer->small[at]);
+	stacks_add_branch(printer, SS_NO_ID, printer->small_ns[at], printer->small_ns[at], 0, depth,
+			  printer->small[at]);
 }
 
 /*
- * A row for a node. Frames that only pass their time on to one other frame have no row
- * of their own: a hundred frames of libraries would hide the few that matter. Returns
- * the last frame.
+ * A row for a node. Frames that only pass their time on to one other frame are merged with it:
+ * a hundred frames of libraries would hide the few that matter. Returns the last frame.
  */
-static uint32_t add_chain(struct printer *printer, uint32_t node, uint32_t depth)
+static uint32_t stacks_add_chain(struct stack_printer *printer, uint32_t node, uint32_t depth)
 {
 	const struct ss_stack *nodes = printer->tree.nodes;
-	int64_t self_ns = 0, limit = limit_ns(printer);
+	int64_t self_ns = 0, limit = stacks_limit_ns(printer);
 	uint32_t last = node, frames = 1;
 
 	for (;; last = printer->child[last], frames++) {
@@ -279,31 +280,31 @@ static uint32_t add_chain(struct printer *printer, uint32_t node, uint32_t depth
 	ss_ns_add(&self_ns, nodes[last].self_ns);
 	if (printer->small_ns[last] < limit)
 		ss_ns_add(&self_ns, printer->small_ns[last]);
-	add_branch(printer, last, nodes[node].total_ns, self_ns, frames, depth, 0);
+	stacks_add_branch(printer, last, nodes[node].total_ns, self_ns, frames, depth, 0);
 	return last;
 }
 
-/* Depth first, greatest first, the small ones behind their greater neighbours. */
-static bool add_tree(struct printer *printer)
+/* Depth first, the largest first, small branches after their larger siblings. */
+static bool stacks_add_tree(struct stack_printer *printer)
 {
 	const struct ss_stack *nodes = printer->tree.nodes;
 	uint32_t node;
 
-	if (!link_branches(printer, &node))
+	if (!stacks_link_branches(printer, &node))
 		return false;
 	while (node != SS_NO_ID) {
 		uint32_t parent = nodes[node].parent;
 		uint32_t depth = parent == SS_NO_ID ? 0 : printer->depth[parent] + 1;
-		uint32_t up = add_chain(printer, node, depth);
+		uint32_t up = stacks_add_chain(printer, node, depth);
 
 		node = printer->child[up];
 		while (node == SS_NO_ID && up != SS_NO_ID) {
-			add_small(printer, up);
+			stacks_add_small(printer, up);
 			node = printer->next[up];
 			up = nodes[up].parent;
 		}
 	}
-	add_small(printer, SS_NO_ID);
+	stacks_add_small(printer, SS_NO_ID);
 	return true;
 }
 
@@ -312,13 +313,14 @@ static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_tab
 {
 	const struct ss_trace *trace = subject->trace;
 	bool device = trace->device_event_count > 0 && subject->group != GROUP_HOST;
-	struct printer printer = { .out = out };
+	struct stack_printer printer = { .out = out };
 	bool whole, has_lines;
 
 	SS_TRY(ss_stack_tree_init(&printer.tree, trace, device ? SS_STACK_DEVICE : SS_STACK_HOST,
 				  out->arena->memory, err));
 	ss_arena_init(&printer.scratch, out->arena->memory);
-	whole = subject->group == GROUP_TREE ? add_tree(&printer) : add_stacks(&printer);
+	whole = subject->group == GROUP_TREE ? stacks_add_tree(&printer)
+					     : stacks_add_stacks(&printer);
 	has_lines = printer.tree.has_lines;
 	ss_memory_free(out->arena->memory, printer.text, printer.text_room);
 	ss_arena_release(&printer.scratch);

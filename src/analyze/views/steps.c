@@ -2,7 +2,7 @@
 /*
  * steps.c - view: every step: how long it took and how it was found.
  */
-#include "table/view.h"
+#include "view/view.h"
 #include "trace/select.h"
 
 static const struct ss_column columns[] = {
@@ -32,7 +32,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_CONTEXT },
 };
 
-static const char *const anchors[] = {
+static const char *const step_anchor_names[] = {
 	[SS_STEPS_PROFILER] = "ProfilerStep",
 	[SS_STEPS_ANNOTATION] = "annotation",
 	[SS_STEPS_OPTIMIZER] = "optimizer steps",
@@ -67,7 +67,7 @@ static enum ss_status steps_run(const struct ss_subject *subject, struct ss_tabl
 		ss_row_int(out, (int64_t)step->device_events);
 		ss_row_int(out, trace->origin_ns + step->start_ns);
 		ss_row_int(out, trace->origin_ns + step->end_ns);
-		ss_row_text(out, anchors[steps->anchor]);
+		ss_row_text(out, step_anchor_names[steps->anchor]);
 		ss_row_text(out, step->dropped);
 		ss_row_end(out);
 	}

@@ -6,7 +6,7 @@
  * host was late); it was launched in time and the gap is short (launch latency); or it
  * waited for something else. Covers the whole file.
  */
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -22,15 +22,15 @@ static const struct ss_column columns[] = {
 	  "other gaps of 30 us or more: waits for events or other streams", 0 },
 };
 
-/* HTA's consecutive_kernel_delay: what two kernels in a row need at most. */
+/* HTA's consecutive_kernel_delay: the longest gap that launch latency explains. */
 #define SHORT_GAP_NS 30000
 
-struct waits {
+struct stream_waits {
 	int64_t busy_ns, host_ns, kernel_ns, other_ns, end_ns;
 	int64_t events;
 };
 
-static void add_row(const struct ss_trace *trace, uint32_t row, struct waits *waits)
+static void stream_count_row(const struct ss_trace *trace, uint32_t row, struct stream_waits *waits)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t launch = slices->link[row];
@@ -38,7 +38,7 @@ static void add_row(const struct ss_trace *trace, uint32_t row, struct waits *wa
 
 	ss_ns_add(&waits->busy_ns, slices->dur_ns[row]);
 	if (waits->events++) {
-		/* one that begins before its launch (two clocks) did not wait for the host */
+		/* work that begins before its launch (clocks differ) did not wait for the host */
 		if (gap_ns > 0 && launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
 			ss_ns_add(&waits->host_ns, gap_ns);
 		else if (gap_ns < SHORT_GAP_NS)
@@ -57,13 +57,13 @@ static enum ss_status streams_run(const struct ss_subject *subject, struct ss_ta
 	(void)err;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
-		struct waits waits = { 0 };
+		struct stream_waits waits = { 0 };
 
 		if (track->class != SS_TRACK_DEVICE)
 			continue;
 		for (uint32_t k = 0; k < track->row_count; k++)
 			if (ss_kind_on_device(trace->slices.kind[track->first_row + k]))
-				add_row(trace, track->first_row + k, &waits);
+				stream_count_row(trace, track->first_row + k, &waits);
 		if (!waits.events)
 			continue;
 		ss_row_begin(out);

@@ -11,14 +11,12 @@
 #include "analyze/facts.h"
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
-#include "analyze/host/sync_ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
 #include "analyze/time/waits.h"
-#include "table/missing.h"
-#include "table/view.h"
+#include "view/view.h"
 
-enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
+enum syncs_group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -43,27 +41,27 @@ static const struct ss_column columns[] = {
 	  "Python source line of the user around it; recorded only with stacks", 0 },
 };
 
-/* What a row is about; 0 where the group leaves it out. */
-struct key {
+/* What makes a row; fields that the group leaves out are 0. */
+struct sync_key {
 	uint32_t step; /* + 1 */
 	uint32_t call, op, line;
 };
 
-struct tally {
+struct sync_tally {
 	uint32_t id;      /* of its key */
 	uint32_t longest; /* row */
 	int64_t calls, in_steps, blocked_ns, idle_ns, longest_ns;
 };
 
-struct counting {
+struct sync_counting {
 	const struct ss_trace *trace;
 	struct ss_table *out;
-	enum group group;
+	enum syncs_group group;
 	struct ss_waits waits;
 	const struct ss_ops *ops;
 	const struct ss_places *places;
 	struct ss_records keys;
-	struct tally *tallies; /* per key */
+	struct sync_tally *tallies; /* per key */
 	uint32_t tally_capacity;
 	const uint8_t *wraps; /* ss_sync_wrappers() */
 	uint32_t devices;
@@ -71,11 +69,12 @@ struct counting {
 	bool failed;
 };
 
-static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t step)
+/* The tally of a wait, by group, made now if it is new; NULL: no memory. */
+static struct sync_tally *sync_tally_of(struct sync_counting *counting, uint32_t row, uint32_t step)
 {
-	enum group group = counting->group;
+	enum syncs_group group = counting->group;
 	const uint32_t *names = counting->trace->slices.name;
-	struct key key = { 0 };
+	struct sync_key key = { 0 };
 	uint32_t op, id, known = counting->keys.count;
 
 	if (group == BY_STEP)
@@ -97,19 +96,19 @@ static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t 
 		return NULL;
 	}
 	if (id == known)
-		counting->tallies[id] = (struct tally){ .id = id, .longest = row };
+		counting->tallies[id] = (struct sync_tally){ .id = id, .longest = row };
 	return &counting->tallies[id];
 }
 
-static void count_wait(struct counting *counting, uint32_t row)
+static void sync_count_wait(struct sync_counting *counting, uint32_t row)
 {
 	uint32_t step = ss_step_at(counting->trace, counting->trace->slices.start_ns[row]);
 	int64_t dur_ns = counting->trace->slices.dur_ns[row];
-	struct tally *tally;
+	struct sync_tally *tally;
 
 	if (counting->group == BY_STEP && step == SS_NO_ROW)
 		return;
-	tally = tally_of(counting, row, step);
+	tally = sync_tally_of(counting, row, step);
 	if (!tally)
 		return;
 	if (!tally->calls || dur_ns > tally->longest_ns) {
@@ -121,8 +120,8 @@ static void count_wait(struct counting *counting, uint32_t row)
 	tally->blocked_ns = ss_ns_sum(tally->blocked_ns, dur_ns);
 }
 
-/* Everything that is counted: steps in their order first, so that each has a row. */
-static void count_all(struct counting *counting, const uint32_t *cover_steps)
+/* Counts all waits and their idle time; steps come first, so that each has a row. */
+static void syncs_count(struct sync_counting *counting, const uint32_t *cover_steps)
 {
 	const struct ss_waits *waits = &counting->waits;
 	const struct ss_steps *steps = &counting->trace->steps;
@@ -131,23 +130,24 @@ static void count_all(struct counting *counting, const uint32_t *cover_steps)
 		counting->has_calls = ss_kind_is_call(counting->trace->slices.kind[row]);
 	for (uint32_t i = 0; counting->group == BY_STEP && i < steps->count; i++)
 		if (counting->has_calls && !steps->items[i].dropped && !counting->failed)
-			tally_of(counting, SS_NO_ROW, i);
+			sync_tally_of(counting, SS_NO_ROW, i);
 	for (uint32_t row = 0; row < waits->row_count && !counting->failed; row++)
 		if (waits->wait[row] == row)
-			count_wait(counting, row);
+			sync_count_wait(counting, row);
 	for (uint32_t i = 0; i < waits->idle_count && !counting->failed; i++) {
 		const struct ss_wait_idle *idle = &waits->idle[i];
-		struct tally *tally = tally_of(counting, idle->row, cover_steps[idle->step]);
+		struct sync_tally *tally = sync_tally_of(counting, idle->row,
+							 cover_steps[idle->step]);
 
 		if (tally)
 			tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
 	}
 }
 
-/* By idle time, then by blocked time; equal ones in the order of their first appearance. */
-static int compare(const void *a, const void *b)
+/* By idle time, blocked time, then in order of first appearance. */
+static int sync_compare_idle(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct sync_tally *x = a, *y = b;
 
 	if (x->idle_ns != y->idle_ns)
 		return x->idle_ns > y->idle_ns ? -1 : 1;
@@ -156,22 +156,23 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void add_name(struct ss_table *out, const struct ss_trace *trace, uint32_t name)
+static void syncs_add_name(struct ss_table *out, const struct ss_trace *trace, uint32_t name)
 {
 	ss_row_text(out, name ? ss_strings_text(&trace->names, name) : NULL);
 }
 
-static void add_row(const struct counting *counting, const struct tally *tally, double base_ns)
+static void syncs_add_row(const struct sync_counting *counting, const struct sync_tally *tally,
+			  double base_ns)
 {
 	const struct ss_trace *trace = counting->trace;
-	const struct key *key = ss_records_at(&counting->keys, tally->id);
+	const struct sync_key *key = ss_records_at(&counting->keys, tally->id);
 	struct ss_table *out = counting->out;
 	bool waited = tally->calls, idles = counting->devices && trace->has_launches;
 
 	ss_row_begin(out);
 	ss_row_int_known(out, (int64_t)key->step - 1);
-	add_name(out, trace, key->call);
-	add_name(out, trace, key->op);
+	syncs_add_name(out, trace, key->call);
+	syncs_add_name(out, trace, key->op);
 	ss_row_int_known(out, idles ? tally->idle_ns : -1);
 	ss_row_share(out, (double)tally->idle_ns, idles ? base_ns : 0);
 	ss_row_int(out, tally->blocked_ns);
@@ -186,8 +187,8 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 	ss_row_end(out);
 }
 
-/* Rows, with what their idle time is a share of. */
-static void add_rows(struct counting *counting)
+/* All rows; idle time is shown as a share of the steps, or of the row's step. */
+static void syncs_add_rows(struct sync_counting *counting)
 {
 	const struct ss_steps *steps = &counting->trace->steps;
 	double steps_ns = 0;
@@ -196,23 +197,25 @@ static void add_rows(struct counting *counting)
 		if (!steps->items[i].dropped)
 			steps_ns += (double)(steps->items[i].end_ns - steps->items[i].start_ns);
 	if (counting->keys.count && counting->group != BY_STEP)
-		qsort(counting->tallies, counting->keys.count, sizeof(*counting->tallies), compare);
+		qsort(counting->tallies, counting->keys.count, sizeof(*counting->tallies),
+		      sync_compare_idle);
 	for (uint32_t i = 0; i < counting->keys.count; i++) {
-		const struct key *key = ss_records_at(&counting->keys, counting->tallies[i].id);
+		const struct sync_key *key = ss_records_at(&counting->keys,
+							   counting->tallies[i].id);
 		const struct ss_step *step = key->step ? &steps->items[key->step - 1] : NULL;
 		double base_ns = step ? (double)(step->end_ns - step->start_ns) : steps_ns;
 
-		add_row(counting, &counting->tallies[i], base_ns * counting->devices);
+		syncs_add_row(counting, &counting->tallies[i], base_ns * counting->devices);
 	}
 }
 
-/* Those are mostly the profiler's own: its last synchronize comes behind the last step. */
-static void note_outside(const struct counting *counting)
+/* Most of them are the profiler's: its last synchronize comes after the last step. */
+static void syncs_note_outside(const struct sync_counting *counting)
 {
 	int64_t outside = 0, blocked_ns = 0;
 
 	for (uint32_t i = 0; i < counting->keys.count; i++) {
-		const struct tally *tally = &counting->tallies[i];
+		const struct sync_tally *tally = &counting->tallies[i];
 
 		outside += tally->calls - tally->in_steps;
 		if (!tally->in_steps)
@@ -225,9 +228,9 @@ static void note_outside(const struct counting *counting)
 			      outside == 1 ? "it" : "them");
 }
 
-static void add_notes(const struct counting *counting)
+static void syncs_add_notes(const struct sync_counting *counting)
 {
-	note_outside(counting);
+	syncs_note_outside(counting);
 	if (counting->devices && !counting->has_calls)
 		ss_table_note(counting->out, "Runtime calls are not recorded: the file has GPU "
 					     "work, but host syncs are not visible.");
@@ -236,25 +239,25 @@ static void add_notes(const struct counting *counting)
 		ss_note_missing(counting->out, SS_MISSING_LINES);
 }
 
-static bool prepare(struct counting *counting, struct ss_arena *scratch)
+static bool sync_counting_init(struct sync_counting *counting, struct ss_arena *scratch)
 {
 	counting->wraps = ss_sync_wrappers(counting->trace, scratch);
-	return counting->wraps &&
-	       ss_records_init(&counting->keys, counting->out->arena->memory, sizeof(struct key));
+	return counting->wraps && ss_records_init(&counting->keys, counting->out->arena->memory,
+						  sizeof(struct sync_key));
 }
 
 static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_table *out,
 				struct ss_error *err)
 {
-	struct counting counting = { .trace = subject->trace,
-				     .out = out,
-				     .group = (enum group)subject->group };
+	struct sync_counting counting = { .trace = subject->trace,
+					  .out = out,
+					  .group = (enum syncs_group)subject->group };
 	struct ss_memory *memory = out->arena->memory;
 	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
 	const struct ss_idle *idle;
 	enum ss_status status = SS_OK;
 
-	if (!steps || !prepare(&counting, out->arena))
+	if (!steps || !sync_counting_init(&counting, out->arena))
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK)
 		status = ss_facts_idle(subject->facts, &idle, err);
@@ -267,12 +270,12 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	if (status == SS_OK)
 		status = ss_facts_places(subject->facts, &counting.places, err);
 	if (status == SS_OK)
-		count_all(&counting, steps);
+		syncs_count(&counting, steps);
 	if (counting.failed)
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK) {
-		add_rows(&counting);
-		add_notes(&counting);
+		syncs_add_rows(&counting);
+		syncs_add_notes(&counting);
 	}
 	ss_memory_free(memory, counting.tallies,
 		       counting.tally_capacity * sizeof(*counting.tallies));

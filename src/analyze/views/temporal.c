@@ -5,7 +5,7 @@
  * breakdown and TraceLens' timeline.
  */
 #include "analyze/time/roles.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -24,8 +24,9 @@ static const struct ss_column columns[] = {
 	  "share of the communication time that overlapped compute kernels", 0 },
 };
 
-static enum ss_status add_device(const struct ss_trace *trace, int64_t device, struct ss_table *out,
-				 struct ss_error *err)
+/* Measures communication before and after taking out what compute hides. */
+static enum ss_status temporal_add_device(const struct ss_trace *trace, int64_t device,
+					  struct ss_table *out, struct ss_error *err)
 {
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, compute_ns, all_comm_ns, comm_ns, copy_ns;
 	struct ss_device_cover own;
@@ -70,7 +71,7 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 	int64_t device = INT64_MIN;
 
 	while (ss_device_next(subject->trace, device, &device))
-		SS_TRY(add_device(subject->trace, device, out, err));
+		SS_TRY(temporal_add_device(subject->trace, device, out, err));
 	return SS_OK;
 }
 

@@ -4,9 +4,8 @@
  */
 #include <math.h>
 
-#include "analyze/track_words.h"
-#include "table/view.h"
-#include "trace/sums.h"
+#include "view/view.h"
+#include "trace/trace.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,

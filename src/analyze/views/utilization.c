@@ -11,9 +11,8 @@
 #include "analyze/facts.h"
 #include "analyze/host/op_category.h"
 #include "analyze/host/ops.h"
-#include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
-#include "table/view.h"
+#include "view/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -45,8 +44,8 @@ static const struct ss_column columns[] = {
 /* More kernels at once than any device runs. */
 #define RUNNING_MAX 4096u
 
-/* The integral of min(1, blocks per SM of what runs). */
-struct sweep {
+/* Integrates min(1, blocks per SM of the running kernels). */
+struct sm_sweep {
 	int64_t now_ns, from_ns, to_ns;
 	struct {
 		int64_t end_ns;
@@ -56,7 +55,8 @@ struct sweep {
 	double filled_ns;
 };
 
-static void advance(struct sweep *sweep, int64_t to_ns)
+/* Integrates up to the moment, from one end of a running kernel to the next. */
+static void sm_sweep_advance(struct sm_sweep *sweep, int64_t to_ns)
 {
 	while (sweep->count && sweep->now_ns < to_ns) {
 		int64_t next_ns = to_ns;
@@ -78,9 +78,10 @@ static void advance(struct sweep *sweep, int64_t to_ns)
 	sweep->now_ns = to_ns;
 }
 
-static void start(struct sweep *sweep, int64_t start_ns, int64_t end_ns, double blocks)
+static void sm_sweep_start_kernel(struct sm_sweep *sweep, int64_t start_ns, int64_t end_ns,
+				  double blocks)
 {
-	advance(sweep, start_ns);
+	sm_sweep_advance(sweep, start_ns);
 	if (sweep->count == RUNNING_MAX)
 		return;
 	sweep->running[sweep->count].end_ns = end_ns;
@@ -90,31 +91,31 @@ static void start(struct sweep *sweep, int64_t start_ns, int64_t end_ns, double 
 /* Which operators can use tensor cores; looked up once per name. */
 enum { NOT_ASKED, IS_ELIGIBLE, IS_NOT };
 
-struct eligible {
+struct tensor_eligible {
 	const struct ss_trace *trace;
 	const struct ss_ops *ops;
 	uint8_t *names;
 };
 
-/* Of one device after the other: the sweep is large, and a file can name many devices. */
-struct figures {
-	struct sweep sweep;
-	struct eligible *eligible;
+/* Used for one device after the other: the sweep is large, and files can have many devices. */
+struct device_figures {
+	struct sm_sweep sweep;
+	struct tensor_eligible *eligible;
 	int64_t eligible_ns;
-	bool has_ops;    /* it is known what launched some of the kernels */
+	bool has_ops;    /* the operators of some kernels are known */
 	double occupied; /* sum of occupancy * time */
 	int64_t kernel_sum_ns, tensor_sum_ns, occupied_ns;
-	int64_t unknown_ns; /* of occupied_ns: recorded as 0, which it cannot have been */
+	int64_t unknown_ns; /* part of occupied_ns with a recorded 0, which cannot be right */
 	bool has_blocks;
 };
 
-/* A block's shared memory beyond this has to be asked for; Kineto's formula does not know it. */
+/* Kernels have to request more shared memory per block; Kineto's formula ignores that. */
 #define SHARED_BYTES 49152
 
-/* Said where it bends the figure: in real files it is nothing or a quarter and more. */
+/* Worth a note from here on: in real files it is nothing, or a quarter and more. */
 #define UNKNOWN_PERCENT 5
 
-static void note_occupancy(const struct figures *figures, struct ss_table *out)
+static void utilization_note_occupancy(const struct device_figures *figures, struct ss_table *out)
 {
 	double percent = 100.0 * (double)figures->unknown_ns / (double)figures->occupied_ns;
 
@@ -124,7 +125,7 @@ static void note_occupancy(const struct figures *figures, struct ss_table *out)
 				   "of shared memory are recorded with 0 (see the kernels view).");
 }
 
-static bool is_eligible(struct eligible *eligible, uint32_t op)
+static bool is_tensor_eligible(struct tensor_eligible *eligible, uint32_t op)
 {
 	uint32_t name = eligible->trace->slices.name[op];
 	uint8_t *known = &eligible->names[name];
@@ -139,9 +140,9 @@ static bool is_eligible(struct eligible *eligible, uint32_t op)
 	return *known == IS_ELIGIBLE;
 }
 
-/* What did use tensor cores can. */
-static void add_tensor(struct figures *figures, const struct ss_trace *trace, uint32_t row,
-		       int64_t dur_ns)
+/* A kernel that uses tensor cores is eligible, whatever its operator. */
+static void figures_add_tensor(struct device_figures *figures, const struct ss_trace *trace,
+			       uint32_t row, int64_t dur_ns)
 {
 	bool uses = ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE;
 	uint32_t op = ss_ops_launcher(figures->eligible->ops, row);
@@ -149,13 +150,13 @@ static void add_tensor(struct figures *figures, const struct ss_trace *trace, ui
 	figures->has_ops |= op != SS_NO_ROW;
 	if (uses)
 		ss_ns_add(&figures->tensor_sum_ns, dur_ns);
-	if (uses || (op != SS_NO_ROW && is_eligible(figures->eligible, op)))
+	if (uses || (op != SS_NO_ROW && is_tensor_eligible(figures->eligible, op)))
 		ss_ns_add(&figures->eligible_ns, dur_ns);
 }
 
-static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
+static void figures_reset(struct device_figures *figures, int64_t from_ns, int64_t to_ns)
 {
-	struct sweep *sweep = &figures->sweep;
+	struct sm_sweep *sweep = &figures->sweep;
 
 	sweep->now_ns = sweep->from_ns = from_ns;
 	sweep->to_ns = to_ns;
@@ -166,10 +167,12 @@ static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
 	figures->has_blocks = figures->has_ops = false;
 }
 
-static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
+/* Only the part of a kernel that lies in the span of the steps counts. */
+static void figures_add_kernel(struct device_figures *figures, const struct ss_trace *trace,
+			       uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
-	struct sweep *sweep = &figures->sweep;
+	struct sm_sweep *sweep = &figures->sweep;
 	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
 	const struct ss_kernel_args *args;
 
@@ -180,13 +183,13 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 	if (end_ns <= start_ns)
 		return;
 	ss_ns_add(&figures->kernel_sum_ns, end_ns - start_ns);
-	add_tensor(figures, trace, row, end_ns - start_ns);
+	figures_add_tensor(figures, trace, row, end_ns - start_ns);
 	if (slices->args[row] == SS_NO_ARGS)
 		return;
 	args = ss_records_at(&trace->kernel_args, slices->args[row]);
 	if (args->blocks_per_sm >= 0) {
 		figures->has_blocks = true;
-		start(sweep, start_ns, end_ns, args->blocks_per_sm);
+		sm_sweep_start_kernel(sweep, start_ns, end_ns, args->blocks_per_sm);
 	}
 	if (args->occupancy_percent >= 0) {
 		ss_ns_add(&figures->occupied_ns, end_ns - start_ns);
@@ -196,7 +199,7 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 	}
 }
 
-static void percent(struct ss_table *out, bool known, double part, int64_t whole)
+static void utilization_add_percent(struct ss_table *out, bool known, double part, int64_t whole)
 {
 	if (known && whole > 0)
 		ss_row_number(out, 100.0 * part / (double)whole);
@@ -204,9 +207,9 @@ static void percent(struct ss_table *out, bool known, double part, int64_t whole
 		ss_row_null(out);
 }
 
-static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
-				 struct figures *figures, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status utilization_add_device(const struct ss_trace *trace, int64_t device,
+					     struct device_figures *figures, struct ss_table *out,
+					     struct ss_error *err)
 {
 	int64_t from_ns = figures->sweep.from_ns, to_ns = figures->sweep.to_ns;
 	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
@@ -220,8 +223,8 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
 	}
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
-			add_kernel(figures, trace, row);
-	advance(&figures->sweep, to_ns);
+			figures_add_kernel(figures, trace, row);
+	sm_sweep_advance(&figures->sweep, to_ns);
 	compute_ns = ss_cover_length_in(&own.compute, from_ns, to_ns);
 	ss_device_cover_expose(&own);
 	comm_ns = ss_cover_length_in(&own.comm, from_ns, to_ns);
@@ -231,11 +234,13 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
 	ss_row_begin(out);
 	ss_row_int(out, device);
 	ss_row_int(out, span_ns);
-	percent(out, true, (double)(compute_ns + comm_ns), span_ns);
-	percent(out, figures->has_blocks, figures->sweep.filled_ns, span_ns);
-	percent(out, figures->occupied_ns > 0, figures->occupied / 100, figures->occupied_ns);
-	percent(out, true, (double)figures->tensor_sum_ns, figures->kernel_sum_ns);
-	percent(out, figures->has_ops, (double)figures->eligible_ns, figures->kernel_sum_ns);
+	utilization_add_percent(out, true, (double)(compute_ns + comm_ns), span_ns);
+	utilization_add_percent(out, figures->has_blocks, figures->sweep.filled_ns, span_ns);
+	utilization_add_percent(out, figures->occupied_ns > 0, figures->occupied / 100,
+				figures->occupied_ns);
+	utilization_add_percent(out, true, (double)figures->tensor_sum_ns, figures->kernel_sum_ns);
+	utilization_add_percent(out, figures->has_ops, (double)figures->eligible_ns,
+				figures->kernel_sum_ns);
 	ss_row_int(out, compute_ns + comm_ns + copy_ns);
 	ss_row_int(out, span_ns - compute_ns - comm_ns - copy_ns);
 	ss_row_int(out, compute_ns + comm_ns);
@@ -243,7 +248,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
 	ss_row_int(out, comm_ns);
 	ss_row_int(out, copy_ns);
 	ss_row_end(out);
-	note_occupancy(figures, out);
+	utilization_note_occupancy(figures, out);
 	return whole ? SS_OK : ss_fail_memory(err, "the utilization of devices");
 }
 
@@ -251,9 +256,9 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 				      struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
+	struct device_figures *figures = SS_ARENA_NEW(out->arena, struct device_figures, 1);
 	int64_t from_ns = 0, to_ns = 0, device = INT64_MIN;
-	struct eligible eligible = { .trace = trace };
+	struct tensor_eligible eligible = { .trace = trace };
 	bool any = false;
 
 	SS_TRY(ss_facts_ops(subject->facts, &eligible.ops, err));
@@ -272,8 +277,8 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 	}
 	figures->eligible = &eligible;
 	while (any && ss_device_next(trace, device, &device)) {
-		reset(figures, from_ns, to_ns);
-		SS_TRY(add_device(trace, device, figures, out, err));
+		figures_reset(figures, from_ns, to_ns);
+		SS_TRY(utilization_add_device(trace, device, figures, out, err));
 	}
 	return SS_OK;
 }

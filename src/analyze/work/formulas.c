@@ -6,18 +6,18 @@
 
 #include "analyze/work/formulas.h"
 
-static const struct ss_formula_table *const tables[] = {
+static const struct ss_formula_table *const formula_tables[] = {
 	&ss_formulas_matmul,
 	&ss_formulas_conv,
 	&ss_formulas_attention,
 	&ss_formulas_memory,
 };
 
-static const struct ss_formula *find(const char *name, size_t length)
+static const struct ss_formula *formula_find_exact(const char *name, size_t length)
 {
-	for (size_t i = 0; i < SS_COUNT(tables); i++)
-		for (size_t j = 0; j < tables[i]->count; j++) {
-			const struct ss_formula *formula = &tables[i]->formulas[j];
+	for (size_t i = 0; i < SS_COUNT(formula_tables); i++)
+		for (size_t j = 0; j < formula_tables[i]->count; j++) {
+			const struct ss_formula *formula = &formula_tables[i]->formulas[j];
 
 			if (strncmp(formula->name, name, length) == 0 && !formula->name[length])
 				return formula;
@@ -35,13 +35,13 @@ const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *
 		name += strlen(library);
 		length -= strlen(library);
 	} else if (!memchr(name, ':', length)) {
-		return NULL; /* no library's: a name of the user */
+		return NULL; /* a name of the user, not of a library */
 	}
-	formula = find(name, length);
+	formula = formula_find_exact(name, length);
 	if (formula || length < 2 || name[length - 1] != '_')
 		return formula;
 	*in_place = true;
-	return find(name, length - 1);
+	return formula_find_exact(name, length - 1);
 }
 
 uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot)

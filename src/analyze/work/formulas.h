@@ -38,11 +38,11 @@ struct ss_work {
 struct ss_formula {
 	const char *name; /* without "aten::" unless it is of another library */
 	enum ss_work_kind kind;
-	/* Fills flops and bytes as far as they are known; NULL: the kind is all that is. */
+	/* Fills in FLOPs and bytes as far as they are known; NULL: only the kind is known. */
 	void (*work)(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
 		     struct ss_work *out);
-	int8_t at[8];   /* where operands are, as the function reads it */
-	bool of_parent; /* the operands are those of the operator around it */
+	int8_t at[8];   /* positions of operands; their meaning is up to the function */
+	bool of_parent; /* use the operands of the parent operator */
 };
 
 struct ss_formula_table {
@@ -58,10 +58,10 @@ extern const struct ss_formula_table ss_formulas_memory;
 /* The formula of an operator's name, or NULL; *in_place: it overwrites its first operand. */
 const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *in_place);
 
-/* The position in `at` as an index; beyond all operands when there is none. */
+/* The position in `at` as an index; SS_OPERANDS_MAX: none. */
 uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot);
 
-/* Adds the bytes of the elements; of an unknown type: all bytes are unknown. */
+/* Adds the bytes of the elements; an unknown type makes all bytes unknown. */
 void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype);
 
 #endif

@@ -11,12 +11,13 @@
 /* QUERY: key and value follow it. HEADS: which dimension they are, 1 or 2. */
 enum { QUERY, HEADS, CAUSAL, MASK_TYPE, WINDOW, PACKED, LAST_NONE };
 
-struct sizes {
+struct attention_sizes {
 	double batch, heads, kv_heads, queries, keys, depth, value_depth;
 };
 
-static bool sizes_of(const struct ss_formula *formula, const struct ss_operands *in,
-		     struct sizes *out)
+/* False where the operands are not those of an attention that the formula covers. */
+static bool attention_read_sizes(const struct ss_formula *formula, const struct ss_operands *in,
+				 struct attention_sizes *out)
 {
 	uint32_t first = (uint32_t)formula->at[QUERY];
 	const struct ss_operand *q = ss_operand_tensor(in, first);
@@ -31,7 +32,7 @@ static bool sizes_of(const struct ss_formula *formula, const struct ss_operands 
 	    k->dims[length] != v->dims[length] || k->dims[heads] != v->dims[heads] ||
 	    !k->dims[heads] || q->dims[heads] % k->dims[heads])
 		return false;
-	*out = (struct sizes){
+	*out = (struct attention_sizes){
 		.batch = (double)q->dims[0],
 		.heads = (double)q->dims[heads],
 		.kv_heads = (double)k->dims[heads],
@@ -44,7 +45,8 @@ static bool sizes_of(const struct ss_formula *formula, const struct ss_operands 
 }
 
 /* Whether later keys are masked; false: it was not recorded. */
-static bool causality(const struct ss_formula *formula, const struct ss_operands *in, bool *out)
+static bool attention_read_causal(const struct ss_formula *formula, const struct ss_operands *in,
+				  bool *out)
 {
 	int64_t type;
 
@@ -56,8 +58,8 @@ static bool causality(const struct ss_formula *formula, const struct ss_operands
 	return type >= 0 && type <= 2; /* none, causal from the one or the other corner */
 }
 
-/* Packed sequences, a window, or something else that leaves keys out. */
-static bool is_partial(const struct ss_formula *formula, const struct ss_operands *in)
+/* Whether packed sequences, a window or something else leaves keys out. */
+static bool attention_is_partial(const struct ss_formula *formula, const struct ss_operands *in)
 {
 	const struct ss_operand *packed = ss_operand_tensor(in, ss_formula_at(formula, in, PACKED));
 	uint32_t window = ss_formula_at(formula, in, WINDOW);
@@ -74,21 +76,23 @@ static bool is_partial(const struct ss_formula *formula, const struct ss_operand
 		left != -1 || (right != -1 && right != 0));
 }
 
-/* What both directions share; the FLOPs of one product over `depth`, or below 0: not known. */
-static double pairs_of(const struct ss_formula *formula, const struct ss_operands *in,
-		       struct sizes *sizes)
+/* FLOPs of one product per unit of depth, for forward and backward; negative: unknown. */
+static double attention_pair_flops(const struct ss_formula *formula, const struct ss_operands *in,
+				   struct attention_sizes *sizes)
 {
 	bool causal = false;
 
-	if (!sizes_of(formula, in, sizes) || is_partial(formula, in) ||
-	    !causality(formula, in, &causal) || (causal && sizes->queries != sizes->keys))
+	if (!attention_read_sizes(formula, in, sizes) || attention_is_partial(formula, in) ||
+	    !attention_read_causal(formula, in, &causal) ||
+	    (causal && sizes->queries != sizes->keys))
 		return -1;
 	return 2 * sizes->batch * sizes->heads * sizes->queries * sizes->keys / (causal ? 2 : 1);
 }
 
-/* `times` each of query, key, value and output. */
-static void move(const struct ss_formula *formula, const struct ss_operands *in,
-		 const struct sizes *sizes, double times, struct ss_work *out)
+/* Query, key, value and output move `times` times. */
+static void attention_add_bytes(const struct ss_formula *formula, const struct ss_operands *in,
+				const struct attention_sizes *sizes, double times,
+				struct ss_work *out)
 {
 	enum ss_dtype dtype = in->items[formula->at[QUERY]].dtype;
 	double rows = sizes->heads * sizes->queries, kv_rows = sizes->kv_heads * sizes->keys;
@@ -99,41 +103,41 @@ static void move(const struct ss_formula *formula, const struct ss_operands *in,
 		     dtype);
 }
 
-/* The type is known even where it is not recorded what was masked. */
-static enum ss_dtype type_of(const struct ss_formula *formula, const struct ss_operands *in)
+/* The type is known even if the mask is not recorded. */
+static enum ss_dtype attention_dtype(const struct ss_formula *formula, const struct ss_operands *in)
 {
 	const struct ss_operand *q = ss_operand_tensor(in, (uint32_t)formula->at[QUERY]);
 
 	return q ? q->dtype : SS_DTYPE_UNKNOWN;
 }
 
-static void forward(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		    struct ss_work *out)
+static void attention_forward_work(const struct ss_formula *formula, const struct ss_operands *in,
+				   bool in_place, struct ss_work *out)
 {
-	struct sizes sizes;
-	double pairs = pairs_of(formula, in, &sizes);
+	struct attention_sizes sizes;
+	double pairs = attention_pair_flops(formula, in, &sizes);
 
 	(void)in_place;
-	out->dtype = type_of(formula, in);
+	out->dtype = attention_dtype(formula, in);
 	if (pairs < 0)
 		return;
 	out->flops = pairs * (sizes.depth + sizes.value_depth);
-	move(formula, in, &sizes, 1, out);
+	attention_add_bytes(formula, in, &sizes, 1, out);
 }
 
 /* Scores again, their gradient, and those of query, key and value. */
-static void backward(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+static void attention_backward_work(const struct ss_formula *formula, const struct ss_operands *in,
+				    bool in_place, struct ss_work *out)
 {
-	struct sizes sizes;
-	double pairs = pairs_of(formula, in, &sizes);
+	struct attention_sizes sizes;
+	double pairs = attention_pair_flops(formula, in, &sizes);
 
 	(void)in_place;
-	out->dtype = type_of(formula, in);
+	out->dtype = attention_dtype(formula, in);
 	if (pairs < 0)
 		return;
 	out->flops = pairs * (3 * sizes.depth + 2 * sizes.value_depth);
-	move(formula, in, &sizes, 2, out); /* each has a gradient */
+	attention_add_bytes(formula, in, &sizes, 2, out); /* each has a gradient */
 }
 
 #define NONE SS_NO_OPERAND
@@ -142,32 +146,40 @@ static void backward(const struct ss_formula *formula, const struct ss_operands 
 		name, SS_WORK_ATTENTION, function, { __VA_ARGS__ }, false \
 	}
 
-static const struct ss_formula formulas[] = {
-	/* the numbers of operands differ between versions: counted from the end where they do */
-	ATTENTION("scaled_dot_product_attention", forward, 0, 1, 5, NONE, NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_flash_attention", forward, 0, 1, 4, NONE, NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_for_cpu", forward, 0, 1, 4, NONE, NONE, NONE,
+static const struct ss_formula attention_formulas[] = {
+	/* positions are counted from the end where versions have different numbers of operands */
+	ATTENTION("scaled_dot_product_attention", attention_forward_work, 0, 1, 5, NONE, NONE, NONE,
 		  NONE),
-	ATTENTION("_scaled_dot_product_efficient_attention", forward, 0, 1, 6, NONE, NONE, NONE,
+	ATTENTION("_scaled_dot_product_flash_attention", attention_forward_work, 0, 1, 4, NONE,
+		  NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_flash_attention_for_cpu", attention_forward_work, 0, 1, 4,
+		  NONE, NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_efficient_attention", attention_forward_work, 0, 1, 6, NONE,
+		  NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_cudnn_attention", attention_forward_work, 0, 1, -3, NONE,
+		  NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_fused_attention_overrideable", attention_forward_work, 0, 1,
+		  5, NONE, NONE, NONE, NONE),
+	ATTENTION("_flash_attention_forward", attention_forward_work, 0, 2, 8, NONE, NONE, 3, NONE),
+	ATTENTION("_efficient_attention_forward", attention_forward_work, 0, 2, NONE, -5, NONE, 4,
+		  -1),
+	ATTENTION("flash_attn::_flash_attn_forward", attention_forward_work, 0, 2, 5, NONE, 6, NONE,
 		  NONE),
-	ATTENTION("_scaled_dot_product_cudnn_attention", forward, 0, 1, -3, NONE, NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_fused_attention_overrideable", forward, 0, 1, 5, NONE, NONE,
+	ATTENTION("_scaled_dot_product_flash_attention_backward", attention_backward_work, 1, 1, 11,
+		  NONE, NONE, 6, NONE),
+	ATTENTION("_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward_work,
+		  1, 1, 7, NONE, NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_efficient_attention_backward", attention_backward_work, 1, 1,
+		  11, NONE, NONE, NONE, NONE),
+	ATTENTION("_scaled_dot_product_cudnn_attention_backward", attention_backward_work, 1, 1, 14,
+		  NONE, NONE, 9, NONE),
+	ATTENTION("_flash_attention_backward", attention_backward_work, 1, 2, 11, NONE, NONE, 6,
+		  NONE),
+	ATTENTION("_efficient_attention_backward", attention_backward_work, 1, 2, NONE, 14, NONE, 6,
+		  NONE),
+	ATTENTION("flash_attn::_flash_attn_backward", attention_backward_work, 1, 2, 11, NONE, 12,
 		  NONE, NONE),
-	ATTENTION("_flash_attention_forward", forward, 0, 2, 8, NONE, NONE, 3, NONE),
-	ATTENTION("_efficient_attention_forward", forward, 0, 2, NONE, -5, NONE, 4, -1),
-	ATTENTION("flash_attn::_flash_attn_forward", forward, 0, 2, 5, NONE, 6, NONE, NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_backward", backward, 1, 1, 11, NONE, NONE, 6,
-		  NONE),
-	ATTENTION("_scaled_dot_product_flash_attention_for_cpu_backward", backward, 1, 1, 7, NONE,
-		  NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_efficient_attention_backward", backward, 1, 1, 11, NONE,
-		  NONE, NONE, NONE),
-	ATTENTION("_scaled_dot_product_cudnn_attention_backward", backward, 1, 1, 14, NONE, NONE, 9,
-		  NONE),
-	ATTENTION("_flash_attention_backward", backward, 1, 2, 11, NONE, NONE, 6, NONE),
-	ATTENTION("_efficient_attention_backward", backward, 1, 2, NONE, 14, NONE, 6, NONE),
-	ATTENTION("flash_attn::_flash_attn_backward", backward, 1, 2, 11, NONE, 12, NONE, NONE),
-	/* packed batches, pages of a cache, windows: what they are is all that is known */
+	/* packed batches, paged caches, windows: only the kind is known */
 	{ "flash_attn::_flash_attn_varlen_forward", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "flash_attn::_flash_attn_varlen_backward", SS_WORK_ATTENTION, NULL, { 0 }, false },
 	{ "flash_attn_3::fwd", SS_WORK_ATTENTION, NULL, { 0 }, false },
@@ -176,4 +188,5 @@ static const struct ss_formula formulas[] = {
 	{ "aiter::mha_batch_prefill", SS_WORK_ATTENTION, NULL, { 0 }, false },
 };
 
-const struct ss_formula_table ss_formulas_attention = { formulas, SS_COUNT(formulas) };
+const struct ss_formula_table ss_formulas_attention = { attention_formulas,
+							SS_COUNT(attention_formulas) };

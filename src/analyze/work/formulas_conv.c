@@ -7,20 +7,20 @@
 
 enum { STRIDE, PADDING, DILATION, BIAS, TRANSPOSED, OUTPUT_PADDING, GROUPS };
 
-/* Larger sizes and strides are no convolution's; products of two fit below it. */
+/* No convolution has larger sizes or strides; products of two fit into 64 bits. */
 #define SIZE_MAX_SANE ((int64_t)1 << 30)
 
 /*
  * Input or output, and weights: [n, channels, ..] and [channels out, channels in / groups,
  * ..]; of transposed ones [channels in, channels out / groups, ..].
  */
-static bool is_conv(const struct ss_operand *a, const struct ss_operand *weight)
+static bool conv_operands_fit(const struct ss_operand *a, const struct ss_operand *weight)
 {
 	return a && weight && a->rank >= 3 && a->rank == weight->rank &&
 	       a->dtype != SS_DTYPE_OTHER && weight->dtype != SS_DTYPE_OTHER;
 }
 
-static double filter_elements(const struct ss_operand *weight)
+static double conv_filter_elements(const struct ss_operand *weight)
 {
 	double elements = 1;
 
@@ -29,7 +29,7 @@ static double filter_elements(const struct ss_operand *weight)
 	return elements;
 }
 
-static bool are_sane(const int64_t *values, uint32_t count)
+static bool conv_sizes_are_sane(const int64_t *values, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (values[i] < 0 || values[i] > SIZE_MAX_SANE)
@@ -37,9 +37,9 @@ static bool are_sane(const int64_t *values, uint32_t count)
 	return true;
 }
 
-/* The places of the output in all its dimensions; below 0: not known. */
-static double places_of(const struct ss_formula *formula, const struct ss_operands *in,
-			bool transposed)
+/* The number of positions of the output in all dimensions; negative: unknown. */
+static double conv_output_positions(const struct ss_formula *formula, const struct ss_operands *in,
+				    bool transposed)
 {
 	const struct ss_operand *input = &in->items[0], *weight = &in->items[1];
 	uint32_t count = input->rank - 2;
@@ -53,9 +53,10 @@ static double places_of(const struct ss_formula *formula, const struct ss_operan
 	    (transposed &&
 	     !ss_operand_ints(in, ss_formula_at(formula, in, OUTPUT_PADDING), count, more)))
 		return -1;
-	if (!are_sane(stride, count) || !are_sane(padding, count) || !are_sane(dilation, count) ||
-	    !are_sane(more, count) || !are_sane(input->dims, input->rank) ||
-	    !are_sane(weight->dims, weight->rank))
+	if (!conv_sizes_are_sane(stride, count) || !conv_sizes_are_sane(padding, count) ||
+	    !conv_sizes_are_sane(dilation, count) || !conv_sizes_are_sane(more, count) ||
+	    !conv_sizes_are_sane(input->dims, input->rank) ||
+	    !conv_sizes_are_sane(weight->dims, weight->rank))
 		return -1;
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t size = input->dims[i + 2], reach = dilation[i] * (weight->dims[i + 2] - 1);
@@ -75,8 +76,9 @@ static double places_of(const struct ss_formula *formula, const struct ss_operan
 	return places;
 }
 
-static void forward(const struct ss_formula *formula, const struct ss_operands *in, bool transposed,
-		    struct ss_work *out)
+/* FLOPs and bytes, if sizes, strides and padding give the output's size. */
+static void conv_forward_work(const struct ss_formula *formula, const struct ss_operands *in,
+			      bool transposed, struct ss_work *out)
 {
 	const struct ss_operand *input = ss_operand_tensor(in, 0);
 	const struct ss_operand *weight = ss_operand_tensor(in, 1);
@@ -84,16 +86,16 @@ static void forward(const struct ss_formula *formula, const struct ss_operands *
 	double places, channels;
 	int64_t groups = 1;
 
-	if (!is_conv(input, weight) ||
+	if (!conv_operands_fit(input, weight) ||
 	    (transposed && !ss_operand_int(in, ss_formula_at(formula, in, GROUPS), &groups)))
 		return;
-	places = places_of(formula, in, transposed);
+	places = conv_output_positions(formula, in, transposed);
 	if (places < 0)
 		return;
 	channels = transposed ? (double)weight->dims[1] * (double)groups : (double)weight->dims[0];
 	out->dtype = input->dtype;
 	out->has_flops = true;
-	out->flops = 2 * filter_elements(weight);
+	out->flops = 2 * conv_filter_elements(weight);
 	out->flops *= transposed ? ss_operand_elements(input)
 				 : (double)input->dims[0] * channels * places;
 	out->has_bytes = true;
@@ -104,34 +106,34 @@ static void forward(const struct ss_formula *formula, const struct ss_operands *
 	ss_work_move(out, (double)input->dims[0] * channels * places, input->dtype);
 }
 
-static void convolve(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+static void conv_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		      struct ss_work *out)
 {
 	uint32_t at = ss_formula_at(formula, in, TRANSPOSED);
 	bool transposed = false;
 
 	(void)in_place;
 	if (at == SS_OPERANDS_MAX || ss_operand_bool(in, at, &transposed))
-		forward(formula, in, transposed, out);
+		conv_forward_work(formula, in, transposed, out);
 }
 
-static void convolve_transposed(const struct ss_formula *formula, const struct ss_operands *in,
-				bool in_place, struct ss_work *out)
+static void conv_transposed_work(const struct ss_formula *formula, const struct ss_operands *in,
+				 bool in_place, struct ss_work *out)
 {
 	(void)in_place;
-	forward(formula, in, true, out);
+	conv_forward_work(formula, in, true, out);
 }
 
-/* `count` of the gradients of input and weight: each does the forward's work, on the same data. */
-static void gradients(const struct ss_operand *output, const struct ss_operand *input,
-		      const struct ss_operand *weight, bool transposed, double count,
-		      struct ss_work *out)
+/* Gradients of input and weight, `count` of them: each does the work of the forward. */
+static void conv_gradients(const struct ss_operand *output, const struct ss_operand *input,
+			   const struct ss_operand *weight, bool transposed, double count,
+			   struct ss_work *out)
 {
-	if (!is_conv(output, weight) || !is_conv(input, weight))
+	if (!conv_operands_fit(output, weight) || !conv_operands_fit(input, weight))
 		return;
 	out->dtype = input->dtype;
 	out->has_flops = true;
-	out->flops = count * 2 * filter_elements(weight) *
+	out->flops = count * 2 * conv_filter_elements(weight) *
 		     ss_operand_elements(transposed ? input : output);
 	out->has_bytes = true;
 	ss_work_move(out, count * ss_operand_stored(output), output->dtype);
@@ -139,8 +141,8 @@ static void gradients(const struct ss_operand *output, const struct ss_operand *
 	ss_work_move(out, count * ss_operand_stored(weight), weight->dtype);
 }
 
-static void backward(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+static void conv_backward_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
 {
 	int64_t wanted[3];
 	bool transposed;
@@ -148,19 +150,19 @@ static void backward(const struct ss_formula *formula, const struct ss_operands 
 	(void)formula;
 	(void)in_place;
 	if (ss_operand_bool(in, 7, &transposed) && ss_operand_ints(in, 10, 3, wanted))
-		gradients(ss_operand_tensor(in, 0), ss_operand_tensor(in, 1),
-			  ss_operand_tensor(in, 2), transposed, (wanted[0] != 0) + (wanted[1] != 0),
-			  out);
+		conv_gradients(ss_operand_tensor(in, 0), ss_operand_tensor(in, 1),
+			       ss_operand_tensor(in, 2), transposed,
+			       (wanted[0] != 0) + (wanted[1] != 0), out);
 }
 
-/* One gradient, with the operands (input, gradient of the output, weight) of the one around it. */
-static void gradient(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		     struct ss_work *out)
+/* One gradient, with the operands of its parent: input, gradient of the output, weight. */
+static void conv_gradient_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
 {
 	(void)formula;
 	(void)in_place;
-	gradients(ss_operand_tensor(in, 1), ss_operand_tensor(in, 0), ss_operand_tensor(in, 2),
-		  false, 1, out);
+	conv_gradients(ss_operand_tensor(in, 1), ss_operand_tensor(in, 0), ss_operand_tensor(in, 2),
+		       false, 1, out);
 }
 
 #define NONE SS_NO_OPERAND
@@ -168,32 +170,32 @@ static void gradient(const struct ss_formula *formula, const struct ss_operands 
 	{                                                            \
 		name, SS_WORK_CONV, function, { __VA_ARGS__ }, false \
 	}
-#define GRADIENT(name)                                    \
-	{                                                 \
-		name, SS_WORK_CONV, gradient, { 0 }, true \
+#define GRADIENT(name)                                              \
+	{                                                           \
+		name, SS_WORK_CONV, conv_gradient_work, { 0 }, true \
 	}
 
-static const struct ss_formula formulas[] = {
-	CONV("conv1d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("conv2d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("conv3d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("convolution", convolve, 3, 4, 5, 2, 6, 7, 8),
-	CONV("_convolution", convolve, 3, 4, 5, 2, 6, 7, 8),
-	CONV("convolution_overrideable", convolve, 3, 4, 5, 2, 6, 7, 8),
-	CONV("cudnn_convolution", convolve, 3, 2, 4, NONE, NONE, NONE, NONE),
-	CONV("cudnn_convolution_relu", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_convolution_relu", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
-	CONV("miopen_depthwise_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("mkldnn_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
-	CONV("_conv_depthwise2d", convolve, 4, 5, 6, 3, NONE, NONE, NONE),
-	CONV("conv_depthwise3d", convolve, 4, 5, 6, 3, NONE, NONE, NONE),
-	CONV("conv_transpose1d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("conv_transpose2d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("conv_transpose3d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
-	CONV("cudnn_convolution_transpose", convolve_transposed, 4, 2, 5, NONE, NONE, 3, 6),
-	CONV("miopen_convolution_transpose", convolve_transposed, 5, 3, 6, 2, NONE, 4, 7),
-	CONV("convolution_backward", backward, 0),
+static const struct ss_formula conv_formulas[] = {
+	CONV("conv1d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv2d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv3d", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("convolution", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("_convolution", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("convolution_overrideable", conv_work, 3, 4, 5, 2, 6, 7, 8),
+	CONV("cudnn_convolution", conv_work, 3, 2, 4, NONE, NONE, NONE, NONE),
+	CONV("cudnn_convolution_relu", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution_relu", conv_work, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_depthwise_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("mkldnn_convolution", conv_work, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("_conv_depthwise2d", conv_work, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_depthwise3d", conv_work, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_transpose1d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose2d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose3d", conv_transposed_work, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("cudnn_convolution_transpose", conv_transposed_work, 4, 2, 5, NONE, NONE, 3, 6),
+	CONV("miopen_convolution_transpose", conv_transposed_work, 5, 3, 6, 2, NONE, 4, 7),
+	CONV("convolution_backward", conv_backward_work, 0),
 	GRADIENT("cudnn_convolution_backward_input"),
 	GRADIENT("cudnn_convolution_backward_weight"),
 	GRADIENT("miopen_convolution_backward_input"),
@@ -202,4 +204,4 @@ static const struct ss_formula formulas[] = {
 	GRADIENT("mkldnn_convolution_backward_weights"),
 };
 
-const struct ss_formula_table ss_formulas_conv = { formulas, SS_COUNT(formulas) };
+const struct ss_formula_table ss_formulas_conv = { conv_formulas, SS_COUNT(conv_formulas) };

@@ -7,24 +7,24 @@
 
 enum { ARITY, OUT_DTYPE };
 
-/* Of the result: what the operands give, or this. */
+/* The type of the result: promoted from the operands, bool, or floating point. */
 enum { PROMOTED, TRUTH, REAL };
 
-static bool is_integer(enum ss_dtype dtype)
+static bool dtype_is_integer(enum ss_dtype dtype)
 {
 	return dtype >= SS_DTYPE_BOOL && dtype <= SS_DTYPE_INT64;
 }
 
 /* The type of an operation on both: torch.promote_types(). */
-static enum ss_dtype promote(enum ss_dtype a, enum ss_dtype b)
+static enum ss_dtype dtype_promote(enum ss_dtype a, enum ss_dtype b)
 {
 	enum ss_dtype low = a < b ? a : b, high = a < b ? b : a;
 
 	return low == SS_DTYPE_FP16 && high == SS_DTYPE_BF16 ? SS_DTYPE_FP32 : high;
 }
 
-/* The result's size grows to hold the operand; false: they do not fit each other. */
-static bool broadcast(struct ss_operand *out, const struct ss_operand *operand)
+/* Broadcasts the operand into the size of the result; false: the sizes do not match. */
+static bool operand_broadcast(struct ss_operand *out, const struct ss_operand *operand)
 {
 	uint32_t rank = out->rank > operand->rank ? out->rank : operand->rank;
 	struct ss_operand wider = { .is_tensor = true, .dtype = out->dtype, .rank = rank };
@@ -37,18 +37,19 @@ static bool broadcast(struct ss_operand *out, const struct ss_operand *operand)
 			return false;
 		wider.dims[rank - i] = x == 1 ? y : x;
 	}
-	/* numbers of Python come as tensors without sizes: they give way to real tensors */
+	/* Python numbers are tensors without sizes: the type of real tensors wins */
 	if (!out->dtype)
 		wider.dtype = operand->dtype;
-	else if (operand->rank || (is_integer(out->dtype) && !is_integer(operand->dtype)))
-		wider.dtype = promote(out->dtype, operand->dtype);
+	else if (operand->rank ||
+		 (dtype_is_integer(out->dtype) && !dtype_is_integer(operand->dtype)))
+		wider.dtype = dtype_promote(out->dtype, operand->dtype);
 	*out = wider;
 	return true;
 }
 
-/* Up to ARITY tensors in, broadcast; one out. A tensor more is where the result goes. */
-static void map(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		struct ss_work *out)
+/* Reads up to ARITY tensors, broadcast, and writes one. A further tensor is the output. */
+static void elementwise_work(const struct ss_formula *formula, const struct ss_operands *in,
+			     bool in_place, struct ss_work *out)
 {
 	struct ss_operand result = { .is_tensor = true };
 	int found = 0;
@@ -61,7 +62,7 @@ static void map(const struct ss_formula *formula, const struct ss_operands *in, 
 			continue;
 		found++;
 		ss_work_move(out, ss_operand_stored(operand), operand->dtype);
-		if (!broadcast(&result, operand)) {
+		if (!operand_broadcast(&result, operand)) {
 			out->has_bytes = false;
 			return;
 		}
@@ -75,13 +76,13 @@ static void map(const struct ss_formula *formula, const struct ss_operands *in, 
 		result.dtype = in->items[0].dtype;
 	else if (formula->at[OUT_DTYPE] == TRUTH)
 		result.dtype = SS_DTYPE_BOOL;
-	else if (formula->at[OUT_DTYPE] == REAL && is_integer(result.dtype))
+	else if (formula->at[OUT_DTYPE] == REAL && dtype_is_integer(result.dtype))
 		result.dtype = SS_DTYPE_FP32;
 	ss_work_move(out, ss_operand_elements(&result), result.dtype);
 }
 
-static void copy(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		 struct ss_work *out)
+static void copy_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		      struct ss_work *out)
 {
 	const struct ss_operand *target = ss_operand_tensor(in, 0);
 	const struct ss_operand *source = ss_operand_tensor(in, 1);
@@ -96,9 +97,9 @@ static void copy(const struct ss_formula *formula, const struct ss_operands *in,
 	ss_work_move(out, ss_operand_elements(target), target->dtype);
 }
 
-/* The first operand, read or written. A reduction's result is left out: it is less. */
-static void first(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		  struct ss_work *out)
+/* The first operand, read or written. The small result of a reduction does not count. */
+static void first_operand_work(const struct ss_formula *formula, const struct ss_operands *in,
+			       bool in_place, struct ss_work *out)
 {
 	const struct ss_operand *operand = ss_operand_tensor(in, 0);
 
@@ -111,9 +112,9 @@ static void first(const struct ss_formula *formula, const struct ss_operands *in
 	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
 }
 
-/* All tensors in, one like the first out. */
-static void like_first(const struct ss_formula *formula, const struct ss_operands *in,
-		       bool in_place, struct ss_work *out)
+/* Reads all tensors and writes one like the first. */
+static void norm_work(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		      struct ss_work *out)
 {
 	const struct ss_operand *operand = ss_operand_tensor(in, 0);
 
@@ -129,9 +130,9 @@ static void like_first(const struct ss_formula *formula, const struct ss_operand
 	ss_work_move(out, ss_operand_elements(operand), operand->dtype);
 }
 
-/* Softmax of half precision may give single precision: half_to_float. */
-static void softmax(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
-		    struct ss_work *out)
+/* With half_to_float, softmax of half precision writes single precision. */
+static void softmax_work(const struct ss_formula *formula, const struct ss_operands *in,
+			 bool in_place, struct ss_work *out)
 {
 	const struct ss_operand *operand = ss_operand_tensor(in, 0);
 	bool to_float = false;
@@ -151,22 +152,22 @@ static void softmax(const struct ss_formula *formula, const struct ss_operands *
 	{                                                              \
 		name, SS_WORK_##kind, function, { __VA_ARGS__ }, false \
 	}
-#define UNARY(name) MEMORY(name, ELEMENTWISE, map, 1, PROMOTED)
-#define BINARY(name) MEMORY(name, ELEMENTWISE, map, 2, PROMOTED)
-#define TERNARY(name) MEMORY(name, ELEMENTWISE, map, 3, PROMOTED)
-#define COMPARE(name) MEMORY(name, ELEMENTWISE, map, 2, TRUTH)
-#define REDUCE(name) MEMORY(name, REDUCTION, first, 0)
-#define NORM(name) MEMORY(name, NORM, like_first, 0)
+#define UNARY(name) MEMORY(name, ELEMENTWISE, elementwise_work, 1, PROMOTED)
+#define BINARY(name) MEMORY(name, ELEMENTWISE, elementwise_work, 2, PROMOTED)
+#define TERNARY(name) MEMORY(name, ELEMENTWISE, elementwise_work, 3, PROMOTED)
+#define COMPARE(name) MEMORY(name, ELEMENTWISE, elementwise_work, 2, TRUTH)
+#define REDUCE(name) MEMORY(name, REDUCTION, first_operand_work, 0)
+#define NORM(name) MEMORY(name, NORM, norm_work, 0)
 
-static const struct ss_formula formulas[] = {
-	MEMORY("copy_", COPY, copy, 0),
-	MEMORY("fill_", COPY, first, 0),
-	MEMORY("zero_", COPY, first, 0),
+static const struct ss_formula memory_formulas[] = {
+	MEMORY("copy_", COPY, copy_work, 0),
+	MEMORY("fill_", COPY, first_operand_work, 0),
+	MEMORY("zero_", COPY, first_operand_work, 0),
 	BINARY("add"),
 	BINARY("sub"),
 	BINARY("rsub"),
 	BINARY("mul"),
-	MEMORY("div", ELEMENTWISE, map, 2, REAL),
+	MEMORY("div", ELEMENTWISE, elementwise_work, 2, REAL),
 	BINARY("pow"),
 	BINARY("maximum"),
 	BINARY("minimum"),
@@ -175,7 +176,7 @@ static const struct ss_formula formulas[] = {
 	BINARY("bitwise_and"),
 	BINARY("bitwise_or"),
 	BINARY("bitwise_xor"),
-	MEMORY("atan2", ELEMENTWISE, map, 2, REAL),
+	MEMORY("atan2", ELEMENTWISE, elementwise_work, 2, REAL),
 	COMPARE("eq"),
 	COMPARE("ne"),
 	COMPARE("lt"),
@@ -201,17 +202,17 @@ static const struct ss_formula formulas[] = {
 	UNARY("ceil"),
 	UNARY("round"),
 	UNARY("bitwise_not"),
-	MEMORY("exp", ELEMENTWISE, map, 1, REAL),
-	MEMORY("log", ELEMENTWISE, map, 1, REAL),
-	MEMORY("log1p", ELEMENTWISE, map, 1, REAL),
-	MEMORY("sqrt", ELEMENTWISE, map, 1, REAL),
-	MEMORY("rsqrt", ELEMENTWISE, map, 1, REAL),
-	MEMORY("reciprocal", ELEMENTWISE, map, 1, REAL),
-	MEMORY("sin", ELEMENTWISE, map, 1, REAL),
-	MEMORY("cos", ELEMENTWISE, map, 1, REAL),
-	MEMORY("tanh", ELEMENTWISE, map, 1, REAL),
-	MEMORY("erf", ELEMENTWISE, map, 1, REAL),
-	MEMORY("sigmoid", ELEMENTWISE, map, 1, REAL),
+	MEMORY("exp", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("log", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("log1p", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("sqrt", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("rsqrt", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("reciprocal", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("sin", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("cos", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("tanh", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("erf", ELEMENTWISE, elementwise_work, 1, REAL),
+	MEMORY("sigmoid", ELEMENTWISE, elementwise_work, 1, REAL),
 	UNARY("relu"),
 	UNARY("gelu"),
 	UNARY("silu"),
@@ -249,8 +250,8 @@ static const struct ss_formula formulas[] = {
 	REDUCE("norm"),
 	REDUCE("linalg_vector_norm"),
 	REDUCE("logsumexp"),
-	MEMORY("_softmax", NORM, softmax, 0),
-	MEMORY("_log_softmax", NORM, softmax, 0),
+	MEMORY("_softmax", NORM, softmax_work, 0),
+	MEMORY("_log_softmax", NORM, softmax_work, 0),
 	NORM("_softmax_backward_data"),
 	NORM("_log_softmax_backward_data"),
 	NORM("native_layer_norm"),
@@ -268,4 +269,4 @@ static const struct ss_formula formulas[] = {
 	NORM("_fused_rms_norm_backward"),
 };
 
-const struct ss_formula_table ss_formulas_memory = { formulas, SS_COUNT(formulas) };
+const struct ss_formula_table ss_formulas_memory = { memory_formulas, SS_COUNT(memory_formulas) };

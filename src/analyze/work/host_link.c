@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_link.c - the link of a device to its host: what pinned copies of the trace reach, in the
- * other direction if need be. Where there are none, the best pageable copy says how fast the host
- * is: pinned ones reach twice that and more, and at most what the device's generation gives.
+ * host_link.c - the bandwidth between a device and its host: that of the pinned copies in the
+ * trace, if need be in the other direction. Without any, twice that of the best pageable copy, at
+ * most what the generation of the device allows.
  *
  * Sixteen lanes of PCI Express carry 15.75, 31.5 and 63 GB/s each way in generations 3,
  * 4 and 5. Headers and credits take a fifth: copies of many megabytes from pinned memory
@@ -19,36 +19,36 @@
 #define NVLINK_C2C 350e9
 
 /*
- * Pinned copies against the best pageable one of the same host: 1.1 and 1.9 on a virtual machine
- * with A100 (5.0 and 8.7 GB/s of 25); more where only the link limits them.
+ * Pinned copies compared with the best pageable one of the same host: 1.1 and 1.9 times as fast
+ * on a virtual machine with A100 (5.0 and 8.7 GB/s of 25), more where only the link limits them.
  */
 #define PINNED_TIMES 2
 
-/* Below it the latency of a copy hides the rate of the link. */
+/* In smaller copies, latency hides the bandwidth of the link. */
 #define RATE_BYTES (1 << 20)
 
-struct generation {
+struct pcie_generation {
 	int32_t major, minor; /* from this compute capability on */
 	double rate;
 };
 
 /* The newest first. */
-static const struct generation nvidia[] = {
+static const struct pcie_generation nvidia_generations[] = {
 	{ 9, 0, PCIE5 }, /* Hopper, Blackwell */
 	{ 8, 0, PCIE4 }, /* Ampere, Ada */
 	{ 5, 0, PCIE3 }, /* Maxwell, Pascal, Volta, Turing */
 };
 
 /* gfx numbers: 9.4 is MI300, 9.0 MI50 to MI250, 10 and 11 the Radeons before RDNA 4. */
-static const struct generation amd[] = {
+static const struct pcie_generation amd_generations[] = {
 	{ 12, 0, PCIE5 },
 	{ 10, 0, PCIE4 },
 	{ 9, 4, PCIE5 },
 	{ 9, 0, PCIE4 },
 };
 
-static double rate_of(const struct generation *generations, size_t count,
-		      const struct ss_device *device)
+static double pcie_rate_of(const struct pcie_generation *generations, size_t count,
+			   const struct ss_device *device)
 {
 	for (size_t i = 0; i < count; i++)
 		if (device->compute_major > generations[i].major ||
@@ -58,20 +58,20 @@ static double rate_of(const struct generation *generations, size_t count,
 	return 0;
 }
 
-static double rate_by_device(const struct ss_trace *trace, const struct ss_device *device)
+static double link_rate_by_device(const struct ss_trace *trace, const struct ss_device *device)
 {
 	const char *name = ss_strings_text(&trace->texts, device->name);
 
 	if (strstr(name, "GH200") || strstr(name, "GB200") || strstr(name, "GB300"))
 		return NVLINK_C2C;
 	if (device->warp_size == 64 || strstr(name, "AMD") || strstr(name, "Radeon"))
-		return rate_of(amd, SS_COUNT(amd), device);
+		return pcie_rate_of(amd_generations, SS_COUNT(amd_generations), device);
 	if (device->warp_size > 0 && device->warp_size != 32)
-		return 0; /* neither vendor's */
-	return rate_of(nvidia, SS_COUNT(nvidia), device);
+		return 0; /* another vendor */
+	return pcie_rate_of(nvidia_generations, SS_COUNT(nvidia_generations), device);
 }
 
-static const struct ss_device *find_device(const struct ss_trace_info *info, int64_t number)
+static const struct ss_device *link_find_device(const struct ss_trace_info *info, int64_t number)
 {
 	for (uint32_t i = 0; i < info->device_count; i++)
 		if (info->devices[i].id == number)
@@ -80,7 +80,7 @@ static const struct ss_device *find_device(const struct ss_trace_info *info, int
 }
 
 /* "Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Host -> Device)", "CopyDeviceToHost". */
-static struct ss_copy_kind kind_of(const char *name)
+static struct ss_copy_kind copy_kind_of_name(const char *name)
 {
 	struct ss_copy_kind kind = { .memory = SS_COPY_HOST };
 
@@ -117,9 +117,9 @@ bool ss_copy_holds(const struct ss_trace *trace, uint32_t row)
 	       ss_slice_end(slices, call) >= slices->start_ns[row] + slices->dur_ns[row] / 2;
 }
 
-/* The best of the pinned copies; where the name does not tell, those that nobody waited for. */
-static void measure(struct ss_host_link *link, const struct ss_trace *trace, uint32_t row,
-		    double *pageable)
+/* Keeps the best rate of pinned copies; if the name does not say, of those that did not block. */
+static void link_measure_copy(struct ss_host_link *link, const struct ss_trace *trace, uint32_t row,
+			      double *pageable)
 {
 	struct ss_copy_kind kind = link->kinds[trace->slices.name[row]];
 	int64_t bytes = ss_copy_bytes(trace, row), dur_ns = trace->slices.dur_ns[row];
@@ -138,8 +138,8 @@ static void measure(struct ss_host_link *link, const struct ss_trace *trace, uin
 	link->is_measured[kind.way] = true;
 }
 
-/* The rate of pinned copies of a direction that has none. */
-static double guess(const struct ss_host_link *link, int way, double pageable)
+/* Estimates the rate of pinned copies for a direction without any. */
+static double link_guess_rate(const struct ss_host_link *link, int way, double pageable)
 {
 	int other = way == SS_COPY_IN ? SS_COPY_OUT : SS_COPY_IN;
 
@@ -152,7 +152,7 @@ static double guess(const struct ss_host_link *link, int way, double pageable)
 bool ss_host_link_init(struct ss_host_link *link, const struct ss_trace *trace, int64_t device,
 		       struct ss_arena *arena)
 {
-	const struct ss_device *known = find_device(&trace->info, device);
+	const struct ss_device *known = link_find_device(&trace->info, device);
 	uint8_t *seen = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
 	double pageable[SS_COPY_WAYS] = { 0 };
 
@@ -166,14 +166,14 @@ bool ss_host_link_init(struct ss_host_link *link, const struct ss_trace *trace, 
 		if (trace->slices.kind[row] != SS_KIND_MEMCPY)
 			continue;
 		if (!seen[name])
-			link->kinds[name] = kind_of(ss_strings_text(&trace->names, name));
+			link->kinds[name] = copy_kind_of_name(ss_strings_text(&trace->names, name));
 		seen[name] = true;
-		measure(link, trace, row, pageable);
+		link_measure_copy(link, trace, row, pageable);
 	}
 	for (int i = 0; i < SS_COPY_WAYS; i++)
-		link->most[i] = known ? rate_by_device(trace, known) : 0;
+		link->most[i] = known ? link_rate_by_device(trace, known) : 0;
 	for (int i = 0; i < SS_COPY_WAYS; i++)
 		if (!link->is_measured[i])
-			link->rate[i] = guess(link, i, pageable[i]);
+			link->rate[i] = link_guess_rate(link, i, pageable[i]);
 	return true;
 }

@@ -14,7 +14,7 @@ enum ss_copy_memory {
 	SS_COPY_NONE = 0, /* no copy between host and device */
 	SS_COPY_PAGEABLE,
 	SS_COPY_PINNED,
-	SS_COPY_HOST, /* the name does not tell which of both */
+	SS_COPY_HOST, /* the name does not say which of the two */
 };
 
 struct ss_copy_kind {
@@ -24,8 +24,8 @@ struct ss_copy_kind {
 
 struct ss_host_link {
 	struct ss_copy_kind *kinds; /* per name */
-	double rate[SS_COPY_WAYS];  /* of pinned memory, bytes a second; 0: not known */
-	double most[SS_COPY_WAYS];  /* the same at best: what the link gives */
+	double rate[SS_COPY_WAYS];  /* of pinned memory, bytes per second; 0: unknown */
+	double most[SS_COPY_WAYS];  /* what the link allows at best */
 	bool is_measured[SS_COPY_WAYS];
 };
 
@@ -34,11 +34,11 @@ SS_MUST_USE
 bool ss_host_link_init(struct ss_host_link *link, const struct ss_trace *trace, int64_t device,
 		       struct ss_arena *arena);
 
-/* What a copy moved; -1: not recorded. */
+/* The size of a copy; -1: not recorded. */
 int64_t ss_copy_bytes(const struct ss_trace *trace, uint32_t row);
 
 /*
- * Whether its call was there until half of the copy was done: analyze/time/waits.c says why half.
+ * Whether its call lasted until half of the copy was done: analyze/time/waits.c says why half.
  */
 bool ss_copy_holds(const struct ss_trace *trace, uint32_t row);
 

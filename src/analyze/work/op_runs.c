@@ -11,37 +11,39 @@
 #include "analyze/time/moment.h"
 
 /*
- * How slow a core may be. BLAS computes 15 GFLOP/s and more in fp32 on one core of a server;
- * elementwise functions that are not vectorized read and write 0.5 GB/s. A run that is slower
- * than this did not have its core, also where all runs of the group are. Small calls take
- * 20 us whatever they compute.
+ * The slowest a core can be. On one core of a server, BLAS reaches at least 15 GFLOP/s in fp32, and
+ * elementwise functions without vector code move 0.5 GB/s. A slower run did not have a core to
+ * itself, even if all runs of its group are slow. Small calls take up to 20 us.
  */
 #define FLOPS_PER_NS 8.0
 #define BYTES_PER_NS 0.5
 #define CALL_NS 20000
 
-/* Three times and 50 us: caches and clock rates make a factor of two, interrupts 50 us. */
+/*
+ * A slow run takes more than three times the fast time and 50 us: caches and clock rates explain a
+ * factor of two, interrupts 50 us.
+ */
 #define SLOW_TIMES 3
 #define SLOW_NS 50000
 
-/* Texts of shapes and types, or the n-th on its thread. */
-struct key {
+/* With texts of shapes and types, or else the number of the call on its thread. */
+struct op_run_key {
 	uint32_t name, dims, types, number, track;
 };
 
 /* How often a name was seen in a step on a thread; for files without shapes. */
-struct seen {
+struct op_seen {
 	uint32_t track, step, count;
 };
 
-struct sorting {
+struct op_sorting {
 	const struct ss_trace *trace;
 	struct ss_op_runs *runs;
-	struct seen *seen; /* per name; NULL: shapes are recorded */
-	int64_t *own_ns;   /* of all runs, group after group */
+	struct op_seen *seen; /* per name; NULL: shapes are recorded */
+	int64_t *own_ns;      /* of all runs, group after group */
 };
 
-static bool is_slow(const struct ss_op_group *group, int64_t own_ns)
+static bool run_is_slow(const struct ss_op_group *group, int64_t own_ns)
 {
 	return own_ns > ss_ns_sum(group->fast_ns * SLOW_TIMES, SLOW_NS);
 }
@@ -56,7 +58,7 @@ void ss_op_runs_release(struct ss_op_runs *runs)
 }
 
 /* The key of a row that counts; false: it does not. */
-static bool read_key(struct sorting *sorting, uint32_t row, struct key *key)
+static bool op_run_read_key(struct op_sorting *sorting, uint32_t row, struct op_run_key *key)
 {
 	const struct ss_trace *trace = sorting->trace;
 	uint32_t step, name = trace->slices.name[row];
@@ -68,7 +70,7 @@ static bool read_key(struct sorting *sorting, uint32_t row, struct key *key)
 	step = ss_step_at(trace, trace->slices.start_ns[row]);
 	if (step == SS_NO_ROW)
 		return false;
-	*key = (struct key){ .name = name };
+	*key = (struct op_run_key){ .name = name };
 	if (!sorting->seen && trace->slices.args[row] != SS_NO_ARGS) {
 		const struct ss_op_args *args = ss_records_at(&trace->op_args,
 							      trace->slices.args[row]);
@@ -76,25 +78,25 @@ static bool read_key(struct sorting *sorting, uint32_t row, struct key *key)
 		key->dims = args->input_dims;
 		key->types = args->input_types;
 	} else if (sorting->seen) {
-		struct seen *seen = &sorting->seen[name];
+		struct op_seen *seen = &sorting->seen[name];
 
 		key->track = trace->slices.track[row];
 		if (!seen->count || seen->track != key->track || seen->step != step)
-			*seen = (struct seen){ .track = key->track, .step = step };
+			*seen = (struct op_seen){ .track = key->track, .step = step };
 		key->number = ++seen->count;
 	}
 	return true;
 }
 
-static bool group_rows(struct sorting *sorting)
+static bool op_runs_group(struct op_sorting *sorting)
 {
 	const struct ss_trace *trace = sorting->trace;
 	struct ss_op_runs *runs = sorting->runs;
-	struct key key;
+	struct op_run_key key;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		runs->group_of[row] = SS_NO_ROW;
-		if (!read_key(sorting, row, &key))
+		if (!op_run_read_key(sorting, row, &key))
 			continue;
 		runs->group_of[row] = ss_records_add(&runs->keys, &key);
 		if (runs->group_of[row] == SS_NO_ID)
@@ -104,13 +106,13 @@ static bool group_rows(struct sorting *sorting)
 	return true;
 }
 
-/* What a run takes on any core; INT64_MAX: what it computes is not known. */
-static int64_t most_of(const struct ss_works *works, uint32_t row)
+/* The longest time a run can take on a core of its own; INT64_MAX: unknown. */
+static int64_t op_slowest_ns(const struct ss_works *works, uint32_t row)
 {
 	const struct ss_work *work = ss_works_of(works, row);
 	double ns;
 
-	/* half precision is emulated on many cores, and whole numbers have no BLAS */
+	/* many CPUs emulate half precision, and BLAS has no integers */
 	if (!work || !work->has_bytes || work->kind < SS_WORK_ELEMENTWISE ||
 	    work->kind > SS_WORK_MATMUL ||
 	    (work->dtype != SS_DTYPE_FP32 && work->dtype != SS_DTYPE_FP64))
@@ -120,7 +122,7 @@ static int64_t most_of(const struct ss_works *works, uint32_t row)
 	return ns < 1e15 ? (int64_t)ns : INT64_MAX;
 }
 
-static int by_value(const void *a, const void *b)
+static int op_time_compare(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -128,23 +130,24 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * The fast time: of few runs the fastest, of some the second (one may have been cut short), of
- * many the fastest tenth.
+ * The fast time: below 8 runs the fastest, from 8 runs on the second fastest (one may have been
+ * cut off), from 40 runs on the first decile.
  */
-static void measure(struct ss_op_group *group, int64_t *own_ns, int64_t most_ns)
+static void op_group_measure(struct ss_op_group *group, int64_t *own_ns, int64_t most_ns)
 {
 	uint32_t at = group->count >= 40 ? group->count / 10 : group->count >= 8;
 
-	qsort(own_ns, group->count, sizeof(*own_ns), by_value);
+	qsort(own_ns, group->count, sizeof(*own_ns), op_time_compare);
 	group->fast_ns = own_ns[at] < most_ns ? own_ns[at] : most_ns;
 	for (uint32_t i = 0; i < group->count; i++) {
 		if (own_ns[i] > group->fast_ns)
 			group->excess_ns = ss_ns_sum(group->excess_ns, own_ns[i] - group->fast_ns);
-		group->slow += is_slow(group, own_ns[i]);
+		group->slow += run_is_slow(group, own_ns[i]);
 	}
 }
 
-static bool measure_groups(struct sorting *sorting, const struct ss_works *works)
+/* Sorts own times by group (a counting sort), then measures each group. */
+static bool op_groups_measure(struct op_sorting *sorting, const struct ss_works *works)
 {
 	const struct ss_trace *trace = sorting->trace;
 	struct ss_op_runs *runs = sorting->runs;
@@ -177,12 +180,13 @@ static bool measure_groups(struct sorting *sorting, const struct ss_works *works
 		if (runs->group_of[row] != SS_NO_ROW)
 			sorting->own_ns[next[runs->group_of[row]]++] = runs->ops->self_ns[row];
 	for (uint32_t i = 0; i < runs->count; i++)
-		measure(&runs->groups[i], sorting->own_ns + next[i] - runs->groups[i].count,
-			most_of(works, runs->groups[i].row));
+		op_group_measure(&runs->groups[i],
+				 sorting->own_ns + next[i] - runs->groups[i].count,
+				 op_slowest_ns(works, runs->groups[i].row));
 	return true;
 }
 
-static bool read_names(struct ss_op_runs *runs, const struct ss_strings *names)
+static bool op_runs_categories(struct ss_op_runs *runs, const struct ss_strings *names)
 {
 	runs->category = SS_ARENA_NEW(&runs->arena, uint8_t, (size_t)names->count + 1);
 	if (!runs->category)
@@ -192,7 +196,7 @@ static bool read_names(struct ss_op_runs *runs, const struct ss_strings *names)
 	return true;
 }
 
-static bool has_shapes(const struct ss_trace *trace)
+static bool trace_has_shapes(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->op_args.count; i++) {
 		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
@@ -208,18 +212,19 @@ enum ss_status ss_op_runs_init(struct ss_op_runs *runs, const struct ss_ops *ops
 			       struct ss_error *err)
 {
 	const struct ss_trace *trace = ops->trace;
-	struct sorting sorting = { .trace = trace, .runs = runs };
-	bool numbers = !has_shapes(trace);
+	struct op_sorting sorting = { .trace = trace, .runs = runs };
+	bool numbers = !trace_has_shapes(trace);
 
 	*runs = (struct ss_op_runs){ .ops = ops };
 	ss_arena_init(&runs->arena, memory);
 	runs->group_of = SS_ARENA_NEW(&runs->arena, uint32_t, (size_t)trace->device_from + 1);
 	if (numbers)
-		sorting.seen = SS_ARENA_NEW(&runs->arena, struct seen,
+		sorting.seen = SS_ARENA_NEW(&runs->arena, struct op_seen,
 					    (size_t)trace->names.count + 1);
 	if (runs->group_of && (!numbers || sorting.seen) &&
-	    ss_records_init(&runs->keys, memory, sizeof(struct key)) && group_rows(&sorting) &&
-	    read_names(runs, &trace->names) && measure_groups(&sorting, works))
+	    ss_records_init(&runs->keys, memory, sizeof(struct op_run_key)) &&
+	    op_runs_group(&sorting) && op_runs_categories(runs, &trace->names) &&
+	    op_groups_measure(&sorting, works))
 		return SS_OK;
 	ss_op_runs_release(runs);
 	return ss_fail_memory(err, "runs of operators");

@@ -24,7 +24,7 @@ struct ss_op_group {
 	int64_t fast_ns;   /* own time of a run that has a core */
 	int64_t sum_ns;    /* own time of all */
 	int64_t excess_ns; /* beyond the fast time */
-	uint32_t slow;     /* runs that take several times as long: more than noise can do */
+	uint32_t slow;     /* runs that take several times as long: too much for noise */
 };
 
 /* Zeroed: may be released. */

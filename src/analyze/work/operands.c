@@ -10,7 +10,7 @@
 static const struct {
 	const char *name;
 	double bytes;
-} dtypes[] = {
+} dtype_facts[] = {
 	[SS_DTYPE_UNKNOWN] = { NULL, 0 },  [SS_DTYPE_BOOL] = { "bool", 1 },
 	[SS_DTYPE_INT8] = { "int8", 1 },   [SS_DTYPE_INT16] = { "int16", 2 },
 	[SS_DTYPE_INT32] = { "int32", 4 }, [SS_DTYPE_INT64] = { "int64", 8 },
@@ -19,11 +19,11 @@ static const struct {
 	[SS_DTYPE_FP64] = { "fp64", 8 },   [SS_DTYPE_OTHER] = { NULL, 0 },
 };
 
-/* As C++ compilers call them. */
+/* The names of C++ compilers. */
 static const struct {
 	const char *text;
 	enum ss_dtype dtype;
-} types[] = {
+} dtype_texts[] = {
 	{ "float", SS_DTYPE_FP32 },
 	{ "c10::BFloat16", SS_DTYPE_BF16 },
 	{ "c10::Half", SS_DTYPE_FP16 },
@@ -46,29 +46,30 @@ static const struct {
 
 const char *ss_dtype_name(enum ss_dtype dtype)
 {
-	return dtypes[dtype].name;
+	return dtype_facts[dtype].name;
 }
 
 double ss_dtype_bytes(enum ss_dtype dtype)
 {
-	return dtypes[dtype].bytes;
+	return dtype_facts[dtype].bytes;
 }
 
-static enum ss_dtype dtype_of(const char *text, size_t length)
+static enum ss_dtype dtype_of_text(const char *text, size_t length)
 {
-	for (size_t i = 0; i < SS_COUNT(types); i++)
-		if (strlen(types[i].text) == length && memcmp(types[i].text, text, length) == 0)
-			return types[i].dtype;
+	for (size_t i = 0; i < SS_COUNT(dtype_texts); i++)
+		if (strlen(dtype_texts[i].text) == length &&
+		    memcmp(dtype_texts[i].text, text, length) == 0)
+			return dtype_texts[i].dtype;
 	return SS_DTYPE_UNKNOWN;
 }
 
-static bool is_space(char c)
+static bool operand_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Reads an integer that fits, with or without sign, and moves on. */
-static bool read_int(const char **at, int64_t *out)
+/* Reads a 64-bit integer and moves past it. */
+static bool operand_read_int(const char **at, int64_t *out)
 {
 	const char *text = *at;
 	bool negative = *text == '-';
@@ -87,13 +88,13 @@ static bool read_int(const char **at, int64_t *out)
 }
 
 /* A list of lists of numbers; what is nested deeper is a list of tensors. */
-struct sizes {
+struct operand_sizes {
 	uint32_t count;
 	uint32_t rank[SS_OPERANDS_MAX]; /* UINT32_MAX: no tensor, or too many sizes */
 	int64_t values[SS_OPERANDS_MAX][SS_OPERAND_DIMS_MAX];
 };
 
-static void add_size(struct sizes *out, int64_t value)
+static void sizes_add(struct operand_sizes *out, int64_t value)
 {
 	uint32_t last = out->count - 1;
 
@@ -106,7 +107,7 @@ static void add_size(struct sizes *out, int64_t value)
 	out->values[last][out->rank[last]++] = value;
 }
 
-static void open_list(struct sizes *out, uint32_t depth)
+static void sizes_open_list(struct operand_sizes *out, uint32_t depth)
 {
 	if (depth == 2) {
 		if (out->count < SS_OPERANDS_MAX)
@@ -117,22 +118,22 @@ static void open_list(struct sizes *out, uint32_t depth)
 	}
 }
 
-/* Sizes are lists in a list; a list of tensors has one level more, and there is no other. */
-static bool read_sizes(const char *text, struct sizes *out)
+/* Sizes are a list of lists; lists of tensors have one more level. Nothing nests deeper. */
+static bool sizes_read(const char *text, struct operand_sizes *out)
 {
 	uint32_t depth = 0;
-	bool want = true; /* a value must come next, or the list must end if it is empty */
+	bool want = true; /* a value must follow, or the end of an empty list */
 	bool empty = false;
 	int64_t value;
 
 	out->count = 0;
 	for (; *text; text += *text != 0) {
-		if (is_space(*text))
+		if (operand_is_space(*text))
 			continue;
 		if (*text == '[') {
 			if (!want || depth == 3)
 				return false;
-			open_list(out, ++depth);
+			sizes_open_list(out, ++depth);
 			empty = true;
 			continue;
 		}
@@ -150,23 +151,23 @@ static bool read_sizes(const char *text, struct sizes *out)
 			want = true;
 			continue;
 		}
-		if (!want || depth < 2 || !read_int(&text, &value) || value < 0)
+		if (!want || depth < 2 || !operand_read_int(&text, &value) || value < 0)
 			return false;
 		if (depth == 2)
-			add_size(out, value);
+			sizes_add(out, value);
 		want = empty = false;
 		text--;
 	}
 	return *text == ']' && text[1] == '\0';
 }
 
-/* The next text of a list of texts, with or without quotes; false: there is none. */
-static bool next_text(const char **at, const char **text, uint32_t *length)
+/* The next text of a list, with or without quotes; false: there is none. */
+static bool operand_next_text(const char **at, const char **text, uint32_t *length)
 {
 	const char *c = *at;
 	const char *end;
 
-	while (is_space(*c) || *c == ',' || *c == '[')
+	while (operand_is_space(*c) || *c == ',' || *c == '[')
 		c++;
 	if (!*c || *c == ']')
 		return false;
@@ -181,7 +182,7 @@ static bool next_text(const char **at, const char **text, uint32_t *length)
 		while (*c && *c != ',' && *c != ']')
 			c++;
 		end = c;
-		while (end > *text && is_space(end[-1]))
+		while (end > *text && operand_is_space(end[-1]))
 			end--;
 	}
 	*length = (uint64_t)(end - *text) > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - *text);
@@ -189,31 +190,31 @@ static bool next_text(const char **at, const char **text, uint32_t *length)
 	return true;
 }
 
-static void read_types(struct ss_operands *out, const char *text)
+static void operands_read_types(struct ss_operands *out, const char *text)
 {
 	const char *type;
 	uint32_t length;
 
-	for (uint32_t i = 0; i < out->count && next_text(&text, &type, &length); i++) {
+	for (uint32_t i = 0; i < out->count && operand_next_text(&text, &type, &length); i++) {
 		struct ss_operand *operand = &out->items[i];
 
-		operand->dtype = dtype_of(type, length);
-		/* of what has no sizes it may be no tensor's: Scalar, ScalarList, Device */
+		operand->dtype = dtype_of_text(type, length);
+		/* without sizes, it may not be a tensor: Scalar, ScalarList, Device */
 		if (length && operand->rank && !operand->dtype)
 			operand->dtype = SS_DTYPE_OTHER;
 	}
 }
 
-static void read_values(struct ss_operands *out, const char *text)
+static void operands_read_values(struct ss_operands *out, const char *text)
 {
 	for (uint32_t i = 0; i < out->count; i++)
-		if (!next_text(&text, &out->items[i].value, &out->items[i].value_length)) {
+		if (!operand_next_text(&text, &out->items[i].value, &out->items[i].value_length)) {
 			out->items[i].value = NULL;
 			return;
 		}
 }
 
-static void take_sizes(struct ss_operands *out, const struct sizes *sizes)
+static void operands_set_sizes(struct ss_operands *out, const struct operand_sizes *sizes)
 {
 	out->count = sizes->count < SS_OPERANDS_MAX ? sizes->count : SS_OPERANDS_MAX;
 	for (uint32_t i = 0; i < out->count; i++) {
@@ -227,7 +228,7 @@ static void take_sizes(struct ss_operands *out, const struct sizes *sizes)
 	}
 }
 
-static void take_strides(struct ss_operands *out, const struct sizes *strides)
+static void operands_set_strides(struct ss_operands *out, const struct operand_sizes *strides)
 {
 	if (strides->count < out->count)
 		return;
@@ -244,30 +245,31 @@ static void take_strides(struct ss_operands *out, const struct sizes *strides)
 bool ss_operands_read(struct ss_operands *out, const struct ss_trace *trace,
 		      const struct ss_op_args *args)
 {
-	struct sizes sizes;
+	struct operand_sizes sizes;
 
 	if (!args->input_dims ||
-	    !read_sizes(ss_strings_text(&trace->texts, args->input_dims), &sizes))
+	    !sizes_read(ss_strings_text(&trace->texts, args->input_dims), &sizes))
 		return false;
-	take_sizes(out, &sizes);
-	read_types(out, ss_strings_text(&trace->texts, args->input_types));
-	if (read_sizes(ss_strings_text(&trace->texts, args->input_strides), &sizes))
-		take_strides(out, &sizes);
-	read_values(out, ss_strings_text(&trace->texts, args->concrete_inputs));
-	/* without sizes only the type tells a tensor of no dimensions from what is none */
+	operands_set_sizes(out, &sizes);
+	operands_read_types(out, ss_strings_text(&trace->texts, args->input_types));
+	if (sizes_read(ss_strings_text(&trace->texts, args->input_strides), &sizes))
+		operands_set_strides(out, &sizes);
+	operands_read_values(out, ss_strings_text(&trace->texts, args->concrete_inputs));
+	/* only the type distinguishes a tensor without dimensions from other values */
 	for (uint32_t i = 0; i < out->count; i++)
 		out->items[i].is_tensor &= out->items[i].rank > 0 || out->items[i].dtype;
 	return true;
 }
 
-static const struct ss_operand *with_value(const struct ss_operands *operands, uint32_t index)
+static const struct ss_operand *operand_with_value(const struct ss_operands *operands,
+						   uint32_t index)
 {
 	return index < operands->count && operands->items[index].value_length
 		       ? &operands->items[index]
 		       : NULL;
 }
 
-static bool is_text(const struct ss_operand *operand, const char *text)
+static bool operand_is_text(const struct ss_operand *operand, const char *text)
 {
 	return operand->value_length == strlen(text) &&
 	       memcmp(operand->value, text, operand->value_length) == 0;
@@ -275,30 +277,30 @@ static bool is_text(const struct ss_operand *operand, const char *text)
 
 bool ss_operand_bool(const struct ss_operands *operands, uint32_t index, bool *out)
 {
-	const struct ss_operand *operand = with_value(operands, index);
+	const struct ss_operand *operand = operand_with_value(operands, index);
 
-	*out = operand && is_text(operand, "True");
-	return *out || (operand && is_text(operand, "False"));
+	*out = operand && operand_is_text(operand, "True");
+	return *out || (operand && operand_is_text(operand, "False"));
 }
 
 bool ss_operand_int(const struct ss_operands *operands, uint32_t index, int64_t *out)
 {
-	const struct ss_operand *operand = with_value(operands, index);
+	const struct ss_operand *operand = operand_with_value(operands, index);
 	const char *at;
 
 	*out = 0;
 	if (!operand)
 		return false;
-	/* values lie in a text that goes on after them, so reading cannot run over its end */
+	/* values are inside a longer, terminated text: reading cannot run past its end */
 	at = operand->value;
-	return read_int(&at, out) && at == operand->value + operand->value_length;
+	return operand_read_int(&at, out) && at == operand->value + operand->value_length;
 }
 
-static bool read_truth(const char **at, int64_t *out)
+static bool operand_read_bool(const char **at, int64_t *out)
 {
 	*out = strncmp(*at, "True", 4) == 0;
 	if (!*out && strncmp(*at, "False", 5) != 0)
-		return read_int(at, out);
+		return operand_read_int(at, out);
 	*at += *out ? 4 : 5;
 	return true;
 }
@@ -306,7 +308,7 @@ static bool read_truth(const char **at, int64_t *out)
 bool ss_operand_ints(const struct ss_operands *operands, uint32_t index, uint32_t count,
 		     int64_t *out)
 {
-	const struct ss_operand *operand = with_value(operands, index);
+	const struct ss_operand *operand = operand_with_value(operands, index);
 	uint32_t found = 0;
 	const char *at, *end;
 
@@ -315,11 +317,11 @@ bool ss_operand_ints(const struct ss_operands *operands, uint32_t index, uint32_
 	at = operand->value + 1;
 	end = operand->value + operand->value_length;
 	while (at < end && *at != ']') {
-		if (is_space(*at) || *at == ',') {
+		if (operand_is_space(*at) || *at == ',') {
 			at++;
 			continue;
 		}
-		if (found == count || !read_truth(&at, &out[found]))
+		if (found == count || !operand_read_bool(&at, &out[found]))
 			return false;
 		found++;
 	}

@@ -11,7 +11,7 @@
 
 #include "trace/trace.h"
 
-/* In the order in which types give way to each other in one operation. */
+/* In the order of type promotion. */
 enum ss_dtype {
 	SS_DTYPE_UNKNOWN = 0, /* not recorded, or not the type of a tensor */
 	SS_DTYPE_BOOL,
@@ -24,14 +24,14 @@ enum ss_dtype {
 	SS_DTYPE_BF16,
 	SS_DTYPE_FP32,
 	SS_DTYPE_FP64,
-	SS_DTYPE_OTHER, /* complex, quantized, packed: formulas do not hold for them */
+	SS_DTYPE_OTHER, /* complex, quantized, packed: formulas do not apply */
 };
 
 /* NULL for the unknown one. */
 const char *ss_dtype_name(enum ss_dtype dtype);
 double ss_dtype_bytes(enum ss_dtype dtype);
 
-/* The longest call known has 34; what comes later is not looked at. */
+/* The longest known call has 34; further operands are ignored. */
 #define SS_OPERANDS_MAX 40
 /* PyTorch allows 64; formulas need 5. */
 #define SS_OPERAND_DIMS_MAX 8
@@ -43,7 +43,7 @@ struct ss_operand {
 	int64_t dims[SS_OPERAND_DIMS_MAX];
 	bool has_strides;
 	int64_t strides[SS_OPERAND_DIMS_MAX];
-	const char *value; /* what is no tensor, as text: "[1, 1]", "True"; not terminated */
+	const char *value; /* if it is not a tensor, its text: "[1, 1]", "True"; not terminated */
 	uint32_t value_length;
 };
 
@@ -59,11 +59,11 @@ bool ss_operands_read(struct ss_operands *out, const struct ss_trace *trace,
 /* The operand's value; false: it was not recorded or is something else. */
 bool ss_operand_bool(const struct ss_operands *operands, uint32_t index, bool *out);
 bool ss_operand_int(const struct ss_operands *operands, uint32_t index, int64_t *out);
-/* A list of exactly `count` numbers or truths (0, 1); one number stands for all. */
+/* A list of exactly `count` numbers or bools (0, 1); a single one stands for all. */
 bool ss_operand_ints(const struct ss_operands *operands, uint32_t index, uint32_t count,
 		     int64_t *out);
 
-/* The operand when it is a tensor, else NULL. */
+/* The operand if it is a tensor, else NULL. */
 static inline const struct ss_operand *ss_operand_tensor(const struct ss_operands *operands,
 							 uint32_t index)
 {
@@ -73,7 +73,7 @@ static inline const struct ss_operand *ss_operand_tensor(const struct ss_operand
 
 /* How many elements it has. */
 double ss_operand_elements(const struct ss_operand *operand);
-/* How many of them lie in memory: what was expanded is there once. */
+/* How many of them are in memory: expanded dimensions are stored once. */
 double ss_operand_stored(const struct ss_operand *operand);
 
 #endif

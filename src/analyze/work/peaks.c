@@ -8,8 +8,8 @@
 
 #include "analyze/work/peaks.h"
 
-static const struct ss_peaks table[] = {
-	/* parts of devices, and those that are slowed down: every vendor sets its own limits */
+static const struct ss_peaks peak_table[] = {
+	/* parts of devices and throttled ones: their limits differ by vendor and model */
 	{ .pattern = "MIG" },
 	{ .pattern = "Laptop" },
 	{ .pattern = "Max-Q" },
@@ -66,28 +66,28 @@ static const struct ss_peaks table[] = {
 	{ "MI325X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 6000, 448 },
 	{ "MI300X", 163.4, 163.4, 163.4, 1307.4, 1307.4, 2614.9, 2614.9, 5300, 448 },
 	{ "MI300A", 122.6, 122.6, 122.6, 980.6, 980.6, 1961.2, 1961.2, 5300, 0 },
-	/* one of the two dies, which is what programs see as a device */
+	/* of one of the two dies: programs see each as a device */
 	{ "MI250X", 47.9, 23.9, 47.9, 191.5, 191.5, 0, 191.5, 1638, 0 },
 	{ "MI250", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },
 	{ "MI210", 45.3, 22.6, 45.3, 181, 181, 0, 181, 1638, 0 },
 	{ "MI100", 11.5, 23.1, 46.1, 184.6, 92.3, 0, 184.6, 1229, 0 },
 };
 
-static bool is_word(char c)
+static bool is_device_name_char(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-static bool matches(const char *name, const char *pattern)
+static bool device_name_matches(const char *name, const char *pattern)
 {
 	size_t length = strlen(pattern);
 	bool at_end = pattern[length - 1] == '$';
 
 	length -= at_end;
 	for (const char *at = name; *at; at++) {
-		if (strncmp(at, pattern, length) != 0 || (at > name && is_word(at[-1])))
+		if (strncmp(at, pattern, length) != 0 || (at > name && is_device_name_char(at[-1])))
 			continue;
-		if (at_end ? !at[length] : !is_word(at[length]))
+		if (at_end ? !at[length] : !is_device_name_char(at[length]))
 			return true;
 	}
 	return false;
@@ -95,9 +95,9 @@ static bool matches(const char *name, const char *pattern)
 
 const struct ss_peaks *ss_peaks_find(const char *device_name)
 {
-	for (size_t i = 0; i < SS_COUNT(table); i++)
-		if (matches(device_name, table[i].pattern))
-			return &table[i];
+	for (size_t i = 0; i < SS_COUNT(peak_table); i++)
+		if (device_name_matches(device_name, peak_table[i].pattern))
+			return &peak_table[i];
 	return NULL;
 }
 

@@ -7,15 +7,15 @@
 
 #include "analyze/work/operands.h"
 
-/* 10^12 operations a second, dense; 0: not known, or the device cannot. */
+/* 10^12 operations per second, dense; 0: unknown, or not supported. */
 struct ss_peaks {
 	const char *pattern; /* whole words of the name; with '$' they end it */
 	double fp64;         /* the faster of vector and matrix units */
 	double fp32;         /* vector units */
 	double fp32_matrix;  /* NVIDIA: TF32; AMD: FP32 of the matrix cores */
-	double fp16, bf16;   /* accumulated in fp32 where that is slower */
+	double fp16, bf16;   /* with fp32 accumulation, if that is slower */
 	double fp8, int8;
-	double gb_per_s;      /* memory, 10^9 bytes a second */
+	double gb_per_s;      /* memory, 10^9 bytes per second */
 	double link_gb_per_s; /* to the other devices of a host, in one direction; 0: over PCIe */
 };
 
@@ -23,8 +23,8 @@ struct ss_peaks {
 const struct ss_peaks *ss_peaks_find(const char *device_name);
 
 /*
- * FLOP/s for work in this type, on tensor or matrix cores or not; 0: not known.
- * Only fp32 has two: in the other types matrix cores are what one hopes for.
+ * FLOP/s for work in this type, with or without tensor (matrix) cores; 0: unknown. Only fp32
+ * has two peaks: other types are always compared with matrix cores.
  */
 double ss_peaks_flops(const struct ss_peaks *peaks, enum ss_dtype dtype, bool tensor);
 

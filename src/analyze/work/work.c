@@ -7,22 +7,22 @@
 
 #include "analyze/work/work.h"
 
-/* A distinct call. `args` may be those of the operator around it. */
-struct key {
+/* A distinct call. `args` may be those of its parent. */
+struct work_key {
 	uint32_t name, args;
 };
 
-struct named {
+struct named_formula {
 	const struct ss_formula *formula;
 	bool in_place;
 };
 
-static size_t row_room(const struct ss_works *works)
+static size_t works_row_capacity(const struct ss_works *works)
 {
 	return (size_t)works->ops->row_count + 1;
 }
 
-static size_t name_room(const struct ss_works *works)
+static size_t works_name_capacity(const struct ss_works *works)
 {
 	return (size_t)works->ops->trace->names.count + 1;
 }
@@ -38,11 +38,11 @@ void ss_works_release(struct ss_works *works)
 	ss_memory_free(works->memory, works->worker_of,
 		       works->rows.count * sizeof(*works->worker_of));
 	ss_row_set_release(&works->rows);
-	ss_memory_free(works->memory, works->name_kind, name_room(works));
+	ss_memory_free(works->memory, works->name_kind, works_name_capacity(works));
 	*works = (struct ss_works){ 0 };
 }
 
-static void find_formulas(struct ss_works *works, struct named *named)
+static void works_find_formulas(struct ss_works *works, struct named_formula *named)
 {
 	const struct ss_trace *trace = works->ops->trace;
 
@@ -57,8 +57,8 @@ static void find_formulas(struct ss_works *works, struct named *named)
 	}
 }
 
-/* Old writers' gradients: X_input in X, whose operands tell what the own ones do not. */
-static uint32_t args_of_parent(const struct ss_ops *ops, uint32_t row)
+/* Gradients of old writers: X_input inside X, whose operands have what its own lack. */
+static uint32_t op_args_of_parent(const struct ss_ops *ops, uint32_t row)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
 	const struct ss_string *names = ops->trace->names.items, *own, *around;
@@ -74,8 +74,9 @@ static uint32_t args_of_parent(const struct ss_ops *ops, uint32_t row)
 	return slices->args[owner];
 }
 
-/* The number of a distinct call, whose work is found when it is new; SS_NO_ID: no memory. */
-static uint32_t item_of(struct ss_works *works, const struct named *named, struct key key)
+/* The number of a distinct call; computes its work if it is new. SS_NO_ID: no memory. */
+static uint32_t works_item_of_call(struct ss_works *works, const struct named_formula *named,
+				   struct work_key key)
 {
 	const struct ss_trace *trace = works->ops->trace;
 	uint32_t known = works->keys.count;
@@ -92,29 +93,30 @@ static uint32_t item_of(struct ss_works *works, const struct named *named, struc
 	*work = (struct ss_work){ .kind = named->formula->kind };
 	if (ss_operands_read(&operands, trace, ss_records_at(&trace->op_args, key.args)))
 		named->formula->work(named->formula, &operands, named->in_place, work);
-	/* sizes of files may be anything: beyond all numbers is not known */
+	/* files may claim any size: absurd results are unknown */
 	work->has_flops &= work->flops < 1e300;
 	work->has_bytes &= work->moved_bytes < 1e300;
 	return id;
 }
 
-/* A column `number` per row: the number of its distinct call, plus 1; 0: its work is not known. */
-static bool find_items(struct ss_works *works, const struct named *named, uint32_t *number)
+/* Sets number[row] to the number of its distinct call + 1; 0: its work is unknown. */
+static bool works_find_items(struct ss_works *works, const struct named_formula *named,
+			     uint32_t *number)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
 
 	for (uint32_t row = 0; row < works->ops->row_count; row++) {
-		struct key key = { slices->name[row], slices->args[row] };
-		const struct named *call = &named[key.name];
+		struct work_key key = { slices->name[row], slices->args[row] };
+		const struct named_formula *call = &named[key.name];
 		uint32_t item;
 
 		if (!ss_ops_counts(works->ops, row) || !call->formula || !call->formula->work)
 			continue;
 		if (call->formula->of_parent)
-			key.args = args_of_parent(works->ops, row);
+			key.args = op_args_of_parent(works->ops, row);
 		if (key.args == SS_NO_ARGS)
 			continue;
-		item = item_of(works, call, key);
+		item = works_item_of_call(works, call, key);
 		if (item == SS_NO_ID)
 			return false;
 		number[row] = item + 1;
@@ -122,48 +124,48 @@ static bool find_items(struct ss_works *works, const struct named *named, uint32
 	return true;
 }
 
-/* Of the number of a distinct call, plus 1. */
-static bool has_flops(const struct ss_works *works, uint32_t number)
+/* `number`: of a distinct call, + 1. */
+static bool work_has_flops(const struct ss_works *works, uint32_t number)
 {
 	return number && works->items[number - 1].has_flops;
 }
 
 /*
- * Takes their work from operators around others that do it. Where there is a device
- * it is done by what launched something.
+ * Removes the work of operators whose inner operators do it. If there is a device, operators
+ * that launched nothing do no work.
  */
-static bool leave_innermost(struct ss_works *works, uint32_t *number)
+static bool works_keep_innermost(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
 	bool on_device = ops->trace->device_event_count > 0;
-	/* operators that do it are in it */
-	uint8_t *inside = ss_memory_zeroed(works->memory, row_room(works));
+	/* operators inside it do the work */
+	uint8_t *inside = ss_memory_zeroed(works->memory, works_row_capacity(works));
 
 	for (uint32_t row = inside ? ops->row_count : 0; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
-		bool does = has_flops(works, number[row]) &&
+		bool does = work_has_flops(works, number[row]) &&
 			    (!on_device || ss_ops_on_device(ops, row));
 
 		if (!ss_ops_counts(ops, row))
 			continue;
 		if (owner != SS_NO_ROW && (does || inside[row]))
 			inside[owner] = 1;
-		if (has_flops(works, number[row]) && (!does || inside[row]))
+		if (work_has_flops(works, number[row]) && (!does || inside[row]))
 			number[row] = 0;
 	}
-	ss_memory_free(works->memory, inside, row_room(works));
+	ss_memory_free(works->memory, inside, works_row_capacity(works));
 	return inside != NULL;
 }
 
-/* Whether work of a row is for the worker of the operator around it, whose number this is. */
-static bool is_for(const struct ss_works *works, uint32_t around)
+/* Whether the worker around a row has FLOPs: then the row works for it. */
+static bool worker_does_flops(const struct ss_works *works, uint32_t around)
 {
 	uint32_t item = around ? works->workers[around - 1].item : SS_NO_ROW;
 
 	return item != SS_NO_ROW && works->items[item].has_flops;
 }
 
-static bool add_worker(struct ss_works *works, uint32_t row, uint32_t *number)
+static bool works_add_worker(struct ss_works *works, uint32_t row, uint32_t *number)
 {
 	if (!ss_memory_reserve(works->memory, (void **)&works->workers, &works->worker_capacity,
 			       (size_t)works->worker_count + 1, sizeof(*works->workers)))
@@ -174,8 +176,8 @@ static bool add_worker(struct ss_works *works, uint32_t row, uint32_t *number)
 	return true;
 }
 
-/* The column becomes the number of the worker for which a row's device time is, plus 1. */
-static bool find_workers(struct ss_works *works, uint32_t *number)
+/* Turns number[row] into the number + 1 of the worker that its device time belongs to. */
+static bool works_find_workers(struct ss_works *works, uint32_t *number)
 {
 	const struct ss_ops *ops = works->ops;
 
@@ -185,9 +187,10 @@ static bool find_workers(struct ss_works *works, uint32_t *number)
 		bool launches = ss_row_set_find(&ops->launchers, row) != SS_NO_ROW;
 		bool is_own = number[row] || launches;
 
-		if (counts && !number[row] && owner != SS_NO_ROW && is_for(works, number[owner]))
+		if (counts && !number[row] && owner != SS_NO_ROW &&
+		    worker_does_flops(works, number[owner]))
 			number[row] = number[owner];
-		else if (is_own && !add_worker(works, row, &number[row]))
+		else if (is_own && !works_add_worker(works, row, &number[row]))
 			return false;
 		if (is_own)
 			ss_row_set_add(&works->rows, row);
@@ -198,8 +201,8 @@ static bool find_workers(struct ss_works *works, uint32_t *number)
 	return true;
 }
 
-/* Keeps of the column what operators have that did something. */
-static bool keep_numbers(struct ss_works *works, const uint32_t *number)
+/* Stores the workers of the rows in works->rows; most rows have none. */
+static bool works_keep_workers(struct ss_works *works, const uint32_t *number)
 {
 	uint32_t count = 0;
 
@@ -218,14 +221,14 @@ static bool keep_numbers(struct ss_works *works, const uint32_t *number)
 	return true;
 }
 
-static struct ss_worker *worker_of(struct ss_works *works, uint32_t op)
+static struct ss_worker *works_worker_of_op(struct ss_works *works, uint32_t op)
 {
 	uint32_t at = op == SS_NO_ROW ? SS_NO_ROW : ss_row_set_find(&works->rows, op);
 
 	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }
 
-static void find_tensor(struct ss_works *works)
+static void works_mark_tensor(struct ss_works *works)
 {
 	const struct ss_trace *trace = works->ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -238,14 +241,14 @@ static void find_tensor(struct ss_works *works)
 		    !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE))
 			continue;
 		op = ss_ops_launcher(works->ops, row);
-		worker = worker_of(works, op);
+		worker = works_worker_of_op(works, op);
 		if (worker && ss_ops_counts(works->ops, op))
 			worker->tensor = true;
 	}
 }
 
-/* Copies whose bytes do not pass the device's memory alone: all but those from device to device. */
-static void find_across(struct ss_works *works)
+/* Marks workers with copies between host and device: memory bandwidth does not limit them. */
+static void works_mark_copies(struct ss_works *works)
 {
 	const struct ss_trace *trace = works->ops->trace;
 	const struct ss_slices *slices = &trace->slices;
@@ -257,7 +260,7 @@ static void find_across(struct ss_works *works)
 
 		if (slices->kind[row] != SS_KIND_MEMCPY)
 			continue;
-		worker = worker_of(works, ss_ops_launcher(works->ops, row));
+		worker = works_worker_of_op(works, ss_ops_launcher(works->ops, row));
 		if (slices->name[row] != name) {
 			const char *text = ss_strings_text(&trace->names, slices->name[row]);
 
@@ -269,33 +272,33 @@ static void find_across(struct ss_works *works)
 	}
 }
 
-static bool find_all(struct ss_works *works, struct named *named, uint32_t *number)
+static bool works_find_all(struct ss_works *works, struct named_formula *named, uint32_t *number)
 {
-	find_formulas(works, named);
-	if (!find_items(works, named, number) || !leave_innermost(works, number) ||
-	    !find_workers(works, number) || !keep_numbers(works, number))
+	works_find_formulas(works, named);
+	if (!works_find_items(works, named, number) || !works_keep_innermost(works, number) ||
+	    !works_find_workers(works, number) || !works_keep_workers(works, number))
 		return false;
-	find_tensor(works);
-	find_across(works);
+	works_mark_tensor(works);
+	works_mark_copies(works);
 	return true;
 }
 
 enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 			     struct ss_memory *memory, struct ss_error *err)
 {
-	struct named *named;
+	struct named_formula *named;
 	uint32_t *number;
 	bool ok;
 
 	*works = (struct ss_works){ .ops = ops, .memory = memory };
-	named = ss_memory_zeroed(memory, name_room(works) * sizeof(*named));
-	number = ss_memory_zeroed(memory, row_room(works) * sizeof(*number));
-	works->name_kind = ss_memory_zeroed(memory, name_room(works));
-	ok = ss_records_init(&works->keys, memory, sizeof(struct key)) && named && number &&
+	named = ss_memory_zeroed(memory, works_name_capacity(works) * sizeof(*named));
+	number = ss_memory_zeroed(memory, works_row_capacity(works) * sizeof(*number));
+	works->name_kind = ss_memory_zeroed(memory, works_name_capacity(works));
+	ok = ss_records_init(&works->keys, memory, sizeof(struct work_key)) && named && number &&
 	     works->name_kind && ss_row_set_init(&works->rows, ops->row_count, memory) &&
-	     find_all(works, named, number);
-	ss_memory_free(memory, number, row_room(works) * sizeof(*number));
-	ss_memory_free(memory, named, name_room(works) * sizeof(*named));
+	     works_find_all(works, named, number);
+	ss_memory_free(memory, number, works_row_capacity(works) * sizeof(*number));
+	ss_memory_free(memory, named, works_name_capacity(works) * sizeof(*named));
 	if (ok) {
 		ss_memory_fit(memory, (void **)&works->workers, &works->worker_capacity,
 			      works->worker_count, sizeof(*works->workers));

@@ -15,11 +15,11 @@
 
 /* An operator call that launched something, or whose work is known. */
 struct ss_worker {
-	int64_t device_ns; /* all device time that is for its work */
+	int64_t device_ns; /* all device time of its work */
 	uint32_t row;
-	uint32_t item; /* of struct ss_works; SS_NO_ROW: its work is not known, or others did it */
-	bool tensor;   /* kernels of it use tensor cores */
-	bool across;   /* copies of it go between host and device */
+	uint32_t item; /* index into items; SS_NO_ROW: its work is unknown, or others did it */
+	bool tensor;   /* its kernels use tensor cores */
+	bool across;   /* it copies between host and device */
 };
 
 struct ss_works {
@@ -31,7 +31,7 @@ struct ss_works {
 	struct ss_worker *workers; /* in the order of their rows */
 	uint32_t worker_count, worker_capacity;
 	struct ss_row_set rows; /* of workers, and of operators that launched work of others */
-	uint32_t *worker_of;    /* for each of them: whose work its device time is for */
+	uint32_t *worker_of;    /* for each of them: the worker that its device time belongs to */
 	uint8_t *name_kind;     /* enum ss_work_kind, per name */
 };
 
@@ -41,14 +41,14 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_works_release(struct ss_works *works);
 
-/* What a worker did; NULL: not known, or others did it. */
+/* What a worker did; NULL: unknown, or others did it. */
 static inline const struct ss_work *ss_works_item(const struct ss_works *works,
 						  const struct ss_worker *worker)
 {
 	return worker->item == SS_NO_ROW ? NULL : &works->items[worker->item];
 }
 
-/* Whose work the device time of an operator is for, mostly its own; NULL: it launched nothing. */
+/* The worker that the device time of an operator belongs to; NULL: it launched nothing. */
 static inline const struct ss_worker *ss_works_worker(const struct ss_works *works, uint32_t row)
 {
 	uint32_t at = ss_row_set_find(&works->rows, row);
@@ -56,7 +56,7 @@ static inline const struct ss_worker *ss_works_worker(const struct ss_works *wor
 	return at == SS_NO_ROW ? NULL : &works->workers[works->worker_of[at]];
 }
 
-/* The same for a worker; NULL: the row is none. */
+/* The worker of a row itself; NULL: the row is not a worker. */
 static inline const struct ss_worker *ss_works_find(const struct ss_works *works, uint32_t row)
 {
 	const struct ss_worker *worker = ss_works_worker(works, row);
@@ -64,7 +64,7 @@ static inline const struct ss_worker *ss_works_find(const struct ss_works *works
 	return worker && worker->row == row ? worker : NULL;
 }
 
-/* What the row's operator did; NULL: not known, or others did it. */
+/* What the operator of the row did; NULL: unknown, or others did it. */
 const struct ss_work *ss_works_of(const struct ss_works *works, uint32_t row);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "memory/subject.h"
 
 /* --- what takes which options ------------------------------------------------------------ */

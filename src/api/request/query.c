@@ -9,10 +9,8 @@
 #include "api/reports/reports.h"
 #include "load/doubts.h"
 #include "render/arrow.h"
-#include "table/arrange.h"
-#include "table/bound.h"
-#include "table/rank_summary.h"
-#include "table/totals.h"
+#include "view/arrange.h"
+#include "table/table.h"
 
 void ss_query_begin(struct ss_query *query, const struct ss_wanted *wanted,
 		    struct ss_memory *memory)

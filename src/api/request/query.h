@@ -11,7 +11,7 @@
 #include "api/request/choice.h"
 #include "api/request/find.h"
 #include "api/session.h"
-#include "memory/opened.h"
+#include "memory/subject.h"
 #include "stepscope_arrow.h"
 
 struct ss_query {

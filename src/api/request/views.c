@@ -3,8 +3,8 @@
  * views.c - runs views on the files of a session, or on all ranks together.
  */
 #include "api/request/query.h"
-#include "ranks/notes.h"
-#include "table/arrange.h"
+#include "ranks/join.h"
+#include "view/arrange.h"
 
 /* Runs a view on the chosen part of a file. */
 static enum ss_status view_run_on_selection(const struct ss_view *view,

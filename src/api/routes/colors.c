@@ -4,7 +4,7 @@
  */
 #include "analyze/host/step_phase.h"
 #include "api/viewer/route.h"
-#include "table/missing.h"
+#include "view/view.h"
 #include "timeline/index.h"
 
 struct color_list {

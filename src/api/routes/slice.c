@@ -13,10 +13,10 @@
 #include "api/viewer/spot.h"
 #include "base/search.h"
 #include "render/render.h"
-#include "table/missing.h"
+#include "view/view.h"
 #include "timeline/around.h"
 #include "timeline/gap.h"
-#include "timeline/members.h"
+#include "timeline/timeline.h"
 #include "timeline/rows/colors.h"
 #include "timeline/search.h"
 

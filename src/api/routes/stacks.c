@@ -8,6 +8,7 @@
 
 #include "api/viewer/route.h"
 #include "api/viewer/spot.h"
+#include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
 /* Nobody reads more; all of them are counted. */

@@ -3,7 +3,7 @@
  * tiles.c - route: what is visible of tracks in a window.
  */
 #include "api/viewer/route.h"
-#include "timeline/draw/tiles.h"
+#include "timeline/draw/draw.h"
 
 /* A request is too short to list more. */
 #define TRACKS_MAX (SS_TARGET_MAX / 2)

@@ -11,7 +11,7 @@
 
 #include "api/request/request.h"
 #include "api/session.h"
-#include "timeline/draw/tiles.h"
+#include "timeline/draw/draw.h"
 #include "timeline/rows/paints.h"
 
 /* More than any route has. */

@@ -14,9 +14,8 @@
 #include "api/write/writing.h"
 #include "base/hash/checksum.h"
 #include "load/files/open.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 #include "read/source.h"
-#include "trace/load.h"
 #include "trace/pack/pack.h"
 
 static const char html_body_end[] = "</body>";

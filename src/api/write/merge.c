@@ -10,7 +10,7 @@
 #include "api/write/writing.h"
 #include "load/files/open.h"
 #include "load/files/rewrite.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 #include "trace/pack/pack.h"
 
 struct merging {

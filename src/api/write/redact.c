@@ -9,7 +9,7 @@
 #include "api/write/writing.h"
 #include "base/utf8.h"
 #include "load/files/open.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 #include "stepscope.h"
 
 _Static_assert(SS_REDACTOR_KEY_BYTES == SS_SIPHASH_KEY_BYTES, "a key is one of SipHash");

@@ -13,7 +13,7 @@ void ss_checksum_init(struct ss_checksum *sum)
 		sum->lanes[i] = SS_HASH_SEED * (i + 1);
 }
 
-static void add_block(uint64_t lanes[SS_CHECKSUM_LANES], const char *at)
+static void checksum_add_block(uint64_t lanes[SS_CHECKSUM_LANES], const char *at)
 {
 	for (size_t i = 0; i < SS_CHECKSUM_LANES; i++)
 		lanes[i] = ss_hash_mix(lanes[i], ss_hash_word(at + 8 * i));
@@ -27,12 +27,12 @@ void ss_checksum_add(struct ss_checksum *sum, const void *data, size_t bytes)
 	memcpy(lanes, sum->lanes, sizeof(lanes));
 	sum->bytes += bytes;
 	for (; bytes >= SS_CHECKSUM_BLOCK; at += SS_CHECKSUM_BLOCK, bytes -= SS_CHECKSUM_BLOCK)
-		add_block(lanes, at);
+		checksum_add_block(lanes, at);
 	if (bytes) {
 		char rest[SS_CHECKSUM_BLOCK] = { 0 };
 
 		memcpy(rest, at, bytes);
-		add_block(lanes, rest);
+		checksum_add_block(lanes, rest);
 	}
 	memcpy(sum->lanes, lanes, sizeof(lanes));
 }

@@ -21,18 +21,18 @@
 /* Links that lead to links; as many as Linux follows. */
 #define LINKS_MAX 40
 
-/* Temporary files that were not written to for so long can be those of killed processes. */
+/* Temporary files that nobody wrote to for this long may be leftovers of killed processes. */
 #define STALE_S 600
 
-/* Names that are taken are tried again: 64 bits of clock, process and address. */
+/* Attempts to find a free name: names have 64 bits of clock, process and address. */
 #define TRIES 100
 
-static enum ss_status fail_to_write(const char *path, int reason, struct ss_error *err)
+static enum ss_status new_file_fail(const char *path, int reason, struct ss_error *err)
 {
 	return ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", path, strerror(reason));
 }
 
-static enum ss_status fail_too_long(const char *path, struct ss_error *err)
+static enum ss_status path_fail_too_long(const char *path, struct ss_error *err)
 {
 	return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", path);
 }
@@ -68,8 +68,8 @@ static bool temporary_name(const char *folder, const void *salt, int number,
 	return length > 0 && length < SS_PATH_BYTES;
 }
 
-/* Replaces the name by what the link leads to, whether that is there or not. */
-static bool follow(char name[SS_PATH_BYTES])
+/* Replaces the name by the target of the link, which need not exist. */
+static bool symlink_follow(char name[SS_PATH_BYTES])
 {
 	char target[SS_PATH_BYTES], folder[SS_PATH_BYTES];
 	ssize_t length = readlink(name, target, sizeof(target) - 1);
@@ -97,35 +97,35 @@ static bool follow(char name[SS_PATH_BYTES])
 	return true;
 }
 
-/* Where the path leads; *exists and *info tell what is there. */
-static enum ss_status resolve(const char *path, struct ss_new_file *file, bool *exists,
-			      struct stat *info, struct ss_error *err)
+/* Follows links from the path; *exists and *info say what is at the end. */
+static enum ss_status new_file_resolve(const char *path, struct ss_new_file *file, bool *exists,
+				       struct stat *info, struct ss_error *err)
 {
 	size_t length = strlen(path);
 
 	if (!length)
-		return fail_to_write(path, ENOENT, err);
+		return new_file_fail(path, ENOENT, err);
 	if (length >= sizeof(file->name))
-		return fail_too_long(path, err);
+		return path_fail_too_long(path, err);
 	memcpy(file->name, path, length + 1);
 	for (int links = 0; links <= LINKS_MAX; links++) {
 		if (lstat(file->name, info) != 0) {
 			*exists = false;
-			return errno == ENOENT ? SS_OK : fail_to_write(path, errno, err);
+			return errno == ENOENT ? SS_OK : new_file_fail(path, errno, err);
 		}
 		*exists = true;
 		if (!S_ISLNK(info->st_mode))
 			return SS_OK;
-		if (!follow(file->name))
-			return fail_to_write(path, errno, err);
+		if (!symlink_follow(file->name))
+			return new_file_fail(path, errno, err);
 	}
-	return fail_to_write(path, ELOOP, err);
+	return new_file_fail(path, ELOOP, err);
 }
 
 /* --- opening ---------------------------------------------------------------------- */
 
-/* The number of an open file by its name: "/dev/stdout", "/dev/fd/3"; -1: it is no such name. */
-static int open_file_of(const char *path)
+/* The descriptor that a name stands for: "/dev/stdout", "/dev/fd/3"; -1: none. */
+static int path_open_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	int number = 0;
@@ -147,16 +147,16 @@ static int open_file_of(const char *path)
 	return -1;
 }
 
-static enum ss_status create(struct ss_new_file *file, mode_t mode, struct ss_error *err)
+static enum ss_status new_file_create(struct ss_new_file *file, mode_t mode, struct ss_error *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	char folder[SS_PATH_BYTES];
 
 	if (!ss_folder_of(file->name, folder))
-		return fail_too_long(file->name, err);
+		return path_fail_too_long(file->name, err);
 	for (int i = 0; i < TRIES; i++) {
 		if (!temporary_name(folder, file, i, file->temporary))
-			return fail_too_long(file->name, err);
+			return path_fail_too_long(file->name, err);
 		file->fd = open(file->temporary, flags, mode);
 		if (file->fd >= 0) {
 			/* as long as it is open: ss_new_file_sweep() */
@@ -167,26 +167,26 @@ static enum ss_status create(struct ss_new_file *file, mode_t mode, struct ss_er
 			break;
 	}
 	file->temporary[0] = '\0';
-	return fail_to_write(file->name, errno, err);
+	return new_file_fail(file->name, errno, err);
 }
 
-/* Who may read the old file may read the new one, and nobody else, also while it is written. */
-static enum ss_status replace(struct ss_new_file *file, const struct stat *old,
-			      struct ss_error *err)
+/* Those who may read the old file may read the new one, and nobody else, also during the write. */
+static enum ss_status new_file_replace(struct ss_new_file *file, const struct stat *old,
+				       struct ss_error *err)
 {
 	mode_t mode = old->st_mode & 07777;
 
 	if (access(file->name, W_OK) != 0)
-		return fail_to_write(file->name, errno, err);
-	SS_TRY(create(file, mode & 0700, err));
-	/* of another owner as far as we may; without that nothing is lost but the owner */
+		return new_file_fail(file->name, errno, err);
+	SS_TRY(new_file_create(file, mode & 0700, err));
+	/* keep the owner if we may; otherwise only the owner is lost */
 	if (fchown(file->fd, old->st_uid, old->st_gid) != 0)
 		mode &= 0777;
 	if (fchmod(file->fd, mode) != 0) {
 		int reason = errno;
 
 		ss_new_file_drop(file);
-		return fail_to_write(file->name, reason, err);
+		return new_file_fail(file->name, reason, err);
 	}
 	return SS_OK;
 }
@@ -195,30 +195,30 @@ enum ss_status ss_new_file_open(const char *path, struct ss_new_file *out, struc
 {
 	struct stat info = { 0 };
 	bool exists = false;
-	int number = open_file_of(path);
+	int number = path_open_descriptor(path);
 
 	*out = (struct ss_new_file){ .fd = -1 };
 	if (number >= 0) {
 		memcpy(out->name, path, strlen(path) + 1);
 		out->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
-		return out->fd >= 0 ? SS_OK : fail_to_write(path, errno, err);
+		return out->fd >= 0 ? SS_OK : new_file_fail(path, errno, err);
 	}
-	SS_TRY(resolve(path, out, &exists, &info, err));
+	SS_TRY(new_file_resolve(path, out, &exists, &info, err));
 	if (!exists)
-		return create(out, 0666, err);
+		return new_file_create(out, 0666, err);
 	if (S_ISREG(info.st_mode))
-		return replace(out, &info, err);
+		return new_file_replace(out, &info, err);
 	if (S_ISDIR(info.st_mode))
-		return fail_to_write(path, EISDIR, err);
+		return new_file_fail(path, EISDIR, err);
 	out->fd = open(out->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return out->fd >= 0 ? SS_OK : fail_to_write(path, errno, err);
+	return out->fd >= 0 ? SS_OK : new_file_fail(path, errno, err);
 }
 
 enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct ss_error *err)
 {
 	for (int i = 0; i < TRIES; i++) {
 		if (!*place || !temporary_name(place, out, i, out))
-			return fail_too_long(place, err);
+			return path_fail_too_long(place, err);
 		if (mkdir(out, 0777) == 0)
 			return SS_OK;
 		if (errno != EEXIST)
@@ -240,7 +240,7 @@ enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, si
 			continue;
 		/* a device that takes nothing and does not say why */
 		if (count <= 0)
-			return fail_to_write(file->name, count ? errno : EIO, err);
+			return new_file_fail(file->name, count ? errno : EIO, err);
 		bytes += count;
 		length -= (size_t)count;
 		file->bytes += (uint64_t)count;
@@ -250,11 +250,11 @@ enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, si
 
 enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err)
 {
-	/* pipes and devices have nothing to bring anywhere; some file systems tell only here
-	   that there was no room */
+	/* pipes and devices have nothing to sync; some file systems report only here that the
+	   disk is full */
 	while (file->temporary[0] && fsync(file->fd) != 0)
 		if (errno != EINTR)
-			return fail_to_write(file->name, errno, err);
+			return new_file_fail(file->name, errno, err);
 	return SS_OK;
 }
 
@@ -263,11 +263,11 @@ enum ss_status ss_sync_folder(const char *path, struct ss_error *err)
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	enum ss_status status = SS_OK;
 
-	/* one that may be written and not be read; and file systems that do not have this */
+	/* a folder that may be written but not read, or a file system without this */
 	if (folder < 0)
 		return SS_OK;
 	if (fsync(folder) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
-		status = fail_to_write(path, errno, err);
+		status = new_file_fail(path, errno, err);
 	close(folder);
 	return status;
 }
@@ -280,11 +280,11 @@ enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
 
 	file->fd = -1;
 	if (close(fd) != 0 && errno != EINTR && status == SS_OK)
-		status = fail_to_write(file->name, errno, err);
+		status = new_file_fail(file->name, errno, err);
 	if (!file->temporary[0])
 		return status;
 	if (status == SS_OK && rename(file->temporary, file->name) != 0)
-		status = fail_to_write(file->name, errno, err);
+		status = new_file_fail(file->name, errno, err);
 	if (status != SS_OK) {
 		unlink(file->temporary);
 		file->temporary[0] = '\0';
@@ -307,7 +307,7 @@ void ss_new_file_drop(struct ss_new_file *file)
 /* --- what killed writers leave ---------------------------------------------------------- */
 
 /* ".stepscope.0123456789abcdef.part" */
-static bool is_temporary(const char *name)
+static bool is_temporary_name(const char *name)
 {
 	static const char begin[] = ".stepscope.", end[] = ".part";
 	const size_t digits = 16;
@@ -317,7 +317,7 @@ static bool is_temporary(const char *name)
 	       strspn(key, "0123456789abcdef") == digits && strcmp(key + digits, end) == 0;
 }
 
-static bool sweep_one(int folder, const char *name, time_t now)
+static bool remove_if_stale(int folder, const char *name, time_t now)
 {
 	int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat info;
@@ -340,8 +340,8 @@ uint32_t ss_new_file_sweep(const char *folder)
 	uint32_t count = 0;
 
 	while (entries && (entry = readdir(entries)) != NULL)
-		if (is_temporary(entry->d_name))
-			count += sweep_one(dirfd(entries), entry->d_name, now);
+		if (is_temporary_name(entry->d_name))
+			count += remove_if_stale(dirfd(entries), entry->d_name, now);
 	if (entries)
 		closedir(entries);
 	return count;

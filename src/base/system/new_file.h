@@ -15,18 +15,17 @@
 #define SS_PATH_BYTES 4096
 
 struct ss_new_file {
-	char name[SS_PATH_BYTES];      /* that it will have; links are followed */
-	char temporary[SS_PATH_BYTES]; /* that it has; empty: see ss_new_file_open() */
+	char name[SS_PATH_BYTES];      /* the final name; links are followed */
+	char temporary[SS_PATH_BYTES]; /* the current name; empty: see ss_new_file_open() */
 	int fd;
 	uint64_t bytes; /* written so far */
 };
 
 /*
- * The folder must be there. A link is followed: what it leads to is replaced. An existing file
- * leaves its permissions to the new one; one that may not be written is not replaced.
+ * The folder must exist. A link is followed, and its target is replaced. The new file gets the
+ * permissions of an existing one; a file that may not be written is not replaced.
  *
- * What is no file on a disk (a pipe, a device, /dev/stdout, /dev/fd/3) has no other name to be
- * written under, and is written in place.
+ * A pipe or device (/dev/stdout, /dev/fd/3) has no temporary name: it is written in place.
  */
 SS_MUST_USE
 enum ss_status ss_new_file_open(const char *path, struct ss_new_file *out, struct ss_error *err);
@@ -35,32 +34,32 @@ SS_MUST_USE
 enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, size_t length,
 				 struct ss_error *err);
 
-/* Brings it to the disk. It can be read under its temporary name then. */
+/* Syncs it to the disk. It can then be read under its temporary name. */
 SS_MUST_USE
 enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err);
 
-/* The same, and gives it its name. On failure nothing is left of it. */
+/* Syncs it and gives it its name. On failure nothing is left of it. */
 SS_MUST_USE
 enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err);
 
-/* Leaves nothing behind; nothing happens to one that was closed or dropped. */
+/* Removes it; does nothing to a file that was closed or dropped. */
 void ss_new_file_drop(struct ss_new_file *file);
 
 /*
- * Removes the temporary files that killed writers left in a folder; returns how many. Who writes
+ * Removes the temporary files that killed writers left in a folder; returns how many. A writer
  * holds a lock on its file. Not all file systems have locks between machines, so only files that
- * nobody has written to for ten minutes go; no writer takes that long over one.
+ * nobody has written to for ten minutes are removed; no write takes that long.
  */
 uint32_t ss_new_file_sweep(const char *folder);
 
 /*
- * A folder that nobody else has, beside or in which something is to appear: "PLACE/.stepscope.
- * 1a2b3c.part". Its files do not count as traces of PLACE.
+ * Creates a temporary folder of our own in PLACE: "PLACE/.stepscope.1a2b3c.part". Its files do not
+ * count as traces of PLACE.
  */
 SS_MUST_USE
 enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct ss_error *err);
 
-/* Brings the names of a folder to the disk, as far as its file system does that. */
+/* Syncs the names of a folder to the disk, if its file system can. */
 SS_MUST_USE
 enum ss_status ss_sync_folder(const char *path, struct ss_error *err);
 

@@ -17,22 +17,22 @@ struct ss_gate {
 	pthread_cond_t changed;
 };
 
-struct job {
+struct thread_job {
 	void (*work)(void *context, uint32_t index);
 	void *context;
 	uint32_t index;
 };
 
 #ifdef __linux__
-/* Launchers and containers give each process some cores of the machine. 0: nobody knows. */
-static long own_cores(void)
+/* Launchers and containers give each process some cores of the machine. 0: unknown. */
+static long affinity_cores(void)
 {
 	cpu_set_t sets[8192 / CPU_SETSIZE]; /* as many as Linux can be built for */
 
 	return sched_getaffinity(0, sizeof(sets), sets) == 0 ? CPU_COUNT_S(sizeof(sets), sets) : 0;
 }
 #else
-static long own_cores(void)
+static long affinity_cores(void)
 {
 	return 0;
 }
@@ -40,7 +40,7 @@ static long own_cores(void)
 
 uint32_t ss_thread_cores(void)
 {
-	long cores = own_cores();
+	long cores = affinity_cores();
 
 	if (cores < 1)
 		cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -49,9 +49,9 @@ uint32_t ss_thread_cores(void)
 	return cores > (long)SS_THREADS_MAX ? SS_THREADS_MAX : (uint32_t)cores;
 }
 
-static void *run_job(void *argument)
+static void *thread_job_run(void *argument)
 {
-	struct job *job = argument;
+	struct thread_job *job = argument;
 
 	job->work(job->context, job->index);
 	return NULL;
@@ -59,14 +59,14 @@ static void *run_job(void *argument)
 
 void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), void *context)
 {
-	struct job jobs[SS_THREADS_MAX];
+	struct thread_job jobs[SS_THREADS_MAX];
 	pthread_t threads[SS_THREADS_MAX];
 	bool started[SS_THREADS_MAX] = { false };
 
 	assert(count <= SS_THREADS_MAX);
 	for (uint32_t i = 1; i < count; i++) {
-		jobs[i] = (struct job){ work, context, i };
-		started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
+		jobs[i] = (struct thread_job){ work, context, i };
+		started[i] = pthread_create(&threads[i], NULL, thread_job_run, &jobs[i]) == 0;
 	}
 	if (count)
 		work(context, 0);
@@ -81,15 +81,15 @@ void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), 
 int ss_thread_run_all(uint32_t count, void (*work)(void *context, uint32_t index),
 		      void (*stop)(void *context), void *context)
 {
-	struct job jobs[SS_THREADS_MAX];
+	struct thread_job jobs[SS_THREADS_MAX];
 	pthread_t threads[SS_THREADS_MAX];
 	uint32_t started = 1;
 	int reason = 0;
 
 	assert(count && count <= SS_THREADS_MAX);
 	for (; started < count && !reason; started += !reason) {
-		jobs[started] = (struct job){ work, context, started };
-		reason = pthread_create(&threads[started], NULL, run_job, &jobs[started]);
+		jobs[started] = (struct thread_job){ work, context, started };
+		reason = pthread_create(&threads[started], NULL, thread_job_run, &jobs[started]);
 	}
 	if (reason)
 		stop(context);
@@ -108,7 +108,7 @@ struct ss_gate *ss_gate_open(void)
 	if (!gate)
 		return NULL;
 	pthread_mutex_init(&gate->mutex, NULL);
-	/* a clock that nobody sets */
+	/* a clock that nobody can set back */
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&gate->changed, &attributes);

@@ -24,14 +24,14 @@ uint32_t ss_thread_cores(void);
 void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), void *context);
 
 /*
- * The same for work that goes on until the caller's ends, and cannot be done after it. When the
- * system refuses a thread, nothing runs on the caller's, stop(context) tells the others to end, and
- * the system's reason is returned; else 0.
+ * The same for work that all threads must do at the same time. When the system refuses a thread,
+ * nothing runs on the caller's thread, stop(context) tells the others to end, and the system's
+ * error is returned; else 0.
  */
 int ss_thread_run_all(uint32_t count, void (*work)(void *context, uint32_t index),
 		      void (*stop)(void *context), void *context);
 
-/* The rows from `from` to before `to`. */
+/* The rows from .. to - 1. */
 struct ss_range {
 	uint32_t from, to;
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/renderers.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "view_pages.inc"

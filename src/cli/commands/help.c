@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/help.h"
 
 static const struct help_topic *topic_of(const char *name)

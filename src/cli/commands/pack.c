@@ -32,21 +32,6 @@ struct pack_command {
 	uint64_t json_bytes, pack_bytes;
 };
 
-/* The length of the name without its extension. */
-static size_t pack_stem_length(const char *name)
-{
-	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t end = strlen(endings[i]);
-
-		if (length > end && strcmp(name + length - end, endings[i]) == 0)
-			return length - end;
-	}
-	return length;
-}
-
 /* "a/rank0.json.gz" becomes "a/rank0.stepscope", or "FOLDER/rank0.stepscope". */
 static bool name_of_pack(const struct pack_command *packing, const char *path, char out[PATH_BYTES])
 {
@@ -59,7 +44,7 @@ static bool name_of_pack(const struct pack_command *packing, const char *path, c
 	if (packing->redaction.is_on &&
 	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
 		name = made.data;
-	length = (int)pack_stem_length(name);
+	length = (int)ss_find_stem(name, false);
 	if (folder)
 		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
 	else

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "api/simulator.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/output.h"
 #include "cli/command.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/renderers.h"
-#include "base/guess.h"
+#include "base/closest_name.h"
 #include "cli/output.h"
 #include "cli/sql/query.h"
 #include "cli/stop.h"

@@ -131,21 +131,6 @@ uint32_t share_threads(const struct digest_share *share)
 
 #define ENDING ".digest"
 
-/* The length of the path without its extension. */
-static size_t digest_stem_length(const char *path)
-{
-	static const char *const endings[] = { ".json.gz", ".json.zst", ".json", ".stepscope" };
-	size_t length = strlen(path);
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		size_t end = strlen(endings[i]);
-
-		if (length > end && strcmp(path + length - end, endings[i]) == 0)
-			return length - end;
-	}
-	return length;
-}
-
 /* The path relative to the folder that the user gave; otherwise only the name. */
 static const char *within(const struct arguments *arguments, const struct ss_path *path)
 {
@@ -169,7 +154,7 @@ bool cli_digest_name(const char *to, const struct arguments *arguments, const st
 	const char *name = within(arguments, path);
 	size_t folder = strlen(to) + 1;
 	int printed = snprintf(out, SS_PATH_BYTES, "%s/%.*s" ENDING, to,
-			       (int)digest_stem_length(name), name);
+			       (int)ss_find_stem(name, true), name);
 
 	if (printed < 0 || printed >= SS_PATH_BYTES)
 		return false;

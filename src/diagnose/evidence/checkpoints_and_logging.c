@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.c - names of functions and ranges that do something other than
- * training.
+ * checkpoints_and_logging.c - recognizes side work by the words in names of functions and ranges.
  */
 #include "diagnose/evidence/checkpoints_and_logging.h"
 
@@ -13,82 +12,82 @@
 enum { WHOLE = 0, START = 1 << 0, IN_FILES = 1 << 1, IN_BUILT_INS = 1 << 2 };
 
 /*
- * Words of names, in lower case. A word begins and ends where no letter or digit stands beside
- * it; with START it may go on ("serializ" in serialization). IN_FILES: in the path of a file,
- * too; IN_BUILT_INS: in "<built-in method write of ...>", too, where torch.log is no log.
+ * Words of names, in lower case. No letter or digit may stand before or after a word; with START
+ * it may continue ("serializ" in serialization). IN_FILES: also in the path of a file.
+ * IN_BUILT_INS: also in "<built-in method write of ...>", where torch.log is not logging.
  */
 static const struct {
 	const char *word;
 	uint8_t what;
 	uint8_t where;
 } words[] = {
-	{ "save", SS_CHORE_SAVES, IN_BUILT_INS },
-	{ "saver", SS_CHORE_SAVES, WHOLE },
-	{ "checkpoint", SS_CHORE_SAVES, START },
-	{ "ckpt", SS_CHORE_SAVES, WHOLE },
-	{ "serializ", SS_CHORE_SAVES, START | IN_FILES },
-	{ "safetensors", SS_CHORE_SAVES, IN_FILES },
-	{ "pickle", SS_CHORE_SAVES, IN_FILES | IN_BUILT_INS },
-	{ "upload", SS_CHORE_SAVES, WHOLE },
-	{ "log", SS_CHORE_LOGS, WHOLE },
-	{ "logs", SS_CHORE_LOGS, WHOLE },
-	{ "logging", SS_CHORE_LOGS, IN_FILES },
-	{ "logger", SS_CHORE_LOGS, WHOLE },
-	{ "loggers", SS_CHORE_LOGS, IN_FILES },
-	{ "wandb", SS_CHORE_LOGS, IN_FILES },
-	{ "tensorboard", SS_CHORE_LOGS, START | IN_FILES },
-	{ "mlflow", SS_CHORE_LOGS, IN_FILES },
-	{ "summarywriter", SS_CHORE_LOGS, WHOLE },
-	{ "comet", SS_CHORE_LOGS, START | IN_FILES },
-	{ "neptune", SS_CHORE_LOGS, IN_FILES },
-	{ "clearml", SS_CHORE_LOGS, IN_FILES },
-	{ "print", SS_CHORE_LOGS, IN_BUILT_INS },
-	{ "write", SS_CHORE_LOGS, IN_BUILT_INS },
-	{ "flush", SS_CHORE_LOGS, IN_BUILT_INS },
-	{ "fsync", SS_CHORE_LOGS, IN_BUILT_INS },
-	{ "dump", SS_CHORE_LOGS, START | IN_BUILT_INS },
-	{ "sleep", SS_CHORE_LOGS, IN_BUILT_INS },
-	{ "urllib", SS_CHORE_LOGS, START | IN_FILES },
-	{ "requests", SS_CHORE_LOGS, IN_FILES },
-	{ "subprocess", SS_CHORE_LOGS, IN_FILES },
-	{ "validat", SS_CHORE_EVALUATES, START },
-	{ "evaluat", SS_CHORE_EVALUATES, START },
-	{ "evaluation_loop", SS_CHORE_EVALUATES, IN_FILES },
-	{ "eval", SS_CHORE_EVALUATES, WHOLE },
-	{ "val", SS_CHORE_EVALUATES, WHOLE },
-	{ "valid", SS_CHORE_EVALUATES, WHOLE },
-	{ "test", SS_CHORE_EVALUATES, WHOLE },
-	{ "tokeniz", SS_CHORE_LOADS, START },
-	{ "tokenis", SS_CHORE_LOADS, START },
-	{ "tokenization_utils", SS_CHORE_LOADS, START | IN_FILES },
-	{ "encode_plus", SS_CHORE_LOADS, WHOLE },
-	{ "preprocess", SS_CHORE_LOADS, START },
-	{ "collate", SS_CHORE_LOADS, WHOLE },
-	{ "collator", SS_CHORE_LOADS, WHOLE },
-	{ "get_batch", SS_CHORE_LOADS, WHOLE },
-	{ "next_batch", SS_CHORE_LOADS, WHOLE },
-	{ "load_batch", SS_CHORE_LOADS, WHOLE },
-	{ "make_batch", SS_CHORE_LOADS, WHOLE },
-	{ "prepare_batch", SS_CHORE_LOADS, WHOLE },
-	{ "fetch_batch", SS_CHORE_LOADS, WHOLE },
-	{ "sample_batch", SS_CHORE_LOADS, WHOLE },
-	{ "build_batch", SS_CHORE_LOADS, WHOLE },
-	{ "read_batch", SS_CHORE_LOADS, WHOLE },
-	{ "batch_iterator", SS_CHORE_LOADS, WHOLE },
-	{ "batches", SS_CHORE_LOADS, WHOLE },
-	{ "featuriz", SS_CHORE_LOADS, START },
-	{ "load_image", SS_CHORE_LOADS, START },
-	{ "read_image", SS_CHORE_LOADS, START },
-	{ "decode_image", SS_CHORE_LOADS, START },
-	{ "load_data", SS_CHORE_LOADS, WHOLE },
-	{ "augment", SS_CHORE_LOADS, START },
+	{ "save", SS_SIDE_WORK_SAVES, IN_BUILT_INS },
+	{ "saver", SS_SIDE_WORK_SAVES, WHOLE },
+	{ "checkpoint", SS_SIDE_WORK_SAVES, START },
+	{ "ckpt", SS_SIDE_WORK_SAVES, WHOLE },
+	{ "serializ", SS_SIDE_WORK_SAVES, START | IN_FILES },
+	{ "safetensors", SS_SIDE_WORK_SAVES, IN_FILES },
+	{ "pickle", SS_SIDE_WORK_SAVES, IN_FILES | IN_BUILT_INS },
+	{ "upload", SS_SIDE_WORK_SAVES, WHOLE },
+	{ "log", SS_SIDE_WORK_LOGS, WHOLE },
+	{ "logs", SS_SIDE_WORK_LOGS, WHOLE },
+	{ "logging", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "logger", SS_SIDE_WORK_LOGS, WHOLE },
+	{ "loggers", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "wandb", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "tensorboard", SS_SIDE_WORK_LOGS, START | IN_FILES },
+	{ "mlflow", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "summarywriter", SS_SIDE_WORK_LOGS, WHOLE },
+	{ "comet", SS_SIDE_WORK_LOGS, START | IN_FILES },
+	{ "neptune", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "clearml", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "print", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "write", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "flush", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "fsync", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "dump", SS_SIDE_WORK_LOGS, START | IN_BUILT_INS },
+	{ "sleep", SS_SIDE_WORK_LOGS, IN_BUILT_INS },
+	{ "urllib", SS_SIDE_WORK_LOGS, START | IN_FILES },
+	{ "requests", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "subprocess", SS_SIDE_WORK_LOGS, IN_FILES },
+	{ "validat", SS_SIDE_WORK_EVALUATES, START },
+	{ "evaluat", SS_SIDE_WORK_EVALUATES, START },
+	{ "evaluation_loop", SS_SIDE_WORK_EVALUATES, IN_FILES },
+	{ "eval", SS_SIDE_WORK_EVALUATES, WHOLE },
+	{ "val", SS_SIDE_WORK_EVALUATES, WHOLE },
+	{ "valid", SS_SIDE_WORK_EVALUATES, WHOLE },
+	{ "test", SS_SIDE_WORK_EVALUATES, WHOLE },
+	{ "tokeniz", SS_SIDE_WORK_LOADS, START },
+	{ "tokenis", SS_SIDE_WORK_LOADS, START },
+	{ "tokenization_utils", SS_SIDE_WORK_LOADS, START | IN_FILES },
+	{ "encode_plus", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "preprocess", SS_SIDE_WORK_LOADS, START },
+	{ "collate", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "collator", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "get_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "next_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "load_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "make_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "prepare_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "fetch_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "sample_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "build_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "read_batch", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "batch_iterator", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "batches", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "featuriz", SS_SIDE_WORK_LOADS, START },
+	{ "load_image", SS_SIDE_WORK_LOADS, START },
+	{ "read_image", SS_SIDE_WORK_LOADS, START },
+	{ "decode_image", SS_SIDE_WORK_LOADS, START },
+	{ "load_data", SS_SIDE_WORK_LOADS, WHOLE },
+	{ "augment", SS_SIDE_WORK_LOADS, START },
 };
 
-/* Behind "log": logarithms, not logs. */
+/* After "log": logarithms, not logging. */
 static const char *const logarithms[] = { "_softmax", "_sigmoid", "_prob", "_likelihood", "_normal",
 					  "_det",     "_sum_exp", "_cosh", "_mel" };
 
-/* Packages that trainings are made with; the profiler cuts their folder off (places.c). */
+/* Packages for training; the profiler strips the folder that they are installed in (places.c). */
 static const char *const packages[] = {
 	"transformers/",
 	"lightning/",
@@ -117,12 +116,12 @@ static const char *const packages[] = {
 	"ignite/",
 };
 
-static bool joins(char letter)
+static bool is_word_letter(char letter)
 {
 	return isalnum((unsigned char)letter) != 0;
 }
 
-static bool is_logarithm(const char *behind)
+static bool word_is_logarithm(const char *behind)
 {
 	for (size_t i = 0; i < SS_COUNT(logarithms); i++)
 		if (strncmp(behind, logarithms[i], strlen(logarithms[i])) == 0)
@@ -130,14 +129,15 @@ static bool is_logarithm(const char *behind)
 	return false;
 }
 
-static uint8_t words_in(const char *text, size_t length, uint8_t where)
+/* The side work that words in the text stand for; `where`: only words that count there, 0: all. */
+static uint8_t side_work_words(const char *text, size_t length, uint8_t where)
 {
 	uint8_t found = 0;
 
 	for (size_t at = 0; at < length; at++) {
 		char letter = (char)tolower((unsigned char)text[at]);
 
-		if (!islower((unsigned char)letter) || (at && joins(text[at - 1])))
+		if (!islower((unsigned char)letter) || (at && is_word_letter(text[at - 1])))
 			continue;
 		for (size_t i = 0; i < SS_COUNT(words); i++) {
 			size_t wanted, k = 0;
@@ -148,11 +148,11 @@ static uint8_t words_in(const char *text, size_t length, uint8_t where)
 			while (k < wanted && at + k < length &&
 			       tolower((unsigned char)text[at + k]) == words[i].word[k])
 				k++;
-			if (k < wanted ||
-			    (!(words[i].where & START) && at + k < length && joins(text[at + k])))
+			if (k < wanted || (!(words[i].where & START) && at + k < length &&
+					   is_word_letter(text[at + k])))
 				continue;
-			if (wanted != 3 || words[i].what != SS_CHORE_LOGS ||
-			    !is_logarithm(text + at + k))
+			if (wanted != 3 || words[i].what != SS_SIDE_WORK_LOGS ||
+			    !word_is_logarithm(text + at + k))
 				found |= words[i].what;
 		}
 	}
@@ -179,44 +179,44 @@ bool ss_frame_is_library(const char *name)
 	return ss_places_is_library(name, length);
 }
 
-/* Hooks of trainers are called on_ and what has happened. */
-static bool is_callback(const char *function)
+/* Hooks of trainers are called on_ and the name of an event. */
+static bool name_is_callback(const char *function)
 {
 	return strncmp(function, "on_", 3) == 0;
 }
 
-uint8_t ss_chore(const char *name)
+uint8_t ss_side_work_of(const char *name)
 {
 	const char *function = ss_frame_function(name);
 	uint8_t what;
 
 	if (name[0] == '<')
-		return words_in(name, strcspn(name, "("), IN_BUILT_INS);
+		return side_work_words(name, strcspn(name, "("), IN_BUILT_INS);
 	if (strncmp(name, "nn.Module: ", 11) == 0)
 		return 0;
 	if (function == name)
-		return words_in(name, strlen(name), 0);
-	what = words_in(name, (size_t)(function - name), IN_FILES);
-	/* functions of torch compute, but for the files that are named above */
+		return side_work_words(name, strlen(name), 0);
+	what = side_work_words(name, (size_t)(function - name), IN_FILES);
+	/* functions of torch compute, except for the files with words above */
 	if (strncmp(name, "torch/", 6) != 0)
-		what |= words_in(function, strlen(function), 0);
+		what |= side_work_words(function, strlen(function), 0);
 	else if (strncmp(name, "torch/distributed/checkpoint/", 29) == 0)
-		what |= SS_CHORE_SAVES;
-	if (is_callback(function))
-		what |= SS_CHORE_CALLBACK;
+		what |= SS_SIDE_WORK_SAVES;
+	if (name_is_callback(function))
+		what |= SS_SIDE_WORK_CALLBACK;
 	return what;
 }
 
-const uint8_t *ss_look_chores(struct ss_look *look)
+const uint8_t *ss_rule_side_work(struct ss_look *context)
 {
-	const struct ss_trace *trace = look->trace;
-	uint8_t *chores;
+	const struct ss_trace *trace = context->trace;
+	uint8_t *side_work;
 
-	if (look->chores)
-		return look->chores;
-	chores = SS_ARENA_NEW(look->shared, uint8_t, (size_t)trace->names.count + 1);
-	for (uint32_t i = 0; chores && i < trace->names.count; i++)
-		chores[i] = ss_chore(ss_strings_text(&trace->names, i));
-	look->chores = chores;
-	return chores;
+	if (context->side_work)
+		return context->side_work;
+	side_work = SS_ARENA_NEW(context->shared, uint8_t, (size_t)trace->names.count + 1);
+	for (uint32_t i = 0; side_work && i < trace->names.count; i++)
+		side_work[i] = ss_side_work_of(ss_strings_text(&trace->names, i));
+	context->side_work = side_work;
+	return side_work;
 }

@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-struct key {
+struct code_place_key {
 	uint32_t name, line;
 };
 
-enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *context,
 				   struct ss_error *err)
 {
-	*sites = (struct ss_code_places){ .memory = look->memory };
-	SS_TRY(ss_facts_places(look->subject->facts, &sites->places, err));
-	if (!ss_records_init(&sites->keys, look->memory, sizeof(struct key)))
+	*sites = (struct ss_code_places){ .memory = context->memory };
+	SS_TRY(ss_facts_places(context->subject->facts, &sites->places, err));
+	if (!ss_records_init(&sites->keys, context->memory, sizeof(struct code_place_key)))
 		return ss_fail_memory(err, "places of the program");
 	return SS_OK;
 }
@@ -32,7 +32,7 @@ void ss_code_places_release(struct ss_code_places *sites)
 void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
 			int64_t weight_ns)
 {
-	struct key key = { .name = name };
+	struct code_place_key key = { .name = name };
 	struct ss_code_place *site;
 	uint32_t id;
 
@@ -56,7 +56,7 @@ void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t ro
 	site->weight_ns = ss_ns_sum(site->weight_ns, weight_ns);
 }
 
-static int by_weight(const void *a, const void *b)
+static int code_place_compare_weight(const void *a, const void *b)
 {
 	const struct ss_code_place *x = a, *y = b;
 
@@ -68,7 +68,7 @@ static int by_weight(const void *a, const void *b)
 void ss_code_places_sort(struct ss_code_places *sites)
 {
 	if (sites->count)
-		qsort(sites->items, sites->count, sizeof(*sites->items), by_weight);
+		qsort(sites->items, sites->count, sizeof(*sites->items), code_place_compare_weight);
 }
 
 struct ss_fact ss_code_place_fact(const struct ss_code_place *site)

@@ -27,7 +27,7 @@ struct ss_code_places {
 };
 
 SS_MUST_USE
-enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *context,
 				   struct ss_error *err);
 void ss_code_places_release(struct ss_code_places *sites);
 

@@ -15,34 +15,34 @@
 #define ACCUMULATE "AccumulateGrad"
 #define ASK "c10d::"
 
-enum mark_kind { MARK_NONE, MARK_FORWARD, MARK_STEP, MARK_ZERO, MARK_ASK };
+enum ddp_mark_kind { MARK_NONE, MARK_FORWARD, MARK_STEP, MARK_ZERO, MARK_ASK };
 
-/* A row of a thread that separates passes or rounds, or asks for an all-reduce. */
-struct mark {
+/* A row of a thread that separates passes or rounds, or requests an all-reduce. */
+struct ddp_mark {
 	int64_t at_ns;
 	uint32_t row;
-	enum mark_kind kind;
+	enum ddp_mark_kind kind;
 };
 
-struct finder {
-	const struct ss_look *look;
+struct gradient_search {
+	const struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	struct ss_gradients *out;
-	struct mark *marks, *asks; /* by time */
+	struct ddp_mark *marks, *asks; /* by time */
 	uint32_t mark_count, ask_count;
-	uint8_t *kinds; /* per name: enum mark_kind */
+	uint8_t *kinds; /* per name: enum ddp_mark_kind */
 };
 
 /* --- rows of threads ----------------------------------------------------------------- */
 
-static const char *name_of(const struct ss_trace *trace, uint32_t row)
+static const char *gradient_row_name(const struct ss_trace *trace, uint32_t row)
 {
 	return ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
-/* Collectives on devices have links: who asked for them need not be searched. */
-static enum mark_kind kind_of(const struct finder *finder, uint32_t name)
+/* Collectives on devices have links to their requests: no search needed. */
+static enum ddp_mark_kind ddp_mark_kind_of_name(const struct gradient_search *finder, uint32_t name)
 {
 	uint32_t flags = finder->trace->name_flags[name];
 	const char *text = ss_strings_text(&finder->trace->names, name);
@@ -53,23 +53,24 @@ static enum mark_kind kind_of(const struct finder *finder, uint32_t name)
 		return MARK_STEP;
 	if (flags & SS_NAME_ZERO_GRAD)
 		return MARK_ZERO;
-	if ((flags & SS_NAME_COMM_OP) && finder->look->digest->device < 0 &&
+	if ((flags & SS_NAME_COMM_OP) && finder->context->digest->device < 0 &&
 	    strncmp(text, ASK, strlen(ASK)) == 0 &&
 	    ss_collective_of(text + strlen(ASK)) == SS_COLLECTIVE_ALL_REDUCE)
 		return MARK_ASK;
 	return MARK_NONE;
 }
 
-static int by_time(const void *a, const void *b)
+static int ddp_mark_compare_time(const void *a, const void *b)
 {
-	const struct mark *x = a, *y = b;
+	const struct ddp_mark *x = a, *y = b;
 
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static bool find_marks(struct finder *finder, struct ss_arena *arena)
+/* Finds the rows that separate passes and rounds, and the requests; false: no memory. */
+static bool gradients_find_marks(struct gradient_search *finder, struct ss_arena *arena)
 {
 	const struct ss_trace *trace = finder->trace;
 	const uint32_t *names = trace->slices.name;
@@ -79,49 +80,49 @@ static bool find_marks(struct finder *finder, struct ss_arena *arena)
 	if (!finder->kinds)
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++)
-		finder->kinds[i] = (uint8_t)kind_of(finder, i);
+		finder->kinds[i] = (uint8_t)ddp_mark_kind_of_name(finder, i);
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		count += finder->kinds[names[row]] != MARK_NONE;
-	finder->marks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
-	finder->asks = SS_ARENA_NEW(arena, struct mark, (size_t)count + 1);
+	finder->marks = SS_ARENA_NEW(arena, struct ddp_mark, (size_t)count + 1);
+	finder->asks = SS_ARENA_NEW(arena, struct ddp_mark, (size_t)count + 1);
 	if (!finder->marks || !finder->asks)
 		return false;
 	for (uint32_t row = 0; row < trace->device_from && count; row++) {
-		enum mark_kind kind = (enum mark_kind)finder->kinds[names[row]];
-		struct mark mark = { trace->slices.start_ns[row], row, kind };
+		enum ddp_mark_kind kind = (enum ddp_mark_kind)finder->kinds[names[row]];
+		struct ddp_mark mark = { trace->slices.start_ns[row], row, kind };
 
 		if (kind == MARK_ASK)
 			finder->asks[finder->ask_count++] = mark;
 		else if (kind != MARK_NONE)
 			finder->marks[finder->mark_count++] = mark;
 	}
-	qsort(finder->marks, finder->mark_count, sizeof(*finder->marks), by_time);
-	qsort(finder->asks, finder->ask_count, sizeof(*finder->asks), by_time);
+	qsort(finder->marks, finder->mark_count, sizeof(*finder->marks), ddp_mark_compare_time);
+	qsort(finder->asks, finder->ask_count, sizeof(*finder->asks), ddp_mark_compare_time);
 	return true;
 }
 
 /* --- which are gradients --------------------------------------------------------------- */
 
 /*
- * In a hook of AccumulateGrad. Some writers close its range before the hook runs: then nothing of
- * autograd stands around it, on a thread that runs backward only.
+ * Whether the row is in a hook of AccumulateGrad. Some profilers end its range before the hook
+ * runs: then no range of autograd is around it, on a thread that only runs backward.
  */
-static bool is_in_hook(const struct finder *finder, uint32_t row)
+static bool row_is_in_grad_hook(const struct gradient_search *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->trace;
 	uint32_t track = trace->slices.track[row], at = ss_outward(trace, row, SS_NAME_BACKWARD);
 
 	if (at != SS_NO_ROW)
-		return strstr(name_of(trace, at), ACCUMULATE) != NULL;
-	return track != finder->phases->main && finder->look->digest->device >= 0 &&
+		return strstr(gradient_row_name(trace, at), ACCUMULATE) != NULL;
+	return track != finder->phases->main && finder->context->digest->device >= 0 &&
 	       finder->phases->phase[row] == SS_PHASE_BACKWARD;
 }
 
-static void add_gradient(struct finder *finder, uint32_t arrival, uint32_t launch)
+static void gradients_add_item(struct gradient_search *finder, uint32_t arrival, uint32_t launch)
 {
 	struct ss_gradients *out = finder->out;
 
-	if (launch >= finder->trace->device_from || !is_in_hook(finder, launch))
+	if (launch >= finder->trace->device_from || !row_is_in_grad_hook(finder, launch))
 		return;
 	out->items[out->count++] = (struct ss_gradient){
 		.arrival = arrival,
@@ -130,7 +131,7 @@ static void add_gradient(struct finder *finder, uint32_t arrival, uint32_t launc
 	};
 }
 
-static int by_launch(const void *a, const void *b)
+static int gradient_compare_launch(const void *a, const void *b)
 {
 	const struct ss_gradient *x = a, *y = b;
 
@@ -140,12 +141,12 @@ static int by_launch(const void *a, const void *b)
 }
 
 /*
- * The operator that asked for a collective of a thread, or SS_NO_ROW: the first that none before it
- * is of. What the reducer asks for is done before the next forward: where rows are missing, the
- * order holds again from there on.
+ * The operator that requested a collective of a thread, or SS_NO_ROW: the first request that no
+ * earlier collective has. All requests of the reducer are done before the next forward: if rows are
+ * missing, the order is right again from there on.
  */
-static uint32_t asked_by(const struct finder *finder, int64_t start_ns, uint32_t *ask,
-			 uint32_t *mark)
+static uint32_t gradient_requesting_row(const struct gradient_search *finder, int64_t start_ns,
+					uint32_t *ask, uint32_t *mark)
 {
 	int64_t forward_ns = INT64_MIN;
 
@@ -155,17 +156,17 @@ static uint32_t asked_by(const struct finder *finder, int64_t start_ns, uint32_t
 		if (finder->marks[i - 1].kind == MARK_FORWARD)
 			forward_ns = finder->marks[i - 1].at_ns;
 	while (*ask < finder->ask_count && finder->asks[*ask].at_ns < forward_ns &&
-	       is_in_hook(finder, finder->asks[*ask].row))
+	       row_is_in_grad_hook(finder, finder->asks[*ask].row))
 		(*ask)++;
 	if (*ask == finder->ask_count || finder->asks[*ask].at_ns > start_ns)
 		return SS_NO_ROW;
 	return finder->asks[(*ask)++].row;
 }
 
-/* Arrivals stand in the order of their starts: the first that was asked for begins first. */
-static bool find_items(struct finder *finder, struct ss_arena *arena)
+/* Arrivals are in order of their starts: the first request starts first. */
+static bool gradients_find_items(struct gradient_search *finder, struct ss_arena *arena)
 {
-	const struct ss_digest *digest = finder->look->digest;
+	const struct ss_digest *digest = finder->context->digest;
 	struct ss_gradients *out = finder->out;
 	uint32_t ask = 0, mark = 0;
 
@@ -178,20 +179,22 @@ static bool find_items(struct finder *finder, struct ss_arena *arena)
 		if (digest->arrivals[i].kind != SS_COLLECTIVE_ALL_REDUCE)
 			continue;
 		if (row >= finder->trace->device_from)
-			add_gradient(finder, i, finder->trace->slices.link[row]);
+			gradients_add_item(finder, i, finder->trace->slices.link[row]);
 		else
-			add_gradient(finder, i,
-				     asked_by(finder, finder->trace->slices.start_ns[row], &ask,
-					      &mark));
+			gradients_add_item(
+				finder, i,
+				gradient_requesting_row(finder, finder->trace->slices.start_ns[row],
+							&ask, &mark));
 	}
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_launch);
+		qsort(out->items, out->count, sizeof(*out->items), gradient_compare_launch);
 	return true;
 }
 
 /* --- passes and rounds ------------------------------------------------------------------- */
 
-static void open_pass(struct ss_gradients *out, uint32_t first, int64_t forward_ns, bool is_new)
+static void gradients_open_pass(struct ss_gradients *out, uint32_t first, int64_t forward_ns,
+				bool is_new)
 {
 	if (is_new)
 		out->rounds[out->round_count++].first = out->pass_count;
@@ -201,24 +204,24 @@ static void open_pass(struct ss_gradients *out, uint32_t first, int64_t forward_
 								    .forward_ns = forward_ns };
 }
 
-/* Types are written "Int" by collectives, "[\"int\"]" by ranges. */
-static bool is_integer(const char *type)
+/* Collectives write types as "Int", ranges as "[\"int\"]". */
+static bool type_is_integer(const char *type)
 {
 	return strcasecmp(type, "int") == 0 || strcmp(type, "[\"int\"]") == 0;
 }
 
-/* Of jobs without devices the range has its inputs, if anything. */
-static void measure(const struct finder *finder, struct ss_gradient *gradient)
+/* Finds the size and type of a gradient; without a device the inputs of its range may show them. */
+static void gradient_measure(const struct gradient_search *finder, struct ss_gradient *gradient)
 {
 	const struct ss_trace *trace = finder->trace;
-	const struct ss_arrival *arrival = &finder->look->digest->arrivals[gradient->arrival];
+	const struct ss_arrival *arrival = &finder->context->digest->arrivals[gradient->arrival];
 	const struct ss_comm_row *comm = ss_message_of(trace, arrival->row);
 
 	gradient->bytes = arrival->bytes;
 	if (comm) {
 		const struct ss_comm_args *args = ss_records_at(&trace->comm_args, comm->args);
 
-		gradient->is_integer = is_integer(ss_strings_text(&trace->texts, args->dtype));
+		gradient->is_integer = type_is_integer(ss_strings_text(&trace->texts, args->dtype));
 	} else if (arrival->row < trace->device_from &&
 		   trace->slices.args[arrival->row] != SS_NO_ARGS) {
 		const struct ss_op_args *args = ss_records_at(&trace->op_args,
@@ -228,16 +231,16 @@ static void measure(const struct finder *finder, struct ss_gradient *gradient)
 		gradient->bytes = ss_message_inputs(ss_strings_text(&trace->texts,
 								    args->input_dims),
 						    types, ss_collective_name(arrival->kind), -1);
-		gradient->is_integer = is_integer(types);
+		gradient->is_integer = type_is_integer(types);
 	}
 }
 
-static void add_to_pass(struct finder *finder, struct ss_gradient *gradient)
+static void gradients_add_to_pass(struct gradient_search *finder, struct ss_gradient *gradient)
 {
 	struct ss_gradients *out = finder->out;
 	struct ss_gradient_pass *pass = &out->passes[out->pass_count - 1];
 
-	measure(finder, gradient);
+	gradient_measure(finder, gradient);
 	gradient->pass = out->pass_count - 1;
 	pass->count++;
 	pass->bytes = pass->bytes < 0 || gradient->bytes < 0
@@ -245,8 +248,8 @@ static void add_to_pass(struct finder *finder, struct ss_gradient *gradient)
 			      : ss_ns_sum(pass->bytes, gradient->bytes);
 }
 
-/* What was launched before the first forward belongs to none: its pass is not whole. */
-static void find_passes(struct finder *finder)
+/* Assigns gradients to passes; those before the first forward belong to none, which is cut off. */
+static void gradients_find_passes(struct gradient_search *finder)
 {
 	struct ss_gradients *out = finder->out;
 	int64_t forward_ns = INT64_MIN;
@@ -271,8 +274,8 @@ static void find_passes(struct finder *finder)
 			continue;
 		out->items[kept] = out->items[i];
 		if (!in_pass)
-			open_pass(out, kept, forward_ns, !in_round);
-		add_to_pass(finder, &out->items[kept++]);
+			gradients_open_pass(out, kept, forward_ns, !in_round);
+		gradients_add_to_pass(finder, &out->items[kept++]);
 		in_pass = in_round = true;
 	}
 	out->count = kept;
@@ -284,49 +287,50 @@ static void find_passes(struct finder *finder)
 		}
 }
 
-static bool find(struct finder *finder, struct ss_arena *arena)
+static bool gradients_find(struct gradient_search *finder, struct ss_arena *arena)
 {
 	struct ss_gradients *out = finder->out;
 
-	if (!find_items(finder, arena))
+	if (!gradients_find_items(finder, arena))
 		return false;
 	out->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass, (size_t)out->count + 1);
 	out->rounds = SS_ARENA_NEW(arena, struct ss_gradient_round, (size_t)out->count + 1);
 	if (!out->passes || !out->rounds)
 		return false;
-	find_passes(finder);
+	gradients_find_passes(finder);
 	return true;
 }
 
-enum ss_status ss_look_gradients(struct ss_look *look, const struct ss_gradients **out,
+enum ss_status ss_rule_gradients(struct ss_look *context, const struct ss_gradients **out,
 				 struct ss_error *err)
 {
-	struct finder finder = { .look = look, .trace = look->trace };
+	struct gradient_search finder = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
 	bool whole;
 
-	if (!look->gradients) {
-		finder.out = SS_ARENA_NEW(look->shared, struct ss_gradients, 1);
+	if (!context->gradients) {
+		finder.out = SS_ARENA_NEW(context->shared, struct ss_gradients, 1);
 		whole = finder.out != NULL;
-		if (whole && look->digest->arrival_count &&
-		    ss_strings_find(&look->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
-			SS_TRY(ss_facts_phases(look->subject->facts, &finder.phases, err));
-			ss_arena_init(&scratch, look->memory);
-			whole = find_marks(&finder, &scratch) && find(&finder, look->shared);
+		if (whole && context->digest->arrival_count &&
+		    ss_strings_find(&context->trace->names, FORWARD, strlen(FORWARD)) != SS_NO_ID) {
+			SS_TRY(ss_facts_phases(context->subject->facts, &finder.phases, err));
+			ss_arena_init(&scratch, context->memory);
+			whole = gradients_find_marks(&finder, &scratch) &&
+				gradients_find(&finder, context->shared);
 			ss_arena_release(&scratch);
 		}
 		if (!whole)
 			return ss_fail_memory(err, "the gradients");
-		look->gradients = finder.out;
+		context->gradients = finder.out;
 	}
-	*out = look->gradients;
+	*out = context->gradients;
 	return SS_OK;
 }
 
-uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *look)
+uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *context)
 {
-	uint32_t row = look->digest->arrivals[gradient->arrival].row;
-	uint32_t task = ss_graph_comm_of(look->graph, row);
+	uint32_t row = context->digest->arrivals[gradient->arrival].row;
+	uint32_t task = ss_graph_comm_of(context->graph, row);
 
 	return task == SS_NO_TASK ? SS_NO_TASK : task + 1;
 }

@@ -47,10 +47,10 @@ struct ss_gradients {
 
 /* Empty if the file does not show them. All rules that ask for them get the same. */
 SS_MUST_USE
-enum ss_status ss_look_gradients(struct ss_look *look, const struct ss_gradients **out,
+enum ss_status ss_rule_gradients(struct ss_look *context, const struct ss_gradients **out,
 				 struct ss_error *err);
 
 /* The task of the transfer; SS_NO_TASK: it is not in the graph. */
-uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *look);
+uint32_t ss_gradient_task(const struct ss_gradient *gradient, const struct ss_look *context);
 
 #endif

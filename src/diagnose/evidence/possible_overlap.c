@@ -7,75 +7,76 @@
 #include <stdlib.h>
 
 #include "analyze/host/step_phase.h"
-#include "base/runs.h"
+#include "base/sort.h"
 #include "base/search.h"
 
-/* DDP's own size of a bucket: bucket_cap_mb=25. */
+/* DDP's default bucket size: bucket_cap_mb=25. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
 
-/* A bucket so much larger than that waits for too many gradients. */
+/* A bucket that many times larger waits for too many gradients. */
 #define LARGE_BUCKETS 2
 
 /*
- * The gradients that come last are those of the first layers with the embedding, one tensor that
- * no bucket splits: 50 to 200 MB in common models.
+ * The last gradients are those of the first layers and the embedding, a single tensor that no
+ * bucket splits: 50 to 200 MB in common models.
  */
 #define PIECES_MAX 10000
 #define LAST_BUCKETS 3
 #define LAST_BUCKETS_LOW 8
 
-struct stretch {
+struct overlap_stretch {
 	int64_t from_ns, to_ns;
 };
 
-struct passage {
+struct overlap_transfer {
 	uint32_t task;
 	uint32_t arrival; /* of the digest */
 	int64_t start_ns;
 };
 
-struct hiding {
+struct overlap_search {
 	const struct ss_judgement *judgement;
 	const struct ss_digest *digest;
 	const struct ss_packed *graph;
 	uint32_t rank;
-	struct stretch *busy; /* when something computes, in order, apart from each other */
-	int64_t *before_ns;   /* what computed until each of them begins */
+	struct overlap_stretch *busy; /* when something computes, in order, apart from each other */
+	int64_t *before_ns;           /* compute time before each of them begins */
 	uint32_t busy_count;
-	int64_t *backward_ns;     /* per step: when backward begins; INT64_MAX: it is not known */
-	struct passage *passages; /* by start */
+	int64_t *backward_ns;              /* per step: when backward begins; INT64_MAX: unknown */
+	struct overlap_transfer *passages; /* by start */
 	uint32_t passage_count;
 	struct ss_possible_overlap *out;
 };
 
 /* --- what computes ----------------------------------------------------------------------- */
 
-static int by_start(const void *a, const void *b)
+static int overlap_compare_start(const void *a, const void *b)
 {
-	const struct stretch *x = a, *y = b;
+	const struct overlap_stretch *x = a, *y = b;
 
 	if (x->from_ns != y->from_ns)
 		return x->from_ns < y->from_ns ? -1 : 1;
 	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-/* The optimizer does not count: what it computes with is what was moved. */
-static bool is_compute(const struct ss_packed *graph, uint32_t task)
+/* The optimizer does not count: it needs the data that was moved. */
+static bool overlap_task_computes(const struct ss_packed *graph, uint32_t task)
 {
 	return ss_packed_kind(graph, task) == SS_TASK_KERNEL &&
 	       graph->kinds[task] >> 4 != SS_PHASE_OPTIMIZER &&
 	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
-static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
+/* Finds when the device computes, without overlaps, and when backward begins; false: no memory. */
+static bool overlap_find_busy(struct overlap_search *hiding, struct ss_arena *arena)
 {
 	const struct ss_packed *graph = hiding->graph;
 	struct ss_packed_starts starts;
 	uint32_t count = 0, kept = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		count += is_compute(graph, i);
-	hiding->busy = SS_ARENA_NEW(arena, struct stretch, (size_t)count + 1);
+		count += overlap_task_computes(graph, i);
+	hiding->busy = SS_ARENA_NEW(arena, struct overlap_stretch, (size_t)count + 1);
 	hiding->before_ns = SS_ARENA_NEW(arena, int64_t, (size_t)count + 2);
 	hiding->backward_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
 	if (!hiding->busy || !hiding->before_ns || !hiding->backward_ns)
@@ -87,18 +88,20 @@ static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		struct ss_packed_task task;
 
-		if (!is_compute(graph, i))
+		if (!overlap_task_computes(graph, i))
 			continue;
 		task = ss_packed_task_from(graph, i, ss_packed_starts_get(&starts, i));
-		hiding->busy[count++] = (struct stretch){ task.start_ns, ss_packed_end(&task) };
+		hiding->busy[count++] = (struct overlap_stretch){ task.start_ns,
+								  ss_packed_end(&task) };
 		if (task.phase == SS_PHASE_BACKWARD && task.step < graph->step_count &&
 		    task.start_ns < hiding->backward_ns[task.step])
 			hiding->backward_ns[task.step] = task.start_ns;
 	}
-	if (!ss_sort_runs(hiding->busy, count, sizeof(*hiding->busy), by_start, arena->memory))
+	if (!ss_sort_runs(hiding->busy, count, sizeof(*hiding->busy), overlap_compare_start,
+			  arena->memory))
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
-		struct stretch *open = kept ? &hiding->busy[kept - 1] : NULL;
+		struct overlap_stretch *open = kept ? &hiding->busy[kept - 1] : NULL;
 
 		if (open && hiding->busy[i].from_ns <= open->to_ns) {
 			if (hiding->busy[i].to_ns > open->to_ns)
@@ -115,8 +118,8 @@ static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 	return true;
 }
 
-/* How long something computed before a moment. */
-static int64_t computed_until(const struct hiding *hiding, int64_t moment_ns)
+/* How long the device computed before a moment. */
+static int64_t overlap_computed_until(const struct overlap_search *hiding, int64_t moment_ns)
 {
 	uint32_t low = 0, high = hiding->busy_count;
 
@@ -128,27 +131,29 @@ static int64_t computed_until(const struct hiding *hiding, int64_t moment_ns)
 	return hiding->before_ns[low];
 }
 
-static int64_t computed_in(const struct hiding *hiding, int64_t from_ns, int64_t to_ns)
+static int64_t overlap_computed_in(const struct overlap_search *hiding, int64_t from_ns,
+				   int64_t to_ns)
 {
-	return to_ns > from_ns ? computed_until(hiding, to_ns) - computed_until(hiding, from_ns)
+	return to_ns > from_ns ? overlap_computed_until(hiding, to_ns) -
+					 overlap_computed_until(hiding, from_ns)
 			       : 0;
 }
 
 /* --- transfers --------------------------------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
+static int transfer_compare_task(const void *a, const void *b)
 {
-	const struct passage *x = a, *y = b;
+	const struct overlap_transfer *x = a, *y = b;
 
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* In the order of tasks: stream after stream, each in the order of time. */
-static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
+/* Finds the transfers in order of their tasks: stream by stream, each in order of time. */
+static bool overlap_find_transfers(struct overlap_search *hiding, struct ss_arena *arena)
 {
 	struct ss_packed_starts starts;
 
-	hiding->passages = SS_ARENA_NEW(arena, struct passage,
+	hiding->passages = SS_ARENA_NEW(arena, struct overlap_transfer,
 					(size_t)hiding->digest->arrival_count + 1);
 	if (!hiding->passages)
 		return false;
@@ -158,10 +163,11 @@ static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 		if (task != SS_NO_TASK &&
 		    ss_packed_run(hiding->graph, task + 1)->step != SS_NO_STEP)
 			hiding->passages[hiding->passage_count++] =
-				(struct passage){ .task = task + 1, .arrival = i };
+				(struct overlap_transfer){ .task = task + 1, .arrival = i };
 	}
 	if (hiding->passage_count)
-		qsort(hiding->passages, hiding->passage_count, sizeof(*hiding->passages), by_time);
+		qsort(hiding->passages, hiding->passage_count, sizeof(*hiding->passages),
+		      transfer_compare_task);
 	ss_packed_starts_init(&starts, hiding->graph);
 	for (uint32_t i = 0; i < hiding->passage_count; i++)
 		hiding->passages[i].start_ns = ss_packed_starts_get(&starts,
@@ -170,7 +176,8 @@ static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 }
 
 /* Whether all members of the collective are recorded: then waiting is not in its time. */
-static bool is_whole(const struct hiding *hiding, const struct passage *passage)
+static bool overlap_has_all_members(const struct overlap_search *hiding,
+				    const struct overlap_transfer *passage)
 {
 	const struct ss_joined *joined = hiding->judgement->joined;
 	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
@@ -188,8 +195,8 @@ static bool is_whole(const struct hiding *hiding, const struct passage *passage)
 	return (int64_t)joined->meetings[meeting].count >= size;
 }
 
-static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, int64_t own_ns,
-		int64_t low_ns)
+static void overlap_add(struct overlap_search *hiding, uint32_t task, enum ss_hidden_how how,
+			int64_t own_ns, int64_t low_ns)
 {
 	int64_t recorded_ns = ss_packed_own(hiding->graph, task);
 
@@ -202,26 +209,27 @@ static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, in
 									       low_ns, own_ns };
 }
 
-static struct ss_packed_task task_of(const struct hiding *hiding, uint32_t index)
+static struct ss_packed_task overlap_task(const struct overlap_search *hiding, uint32_t index)
 {
 	return ss_packed_task_from(hiding->graph, hiding->passages[index].task,
 				   hiding->passages[index].start_ns);
 }
 
-/* Where nothing computes beside it; what the next one on its stream is. */
-static int64_t exposed_of(const struct hiding *hiding, const struct ss_packed_task *task)
+/* How much of the transfer nothing computes beside. */
+static int64_t overlap_exposed_ns(const struct overlap_search *hiding,
+				  const struct ss_packed_task *task)
 {
-	return task->own_ns - computed_in(hiding, task->start_ns, ss_packed_end(task));
+	return task->own_ns - overlap_computed_in(hiding, task->start_ns, ss_packed_end(task));
 }
 
 /* The end of the transfer before it on its stream, or the start of its step. */
-static int64_t free_since(const struct hiding *hiding, uint32_t index)
+static int64_t overlap_stream_free_since(const struct overlap_search *hiding, uint32_t index)
 {
-	const struct ss_packed_task task = task_of(hiding, index);
+	const struct ss_packed_task task = overlap_task(hiding, index);
 	int64_t since_ns = hiding->graph->steps[task.step].start_ns;
 
 	if (index) {
-		const struct ss_packed_task before = task_of(hiding, index - 1);
+		const struct ss_packed_task before = overlap_task(hiding, index - 1);
 
 		if (before.track == task.track && ss_packed_end(&before) > since_ns)
 			since_ns = ss_packed_end(&before);
@@ -229,8 +237,9 @@ static int64_t free_since(const struct hiding *hiding, uint32_t index)
 	return since_ns;
 }
 
-/* What stays exposed of a transfer when it goes out in pieces, as they get ready. */
-static int64_t in_pieces(int64_t transfer_ns, int64_t compute_ns, int64_t pieces, int64_t last)
+/* What stays exposed of a transfer that is sent in pieces, each as soon as it is ready. */
+static int64_t overlap_exposed_in_buckets(int64_t transfer_ns, int64_t compute_ns, int64_t pieces,
+					  int64_t last)
 {
 	double done = 0, each = (double)transfer_ns / (double)pieces;
 
@@ -244,129 +253,134 @@ static int64_t in_pieces(int64_t transfer_ns, int64_t compute_ns, int64_t pieces
 	return (int64_t)(done + each * (double)last - (double)compute_ns);
 }
 
-/* Gradients: nothing but the optimizer waits for them. */
-static bool ends_backward(const struct hiding *hiding, const struct ss_packed_task *task)
+/* Whether nothing computes after the transfer in its step: only the optimizer waits for it. */
+static bool overlap_ends_backward(const struct overlap_search *hiding,
+				  const struct ss_packed_task *task)
 {
 	return task->phase == SS_PHASE_BACKWARD &&
-	       computed_in(hiding, ss_packed_end(task), hiding->graph->steps[task->step].end_ns) ==
-		       0;
+	       overlap_computed_in(hiding, ss_packed_end(task),
+				   hiding->graph->steps[task->step].end_ns) == 0;
 }
 
-static void look_at_gradients(struct hiding *hiding, uint32_t index)
+/* A large bucket of gradients could be sent in pieces while backward computes. */
+static void overlap_check_gradients(struct overlap_search *hiding, uint32_t index)
 {
-	const struct passage *passage = &hiding->passages[index];
+	const struct overlap_transfer *passage = &hiding->passages[index];
 	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
-	const struct ss_packed_task task = task_of(hiding, index);
+	const struct ss_packed_task task = overlap_task(hiding, index);
 	int64_t pieces, compute_ns, since_ns;
 
 	if ((arrival->kind != SS_COLLECTIVE_ALL_REDUCE &&
 	     arrival->kind != SS_COLLECTIVE_REDUCE_SCATTER) ||
-	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !ends_backward(hiding, &task))
+	    arrival->bytes <= LARGE_BUCKETS * BUCKET_BYTES || !overlap_ends_backward(hiding, &task))
 		return;
 	pieces = (arrival->bytes + BUCKET_BYTES - 1) / BUCKET_BYTES;
-	/* more of them than anybody has: the law does not change any more */
+	/* beyond this number the result does not change */
 	if (pieces > PIECES_MAX)
 		pieces = PIECES_MAX;
-	since_ns = free_since(hiding, index);
+	since_ns = overlap_stream_free_since(hiding, index);
 	if (since_ns < hiding->backward_ns[task.step])
 		since_ns = hiding->backward_ns[task.step];
-	compute_ns = computed_in(hiding, since_ns, task.start_ns);
-	add(hiding, passage->task, SS_HIDDEN_BUCKETS,
-	    in_pieces(task.own_ns, compute_ns, pieces,
-		      pieces < LAST_BUCKETS ? pieces : LAST_BUCKETS),
-	    in_pieces(task.own_ns, compute_ns, pieces,
-		      pieces < LAST_BUCKETS_LOW ? pieces : LAST_BUCKETS_LOW));
+	compute_ns = overlap_computed_in(hiding, since_ns, task.start_ns);
+	overlap_add(hiding, passage->task, SS_HIDDEN_BUCKETS,
+		    overlap_exposed_in_buckets(task.own_ns, compute_ns, pieces,
+					       pieces < LAST_BUCKETS ? pieces : LAST_BUCKETS),
+		    overlap_exposed_in_buckets(task.own_ns, compute_ns, pieces,
+					       pieces < LAST_BUCKETS_LOW ? pieces
+									 : LAST_BUCKETS_LOW));
 }
 
-/* Where the partners are not recorded; on a thread it is the thread that waits. */
-static void look_at_lone(struct hiding *hiding, uint32_t index)
+/* If the partners are not recorded, all exposed time counts; without a device the thread waits. */
+static void overlap_check_lone(struct overlap_search *hiding, uint32_t index)
 {
-	const struct ss_packed_task task = task_of(hiding, index);
-	int64_t exposed_ns = hiding->digest->device < 0 ? task.own_ns : exposed_of(hiding, &task);
+	const struct ss_packed_task task = overlap_task(hiding, index);
+	int64_t exposed_ns = hiding->digest->device < 0 ? task.own_ns
+							: overlap_exposed_ns(hiding, &task);
 
-	add(hiding, hiding->passages[index].task, SS_HIDDEN_LONE, task.own_ns - exposed_ns,
-	    task.own_ns);
+	overlap_add(hiding, hiding->passages[index].task, SS_HIDDEN_LONE, task.own_ns - exposed_ns,
+		    task.own_ns);
 }
 
 /* --- trains -------------------------------------------------------------------------------- */
 
-static bool is_gather(const struct hiding *hiding, uint32_t index)
+static bool overlap_is_gather(const struct overlap_search *hiding, uint32_t index)
 {
 	return hiding->digest->arrivals[hiding->passages[index].arrival].kind ==
 	       SS_COLLECTIVE_ALL_GATHER;
 }
 
-/* Behind the one before on the same stream, with nothing computed in between. */
-static bool follows(const struct hiding *hiding, uint32_t index)
+/* Whether it follows the previous transfer on the same stream, with no compute in between. */
+static bool overlap_follows_previous(const struct overlap_search *hiding, uint32_t index)
 {
-	const struct ss_packed_task task = task_of(hiding, index);
-	const struct ss_packed_task before = task_of(hiding, index - 1);
+	const struct ss_packed_task task = overlap_task(hiding, index);
+	const struct ss_packed_task before = overlap_task(hiding, index - 1);
 
 	return before.track == task.track && before.step == task.step &&
-	       computed_in(hiding, ss_packed_end(&before), task.start_ns) == 0;
+	       overlap_computed_in(hiding, ss_packed_end(&before), task.start_ns) == 0;
 }
 
 /*
- * A gather that begins when its layer is due holds everything up, and with it what stands before
- * it on the stream, the gradients of the layer before. Begun a layer earlier, both run beside
- * what was computed before them.
+ * A train is a run of transfers without compute in between. An all-gather that begins only when its
+ * layer needs it delays everything, and so do the transfers before it on the stream, the gradients
+ * of the previous layer. Started one layer earlier, all of them overlap with the compute before.
  */
-static void look_at_train(struct hiding *hiding, uint32_t from, uint32_t to)
+static void overlap_check_train(struct overlap_search *hiding, uint32_t from, uint32_t to)
 {
 	uint32_t last = to;
 	int64_t left_ns;
 
-	while (last > from && !is_gather(hiding, last - 1))
+	while (last > from && !overlap_is_gather(hiding, last - 1))
 		last--;
 	if (last == from)
 		return;
-	left_ns = computed_in(hiding, free_since(hiding, from), task_of(hiding, from).start_ns);
+	left_ns = overlap_computed_in(hiding, overlap_stream_free_since(hiding, from),
+				      overlap_task(hiding, from).start_ns);
 	for (uint32_t i = from; i < last && left_ns > 0; i++) {
-		const struct ss_packed_task task = task_of(hiding, i);
-		int64_t hidden_ns = exposed_of(hiding, &task);
+		const struct ss_packed_task task = overlap_task(hiding, i);
+		int64_t hidden_ns = overlap_exposed_ns(hiding, &task);
 
-		if (!is_whole(hiding, &hiding->passages[i]))
+		if (!overlap_has_all_members(hiding, &hiding->passages[i]))
 			continue;
 		if (hidden_ns > left_ns)
 			hidden_ns = left_ns;
 		left_ns -= hidden_ns;
-		add(hiding, hiding->passages[i].task, SS_HIDDEN_PREFETCH, task.own_ns - hidden_ns,
-		    task.own_ns - hidden_ns);
+		overlap_add(hiding, hiding->passages[i].task, SS_HIDDEN_PREFETCH,
+			    task.own_ns - hidden_ns, task.own_ns - hidden_ns);
 	}
 }
 
-static void look_at_all(struct hiding *hiding)
+static void overlap_check_transfers(struct overlap_search *hiding)
 {
 	uint32_t from = 0;
 
 	for (uint32_t i = 0; i < hiding->passage_count; i++) {
-		if (i && !follows(hiding, i)) {
-			look_at_train(hiding, from, i);
+		if (i && !overlap_follows_previous(hiding, i)) {
+			overlap_check_train(hiding, from, i);
 			from = i;
 		}
-		if (!is_whole(hiding, &hiding->passages[i]))
-			look_at_lone(hiding, i);
+		if (!overlap_has_all_members(hiding, &hiding->passages[i]))
+			overlap_check_lone(hiding, i);
 		else
-			look_at_gradients(hiding, i);
+			overlap_check_gradients(hiding, i);
 	}
-	look_at_train(hiding, from, hiding->passage_count);
+	overlap_check_train(hiding, from, hiding->passage_count);
 }
 
 bool ss_possible_overlap_find(struct ss_possible_overlap *out, const struct ss_judgement *judgement,
 			      uint32_t rank, struct ss_arena *arena)
 {
-	struct hiding hiding = { .judgement = judgement,
-				 .digest = &judgement->joined->ranks[rank],
-				 .graph = &judgement->graphs[rank],
-				 .rank = rank,
-				 .out = out };
+	struct overlap_search hiding = { .judgement = judgement,
+					 .digest = &judgement->joined->ranks[rank],
+					 .graph = &judgement->graphs[rank],
+					 .rank = rank,
+					 .out = out };
 
 	*out = (struct ss_possible_overlap){ 0 };
-	if (!find_busy(&hiding, arena) || !find_passages(&hiding, arena))
+	if (!overlap_find_busy(&hiding, arena) || !overlap_find_transfers(&hiding, arena))
 		return false;
 	out->items = SS_ARENA_NEW(arena, struct ss_hidden, 2 * (size_t)hiding.passage_count + 1);
 	if (!out->items)
 		return false;
-	look_at_all(&hiding);
+	overlap_check_transfers(&hiding);
 	return true;
 }

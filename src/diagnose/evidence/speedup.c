@@ -12,29 +12,29 @@
 #include <string.h>
 
 /*
- * Where sizes or peaks are not known: twice as fast at least, four times as people see for
- * whole networks, eight times what cores promise (users.md 5.2).
+ * If sizes or peaks are unknown: at least twice as fast, four times as users report for whole
+ * networks, and at most eight times, the ratio of the peak rates.
  */
 #define TIMES_LOW 2
 #define TIMES 4
 #define TIMES_HIGH 8
 
-static bool is_half(enum ss_dtype dtype)
+static bool dtype_is_half(enum ss_dtype dtype)
 {
 	return dtype == SS_DTYPE_FP16 || dtype == SS_DTYPE_BF16;
 }
 
-/* FLOPs are whole numbers here: equal ones are of products of the same size. */
-static bool is_of_size(const struct ss_speedup_size *size, const struct ss_work *work)
+/* FLOPs are whole numbers: products with equal FLOPs have the same size. */
+static bool speedup_is_of_size(const struct ss_speedup_size *size, const struct ss_work *work)
 {
 	return size->kind == work->kind && size->flops >= work->flops && size->flops <= work->flops;
 }
 
-static void add_size(struct ss_speedup *speedup, const struct ss_work *work, double ns)
+static void speedup_add_size(struct ss_speedup *speedup, const struct ss_work *work, double ns)
 {
 	uint32_t at = 0;
 
-	while (at < speedup->size_count && !is_of_size(&speedup->sizes[at], work))
+	while (at < speedup->size_count && !speedup_is_of_size(&speedup->sizes[at], work))
 		at++;
 	if (at == SS_SPEEDUP_SIZES)
 		return;
@@ -46,23 +46,25 @@ static void add_size(struct ss_speedup *speedup, const struct ss_work *work, dou
 }
 
 /* Whether the attention of a row goes backward. */
-static bool is_backward(const struct ss_speedup *speedup, uint32_t row)
+static bool speedup_is_backward(const struct ss_speedup *speedup, uint32_t row)
 {
 	const struct ss_trace *trace = speedup->trace;
 
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "backward") != NULL;
 }
 
-/* What is masked is often not recorded, and FLOPs with it; but a network has it in one size. */
-static void add_attention(struct ss_speedup *speedup, const struct ss_worker *worker)
+/* The mask and so the FLOPs are often not recorded, but a network has attention of one size. */
+static void speedup_add_attention(struct ss_speedup *speedup, const struct ss_worker *worker)
 {
-	struct ss_speedup_size *size = &speedup->attention[is_backward(speedup, worker->row)];
+	struct ss_speedup_size *size =
+		&speedup->attention[speedup_is_backward(speedup, worker->row)];
 
 	size->ns += (double)worker->device_ns;
 	size->count++;
 }
 
-static void measure(struct ss_speedup *speedup)
+/* Measures the speed of the trace's own half-precision work, by kind and by size. */
+static void speedup_measure(struct ss_speedup *speedup)
 {
 	const struct ss_works *works = speedup->works;
 	double flops[SS_WORK_KIND_COUNT] = { 0 }, ns[SS_WORK_KIND_COUNT] = { 0 };
@@ -71,13 +73,13 @@ static void measure(struct ss_speedup *speedup)
 		const struct ss_worker *worker = &works->workers[i];
 		const struct ss_work *work = ss_works_item(works, worker);
 
-		if (!work || !is_half(work->dtype) || worker->device_ns <= 0)
+		if (!work || !dtype_is_half(work->dtype) || worker->device_ns <= 0)
 			continue;
 		if (!work->has_flops && work->kind == SS_WORK_ATTENTION)
-			add_attention(speedup, worker);
+			speedup_add_attention(speedup, worker);
 		if (!work->has_flops || !worker->tensor)
 			continue;
-		add_size(speedup, work, (double)worker->device_ns);
+		speedup_add_size(speedup, work, (double)worker->device_ns);
 		flops[work->kind] += work->flops;
 		ns[work->kind] += (double)worker->device_ns;
 	}
@@ -85,18 +87,19 @@ static void measure(struct ss_speedup *speedup)
 		speedup->rate[i] = ns[i] > 0 ? flops[i] * 1e9 / ns[i] : 0;
 }
 
-static const struct ss_device *device_of(const struct ss_look *look)
+static const struct ss_device *speedup_device(const struct ss_look *context)
 {
-	const struct ss_trace_info *info = &look->trace->info;
+	const struct ss_trace_info *info = &context->trace->info;
 
 	for (uint32_t i = 0; i < info->device_count; i++)
-		if (info->devices[i].id == look->digest->device)
+		if (info->devices[i].id == context->digest->device)
 			return &info->devices[i];
 	return info->device_count ? &info->devices[0] : NULL;
 }
 
 /* NVIDIA has tensor cores since 7.0, bf16 and TF32 since 8.0; AMD matrix cores since gfx908. */
-static void find_cores(struct ss_speedup *speedup, const struct ss_device *device, const char *name)
+static void speedup_find_cores(struct ss_speedup *speedup, const struct ss_device *device,
+			       const char *name)
 {
 	bool is_amd;
 
@@ -116,56 +119,58 @@ static void find_cores(struct ss_speedup *speedup, const struct ss_device *devic
 	speedup->has_bf16 = speedup->has_tf32 = device->compute_major >= 8;
 }
 
-enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *look,
+enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *context,
 			       struct ss_error *err)
 {
-	const struct ss_device *device = device_of(look);
+	const struct ss_device *device = speedup_device(context);
 
-	*speedup = (struct ss_speedup){ .trace = look->trace };
-	find_cores(speedup, device,
-		   device ? ss_strings_text(&look->trace->texts, device->name) : "");
+	*speedup = (struct ss_speedup){ .trace = context->trace };
+	speedup_find_cores(speedup, device,
+			   device ? ss_strings_text(&context->trace->texts, device->name) : "");
 	if (!speedup->has_cores)
 		return SS_OK;
-	SS_TRY(ss_facts_works(look->subject->facts, &speedup->works, err));
-	measure(speedup);
+	SS_TRY(ss_facts_works(context->subject->facts, &speedup->works, err));
+	speedup_measure(speedup);
 	return SS_OK;
 }
 
-static double larger(double a, double b)
+static double larger_of(double a, double b)
 {
 	return a > b ? a : b;
 }
 
-/* Seconds that the work takes at least. */
-static double roof(const struct ss_work *work, double flops, double bytes, double bandwidth)
+/* The least time that the work takes, in seconds. */
+static double roofline_seconds(const struct ss_work *work, double flops, double bytes,
+			       double bandwidth)
 {
 	double compute = flops > 0 ? work->flops / flops : 0;
 	double memory = work->has_bytes && bandwidth > 0 ? bytes / bandwidth : 0;
 
-	return larger(compute, memory);
+	return larger_of(compute, memory);
 }
 
-static int64_t bounded(double ns, int64_t most_ns)
+static int64_t speedup_bounded_ns(double ns, int64_t most_ns)
 {
-	ns = larger(ns, SS_SPEEDUP_FLOOR_NS);
+	ns = larger_of(ns, SS_SPEEDUP_FLOOR_NS);
 	return ns < (double)most_ns ? (int64_t)ns : most_ns;
 }
 
 struct ss_faster ss_speedup_of_kernel(int64_t own_ns)
 {
-	return (struct ss_faster){ bounded((double)own_ns / TIMES, own_ns),
-				   bounded((double)own_ns / TIMES_LOW, own_ns),
-				   bounded((double)own_ns / TIMES_HIGH, own_ns) };
+	return (struct ss_faster){ speedup_bounded_ns((double)own_ns / TIMES, own_ns),
+				   speedup_bounded_ns((double)own_ns / TIMES_LOW, own_ns),
+				   speedup_bounded_ns((double)own_ns / TIMES_HIGH, own_ns) };
 }
 
-/* What it takes in half types by the trace itself; 0: not known. */
-static double measured(const struct ss_speedup *speedup, const struct ss_work *work, double half_ns)
+/* What the work takes in half precision, by work of its size or kind in this trace. */
+static double speedup_measured_ns(const struct ss_speedup *speedup, const struct ss_work *work,
+				  double half_ns)
 {
 	for (uint32_t i = 0; i < speedup->size_count; i++)
-		if (is_of_size(&speedup->sizes[i], work))
+		if (speedup_is_of_size(&speedup->sizes[i], work))
 			return speedup->sizes[i].ns / speedup->sizes[i].count;
 	return speedup->rate[work->kind] > 0
-		       ? larger(half_ns, work->flops * 1e9 / speedup->rate[work->kind])
+		       ? larger_of(half_ns, work->flops * 1e9 / speedup->rate[work->kind])
 		       : half_ns;
 }
 
@@ -184,27 +189,30 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, const struct ss
 		return (struct ss_faster){ own_ns, own_ns, own_ns };
 	if (!work->has_flops) {
 		const struct ss_speedup_size *size =
-			&speedup->attention[is_backward(speedup, worker->row)];
+			&speedup->attention[speedup_is_backward(speedup, worker->row)];
 
 		half = (double)own_ns * now / half_peak;
 		if (work->kind == SS_WORK_ATTENTION && size->count && size->ns / size->count < half)
 			half = size->ns / size->count;
-		return (struct ss_faster){ bounded(half, own_ns), bounded(2 * half, own_ns),
-					   bounded(half, own_ns) };
+		return (struct ss_faster){ speedup_bounded_ns(half, own_ns),
+					   speedup_bounded_ns(2 * half, own_ns),
+					   speedup_bounded_ns(half, own_ns) };
 	}
 	bandwidth = peaks->gb_per_s * 1e9;
-	part = roof(work, now, work->moved_bytes, bandwidth) * 1e9 / (double)own_ns;
-	/* faster than the roof: the formula counts more than was done */
+	part = roofline_seconds(work, now, work->moved_bytes, bandwidth) * 1e9 / (double)own_ns;
+	/* if it is faster than the roof, the formula counts more than was done */
 	part = part < 1 ? part : 1;
 	if (part <= 0)
 		return ss_speedup_of_kernel(own_ns);
-	half = roof(work, half_peak, work->moved_bytes / 2, bandwidth) * 1e9 / part;
+	half = roofline_seconds(work, half_peak, work->moved_bytes / 2, bandwidth) * 1e9 / part;
 	tf32 = speedup->has_tf32 && peaks->fp32_matrix > peaks->fp32
-		       ? roof(work, peaks->fp32_matrix * 1e12, work->moved_bytes, bandwidth) * 1e9 /
-				 part
+		       ? roofline_seconds(work, peaks->fp32_matrix * 1e12, work->moved_bytes,
+					  bandwidth) *
+				 1e9 / part
 		       : 2 * half;
-	expected = measured(speedup, work, half);
+	expected = speedup_measured_ns(speedup, work, half);
 	half = half < expected ? half : expected;
-	return (struct ss_faster){ bounded(expected, own_ns),
-				   bounded(larger(tf32, expected), own_ns), bounded(half, own_ns) };
+	return (struct ss_faster){ speedup_bounded_ns(expected, own_ns),
+				   speedup_bounded_ns(larger_of(tf32, expected), own_ns),
+				   speedup_bounded_ns(half, own_ns) };
 }

@@ -14,32 +14,33 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/wholes.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/removed_ranges.h"
 
 /* Shorter stretches are any Python between launches; nsys-ai lists gaps from 1 ms on. */
 #define PAUSE_NS 1000000
 
-/* Functions around a pause that are looked at. */
+/* How many enclosing functions of a pause are checked. */
 #define AROUND_MAX 64
 
-/* Waits of one call that logs all sorts of things, not a loss and a norm. */
+/* A call with this many waits logs many values, not just a loss and a norm. */
 #define WAITS_MANY 4
 
-/* Of a function whose name does not tell: less of a step is not worth a guess. */
+/* If only the contents of a function suggest logging, a smaller share of the step is no finding. */
 #define GUESS_SHARE 0.02
 
 /*
- * Without a device nothing idles meanwhile, only the time itself is saved, and threads share the
- * cores with it: a warning from twice as much on as with one, and more than steps differ by.
+ * Without a device nothing idles in the meantime: the fix saves only the time itself, and other
+ * threads share the cores with it. So a warning needs twice the share of jobs with a device, which
+ * is also more than steps differ by.
  */
 #define CPU_WARN_SHARE 0.05
 
-/* Numbers of the figures that `look` leaves. */
+/* Slots of the figures that all_idle_look() leaves for all_idle_judge(). */
 enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
 
 /* What the loop stops for. */
-#define CHORES (SS_CHORE_SAVES | SS_CHORE_LOGS | SS_CHORE_CALLBACK)
+#define CHORES (SS_SIDE_WORK_SAVES | SS_SIDE_WORK_LOGS | SS_SIDE_WORK_CALLBACK)
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
@@ -51,34 +52,35 @@ static const char callback_fix[] =
 	"    if state.global_step % 100:    # read values every 100 steps only\n"
 	"        return";
 
-/* What a name of an operator or a built-in function says about values. */
+/* What the name of an operator or a built-in function says about tensor values. */
 enum { VALUE_NONE = 1, VALUE_READ, VALUE_CHANGED };
 
-struct pauses {
-	struct ss_look *look;
+struct idle_pauses {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_training *training;
-	const uint8_t *names; /* enum ss_chore, per name */
+	const uint8_t *names; /* enum ss_side_work, per name */
 	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
-	struct ss_wholes wholes;
+	struct ss_removed_ranges wholes;
 	struct ss_code_places sites;
 	int64_t save_ns, log_ns, callback_ns, guess_ns;
 };
 
 /* --- what is in a function --------------------------------------------------------------- */
 
-static bool is_step(const struct pauses *pauses, uint32_t row)
+static bool pause_is_step(const struct idle_pauses *pauses, uint32_t row)
 {
 	return ss_slice_flags(pauses->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE);
 }
 
-static uint8_t what_is(const struct pauses *pauses, uint32_t row)
+static uint8_t pause_side_work(const struct idle_pauses *pauses, uint32_t row)
 {
-	return ss_row_is_named(pauses->trace, row) ? pauses->names[pauses->trace->slices.name[row]]
-						   : 0;
+	return ss_cpu_row_is_named(pauses->trace, row)
+		       ? pauses->names[pauses->trace->slices.name[row]]
+		       : 0;
 }
 
-static uint8_t value_of(const char *name)
+static uint8_t value_use_of_name(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -93,8 +95,8 @@ static uint8_t value_of(const char *name)
 	return VALUE_NONE;
 }
 
-/* Values are read in it, and no tensor is changed in place but those that are made in it. */
-static bool only_reads(struct pauses *pauses, uint32_t row, uint32_t end)
+/* It reads values, and changes in place only tensors that it creates itself. */
+static bool pause_only_reads(struct idle_pauses *pauses, uint32_t row, uint32_t end)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
 	bool reads = false;
@@ -105,9 +107,9 @@ static bool only_reads(struct pauses *pauses, uint32_t row, uint32_t end)
 		if (slices->kind[i] != SS_KIND_OP && slices->kind[i] != SS_KIND_PYTHON)
 			continue;
 		if (!pauses->values[name])
-			pauses->values[name] = value_of(
+			pauses->values[name] = value_use_of_name(
 				ss_strings_text(&pauses->trace->names, name));
-		/* an operator in another one fills what that one has made */
+		/* an operator within another one fills what the outer one has created */
 		if (pauses->values[name] == VALUE_CHANGED &&
 		    (parent == SS_NO_ROW || slices->kind[parent] != SS_KIND_OP))
 			return false;
@@ -117,7 +119,7 @@ static bool only_reads(struct pauses *pauses, uint32_t row, uint32_t end)
 }
 
 /* How often it waits for the device. */
-static uint32_t waits_in(const struct pauses *pauses, uint32_t row, uint32_t end)
+static uint32_t pause_count_waits(const struct idle_pauses *pauses, uint32_t row, uint32_t end)
 {
 	uint32_t count = 0;
 
@@ -128,28 +130,27 @@ static uint32_t waits_in(const struct pauses *pauses, uint32_t row, uint32_t end
 }
 
 /*
- * Nothing of the training is in it. Where forward operators are not known by their backward,
- * nothing that computes; in jobs that do not train, neither.
+ * It contains no part of the training. If the file has no links from forward to backward, or the
+ * job does not train, then nothing in it may compute.
  */
-static bool is_apart(const struct pauses *pauses, uint32_t row, uint32_t end)
+static bool pause_trains_nothing(const struct idle_pauses *pauses, uint32_t row, uint32_t end)
 {
-	if (is_step(pauses, row) || ss_training_in(pauses->training, row, end))
+	if (pause_is_step(pauses, row) || ss_training_in(pauses->training, row, end))
 		return false;
 	return (pauses->training->trains && pauses->training->has_links) ||
 	       !ss_training_computes(pauses->training, row, end);
 }
 
-/* --- the whole of it ------------------------------------------------------------------------ */
+/* --- the outermost function ----------------------------------------------------------------- */
 
 /*
- * The outermost function around that does nothing else: with a name that says so, or with
- * nothing that computes beside what is in it, and not twice as long. What any of them does
- * comes back, too.
+ * The outermost enclosing function that does nothing else: its name says so, or it computes nothing
+ * beyond the row and is not twice as long. Adds to *what the side work of all functions on the way.
  */
-static uint32_t whole_of(const struct pauses *pauses, uint32_t row, uint8_t *what)
+static uint32_t pause_outermost(const struct idle_pauses *pauses, uint32_t row, uint8_t *what)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	uint32_t whole = row, end = ss_row_behind(pauses->trace, row);
+	uint32_t whole = row, end = ss_cpu_row_end(pauses->trace, row);
 	uint32_t computes = ss_training_computes(pauses->training, row, end);
 
 	for (uint32_t tries = 0; tries < AROUND_MAX; tries++) {
@@ -158,11 +159,11 @@ static uint32_t whole_of(const struct pauses *pauses, uint32_t row, uint8_t *wha
 		row = slices->parent[row];
 		if (row == SS_NO_ROW)
 			break;
-		if (!ss_row_is_named(pauses->trace, row))
+		if (!ss_cpu_row_is_named(pauses->trace, row))
 			continue;
-		end = ss_row_behind(pauses->trace, row);
-		own = what_is(pauses, row);
-		if (!is_apart(pauses, row, end) || (own & SS_CHORE_EVALUATES))
+		end = ss_cpu_row_end(pauses->trace, row);
+		own = pause_side_work(pauses, row);
+		if (!pause_trains_nothing(pauses, row, end) || (own & SS_SIDE_WORK_EVALUATES))
 			break;
 		if (!(own & CHORES) &&
 		    (ss_training_computes(pauses->training, row, end) != computes ||
@@ -175,12 +176,12 @@ static uint32_t whole_of(const struct pauses *pauses, uint32_t row, uint8_t *wha
 	return whole;
 }
 
-/* The function of the program that most of it is, where it is a library's. */
-static uint32_t function_of(const struct pauses *pauses, uint32_t whole)
+/* If the pause is a library function: the user's function that fills most of it. */
+static uint32_t pause_own_function(const struct idle_pauses *pauses, uint32_t whole)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
 	const struct ss_strings *names = &pauses->trace->names;
-	uint32_t end = ss_row_behind(pauses->trace, whole);
+	uint32_t end = ss_cpu_row_end(pauses->trace, whole);
 
 	if (slices->kind[whole] != SS_KIND_PYTHON ||
 	    !ss_frame_is_library(ss_strings_text(names, slices->name[whole])))
@@ -196,80 +197,85 @@ static uint32_t function_of(const struct pauses *pauses, uint32_t whole)
 	return whole;
 }
 
-static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
+/* Claims a pause, and adds its time to the kind of side work that it is. */
+static void all_idle_claim(struct idle_pauses *pauses, uint32_t whole, uint8_t what)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	int64_t gone_ns = ss_wholes_claim(&pauses->wholes, whole, slices->start_ns[whole],
-					  ss_slice_end(slices, whole));
+	int64_t gone_ns = ss_removed_ranges_claim(&pauses->wholes, whole, slices->start_ns[whole],
+						  ss_slice_end(slices, whole));
 	uint32_t function;
 
 	if (!gone_ns)
 		return;
-	if (what & SS_CHORE_SAVES)
+	if (what & SS_SIDE_WORK_SAVES)
 		ss_ns_add(&pauses->save_ns, gone_ns);
-	else if (what & SS_CHORE_CALLBACK)
+	else if (what & SS_SIDE_WORK_CALLBACK)
 		ss_ns_add(&pauses->callback_ns, gone_ns);
-	else if (what & SS_CHORE_LOGS)
+	else if (what & SS_SIDE_WORK_LOGS)
 		ss_ns_add(&pauses->log_ns, gone_ns);
 	else
 		ss_ns_add(&pauses->guess_ns, gone_ns);
-	function = function_of(pauses, whole);
+	function = pause_own_function(pauses, whole);
 	ss_code_places_add(&pauses->sites, slices->name[function], function, gone_ns);
 }
 
 /*
- * A function that waits for a value of the device and then works with it is the reader's matter
- * (sync-stall). One that is called when the value is there, or that computes many values and
- * reads each of them, is a chore.
+ * A function that waits for a value from the device and then uses it belongs to sync-stall. One
+ * that is called when the value is ready, or that computes many values and reads each of them, is
+ * side work.
  */
-static bool is_chore(const struct pauses *pauses, uint32_t row, uint32_t end, uint8_t what)
+static bool pause_is_side_work(const struct idle_pauses *pauses, uint32_t row, uint32_t end,
+			       uint8_t what)
 {
 	uint32_t waits;
 
-	if ((what & SS_CHORE_SAVES) || pauses->look->digest->device < 0)
+	if ((what & SS_SIDE_WORK_SAVES) || pauses->context->digest->device < 0)
 		return true;
-	waits = waits_in(pauses, row, end);
+	waits = pause_count_waits(pauses, row, end);
 	return !waits || (waits >= WAITS_MANY && ss_training_computes(pauses->training, row, end));
 }
 
 /* --- the loop ------------------------------------------------------------------------ */
 
-static bool is_long(const struct pauses *pauses, uint32_t row)
+static bool pause_is_long(const struct idle_pauses *pauses, uint32_t row)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
 
-	return ss_row_is_named(pauses->trace, row) && slices->dur_ns[row] >= PAUSE_NS &&
-	       !is_step(pauses, row) &&
+	return ss_cpu_row_is_named(pauses->trace, row) && slices->dur_ns[row] >= PAUSE_NS &&
+	       !pause_is_step(pauses, row) &&
 	       !(ss_slice_flags(pauses->trace, row) & SS_NAME_DATALOADER) &&
 	       ss_step_at(pauses->trace, slices->start_ns[row]) != SS_NO_ROW;
 }
 
-static void find_pauses(struct pauses *pauses)
+/* Finds and claims pauses whose name says what they do. */
+static void all_idle_find_pauses(struct idle_pauses *pauses)
 {
-	const struct ss_track *track = &pauses->trace->tracks[pauses->look->graph->main];
+	const struct ss_track *track = &pauses->trace->tracks[pauses->context->graph->main];
 	uint32_t end = track->first_row + track->row_count, next;
 
 	for (uint32_t row = track->first_row; row < end; row = next) {
-		uint8_t what = what_is(pauses, row);
+		uint8_t what = pause_side_work(pauses, row);
 		uint32_t behind, whole;
 
 		next = row + 1;
-		if (!(what & CHORES) || (what & SS_CHORE_EVALUATES) || !is_long(pauses, row))
+		if (!(what & CHORES) || (what & SS_SIDE_WORK_EVALUATES) ||
+		    !pause_is_long(pauses, row))
 			continue;
-		behind = ss_row_behind(pauses->trace, row);
-		if (!is_apart(pauses, row, behind) || !is_chore(pauses, row, behind, what))
+		behind = ss_cpu_row_end(pauses->trace, row);
+		if (!pause_trains_nothing(pauses, row, behind) ||
+		    !pause_is_side_work(pauses, row, behind, what))
 			continue;
-		whole = whole_of(pauses, row, &what);
-		if (!is_chore(pauses, whole, ss_row_behind(pauses->trace, whole), what))
+		whole = pause_outermost(pauses, row, &what);
+		if (!pause_is_side_work(pauses, whole, ss_cpu_row_end(pauses->trace, whole), what))
 			whole = row;
-		claim(pauses, whole, what);
-		next = ss_row_behind(pauses->trace, whole);
+		all_idle_claim(pauses, whole, what);
+		next = ss_cpu_row_end(pauses->trace, whole);
 		next = next > row ? next : row + 1;
 	}
 }
 
 /* A function of the program, by its own file. */
-static bool is_own(const struct pauses *pauses, uint32_t row)
+static bool pause_is_own_function(const struct idle_pauses *pauses, uint32_t row)
 {
 	const char *name;
 
@@ -280,47 +286,49 @@ static bool is_own(const struct pauses *pauses, uint32_t row)
 	       !ss_frame_is_library(name);
 }
 
-/* Functions whose name tells nothing, in jobs that train without a device to wait for. */
-static void find_readers(struct pauses *pauses)
+/* Functions without a telling name, in jobs that train and have no device to wait for. */
+static void all_idle_find_readers(struct idle_pauses *pauses)
 {
 	const struct ss_trace *trace = pauses->trace;
-	const struct ss_track *track = &trace->tracks[pauses->look->graph->main];
+	const struct ss_track *track = &trace->tracks[pauses->context->graph->main];
 	uint32_t end = track->first_row + track->row_count, next;
-	int64_t least_ns = (int64_t)((double)pauses->look->step_ns * GUESS_SHARE /
-				     pauses->look->steps->count);
+	int64_t least_ns = (int64_t)((double)pauses->context->step_ns * GUESS_SHARE /
+				     pauses->context->steps->count);
 
 	if (!pauses->training->trains || !pauses->training->has_links ||
-	    pauses->look->digest->device >= 0)
+	    pauses->context->digest->device >= 0)
 		return;
 	for (uint32_t row = track->first_row; row < end; row = next) {
 		uint32_t behind;
 
 		next = row + 1;
-		if (!is_long(pauses, row) || trace->slices.dur_ns[row] < least_ns ||
-		    pauses->wholes.is_gone[row] || !is_own(pauses, row))
+		if (!pause_is_long(pauses, row) || trace->slices.dur_ns[row] < least_ns ||
+		    pauses->wholes.is_gone[row] || !pause_is_own_function(pauses, row))
 			continue;
-		behind = ss_row_behind(trace, row);
-		if (!is_apart(pauses, row, behind) || !only_reads(pauses, row, behind))
+		behind = ss_cpu_row_end(trace, row);
+		if (!pause_trains_nothing(pauses, row, behind) ||
+		    !pause_only_reads(pauses, row, behind))
 			continue;
-		claim(pauses, row, 0);
+		all_idle_claim(pauses, row, 0);
 		next = behind > row ? behind : row + 1;
 	}
 }
 
-static void tell(struct pauses *pauses)
+/* Names the places that take the time, and chooses fix and confidence by the main kind. */
+static void all_idle_report(struct idle_pauses *pauses)
 {
-	struct ss_look *look = pauses->look;
+	struct ss_look *context = pauses->context;
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
 
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
 		const struct ss_code_place *site = &pauses->sites.items[i];
-		uint32_t end = ss_row_behind(pauses->trace, site->row);
-		bool launches = look->digest->device < 0 ||
+		uint32_t end = ss_cpu_row_end(pauses->trace, site->row);
+		bool launches = context->digest->device < 0 ||
 				ss_training_computes(pauses->training, site->row, end);
 
 		ss_look_evidence(
-			look, ss_code_place_fact(site),
+			context, ss_code_place_fact(site),
 			launches ? "%s takes {time} per step ({count} call{?|s} per step) and "
 				   "trains nothing"
 				 : "%s runs {count} times per step and launches "
@@ -328,58 +336,60 @@ static void tell(struct pauses *pauses)
 			ss_strings_text(&pauses->trace->names, site->name));
 	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
-		ss_look_fix(look, save_fix);
+		ss_look_fix(context, save_fix);
 	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
-		ss_look_fix(look, callback_fix);
+		ss_look_fix(context, callback_fix);
 	if (!pauses->sites.count)
 		return;
-	ss_look_figure(look, FIGURE_CALLBACK, (double)pauses->callback_ns);
-	ss_look_figure(look, FIGURE_GUESS, (double)pauses->guess_ns);
-	ss_look_figure(look, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
-	ss_look_figure(look, FIGURE_DEVICE, look->digest->device < 0 ? 0 : 1);
+	ss_look_figure(context, FIGURE_CALLBACK, (double)pauses->callback_ns);
+	ss_look_figure(context, FIGURE_GUESS, (double)pauses->guess_ns);
+	ss_look_figure(context, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
+	ss_look_figure(context, FIGURE_DEVICE, context->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "it trains nothing; that it is logging is a guess");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace names the function that takes the time");
 }
 
-static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status all_idle_find(struct idle_pauses *pauses, struct ss_arena *scratch,
+				    struct ss_error *err)
 {
-	struct ss_look *look = pauses->look;
+	struct ss_look *context = pauses->context;
 
-	SS_TRY(ss_code_places_init(&pauses->sites, look, err));
-	SS_TRY(ss_facts_training(look->subject->facts, &pauses->training, err));
-	pauses->names = ss_look_chores(look);
+	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
+	SS_TRY(ss_facts_training(context->subject->facts, &pauses->training, err));
+	pauses->names = ss_rule_side_work(context);
 	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
-	if (!pauses->names || !pauses->values || !ss_wholes_init(&pauses->wholes, look, scratch))
+	if (!pauses->names || !pauses->values ||
+	    !ss_removed_ranges_init(&pauses->wholes, context, scratch))
 		return ss_fail_memory(err, "pauses of the loop");
-	find_pauses(pauses);
-	find_readers(pauses);
-	ss_wholes_claim_device(&pauses->wholes);
+	all_idle_find_pauses(pauses);
+	all_idle_find_readers(pauses);
+	ss_removed_ranges_claim_device(&pauses->wholes);
 	if (pauses->sites.failed)
 		return ss_fail_memory(err, "pauses of the loop");
-	tell(pauses);
+	all_idle_report(pauses);
 	return SS_OK;
 }
 
-static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err)
+static enum ss_status all_idle_look(struct ss_look *context, struct ss_error *err)
 {
-	struct pauses pauses = { .look = look, .trace = look->trace };
+	struct idle_pauses pauses = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+	if (!context->steps->count || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&pauses, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = all_idle_find(&pauses, &scratch, err);
 	ss_code_places_release(&pauses.sites);
 	ss_arena_release(&scratch);
 	return status;
 }
 
-static double sum_of(const struct ss_judgement *judgement, uint32_t slot)
+static double all_idle_sum_figure(const struct ss_judgement *judgement, uint32_t slot)
 {
 	double sum = 0;
 
@@ -388,10 +398,11 @@ static double sum_of(const struct ss_judgement *judgement, uint32_t slot)
 	return sum;
 }
 
-static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status all_idle_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	double callback = sum_of(judgement, FIGURE_CALLBACK);
-	double guess = sum_of(judgement, FIGURE_GUESS), named = sum_of(judgement, FIGURE_NAMED);
+	double callback = all_idle_sum_figure(judgement, FIGURE_CALLBACK);
+	double guess = all_idle_sum_figure(judgement, FIGURE_GUESS),
+	       named = all_idle_sum_figure(judgement, FIGURE_NAMED);
 	struct ss_finding *finding;
 	const char *title = judgement->rule->title;
 
@@ -403,7 +414,7 @@ static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_err
 	else if (guess > named)
 		title = "The loop spends time on work other than training";
 	finding = ss_judge_add(judgement, SS_NO_ROW, "%s", title);
-	if (finding && sum_of(judgement, FIGURE_DEVICE) <= 0)
+	if (finding && all_idle_sum_figure(judgement, FIGURE_DEVICE) <= 0)
 		finding->warn_share = CPU_WARN_SHARE;
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))
@@ -424,6 +435,6 @@ const struct ss_rule ss_rule_all_idle = {
 	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % steps "
 	       "differ by more",
 	.facts = SS_FACT_TRAINING,
-	.look = look_for_pauses,
-	.judge = judge_pauses,
+	.look = all_idle_look,
+	.judge = all_idle_judge,
 };

@@ -8,31 +8,31 @@
  */
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 #include "diagnose/evidence/code_places.h"
 
-/* Kernels between the two products: scale, mask, softmax, dropout, casts; backward has as many. */
+/* Kernels between the two products: scale, mask, softmax, dropout, casts; the same in backward. */
 #define BETWEEN_MAX 16
 
-/* Operators around a launch that are asked for their name. */
+/* How many operators around a launch are checked by name. */
 #define OWNERS_MAX 8
 
-enum role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK };
+enum attention_role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK };
 
-struct launched {
+struct attention_launch {
 	uint32_t call, task; /* host row, task of the kernel */
 };
 
-struct attention {
-	struct ss_look *look;
+struct unfused_attention {
+	struct ss_look *context;
 	const struct ss_ops *ops;
-	uint8_t *roles; /* enum role, per name */
-	struct launched *kernels;
+	uint8_t *roles; /* enum attention_role, per name */
+	struct attention_launch *kernels;
 	uint32_t kernel_count;
 	struct ss_code_places sites;
 };
 
-static bool has(const char *name, const char *const *parts, size_t count)
+static bool name_has_any_part(const char *name, const char *const *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strstr(name, parts[i]))
@@ -40,41 +40,42 @@ static bool has(const char *name, const char *const *parts, size_t count)
 	return false;
 }
 
-static enum role role_of(const char *name)
+static enum attention_role attention_role_of_name(const char *name)
 {
-	/* products of weights, and attention that is fused: what lies between is no attention */
+	/* products with weights, and fused attention: they end what may be unfused attention */
 	static const char *const breaks[] = { "aten::mm",           "aten::addmm", "aten::linear",
 					      "aten::_convolution", "attention",   "log_softmax" };
 
 	if (strcmp(name, "aten::bmm") == 0 || strcmp(name, "aten::baddbmm") == 0 ||
 	    strcmp(name, "aten::baddbmm_") == 0)
 		return ROLE_PRODUCT;
-	if (has(name, breaks, SS_COUNT(breaks)))
+	if (name_has_any_part(name, breaks, SS_COUNT(breaks)))
 		return ROLE_BREAK;
 	return strstr(name, "softmax") || strstr(name, "Softmax") ? ROLE_SOFTMAX : ROLE_OTHER;
 }
 
-/* Of the operators around the launch the innermost that is more than any other. */
-static enum role role_at(struct attention *attention, uint32_t call)
+/* The role of the innermost operator around the launch that has one. */
+static enum attention_role attention_role_of_call(struct unfused_attention *attention,
+						  uint32_t call)
 {
-	const struct ss_trace *trace = attention->look->trace;
+	const struct ss_trace *trace = attention->context->trace;
 	uint32_t op = attention->ops->owner[call];
 
 	for (int i = 0; i < OWNERS_MAX && op != SS_NO_ROW; i++, op = attention->ops->owner[op]) {
 		uint8_t *role = &attention->roles[trace->slices.name[op]];
 
 		if (*role == ROLE_NEW)
-			*role = (uint8_t)role_of(
+			*role = (uint8_t)attention_role_of_name(
 				ss_strings_text(&trace->names, trace->slices.name[op]));
 		if (*role != ROLE_OTHER)
-			return (enum role) * role;
+			return (enum attention_role) * role;
 	}
 	return ROLE_OTHER;
 }
 
-static int by_call(const void *a, const void *b)
+static int launch_compare_call(const void *a, const void *b)
 {
-	const struct launched *x = a, *y = b;
+	const struct attention_launch *x = a, *y = b;
 
 	if (x->call != y->call)
 		return x->call < y->call ? -1 : 1;
@@ -82,12 +83,13 @@ static int by_call(const void *a, const void *b)
 }
 
 /* Kernels in the order of their launches, thread after thread. */
-static bool sort_kernels(struct attention *attention, struct ss_arena *scratch)
+static bool attention_sort_kernels(struct unfused_attention *attention, struct ss_arena *scratch)
 {
-	const struct ss_graph *graph = attention->look->graph;
-	const struct ss_trace *trace = attention->look->trace;
+	const struct ss_graph *graph = attention->context->graph;
+	const struct ss_trace *trace = attention->context->trace;
 
-	attention->kernels = SS_ARENA_NEW(scratch, struct launched, (size_t)graph->task_count + 1);
+	attention->kernels = SS_ARENA_NEW(scratch, struct attention_launch,
+					  (size_t)graph->task_count + 1);
 	attention->roles = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!attention->kernels || !attention->roles)
 		return false;
@@ -97,41 +99,43 @@ static bool sort_kernels(struct attention *attention, struct ss_arena *scratch)
 							     : SS_NO_ROW;
 
 		if (call < attention->ops->row_count)
-			attention->kernels[attention->kernel_count++] = (struct launched){ call,
-											   i };
+			attention->kernels[attention->kernel_count++] =
+				(struct attention_launch){ call, i };
 	}
 	return ss_sort_runs(attention->kernels, attention->kernel_count,
-			    sizeof(*attention->kernels), by_call, attention->look->memory);
+			    sizeof(*attention->kernels), launch_compare_call,
+			    attention->context->memory);
 }
 
-static void claim(struct attention *attention, uint32_t from, uint32_t to)
+static void attention_claim_between(struct unfused_attention *attention, uint32_t from, uint32_t to)
 {
-	const struct ss_look *look = attention->look;
-	const struct ss_slices *slices = &look->trace->slices;
+	const struct ss_look *context = attention->context;
+	const struct ss_slices *slices = &context->trace->slices;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct launched *kernel = &attention->kernels[i];
-		const struct ss_task *task = &look->graph->tasks[kernel->task];
+		const struct attention_launch *kernel = &attention->kernels[i];
+		const struct ss_task *task = &context->graph->tasks[kernel->task];
 		uint32_t op = attention->ops->owner[kernel->call];
 
-		/* at worst masks and casts stay: half of it */
+		/* at worst masks and casts remain: half of it */
 		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
-		    ss_look_claim(attention->look, (struct ss_claim){ .task = kernel->task,
-								      .low_ns = task->own_ns / 2 }))
+		    ss_look_claim(attention->context,
+				  (struct ss_claim){ .task = kernel->task,
+						     .low_ns = task->own_ns / 2 }))
 			ss_code_places_add(&attention->sites, slices->name[op], op, task->own_ns);
 	}
 }
 
-/* A product, then others with a softmax among them, then a product: all on one thread. */
-static void find(struct attention *attention)
+/* Looks for a product, a softmax among other kernels, and a second product, on one thread. */
+static void attention_find(struct unfused_attention *attention)
 {
-	const struct ss_slices *slices = &attention->look->trace->slices;
+	const struct ss_slices *slices = &attention->context->trace->slices;
 	uint32_t from = SS_NO_ROW, track = SS_NO_ROW;
 	bool has_softmax = false;
 
 	for (uint32_t i = 0; i < attention->kernel_count; i++) {
 		uint32_t call = attention->kernels[i].call;
-		enum role role = role_at(attention, call);
+		enum attention_role role = attention_role_of_call(attention, call);
 
 		if (slices->track[call] != track || role == ROLE_BREAK ||
 		    (from != SS_NO_ROW && i - from > BETWEEN_MAX))
@@ -142,44 +146,44 @@ static void find(struct attention *attention)
 		if (role != ROLE_PRODUCT)
 			continue;
 		if (from != SS_NO_ROW && has_softmax)
-			claim(attention, from, i);
+			attention_claim_between(attention, from, i);
 		from = i + 1;
 		has_softmax = false;
 	}
 }
 
-static void tell(struct attention *attention)
+static void attention_report(struct unfused_attention *attention)
 {
-	struct ss_look *look = attention->look;
+	struct ss_look *context = attention->context;
 
 	for (uint32_t i = 0; i < attention->sites.count; i++) {
 		const struct ss_code_place *site = &attention->sites.items[i];
 
-		ss_look_evidence(look, ss_code_place_fact(site),
+		ss_look_evidence(context, ss_code_place_fact(site),
 				 "%s between the two matrix products of attention: {time} per "
 				 "step ({count} times)",
-				 ss_strings_text(&look->trace->names, site->name));
+				 ss_strings_text(&context->trace->names, site->name));
 	}
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "the trace does not show who needs attention weights");
 }
 
-static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *err)
+static enum ss_status attention_not_fused_look(struct ss_look *context, struct ss_error *err)
 {
-	struct attention attention = { .look = look };
+	struct unfused_attention attention = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_facts_ops(look->subject->facts, &attention.ops, err));
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&attention.sites, look, err);
-	if (status == SS_OK && sort_kernels(&attention, &scratch)) {
-		find(&attention);
+	SS_TRY(ss_facts_ops(context->subject->facts, &attention.ops, err));
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&attention.sites, context, err);
+	if (status == SS_OK && attention_sort_kernels(&attention, &scratch)) {
+		attention_find(&attention);
 		ss_code_places_sort(&attention.sites);
 		if (attention.sites.count)
-			tell(&attention);
+			attention_report(&attention);
 	} else if (status == SS_OK) {
 		status = ss_fail_memory(err, "the kernels of attention");
 	}
@@ -202,5 +206,5 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.silent_share = 0.01,
 	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",
 	.facts = SS_FACT_OPS,
-	.look = look_for_attention,
+	.look = attention_not_fused_look,
 };

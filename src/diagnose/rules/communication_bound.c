@@ -18,18 +18,18 @@
 #include "diagnose/rank_findings.h"
 #include "diagnose/evidence/gradients.h"
 
-/* DDP's buckets have 25 MB; from twice that on they are exposed-communication's. */
+/* DDP's buckets have 25 MB; from twice that size on exposed-communication reports them. */
 #define LARGE_BYTES (INT64_C(50) << 20)
 
-/* DDP's first bucket has 1 MB: a model that fits in one more has two. */
+/* DDP's first bucket has 1 MB: a model that fits in one more bucket has two. */
 #define FEW_BUCKETS 2
 
-/* Ranks that a host has, where it is not recorded which they are on. */
+/* How many ranks one host may have if the files do not name their hosts. */
 #define HOST_RANKS 8
 
 /*
- * NCCL reaches 75 to 80 % of what the links carry with large messages, and half of that with a
- * few MB: below this they are not used, or something is wrong with them.
+ * NCCL reaches 75 to 80 % of the link bandwidth with large messages, and half of that with a few
+ * MB. Below this share it does not use these links, or something is wrong with them.
  */
 #define SLOW_SHARE 0.2
 #define LONG_BYTES (INT64_C(8) << 20) /* messages whose rate is that of the link */
@@ -41,7 +41,7 @@ static const char *const slow_fix =
 	"model.register_comm_hook(None, default_hooks.bf16_compress_hook)\n"
 	"# or accumulate gradients, with model.no_sync() in all but the last pass";
 
-enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
+enum communication_figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
 
 /* --- one rank ------------------------------------------------------------------------------ */
 
@@ -49,7 +49,8 @@ enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
  * Whether the buckets of the pass are as they should be. No bucket size splits a single tensor: an
  * embedding may fill a large one, as long as most bytes are in others.
  */
-static bool is_usual(const struct ss_gradients *gradients, const struct ss_gradient_pass *pass)
+static bool buckets_are_usual(const struct ss_gradients *gradients,
+			      const struct ss_gradient_pass *pass)
 {
 	double all_bytes = 0, large_bytes = 0;
 
@@ -65,56 +66,56 @@ static bool is_usual(const struct ss_gradients *gradients, const struct ss_gradi
 	return 2 * large_bytes <= all_bytes;
 }
 
-/* Passes them on to judge(), as claims that change nothing. */
-static void mark(struct ss_look *look, const struct ss_gradients *gradients,
-		 const struct ss_gradient_pass *pass)
+/* Passes the transfers on to communication_bound_judge(), as claims that change nothing. */
+static void bound_mark_pass(struct ss_look *context, const struct ss_gradients *gradients,
+			    const struct ss_gradient_pass *pass)
 {
 	uint32_t marked = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++) {
 		const struct ss_gradient *gradient = &gradients->items[pass->first + i];
-		uint32_t task = ss_gradient_task(gradient, look);
+		uint32_t task = ss_gradient_task(gradient, context);
 
 		if (gradient->is_integer || task == SS_NO_TASK ||
-		    look->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(look, (struct ss_claim){ .task = task,
-							    .own_ns = INT64_MAX,
-							    .low_ns = INT64_MAX,
-							    .high_ns = INT64_MAX }))
+		    context->graph->tasks[task].step == SS_NO_STEP ||
+		    !ss_look_claim(context, (struct ss_claim){ .task = task,
+							       .own_ns = INT64_MAX,
+							       .low_ns = INT64_MAX,
+							       .high_ns = INT64_MAX }))
 			continue;
 		marked++;
-		ss_look_figure(look, FIGURE_BYTES, (double)gradient->bytes);
+		ss_look_figure(context, FIGURE_BYTES, (double)gradient->bytes);
 	}
-	ss_look_figure(look, FIGURE_REDUCES, marked);
-	ss_look_figure(look, FIGURE_PASSES, marked > 0);
+	ss_look_figure(context, FIGURE_REDUCES, marked);
+	ss_look_figure(context, FIGURE_PASSES, marked > 0);
 }
 
-static enum ss_status look_for_gradients(struct ss_look *look, struct ss_error *err)
+static enum ss_status communication_bound_look(struct ss_look *context, struct ss_error *err)
 {
 	const struct ss_gradients *gradients;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_look_gradients(look, &gradients, err));
+	SS_TRY(ss_rule_gradients(context, &gradients, err));
 	for (uint32_t i = 0; i < gradients->pass_count; i++)
-		if (is_usual(gradients, &gradients->passes[i]))
-			mark(look, gradients, &gradients->passes[i]);
+		if (buckets_are_usual(gradients, &gradients->passes[i]))
+			bound_mark_pass(context, gradients, &gradients->passes[i]);
 	return SS_OK;
 }
 
 /* --- all ranks ----------------------------------------------------------------------------- */
 
 /* Sums over the steps of all ranks. */
-struct bound {
+struct communication_sums {
 	struct ss_judgement *judgement;
 	double backward_ns; /* of its kernels, also where they run beside each other */
 	double moved_ns;    /* of the transfers */
-	double late_ns;     /* of them behind the end of backward */
+	double late_ns;     /* of them after the end of backward */
 	double bytes, reduces, passes, steps;
 };
 
-/* Transfers of a step lie behind its last kernel of backward as far as nothing hides them. */
-static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
+/* The part of a step's transfers after its last backward kernel is what nothing hides. */
+static bool bound_add_rank(struct communication_sums *bound, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_judgement *judgement = bound->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
@@ -154,18 +155,20 @@ static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
 	return true;
 }
 
-static bool is_longer(const struct bound *bound)
+static bool bound_exceeds_backward(const struct communication_sums *bound)
 {
 	return bound->moved_ns > bound->backward_ns;
 }
 
-static bool is_small(const struct bound *bound)
+static bool bound_has_few_buckets(const struct communication_sums *bound)
 {
 	return bound->reduces <= FEW_BUCKETS * bound->passes &&
 	       2 * bound->late_ns >= bound->moved_ns;
 }
 
-static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t rank)
+/* Claims half of each marked transfer of the rank: half the bytes, or half as often. */
+static void bound_claim_half(struct communication_sums *bound, struct ss_finding *finding,
+			     uint32_t rank)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
@@ -184,8 +187,8 @@ static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t
 	}
 }
 
-/* What the links inside of a host carry; 0: not known, or the job has several hosts. */
-static double link_rate(const struct ss_joined *joined)
+/* Peak bandwidth of the links within a host, GB/s; 0: unknown, or the job has several hosts. */
+static double host_link_peak(const struct ss_joined *joined)
 {
 	const struct ss_digest *first = &joined->ranks[0];
 	const struct ss_peaks *peaks = ss_peaks_find(
@@ -200,20 +203,20 @@ static double link_rate(const struct ss_joined *joined)
 }
 
 /* Three digits, but never as 1.2e+03. */
-static void write_figure(char *text, size_t size, double value)
+static void format_three_digits(char *text, size_t size, double value)
 {
 	snprintf(text, size, value >= 100 ? "%.0f" : "%.3g", value);
 }
 
-static void tell_rate(const struct bound *bound, struct ss_finding *finding)
+static void bound_report_rate(const struct communication_sums *bound, struct ss_finding *finding)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	double rate = bound->bytes / bound->moved_ns *
 		      ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, judgement->rank_count);
-	double peak = link_rate(judgement->joined);
+	double peak = host_link_peak(judgement->joined);
 	char text[32];
 
-	write_figure(text, sizeof(text), rate);
+	format_three_digits(text, sizeof(text), rate);
 	if (peak <= 0) {
 		ss_judge_evidence(judgement, finding, 0,
 				  "gradients move at %s GB/s (bus bandwidth)", text);
@@ -227,7 +230,7 @@ static void tell_rate(const struct bound *bound, struct ss_finding *finding)
 		finding->fix = slow_fix;
 }
 
-static void tell(struct bound *bound)
+static void bound_report(struct communication_sums *bound)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
@@ -235,11 +238,11 @@ static void tell(struct bound *bound)
 
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))
-			claim_half(bound, finding, i);
+			bound_claim_half(bound, finding, i);
 	if (!finding || judgement->failed)
 		return;
-	write_figure(text, sizeof(text), bound->backward_ns / bound->steps / 1e6);
-	if (is_longer(bound))
+	format_three_digits(text, sizeof(text), bound->backward_ns / bound->steps / 1e6);
+	if (bound_exceeds_backward(bound))
 		ss_judge_evidence(
 			judgement, finding, (int64_t)(bound->moved_ns / bound->steps),
 			"all-reduces of gradients take {time} per step, backward computes for %s "
@@ -250,30 +253,32 @@ static void tell(struct bound *bound)
 				  "the model fits in %s, full only when backward ends: {time} per "
 				  "step exposed after it",
 				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
-	tell_rate(bound, finding);
+	bound_report_rate(bound, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the saving assumes half the bytes or half the calls";
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status communication_bound_judge(struct ss_judgement *judgement,
+						struct ss_error *err)
 {
-	struct bound bound = { .judgement = judgement };
+	struct communication_sums bound = { .judgement = judgement };
 	const struct ss_joined *joined = judgement->joined;
 	struct ss_arena arena;
 	bool whole = true;
 
-	/* without the others waiting for them looks like transfer */
+	/* if ranks are missing, waiting for them looks like transfer */
 	if (!joined || judgement->rank_count != joined->rank_count || joined->rank_count < 2 ||
 	    joined->ranks[0].world_size > (int64_t)joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&arena, judgement->diagnosis->memory);
 	for (uint32_t i = 0; whole && i < judgement->rank_count; i++)
-		whole = add_rank(&bound, i, &arena);
+		whole = bound_add_rank(&bound, i, &arena);
 	ss_arena_release(&arena);
 	if (!whole)
 		return ss_fail_memory(err, "communication");
-	if (bound.moved_ns > 0 && bound.backward_ns > 0 && (is_longer(&bound) || is_small(&bound)))
-		tell(&bound);
+	if (bound.moved_ns > 0 && bound.backward_ns > 0 &&
+	    (bound_exceeds_backward(&bound) || bound_has_few_buckets(&bound)))
+		bound_report(&bound);
 	return SS_OK;
 }
 
@@ -290,6 +295,6 @@ const struct ss_rule ss_rule_communication_bound = {
 	.warn_share = 0.1,
 	.silent_share = 0.03,
 	.why = "the fix changes the numbers or the batch, so a tenth of the step must be at stake",
-	.look = look_for_gradients,
-	.judge = judge_ranks,
+	.look = communication_bound_look,
+	.judge = communication_bound_judge,
 };

@@ -4,8 +4,8 @@
  *
  * Batch norm subtracts the mean of each channel, and with it any constant added to the channel.
  * The bias is computed and stored, and has a gradient and optimizer state, for nothing. The
- * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. In inference
- * both are folded into one or cost next to nothing, so the rule only looks at training.
+ * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. For inference
+ * both are folded into one, or the bias costs next to nothing; so the rule only looks at training.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 /* Operands of aten::conv2d and its like: input, weight, bias. */
 #define BIAS 2
 
-struct convs {
-	struct ss_look *look;
+struct biased_convs {
+	struct ss_look *context;
 	const struct ss_ops *ops;
 	uint8_t *biased;  /* per record of op_args: 1 it has a bias, 2 it has none */
 	uint32_t *before; /* per track: the convolution just before on the outermost level */
@@ -24,15 +24,15 @@ struct convs {
 	uint32_t first;
 };
 
-static bool is_conv(const char *name)
+static bool name_is_conv(const char *name)
 {
 	return strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv2d") == 0 ||
 	       strcmp(name, "aten::conv3d") == 0;
 }
 
-static bool has_bias(struct convs *convs, uint32_t row)
+static bool conv_has_bias(struct biased_convs *convs, uint32_t row)
 {
-	const struct ss_trace *trace = convs->look->trace;
+	const struct ss_trace *trace = convs->context->trace;
 	uint32_t args = trace->slices.args[row];
 	struct ss_operands operands;
 
@@ -48,21 +48,21 @@ static bool has_bias(struct convs *convs, uint32_t row)
 	return convs->biased[args] == 1;
 }
 
-static void look_at(struct convs *convs, uint32_t row)
+static void conv_check_operator(struct biased_convs *convs, uint32_t row)
 {
-	const struct ss_trace *trace = convs->look->trace;
+	const struct ss_trace *trace = convs->context->trace;
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
 	uint32_t *before = &convs->before[trace->slices.track[row]];
 
-	if (strcmp(name, "aten::batch_norm") == 0 && *before && has_bias(convs, *before - 1)) {
+	if (strcmp(name, "aten::batch_norm") == 0 && *before && conv_has_bias(convs, *before - 1)) {
 		if (!convs->count++)
 			convs->first = *before - 1;
 	}
-	*before = is_conv(name) ? row + 1 : 0;
+	*before = name_is_conv(name) ? row + 1 : 0;
 }
 
-/* Most files have no batch norm: then no row has to be looked at. */
-static bool has_norms(const struct ss_trace *trace)
+/* Most files have no batch norm: then the rows need not be searched. */
+static bool trace_has_batch_norm(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (strcmp(ss_strings_text(&trace->names, i), "aten::batch_norm") == 0)
@@ -70,20 +70,20 @@ static bool has_norms(const struct ss_trace *trace)
 	return false;
 }
 
-static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
+static enum ss_status conv_bias_look(struct ss_look *context, struct ss_error *err)
 {
-	const struct ss_trace *trace = look->trace;
-	struct convs convs = { .look = look };
+	const struct ss_trace *trace = context->trace;
+	struct biased_convs convs = { .context = context };
 	const struct ss_phases *phases;
 	struct ss_arena scratch;
 
-	if (!look->steps->count || !has_norms(trace))
+	if (!context->steps->count || !trace_has_batch_norm(trace))
 		return SS_OK;
-	SS_TRY(ss_facts_phases(look->subject->facts, &phases, err));
+	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
 	if (!phases->has[SS_PHASE_BACKWARD])
 		return SS_OK;
-	SS_TRY(ss_facts_ops(look->subject->facts, &convs.ops, err));
-	ss_arena_init(&scratch, look->memory);
+	SS_TRY(ss_facts_ops(context->subject->facts, &convs.ops, err));
+	ss_arena_init(&scratch, context->memory);
 	convs.biased = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->op_args.count + 1);
 	convs.before = SS_ARENA_NEW(&scratch, uint32_t, (size_t)trace->track_count + 1);
 	if (!convs.biased || !convs.before) {
@@ -92,13 +92,13 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		if (trace->slices.kind[row] == SS_KIND_OP && convs.ops->owner[row] == SS_NO_ROW)
-			look_at(&convs, row);
+			conv_check_operator(&convs, row);
 	ss_arena_release(&scratch);
 	if (!convs.count)
 		return SS_OK;
-	ss_look_evidence(look, (struct ss_fact){ 0, (double)convs.count, convs.first },
+	ss_look_evidence(context, (struct ss_fact){ 0, (double)convs.count, convs.first },
 			 "convolutions with a bias directly before batch norm: {count} per step");
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the operands");
+	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the operands");
 	return SS_OK;
 }
 
@@ -114,5 +114,5 @@ const struct ss_rule ss_rule_conv_bias_before_norm = {
 	.why = "a fact about the network; it costs little",
 	.is_timeless = true,
 	.facts = SS_FACT_OPS,
-	.look = look_for_convs,
+	.look = conv_bias_look,
 };

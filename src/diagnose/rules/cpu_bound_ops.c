@@ -13,19 +13,19 @@
 /* Operators that launch take 5 to 50 us of the host; a millisecond is computing. */
 #define COMPUTES_NS 1000000
 
-struct computing {
-	struct ss_look *look;
+struct cpu_ops {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_ops *ops;
-	uint8_t *is_busy;  /* per host row: a call, a collective or what launches is in it */
+	uint8_t *is_busy;  /* per host row: it contains a call, a collective or a launch */
 	uint8_t *computes; /* per name: whether it calculates, as far as known */
-	uint8_t *has;      /* per step of the trace: such operators are in it */
+	uint8_t *has;      /* per step of the trace: it contains such operators */
 	struct ss_code_places sites;
 	int64_t claimed_ns;
 };
 
-/* Operators that have something in them that is not computing, up to the outermost. */
-static void find_busy(struct computing *computing)
+/* Marks operators that contain something other than computing, up to the outermost. */
+static void cpu_ops_mark_busy(struct cpu_ops *computing)
 {
 	const struct ss_trace *trace = computing->trace;
 
@@ -36,7 +36,7 @@ static void find_busy(struct computing *computing)
 		    !(flags & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE |
 			       SS_NAME_DATALOADER | SS_NAME_GC)))
 			continue;
-		/* who is marked has all around it marked */
+		/* everything around a marked row is marked already */
 		while (at != SS_NO_ROW && !computing->is_busy[at]) {
 			computing->is_busy[at] = true;
 			at = computing->ops->owner[at];
@@ -44,11 +44,11 @@ static void find_busy(struct computing *computing)
 	}
 }
 
-/* What is known of a name, looked at when it is first met: most rows fail before. */
+/* What is known of a name; checked when first needed, since most rows fail before. */
 enum { NAME_NEW, NAME_IDLE, NAME_COMPUTES };
 
-/* Copies, views and memory are no computing: they belong to what uses them. */
-static bool computes(const struct computing *computing, uint32_t name)
+/* Copies, views and allocations do not compute: they belong to the operator that uses them. */
+static bool cpu_op_name_computes(const struct cpu_ops *computing, uint32_t name)
 {
 	uint8_t *known = &computing->computes[name];
 
@@ -64,9 +64,9 @@ static bool computes(const struct computing *computing, uint32_t name)
 	return *known == NAME_COMPUTES;
 }
 
-static bool is_computing(const struct computing *computing, uint32_t row)
+static bool cpu_op_computes(const struct cpu_ops *computing, uint32_t row)
 {
-	const struct ss_graph *graph = computing->look->graph;
+	const struct ss_graph *graph = computing->context->graph;
 	uint32_t parent = computing->ops->owner[row];
 
 	return ss_ops_counts(computing->ops, row) && !computing->is_busy[row] &&
@@ -75,14 +75,14 @@ static bool is_computing(const struct computing *computing, uint32_t row)
 	       computing->trace->slices.track[row] == graph->main &&
 	       (parent == SS_NO_ROW || computing->is_busy[parent] ||
 		ss_ops_on_device(computing->ops, parent)) &&
-	       computes(computing, computing->trace->slices.name[row]);
+	       cpu_op_name_computes(computing, computing->trace->slices.name[row]);
 }
 
-static void claim(struct computing *computing, uint32_t row)
+static void cpu_op_claim(struct cpu_ops *computing, uint32_t row)
 {
 	const struct ss_slices *slices = &computing->trace->slices;
 	int64_t gone_ns = ss_look_claim_time(
-		computing->look,
+		computing->context,
 		(struct ss_stretch){ .track = slices->track[row],
 				     .from_ns = slices->start_ns[row],
 				     .to_ns = ss_slice_end(slices, row),
@@ -95,16 +95,16 @@ static void claim(struct computing *computing, uint32_t row)
 	ss_code_places_add(&computing->sites, slices->name[row], row, gone_ns);
 }
 
-/* What comes in half of the steps belongs to them; once it is start-up. */
-static bool comes_again(struct computing *computing)
+/* Whether such operators run in half of the steps: a single time may be start-up. */
+static bool cpu_ops_recur(struct cpu_ops *computing)
 {
 	const struct ss_trace *trace = computing->trace;
-	uint32_t found = 0, steps = computing->look->steps->count;
+	uint32_t found = 0, steps = computing->context->steps->count;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint32_t step;
 
-		if (!is_computing(computing, row))
+		if (!cpu_op_computes(computing, row))
 			continue;
 		step = ss_step_at(trace, trace->slices.start_ns[row]);
 		if (step == SS_NO_ROW || computing->has[step])
@@ -115,48 +115,50 @@ static bool comes_again(struct computing *computing)
 	return found >= 2 && found >= steps / 2;
 }
 
-static enum ss_status find(struct computing *computing, struct ss_arena *scratch,
-			   struct ss_error *err)
+static enum ss_status cpu_ops_find(struct cpu_ops *computing, struct ss_arena *scratch,
+				   struct ss_error *err)
 {
-	struct ss_look *look = computing->look;
-	const struct ss_trace *trace = look->trace;
+	struct ss_look *context = computing->context;
+	const struct ss_trace *trace = context->trace;
 
-	SS_TRY(ss_facts_ops(look->subject->facts, &computing->ops, err));
-	SS_TRY(ss_code_places_init(&computing->sites, look, err));
+	SS_TRY(ss_facts_ops(context->subject->facts, &computing->ops, err));
+	SS_TRY(ss_code_places_init(&computing->sites, context, err));
 	computing->is_busy = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	computing->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	computing->has = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->steps.count + 1);
 	if (!computing->is_busy || !computing->computes || !computing->has)
 		return ss_fail_memory(err, "operators on the CPU");
-	find_busy(computing);
-	if (!comes_again(computing))
+	cpu_ops_mark_busy(computing);
+	if (!cpu_ops_recur(computing))
 		return SS_OK;
 	for (uint32_t row = 0; row < trace->device_from; row++)
-		if (is_computing(computing, row))
-			claim(computing, row);
+		if (cpu_op_computes(computing, row))
+			cpu_op_claim(computing, row);
 	if (computing->sites.failed)
 		return ss_fail_memory(err, "operators on the CPU");
 	ss_code_places_sort(&computing->sites);
 	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_code_place_fact(&computing->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&computing->sites.items[i]),
 				 "%s computes on the CPU {count} times per step: {time}",
-				 ss_strings_text(&look->trace->names,
+				 ss_strings_text(&context->trace->names,
 						 computing->sites.items[i].name));
 	if (computing->claimed_ns)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, "the speed on the GPU is estimated");
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
+				   "the speed on the GPU is estimated");
 	return SS_OK;
 }
 
-static enum ss_status look_for_computing(struct ss_look *look, struct ss_error *err)
+static enum ss_status cpu_bound_ops_look(struct ss_look *context, struct ss_error *err)
 {
-	struct computing computing = { .look = look, .trace = look->trace };
+	struct cpu_ops computing = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0 || look->graph->main == SS_NO_ROW)
+	if (!context->steps->count || context->digest->device < 0 ||
+	    context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&computing, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = cpu_ops_find(&computing, &scratch, err);
 	ss_code_places_release(&computing.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -175,5 +177,5 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
 	       "queue hides it in most jobs",
 	.facts = SS_FACT_OPS,
-	.look = look_for_computing,
+	.look = cpu_bound_ops_look,
 };

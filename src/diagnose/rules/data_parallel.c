@@ -11,14 +11,14 @@
 #include "analyze/time/roles.h"
 #include "diagnose/rule.h"
 
-/* Marks of torch.nn.parallel: a range since 1.13, functions of autograd before. */
-struct marks {
+/* Events of torch.nn.parallel: a range since PyTorch 1.13, autograd functions before. */
+struct data_parallel_marks {
 	uint32_t row; /* the first; SS_NO_ROW: none */
 	bool has_range, scatters, gathers, broadcasts;
 	int64_t count, ns;
 };
 
-static bool is_function(const char *name, const char *function)
+static bool is_autograd_function(const char *name, const char *function)
 {
 	size_t length = strlen(function);
 
@@ -26,29 +26,32 @@ static bool is_function(const char *name, const char *function)
 	       (!name[length] || strcmp(name + length, "Backward") == 0);
 }
 
-static bool is_forward(const char *name)
+static bool is_data_parallel_forward(const char *name)
 {
 	return strcmp(name, "DataParallel.forward") == 0;
 }
 
-/* Most files have none of the names: then no row has to be looked at. */
-static bool has_marks(const struct ss_trace *trace)
+/* Most files have none of the names: then the rows need not be searched. */
+static bool data_parallel_has_marks(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
 
-		if (is_forward(name) || is_function(name, "Scatter"))
+		if (is_data_parallel_forward(name) || is_autograd_function(name, "Scatter"))
 			return true;
 	}
 	return false;
 }
 
-static void count(struct marks *marks, const struct ss_trace *trace, uint32_t row)
+/* Counts a row if its name is one of nn.DataParallel's. */
+static void data_parallel_count_mark(struct data_parallel_marks *marks,
+				     const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
-	bool is_range = is_forward(name);
-	bool scatters = is_function(name, "Scatter"), gathers = is_function(name, "Gather");
-	bool broadcasts = is_function(name, "Broadcast");
+	bool is_range = is_data_parallel_forward(name);
+	bool scatters = is_autograd_function(name, "Scatter"),
+	     gathers = is_autograd_function(name, "Gather");
+	bool broadcasts = is_autograd_function(name, "Broadcast");
 
 	if (!is_range && !scatters && !gathers && !broadcasts)
 		return;
@@ -64,7 +67,7 @@ static void count(struct marks *marks, const struct ss_trace *trace, uint32_t ro
 	}
 }
 
-static uint32_t count_devices(const struct ss_trace *trace)
+static uint32_t data_parallel_count_devices(const struct ss_trace *trace)
 {
 	int64_t device = INT64_MIN;
 	uint32_t devices = 0;
@@ -74,33 +77,33 @@ static uint32_t count_devices(const struct ss_trace *trace)
 	return devices;
 }
 
-static enum ss_status look_for_data_parallel(struct ss_look *look, struct ss_error *err)
+static enum ss_status data_parallel_look(struct ss_look *context, struct ss_error *err)
 {
-	const struct ss_trace *trace = look->trace;
-	struct marks marks = { .row = SS_NO_ROW };
+	const struct ss_trace *trace = context->trace;
+	struct data_parallel_marks marks = { .row = SS_NO_ROW };
 	struct ss_fact fact;
 	uint32_t devices;
 
 	(void)err;
-	devices = count_devices(trace);
-	if (devices < 2 || !has_marks(trace))
+	devices = data_parallel_count_devices(trace);
+	if (devices < 2 || !data_parallel_has_marks(trace))
 		return SS_OK;
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		if (trace->slices.kind[row] == SS_KIND_OP ||
 		    trace->slices.kind[row] == SS_KIND_ANNOTATION)
-			count(&marks, trace, row);
-	devices = count_devices(trace);
+			data_parallel_count_mark(&marks, trace, row);
+	devices = data_parallel_count_devices(trace);
 	if (devices < 2 ||
 	    (!marks.has_range && !(marks.scatters && marks.gathers && marks.broadcasts)))
 		return SS_OK;
 	fact = (struct ss_fact){ marks.ns, (double)marks.count, marks.row };
-	ss_look_evidence(look, fact,
+	ss_look_evidence(context, fact,
 			 "nn.DataParallel runs %u GPUs from one process; splitting, copying and "
 			 "gathering take {time} of host time per step",
 			 devices);
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+	ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 			   "the trace contains the events of DataParallel");
-	ss_look_figure(look, 0, 1);
+	ss_look_figure(context, 0, 1);
 	return SS_OK;
 }
 
@@ -117,5 +120,5 @@ const struct ss_rule ss_rule_data_parallel = {
 	.silent_share = 0,
 	.why = "the PyTorch documentation advises against it whatever it costs",
 	.is_timeless = true,
-	.look = look_for_data_parallel,
+	.look = data_parallel_look,
 };

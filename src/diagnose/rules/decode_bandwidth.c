@@ -11,18 +11,18 @@
 #include "analyze/work/peaks.h"
 #include "diagnose/rule.h"
 
-/* Of the memory's rate: what good kernels reach is six to nine tenths. */
+/* Share of the peak memory bandwidth: good kernels reach 60 to 90 %. */
 #define RATE_PART 0.5
 
-/* Of the time of the kernels in decode: else something else is to be looked at first. */
+/* Share of the decode kernels' time: with less, something else needs attention first. */
 #define PRODUCTS_PART 0.5
 
-struct decode {
+struct decode_sums {
 	int64_t passes, busy_ns, product_ns;
 	double bytes;
 };
 
-static bool has_decode(const struct ss_inference_steps *passes)
+static bool decode_has_passes(const struct ss_inference_steps *passes)
 {
 	for (uint32_t i = 0; i < passes->count; i++)
 		if (passes->items[i].kind == SS_INFERENCE_DECODE)
@@ -30,10 +30,12 @@ static bool has_decode(const struct ss_inference_steps *passes)
 	return false;
 }
 
-static struct decode measure(const struct ss_inference_steps *passes, const struct ss_works *works)
+/* Sums time and bytes of the matrix products in decode steps. */
+static struct decode_sums decode_measure(const struct ss_inference_steps *passes,
+					 const struct ss_works *works)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
-	struct decode decode = { 0 };
+	struct decode_sums decode = { 0 };
 
 	for (uint32_t i = 0; i < passes->count; i++)
 		if (passes->items[i].kind == SS_INFERENCE_DECODE) {
@@ -57,44 +59,44 @@ static struct decode measure(const struct ss_inference_steps *passes, const stru
 	return decode;
 }
 
-static const struct ss_peaks *peaks_of(const struct ss_look *look)
+static const struct ss_peaks *decode_device_peaks(const struct ss_look *context)
 {
-	const struct ss_trace_info *info = &look->trace->info;
+	const struct ss_trace_info *info = &context->trace->info;
 
 	for (uint32_t i = info->device_count; i-- > 0;)
-		if (i == 0 || info->devices[i].id == look->digest->device)
+		if (i == 0 || info->devices[i].id == context->digest->device)
 			return ss_peaks_find(
-				ss_strings_text(&look->trace->texts, info->devices[i].name));
+				ss_strings_text(&context->trace->texts, info->devices[i].name));
 	return NULL;
 }
 
-static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err)
+static enum ss_status decode_bandwidth_look(struct ss_look *context, struct ss_error *err)
 {
-	const struct ss_peaks *peaks = peaks_of(look);
+	const struct ss_peaks *peaks = decode_device_peaks(context);
 	const struct ss_works *works = NULL;
 	struct ss_inference_steps passes = { 0 };
-	struct decode decode = { 0 };
+	struct decode_sums decode = { 0 };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
+	if (!context->steps->count || context->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_inference_steps_find(look->subject->facts, &scratch, &passes, err);
-	if (status == SS_OK && has_decode(&passes))
-		status = ss_facts_works(look->subject->facts, &works, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_inference_steps_find(context->subject->facts, &scratch, &passes, err);
+	if (status == SS_OK && decode_has_passes(&passes))
+		status = ss_facts_works(context->subject->facts, &works, err);
 	if (status == SS_OK && works)
-		decode = measure(&passes, works);
+		decode = decode_measure(&passes, works);
 	ss_arena_release(&scratch);
 	if (status != SS_OK || decode.product_ns <= 0 ||
 	    (double)decode.product_ns < PRODUCTS_PART * (double)decode.busy_ns ||
 	    decode.bytes / (double)decode.product_ns < RATE_PART * peaks->gb_per_s)
 		return status;
-	ss_look_evidence(look,
+	ss_look_evidence(context,
 			 (struct ss_fact){ decode.product_ns, (double)decode.passes, SS_NO_ROW },
 			 "decode products read memory at more than half of the peak bandwidth: "
 			 "{time} per step");
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "computed from the sizes and the GPU's peak rates");
 	return SS_OK;
 }
@@ -113,5 +115,5 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.why = "nothing is wrong: the finding says what is worth trying",
 	.is_timeless = true,
 	.rare_facts = SS_FACT_WORKS,
-	.look = look_for_decode,
+	.look = decode_bandwidth_look,
 };

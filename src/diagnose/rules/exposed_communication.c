@@ -13,12 +13,12 @@
 #include "diagnose/evidence/possible_overlap.h"
 
 /*
- * A rank alone has the waiting in it, and tensor parallel ranks have 10 % by nature: nsys-ai calls
- * a step bound by communication from 20 % on.
+ * The transfers of a single rank include waiting for others, and tensor parallel ranks normally
+ * spend 10 % on them. nsys-ai calls a step communication-bound from 20 % on.
  */
 #define LONE_WARN_SHARE 0.15
 
-enum setting { SETTING_PREFETCH, SETTING_BUCKETS, SETTING_LONE, SETTINGS };
+enum exposure_setting { SETTING_PREFETCH, SETTING_BUCKETS, SETTING_LONE, SETTINGS };
 
 static const char *const fixes[SETTINGS] = {
 	[SETTING_PREFETCH] = "# FSDP2: gather the next layers while this one computes\n"
@@ -48,7 +48,7 @@ static const char *const sentences[SETTINGS] = {
 			 "collective{?|s})",
 };
 
-struct tally {
+struct exposure_tally {
 	int64_t ns;
 	double count;
 };
@@ -57,11 +57,11 @@ struct exposure {
 	struct ss_judgement *judgement;
 	struct ss_finding *finding;
 	struct ss_arena arena; /* of one rank */
-	struct tally tallies[SETTINGS];
+	struct exposure_tally tallies[SETTINGS];
 	uint32_t steps;
 };
 
-static enum setting setting_of(const struct ss_hidden *hidden)
+static enum exposure_setting exposure_setting_of(const struct ss_hidden *hidden)
 {
 	switch (hidden->how) {
 	case SS_HIDDEN_PREFETCH:
@@ -73,11 +73,11 @@ static enum setting setting_of(const struct ss_hidden *hidden)
 	}
 }
 
-static void claim(struct exposure *exposure, uint32_t rank, const struct ss_hidden *hidden)
+static void exposure_claim(struct exposure *exposure, uint32_t rank, const struct ss_hidden *hidden)
 {
 	struct ss_judgement *judgement = exposure->judgement;
 	int64_t recorded_ns = ss_packed_own(&judgement->graphs[rank], hidden->task);
-	struct tally *tally = &exposure->tallies[setting_of(hidden)];
+	struct exposure_tally *tally = &exposure->tallies[exposure_setting_of(hidden)];
 	struct ss_claim claim = { .task = hidden->task,
 				  .own_ns = hidden->own_ns,
 				  .low_ns = hidden->low_ns,
@@ -91,16 +91,16 @@ static void claim(struct exposure *exposure, uint32_t rank, const struct ss_hidd
 	tally->count++;
 }
 
-static void tell(struct exposure *exposure)
+static void exposure_report(struct exposure *exposure)
 {
 	struct ss_finding *finding = exposure->finding;
-	enum setting best = SETTING_PREFETCH;
+	enum exposure_setting best = SETTING_PREFETCH;
 
 	for (int i = 0; i < SETTINGS; i++) {
-		const struct tally *tally = &exposure->tallies[i];
+		const struct exposure_tally *tally = &exposure->tallies[i];
 
 		if (tally->ns > exposure->tallies[best].ns)
-			best = (enum setting)i;
+			best = (enum exposure_setting)i;
 		if (tally->ns)
 			ss_judge_evidence_counted(exposure->judgement, finding,
 						  tally->ns / exposure->steps,
@@ -117,7 +117,7 @@ static void tell(struct exposure *exposure)
 	}
 }
 
-static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
+static enum ss_status exposure_judge_ranks(struct exposure *exposure, struct ss_error *err)
 {
 	struct ss_judgement *judgement = exposure->judgement;
 
@@ -130,15 +130,16 @@ static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
 			return ss_fail_memory(err, "exposed communication");
 		exposure->steps += judgement->graphs[r].step_count;
 		for (uint32_t i = 0; i < hiding.count; i++)
-			claim(exposure, r, &hiding.items[i]);
+			exposure_claim(exposure, r, &hiding.items[i]);
 		ss_arena_release(&exposure->arena);
 	}
 	if (exposure->finding && exposure->finding->edits.count)
-		tell(exposure);
+		exposure_report(exposure);
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status exposed_communication_judge(struct ss_judgement *judgement,
+						  struct ss_error *err)
 {
 	struct exposure exposure = { .judgement = judgement };
 	enum ss_status status;
@@ -146,15 +147,15 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	if (!judgement->joined || judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&exposure.arena, judgement->diagnosis->memory);
-	status = judge(&exposure, err);
+	status = exposure_judge_ranks(&exposure, err);
 	ss_arena_release(&exposure.arena);
 	return status;
 }
 
-/* What is waiting and what is transfer is known when all ranks are there. */
-static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
+/* Only all ranks together show what is waiting and what is transfer. */
+static enum ss_status exposed_communication_look(struct ss_look *context, struct ss_error *err)
 {
-	(void)look;
+	(void)context;
 	(void)err;
 	return SS_OK;
 }
@@ -170,6 +171,6 @@ const struct ss_rule ss_rule_exposed_communication = {
 	.silent_share = 0.01,
 	.why = "only what can be hidden counts, and a setting does it: 3 % is worth that; below "
 	       "1 % steps differ by more",
-	.look = look_at_rank,
-	.judge = judge_ranks,
+	.look = exposed_communication_look,
+	.judge = exposed_communication_judge,
 };

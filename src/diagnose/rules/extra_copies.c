@@ -10,23 +10,23 @@
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
 
-/* What filling it on the device takes, and the call that no longer waits. */
+/* What filling the tensor on the device takes, and a call that no longer waits. */
 #define FILL_NS 3000
 #define CALL_NS 10000
 
 /* aten::to > aten::_to_copy > aten::copy_ */
 #define OWNERS_MAX 4
 
-struct extras {
-	struct ss_look *look;
+struct extra_copies {
+	struct ss_look *context;
 	const struct ss_ops *ops;
-	uint32_t *before; /* per host row: of an operator the one before it beside it */
+	uint32_t *before; /* per host row: the operator before it on the same level */
 	uint8_t *calls;   /* per host row: its copy is claimed */
 	struct ss_host_link link;
 	struct ss_code_places sites;
 };
 
-static bool is_one_of(const char *name, const char *const *names, size_t count)
+static bool name_is_one_of(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -34,27 +34,27 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-static bool fills(const char *name)
+static bool name_is_fill(const char *name)
 {
 	static const char *const names[] = {
 		"aten::zeros", "aten::ones",   "aten::full", "aten::fill_", "aten::zero_",
 		"aten::eye",   "aten::arange", "aten::rand", "aten::randn", "aten::randint",
 	};
 
-	return is_one_of(name, names, SS_COUNT(names));
+	return name_is_one_of(name, names, SS_COUNT(names));
 }
 
-static bool copies(const char *name)
+static bool name_is_copy(const char *name)
 {
 	static const char *const names[] = { "aten::to", "aten::_to_copy", "aten::copy_" };
 
-	return is_one_of(name, names, SS_COUNT(names));
+	return name_is_one_of(name, names, SS_COUNT(names));
 }
 
-/* Operators have the one before them that has the same operator around, on the same thread. */
-static bool find_neighbours(struct extras *extras, struct ss_arena *scratch)
+/* Finds for each operator the one before it within the same parent, on the same thread. */
+static bool extra_copies_find_neighbours(struct extra_copies *extras, struct ss_arena *scratch)
 {
-	const struct ss_trace *trace = extras->look->trace;
+	const struct ss_trace *trace = extras->context->trace;
 	uint32_t rows = trace->device_from;
 	uint32_t *last = SS_ARENA_NEW(scratch, uint32_t, (size_t)rows + trace->track_count + 1);
 
@@ -75,29 +75,31 @@ static bool find_neighbours(struct extras *extras, struct ss_arena *scratch)
 	return true;
 }
 
-/* The operator that filled on the CPU what this call copies; SS_NO_ROW: none did. */
-static uint32_t filler_of(const struct extras *extras, uint32_t call)
+/* The operator that filled on the CPU what this call copies; SS_NO_ROW: none. */
+static uint32_t extra_copy_filler(const struct extra_copies *extras, uint32_t call)
 {
-	const struct ss_trace *trace = extras->look->trace;
+	const struct ss_trace *trace = extras->context->trace;
 	uint32_t op = extras->ops->owner[call], outer = SS_NO_ROW, before;
 
 	for (int i = 0; i < OWNERS_MAX && op != SS_NO_ROW; i++, op = extras->ops->owner[op]) {
-		if (!copies(ss_strings_text(&trace->names, trace->slices.name[op])))
+		if (!name_is_copy(ss_strings_text(&trace->names, trace->slices.name[op])))
 			break;
 		outer = op;
 	}
 	before = outer == SS_NO_ROW ? SS_NO_ROW : extras->before[outer];
 	return before != SS_NO_ROW &&
-			       fills(ss_strings_text(&trace->names, trace->slices.name[before])) &&
+			       name_is_fill(ss_strings_text(&trace->names,
+							    trace->slices.name[before])) &&
 			       !ss_ops_on_device(extras->ops, before)
 		       ? before
 		       : SS_NO_ROW;
 }
 
-static void claim(struct extras *extras)
+/* Claims the copies of tensors that were filled on the CPU, and then their calls. */
+static void extra_copies_claim(struct extra_copies *extras)
 {
-	const struct ss_graph *graph = extras->look->graph;
-	const struct ss_trace *trace = extras->look->trace;
+	const struct ss_graph *graph = extras->context->graph;
+	const struct ss_trace *trace = extras->context->trace;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -110,12 +112,12 @@ static void claim(struct extras *extras)
 		    extras->link.kinds[trace->slices.name[task->row]].memory == SS_COPY_NONE ||
 		    extras->link.kinds[trace->slices.name[task->row]].way != SS_COPY_IN)
 			continue;
-		filler = filler_of(extras, call);
+		filler = extra_copy_filler(extras, call);
 		if (filler == SS_NO_ROW ||
-		    !ss_look_claim(extras->look, (struct ss_claim){ .task = i,
-								    .own_ns = FILL_NS,
-								    .low_ns = FILL_NS,
-								    .high_ns = FILL_NS }))
+		    !ss_look_claim(extras->context, (struct ss_claim){ .task = i,
+								       .own_ns = FILL_NS,
+								       .low_ns = FILL_NS,
+								       .high_ns = FILL_NS }))
 			continue;
 		extras->calls[call] = true;
 		ss_code_places_add(&extras->sites, trace->slices.name[filler], filler,
@@ -125,7 +127,7 @@ static void claim(struct extras *extras)
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->row < trace->device_from && extras->calls[task->row])
-			(void)!ss_look_claim(extras->look,
+			(void)!ss_look_claim(extras->context,
 					     (struct ss_claim){ .task = i,
 								.own_ns = CALL_NS,
 								.low_ns = CALL_NS,
@@ -135,21 +137,22 @@ static void claim(struct extras *extras)
 	}
 }
 
-static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err)
+static enum ss_status extra_copies_look(struct ss_look *context, struct ss_error *err)
 {
-	struct extras extras = { .look = look };
+	struct extra_copies extras = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
+	if (!context->steps->count || !context->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
-	SS_TRY(ss_facts_ops(look->subject->facts, &extras.ops, err));
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&extras.sites, look, err);
+	SS_TRY(ss_facts_ops(context->subject->facts, &extras.ops, err));
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&extras.sites, context, err);
 	if (status == SS_OK) {
-		if (find_neighbours(&extras, &scratch) &&
-		    ss_host_link_init(&extras.link, look->trace, look->digest->device, &scratch))
-			claim(&extras);
+		if (extra_copies_find_neighbours(&extras, &scratch) &&
+		    ss_host_link_init(&extras.link, context->trace, context->digest->device,
+				      &scratch))
+			extra_copies_claim(&extras);
 		else
 			extras.sites.failed = true;
 		if (extras.sites.failed)
@@ -158,11 +161,11 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 	ss_code_places_sort(&extras.sites);
 	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
 		ss_look_evidence(
-			look, ss_code_place_fact(&extras.sites.items[i]),
+			context, ss_code_place_fact(&extras.sites.items[i]),
 			"%s on the CPU, then a copy to the GPU: {count} times per step, {time}",
-			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
+			ss_strings_text(&context->trace->names, extras.sites.items[i].name));
 	if (status == SS_OK && extras.sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "that both concern the same tensor is a guess");
 	ss_code_places_release(&extras.sites);
 	ss_arena_release(&scratch);
@@ -180,5 +183,5 @@ const struct ss_rule ss_rule_extra_copies = {
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 0.5 % is worth reporting",
 	.facts = SS_FACT_OPS,
-	.look = look_for_extras,
+	.look = extra_copies_look,
 };

@@ -10,35 +10,35 @@
  */
 #include <string.h>
 
-#include "analyze/memory/leaks.h"
 #include "analyze/time/moment.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 #include "memory/holders/out_of_memory.h"
 
-/* The same measure as for a leak: full within a day at a step a second. */
+/* As for a leak: the device is full within a day at one step per second. */
 #define WORRY_STEPS 100000
 
-/* c10::DeviceType of what has expandable segments. */
+/* c10::DeviceType of devices with expandable segments. */
 #define CUDA 1
 
-/* Where segments are expandable already, or the device has none that are. */
+/* If segments are expandable already, or cannot be on this device. */
 static const char sizes_fix[] = "# make sizes repeat: pad to a few fixed lengths, e.g.\n"
 				"length = -(-longest // 128) * 128\n"
 				"DataLoader(..., drop_last=True)";
 
-struct fragments {
-	struct ss_look *look;
+struct fragmentation_search {
+	struct ss_look *context;
 	const struct ss_allocs *allocs;
 	struct ss_step_memories steps;
-	uint32_t call;  /* first row that took memory from the device in a step */
+	uint32_t call;  /* first row in a step that reserved device memory */
 	int64_t calls;  /* how many */
 	bool is_mapped; /* pieces of expandable segments are mapped */
 };
 
-/* Calls that take memory from the device, in the measured steps. */
-static void count_calls(struct fragments *fragments)
+/* Counts the calls in the measured steps that reserve device memory. */
+static void fragmentation_count_calls(struct fragmentation_search *fragments)
 {
-	const struct ss_trace *trace = fragments->look->trace;
+	const struct ss_trace *trace = fragments->context->trace;
 
 	fragments->call = SS_NO_ROW;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
@@ -60,18 +60,19 @@ static void count_calls(struct fragments *fragments)
 	}
 }
 
-/* For {count}: an amount that stands for each step. */
-static double always(const struct ss_look *look, double amount)
+/* {count} is per step: the value that shows `amount`. */
+static double fragmentation_count_of(const struct ss_look *context, double amount)
 {
-	return amount * look->steps->count;
+	return amount * context->steps->count;
 }
 
-/* Whether the device is full soon; where its size is not recorded it may be. */
-static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation *found)
+/* Whether the device is full soon; true if its size is not recorded. */
+static bool fragmentation_is_urgent(struct fragmentation_search *fragments,
+				    const struct ss_fragmentation *found)
 {
-	struct ss_look *look = fragments->look;
+	struct ss_look *context = fragments->context;
 	const struct ss_pool *pool = &fragments->allocs->pools.items[found->pool];
-	const struct ss_device *device = ss_pool_device(look->trace, pool);
+	const struct ss_device *device = ss_pool_device(context->trace, pool);
 	int64_t rate_bytes = ss_bytes_less(found->last_bytes, found->first_bytes) /
 			     (found->steps - 1);
 	double left;
@@ -81,66 +82,73 @@ static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation
 	left = found->last_bytes < device->memory_bytes
 		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
 		       : 0;
-	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, left) },
+	ss_look_evidence(context,
+			 (struct ss_fact){ .row = SS_NO_ROW,
+					   .count = fragmentation_count_of(context, left) },
 			 "at this rate the GPU is full after {count} step{?|s}");
 	return left <= WORRY_STEPS;
 }
 
-/* An amount between two pieces of a sentence. */
-static void tell_bytes(struct ss_look *look, const char *before, int64_t bytes, const char *after)
+/* A sentence with an amount in the middle. */
+static void fragmentation_report_bytes(struct ss_look *context, const char *before, int64_t bytes,
+				       const char *after)
 {
 	const char *unit;
 	double amount = ss_bytes_scaled(bytes, 10000, &unit);
 
-	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, amount) },
+	ss_look_evidence(context,
+			 (struct ss_fact){ .row = SS_NO_ROW,
+					   .count = fragmentation_count_of(context, amount) },
 			 "%s {count} %s%s", before, unit, after);
 }
 
-static void tell(struct fragments *fragments, const struct ss_fragmentation *found)
+static void fragmentation_report(struct fragmentation_search *fragments,
+				 const struct ss_fragmentation *found)
 {
-	struct ss_look *look = fragments->look;
-	const struct ss_trace *trace = look->trace;
+	struct ss_look *context = fragments->context;
+	const struct ss_trace *trace = context->trace;
 	struct ss_fact fact = { .row = fragments->call, .count = (double)fragments->calls };
 
-	tell_bytes(look, "Reserved memory grows by",
-		   ss_bytes_less(found->last_bytes, found->first_bytes) / (found->steps - 1),
-		   " per step");
-	tell_bytes(look, "Tensors never hold more than", found->peak_bytes, "");
-	if (is_urgent(fragments, found))
-		ss_look_figure(look, 0, 1);
+	fragmentation_report_bytes(context, "Reserved memory grows by",
+				   ss_bytes_less(found->last_bytes, found->first_bytes) /
+					   (found->steps - 1),
+				   " per step");
+	fragmentation_report_bytes(context, "Tensors never hold more than", found->peak_bytes, "");
+	if (fragmentation_is_urgent(fragments, found))
+		ss_look_figure(context, 0, 1);
 	if (fragments->calls)
-		ss_look_evidence(look, fact,
+		ss_look_evidence(context, fact,
 				 "%s is called {count} times per step: no free block of "
 				 "the cache fits",
 				 ss_strings_text(&trace->names,
 						 trace->slices.name[fragments->call]));
-	tell_bytes(look, "in the last step", found->last_bytes, " are reserved");
+	fragmentation_report_bytes(context, "in the last step", found->last_bytes, " are reserved");
 	if (fragments->is_mapped || fragments->allocs->pools.items[found->pool].type != CUDA)
-		ss_look_fix(look, sizes_fix);
-	ss_look_confidence(look, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+		ss_look_fix(context, sizes_fix);
+	ss_look_confidence(context, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   fragments->calls
 				   ? "the trace records reserved and allocated memory"
 				   : "the trace does not record the calls that reserve memory");
 }
 
-static enum ss_status look_for_fragments(struct ss_look *look, struct ss_error *err)
+static enum ss_status fragmentation_look(struct ss_look *context, struct ss_error *err)
 {
-	struct fragments fragments = { .look = look };
+	struct fragmentation_search fragments = { .context = context };
 	struct ss_fragmentation found;
 	bool counted = false;
 	uint32_t next;
 
-	if (!look->trace->allocations.count || !look->steps->count)
+	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(look->subject->facts, &fragments.allocs, err));
+	SS_TRY(ss_facts_allocs(context->subject->facts, &fragments.allocs, err));
 	SS_TRY(ss_step_memories_init(&fragments.steps, fragments.allocs, err));
 	for (uint32_t from = 0; from < fragments.steps.count; from = next) {
 		if (!ss_fragmentation_find(&fragments.steps, from, &next, &found))
 			continue;
 		if (!counted)
-			count_calls(&fragments);
+			fragmentation_count_calls(&fragments);
 		counted = true;
-		tell(&fragments, &found);
+		fragmentation_report(&fragments, &found);
 	}
 	ss_step_memories_release(&fragments.steps);
 	return SS_OK;
@@ -148,49 +156,53 @@ static enum ss_status look_for_fragments(struct ss_look *look, struct ss_error *
 
 /* --- snapshots ----------------------------------------------------------------------- */
 
-/* Expandable segments, and reserved memory that stays with the peak: it helped. */
-static void note_expandable(struct ss_memory_look *look)
+/* Notes that expandable segments helped: reserved memory stays near the peak. */
+static void fragmentation_note_expandable(struct ss_rule_memory_context *context)
 {
-	const struct ss_device_memory *device = look->device;
+	const struct ss_device_memory *device = context->device;
 
 	if (!device->is_exact || !device->action_counts[SS_ACTION_SEGMENT_MAP] || device->oom_count)
 		return;
-	ss_memory_find(look, SS_MEMORY_NOTE, ss_memory_excess(device));
-	ss_memory_evidence(look, NULL,
-			   "expandable segments prevent fragmentation: %s was reserved for a peak "
-			   "of %s",
-			   ss_memory_amount(look, device->peak_reserved_bytes),
-			   ss_memory_amount(look, device->peak_active_bytes));
-	look->finding->fix = NULL;
-	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-			     "the snapshot records every segment and block");
+	ss_rule_memory_report(context, SS_RULE_MEMORY_NOTE, ss_rule_memory_excess(device));
+	ss_rule_memory_add_evidence(
+		context, NULL,
+		"expandable segments prevent fragmentation: %s was reserved for a peak "
+		"of %s",
+		ss_rule_memory_format_bytes(context, device->peak_reserved_bytes),
+		ss_rule_memory_format_bytes(context, device->peak_active_bytes));
+	context->finding->fix = NULL;
+	ss_rule_memory_set_confidence(context, SS_CONFIDENCE_HIGH,
+				      "the snapshot records every segment and block");
 }
 
-static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_error *err)
+static enum ss_status fragmentation_look_memory(struct ss_rule_memory_context *context,
+						struct ss_error *err)
 {
-	const struct ss_device_memory *device = look->device;
-	bool expandable = ss_out_of_memory_has_expandable(look->subject->snapshot);
+	const struct ss_device_memory *device = context->device;
+	bool expandable = ss_out_of_memory_has_expandable(context->subject->snapshot);
 
 	(void)err;
-	if (!ss_memory_is_fragmented(device)) {
+	if (!ss_rule_memory_is_fragmented(device)) {
 		if (expandable)
-			note_expandable(look);
+			fragmentation_note_expandable(context);
 		return SS_OK;
 	}
-	ss_memory_find(look, SS_MEMORY_WARNING, ss_memory_excess(device));
-	ss_memory_evidence(look, NULL, "%s is reserved, but never more than %s was in use at once",
-			   ss_memory_amount(look, device->peak_reserved_bytes),
-			   ss_memory_amount(look, device->peak_active_bytes));
-	ss_memory_evidence(look, NULL, "at the end %s of it is free, the largest block is %s",
-			   ss_memory_amount(look, device->end.inactive_bytes),
-			   ss_memory_amount(look, device->end.largest_free_bytes));
+	ss_rule_memory_report(context, SS_RULE_MEMORY_WARNING, ss_rule_memory_excess(device));
+	ss_rule_memory_add_evidence(
+		context, NULL, "%s is reserved, but never more than %s was in use at once",
+		ss_rule_memory_format_bytes(context, device->peak_reserved_bytes),
+		ss_rule_memory_format_bytes(context, device->peak_active_bytes));
+	ss_rule_memory_add_evidence(
+		context, NULL, "at the end %s of it is free, the largest block is %s",
+		ss_rule_memory_format_bytes(context, device->end.inactive_bytes),
+		ss_rule_memory_format_bytes(context, device->end.largest_free_bytes));
 	if (expandable)
-		ss_memory_fix(look,
-			      "%s\n"
-			      "# streams and private pools do not share their free memory",
-			      sizes_fix);
-	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-			     "the snapshot records every segment and block");
+		ss_rule_memory_set_fix(context,
+				       "%s\n"
+				       "# streams and private pools do not share their free memory",
+				       sizes_fix);
+	ss_rule_memory_set_confidence(context, SS_CONFIDENCE_HIGH,
+				      "the snapshot records every segment and block");
 	return SS_OK;
 }
 
@@ -210,6 +222,6 @@ const struct ss_rule ss_rule_fragmentation = {
 	.is_timeless = true,
 	.bytes_are = "reserved and never in use",
 	.facts = SS_FACT_ALLOCS,
-	.look = look_for_fragments,
-	.look_memory = look_for_excess,
+	.look = fragmentation_look,
+	.look_memory = fragmentation_look_memory,
 };

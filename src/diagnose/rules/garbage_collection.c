@@ -2,35 +2,37 @@
 /*
  * garbage_collection.c - rule: Python's garbage collector stops the training thread.
  *
- * A collection of the oldest generation visits all objects of the process. It runs at any time,
- * also in the middle of a step, and the other ranks wait for this one. Objects that live forever
- * can be excluded, and the rest collected when nobody waits.
+ * A collection of the oldest generation visits all objects of the process. It can start at any
+ * time, also in the middle of a step, and then the other ranks wait for this one. The program can
+ * exclude objects that live forever and collect the rest when nobody waits.
  */
 #include "diagnose/evidence/code_places.h"
 
-static enum ss_status look_for_collections(struct ss_look *look, struct ss_error *err)
+static enum ss_status garbage_collection_look(struct ss_look *context, struct ss_error *err)
 {
-	const struct ss_graph *graph = look->graph;
+	const struct ss_graph *graph = context->graph;
 	struct ss_code_places sites = { 0 };
-	enum ss_status status = graph->step_count ? ss_code_places_init(&sites, look, err) : SS_OK;
+	enum ss_status status = graph->step_count ? ss_code_places_init(&sites, context, err)
+						  : SS_OK;
 
 	for (uint32_t i = 0; status == SS_OK && i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)
 			continue;
-		/* young objects are collected now and then all the same */
-		if (ss_look_claim(look, (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
-			ss_code_places_add(&sites, look->trace->slices.name[task->row], task->row,
-					   task->own_ns);
+		/* collections of young objects remain */
+		if (ss_look_claim(context,
+				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
+			ss_code_places_add(&sites, context->trace->slices.name[task->row],
+					   task->row, task->own_ns);
 	}
 	ss_code_places_sort(&sites);
 	for (uint32_t i = 0; i < sites.count; i++)
-		ss_look_evidence(look, ss_code_place_fact(&sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&sites.items[i]),
 				 "the garbage collector stops the thread {count} times "
 				 "per step: {time}");
 	if (sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace records each run of the collector");
 	if (status == SS_OK && sites.failed)
 		status = ss_fail_memory(err, "the garbage collector");
@@ -53,5 +55,5 @@ const struct ss_rule ss_rule_garbage_collection = {
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "three lines fix it, so 2 % is worth it; below 0.5 % steps differ by more",
-	.look = look_for_collections,
+	.look = garbage_collection_look,
 };

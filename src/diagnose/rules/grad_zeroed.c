@@ -10,21 +10,21 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
 
-/* A loop over the parameters that only drops references. */
+/* What a loop over the parameters takes that only drops references. */
 #define KEEP_NS 20000
 
-struct zeros {
-	struct ss_look *look;
+struct zeroed_grads {
+	struct ss_look *context;
 	uint8_t *inside; /* per host row: in a zero_grad that writes */
 	struct ss_code_places sites;
 };
 
-static bool writes_zeros(const char *name)
+static bool name_writes_zeros(const char *name)
 {
 	return strcmp(name, "aten::zero_") == 0 || strcmp(name, "aten::_foreach_zero_") == 0;
 }
 
-static bool is_range(const struct ss_trace *trace, uint32_t row)
+static bool zero_grad_is_outermost(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t parent = trace->slices.parent[row];
 
@@ -32,10 +32,10 @@ static bool is_range(const struct ss_trace *trace, uint32_t row)
 	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_ZERO_GRAD));
 }
 
-/* The rows in a range, and whether one of them writes; returns the row behind it. */
-static uint32_t scan(const struct zeros *zeros, uint32_t range, bool *writes)
+/* Whether a row within the range writes zeros; returns the row after the range. */
+static uint32_t zero_grad_scan_range(const struct zeroed_grads *zeros, uint32_t range, bool *writes)
 {
-	const struct ss_trace *trace = zeros->look->trace;
+	const struct ss_trace *trace = zeros->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 	int64_t end_ns = ss_slice_end(slices, range);
 	uint32_t row = range + 1;
@@ -46,27 +46,28 @@ static uint32_t scan(const struct zeros *zeros, uint32_t range, bool *writes)
 	     row++)
 		*writes = *writes ||
 			  (slices->kind[row] == SS_KIND_OP &&
-			   writes_zeros(ss_strings_text(&trace->names, slices->name[row])));
+			   name_writes_zeros(ss_strings_text(&trace->names, slices->name[row])));
 	return row;
 }
 
-static void claim_host(struct zeros *zeros)
+/* Claims the ranges that write zeros within steps, and marks their rows. */
+static void zero_grad_claim_host(struct zeroed_grads *zeros)
 {
-	const struct ss_trace *trace = zeros->look->trace;
+	const struct ss_trace *trace = zeros->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = 0; row < trace->device_from;) {
 		uint32_t end;
 		bool writes;
 
-		if (!is_range(trace, row)) {
+		if (!zero_grad_is_outermost(trace, row)) {
 			row++;
 			continue;
 		}
-		end = scan(zeros, row, &writes);
+		end = zero_grad_scan_range(zeros, row, &writes);
 		if (writes && ss_step_at(trace, slices->start_ns[row]) != SS_NO_ROW) {
 			memset(&zeros->inside[row], true, end - row);
-			(void)!ss_look_claim_time(zeros->look,
+			(void)!ss_look_claim_time(zeros->context,
 						  (struct ss_stretch){
 							  .track = slices->track[row],
 							  .from_ns = slices->start_ns[row],
@@ -79,10 +80,10 @@ static void claim_host(struct zeros *zeros)
 	}
 }
 
-static void claim_device(struct zeros *zeros)
+static void zero_grad_claim_device(struct zeroed_grads *zeros)
 {
-	const struct ss_graph *graph = zeros->look->graph;
-	const struct ss_trace *trace = zeros->look->trace;
+	const struct ss_graph *graph = zeros->context->graph;
+	const struct ss_trace *trace = zeros->context->trace;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -91,37 +92,38 @@ static void claim_device(struct zeros *zeros)
 					: SS_NO_ROW;
 
 		if (call < trace->device_from && zeros->inside[call] && task->step != SS_NO_STEP)
-			(void)!ss_look_claim(zeros->look, (struct ss_claim){ .task = i });
+			(void)!ss_look_claim(zeros->context, (struct ss_claim){ .task = i });
 	}
 }
 
-static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
+static enum ss_status grad_zeroed_look(struct ss_look *context, struct ss_error *err)
 {
-	struct zeros zeros = { .look = look };
+	struct zeroed_grads zeros = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&zeros.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&zeros.sites, context, err);
 	if (status == SS_OK) {
 		zeros.inside = SS_ARENA_NEW(&scratch, uint8_t,
-					    (size_t)look->trace->device_from + 1);
+					    (size_t)context->trace->device_from + 1);
 		if (zeros.inside) {
-			claim_host(&zeros);
-			claim_device(&zeros);
+			zero_grad_claim_host(&zeros);
+			zero_grad_claim_device(&zeros);
 		}
 		if (!zeros.inside || zeros.sites.failed)
 			status = ss_fail_memory(err, "the gradients");
 	}
 	ss_code_places_sort(&zeros.sites);
 	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
-		ss_look_evidence(look, ss_code_place_fact(&zeros.sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&zeros.sites.items[i]),
 				 "%s writes zeros: {time} of host time per step",
-				 ss_strings_text(&look->trace->names, zeros.sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 zeros.sites.items[i].name));
 	if (status == SS_OK && zeros.sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the writes");
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the writes");
 	ss_code_places_release(&zeros.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -138,5 +140,5 @@ const struct ss_rule ss_rule_grad_zeroed = {
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 0.5 % is worth reporting; it is rarely what makes "
 	       "a job slow",
-	.look = look_for_zeros,
+	.look = grad_zeroed_look,
 };

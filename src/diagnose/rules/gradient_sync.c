@@ -9,23 +9,26 @@
  */
 #include "diagnose/evidence/gradients.h"
 
-struct sync {
-	struct ss_look *look;
+struct gradient_sync {
+	struct ss_look *context;
 	const struct ss_gradients *gradients;
-	uint32_t rounds, repeated; /* that an optimizer step ends; with more passes than needed */
-	uint32_t passes;           /* of those repeated */
-	int64_t moved_ns, count;   /* what the passes before the last take */
-	uint32_t launch;           /* the first of them; SS_NO_ROW: none */
-	bool *gone;                /* per task: transfers that are claimed */
+	uint32_t rounds;         /* that an optimizer step ends */
+	uint32_t repeated;       /* of them, those that reduce the same buckets several times */
+	uint32_t passes;         /* of the repeated rounds */
+	int64_t moved_ns, count; /* of the all-reduces before the last pass */
+	uint32_t launch;         /* the first of them; SS_NO_ROW: none */
+	bool *gone;              /* per task: transfers that are claimed */
 };
 
-/* Two models can be trained by one optimizer: only the same buckets once more are repeated. */
-static bool is_same(const struct ss_gradient_pass *a, const struct ss_gradient_pass *b)
+/* One optimizer can train two models: only the same buckets again are a repetition. */
+static bool pass_has_same_buckets(const struct ss_gradient_pass *a,
+				  const struct ss_gradient_pass *b)
 {
 	return a->count == b->count && a->bytes == b->bytes;
 }
 
-static void count_rounds(struct sync *sync)
+/* Counts rounds, and those that reduce the same buckets more than once. */
+static void gradient_sync_count_rounds(struct gradient_sync *sync)
 {
 	const struct ss_gradients *gradients = sync->gradients;
 
@@ -38,7 +41,7 @@ static void count_rounds(struct sync *sync)
 			continue;
 		sync->rounds++;
 		for (uint32_t k = 0; k < round->count; k++)
-			alike += is_same(&passes[k], &passes[round->count - 1]);
+			alike += pass_has_same_buckets(&passes[k], &passes[round->count - 1]);
 		if (alike < 2)
 			continue;
 		sync->repeated++;
@@ -46,17 +49,20 @@ static void count_rounds(struct sync *sync)
 	}
 }
 
-static void claim_pass(struct sync *sync, const struct ss_gradient_pass *pass)
+/* Claims the all-reduces of a pass that is not the last of its round. */
+static void gradient_sync_claim_pass(struct gradient_sync *sync,
+				     const struct ss_gradient_pass *pass)
 {
-	const struct ss_trace *trace = sync->look->trace;
+	const struct ss_trace *trace = sync->context->trace;
 
 	for (uint32_t i = 0; i < pass->count; i++) {
 		const struct ss_gradient *gradient = &sync->gradients->items[pass->first + i];
-		uint32_t task = ss_gradient_task(gradient, sync->look);
-		uint32_t row = sync->look->digest->arrivals[gradient->arrival].row;
+		uint32_t task = ss_gradient_task(gradient, sync->context);
+		uint32_t row = sync->context->digest->arrivals[gradient->arrival].row;
 
-		if (task == SS_NO_TASK || sync->look->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(sync->look, (struct ss_claim){ .task = task, .releases = true }))
+		if (task == SS_NO_TASK || sync->context->graph->tasks[task].step == SS_NO_STEP ||
+		    !ss_look_claim(sync->context,
+				   (struct ss_claim){ .task = task, .releases = true }))
 			continue;
 		sync->gone[task] = true;
 		sync->moved_ns = ss_ns_sum(sync->moved_ns, trace->slices.dur_ns[row]);
@@ -66,10 +72,10 @@ static void claim_pass(struct sync *sync, const struct ss_gradient_pass *pass)
 	}
 }
 
-/* The thread that waits for all-reduces that are gone goes on. */
-static void claim_joins(struct sync *sync)
+/* A thread that waits only for removed all-reduces goes on at once. */
+static void gradient_sync_claim_joins(struct gradient_sync *sync)
 {
-	const struct ss_graph *graph = sync->look->graph;
+	const struct ss_graph *graph = sync->context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -86,12 +92,12 @@ static void claim_joins(struct sync *sync)
 			all &= sync->gone[edge->from];
 		}
 		if (any && all)
-			(void)!ss_look_claim(sync->look,
+			(void)!ss_look_claim(sync->context,
 					     (struct ss_claim){ .task = i, .releases = true });
 	}
 }
 
-static void claim_rounds(struct sync *sync)
+static void gradient_sync_claim_rounds(struct gradient_sync *sync)
 {
 	const struct ss_gradients *gradients = sync->gradients;
 
@@ -100,53 +106,53 @@ static void claim_rounds(struct sync *sync)
 		const struct ss_gradient_pass *passes = &gradients->passes[round->first];
 
 		for (uint32_t k = 0; round->is_stepped && k + 1 < round->count; k++)
-			if (is_same(&passes[k], &passes[round->count - 1]))
-				claim_pass(sync, &passes[k]);
+			if (pass_has_same_buckets(&passes[k], &passes[round->count - 1]))
+				gradient_sync_claim_pass(sync, &passes[k]);
 	}
 }
 
-static void tell(struct sync *sync)
+static void gradient_sync_report(struct gradient_sync *sync)
 {
 	const struct ss_gradient_pass *last =
 		&sync->gradients->passes[sync->gradients->pass_count - 1];
 	uint32_t times = (sync->passes + sync->repeated / 2) / sync->repeated;
 	struct ss_fact fact = { sync->moved_ns, (double)sync->count, sync->launch };
 
-	ss_look_evidence(sync->look, fact,
+	ss_look_evidence(sync->context, fact,
 			 "gradients are all-reduced %u times per optimizer step; once is enough: "
 			 "{count} all-reduce{?|s} per step {?is|are} unnecessary, {time} including "
 			 "waits",
 			 times);
 	if (last->bytes < 0)
-		ss_look_confidence(sync->look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(sync->context, SS_CONFIDENCE_MEDIUM,
 				   "all passes have as many all-reduces; sizes are unknown");
 	else
-		ss_look_confidence(sync->look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(sync->context, SS_CONFIDENCE_HIGH,
 				   "every backward reduces the same buckets");
 }
 
-static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
+static enum ss_status gradient_sync_look(struct ss_look *context, struct ss_error *err)
 {
-	struct sync sync = { .look = look, .launch = SS_NO_ROW };
+	struct gradient_sync sync = { .context = context, .launch = SS_NO_ROW };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_look_gradients(look, &sync.gradients, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_rule_gradients(context, &sync.gradients, err);
 	if (status == SS_OK)
-		count_rounds(&sync);
-	/* a step that was left out, because gradients overflowed, looks like one more pass */
+		gradient_sync_count_rounds(&sync);
+	/* an optimizer step that was skipped because gradients overflowed looks like a pass */
 	if (status == SS_OK && sync.repeated && 2 * sync.repeated >= sync.rounds) {
-		sync.gone = SS_ARENA_NEW(&scratch, bool, (size_t)look->graph->task_count + 1);
+		sync.gone = SS_ARENA_NEW(&scratch, bool, (size_t)context->graph->task_count + 1);
 		if (!sync.gone)
 			status = ss_fail_memory(err, "the gradients");
 		else
-			claim_rounds(&sync);
+			gradient_sync_claim_rounds(&sync);
 		if (sync.count) {
-			claim_joins(&sync);
-			tell(&sync);
+			gradient_sync_claim_joins(&sync);
+			gradient_sync_report(&sync);
 		}
 	}
 	ss_arena_release(&scratch);
@@ -171,5 +177,5 @@ const struct ss_rule ss_rule_gradient_sync = {
 	.silent_share = 0.005,
 	.why = "two lines to change, and the result is the same: 2 % is worth that; below 0.5 % "
 	       "steps differ by more",
-	.look = look_for_syncs,
+	.look = gradient_sync_look,
 };

@@ -5,12 +5,33 @@
  *
  * Between two compiled regions of one pass the interpreter is back: it checks guards, runs Python
  * and launches operators one by one. In a single graph only the launches themselves remain.
+ *
+ * Without a device there are no launches to count. Compiled code then means the graphs of Inductor
+ * (or the regions themselves, with other backends). Between two of them in one pass run the
+ * wrappers of both, guards, Python, and single operators. In one graph only what these operators
+ * compute remains.
  */
-#include "diagnose/evidence/code_places.h"
-#include "diagnose/rules/graph_breaks.h"
+#include <string.h>
 
-struct breaks {
-	struct ss_look *look;
+#include "analyze/host/op_category.h"
+#include "analyze/host/regions.h"
+#include "analyze/time/moment.h"
+#include "diagnose/evidence/code_places.h"
+#include "diagnose/evidence/cpu_rows.h"
+
+/* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */
+#define BREAKS_MIN 2
+
+/* Whether this is the name of a function that resumes after a graph break. */
+static bool name_resumes_break(const char *name)
+{
+	return strstr(name, "torch_dynamo_resume_in") != NULL;
+}
+
+/* --- with a device -------------------------------------------------------------------- */
+
+struct graph_break_search {
+	struct ss_look *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	int64_t total_ns;
@@ -19,51 +40,55 @@ struct breaks {
 	bool has_resume;
 };
 
-/* What stands between two regions: tasks of the main thread in the order of time. */
-struct between {
+/* What runs between two regions: tasks of the main thread in order of time. */
+struct region_gap {
 	uint32_t from; /* task; SS_NO_TASK: no region yet */
 	uint32_t launches;
 	uint16_t step;
 };
 
-/* The call of compiled code that a task leads to or is in, as a row, or SS_NO_ROW. */
-static uint32_t region_of(const struct breaks *breaks, const struct ss_task *task)
+/* The row of the compiled region that a task leads to or is part of, or SS_NO_ROW. */
+static uint32_t graph_break_region(const struct graph_break_search *breaks,
+				   const struct ss_task *task)
 {
 	uint32_t call;
 
-	if (task->row >= breaks->look->trace->device_from || task->kind == SS_TASK_COMPILE)
+	if (task->row >= breaks->context->trace->device_from || task->kind == SS_TASK_COMPILE)
 		return SS_NO_ROW;
 	call = breaks->regions->call[task->row];
 	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions->calls[call].row;
 }
 
-/* Work that leads to the first call of a region begins before it: this much is inside. */
-static int64_t inside_ns(const struct breaks *breaks, const struct ss_task *task)
+/* How much of the task lies within its region: work that leads to it begins earlier. */
+static int64_t graph_break_inside_ns(const struct graph_break_search *breaks,
+				     const struct ss_task *task)
 {
-	uint32_t region = region_of(breaks, task);
+	uint32_t region = graph_break_region(breaks, task);
 	int64_t from_ns, end_ns = ss_task_end(task);
 
 	if (region == SS_NO_ROW)
 		return 0;
-	from_ns = breaks->look->trace->slices.start_ns[region];
+	from_ns = breaks->context->trace->slices.start_ns[region];
 	return from_ns <= task->start_ns ? task->own_ns : from_ns < end_ns ? end_ns - from_ns : 0;
 }
 
-/* Python and guards between two regions are gone; launches stay. */
-static int64_t claim(struct breaks *breaks, uint32_t from, uint32_t to, uint32_t *heaviest)
+/* Without the break, Python and guards between two regions disappear; launches remain. */
+static int64_t graph_break_claim(struct graph_break_search *breaks, uint32_t from, uint32_t to,
+				 uint32_t *heaviest)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 	int64_t gone_ns = 0, most_ns = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct ss_task *task = &look->graph->tasks[i];
-		int64_t kept_ns = inside_ns(breaks, task), own_ns = task->own_ns - kept_ns;
+		const struct ss_task *task = &context->graph->tasks[i];
+		int64_t kept_ns = graph_break_inside_ns(breaks, task),
+			own_ns = task->own_ns - kept_ns;
 
 		if ((task->kind != SS_TASK_WORK && task->kind != SS_TASK_COMPILE) || own_ns <= 0 ||
-		    !ss_look_claim(look, (struct ss_claim){ .task = i,
-							    .own_ns = kept_ns,
-							    .low_ns = kept_ns + own_ns / 2,
-							    .high_ns = kept_ns }))
+		    !ss_look_claim(context, (struct ss_claim){ .task = i,
+							       .own_ns = kept_ns,
+							       .low_ns = kept_ns + own_ns / 2,
+							       .high_ns = kept_ns }))
 			continue;
 		gone_ns = ss_ns_sum(gone_ns, own_ns);
 		if (own_ns > most_ns && task->row != SS_NO_ROW) {
@@ -74,10 +99,10 @@ static int64_t claim(struct breaks *breaks, uint32_t from, uint32_t to, uint32_t
 	return gone_ns;
 }
 
-static void end_between(struct breaks *breaks, const struct between *between, uint32_t to,
-			bool claims)
+static void graph_break_end(struct graph_break_search *breaks, const struct region_gap *between,
+			    uint32_t to, bool claims)
 {
-	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_trace *trace = breaks->context->trace;
 	uint32_t heaviest = SS_NO_ROW;
 	int64_t gone_ns;
 
@@ -85,7 +110,7 @@ static void end_between(struct breaks *breaks, const struct between *between, ui
 	breaks->outside += between->launches;
 	if (!claims)
 		return;
-	gone_ns = claim(breaks, between->from, to, &heaviest);
+	gone_ns = graph_break_claim(breaks, between->from, to, &heaviest);
 	if (heaviest == SS_NO_ROW)
 		return;
 	breaks->total_ns = ss_ns_sum(breaks->total_ns, gone_ns);
@@ -93,10 +118,10 @@ static void end_between(struct breaks *breaks, const struct between *between, ui
 }
 
 /* One pass over the main thread: from the end of a region to the start of the next one. */
-static void go_through(struct breaks *breaks, bool claims)
+static void graph_breaks_walk(struct graph_break_search *breaks, bool claims)
 {
-	const struct ss_graph *graph = breaks->look->graph;
-	struct between between = { .from = SS_NO_TASK };
+	const struct ss_graph *graph = breaks->context->graph;
+	struct region_gap between = { .from = SS_NO_TASK };
 	uint32_t now = SS_NO_ROW;
 
 	breaks->count = breaks->inside = breaks->outside = 0;
@@ -106,7 +131,7 @@ static void go_through(struct breaks *breaks, bool claims)
 
 		if (task->track != graph->main || ss_task_on_device(task->kind))
 			continue;
-		/* what waits for the device, for input or for backward is no graph break */
+		/* waiting for the device, for input or for backward is no graph break */
 		if (task->kind == SS_TASK_JOIN || task->kind == SS_TASK_INPUT ||
 		    task->kind == SS_TASK_WAIT || task->step == SS_NO_STEP ||
 		    task->phase == SS_PHASE_OPTIMIZER || task->phase == SS_PHASE_BACKWARD ||
@@ -115,12 +140,13 @@ static void go_through(struct breaks *breaks, bool claims)
 			now = SS_NO_ROW;
 			continue;
 		}
-		region = inside_ns(breaks, task) == task->own_ns ? region_of(breaks, task)
-								 : SS_NO_ROW;
+		region = graph_break_inside_ns(breaks, task) == task->own_ns
+				 ? graph_break_region(breaks, task)
+				 : SS_NO_ROW;
 		if (region != SS_NO_ROW && region != now && between.from != SS_NO_TASK)
-			end_between(breaks, &between, i, claims);
+			graph_break_end(breaks, &between, i, claims);
 		if (region != SS_NO_ROW) {
-			between = (struct between){ .from = i + 1, .step = task->step };
+			between = (struct region_gap){ .from = i + 1, .step = task->step };
 			now = region;
 		}
 		if (task->kind == SS_TASK_LAUNCH)
@@ -128,60 +154,288 @@ static void go_through(struct breaks *breaks, bool claims)
 	}
 }
 
-static void tell(struct breaks *breaks)
+static void graph_breaks_report(struct graph_break_search *breaks)
 {
-	struct ss_look *look = breaks->look;
+	struct ss_look *context = breaks->context;
 	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
 
-	ss_look_evidence(look, all,
+	ss_look_evidence(context, all,
 			 "Python and guards run between two compiled regions {count} times "
 			 "per step: {time}");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
 				 "before %s: {time}",
-				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 breaks->sites.items[i].name));
 	if (breaks->has_resume)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace shows functions that resume after a break");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "the regions may have been compiled separately");
 }
 
-static enum ss_status find(struct breaks *breaks, struct ss_error *err)
-{
-	struct ss_look *look = breaks->look;
+/* --- without a device ----------------------------------------------------------------- */
 
-	SS_TRY(ss_facts_regions(look->subject->facts, &breaks->regions, err));
-	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
-	if (breaks->regions->call_count < 2 || look->graph->main == SS_NO_ROW)
+/* Compiled code that runs. */
+struct compiled_run {
+	int64_t start_ns, end_ns;
+	uint32_t row, step;
+	bool is_backward;
+};
+
+/* What is between two of them. */
+struct cpu_break_gap {
+	uint32_t from, to;    /* rows */
+	uint32_t culprit;     /* reads a value back, which causes the break; or SS_NO_ROW */
+	uint32_t first;       /* of the operators; or SS_NO_ROW */
+	int64_t operators_ns; /* what they take */
+	bool resumes;         /* a function resumes after a break */
+};
+
+struct cpu_breaks {
+	struct ss_look *context;
+	const struct ss_regions *regions;
+	const struct ss_phases *phases;
+	struct ss_code_places sites;
+	uint8_t *computes;  /* per name */
+	uint8_t *is_reason; /* per name: nothing can be compiled across it */
+	bool by_graphs;     /* graphs are recorded */
+	int64_t count, sure, inside_ns, outside_ns, claimed_ns;
+};
+
+/* Python reads a value: what follows depends on it. */
+static bool name_breaks_graph(const char *name)
+{
+	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
+	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
+}
+
+static bool cpu_breaks_classify_names(struct cpu_breaks *breaks, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = breaks->context->trace;
+
+	breaks->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	breaks->is_reason = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!breaks->computes || !breaks->is_reason)
+		return false;
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+		enum ss_op_category category = ss_op_category(name);
+
+		breaks->is_reason[i] = name_breaks_graph(name);
+		breaks->computes[i] = category != SS_OP_MEMORY && category != SS_OP_COPY &&
+				      category != SS_OP_OTHER && category != SS_OP_COMMUNICATION &&
+				      !name_breaks_graph(name);
+	}
+	for (uint32_t row = 0; row < trace->device_from && !breaks->by_graphs; row++)
+		breaks->by_graphs = ss_region_kind(breaks->regions, row) == SS_COMPILED_GRAPH;
+	return true;
+}
+
+/* False: the row is no compiled code of a step on the main thread. */
+static bool cpu_break_read_graph(const struct cpu_breaks *breaks, uint32_t row,
+				 struct compiled_run *graph)
+{
+	const struct ss_trace *trace = breaks->context->trace;
+	enum ss_compiled kind = ss_region_kind(breaks->regions, row);
+
+	if (trace->slices.track[row] != breaks->context->graph->main ||
+	    !(breaks->by_graphs ? kind == SS_COMPILED_GRAPH
+				: kind == SS_COMPILED_REGION || kind == SS_COMPILED_FUNCTION))
+		return false;
+	*graph = (struct compiled_run){
+		.start_ns = trace->slices.start_ns[row],
+		.end_ns = ss_slice_end(&trace->slices, row),
+		.row = row,
+		.step = ss_step_at(trace, trace->slices.start_ns[row]),
+		.is_backward = breaks->phases->phase[row] == SS_PHASE_BACKWARD,
+	};
+	return graph->step != SS_NO_ROW;
+}
+
+/* Finds what runs between two graphs: operators, and what caused the break. */
+static void cpu_break_read_gap(const struct cpu_breaks *breaks, struct cpu_break_gap *between,
+			       int64_t to_ns)
+{
+	const struct ss_trace *trace = breaks->context->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = between->from; row < between->to; row++) {
+		uint32_t name = slices->name[row];
+
+		if (slices->kind[row] == SS_KIND_PYTHON)
+			between->resumes |= name_resumes_break(
+				ss_strings_text(&trace->names, name));
+		if (slices->kind[row] != SS_KIND_OP)
+			continue;
+		if (breaks->is_reason[name] && between->culprit == SS_NO_ROW)
+			between->culprit = row;
+		/* an operator that contains the next graph is not between them */
+		if (!breaks->computes[name] || ss_slice_end(slices, row) > to_ns)
+			continue;
+		if (between->first == SS_NO_ROW)
+			between->first = row;
+		between->operators_ns = ss_ns_sum(between->operators_ns, slices->dur_ns[row]);
+		row = ss_cpu_row_last(trace, row);
+	}
+}
+
+/* Counts a break, or claims everything in it except what its operators compute. */
+static void cpu_break_add(struct cpu_breaks *breaks, const struct compiled_run *before,
+			  const struct compiled_run *graph, bool claims)
+{
+	const struct ss_trace *trace = breaks->context->trace;
+	uint32_t track = trace->slices.track[graph->row];
+	struct cpu_break_gap between = { .culprit = SS_NO_ROW, .first = SS_NO_ROW };
+	uint32_t shown;
+	int64_t gone_ns;
+
+	between.from = ss_cpu_row_after(trace, track, before->end_ns);
+	between.to = ss_cpu_row_after(trace, track, graph->start_ns);
+	cpu_break_read_gap(breaks, &between, graph->start_ns);
+	shown = between.culprit != SS_NO_ROW ? between.culprit : between.first;
+	if (!claims) {
+		if (!graph->is_backward && (shown != SS_NO_ROW || between.resumes)) {
+			breaks->count++;
+			breaks->sure += between.culprit != SS_NO_ROW || between.resumes;
+			breaks->outside_ns = ss_ns_sum(breaks->outside_ns, between.operators_ns);
+		}
+		return;
+	}
+	gone_ns = ss_look_claim_time(breaks->context,
+				     (struct ss_stretch){ .track = track,
+							  .from_ns = before->end_ns,
+							  .to_ns = graph->start_ns,
+							  .keep_ns = between.operators_ns,
+							  .low_keep_ns = (graph->start_ns -
+									  before->end_ns +
+									  between.operators_ns) /
+									 2 });
+	breaks->claimed_ns = ss_ns_sum(breaks->claimed_ns, gone_ns);
+	if (!graph->is_backward && shown != SS_NO_ROW && gone_ns)
+		ss_code_places_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
+}
+
+/* Visits the gaps from the end of compiled code to the next in the same pass. */
+static void cpu_breaks_walk(struct cpu_breaks *breaks, bool claims)
+{
+	const struct ss_trace *trace = breaks->context->trace;
+	struct compiled_run before = { .row = SS_NO_ROW }, graph;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		if (!cpu_break_read_graph(breaks, row, &graph) ||
+		    (before.row != SS_NO_ROW && graph.start_ns < before.end_ns))
+			continue;
+		if (!claims)
+			breaks->inside_ns = ss_ns_sum(breaks->inside_ns,
+						      graph.end_ns - graph.start_ns);
+		if (before.row != SS_NO_ROW && before.step == graph.step &&
+		    before.is_backward == graph.is_backward)
+			cpu_break_add(breaks, &before, &graph, claims);
+		before = graph;
+	}
+}
+
+static void cpu_breaks_report(struct cpu_breaks *breaks)
+{
+	struct ss_look *context = breaks->context;
+	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
+
+	ss_look_evidence(context, all,
+			 "Python, guards and wrappers run between two compiled graphs {count} "
+			 "times per step: {time}, backward included");
+	ss_code_places_sort(&breaks->sites);
+	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
+		uint32_t name = breaks->sites.items[i].name;
+
+		ss_look_evidence(context, ss_code_place_fact(&breaks->sites.items[i]),
+				 breaks->is_reason[name]
+					 ? "%s breaks the graph {count} times per step: {time}"
+					 : "%s runs between two graphs {count} times per step: "
+					   "{time}",
+				 ss_strings_text(&context->trace->names, name));
+	}
+	if (breaks->sure)
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
+				   "the breaks are recorded; what fusing saves is not counted");
+	else
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
+				   "the regions may have been compiled separately");
+}
+
+static enum ss_status cpu_breaks_find(struct cpu_breaks *breaks, struct ss_arena *scratch,
+				      struct ss_error *err)
+{
+	struct ss_look *context = breaks->context;
+	int64_t steps = context->steps->count;
+
+	SS_TRY(ss_facts_phases(context->subject->facts, &breaks->phases, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
+	if (!cpu_breaks_classify_names(breaks, scratch))
+		return ss_fail_memory(err, "graph breaks");
+	cpu_breaks_walk(breaks, false);
+	/* one break with a recorded cause is enough */
+	if (breaks->count < (breaks->sure >= steps ? 1 : BREAKS_MIN) * steps ||
+	    breaks->outside_ns > breaks->inside_ns)
 		return SS_OK;
-	if (look->digest->device < 0)
-		return ss_graph_breaks_on_cpu(look, breaks->regions, err);
-	for (uint32_t i = 0; i < look->trace->names.count && !breaks->has_resume; i++)
-		breaks->has_resume = ss_graph_break_resumes(
-			ss_strings_text(&look->trace->names, i));
-	go_through(breaks, false);
-	/* where most is launched outside, a few functions were compiled, and no model broke */
-	if (breaks->count < SS_GRAPH_BREAKS_MIN * look->steps->count ||
-	    breaks->outside > breaks->inside)
-		return SS_OK;
-	go_through(breaks, true);
+	cpu_breaks_walk(breaks, true);
 	if (breaks->sites.failed)
 		return ss_fail_memory(err, "graph breaks");
-	if (breaks->total_ns)
-		tell(breaks);
+	if (breaks->claimed_ns)
+		cpu_breaks_report(breaks);
 	return SS_OK;
 }
 
-static enum ss_status look_for_breaks(struct ss_look *look, struct ss_error *err)
+static enum ss_status graph_breaks_find_on_cpu(struct ss_look *context,
+					       const struct ss_regions *regions,
+					       struct ss_error *err)
 {
-	struct breaks breaks = { .look = look };
+	struct cpu_breaks breaks = { .context = context, .regions = regions };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	ss_arena_init(&scratch, context->memory);
+	status = cpu_breaks_find(&breaks, &scratch, err);
+	ss_code_places_release(&breaks.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* --- the rule ------------------------------------------------------------------------- */
+
+static enum ss_status graph_breaks_find(struct graph_break_search *breaks, struct ss_error *err)
+{
+	struct ss_look *context = breaks->context;
+
+	SS_TRY(ss_facts_regions(context->subject->facts, &breaks->regions, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, context, err));
+	if (breaks->regions->call_count < 2 || context->graph->main == SS_NO_ROW)
+		return SS_OK;
+	if (context->digest->device < 0)
+		return graph_breaks_find_on_cpu(context, breaks->regions, err);
+	for (uint32_t i = 0; i < context->trace->names.count && !breaks->has_resume; i++)
+		breaks->has_resume = name_resumes_break(ss_strings_text(&context->trace->names, i));
+	graph_breaks_walk(breaks, false);
+	/* if most launches are outside, only a few functions were compiled, not the model */
+	if (breaks->count < BREAKS_MIN * context->steps->count || breaks->outside > breaks->inside)
+		return SS_OK;
+	graph_breaks_walk(breaks, true);
+	if (breaks->sites.failed)
+		return ss_fail_memory(err, "graph breaks");
+	if (breaks->total_ns)
+		graph_breaks_report(breaks);
+	return SS_OK;
+}
+
+static enum ss_status graph_breaks_look(struct ss_look *context, struct ss_error *err)
+{
+	struct graph_break_search breaks = { .context = context };
 	enum ss_status status = SS_OK;
 
-	if (look->steps->count)
-		status = find(&breaks, err);
+	if (context->steps->count)
+		status = graph_breaks_find(&breaks, err);
 	ss_code_places_release(&breaks.sites);
 	return status;
 }
@@ -200,5 +454,5 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "
 	       "guards that any compiled model has",
 	.facts = SS_FACT_REGIONS,
-	.look = look_for_breaks,
+	.look = graph_breaks_look,
 };

@@ -3,16 +3,15 @@
  * imbalance.c - rule: in each step a different rank has the most work.
  *
  * No rank is to blame, the data is: in every step all ranks wait for the one with the longest
- * sequences, and next time it is another one. stragglers/verdict.h decides whether that is so. The
- * fix gives each rank with more work as much as the median rank has in that step, and as much
- * memory to get; at worst the total stays the same and each rank gets the mean. Without devices
- * ranks share their cores, so the mean is what we expect.
+ * sequences, and in the next step that is another rank. stragglers/verdict.h decides whether that
+ * is so. The fix gives each rank with more work as much as the median rank has in that step, and
+ * as much memory to allocate; at worst the total stays the same and each rank gets the mean.
+ * Without devices ranks share their cores, so we expect the mean.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/stragglers/compared.h"
-#include "diagnose/stragglers/waits.h"
 
-/* A rank has this share more to do in a step than the median rank: less is noise. */
+/* A rank must have this much more work in a step than the median rank: less is noise. */
 #define LEAST_MORE 0.02
 
 /*
@@ -24,16 +23,17 @@
 #define HIDDEN_STEPS_MIN 3
 #define HIDDEN_MORE 1.1
 
-struct balance {
+struct imbalance_judging {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct ss_arena arena;
-	enum ss_load_of kind;
+	enum ss_load_kind kind;
 };
 
-/* What a rank has to do in a step more than the others: the most of all ranks. */
-static double most_of(const struct balance *balance, uint32_t step, double *usual_ns)
+/* The largest excess of a rank over what is usual in the step, and that usual time. */
+static double imbalance_largest_excess(const struct imbalance_judging *balance, uint32_t step,
+				       double *usual_ns)
 {
 	double most = 0;
 
@@ -57,7 +57,7 @@ static double most_of(const struct balance *balance, uint32_t step, double *usua
 	return most;
 }
 
-static void tell_work(struct balance *balance, struct ss_finding *finding)
+static void imbalance_report_work(struct imbalance_judging *balance, struct ss_finding *finding)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	double more = 0, usual = 0;
@@ -65,7 +65,7 @@ static void tell_work(struct balance *balance, struct ss_finding *finding)
 	for (uint32_t step = 0; step < balance->shares.step_count; step++) {
 		double own_usual;
 
-		more += most_of(balance, step, &own_usual);
+		more += imbalance_largest_excess(balance, step, &own_usual);
 		usual += own_usual;
 	}
 	if (balance->shares.step_count && usual > 0)
@@ -75,12 +75,12 @@ static void tell_work(struct balance *balance, struct ss_finding *finding)
 				  (usual + more) / usual);
 }
 
-static void tell(struct balance *balance, struct ss_finding *finding,
-		 const struct ss_straggler *item)
+static void imbalance_report(struct imbalance_judging *balance, struct ss_finding *finding,
+			     const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = balance->judgement;
 
-	tell_work(balance, finding);
+	imbalance_report_work(balance, finding);
 	ss_judge_evidence(judgement, finding, item->late_ns,
 			  "it is a different rank each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
@@ -89,7 +89,8 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 	finding->reason = "in nearly all steps the busiest rank is the last";
 }
 
-static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
+static double imbalance_rank_work(const struct imbalance_judging *balance, uint32_t rank,
+				  uint32_t step)
 {
 	double sum_ns = 0;
 
@@ -98,15 +99,17 @@ static double work_of(const struct balance *balance, uint32_t rank, uint32_t ste
 	return sum_ns;
 }
 
-/* The rank that has enough more to compute in a step than its peers; SS_NO_ROW: none has. */
-static uint32_t busiest_of(const struct balance *balance, uint32_t step)
+/* The rank that clearly computes more in a step than its peers; SS_NO_ROW: none does. */
+static uint32_t imbalance_busiest_rank(const struct imbalance_judging *balance, uint32_t step)
 {
 	const struct ss_rank_loads *shares = &balance->shares;
 	uint32_t busiest = SS_NO_ROW;
 	double most = 0, usual = 0;
 
 	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		double own = step < shares->graphs[i].step_count ? work_of(balance, i, step) : 0;
+		double own = step < shares->graphs[i].step_count
+				     ? imbalance_rank_work(balance, i, step)
+				     : 0;
 
 		if (own > most) {
 			most = own;
@@ -118,13 +121,13 @@ static uint32_t busiest_of(const struct balance *balance, uint32_t step)
 	return usual > 0 && most >= usual * HIDDEN_MORE ? busiest : SS_NO_ROW;
 }
 
-/* Whether another rank has the most work in nearly all steps, whoever is waited for. */
-static bool is_hidden(const struct balance *balance, uint32_t *busy_steps)
+/* Whether in nearly all steps some rank has clearly more work, and not always the same one. */
+static bool imbalance_is_hidden(const struct imbalance_judging *balance, uint32_t *busy_steps)
 {
 	uint32_t steps = balance->shares.step_count, uneven = 0, most = 0;
 
 	for (uint32_t step = 0; step < steps; step++) {
-		uint32_t busiest = busiest_of(balance, step);
+		uint32_t busiest = imbalance_busiest_rank(balance, step);
 
 		if (busiest == SS_NO_ROW)
 			continue;
@@ -132,12 +135,12 @@ static bool is_hidden(const struct balance *balance, uint32_t *busy_steps)
 		if (++busy_steps[busiest] > most)
 			most = busy_steps[busiest];
 	}
-	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	/* no rank is the busiest in more than half of the steps, rounded up */
 	return steps >= HIDDEN_STEPS_MIN && most * 2 <= steps + 1 &&
 	       uneven * 100 >= steps * HIDDEN_PERCENT;
 }
 
-static struct ss_finding *report(struct balance *balance)
+static struct ss_finding *imbalance_add_finding(struct imbalance_judging *balance)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
@@ -149,7 +152,8 @@ static struct ss_finding *report(struct balance *balance)
 	return finding;
 }
 
-static enum ss_status judge(struct balance *balance, struct ss_error *err)
+/* Reports ranks that take turns in being late, or in having the most work. */
+static enum ss_status imbalance_judge_steps(struct imbalance_judging *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	bool on_host = judgement->joined->ranks[0].device < 0, is_seen = false;
@@ -172,39 +176,39 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		if (item->pattern != SS_PATTERN_ROTATING)
 			continue;
 		is_seen = true;
-		finding = report(balance);
+		finding = imbalance_add_finding(balance);
 		if (finding)
-			tell(balance, finding, item);
+			imbalance_report(balance, finding, item);
 	}
-	if (is_seen || on_host || judgement->failed || !is_hidden(balance, busy_steps))
+	if (is_seen || on_host || judgement->failed || !imbalance_is_hidden(balance, busy_steps))
 		return SS_OK;
-	finding = report(balance);
+	finding = imbalance_add_finding(balance);
 	if (!finding)
 		return SS_OK;
-	tell_work(balance, finding);
+	imbalance_report_work(balance, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the busiest rank changes; other waits hide its lateness";
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status imbalance_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct balance balance = { .judgement = judgement };
+	struct imbalance_judging balance = { .judgement = judgement };
 	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&balance.arena, judgement->diagnosis->memory);
-	status = judge(&balance, err);
+	status = imbalance_judge_steps(&balance, err);
 	ss_arena_release(&balance.arena);
 	return status;
 }
 
-/* Ranks are only compared. */
-static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
+/* This rule only compares ranks. */
+static enum ss_status imbalance_look(struct ss_look *context, struct ss_error *err)
 {
-	(void)look;
+	(void)context;
 	(void)err;
 	return SS_OK;
 }
@@ -223,6 +227,6 @@ const struct ss_rule ss_rule_imbalance = {
 	.silent_share = 0.01,
 	.why = "ByteDance investigates jobs that uneven ranks slow by 3 %; below 1 % ranks of a "
 	       "healthy job differ as much",
-	.look = look_at_rank,
-	.judge = judge_ranks,
+	.look = imbalance_look,
+	.judge = imbalance_judge,
 };

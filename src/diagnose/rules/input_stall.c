@@ -16,19 +16,17 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/inner.h"
-#include "diagnose/evidence/input_work.h"
-#include "diagnose/evidence/wholes.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/input_functions.h"
 #include "diagnose/rule.h"
 
 /*
- * What taking a batch that is ready costs: a queue between processes, unpickling, handles of
- * shared memory. Measured 0.1 to 0.3 ms where workers keep up.
+ * What it takes to get a batch that is ready: a queue between processes, unpickling, handles of
+ * shared memory. Measured: 0.1 to 0.3 ms if workers keep up.
  */
 #define READY_NS 200000
 
-/* Of the time in __next__: a function with less of it is not worth a sentence. */
+/* Share of the time in __next__: a function with less is not worth a sentence. */
 #define INNER_SHARE 0.2
 
 static const char own_fix[] =
@@ -41,24 +39,24 @@ static const char few_workers_fix[] =
 	"           pin_memory=True, persistent_workers=True)\n"
 	"# no more workers than cores: then cheaper or cached transforms";
 
-struct input {
-	struct ss_look *look;
+struct input_stall {
+	struct ss_look *context;
 	uint32_t main;    /* track of the thread that runs the steps; SS_NO_ROW: not known */
-	int64_t ready_ns; /* what stays of a __next__ */
+	int64_t ready_ns; /* what remains of a __next__ */
 	int64_t mean_ns;  /* of a step */
 	int64_t calls, total_ns, claimed_ns;
 	uint32_t longest; /* row */
 	int64_t longest_ns;
 	bool in_process;
-	int64_t own_ns;        /* claimed of functions that are no DataLoader */
-	const uint8_t *chores; /* enum ss_chore, per name */
-	struct ss_inner inner;
+	int64_t own_ns;           /* claimed of functions that are no DataLoader */
+	const uint8_t *side_work; /* enum ss_side_work, per name */
+	struct ss_function_times inner;
 	struct ss_code_places sites;
 };
 
-static bool is_input(const struct input *input, uint32_t row)
+static bool input_is_loader_call(const struct input_stall *input, uint32_t row)
 {
-	const struct ss_trace *trace = input->look->trace;
+	const struct ss_trace *trace = input->context->trace;
 	uint32_t parent = trace->slices.parent[row];
 
 	return (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) &&
@@ -67,20 +65,20 @@ static bool is_input(const struct input *input, uint32_t row)
 	       ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW;
 }
 
-static bool is_in_process(const struct ss_trace *trace, uint32_t row)
+static bool input_is_in_process(const struct ss_trace *trace, uint32_t row)
 {
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "SingleProcess");
 }
 
-static void count(struct input *input)
+static void input_count_calls(struct input_stall *input)
 {
-	const struct ss_trace *trace = input->look->trace;
+	const struct ss_trace *trace = input->context->trace;
 
 	input->ready_ns = READY_NS;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		int64_t dur_ns = trace->slices.dur_ns[row];
 
-		if (!is_input(input, row))
+		if (!input_is_loader_call(input, row))
 			continue;
 		input->calls++;
 		input->total_ns = ss_ns_sum(input->total_ns, dur_ns);
@@ -93,15 +91,16 @@ static void count(struct input *input)
 	}
 }
 
-static void claim(struct input *input)
+/* Claims the time in __next__ beyond what a ready batch takes. */
+static void input_claim_loader(struct input_stall *input)
 {
-	const struct ss_trace *trace = input->look->trace;
+	const struct ss_trace *trace = input->context->trace;
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		int64_t dur_ns = trace->slices.dur_ns[row];
 		struct ss_stretch stretch;
 
-		if (!is_input(input, row))
+		if (!input_is_loader_call(input, row))
 			continue;
 		stretch = (struct ss_stretch){
 			.track = trace->slices.track[row],
@@ -115,27 +114,28 @@ static void claim(struct input *input)
 			.low_keep_ns = dur_ns / 2 - (input->mean_ns - dur_ns),
 		};
 		input->claimed_ns = ss_ns_sum(input->claimed_ns,
-					      ss_look_claim_time(input->look, stretch));
-		if (is_in_process(trace, row))
-			ss_inner_add(&input->inner, row);
+					      ss_look_claim_time(input->context, stretch));
+		if (input_is_in_process(trace, row))
+			ss_function_times_add(&input->inner, row);
 	}
 }
 
 /* --- functions of the program ------------------------------------------------------------- */
 
-/* A function that makes batches: by its name, with nothing of the model in it. */
-static bool is_own(const struct input *input, const struct ss_training *training,
-		   const struct ss_places *places, uint32_t row)
+/* A function that prepares batches: its name says so, and it contains nothing of the model. */
+static bool input_is_own_function(const struct input_stall *input,
+				  const struct ss_training *training,
+				  const struct ss_places *places, uint32_t row)
 {
-	const struct ss_trace *trace = input->look->trace;
+	const struct ss_trace *trace = input->context->trace;
 	uint32_t end;
 
-	if (!ss_row_is_named(trace, row) ||
-	    input->chores[trace->slices.name[row]] != SS_CHORE_LOADS ||
+	if (!ss_cpu_row_is_named(trace, row) ||
+	    input->side_work[trace->slices.name[row]] != SS_SIDE_WORK_LOADS ||
 	    ss_places_module(places, row) != SS_NO_ROW ||
 	    ss_step_at(trace, trace->slices.start_ns[row]) == SS_NO_ROW)
 		return false;
-	end = ss_row_behind(trace, row);
+	end = ss_cpu_row_end(trace, row);
 	if (ss_training_in(training, row, end) ||
 	    (trace->device_event_count && ss_training_computes(training, row, end)))
 		return false;
@@ -145,9 +145,10 @@ static bool is_own(const struct input *input, const struct ss_training *training
 	return true;
 }
 
-static enum ss_status claim_own(struct input *input, struct ss_error *err)
+/* Claims functions of the program that prepare batches on the training thread. */
+static enum ss_status input_claim_own(struct input_stall *input, struct ss_error *err)
 {
-	const struct ss_trace *trace = input->look->trace;
+	const struct ss_trace *trace = input->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_training *training;
 	const struct ss_places *places;
@@ -155,8 +156,8 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 
 	if (input->main == SS_NO_ROW)
 		return SS_OK;
-	SS_TRY(ss_facts_training(input->look->subject->facts, &training, err));
-	SS_TRY(ss_facts_places(input->look->subject->facts, &places, err));
+	SS_TRY(ss_facts_training(input->context->subject->facts, &training, err));
+	SS_TRY(ss_facts_places(input->context->subject->facts, &places, err));
 	row = trace->tracks[input->main].first_row;
 	end = row + trace->tracks[input->main].row_count;
 	for (; row < end; row = next) {
@@ -164,27 +165,28 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 
 		next = row + 1;
 		if (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) {
-			next = ss_row_behind(trace, row);
+			next = ss_cpu_row_end(trace, row);
 			next = next > row ? next : row + 1;
 			continue;
 		}
-		if (!is_own(input, training, places, row))
+		if (!input_is_own_function(input, training, places, row))
 			continue;
-		gone_ns = ss_look_claim_time(
-			input->look, (struct ss_stretch){
-					     .track = input->main,
-					     .from_ns = slices->start_ns[row],
-					     .to_ns = ss_slice_end(slices, row),
-					     .keep_ns = READY_NS,
-					     .low_keep_ns = slices->dur_ns[row] / 2 -
-							    (input->mean_ns - slices->dur_ns[row]),
-				     });
+		gone_ns = ss_look_claim_time(input->context,
+					     (struct ss_stretch){
+						     .track = input->main,
+						     .from_ns = slices->start_ns[row],
+						     .to_ns = ss_slice_end(slices, row),
+						     .keep_ns = READY_NS,
+						     .low_keep_ns = slices->dur_ns[row] / 2 -
+								    (input->mean_ns -
+								     slices->dur_ns[row]),
+					     });
 		if (!gone_ns)
 			continue;
 		input->own_ns = ss_ns_sum(input->own_ns, gone_ns);
-		ss_inner_add(&input->inner, row);
+		ss_function_times_add(&input->inner, row);
 		ss_code_places_add(&input->sites, slices->name[row], row, slices->dur_ns[row]);
-		next = ss_row_behind(trace, row);
+		next = ss_cpu_row_end(trace, row);
 		next = next > row ? next : row + 1;
 	}
 	return SS_OK;
@@ -192,13 +194,14 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 
 /* --- evidence ------------------------------------------------------------------------------- */
 
-/* How long devices stood idle because of it. */
-static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct ss_error *err)
+/* How long the devices were idle because of input. */
+static enum ss_status input_idle_ns(const struct ss_look *context, int64_t *out,
+				    struct ss_error *err)
 {
 	const struct ss_idle *idle;
 
 	*out = 0;
-	SS_TRY(ss_facts_idle(look->subject->facts, &idle, err));
+	SS_TRY(ss_facts_idle(context->subject->facts, &idle, err));
 	for (uint32_t i = 0; i < idle->piece_count; i++)
 		if (idle->pieces[i].cause == SS_IDLE_INPUT)
 			*out = ss_ns_sum(*out, idle->pieces[i].ns);
@@ -206,17 +209,18 @@ static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct s
 }
 
 /*
- * The row whose line is named: old writers have stacks of operators only, so where the range
- * has none the first row in it that has one stands for it.
+ * The row whose source line is shown. Old profilers record stacks of operators only: if the range
+ * has no line, the first row within it that has one is used.
  */
-static enum ss_status line_row(const struct input *input, uint32_t *out, struct ss_error *err)
+static enum ss_status input_row_with_line(const struct input_stall *input, uint32_t *out,
+					  struct ss_error *err)
 {
-	const struct ss_slices *slices = &input->look->trace->slices;
+	const struct ss_slices *slices = &input->context->trace->slices;
 	uint32_t row = input->longest, track = slices->track[row];
 	int64_t end_ns = ss_slice_end(slices, row);
 	const struct ss_places *places;
 
-	SS_TRY(ss_facts_places(input->look->subject->facts, &places, err));
+	SS_TRY(ss_facts_places(input->context->subject->facts, &places, err));
 	*out = input->longest;
 	for (; row < places->row_count && slices->track[row] == track &&
 	       slices->start_ns[row] < end_ns;
@@ -228,112 +232,115 @@ static enum ss_status line_row(const struct input *input, uint32_t *out, struct 
 	return SS_OK;
 }
 
-static enum ss_status tell(struct input *input, struct ss_error *err)
+static enum ss_status input_report_loader(struct input_stall *input, struct ss_error *err)
 {
-	struct ss_look *look = input->look;
-	const struct ss_trace *trace = look->trace;
+	struct ss_look *context = input->context;
+	const struct ss_trace *trace = context->trace;
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[input->longest]);
 	struct ss_fact fact = { input->total_ns, (double)input->calls, SS_NO_ROW };
 	int64_t idle_ns;
 
-	SS_TRY(idle_of(look, &idle_ns, err));
-	SS_TRY(line_row(input, &fact.row, err));
-	input->in_process = is_in_process(trace, input->longest);
-	ss_look_evidence(look, fact, "%s blocks the training thread for {time} per step", name);
+	SS_TRY(input_idle_ns(context, &idle_ns, err));
+	SS_TRY(input_row_with_line(input, &fact.row, err));
+	input->in_process = input_is_in_process(trace, input->longest);
+	ss_look_evidence(context, fact, "%s blocks the training thread for {time} per step", name);
 	if (!input->in_process)
-		ss_look_fix(look, few_workers_fix);
-	if (look->digest->device < 0)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_fix(context, few_workers_fix);
+	if (context->digest->device < 0)
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the thread that computes is the thread that waits");
-	/* half: the rest of it may hide behind work that was queued before */
+	/* half of it: queued work may hide the rest */
 	else if (idle_ns >= input->claimed_ns / 2)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the GPU is idle while it waits for the next batch");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "the GPU has queued work for part of that time");
 	return SS_OK;
 }
 
-/* The functions that the time goes to, and what helps with the first of them. */
-static void tell_inner(struct input *input)
+/* Names the functions that take the time, and the fix for the first of them. */
+static void input_report_functions(struct input_stall *input)
 {
-	const struct ss_strings *names = &input->look->trace->names;
+	const struct ss_strings *names = &input->context->trace->names;
 	int64_t whole_ns = ss_ns_sum(input->in_process ? input->total_ns : 0, input->own_ns);
 	const char *fix = NULL;
 
-	ss_inner_sort(&input->inner);
+	ss_function_times_sort(&input->inner);
 	for (uint32_t i = 0; i < input->inner.count && i < 3; i++) {
-		const struct ss_inner_part *part = &input->inner.parts[i];
+		const struct ss_function_time *part = &input->inner.parts[i];
 		const char *name = ss_strings_text(names, part->name);
 		const char *leaf = ss_strings_text(names, part->leaf);
-		const struct ss_input_work *work = ss_input_work(name, leaf);
+		const struct ss_input_kind *work = ss_input_kind_of(name, leaf);
 		struct ss_fact fact = { part->ns, 0, part->row };
 
 		if ((double)part->ns < INNER_SHARE * (double)whole_ns)
 			break;
 		if (work)
-			ss_look_evidence(input->look, fact, "%s takes {time} of it per step: %s",
+			ss_look_evidence(input->context, fact, "%s takes {time} of it per step: %s",
 					 name, work->text);
 		else
-			ss_look_evidence(input->look, fact, "%s takes {time} of it per step", name);
+			ss_look_evidence(input->context, fact, "%s takes {time} of it per step",
+					 name);
 		if (!fix && work)
 			fix = work->fix;
 	}
 	if (fix && (input->in_process || !input->claimed_ns))
-		ss_look_fix(input->look, fix);
+		ss_look_fix(input->context, fix);
 }
 
-static void tell_own(struct input *input)
+static void input_report_own(struct input_stall *input)
 {
-	struct ss_look *look = input->look;
+	struct ss_look *context = input->context;
 
 	ss_code_places_sort(&input->sites);
 	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&input->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&input->sites.items[i]),
 				 "%s prepares batches on the training thread: {time} per step",
-				 ss_strings_text(&look->trace->names, input->sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 input->sites.items[i].name));
 	if (!input->claimed_ns)
-		ss_look_fix(look, own_fix);
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_fix(context, own_fix);
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "only its name says that the function prepares batches");
 }
 
-static enum ss_status find(struct input *input, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status input_find(struct input_stall *input, struct ss_arena *scratch,
+				 struct ss_error *err)
 {
-	struct ss_look *look = input->look;
+	struct ss_look *context = input->context;
 
-	SS_TRY(ss_code_places_init(&input->sites, look, err));
-	input->chores = ss_look_chores(look);
-	if (!input->chores || !ss_inner_init(&input->inner, look, scratch))
+	SS_TRY(ss_code_places_init(&input->sites, context, err));
+	input->side_work = ss_rule_side_work(context);
+	if (!input->side_work || !ss_function_times_init(&input->inner, context, scratch))
 		return ss_fail_memory(err, "the input");
-	count(input);
+	input_count_calls(input);
 	if (input->calls)
-		claim(input);
-	SS_TRY(claim_own(input, err));
+		input_claim_loader(input);
+	SS_TRY(input_claim_own(input, err));
 	if (input->claimed_ns)
-		SS_TRY(tell(input, err));
+		SS_TRY(input_report_loader(input, err));
 	if (input->own_ns)
-		tell_own(input);
-	tell_inner(input);
+		input_report_own(input);
+	input_report_functions(input);
 	if (input->inner.failed || input->sites.failed)
 		return ss_fail_memory(err, "the input");
 	return SS_OK;
 }
 
-static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
+static enum ss_status input_stall_look(struct ss_look *context, struct ss_error *err)
 {
-	struct input input = { .look = look, .longest = SS_NO_ROW };
+	struct input_stall input = { .context = context, .longest = SS_NO_ROW };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	input.main = look->graph->main;
-	input.mean_ns = look->step_ns / look->steps->count;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&input, &scratch, err);
-	ss_inner_release(&input.inner);
+	input.main = context->graph->main;
+	input.mean_ns = context->step_ns / context->steps->count;
+	ss_arena_init(&scratch, context->memory);
+	status = input_find(&input, &scratch, err);
+	ss_function_times_release(&input.inner);
 	ss_code_places_release(&input.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -352,5 +359,5 @@ const struct ss_rule ss_rule_input_stall = {
 	.why = "the TensorBoard plugin recommends workers from 5 % of the step on; below 1 % no "
 	       "change of the loader can be measured",
 	.facts = SS_FACT_TRAINING,
-	.look = look_for_input,
+	.look = input_stall_look,
 };

@@ -8,25 +8,24 @@
  * microsecond per launch. Runs of elementwise kernels that are shorter than their launches become
  * one kernel, whether the host is late for them or just in time.
  */
+#include "analyze/kernel/category.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/host_time.h"
-#include "diagnose/evidence/tiny_kernels.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/stragglers/slow_hosts.h"
 
-/* What a kernel costs the host in a CUDA graph: 1 us and less. */
+/* What a kernel in a CUDA graph costs the host: at most 1 us. */
 #define LAUNCH_NS 1000
 
-/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+/* A launch takes 5 to 20 us; the first launch of a kernel loads its code and takes this long. */
 #define LOADING_NS 1000000
 
 /*
- * Between two launches of eager mode pass 5 to 50 us, some 100 us where the profiler records
- * stacks. In 5 ms a hundred kernels could have been launched: a pause of the program.
+ * In eager mode a launch follows the one before after 5 to 50 us, or about 100 us if the profiler
+ * records stacks. In 5 ms the host could have launched a hundred kernels: the program pauses.
  */
 #define PAUSE_NS 5000000
 
-/* Fewer late launches in a file of one step may be its start-up. */
+/* In a file with a single step, fewer late launches may be start-up. */
 #define LATE_MIN 16
 
 /* Operators with less than a tenth of the idle time are not worth a sentence. */
@@ -48,8 +47,80 @@ static const char serving_fix[] = "# fuses kernels and uses CUDA graphs:\n"
 				  "# vLLM: no --enforce-eager; SGLang: no --disable-cuda-graph\n"
 				  "# or larger batches: more work for the same number of launches";
 
+/* --- runs of tiny kernels --------------------------------------------------------------- */
+
+/* A kernel that takes less than its launch (5 us at best) cannot keep the device busy. */
+#define TINY_NS 5000
+
+/* A run of this length is a formula of several operators, which compiling fuses into one. */
+#define ROW_MIN 4
+
+struct tiny_kernels {
+	uint8_t *is_merged; /* per host row: its kernel merges into the one before it */
+	int64_t count, ns;  /* of these kernels */
+};
+
+static bool kernel_is_tiny(const struct ss_look *context, const struct ss_kernel_name *names,
+			   uint32_t index)
+{
+	const struct ss_task *task = &context->graph->tasks[index];
+	const struct ss_slices *slices = &context->trace->slices;
+
+	return task->kind == SS_TASK_KERNEL && task->step != SS_NO_STEP && task->own_ns < TINY_NS &&
+	       names[slices->name[task->row]].category == SS_KERNEL_ELEMENTWISE &&
+	       slices->link[task->row] < context->trace->device_from &&
+	       ss_look_is_free(context, index);
+}
+
+/* Claims all but the first kernel of a run. */
+static void tiny_kernels_merge(struct tiny_kernels *rows, struct ss_look *context, uint32_t from,
+			       uint32_t to)
+{
+	if (to - from < ROW_MIN)
+		return;
+	for (uint32_t i = from + 1; i < to; i++) {
+		const struct ss_task *task = &context->graph->tasks[i];
+		uint32_t call = context->trace->slices.link[task->row];
+
+		/* CUDA graphs alone fuse nothing */
+		ss_look_claim(context, (struct ss_claim){
+					       .task = i, .low_ns = task->own_ns, .merges = true });
+		rows->is_merged[ss_cpu_outer_call(context->trace, call)] = true;
+		rows->count++;
+		rows->ns = ss_ns_sum(rows->ns, task->own_ns);
+	}
+}
+
+/* Claims all but the first kernel of each run: compilers fuse a run into one kernel. */
+static enum ss_status tiny_kernels_claim(struct tiny_kernels *rows, struct ss_look *context,
+					 struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_kernel_name *names;
+	const struct ss_graph *graph = context->graph;
+	uint32_t from = 0;
+
+	*rows = (struct tiny_kernels){ 0 };
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &names, err));
+	rows->is_merged = SS_ARENA_NEW(scratch, uint8_t, (size_t)context->trace->device_from + 1);
+	if (!rows->is_merged)
+		return ss_fail_memory(err, "rows of small kernels");
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		bool tiny = kernel_is_tiny(context, names, i);
+
+		if (!tiny || (i && (graph->tasks[i - 1].track != graph->tasks[i].track ||
+				    graph->tasks[i - 1].step != graph->tasks[i].step))) {
+			tiny_kernels_merge(rows, context, from, i);
+			from = tiny ? i : i + 1;
+		}
+	}
+	tiny_kernels_merge(rows, context, from, graph->task_count);
+	return SS_OK;
+}
+
+/* --- late launches ---------------------------------------------------------------------- */
+
 struct launches {
-	struct ss_look *look;
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_graph *graph;
 	const struct ss_ops *ops;
@@ -58,80 +129,83 @@ struct launches {
 	int64_t *idle_ns;         /* for each of them: of the gaps that its launch ended */
 	uint8_t *paused;          /* per step: a pause was in it */
 	struct ss_code_places sites;
-	bool with_pauses;    /* they come again in three of four steps */
-	uint32_t late_count; /* launches, without those behind a pause */
+	bool with_pauses;    /* three of four steps have them */
+	uint32_t late_count; /* launches, without those after a pause */
 	int64_t count, total_ns, pause_ns;
-	struct ss_tiny_kernels tiny;
+	struct tiny_kernels tiny;
 };
 
-static void add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
+static void launch_add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
 {
-	uint32_t at = ss_row_set_find(&launches->starts, ss_outer_call(launches->trace, launch));
+	uint32_t at = ss_row_set_find(&launches->starts,
+				      ss_cpu_outer_call(launches->trace, launch));
 
 	if (at != SS_NO_ROW)
 		launches->idle_ns[at] = ss_ns_sum(launches->idle_ns[at], idle_ns);
 }
 
-/* The idle time that a call ended late; it may be none that started something. */
-static int64_t idle_ns_of(const struct launches *launches, uint32_t row)
+/* The idle time that a late call ended; 0 if it started nothing on the device. */
+static int64_t launch_idle_ns(const struct launches *launches, uint32_t row)
 {
 	uint32_t at = ss_row_set_find(&launches->starts, row);
 
 	return at == SS_NO_ROW ? 0 : launches->idle_ns[at];
 }
 
-static bool find_starts(struct launches *launches, struct ss_arena *scratch)
+static bool launches_find_starts(struct launches *launches, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = launches->trace;
 
-	if (!ss_row_set_init(&launches->starts, trace->device_from, launches->look->memory))
+	if (!ss_row_set_init(&launches->starts, trace->device_from, launches->context->memory))
 		return false;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if (trace->slices.link[row] < trace->device_from)
 			ss_row_set_add(&launches->starts,
-				       ss_outer_call(trace, trace->slices.link[row]));
+				       ss_cpu_outer_call(trace, trace->slices.link[row]));
 	ss_row_set_close(&launches->starts);
 	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, (size_t)launches->starts.count + 1);
 	return launches->idle_ns != NULL;
 }
 
-static void find_late(struct launches *launches, const struct ss_idle *idle)
+static void launches_find_late(struct launches *launches, const struct ss_idle *idle)
 {
 	const struct ss_trace *trace = launches->trace;
 
 	for (uint32_t i = 0; i < idle->gap_count; i++) {
 		const struct ss_idle_gap *gap = &idle->gaps[i];
 
-		/* behind the last work nothing was launched late */
+		/* after the last work nothing was launched late */
 		for (uint32_t k = gap->piece_from; k < gap->piece_to && gap->next != SS_NO_ROW; k++)
 			if (idle->pieces[k].cause == SS_IDLE_LAUNCH &&
 			    idle->pieces[k].guilty < trace->device_from)
-				add_late(launches, idle->pieces[k].guilty, idle->pieces[k].ns);
+				launch_add_late(launches, idle->pieces[k].guilty,
+						idle->pieces[k].ns);
 	}
 }
 
 /* --- stretches of threads ------------------------------------------------------------- */
 
-/* A stretch of a thread: tasks from..to, the last of them is a launch. */
-struct stretch {
+/* A stretch of a thread: tasks from..to, of which the last is a launch. */
+struct launch_stretch {
 	uint32_t from, to;
 	int64_t work_ns; /* that could be claimed */
 };
 
-static bool is_work(const struct launches *launches, uint32_t index)
+static bool launch_is_claimable(const struct launches *launches, uint32_t index)
 {
 	const struct ss_task *task = &launches->graph->tasks[index];
 
 	return (task->kind == SS_TASK_WORK ||
 		(task->kind == SS_TASK_LAUNCH && task->own_ns < LOADING_NS)) &&
-	       task->step != SS_NO_STEP && ss_look_is_free(launches->look, index);
+	       task->step != SS_NO_STEP && ss_look_is_free(launches->context, index);
 }
 
 /*
- * Of the stretch goes what the device waited for: its end. What was hidden behind the work
- * before would not be missed. Where the kernel itself goes, all of it does.
+ * The fix removes the end of the stretch, which the device waited for. Earlier work of the device
+ * hid the rest: removing that saves nothing. If the kernel itself disappears, so does all of it.
  */
-static void claim_tasks(struct launches *launches, const struct stretch *stretch, int64_t late_ns)
+static void launch_claim_tasks(struct launches *launches, const struct launch_stretch *stretch,
+			       int64_t late_ns)
 {
 	const struct ss_graph *graph = launches->graph;
 	bool merged = launches->tiny.is_merged[graph->tasks[stretch->to].row];
@@ -139,7 +213,7 @@ static void claim_tasks(struct launches *launches, const struct stretch *stretch
 	for (uint32_t i = stretch->to + 1; i-- > stretch->from && (late_ns > 0 || merged);) {
 		int64_t own_ns = graph->tasks[i].own_ns, left_ns = 0;
 
-		if (!is_work(launches, i) || !own_ns)
+		if (!launch_is_claimable(launches, i) || !own_ns)
 			continue;
 		if (!merged)
 			left_ns = graph->tasks[i].kind == SS_TASK_LAUNCH ? LAUNCH_NS : 0;
@@ -148,8 +222,8 @@ static void claim_tasks(struct launches *launches, const struct stretch *stretch
 		if (left_ns > own_ns)
 			left_ns = own_ns;
 		late_ns -= own_ns - left_ns;
-		/* torch.compile without graphs: about half of the host's work stays */
-		ss_look_claim(launches->look,
+		/* torch.compile without CUDA graphs: about half of the host's work remains */
+		ss_look_claim(launches->context,
 			      (struct ss_claim){ .task = i,
 						 .own_ns = left_ns,
 						 .low_ns = left_ns + (own_ns - left_ns) / 2,
@@ -157,12 +231,12 @@ static void claim_tasks(struct launches *launches, const struct stretch *stretch
 	}
 }
 
-static void claim(struct launches *launches, const struct stretch *stretch)
+static void launch_claim(struct launches *launches, const struct launch_stretch *stretch)
 {
 	uint32_t row = launches->graph->tasks[stretch->to].row, op = launches->ops->owner[row];
-	int64_t idle_ns = idle_ns_of(launches, row);
+	int64_t idle_ns = launch_idle_ns(launches, row);
 
-	claim_tasks(launches, stretch, idle_ns);
+	launch_claim_tasks(launches, stretch, idle_ns);
 	if (!idle_ns)
 		return;
 	launches->count++;
@@ -172,8 +246,9 @@ static void claim(struct launches *launches, const struct stretch *stretch)
 				   idle_ns);
 }
 
-/* A function that does other things is no launching: unexplained-time names it. */
-static bool is_function(const struct launches *launches, const struct stretch *stretch)
+/* Whether a function that does something else fills the stretch: unexplained-time names it. */
+static bool launch_pause_is_function(const struct launches *launches,
+				     const struct launch_stretch *stretch)
 {
 	const struct ss_task *first = &launches->graph->tasks[stretch->from];
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
@@ -183,11 +258,13 @@ static bool is_function(const struct launches *launches, const struct stretch *s
 	       SS_NO_ROW;
 }
 
-static void end_stretch(struct launches *launches, const struct stretch *stretch, bool claims)
+/* Notes a stretch that ends with a late launch; in the second pass, claims it. */
+static void launch_end_stretch(struct launches *launches, const struct launch_stretch *stretch,
+			       bool claims)
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
 	bool is_pause = stretch->work_ns >= PAUSE_NS;
-	int64_t idle_ns = idle_ns_of(launches, last->row);
+	int64_t idle_ns = launch_idle_ns(launches, last->row);
 
 	if ((!idle_ns && !launches->tiny.is_merged[last->row]) || last->step == SS_NO_STEP ||
 	    !stretch->work_ns)
@@ -196,20 +273,20 @@ static void end_stretch(struct launches *launches, const struct stretch *stretch
 		launches->paused[last->step] |= is_pause;
 		launches->late_count += !is_pause;
 	} else if (!is_pause ||
-		   /* other threads run operators only: where nothing is recorded it is missing */
+		   /* other threads only run operators: a pause there is missing data */
 		   (launches->with_pauses && last->track == launches->graph->main &&
-		    !is_function(launches, stretch))) {
+		    !launch_pause_is_function(launches, stretch))) {
 		if (is_pause)
 			launches->pause_ns = ss_ns_sum(launches->pause_ns, idle_ns);
-		claim(launches, stretch);
+		launch_claim(launches, stretch);
 	}
 }
 
-/* All threads, launch after launch: tasks of a thread stand in its order. */
-static void go_through(struct launches *launches, bool claims)
+/* Visits all threads, launch by launch; the tasks of a thread are in order of time. */
+static void launches_walk(struct launches *launches, bool claims)
 {
 	const struct ss_graph *graph = launches->graph;
-	struct stretch stretch = { 0 };
+	struct launch_stretch stretch = { 0 };
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -217,32 +294,32 @@ static void go_through(struct launches *launches, bool claims)
 		if (ss_task_on_device(task->kind))
 			break;
 		if (i && task->track != graph->tasks[i - 1].track)
-			stretch = (struct stretch){ .from = i };
+			stretch = (struct launch_stretch){ .from = i };
 		stretch.to = i;
-		if (is_work(launches, i))
+		if (launch_is_claimable(launches, i))
 			stretch.work_ns = ss_ns_sum(stretch.work_ns, task->own_ns);
 		if (task->kind != SS_TASK_LAUNCH ||
 		    ss_row_set_find(&launches->starts, task->row) == SS_NO_ROW)
 			continue;
-		end_stretch(launches, &stretch, claims);
-		stretch = (struct stretch){ .from = i + 1 };
+		launch_end_stretch(launches, &stretch, claims);
+		stretch = (struct launch_stretch){ .from = i + 1 };
 	}
 }
 
 /* --- the rank ------------------------------------------------------------------------- */
 
-static void tell(struct launches *launches)
+static void launches_report(struct launches *launches)
 {
-	struct ss_look *look = launches->look;
+	struct ss_look *context = launches->context;
 	struct ss_fact all = { launches->total_ns, (double)launches->count, SS_NO_ROW };
 	struct ss_fact tiny = { launches->tiny.ns, (double)launches->tiny.count, SS_NO_ROW };
 
 	if (launches->count)
-		ss_look_evidence(look, all,
+		ss_look_evidence(context, all,
 				 "{count} launch{?|es} per step arrive{?s|} after the GPU has run "
 				 "out of work; it idles {time}");
 	if (launches->tiny.count)
-		ss_look_evidence(look, tiny,
+		ss_look_evidence(context, tiny,
 				 "{count} elementwise kernels per step follow each other and are "
 				 "shorter than their launches: {time}");
 	ss_code_places_sort(&launches->sites);
@@ -251,64 +328,66 @@ static void tell(struct launches *launches)
 
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
-		ss_look_evidence(look, ss_code_place_fact(site),
+		ss_look_evidence(context, ss_code_place_fact(site),
 				 "%s is launched too late {count} times per step ({time})",
 				 ss_strings_text(&launches->trace->names, site->name));
 	}
 	if (!launches->phases->has[SS_PHASE_BACKWARD])
-		ss_look_fix(look, serving_fix);
+		ss_look_fix(context, serving_fix);
 	if (launches->pause_ns > launches->total_ns / 2)
-		ss_look_fix(look, pause_fix);
-	if (look->trace->info.with_stack || launches->sites.places->has_lines)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_fix(context, pause_fix);
+	if (context->trace->info.with_stack || launches->sites.places->has_lines)
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "recording stacks made the host slower than it is");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace has every launch and what the GPU did then");
-	ss_look_figure(look, 0, (double)launches->total_ns + (double)launches->tiny.ns);
+	ss_look_figure(context, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
-static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
-			   struct ss_error *err)
+static enum ss_status launches_find(struct launches *launches, struct ss_arena *scratch,
+				    struct ss_error *err)
 {
-	struct ss_facts *facts = launches->look->subject->facts;
+	struct ss_facts *facts = launches->context->subject->facts;
 	uint32_t steps = launches->graph->step_count, paused = 0;
 	const struct ss_idle *idle;
 
 	SS_TRY(ss_facts_idle(facts, &idle, err));
 	SS_TRY(ss_facts_ops(facts, &launches->ops, err));
 	SS_TRY(ss_facts_phases(facts, &launches->phases, err));
-	SS_TRY(ss_code_places_init(&launches->sites, launches->look, err));
+	SS_TRY(ss_code_places_init(&launches->sites, launches->context, err));
 	launches->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)steps + 1);
-	if (!launches->paused || !find_starts(launches, scratch))
+	if (!launches->paused || !launches_find_starts(launches, scratch))
 		return ss_fail_memory(err, "late launches");
-	find_late(launches, idle);
-	SS_TRY(ss_tiny_kernels_claim(&launches->tiny, launches->look, scratch, err));
-	go_through(launches, false);
+	launches_find_late(launches, idle);
+	SS_TRY(tiny_kernels_claim(&launches->tiny, launches->context, scratch, err));
+	launches_walk(launches, false);
 	for (uint32_t i = 0; i < steps; i++)
 		paused += launches->paused[i];
-	/* a single step tells nothing about what comes again */
+	/* a single step does not show whether pauses recur */
 	launches->with_pauses = steps >= 2 && 4 * (uint64_t)paused >= 3 * (uint64_t)steps;
 	if (steps < 2 && launches->late_count < LATE_MIN)
 		return SS_OK;
-	go_through(launches, true);
+	launches_walk(launches, true);
 	if (launches->sites.failed)
 		return ss_fail_memory(err, "late launches");
 	if (launches->count || launches->tiny.count)
-		tell(launches);
+		launches_report(launches);
 	return SS_OK;
 }
 
-static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *err)
+static enum ss_status launch_bound_look(struct ss_look *context, struct ss_error *err)
 {
-	struct launches launches = { .look = look, .trace = look->trace, .graph = look->graph };
+	struct launches launches = { .context = context,
+				     .trace = context->trace,
+				     .graph = context->graph };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&launches, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = launches_find(&launches, &scratch, err);
 	ss_code_places_release(&launches.sites);
 	ss_row_set_release(&launches.starts);
 	ss_arena_release(&scratch);
@@ -321,8 +400,8 @@ static const struct ss_host_limits limits = {
 	.loading_ns = LOADING_NS, .pause_ns = PAUSE_NS, .pauses = LATE_MIN, .launch_ns = LAUNCH_NS
 };
 
-static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
-		       const struct ss_slow_hosts *hosts)
+static void launch_report_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
+				const struct ss_slow_hosts *hosts)
 {
 	ss_judge_evidence(judgement, finding, hosts->host_ns,
 			  "a host spends {time} per step on its launches");
@@ -344,7 +423,7 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
  * hosts need longer than their devices, they would be late themselves even then: fixing a few of
  * them saves nothing, so the work of all of them is claimed.
  */
-static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status launch_judge_hosts(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding = NULL;
 	struct ss_slow_hosts hosts;
@@ -363,16 +442,16 @@ static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_erro
 			ss_slow_hosts_claim(&hosts, judgement, finding, i, &limits);
 		}
 	if (finding)
-		tell_hosts(judgement, finding, &hosts);
+		launch_report_hosts(judgement, finding, &hosts);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "late launches");
 }
 
 /*
- * Where a few ranks launch late and the others do not it is these ranks that are slow, and
- * the rule about such ranks has to say so: half of them must have half of the worst.
+ * If only a few ranks launch late, these ranks are slow, and the rule straggler reports them. So
+ * half of the ranks must lose at least half of what the worst rank loses.
  */
-static enum ss_status judge_launches(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status launch_bound_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding;
 	double most = 0;
@@ -386,7 +465,7 @@ static enum ss_status judge_launches(struct ss_judgement *judgement, struct ss_e
 	if (most <= 0)
 		return SS_OK;
 	if (2 * late < judgement->rank_count)
-		return judgement->replay->is_together ? judge_hosts(judgement, err) : SS_OK;
+		return judgement->replay->is_together ? launch_judge_hosts(judgement, err) : SS_OK;
 	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))
@@ -409,6 +488,6 @@ const struct ss_rule ss_rule_launch_bound = {
 	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "
 	       "loop has gaps where it synchronizes or reads its input",
 	.facts = SS_FACT_OPS,
-	.look = look_for_launches,
-	.judge = judge_launches,
+	.look = launch_bound_look,
+	.judge = launch_bound_judge,
 };

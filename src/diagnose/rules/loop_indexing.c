@@ -10,34 +10,34 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
 
-/* A loop, and not a handful of indexes written one below the other. */
+/* Fewer may be a handful of indexes written one below the other, not a loop. */
 #define TURNS_MIN 32
 
-/* Operators of one turn, beside the index. */
+/* Operators of one iteration, besides the index. */
 #define BODY_MAX 8
 
-/* Indexes of a thread that follow each other with at most BODY_MAX others between. */
-struct loop {
+/* Consecutive index operators of a thread, with at most BODY_MAX others in between. */
+struct indexing_loop {
 	uint32_t first, last; /* rows */
 	uint32_t turns, others;
 };
 
-/* With find_unused_parameters DDP reads its map, one element for each gradient it copies. */
+/* With find_unused_parameters DDP reads one element of its map for each gradient it copies. */
 #define REDUCER "torch.distributed.ddp.reducer::"
 
-enum index { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
+enum index_use { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
 
-struct loops {
-	struct ss_look *look;
+struct indexing_loops {
+	struct ss_look *context;
 	const struct ss_ops *ops;
-	uint8_t *indexes; /* per name: enum index; 0: not looked at */
+	uint8_t *indexes; /* per name: enum index_use; 0: not looked at */
 	struct ss_code_places sites;
 };
 
-static uint8_t index_of(struct loops *loops, uint32_t name)
+static uint8_t loop_index_use(struct indexing_loops *loops, uint32_t name)
 {
 	if (!loops->indexes[name]) {
-		const char *text = ss_strings_text(&loops->look->trace->names, name);
+		const char *text = ss_strings_text(&loops->context->trace->names, name);
 
 		loops->indexes[name] = strcmp(text, "aten::select") == 0         ? TAKES_ELEMENT
 				       : strncmp(text, REDUCER, strlen(REDUCER)) ? TAKES_NONE
@@ -46,10 +46,10 @@ static uint8_t index_of(struct loops *loops, uint32_t name)
 	return loops->indexes[name];
 }
 
-/* On the whole tensor it takes as long as one turn; at worst half of the loop stays. */
-static void close(struct loops *loops, const struct loop *loop)
+/* On the whole tensor the loop takes as long as one iteration; at worst half of it remains. */
+static void loop_close(struct indexing_loops *loops, const struct indexing_loop *loop)
 {
-	const struct ss_slices *slices = &loops->look->trace->slices;
+	const struct ss_slices *slices = &loops->context->trace->slices;
 	struct ss_stretch stretch;
 	int64_t length_ns;
 
@@ -61,16 +61,17 @@ static void close(struct loops *loops, const struct loop *loop)
 	length_ns = stretch.to_ns - stretch.from_ns;
 	stretch.keep_ns = length_ns / loop->turns;
 	stretch.low_keep_ns = length_ns / 2;
-	if (ss_look_claim_time(loops->look, stretch) > 0)
+	if (ss_look_claim_time(loops->context, stretch) > 0)
 		ss_code_places_add(&loops->sites, slices->name[loop->first], loop->first,
 				   length_ns);
 }
 
-static void find(struct loops *loops)
+/* Finds loops: index operators of one thread with few others in between. */
+static void loops_find(struct indexing_loops *loops)
 {
-	const struct ss_trace *trace = loops->look->trace;
+	const struct ss_trace *trace = loops->context->trace;
 	const struct ss_slices *slices = &trace->slices;
-	struct loop loop = { 0 };
+	struct indexing_loop loop = { 0 };
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint8_t index;
@@ -79,12 +80,12 @@ static void find(struct loops *loops)
 			continue;
 		if (loop.turns &&
 		    (slices->track[row] != slices->track[loop.first] || loop.others > BODY_MAX)) {
-			close(loops, &loop);
-			loop = (struct loop){ 0 };
+			loop_close(loops, &loop);
+			loop = (struct indexing_loop){ 0 };
 		}
-		index = index_of(loops, slices->name[row]);
+		index = loop_index_use(loops, slices->name[row]);
 		if (index == IS_REDUCER)
-			loop = (struct loop){ 0 };
+			loop = (struct indexing_loop){ 0 };
 		if (index != TAKES_ELEMENT) {
 			loop.others++;
 			continue;
@@ -97,35 +98,36 @@ static void find(struct loops *loops)
 		loop.turns++;
 		loop.others = 0;
 	}
-	close(loops, &loop);
+	loop_close(loops, &loop);
 }
 
-static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
+static enum ss_status loop_indexing_look(struct ss_look *context, struct ss_error *err)
 {
-	struct loops loops = { .look = look };
+	struct indexing_loops loops = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_ops(look->subject->facts, &loops.ops, err));
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&loops.sites, look, err);
+	SS_TRY(ss_facts_ops(context->subject->facts, &loops.ops, err));
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&loops.sites, context, err);
 	if (status == SS_OK) {
 		loops.indexes = SS_ARENA_NEW(&scratch, uint8_t,
-					     (size_t)look->trace->names.count + 1);
+					     (size_t)context->trace->names.count + 1);
 		if (loops.indexes)
-			find(&loops);
+			loops_find(&loops);
 		if (!loops.indexes || loops.sites.failed)
 			status = ss_fail_memory(err, "the loops");
 	}
 	ss_code_places_sort(&loops.sites);
 	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
-		ss_look_evidence(look, ss_code_place_fact(&loops.sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&loops.sites.items[i]),
 				 "%s repeats in a loop: {time} of host time per step",
-				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_LOW,
+		ss_look_confidence(context, SS_CONFIDENCE_LOW,
 				   "whether the loop can run on the whole tensor is unknown");
 	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
@@ -139,12 +141,11 @@ const struct ss_rule ss_rule_loop_indexing = {
 	.fix = "y = f(x)                    # not: for i in range(n): y[i] = f(x[i])\n"
 	       "y = torch.func.vmap(f)(x)   # if f takes one element",
 	.surer = "with_stack=True names the line",
-	/* a guess about code that was not seen: from a fifth of the step on it is worth a look */
 	.views = "operators sequences",
 	.warn_share = 0.2,
 	.silent_share = 0.02,
 	.why = "only the author of the code knows whether the loop can go: from a fifth of the "
 	       "step on that is worth a warning",
 	.facts = SS_FACT_OPS,
-	.look = look_for_loops,
+	.look = loop_indexing_look,
 };

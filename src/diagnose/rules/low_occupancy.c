@@ -10,24 +10,140 @@
 #include <string.h>
 
 #include "analyze/inference_steps.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "analyze/work/peaks.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/exclusive_kernels.h"
 
-/* From a third of the device idle on; less is what the last wave of most kernels has. */
+/* A third of the device is idle; the last wave of most kernels leaves less than that idle. */
 #define BLOCKS_FEW (2.0 / 3)
 
-/* Libraries of products choose their grids: fewer blocks may be faster, but not so few. */
+/* GEMM libraries choose their grids: fewer blocks may be faster, but not that few. */
 #define BLOCKS_CHOSEN 0.25
 
-/* Shorter ones are bound by latency: starting and draining takes 5 us whatever the grid. */
+/* Shorter kernels are bound by latency: starting and draining takes 5 us, whatever the grid. */
 #define KERNEL_NS 20000
 #define FLOOR_NS 5000
 
-struct grids {
-	struct ss_look *look;
+/* --- kernels that run alone ----------------------------------------------------------- */
+
+/* What is sorted; everything else is in the task. */
+struct exclusive_kernel {
+	int64_t start_ns;
+	int64_t device;
+	uint32_t task;
+};
+
+static int kernel_compare_start(const void *a, const void *b)
+{
+	const struct exclusive_kernel *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/*
+ * The kernel that ends last so far, and the one that ends last on any other stream: for every
+ * kernel, one of the two is the latest kernel of another stream.
+ */
+struct latest_kernels {
+	const struct ss_task *first, *second;
+};
+
+static void latest_kernels_advance(struct latest_kernels *latest, const struct ss_task *kernel)
+{
+	int64_t end_ns = ss_task_end(kernel);
+
+	if (!latest->first || end_ns >= ss_task_end(latest->first)) {
+		if (latest->first && latest->first->track != kernel->track)
+			latest->second = latest->first;
+		latest->first = kernel;
+	} else if (kernel->track != latest->first->track &&
+		   (!latest->second || end_ns > ss_task_end(latest->second))) {
+		latest->second = kernel;
+	}
+}
+
+static const struct ss_task *latest_kernel_of_other(const struct latest_kernels *latest,
+						    uint32_t track)
+{
+	return latest->first && latest->first->track != track ? latest->first : latest->second;
+}
+
+static void exclusive_sweep(const struct ss_graph *graph, const struct exclusive_kernel *kernels,
+			    uint32_t count, uint8_t *alone)
+{
+	struct latest_kernels latest = { 0 };
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_task *task = &graph->tasks[kernels[i].task], *other;
+
+		if (i && kernels[i - 1].device != kernels[i].device)
+			latest = (struct latest_kernels){ 0 };
+		other = latest_kernel_of_other(&latest, task->track);
+		if (other && ss_task_end(other) > task->start_ns)
+			alone[other - graph->tasks] = alone[kernels[i].task] = false;
+		latest_kernels_advance(&latest, task);
+	}
+}
+
+/* Collects the kernels of the graph, each marked as alone; returns how many. */
+static uint32_t exclusive_collect_kernels(const struct ss_graph *graph,
+					  const struct ss_trace *trace,
+					  struct exclusive_kernel *kernels, uint8_t *alone)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind != SS_TASK_KERNEL)
+			continue;
+		alone[i] = true;
+		kernels[count++] = (struct exclusive_kernel){ task->start_ns,
+							      trace->tracks[task->track].pid, i };
+	}
+	return count;
+}
+
+/*
+ * Per task: true for kernels during which no other kernel of their device ran; kernels of
+ * collectives do not count. One pass in order of their starts: kernels that started earlier and
+ * have not ended run at the same time. Kernels of one stream follow each other, so only other
+ * streams count. NULL: no memory.
+ */
+static uint8_t *exclusive_kernels_find(const struct ss_graph *graph, const struct ss_trace *trace,
+				       struct ss_arena *arena)
+{
+	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
+	struct exclusive_kernel *kernels;
+	size_t bytes = sizeof(*kernels);
+	uint32_t count;
+	bool whole;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		bytes += graph->tasks[i].kind == SS_TASK_KERNEL ? sizeof(*kernels) : 0;
+	kernels = ss_memory_resize(arena->memory, NULL, 0, bytes);
+	whole = alone && kernels;
+	if (whole) {
+		count = exclusive_collect_kernels(graph, trace, kernels, alone);
+		whole = ss_sort_runs(kernels, count, sizeof(*kernels), kernel_compare_start,
+				     arena->memory);
+	}
+	if (whole)
+		exclusive_sweep(graph, kernels, count, alone);
+	ss_memory_free(arena->memory, kernels, bytes);
+	return whole ? alone : NULL;
+}
+
+/* --- grids ----------------------------------------------------------------------------- */
+
+struct small_grids {
+	struct ss_look *context;
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
 	int32_t multiprocessors;      /* 0: not known */
@@ -38,9 +154,9 @@ struct grids {
 };
 
 /* Blocks for each multiprocessor; 0: not recorded. */
-static double blocks_of(const struct grids *grids, uint32_t row)
+static double grid_blocks_per_sm(const struct small_grids *grids, uint32_t row)
 {
-	const struct ss_trace *trace = grids->look->trace;
+	const struct ss_trace *trace = grids->context->trace;
 	const struct ss_kernel_args *args;
 	uint32_t number = trace->slices.args[row];
 
@@ -56,11 +172,11 @@ static double blocks_of(const struct grids *grids, uint32_t row)
 }
 
 /*
- * Collectives in all but name. The backward of CUTLASS' attention has a block for each head of
- * each sample by design, and nothing but a larger batch changes that; gradients of a convolution's
- * weights have one for each tile of the weights, whatever the batch is.
+ * Kernels whose grid no fix changes: collectives in all but name; the backward of CUTLASS
+ * attention, with one block per head and sample, where only a larger batch helps; and gradients of
+ * a convolution's weights, with one block per tile of the weights, whatever the batch.
  */
-static bool is_by_design(const char *name)
+static bool grid_is_by_design(const char *name)
 {
 	static const char *const parts[] = { "fmha_cutlassB", "all_reduce",      "allreduce",
 					     "all_gather",    "allgather",       "reduce_scatter",
@@ -73,8 +189,8 @@ static bool is_by_design(const char *name)
 	return false;
 }
 
-/* A single sequence that is decoded fills no device: nothing is wrong with the program. */
-static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
+/* Decoding a single sequence never fills a device: nothing is wrong with the program. */
+static bool grid_is_single_decode(const struct small_grids *grids, int64_t moment_ns)
 {
 	const struct ss_inference_steps *passes = &grids->passes;
 	uint32_t low = 0, high = passes->count;
@@ -84,8 +200,8 @@ static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
 }
 
-/* What the work of the kernel takes at least, ns; 0: not known. */
-static double least(const struct grids *grids, const struct ss_task *task)
+/* The least time that the kernel's FLOPs and bytes need, ns; 0: unknown. */
+static double grid_least_ns(const struct small_grids *grids, const struct ss_task *task)
 {
 	const struct ss_works *works = grids->works;
 	uint32_t op = ss_ops_launcher(works->ops, task->row);
@@ -104,42 +220,43 @@ static double least(const struct grids *grids, const struct ss_task *task)
 		compute = work->flops * 1e9 / flops;
 	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !worker->across)
 		memory = work->moved_bytes / grids->peaks->gb_per_s;
-	/* its part of what the operator launched */
+	/* its share of what the operator launched */
 	return (compute > memory ? compute : memory) * (double)task->own_ns /
 	       (double)worker->device_ns;
 }
 
-/* Whether so few blocks leave most of the device idle, in a kernel of this name. */
-static bool are_few(const struct grids *grids, double blocks, uint32_t name)
+/* Whether a kernel of this name leaves most of the device idle with so few blocks. */
+static bool blocks_are_few(const struct small_grids *grids, double blocks, uint32_t name)
 {
 	enum ss_kernel_category category = grids->names[name].category;
 	bool is_chosen = category == SS_KERNEL_GEMM || category == SS_KERNEL_CONVOLUTION;
 
 	return blocks > 0 && blocks < (is_chosen ? BLOCKS_CHOSEN : BLOCKS_FEW) &&
 	       !grids->names[name].is_comm &&
-	       !is_by_design(ss_strings_text(&grids->look->trace->names, name));
+	       !grid_is_by_design(ss_strings_text(&grids->context->trace->names, name));
 }
 
-static void look_at(struct grids *grids, uint32_t number)
+/* Claims what a kernel with too few blocks would save on all multiprocessors. */
+static void grid_check_kernel(struct small_grids *grids, uint32_t number)
 {
-	const struct ss_task *task = &grids->look->graph->tasks[number];
-	const struct ss_slices *slices = &grids->look->trace->slices;
+	const struct ss_task *task = &grids->context->graph->tasks[number];
+	const struct ss_slices *slices = &grids->context->trace->slices;
 	double blocks, ns, bound;
 	int64_t own_ns;
 
 	if (task->own_ns < KERNEL_NS || !grids->alone[number])
 		return;
-	blocks = blocks_of(grids, task->row);
-	if (!are_few(grids, blocks, slices->name[task->row]) ||
-	    is_single_decode(grids, task->start_ns))
+	blocks = grid_blocks_per_sm(grids, task->row);
+	if (!blocks_are_few(grids, blocks, slices->name[task->row]) ||
+	    grid_is_single_decode(grids, task->start_ns))
 		return;
 	ns = (double)task->own_ns * blocks;
-	bound = least(grids, task);
+	bound = grid_least_ns(grids, task);
 	ns = bound > ns ? bound : ns;
 	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
-	/* at worst half of it: a larger grid has its own cost, in partial sums for one */
-	if (ss_look_claim(grids->look,
+	/* at worst half of it: a larger grid has costs of its own, such as partial sums */
+	if (ss_look_claim(grids->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
@@ -148,65 +265,66 @@ static void look_at(struct grids *grids, uint32_t number)
 				   task->own_ns);
 }
 
-static void tell(struct grids *grids)
+static void grids_report(struct small_grids *grids)
 {
-	struct ss_look *look = grids->look;
+	struct ss_look *context = grids->context;
 
 	for (uint32_t i = 0; i < grids->sites.count; i++) {
 		const struct ss_code_place *site = &grids->sites.items[i];
 
 		ss_look_evidence(
-			look, ss_code_place_fact(site),
+			context, ss_code_place_fact(site),
 			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
 			"step ({count} times)",
 			grids->names[site->name].text);
 	}
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "we assume that time shrinks as more of the GPU is used");
 }
 
-static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status grids_find(struct small_grids *grids, struct ss_arena *scratch,
+				 struct ss_error *err)
 {
-	const struct ss_look *look = grids->look;
-	const struct ss_graph *graph = look->graph;
+	const struct ss_look *context = grids->context;
+	const struct ss_graph *graph = context->graph;
 
-	SS_TRY(ss_facts_works(look->subject->facts, &grids->works, err));
-	SS_TRY(ss_inference_steps_find(look->subject->facts, scratch, &grids->passes, err));
-	SS_TRY(ss_facts_kernel_names(look->subject->facts, &grids->names, err));
-	grids->alone = ss_exclusive_kernels(graph, look->trace, scratch);
+	SS_TRY(ss_facts_works(context->subject->facts, &grids->works, err));
+	SS_TRY(ss_inference_steps_find(context->subject->facts, scratch, &grids->passes, err));
+	SS_TRY(ss_facts_kernel_names(context->subject->facts, &grids->names, err));
+	grids->alone = exclusive_kernels_find(graph, context->trace, scratch);
 	if (!grids->alone)
 		return ss_fail_memory(err, "the kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			look_at(grids, i);
+			grid_check_kernel(grids, i);
 	if (grids->sites.failed)
 		return ss_fail_memory(err, "the kernels");
 	ss_code_places_sort(&grids->sites);
 	if (grids->sites.count)
-		tell(grids);
+		grids_report(grids);
 	return SS_OK;
 }
 
-static enum ss_status look_for_grids(struct ss_look *look, struct ss_error *err)
+static enum ss_status low_occupancy_look(struct ss_look *context, struct ss_error *err)
 {
-	struct grids grids = { .look = look };
-	const struct ss_trace_info *info = &look->trace->info;
+	struct small_grids grids = { .context = context };
+	const struct ss_trace_info *info = &context->trace->info;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
 	for (uint32_t i = info->device_count; i-- > 0;)
-		if (i == 0 || info->devices[i].id == look->digest->device) {
+		if (i == 0 || info->devices[i].id == context->digest->device) {
 			grids.multiprocessors = info->devices[i].multiprocessors;
 			grids.peaks = ss_peaks_find(
-				ss_strings_text(&look->trace->texts, info->devices[i].name));
+				ss_strings_text(&context->trace->texts, info->devices[i].name));
 			break;
 		}
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&grids.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&grids.sites, context, err);
 	if (status == SS_OK)
-		status = find(&grids, &scratch, err);
+		status = grids_find(&grids, &scratch, err);
 	ss_code_places_release(&grids.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -226,5 +344,5 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
 	       "healthy ones, up to 7 % where the GPU is large for the network",
 	.facts = SS_FACT_WORKS,
-	.look = look_for_grids,
+	.look = low_occupancy_look,
 };

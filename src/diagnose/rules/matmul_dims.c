@@ -17,24 +17,24 @@
 /* Shorter kernels are bound by latency. */
 #define KERNEL_NS 20000
 
-/* Padding brings at most so much: align1 kernels reach a quarter of the others. */
+/* Padding gains at most this much: align1 kernels reach a quarter of the others' speed. */
 #define TIMES_MAX 4
-/* Where the file has no other products to compare with. */
+/* If the file has no other products to compare with. */
 #define TIMES 2
 
-enum verdict { DIMS_NEW = 0, DIMS_FINE, DIMS_ODD };
+enum dims_verdict { DIMS_NEW = 0, DIMS_FINE, DIMS_ODD };
 
-struct dims {
-	struct ss_look *look;
+struct matmul_dims {
+	struct ss_look *context;
 	const struct ss_works *works;
-	uint8_t *args; /* enum verdict, per record of op_args */
+	uint8_t *args; /* enum dims_verdict, per record of op_args */
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
 	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
 	struct ss_code_places sites;
 };
 
-/* The length of the rows of an operand as they lie in memory; 0: not known. */
-static int64_t row_length(const struct ss_operand *operand)
+/* The row length of an operand in memory; 0: unknown. */
+static int64_t operand_row_length(const struct ss_operand *operand)
 {
 	for (uint32_t i = operand->rank; operand->has_strides && i-- > 0;)
 		if (operand->strides[i] == 1)
@@ -42,10 +42,10 @@ static int64_t row_length(const struct ss_operand *operand)
 	return operand->has_strides || !operand->rank ? 0 : operand->dims[operand->rank - 1];
 }
 
-/* Of the matrices of a product one has rows that are no multiple of eight. */
-static bool is_odd(struct dims *dims, uint32_t row)
+/* Whether a matrix of the product has rows whose length is not a multiple of eight. */
+static bool matmul_has_odd_rows(struct matmul_dims *dims, uint32_t row)
 {
-	const struct ss_trace *trace = dims->look->trace;
+	const struct ss_trace *trace = dims->context->trace;
 	uint32_t args = trace->slices.args[row];
 	struct ss_operands operands;
 	uint8_t *verdict;
@@ -61,16 +61,16 @@ static bool is_odd(struct dims *dims, uint32_t row)
 	for (uint32_t i = 0; i < operands.count; i++) {
 		const struct ss_operand *operand = ss_operand_tensor(&operands, i);
 
-		if (operand && operand->rank == 2 && row_length(operand) > MULTIPLE &&
-		    row_length(operand) % MULTIPLE)
+		if (operand && operand->rank == 2 && operand_row_length(operand) > MULTIPLE &&
+		    operand_row_length(operand) % MULTIPLE)
 			*verdict = DIMS_ODD;
 	}
 	return *verdict == DIMS_ODD;
 }
 
-static bool reads_few(struct dims *dims, uint32_t name)
+static bool matmul_kernel_reads_few(struct matmul_dims *dims, uint32_t name)
 {
-	const struct ss_trace *trace = dims->look->trace;
+	const struct ss_trace *trace = dims->context->trace;
 	const char *text = ss_strings_text(&trace->names, name);
 
 	if (!dims->slow[name])
@@ -82,8 +82,8 @@ static bool reads_few(struct dims *dims, uint32_t name)
 	return dims->slow[name] == 1;
 }
 
-/* A product of two matrices in a half type; batches of them are mostly attention. */
-static bool is_product(const struct dims *dims, const struct ss_worker *worker)
+/* A half-precision product of two matrices; batched products are mostly attention. */
+static bool matmul_is_half(const struct matmul_dims *dims, const struct ss_worker *worker)
 {
 	const struct ss_work *work = ss_works_item(dims->works, worker);
 
@@ -92,14 +92,15 @@ static bool is_product(const struct dims *dims, const struct ss_worker *worker)
 	       worker->device_ns > 0;
 }
 
-static void measure(struct dims *dims)
+static void matmul_measure_rate(struct matmul_dims *dims)
 {
 	double flops = 0, ns = 0;
 
 	for (uint32_t i = 0; i < dims->works->worker_count; i++) {
 		const struct ss_worker *worker = &dims->works->workers[i];
 
-		if (is_product(dims, worker) && worker->tensor && !is_odd(dims, worker->row)) {
+		if (matmul_is_half(dims, worker) && worker->tensor &&
+		    !matmul_has_odd_rows(dims, worker->row)) {
 			flops += ss_works_item(dims->works, worker)->flops;
 			ns += (double)worker->device_ns;
 		}
@@ -107,10 +108,11 @@ static void measure(struct dims *dims)
 	dims->rate = ns > 0 ? flops * 1e9 / ns : 0;
 }
 
-static void look_at(struct dims *dims, uint32_t number)
+/* Claims what a product with odd sizes would save at the speed of padded ones. */
+static void matmul_check_kernel(struct matmul_dims *dims, uint32_t number)
 {
-	const struct ss_task *task = &dims->look->graph->tasks[number];
-	const struct ss_slices *slices = &dims->look->trace->slices;
+	const struct ss_task *task = &dims->context->graph->tasks[number];
+	const struct ss_slices *slices = &dims->context->trace->slices;
 	uint32_t op = ss_ops_launcher(dims->works->ops, task->row);
 	const struct ss_worker *worker;
 	double ns = (double)task->own_ns / TIMES, share;
@@ -119,8 +121,8 @@ static void look_at(struct dims *dims, uint32_t number)
 	if (op == SS_NO_ROW || task->own_ns < KERNEL_NS)
 		return;
 	worker = ss_works_worker(dims->works, op);
-	if (!worker || !is_product(dims, worker) || !is_odd(dims, worker->row) ||
-	    !reads_few(dims, slices->name[task->row]))
+	if (!worker || !matmul_is_half(dims, worker) || !matmul_has_odd_rows(dims, worker->row) ||
+	    !matmul_kernel_reads_few(dims, slices->name[task->row]))
 		return;
 	share = (double)task->own_ns / (double)worker->device_ns;
 	if (dims->rate > 0)
@@ -128,8 +130,8 @@ static void look_at(struct dims *dims, uint32_t number)
 	if (ns < (double)task->own_ns / TIMES_MAX)
 		ns = (double)task->own_ns / TIMES_MAX;
 	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
-	/* copies into the padded form cost, too */
-	if (ss_look_claim(dims->look,
+	/* at worst half of it: copies into the padded form cost time, too */
+	if (ss_look_claim(dims->context,
 			  (struct ss_claim){ .task = number,
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
@@ -138,61 +140,62 @@ static void look_at(struct dims *dims, uint32_t number)
 				   task->own_ns);
 }
 
-static void tell(struct dims *dims)
+static void matmul_dims_report(struct matmul_dims *dims)
 {
-	struct ss_look *look = dims->look;
+	struct ss_look *context = dims->context;
 
 	for (uint32_t i = 0; i < dims->sites.count; i++) {
 		const struct ss_code_place *site = &dims->sites.items[i];
 
-		ss_look_evidence(look, ss_code_place_fact(site),
+		ss_look_evidence(context, ss_code_place_fact(site),
 				 "%s with rows that are not a multiple of 8: {time} per "
 				 "step ({count} times)",
-				 ss_strings_text(&look->trace->names, site->name));
+				 ss_strings_text(&context->trace->names, site->name));
 	}
-	ss_look_confidence(look, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
+	ss_look_confidence(context, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
 			   dims->rate > 0 ? "the trace has products with aligned sizes to compare"
 					  : "twice as fast is a guess");
 }
 
-static enum ss_status find(struct dims *dims, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status matmul_dims_find(struct matmul_dims *dims, struct ss_arena *scratch,
+				       struct ss_error *err)
 {
-	const struct ss_trace *trace = dims->look->trace;
-	const struct ss_graph *graph = dims->look->graph;
+	const struct ss_trace *trace = dims->context->trace;
+	const struct ss_graph *graph = dims->context->graph;
 
 	dims->args = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->op_args.count + 1);
 	dims->slow = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!dims->args || !dims->slow)
 		return ss_fail_memory(err, "the sizes of products");
-	measure(dims);
+	matmul_measure_rate(dims);
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			look_at(dims, i);
+			matmul_check_kernel(dims, i);
 	if (dims->sites.failed)
 		return ss_fail_memory(err, "the sizes of products");
 	ss_code_places_sort(&dims->sites);
 	if (dims->sites.count)
-		tell(dims);
+		matmul_dims_report(dims);
 	return SS_OK;
 }
 
-static enum ss_status look_for_dims(struct ss_look *look, struct ss_error *err)
+static enum ss_status matmul_dims_look(struct ss_look *context, struct ss_error *err)
 {
-	struct dims dims = { .look = look };
+	struct matmul_dims dims = { .context = context };
 	struct ss_speedup speedup;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_speedup_init(&speedup, look, err));
+	SS_TRY(ss_speedup_init(&speedup, context, err));
 	if (!speedup.has_cores)
 		return SS_OK;
 	dims.works = speedup.works;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&dims.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&dims.sites, context, err);
 	if (status == SS_OK)
-		status = find(&dims, &scratch, err);
+		status = matmul_dims_find(&dims, &scratch, err);
 	ss_code_places_release(&dims.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -210,5 +213,5 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.silent_share = 0.02,
 	.why = "padding changes the model: few would do it for less than 5 %",
 	.facts = SS_FACT_WORKS,
-	.look = look_for_dims,
+	.look = matmul_dims_look,
 };

@@ -9,38 +9,40 @@
  * memory shows the peak. A memory snapshot has the peak as well; the size of the device comes
  * from the trace of the same run. If an allocation failed, the rule out-of-memory reports it.
  */
-#include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/growth.h"
 #include "memory/holders/live_blocks.h"
 
-/* As the TensorBoard plugin has it (metrics of others 6). */
+/* As in the TensorBoard plugin. */
 #define FULL_SHARE 0.9
 
 struct headroom {
-	struct ss_look *look;
+	struct ss_look *context;
 	const struct ss_allocs *allocs;
 	uint8_t *is_fragmented; /* per pool */
 };
 
-/* What a share of the device is, and how large that is; in each step, for {count}. */
-static void tell_share(struct ss_look *look, const char *what, int64_t bytes, int64_t memory_bytes)
+/* Reports a share of the device's memory and what is left; {count} is per step. */
+static void headroom_report_share(struct ss_look *context, const char *what, int64_t bytes,
+				  int64_t memory_bytes)
 {
 	struct ss_fact fact = { .row = SS_NO_ROW };
 	const char *unit;
 
-	fact.count = 100 * (double)bytes / (double)memory_bytes * look->steps->count;
-	ss_look_evidence(look, fact, "%s takes {count} %% of the GPU's memory", what);
+	fact.count = 100 * (double)bytes / (double)memory_bytes * context->steps->count;
+	ss_look_evidence(context, fact, "%s takes {count} %% of the GPU's memory", what);
 	if (bytes >= memory_bytes)
 		return;
 	fact.count = ss_bytes_scaled(ss_bytes_less(memory_bytes, bytes), 10000, &unit) *
-		     look->steps->count;
-	ss_look_evidence(look, fact, "left for everything else: {count} %s", unit);
+		     context->steps->count;
+	ss_look_evidence(context, fact, "left for everything else: {count} %s", unit);
 }
 
-static void judge_pool(const struct headroom *headroom, const struct ss_pool *pool)
+/* Reports a device pool that is nearly full, by tensors or only by reserved memory. */
+static void headroom_check_pool(const struct headroom *headroom, const struct ss_pool *pool)
 {
-	struct ss_look *look = headroom->look;
-	const struct ss_device *device = ss_pool_device(look->trace, pool);
+	struct ss_look *context = headroom->context;
+	const struct ss_device *device = ss_pool_device(context->trace, pool);
 	size_t number = (size_t)(pool - headroom->allocs->pools.items);
 
 	if (!pool->type)
@@ -49,21 +51,22 @@ static void judge_pool(const struct headroom *headroom, const struct ss_pool *po
 	if (!device || device->memory_bytes <= 0 || !pool->has_totals)
 		return;
 	if ((double)pool->peak_bytes >= FULL_SHARE * (double)device->memory_bytes) {
-		tell_share(look, "The peak of tensors", pool->peak_bytes, device->memory_bytes);
-		ss_look_figure(look, 0, 1);
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		headroom_report_share(context, "The peak of tensors", pool->peak_bytes,
+				      device->memory_bytes);
+		ss_look_figure(context, 0, 1);
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace has allocations and the GPU's memory size");
 	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
 		   !headroom->is_fragmented[number]) {
-		tell_share(look, "The allocator's cache", pool->reserved_bytes,
-			   device->memory_bytes);
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		headroom_report_share(context, "The allocator's cache", pool->reserved_bytes,
+				      device->memory_bytes);
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "tensors need less: the allocator can release memory");
 	}
 }
 
-/* Where reserved memory grows without need the rule fragmentation says so. */
-static enum ss_status find_fragments(struct headroom *headroom, struct ss_error *err)
+/* Finds pools whose reserved memory grows without need: the rule fragmentation reports those. */
+static enum ss_status headroom_find_fragments(struct headroom *headroom, struct ss_error *err)
 {
 	struct ss_step_memories steps;
 	struct ss_fragmentation found;
@@ -77,38 +80,38 @@ static enum ss_status find_fragments(struct headroom *headroom, struct ss_error 
 	return SS_OK;
 }
 
-static enum ss_status look_for_room(struct ss_look *look, struct ss_error *err)
+static enum ss_status memory_headroom_look(struct ss_look *context, struct ss_error *err)
 {
-	struct headroom headroom = { .look = look };
+	struct headroom headroom = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status = SS_OK;
 
-	if (!look->trace->allocations.count || !look->steps->count)
+	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(look->subject->facts, &headroom.allocs, err));
-	ss_arena_init(&scratch, look->memory);
+	SS_TRY(ss_facts_allocs(context->subject->facts, &headroom.allocs, err));
+	ss_arena_init(&scratch, context->memory);
 	headroom.is_fragmented = SS_ARENA_NEW(&scratch, uint8_t,
 					      (size_t)headroom.allocs->pools.count + 1);
 	if (!headroom.is_fragmented)
 		status = ss_fail_memory(err, "the memory of devices");
 	if (status == SS_OK)
-		status = find_fragments(&headroom, err);
+		status = headroom_find_fragments(&headroom, err);
 	for (uint32_t i = 0; status == SS_OK && i < headroom.allocs->pools.count; i++)
-		judge_pool(&headroom, &headroom.allocs->pools.items[i]);
+		headroom_check_pool(&headroom, &headroom.allocs->pools.items[i]);
 	ss_arena_release(&scratch);
 	return status;
 }
 
 /* --- snapshots ----------------------------------------------------------------------- */
 
-/* What is held at the peak, by purpose. */
-static enum ss_status sum_peak(const struct ss_memory_look *look, int64_t bytes[SS_PURPOSE_COUNT],
-			       struct ss_error *err)
+/* What is allocated at the peak, by purpose. */
+static enum ss_status headroom_sum_peak(const struct ss_rule_memory_context *context,
+					int64_t bytes[SS_PURPOSE_COUNT], struct ss_error *err)
 {
 	struct ss_live_blocks held;
 
-	SS_TRY(ss_live_blocks_init(&held, look->subject, look->device, look->device->peak_row,
-				   err));
+	SS_TRY(ss_live_blocks_init(&held, context->subject, context->device,
+				   context->device->peak_row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *sum = &bytes[held.items[i].purpose];
 
@@ -118,53 +121,58 @@ static enum ss_status sum_peak(const struct ss_memory_look *look, int64_t bytes[
 	return SS_OK;
 }
 
-/* Activations can be computed again; what trains can be shared out among ranks. */
-static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *err)
+/* Activations can be recomputed; parameters and optimizer state can be sharded over ranks. */
+static enum ss_status headroom_report_peak(struct ss_rule_memory_context *context,
+					   struct ss_error *err)
 {
 	int64_t bytes[SS_PURPOSE_COUNT] = { 0 }, activations, state;
 
-	SS_TRY(sum_peak(look, bytes, err));
+	SS_TRY(headroom_sum_peak(context, bytes, err));
 	activations = bytes[SS_PURPOSE_ACTIVATION];
 	state = ss_bytes_add(ss_bytes_add(bytes[SS_PURPOSE_PARAMETER], bytes[SS_PURPOSE_GRADIENT]),
 			     bytes[SS_PURPOSE_OPTIMIZER]);
 	if (activations || state)
-		ss_memory_evidence(look, NULL,
-				   "of the peak %s are activations, %s are parameters, gradients "
-				   "and optimizer state",
-				   ss_memory_amount(look, activations),
-				   ss_memory_amount(look, state));
-	SS_TRY(ss_memory_tell_checkpoint(look, err));
+		ss_rule_memory_add_evidence(
+			context, NULL,
+			"of the peak %s are activations, %s are parameters, gradients "
+			"and optimizer state",
+			ss_rule_memory_format_bytes(context, activations),
+			ss_rule_memory_format_bytes(context, state));
+	SS_TRY(ss_rule_memory_add_checkpoint(context, err));
 	if (state > activations)
-		ss_memory_fix(
-			look,
+		ss_rule_memory_set_fix(
+			context,
 			"fully_shard(model)   # parameters and optimizer state take most of it\n"
 			"# or use an optimizer with less state, or a smaller batch");
-	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-			     "the recording has allocations and the GPU's memory size");
+	ss_rule_memory_set_confidence(context, SS_CONFIDENCE_HIGH,
+				      "the recording has allocations and the GPU's memory size");
 	return SS_OK;
 }
 
-/* Where only the least size is known an allocation failed, which the rule out-of-memory tells. */
-static enum ss_status look_at_peak(struct ss_memory_look *look, struct ss_error *err)
+/* If an allocation failed, the rule out-of-memory reports it, and this one stays silent. */
+static enum ss_status memory_headroom_look_memory(struct ss_rule_memory_context *context,
+						  struct ss_error *err)
 {
-	const struct ss_device_memory *device = look->device;
-	double least = FULL_SHARE * (double)look->size_bytes;
+	const struct ss_device_memory *device = context->device;
+	double least = FULL_SHARE * (double)context->size_bytes;
 	bool is_full = (double)device->peak_active_bytes >= least;
 	int64_t bytes = is_full ? device->peak_active_bytes : device->peak_reserved_bytes;
 
-	if (look->size_bytes <= 0 || device->oom_count || (double)bytes < least ||
-	    (!is_full && ss_memory_is_fragmented(device)))
+	if (context->size_bytes <= 0 || device->oom_count || (double)bytes < least ||
+	    (!is_full && ss_rule_memory_is_fragmented(device)))
 		return SS_OK;
-	ss_memory_find(look, is_full ? SS_MEMORY_WARNING : SS_MEMORY_INFO, bytes);
-	ss_memory_evidence(look, NULL, "%s at the peak takes %s, %.0f %% of the GPU's %s",
-			   is_full ? "allocated memory" : "the allocator's cache",
-			   ss_memory_amount(look, bytes),
-			   100 * (double)bytes / (double)look->size_bytes,
-			   ss_memory_amount(look, look->size_bytes));
+	ss_rule_memory_report(context, is_full ? SS_RULE_MEMORY_WARNING : SS_RULE_MEMORY_INFO,
+			      bytes);
+	ss_rule_memory_add_evidence(context, NULL,
+				    "%s at the peak takes %s, %.0f %% of the GPU's %s",
+				    is_full ? "allocated memory" : "the allocator's cache",
+				    ss_rule_memory_format_bytes(context, bytes),
+				    100 * (double)bytes / (double)context->size_bytes,
+				    ss_rule_memory_format_bytes(context, context->size_bytes));
 	if (is_full)
-		return tell_peak(look, err);
-	ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
-			     "tensors need less: the allocator can release memory");
+		return headroom_report_peak(context, err);
+	ss_rule_memory_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+				      "tensors need less: the allocator can release memory");
 	return SS_OK;
 }
 
@@ -184,6 +192,6 @@ const struct ss_rule ss_rule_memory_headroom = {
 	.is_timeless = true,
 	.bytes_are = "at the peak",
 	.facts = SS_FACT_ALLOCS,
-	.look = look_for_room,
-	.look_memory = look_at_peak,
+	.look = memory_headroom_look,
+	.look_memory = memory_headroom_look_memory,
 };

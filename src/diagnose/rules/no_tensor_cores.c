@@ -3,27 +3,27 @@
  * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a device that
  * has tensor or matrix cores.
  *
- * With recorded shapes the type of the operands shows it, and the kernels show whether they use
- * the cores. Without them the names of kernels do.
+ * If shapes are recorded, the types of the operands show it, and the kernels show whether they use
+ * the cores. Otherwise the names of the kernels show it.
  */
 #include <string.h>
 
 #include "analyze/host/step_phase.h"
-#include "analyze/kernel/names.h"
+#include "analyze/kernel/category.h"
 #include "diagnose/evidence/code_places.h"
 #include "diagnose/evidence/speedup.h"
 
-/* What names say of a kernel. */
+/* What the name of a kernel says. */
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
 
-struct products {
-	struct ss_look *look;
+struct fp32_products {
+	struct ss_look *context;
 	struct ss_speedup speedup;
 	struct ss_code_places sites;
 	const struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
-	bool has_convs; /* of the products are convolutions */
+	bool has_convs; /* some of the products are convolutions */
 };
 
 static const char fp16_fix[] =
@@ -36,7 +36,7 @@ static const char amd_fix[] = "with torch.autocast(\"cuda\", dtype=torch.bfloat1
 			      "    loss = model(batch)";
 
 /* Products in FP32 on vector units, as the libraries of NVIDIA and AMD name them. */
-static bool is_vector_fp32(const char *name)
+static bool name_is_vector_fp32(const char *name)
 {
 	static const char *const wanted[] = {
 		"sgemm", "scudnn", "dgrad_engine<float", "wgrad_alg0_engine<float", "_ffma",
@@ -54,22 +54,22 @@ static bool is_vector_fp32(const char *name)
 	       !strstr(name, "_MI");
 }
 
-static bool runs_on_vectors(struct products *products, uint32_t row)
+static bool fp32_runs_on_vectors(struct fp32_products *products, uint32_t row)
 {
-	const struct ss_trace *trace = products->look->trace;
+	const struct ss_trace *trace = products->context->trace;
 	uint32_t name = trace->slices.name[row];
 
 	if (products->uses[name] == VECTOR_NEW)
 		products->uses[name] = !(trace->name_flags[name] & SS_NAME_TENSOR_CORE) &&
-						       is_vector_fp32(
+						       name_is_vector_fp32(
 							       ss_strings_text(&trace->names, name))
 					       ? VECTOR_FP32
 					       : VECTOR_NO;
 	return products->uses[name] == VECTOR_FP32;
 }
 
-/* The operator whose product a kernel computes, of known type; NULL: not known. */
-static const struct ss_worker *worker_of(const struct products *products, uint32_t row)
+/* The operator whose product the kernel computes, if its type is known; else NULL. */
+static const struct ss_worker *fp32_worker(const struct fp32_products *products, uint32_t row)
 {
 	const struct ss_works *works = products->speedup.works;
 	uint32_t op = ss_ops_launcher(works->ops, row);
@@ -80,7 +80,8 @@ static const struct ss_worker *worker_of(const struct products *products, uint32
 										       : NULL;
 }
 
-static bool is_slow(const struct products *products, const struct ss_worker *worker)
+static bool fp32_product_is_slow(const struct fp32_products *products,
+				 const struct ss_worker *worker)
 {
 	const struct ss_work *work = ss_works_item(products->speedup.works, worker);
 
@@ -88,16 +89,17 @@ static bool is_slow(const struct products *products, const struct ss_worker *wor
 	       (work->kind == SS_WORK_ATTENTION || !worker->tensor);
 }
 
-static int64_t part_of(int64_t ns, int64_t all_ns, int64_t own_ns)
+static int64_t fp32_share_ns(int64_t ns, int64_t all_ns, int64_t own_ns)
 {
 	return (int64_t)((double)ns / (double)all_ns * (double)own_ns);
 }
 
-static void look_at(struct products *products, uint32_t number)
+/* Claims what a product in FP32 would save on the tensor cores. */
+static void fp32_check_product(struct fp32_products *products, uint32_t number)
 {
-	const struct ss_trace *trace = products->look->trace;
-	const struct ss_task *task = &products->look->graph->tasks[number];
-	const struct ss_worker *worker = worker_of(products, task->row);
+	const struct ss_trace *trace = products->context->trace;
+	const struct ss_task *task = &products->context->graph->tasks[number];
+	const struct ss_worker *worker = fp32_worker(products, task->row);
 	uint32_t name = trace->slices.name[task->row];
 	uint32_t site = trace->slices.link[task->row];
 	struct ss_claim claim = { .task = number };
@@ -106,16 +108,16 @@ static void look_at(struct products *products, uint32_t number)
 	if (worker) {
 		int64_t all_ns = worker->device_ns;
 
-		if (!is_slow(products, worker))
+		if (!fp32_product_is_slow(products, worker))
 			return;
 		faster = ss_speedup_of(&products->speedup, worker);
-		claim.own_ns = part_of(faster.own_ns, all_ns, task->own_ns);
-		claim.low_ns = part_of(faster.low_ns, all_ns, task->own_ns);
-		claim.high_ns = part_of(faster.high_ns, all_ns, task->own_ns);
+		claim.own_ns = fp32_share_ns(faster.own_ns, all_ns, task->own_ns);
+		claim.low_ns = fp32_share_ns(faster.low_ns, all_ns, task->own_ns);
+		claim.high_ns = fp32_share_ns(faster.high_ns, all_ns, task->own_ns);
 		name = trace->slices.name[worker->row];
 		site = worker->row;
 	} else {
-		if (!runs_on_vectors(products, task->row))
+		if (!fp32_runs_on_vectors(products, task->row))
 			return;
 		faster = ss_speedup_of_kernel(task->own_ns);
 		claim = (struct ss_claim){ .task = number,
@@ -123,7 +125,7 @@ static void look_at(struct products *products, uint32_t number)
 					   .low_ns = faster.low_ns,
 					   .high_ns = faster.high_ns };
 	}
-	if (!ss_look_claim(products->look, claim))
+	if (!ss_look_claim(products->context, claim))
 		return;
 	products->has_convs |= worker &&
 			       ss_works_item(products->speedup.works, worker)->kind == SS_WORK_CONV;
@@ -131,8 +133,8 @@ static void look_at(struct products *products, uint32_t number)
 	ss_code_places_add(&products->sites, name, site, task->own_ns);
 }
 
-/* Under autocast these take the type of what they are given: of products. */
-static bool is_activation(const char *name)
+/* Under autocast these use the type of their inputs, which come from products. */
+static bool name_is_activation(const char *name)
 {
 	static const char *const names[] = { "aten::relu",
 					     "aten::threshold_backward",
@@ -157,21 +159,21 @@ static bool is_activation(const char *name)
 	return false;
 }
 
-/* What is added in a network of convolutions comes from them, but for the optimizer's. */
-static bool is_sum_of_products(const struct products *products, const char *name,
-			       const struct ss_task *task)
+/* In a convolutional network, sums in forward and backward are of outputs of convolutions. */
+static bool fp32_is_sum_of_products(const struct fp32_products *products, const char *name,
+				    const struct ss_task *task)
 {
 	return products->has_convs &&
 	       (task->phase == SS_PHASE_FORWARD || task->phase == SS_PHASE_BACKWARD) &&
 	       (strcmp(name, "aten::add") == 0 || strcmp(name, "aten::add_") == 0);
 }
 
-/* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
-static void look_at_activation(struct products *products, uint32_t number)
+/* FP32 activations then move half of the bytes; at worst they stay as they are. */
+static void fp32_check_activation(struct fp32_products *products, uint32_t number)
 {
 	const struct ss_works *works = products->speedup.works;
-	const struct ss_trace *trace = products->look->trace;
-	const struct ss_task *task = &products->look->graph->tasks[number];
+	const struct ss_trace *trace = products->context->trace;
+	const struct ss_task *task = &products->context->graph->tasks[number];
 	uint32_t op = ss_ops_launcher(works->ops, task->row);
 	const struct ss_work *work = op == SS_NO_ROW ? NULL : ss_works_of(works, op);
 	const char *name;
@@ -179,92 +181,92 @@ static void look_at_activation(struct products *products, uint32_t number)
 	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS)
 		return;
 	name = ss_strings_text(&trace->names, trace->slices.name[op]);
-	if (!is_activation(name) && !is_sum_of_products(products, name, task))
+	if (!name_is_activation(name) && !fp32_is_sum_of_products(products, name, task))
 		return;
-	if (ss_look_claim(products->look, (struct ss_claim){ .task = number,
-							     .own_ns = task->own_ns / 2,
-							     .low_ns = task->own_ns,
-							     .high_ns = task->own_ns / 2 }))
+	if (ss_look_claim(products->context, (struct ss_claim){ .task = number,
+								.own_ns = task->own_ns / 2,
+								.low_ns = task->own_ns,
+								.high_ns = task->own_ns / 2 }))
 		ss_code_places_add(&products->sites, trace->slices.name[op], op, task->own_ns);
 }
 
-static void look_at_all(struct products *products,
-			void (*look_at_one)(struct products *products, uint32_t number))
+static void fp32_check_kernels(struct fp32_products *products,
+			       void (*look_at_one)(struct fp32_products *products, uint32_t number))
 {
-	const struct ss_graph *graph = products->look->graph;
+	const struct ss_graph *graph = products->context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
 			look_at_one(products, i);
 }
 
-static void tell(struct products *products)
+static void fp32_report(struct fp32_products *products)
 {
-	struct ss_look *look = products->look;
+	struct ss_look *context = products->context;
 	const struct ss_speedup *speedup = &products->speedup;
 
 	for (uint32_t i = 0; i < products->sites.count; i++) {
 		const struct ss_code_place *site = &products->sites.items[i];
 		const char *kernel = products->names[site->name].text;
 
-		ss_look_evidence(look, ss_code_place_fact(site),
+		ss_look_evidence(context, ss_code_place_fact(site),
 				 "%s computes in FP32: {time} per step ({count} times)",
 				 kernel ? kernel
-					: ss_strings_text(&look->trace->names, site->name));
+					: ss_strings_text(&context->trace->names, site->name));
 	}
 	if (!speedup->has_bf16)
-		ss_look_fix(look, fp16_fix);
+		ss_look_fix(context, fp16_fix);
 	else if (!speedup->has_tf32)
-		ss_look_fix(look, amd_fix);
+		ss_look_fix(context, amd_fix);
 	if (products->guessed_ns > products->known_ns || !speedup->peaks)
 		ss_look_confidence(
-			look, SS_CONFIDENCE_LOW,
+			context, SS_CONFIDENCE_LOW,
 			products->guessed_ns > products->known_ns
 				? "most sizes are unknown; four times as fast is a guess"
 				: "the GPU is not in the table of peaks: four times as fast "
 				  "is a guess");
 	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace has products in half precision to compare with");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "computed from the sizes and the GPU's peak rates");
 }
 
-static enum ss_status find(struct products *products, struct ss_arena *scratch,
-			   struct ss_error *err)
+static enum ss_status fp32_find(struct fp32_products *products, struct ss_arena *scratch,
+				struct ss_error *err)
 {
-	SS_TRY(ss_facts_kernel_names(products->look->subject->facts, &products->names, err));
+	SS_TRY(ss_facts_kernel_names(products->context->subject->facts, &products->names, err));
 	products->uses = SS_ARENA_NEW(scratch, uint8_t,
-				      (size_t)products->look->trace->names.count + 1);
+				      (size_t)products->context->trace->names.count + 1);
 	if (!products->uses)
 		return ss_fail_memory(err, "the matrix products");
-	look_at_all(products, look_at);
+	fp32_check_kernels(products, fp32_check_product);
 	if (products->sites.count)
-		look_at_all(products, look_at_activation);
+		fp32_check_kernels(products, fp32_check_activation);
 	if (products->sites.failed)
 		return ss_fail_memory(err, "the matrix products");
 	ss_code_places_sort(&products->sites);
 	if (products->sites.count)
-		tell(products);
+		fp32_report(products);
 	return SS_OK;
 }
 
-static enum ss_status look_for_products(struct ss_look *look, struct ss_error *err)
+static enum ss_status no_tensor_cores_look(struct ss_look *context, struct ss_error *err)
 {
-	struct products products = { .look = look };
+	struct fp32_products products = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_speedup_init(&products.speedup, look, err));
+	SS_TRY(ss_speedup_init(&products.speedup, context, err));
 	if (!products.speedup.has_cores)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&products.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&products.sites, context, err);
 	if (status == SS_OK)
-		status = find(&products, &scratch, err);
+		status = fp32_find(&products, &scratch, err);
 	ss_code_places_release(&products.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -284,5 +286,5 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.why = "it changes the numbers, which have to be checked: below 5 % few would do that, "
 	       "below 2 % nobody",
 	.facts = SS_FACT_WORKS,
-	.look = look_for_products,
+	.look = no_tensor_cores_look,
 };

@@ -10,27 +10,28 @@
 
 #include "analyze/facts.h"
 #include "diagnose/snapshot_findings.h"
+#include "memory/events/alloc.h"
 #include "memory/holders/out_of_memory.h"
 
 /* --- traces -------------------------------------------------------------------------- */
 
-static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *err)
+static enum ss_status out_of_memory_look(struct ss_look *context, struct ss_error *err)
 {
 	const struct ss_allocs *allocs;
 
-	if (!look->trace->allocations.count || !look->steps->count)
+	if (!context->trace->allocations.count || !context->steps->count)
 		return SS_OK;
-	SS_TRY(ss_facts_allocs(look->subject->facts, &allocs, err));
+	SS_TRY(ss_facts_allocs(context->subject->facts, &allocs, err));
 	for (uint32_t i = 0; i < allocs->pools.count; i++) {
 		const struct ss_pool *pool = &allocs->pools.items[i];
 		struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
 
 		if (!pool->type || !pool->failed)
 			continue;
-		ss_look_evidence(look, fact,
+		ss_look_evidence(context, fact,
 				 "Allocations failed: out of memory, {count} times per step");
-		ss_look_figure(look, 0, 1);
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the failure");
+		ss_look_figure(context, 0, 1);
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the trace records the failure");
 	}
 	return SS_OK;
 }
@@ -38,58 +39,65 @@ static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *e
 /* --- snapshots ----------------------------------------------------------------------- */
 
 /*
- * Of the device, what neither this process nor the driver can have lost: the driver's context
- * and the buffers of communication take a few hundred MB, never a tenth of a device.
+ * Share of the device that is not accounted for: the driver's context and communication buffers
+ * take a few hundred MB, never a tenth of a device. More than that belongs to somebody else.
  */
 #define OTHERS_SHARE 10
 
-static void tell_request(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
+static void oom_report_request(struct ss_rule_memory_context *context,
+			       const struct ss_out_of_memory *shortage)
 {
 	const struct ss_oom *oom = shortage->oom;
-	const char *line = ss_stack_places_line(look->subject->spots,
-						look->subject->snapshot->events.stack[oom->row]);
+	const char *line = ss_stack_places_line(context->subject->spots,
+						context->subject->snapshot->events.stack[oom->row]);
 
-	ss_memory_evidence(look, line, "%s was requested with %s in use",
-			   ss_memory_amount(look, shortage->asked_bytes),
-			   ss_memory_amount(look, oom->active_bytes));
+	ss_rule_memory_add_evidence(context, line, "%s was requested with %s in use",
+				    ss_rule_memory_format_bytes(context, shortage->asked_bytes),
+				    ss_rule_memory_format_bytes(context, oom->active_bytes));
 	if (shortage->cause != SS_OOM_UNKNOWN)
-		ss_memory_evidence(look, NULL, "cause: %s",
-				   ss_out_of_memory_cause_text(shortage->cause));
+		ss_rule_memory_add_evidence(context, NULL, "cause: %s",
+					    ss_out_of_memory_cause_text(shortage->cause));
 	if (oom->has_free && shortage->device_free_bytes >= 0)
-		ss_memory_evidence(look, NULL,
-				   "free: %s on the GPU, %s in the allocator's cache, the largest "
-				   "block there %s",
-				   ss_memory_amount(look, shortage->device_free_bytes),
-				   ss_memory_amount(look, oom->free_bytes),
-				   ss_memory_amount(look, oom->largest_bytes));
+		ss_rule_memory_add_evidence(
+			context, NULL,
+			"free: %s on the GPU, %s in the allocator's cache, the largest "
+			"block there %s",
+			ss_rule_memory_format_bytes(context, shortage->device_free_bytes),
+			ss_rule_memory_format_bytes(context, oom->free_bytes),
+			ss_rule_memory_format_bytes(context, oom->largest_bytes));
 	else if (shortage->device_free_bytes >= 0)
-		ss_memory_evidence(look, NULL, "free: %s on the GPU",
-				   ss_memory_amount(look, shortage->device_free_bytes));
+		ss_rule_memory_add_evidence(
+			context, NULL, "free: %s on the GPU",
+			ss_rule_memory_format_bytes(context, shortage->device_free_bytes));
 }
 
-/* Who else has the device, and how often it failed. */
-static void tell_more(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
+/* Memory held outside of the allocator, and how many allocations failed. */
+static void oom_report_others(struct ss_rule_memory_context *context,
+			      const struct ss_out_of_memory *shortage)
 {
-	uint64_t count = look->device->action_counts[SS_ACTION_OOM];
-	int64_t others = ss_bytes_less(look->size_bytes, ss_bytes_add(shortage->oom->reserved_bytes,
-								      shortage->device_free_bytes));
+	uint64_t count = context->device->action_counts[SS_ACTION_OOM];
+	int64_t others = ss_bytes_less(context->size_bytes,
+				       ss_bytes_add(shortage->oom->reserved_bytes,
+						    shortage->device_free_bytes));
 
-	if (look->size_bytes > 0 && !look->size_is_least && shortage->device_free_bytes >= 0 &&
-	    others > look->size_bytes / OTHERS_SHARE)
-		ss_memory_evidence(look, NULL,
-				   "%s of the GPU's %s is held outside of PyTorch's allocator: by "
-				   "another process or another library",
-				   ss_memory_amount(look, others),
-				   ss_memory_amount(look, look->size_bytes));
+	if (context->size_bytes > 0 && !context->size_is_least &&
+	    shortage->device_free_bytes >= 0 && others > context->size_bytes / OTHERS_SHARE)
+		ss_rule_memory_add_evidence(
+			context, NULL,
+			"%s of the GPU's %s is held outside of PyTorch's allocator: by "
+			"another process or another library",
+			ss_rule_memory_format_bytes(context, others),
+			ss_rule_memory_format_bytes(context, context->size_bytes));
 	if (count > 1)
-		ss_memory_evidence(look, NULL, "%" PRIu64 " allocations failed; %s is explained",
-				   count,
-				   count == look->device->oom_count ? "the last one"
-								    : "one of them");
+		ss_rule_memory_add_evidence(context, NULL,
+					    "%" PRIu64 " allocations failed; %s is explained",
+					    count,
+					    count == context->device->oom_count ? "the last one"
+										: "one of them");
 }
 
-/* Segments that are wholly free were given back before it failed: emptying the cache is no help. */
-static const char *fix_of_pieces(const struct ss_out_of_memory *shortage)
+/* The allocator released all free segments before it failed: emptying the cache does not help. */
+static const char *oom_fix_for_fragments(const struct ss_out_of_memory *shortage)
 {
 	if (shortage->helps_expandable)
 		return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
@@ -100,37 +108,40 @@ static const char *fix_of_pieces(const struct ss_out_of_memory *shortage)
 	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
 }
 
-static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
+/* Chooses the fix by the cause of the failure. */
+static void oom_choose_fix(struct ss_rule_memory_context *context,
+			   const struct ss_out_of_memory *shortage)
 {
-	const struct ss_retained *kept = look->kept;
-	bool has_line = kept->count && kept->lines[0].leak_steps && kept->lines[0].line;
+	const struct ss_retained *retained = context->retained;
+	bool has_line = retained->count && retained->lines[0].leak_steps && retained->lines[0].line;
 
 	switch (shortage->cause) {
 	case SS_OOM_FRAGMENTS:
-		ss_memory_fix(look, "%s", fix_of_pieces(shortage));
+		ss_rule_memory_set_fix(context, "%s", oom_fix_for_fragments(shortage));
 		break;
 	case SS_OOM_LEAK:
-		ss_memory_fix(look, "# free what earlier steps kept, %s%s%s%s",
-			      shortage->leaked_at_least ? "at least " : "",
-			      ss_memory_amount(look, shortage->leaked_bytes),
-			      has_line ? ": most of it is allocated at " : "",
-			      has_line ? ss_strings_text(&look->subject->spots->texts,
-							 kept->lines[0].line)
-				       : "");
+		ss_rule_memory_set_fix(context, "# free what earlier steps kept, %s%s%s%s",
+				       shortage->leaked_at_least ? "at least " : "",
+				       ss_rule_memory_format_bytes(context, shortage->leaked_bytes),
+				       has_line ? ": most of it is allocated at " : "",
+				       has_line ? ss_strings_text(&context->subject->spots->texts,
+								  retained->lines[0].line)
+						: "");
 		break;
 	case SS_OOM_TOO_MUCH:
 		if (shortage->helps_checkpoint)
-			ss_memory_fix(look,
-				      "# activations hold %s, %s was missing; use a smaller batch, "
-				      "or\n"
-				      "torch.utils.checkpoint.checkpoint(block, x, "
-				      "use_reentrant=False)",
-				      ss_memory_amount(
-					      look, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
-				      ss_memory_amount(look, shortage->missing_bytes));
+			ss_rule_memory_set_fix(
+				context,
+				"# activations hold %s, %s was missing; use a smaller batch, "
+				"or\n"
+				"torch.utils.checkpoint.checkpoint(block, x, "
+				"use_reentrant=False)",
+				ss_rule_memory_format_bytes(
+					context, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
+				ss_rule_memory_format_bytes(context, shortage->missing_bytes));
 		else
-			ss_memory_fix(
-				look,
+			ss_rule_memory_set_fix(
+				context,
 				"# use a smaller batch or model\n"
 				"fully_shard(model)    # shards parameters and optimizer state");
 		break;
@@ -139,28 +150,30 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memor
 	}
 }
 
-static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_error *err)
+static enum ss_status out_of_memory_look_memory(struct ss_rule_memory_context *context,
+						struct ss_error *err)
 {
-	const struct ss_device_memory *device = look->device;
+	const struct ss_device_memory *device = context->device;
 	struct ss_out_of_memory shortage;
 
 	if (!device->oom_count)
 		return SS_OK;
-	SS_TRY(ss_out_of_memory_find(look->subject, device, &device->ooms[device->oom_count - 1],
+	SS_TRY(ss_out_of_memory_find(context->subject, device, &device->ooms[device->oom_count - 1],
 				     &shortage, err));
-	ss_memory_find(look, SS_MEMORY_WARNING, shortage.asked_bytes);
-	look->finding->comes_first = true;
-	tell_request(look, &shortage);
+	ss_rule_memory_report(context, SS_RULE_MEMORY_WARNING, shortage.asked_bytes);
+	context->finding->comes_first = true;
+	oom_report_request(context, &shortage);
 	if (shortage.cause == SS_OOM_TOO_MUCH && shortage.helps_checkpoint)
-		SS_TRY(ss_memory_tell_checkpoint(look, err));
-	tell_more(look, &shortage);
-	choose_fix(look, &shortage);
+		SS_TRY(ss_rule_memory_add_checkpoint(context, err));
+	oom_report_others(context, &shortage);
+	oom_choose_fix(context, &shortage);
 	if (shortage.oom->has_free)
-		ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-				     "the snapshot records the failure and what was free then");
+		ss_rule_memory_set_confidence(
+			context, SS_CONFIDENCE_HIGH,
+			"the snapshot records the failure and what was free then");
 	else
-		ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
-				     "the snapshot does not record what was free then");
+		ss_rule_memory_set_confidence(context, SS_CONFIDENCE_MEDIUM,
+					      "the snapshot does not record what was free then");
 	return SS_OK;
 }
 
@@ -179,6 +192,6 @@ const struct ss_rule ss_rule_out_of_memory = {
 	.is_timeless = true,
 	.bytes_are = "requested",
 	.facts = SS_FACT_ALLOCS,
-	.look = look_for_failures,
-	.look_memory = look_at_failure,
+	.look = out_of_memory_look,
+	.look_memory = out_of_memory_look_memory,
 };

@@ -11,49 +11,56 @@
 #include "diagnose/rule.h"
 
 /*
- * What takes 20 us on a core is split: PyTorch gives a thread 32,768 elements (10 to 20 us),
- * OpenBLAS splits from 262,144 multiplications on (5 to 20 us).
+ * Operators that take 20 us on one core are split over threads: PyTorch gives each thread 32,768
+ * elements (10 to 20 us), OpenBLAS splits from 262,144 multiplications on (5 to 20 us).
  */
 #define SPLIT_NS 20000
 
-/* What takes 5 us is never split. */
+/* Operators that take 5 us are never split. */
 #define WHOLE_NS 5000
 
 #define RUNS_MIN 3
 
 /*
- * A host that is busy makes split operators 0.1 to 1.5 times as much slower as short ones (70
- * ranks of jobs with one thread, 1 to 8 processes and load 10 to 22 on two cores). Threads
- * beyond the cores make it 1.5 to 18 times per rank in transformers and perceptrons, but 0.2 to
- * 0.4 times in a CNN with 4 and 8 threads, whose fast runs were slow, too: these are missed. By
- * chance a pause more or less hits the short ones: one more is counted there.
+ * A busy host slows split operators down 0.1 to 1.5 times as much as short ones (70 ranks of jobs
+ * with one thread, 1 to 8 processes and load 10 to 22 on two cores). With more threads than cores
+ * the factor is 1.5 to 18 per rank in transformers and perceptrons, but 0.2 to 0.4 in a CNN with 4
+ * and 8 threads, whose fast runs were slow, too: the rule misses these. Whether a pause hits a
+ * short operator is chance, so one more pause is counted there.
  */
 #define TIMES_MIN 2.0
 
-/* One run in five is slow then (seen: 0.27 to 0.51). Fewer are pauses of the process. */
+/* At least one run in five is slow (seen: 0.27 to 0.51). Fewer are pauses of the process. */
 #define SLOW_SHARE 0.2
 
-/* All split operators are hit: of a single one the input may decide how long it takes. */
+/* All split operators slow down; the time of a single one may depend on its input. */
 #define GROUPS_MIN 3
 
-struct part {
+struct op_run_sums {
 	double count, slow;
 	double fast_ns, excess_ns;
 };
 
-/* Operators that are split, those that one thread runs, and what `judge` adds up. */
-enum figure { SPLIT_COUNT, SPLIT_SLOW, SPLIT_FAST, SPLIT_EXCESS, SHORT_FAST, SHORT_EXCESS };
+/* Slots of the figures: of operators that are split, and of those that one thread runs. */
+enum oversubscription_figure {
+	SPLIT_COUNT,
+	SPLIT_SLOW,
+	SPLIT_FAST,
+	SPLIT_EXCESS,
+	SHORT_FAST,
+	SHORT_EXCESS
+};
 
 struct oversubscription {
-	struct ss_look *look;
+	struct ss_look *context;
 	const struct ss_op_runs *runs;
-	struct part split, one;
+	struct op_run_sums split, one;
 	uint32_t groups; /* of split operators that have slow runs */
 	double most_ns;  /* what the heaviest of these takes beyond its fast time */
 };
 
-/* Operators that compute and can be split. What is read, copied or allocated varies by itself. */
-static bool is_split(const struct oversubscription *over, const struct ss_op_group *group)
+/* Operators that compute and can be split. Reads, copies and allocations vary by themselves. */
+static bool op_group_is_split(const struct oversubscription *over, const struct ss_op_group *group)
 {
 	switch (over->runs->category[group->name]) {
 	case SS_OP_MATMUL:
@@ -73,14 +80,15 @@ static bool is_split(const struct oversubscription *over, const struct ss_op_gro
 	}
 }
 
-static void sum_up(struct oversubscription *over)
+/* Sums the runs of operators, apart for those that are split and those that are not. */
+static void oversubscription_sum_groups(struct oversubscription *over)
 {
 	for (uint32_t i = 0; i < over->runs->count; i++) {
 		const struct ss_op_group *group = &over->runs->groups[i];
-		bool split = is_split(over, group);
-		struct part *part = split ? &over->split : &over->one;
+		bool split = op_group_is_split(over, group);
+		struct op_run_sums *part = split ? &over->split : &over->one;
 
-		/* once or twice is not a measure of anything */
+		/* one or two runs measure nothing */
 		if (group->count < RUNS_MIN || (!split && group->fast_ns >= WHOLE_NS))
 			continue;
 		part->count += group->count;
@@ -95,65 +103,65 @@ static void sum_up(struct oversubscription *over)
 	}
 }
 
-/* How many times as long as with a core of its own it takes. */
-static double times_of(const struct part *part)
+/* How many times as long the operators take as on a core of their own. */
+static double op_runs_slowdown(const struct op_run_sums *part)
 {
 	return (part->fast_ns + part->excess_ns) / part->fast_ns;
 }
 
-/* That no pause hit the short ones may be chance: with one more of them. */
-static double most_times_of(const struct part *one, const struct part *split)
+/* The same with one more pause: that none hit the short operators may be chance. */
+static double op_runs_slowdown_most(const struct op_run_sums *one, const struct op_run_sums *split)
 {
-	return times_of(one) + split->excess_ns / split->slow / one->fast_ns;
+	return op_runs_slowdown(one) + split->excess_ns / split->slow / one->fast_ns;
 }
 
-/* Whether this rank alone looks like it; all ranks together decide. */
-static bool may_wait(const struct oversubscription *over)
+/* Whether this rank alone suggests it; all ranks together decide. */
+static bool oversubscription_is_likely(const struct oversubscription *over)
 {
-	const struct part *split = &over->split, *one = &over->one;
+	const struct op_run_sums *split = &over->split, *one = &over->one;
 
 	return over->groups >= GROUPS_MIN && one->fast_ns > 0 &&
 	       split->slow >= SLOW_SHARE * split->count && over->most_ns <= split->excess_ns / 2 &&
-	       times_of(split) >= times_of(one);
+	       op_runs_slowdown(split) >= op_runs_slowdown(one);
 }
 
 /*
- * What is left is the fast time. Where the host is busy with something else, too, it is as
- * much longer as short operators are: the lower bound.
+ * The fast time remains. If the host is also busy with something else, operators stay as much
+ * slower as the short ones are: the lower bound of the saving.
  */
-static void claim(struct oversubscription *over)
+static void oversubscription_claim(struct oversubscription *over)
 {
-	struct ss_look *look = over->look;
-	const struct ss_slices *slices = &look->trace->slices;
-	double low_times = most_times_of(&over->one, &over->split);
+	struct ss_look *context = over->context;
+	const struct ss_slices *slices = &context->trace->slices;
+	double low_times = op_runs_slowdown_most(&over->one, &over->split);
 
-	for (uint32_t row = 0; row < look->trace->device_from; row++) {
+	for (uint32_t row = 0; row < context->trace->device_from; row++) {
 		uint32_t number = over->runs->group_of[row];
 		const struct ss_op_group *group = number == SS_NO_ROW ? NULL
 								      : &over->runs->groups[number];
 		int64_t own_ns = over->runs->ops->self_ns[row], rest_ns, kept_ns, low_ns;
 
-		if (!group || group->count < RUNS_MIN || !is_split(over, group))
+		if (!group || group->count < RUNS_MIN || !op_group_is_split(over, group))
 			continue;
 		kept_ns = group->fast_ns;
 		low_ns = (int64_t)((double)group->fast_ns * low_times);
 		if (kept_ns >= own_ns)
 			continue;
-		/* what is in it is claimed by itself */
+		/* operators within it are claimed separately */
 		rest_ns = slices->dur_ns[row] - own_ns;
-		ss_look_claim_time(look, (struct ss_stretch){ .track = slices->track[row],
-							      .from_ns = slices->start_ns[row],
-							      .to_ns = ss_slice_end(slices, row),
-							      .keep_ns = rest_ns + kept_ns,
-							      .low_keep_ns = rest_ns + low_ns });
+		ss_look_claim_time(context, (struct ss_stretch){ .track = slices->track[row],
+								 .from_ns = slices->start_ns[row],
+								 .to_ns = ss_slice_end(slices, row),
+								 .keep_ns = rest_ns + kept_ns,
+								 .low_keep_ns = rest_ns + low_ns });
 	}
 }
 
-/* The heaviest split operators, on whatever shapes. */
-static bool tell_operators(struct oversubscription *over, struct ss_arena *scratch)
+/* Names the split operators that lose most, over all shapes; false: no memory. */
+static bool oversubscription_report_ops(struct oversubscription *over, struct ss_arena *scratch)
 {
-	struct ss_look *look = over->look;
-	uint32_t names = look->trace->names.count, best;
+	struct ss_look *context = over->context;
+	uint32_t names = context->trace->names.count, best;
 	struct ss_fact *facts = SS_ARENA_NEW(scratch, struct ss_fact, (size_t)names + 1);
 
 	if (!facts)
@@ -162,77 +170,78 @@ static bool tell_operators(struct oversubscription *over, struct ss_arena *scrat
 		const struct ss_op_group *group = &over->runs->groups[i];
 		struct ss_fact *fact = &facts[group->name];
 
-		if (!group->slow || group->count < RUNS_MIN || !is_split(over, group))
+		if (!group->slow || group->count < RUNS_MIN || !op_group_is_split(over, group))
 			continue;
 		if (fact->count <= 0)
 			fact->row = group->row;
 		fact->weight_ns = ss_ns_sum(fact->weight_ns, group->excess_ns);
 		fact->count += group->slow;
 	}
-	for (int told = 0; told < 3; told++) {
+	for (int reported = 0; reported < 3; reported++) {
 		best = 0;
 		for (uint32_t i = 1; i < names; i++)
 			if (facts[i].weight_ns > facts[best].weight_ns)
 				best = i;
 		if (!facts[best].weight_ns)
 			break;
-		ss_look_evidence(look, facts[best],
+		ss_look_evidence(context, facts[best],
 				 "%s takes several times as long as its fastest run {count} times "
 				 "per step: {time} lost",
-				 ss_strings_text(&look->trace->names, best));
+				 ss_strings_text(&context->trace->names, best));
 		facts[best].weight_ns = 0;
 	}
 	return true;
 }
 
-static bool tell(struct oversubscription *over, struct ss_arena *scratch)
+static bool oversubscription_report(struct oversubscription *over, struct ss_arena *scratch)
 {
 	struct ss_fact all = { (int64_t)over->split.excess_ns, over->split.slow, SS_NO_ROW };
 
-	ss_look_evidence(over->look, all,
+	ss_look_evidence(over->context, all,
 			 "multi-threaded operators lose {time} per step compared with their own "
 			 "fastest runs on the same shapes; short operators lose far less");
-	ss_look_confidence(over->look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(over->context, SS_CONFIDENCE_MEDIUM,
 			   "the trace does not record threads and cores");
-	return tell_operators(over, scratch);
+	return oversubscription_report_ops(over, scratch);
 }
 
-static void leave_figures(struct oversubscription *over)
+static void oversubscription_add_figures(struct oversubscription *over)
 {
-	struct ss_look *look = over->look;
+	struct ss_look *context = over->context;
 
-	ss_look_figure(look, SPLIT_COUNT, over->split.count);
-	ss_look_figure(look, SPLIT_SLOW, over->split.slow);
-	ss_look_figure(look, SPLIT_FAST, over->split.fast_ns);
-	ss_look_figure(look, SPLIT_EXCESS, over->split.excess_ns);
-	ss_look_figure(look, SHORT_FAST, over->one.fast_ns);
-	ss_look_figure(look, SHORT_EXCESS, over->one.excess_ns);
+	ss_look_figure(context, SPLIT_COUNT, over->split.count);
+	ss_look_figure(context, SPLIT_SLOW, over->split.slow);
+	ss_look_figure(context, SPLIT_FAST, over->split.fast_ns);
+	ss_look_figure(context, SPLIT_EXCESS, over->split.excess_ns);
+	ss_look_figure(context, SHORT_FAST, over->one.fast_ns);
+	ss_look_figure(context, SHORT_EXCESS, over->one.excess_ns);
 }
 
-static enum ss_status look_for_waits(struct ss_look *look, struct ss_error *err)
+static enum ss_status oversubscribed_cores_look(struct ss_look *context, struct ss_error *err)
 {
-	struct oversubscription over = { .look = look };
+	struct oversubscription over = { .context = context };
 	struct ss_arena scratch;
-	bool told;
+	bool reported;
 
-	if (!look->steps->count || look->digest->device >= 0)
+	if (!context->steps->count || context->digest->device >= 0)
 		return SS_OK;
-	SS_TRY(ss_facts_op_runs(look->subject->facts, &over.runs, err));
-	sum_up(&over);
-	if (!may_wait(&over))
+	SS_TRY(ss_facts_op_runs(context->subject->facts, &over.runs, err));
+	oversubscription_sum_groups(&over);
+	if (!oversubscription_is_likely(&over))
 		return SS_OK;
-	claim(&over);
-	leave_figures(&over);
-	ss_arena_init(&scratch, look->memory);
-	told = tell(&over, &scratch);
+	oversubscription_claim(&over);
+	oversubscription_add_figures(&over);
+	ss_arena_init(&scratch, context->memory);
+	reported = oversubscription_report(&over, &scratch);
 	ss_arena_release(&scratch);
-	return told ? SS_OK : ss_fail_memory(err, "runs of operators");
+	return reported ? SS_OK : ss_fail_memory(err, "runs of operators");
 }
 
-/* Ranks of a job share hosts: together they are one measure. */
-static enum ss_status judge_waits(struct ss_judgement *judgement, struct ss_error *err)
+/* The ranks of a job share hosts, so all of them together decide. */
+static enum ss_status oversubscribed_cores_judge(struct ss_judgement *judgement,
+						 struct ss_error *err)
 {
-	struct part split = { 0 }, one = { 0 };
+	struct op_run_sums split = { 0 }, one = { 0 };
 	struct ss_finding *finding;
 
 	(void)err;
@@ -244,7 +253,8 @@ static enum ss_status judge_waits(struct ss_judgement *judgement, struct ss_erro
 		one.fast_ns += ss_judge_figure(judgement, i, SHORT_FAST);
 		one.excess_ns += ss_judge_figure(judgement, i, SHORT_EXCESS);
 	}
-	if (split.count <= 0 || times_of(&split) < TIMES_MIN * most_times_of(&one, &split))
+	if (split.count <= 0 ||
+	    op_runs_slowdown(&split) < TIMES_MIN * op_runs_slowdown_most(&one, &split))
 		return SS_OK;
 	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
@@ -267,6 +277,6 @@ const struct ss_rule ss_rule_oversubscribed_cores = {
 	.why = "on a busy host steps differ by a few percent anyway; from 10 % on the number of "
 	       "threads is the cause",
 	.host_facts = SS_FACT_OP_RUNS,
-	.look = look_for_waits,
-	.judge = judge_waits,
+	.look = oversubscribed_cores_look,
+	.judge = oversubscribed_cores_judge,
 };

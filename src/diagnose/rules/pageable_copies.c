@@ -12,20 +12,20 @@
 #include "analyze/work/host_link.h"
 #include "diagnose/evidence/code_places.h"
 
-/* Up to here the driver takes the data and returns (CUDA, "API synchronization behavior"). */
+/* Up to this size the driver buffers the data and returns ("API synchronization behavior"). */
 #define SMALL_BYTES 65536
 
-/* What a call costs that does not wait; copies need a little more than launches. */
+/* What a call takes that does not wait; a copy takes a little more than a launch. */
 #define CALL_NS 10000
 
-/* Without operators: a synchronize so near behind the copy is part of it. */
+/* If no operators are recorded: a synchronize this soon after the copy belongs to it. */
 #define BEHIND_NS 50000
 
-/* Nine steps of ten: what is copied in fewer is a checkpoint or the like, not the loop. */
+/* Nine steps of ten: copies in fewer steps are checkpoints or the like, not the loop. */
 #define HABIT 9
 #define HABIT_OF 10
 
-/* Pageable copies reach at most this part of the pinned rate: what is faster was pinned. */
+/* Pageable copies reach at most this share of the pinned rate: faster ones were pinned. */
 #define PAGEABLE_PART 0.5
 
 static const char out_fix[] =
@@ -34,31 +34,32 @@ static const char out_fix[] =
 	"done = torch.cuda.Event(); done.record()\n"
 	"# done.synchronize() where the values are read, a step later if possible";
 
-/* Copies of a name at a line, and the steps that have them. */
-struct habit {
+/* The copies with one name at one line of the program, and the steps that have them. */
+struct copy_habit {
 	uint32_t steps, last; /* how many; the last one's number + 1 */
 };
 
-struct copies {
-	struct ss_look *look;
-	struct ss_records places; /* name and line */
-	struct habit *habits;     /* one for each */
+struct pageable_copies {
+	struct ss_look *context;
+	struct ss_records places;  /* name and line */
+	struct copy_habit *habits; /* one for each */
 	uint32_t habit_capacity;
-	uint32_t *habit_of; /* per task: of a copy that counts its habit + 1 */
+	uint32_t *habit_of; /* per task: habit + 1 of a copy that counts; 0: none */
 	struct ss_code_places sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
-	uint8_t *calls; /* per host row: it made a copy that is claimed */
+	uint8_t *calls; /* per host row: it issued a copy that is claimed */
 	int64_t recorded_ns, pinned_ns;
 	bool is_guessed; /* that memory was pageable */
 };
 
 /* --- claims -------------------------------------------------------------------------- */
 
-/* What the copy would take; -1: it is none of ours. */
-static int64_t time_at(const struct copies *copies, uint32_t row, const double *rates)
+/* What the copy would take at these rates of pinned memory; -1: the rule does not cover it. */
+static int64_t pageable_ns_at_rates(const struct pageable_copies *copies, uint32_t row,
+				    const double *rates)
 {
-	const struct ss_trace *trace = copies->look->trace;
+	const struct ss_trace *trace = copies->context->trace;
 	struct ss_copy_kind kind = copies->link.kinds[trace->slices.name[row]];
 	int64_t bytes = ss_copy_bytes(trace, row), dur_ns = trace->slices.dur_ns[row];
 	double ns;
@@ -66,7 +67,7 @@ static int64_t time_at(const struct copies *copies, uint32_t row, const double *
 	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
 	    bytes <= SMALL_BYTES || !ss_copy_holds(trace, row))
 		return -1;
-	if (rates[kind.way] <= 0) /* then only the wait goes */
+	if (rates[kind.way] <= 0) /* then the fix only removes the wait */
 		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
 	ns = (double)bytes * 1e9 / rates[kind.way];
 	if (kind.memory == SS_COPY_HOST && ns > PAGEABLE_PART * (double)dur_ns)
@@ -74,42 +75,43 @@ static int64_t time_at(const struct copies *copies, uint32_t row, const double *
 	return ns < (double)dur_ns ? (int64_t)ns : dur_ns;
 }
 
-static int64_t time_of(const struct copies *copies, uint32_t row)
+static int64_t pageable_pinned_ns(const struct pageable_copies *copies, uint32_t row)
 {
-	return time_at(copies, row, copies->link.rate);
+	return pageable_ns_at_rates(copies, row, copies->link.rate);
 }
 
-/* The same at best. */
-static int64_t least_of(const struct copies *copies, uint32_t row, int64_t own_ns)
+/* The same at the highest rate of the link. */
+static int64_t pageable_best_pinned_ns(const struct pageable_copies *copies, uint32_t row,
+				       int64_t own_ns)
 {
-	int64_t least_ns = time_at(copies, row, copies->link.most);
+	int64_t least_ns = pageable_ns_at_rates(copies, row, copies->link.most);
 
 	return least_ns >= 0 && least_ns < own_ns ? least_ns : own_ns;
 }
 
-/* Finds in how many steps each place copies; false: no memory. */
-static bool find_habits(struct copies *copies)
+/* Counts the steps in which each place of the program copies; false: no memory. */
+static bool pageable_find_habits(struct pageable_copies *copies)
 {
-	const struct ss_graph *graph = copies->look->graph;
-	const struct ss_slices *slices = &copies->look->trace->slices;
+	const struct ss_graph *graph = copies->context->graph;
+	const struct ss_slices *slices = &copies->context->trace->slices;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t place[2], known = copies->places.count, id;
 
 		if (task->kind != SS_TASK_COPY || task->step == SS_NO_STEP ||
-		    time_of(copies, task->row) < 0)
+		    pageable_pinned_ns(copies, task->row) < 0)
 			continue;
 		place[0] = slices->name[task->row];
 		place[1] = copies->sites.places->line[slices->link[task->row]];
 		id = ss_records_add(&copies->places, place);
 		if (id == SS_NO_ID ||
-		    !ss_memory_reserve(copies->look->memory, (void **)&copies->habits,
+		    !ss_memory_reserve(copies->context->memory, (void **)&copies->habits,
 				       &copies->habit_capacity, (size_t)id + 1,
 				       sizeof(*copies->habits)))
 			return false;
 		if (id == known)
-			copies->habits[id] = (struct habit){ 0 };
+			copies->habits[id] = (struct copy_habit){ 0 };
 		if (copies->habits[id].last != task->step + 1U) {
 			copies->habits[id].last = task->step + 1U;
 			copies->habits[id].steps++;
@@ -119,10 +121,11 @@ static bool find_habits(struct copies *copies)
 	return true;
 }
 
-static void claim_copies(struct copies *copies)
+/* Claims the copies that nearly every step makes, at the rate of pinned memory. */
+static void pageable_claim_copies(struct pageable_copies *copies)
 {
-	const struct ss_graph *graph = copies->look->graph;
-	const struct ss_slices *slices = &copies->look->trace->slices;
+	const struct ss_graph *graph = copies->context->graph;
+	const struct ss_slices *slices = &copies->context->trace->slices;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -133,15 +136,15 @@ static void claim_copies(struct copies *copies)
 		if (!habit || (uint64_t)copies->habits[habit - 1].steps * HABIT_OF <
 				      (uint64_t)graph->step_count * HABIT)
 			continue;
-		own_ns = time_of(copies, task->row);
+		own_ns = pageable_pinned_ns(copies, task->row);
 		kind = copies->link.kinds[slices->name[task->row]];
 		/*
-		 * What pinned memory reaches on a host is not in a file without pinned copies:
-		 * virtual machines and shared links were seen where it is no faster. The waits
-		 * are gone in any case, and the two directions run at once.
+		 * A file without pinned copies does not show how fast they are on this host: on
+		 * some virtual machines and shared links they are no faster. The waits disappear
+		 * in any case, and both directions run at the same time.
 		 */
 		if (!ss_look_claim(
-			    copies->look,
+			    copies->context,
 			    (struct ss_claim){
 				    .task = i,
 				    .own_ns = own_ns,
@@ -149,7 +152,8 @@ static void claim_copies(struct copies *copies)
 										 : task->own_ns,
 				    .high_ns = copies->link.is_measured[kind.way]
 						       ? own_ns
-						       : least_of(copies, task->row, own_ns) }))
+						       : pageable_best_pinned_ns(copies, task->row,
+										 own_ns) }))
 			continue;
 		copies->calls[slices->link[task->row]] = true;
 		if (kind.memory == SS_COPY_HOST)
@@ -161,25 +165,26 @@ static void claim_copies(struct copies *copies)
 	}
 }
 
-/* A call that no longer waits: its task and its return. */
-static void release(struct copies *copies, uint32_t task)
+/* Claims a call that no longer waits: its task and its return. */
+static void pageable_release_call(struct pageable_copies *copies, uint32_t task)
 {
-	struct ss_look *look = copies->look;
-	const struct ss_task *wait = &look->graph->tasks[task + 1];
+	struct ss_look *context = copies->context;
+	const struct ss_task *wait = &context->graph->tasks[task + 1];
 
-	(void)!ss_look_claim(look, (struct ss_claim){ .task = task,
-						      .own_ns = CALL_NS,
-						      .low_ns = CALL_NS,
-						      .high_ns = CALL_NS });
-	if (wait->kind == SS_TASK_WAIT && wait->row == look->graph->tasks[task].row)
-		(void)!ss_look_claim(look, (struct ss_claim){ .task = task + 1, .releases = true });
+	(void)!ss_look_claim(context, (struct ss_claim){ .task = task,
+							 .own_ns = CALL_NS,
+							 .low_ns = CALL_NS,
+							 .high_ns = CALL_NS });
+	if (wait->kind == SS_TASK_WAIT && wait->row == context->graph->tasks[task].row)
+		(void)!ss_look_claim(context,
+				     (struct ss_claim){ .task = task + 1, .releases = true });
 }
 
-/* The copy calls, and the synchronize that torch puts behind each of them. */
-static void claim_calls(struct copies *copies)
+/* Claims the copy calls, and the synchronize that torch puts after each of them. */
+static void pageable_claim_calls(struct pageable_copies *copies)
 {
-	const struct ss_graph *graph = copies->look->graph;
-	const struct ss_trace *trace = copies->look->trace;
+	const struct ss_graph *graph = copies->context->graph;
+	const struct ss_trace *trace = copies->context->trace;
 	uint32_t copy = SS_NO_ROW;
 
 	for (uint32_t i = 0; i + 1 < graph->task_count; i++) {
@@ -188,7 +193,7 @@ static void claim_calls(struct copies *copies)
 		if (task->kind != SS_TASK_CALL && task->kind != SS_TASK_LAUNCH)
 			continue;
 		if (task->row < trace->device_from && copies->calls[task->row]) {
-			release(copies, i);
+			pageable_release_call(copies, i);
 			copy = task->row;
 			continue;
 		}
@@ -198,23 +203,23 @@ static void claim_calls(struct copies *copies)
 		    (copies->ops->owner[copy] == SS_NO_ROW
 			     ? task->start_ns - ss_slice_end(&trace->slices, copy) < BEHIND_NS
 			     : copies->ops->owner[task->row] == copies->ops->owner[copy]))
-			release(copies, i);
+			pageable_release_call(copies, i);
 		copy = SS_NO_ROW;
 	}
 }
 
 /* --- sentences ----------------------------------------------------------------------- */
 
-static void tell(struct copies *copies)
+static void pageable_report(struct pageable_copies *copies)
 {
-	struct ss_look *look = copies->look;
-	const struct ss_trace *trace = look->trace;
+	struct ss_look *context = copies->context;
+	const struct ss_trace *trace = context->trace;
 	enum ss_copy_way way = copies->link.kinds[copies->sites.items[0].name].way;
 
 	for (uint32_t i = 0; i < copies->sites.count; i++) {
 		const struct ss_code_place *site = &copies->sites.items[i];
 
-		ss_look_evidence(look, ss_code_place_fact(site),
+		ss_look_evidence(context, ss_code_place_fact(site),
 				 "%s: {count} times per step, {time}%s",
 				 ss_strings_text(&trace->names, site->name),
 				 copies->recorded_ns / 2 > copies->pinned_ns
@@ -222,60 +227,62 @@ static void tell(struct copies *copies)
 					 : "");
 	}
 	if (way == SS_COPY_OUT)
-		ss_look_fix(look, out_fix);
+		ss_look_fix(context, out_fix);
 	if (copies->is_guessed || copies->link.rate[way] <= 0)
 		ss_look_confidence(
-			look, SS_CONFIDENCE_LOW,
+			context, SS_CONFIDENCE_LOW,
 			copies->is_guessed
 				? "slow copies that the host waits for; the rest is a guess"
 				: "the GPU is unknown: only the waiting is counted");
 	else if (copies->link.is_measured[way])
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "the trace has copies from pinned memory to compare with");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "no pinned copy to compare with; twice the rate is assumed");
 }
 
-static enum ss_status find(struct copies *copies, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status pageable_find(struct pageable_copies *copies, struct ss_arena *scratch,
+				    struct ss_error *err)
 {
-	const struct ss_trace *trace = copies->look->trace;
+	const struct ss_trace *trace = copies->context->trace;
 
-	SS_TRY(ss_facts_ops(copies->look->subject->facts, &copies->ops, err));
+	SS_TRY(ss_facts_ops(copies->context->subject->facts, &copies->ops, err));
 	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
-					(size_t)copies->look->graph->task_count + 1);
+					(size_t)copies->context->graph->task_count + 1);
 	if (!copies->calls || !copies->habit_of ||
-	    !ss_records_init(&copies->places, copies->look->memory, 2 * sizeof(uint32_t)) ||
-	    !ss_host_link_init(&copies->link, trace, copies->look->digest->device, scratch))
+	    !ss_records_init(&copies->places, copies->context->memory, 2 * sizeof(uint32_t)) ||
+	    !ss_host_link_init(&copies->link, trace, copies->context->digest->device, scratch))
 		return ss_fail_memory(err, "the copies");
-	if (!find_habits(copies))
+	if (!pageable_find_habits(copies))
 		return ss_fail_memory(err, "the copies");
-	claim_copies(copies);
-	claim_calls(copies);
+	pageable_claim_copies(copies);
+	pageable_claim_calls(copies);
 	if (copies->sites.failed)
 		return ss_fail_memory(err, "the copies");
 	ss_code_places_sort(&copies->sites);
 	if (copies->sites.count)
-		tell(copies);
+		pageable_report(copies);
 	return SS_OK;
 }
 
-static enum ss_status look_for_copies(struct ss_look *look, struct ss_error *err)
+static enum ss_status pageable_copies_look(struct ss_look *context, struct ss_error *err)
 {
-	struct copies copies = { .look = look };
+	struct pageable_copies copies = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
+	if (!context->steps->count || !context->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_code_places_init(&copies.sites, look, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_code_places_init(&copies.sites, context, err);
 	if (status == SS_OK)
-		status = find(&copies, &scratch, err);
+		status = pageable_find(&copies, &scratch, err);
 	ss_code_places_release(&copies.sites);
 	ss_records_release(&copies.places);
-	ss_memory_free(look->memory, copies.habits, copies.habit_capacity * sizeof(*copies.habits));
+	ss_memory_free(context->memory, copies.habits,
+		       copies.habit_capacity * sizeof(*copies.habits));
 	ss_arena_release(&scratch);
 	return status;
 }
@@ -295,5 +302,5 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "
 	       "cannot be measured",
 	.facts = SS_FACT_OPS,
-	.look = look_for_copies,
+	.look = pageable_copies_look,
 };

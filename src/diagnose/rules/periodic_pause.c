@@ -12,45 +12,45 @@
 
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
-/* In 5 ms eager mode launches a hundred kernels: no launching is as slow. */
+/* In 5 ms eager mode launches a hundred kernels: slow launching never takes this long. */
 #define PAUSE_NS 5000000
 
-/* To see a distance come again four steps are needed at least. */
+/* It takes at least four steps to see a distance repeat. */
 #define STEPS_MIN 4
 
 /*
- * Without a device a busy machine makes pauses anywhere. Of 136 recordings 3 have two pauses of
- * 5 % of a step at one place where no pause was planted, one has three; none has three of 10 %.
- * Pauses of one kind are alike.
+ * Without a device a busy machine causes pauses anywhere. Of 136 recordings without a planted
+ * pause, 3 have two pauses of 5 % of a step at one place, and one has three; none has three of
+ * 10 %. Pauses with one cause take about as long.
  */
 #define CPU_SHARE 0.10
 #define CPU_TIMES 3
 #define ALIKE_TIMES 3
 
 /* A stretch of the main thread without operators. */
-struct hole {
-	uint32_t before, behind; /* names of the rows around it */
-	uint32_t step, row;      /* the row behind */
+struct pause_hole {
+	uint32_t before, behind; /* names of the rows before and after it */
+	uint32_t step, row;      /* the row after it */
 	int64_t from_ns, to_ns;
 };
 
-struct pauses {
-	struct ss_look *look;
+struct periodic_pauses {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	uint8_t *paused; /* per step */
 	struct ss_code_places sites;
 	uint32_t every; /* steps from one to the next */
-	struct hole *holes;
+	struct pause_hole *holes;
 	uint32_t hole_count, hole_capacity;
 };
 
-/* How much of the work operators take. */
-static int64_t operators_in(const struct ss_trace *trace, const struct ss_task *task)
+/* How much of the task's time operators take. */
+static int64_t pause_operators_ns(const struct ss_trace *trace, const struct ss_task *task)
 {
 	const struct ss_track *track = &trace->tracks[task->track];
-	uint32_t row = ss_row_from(trace, task->track, task->start_ns);
+	uint32_t row = ss_cpu_row_after(trace, task->track, task->start_ns);
 	uint32_t end = track->first_row + track->row_count;
 	int64_t end_ns = ss_task_end(task), until_ns = task->start_ns, sum_ns = 0;
 
@@ -68,25 +68,25 @@ static int64_t operators_in(const struct ss_trace *trace, const struct ss_task *
 	return sum_ns;
 }
 
-static bool is_pause(const struct pauses *pauses, uint32_t index)
+static bool pause_is_unexplained(const struct periodic_pauses *pauses, uint32_t index)
 {
-	const struct ss_graph *graph = pauses->look->graph;
+	const struct ss_graph *graph = pauses->context->graph;
 	const struct ss_task *task = &graph->tasks[index];
 
 	return task->kind == SS_TASK_WORK && task->track == graph->main &&
 	       task->step != SS_NO_STEP && task->own_ns >= PAUSE_NS &&
-	       ss_look_is_free(pauses->look, index) &&
-	       operators_in(pauses->trace, task) < task->own_ns / 2;
+	       ss_look_is_free(pauses->context, index) &&
+	       pause_operators_ns(pauses->trace, task) < task->own_ns / 2;
 }
 
-/* Steps with a pause: two or more, at one distance, which is not 1. */
-static bool is_periodic(struct pauses *pauses)
+/* Whether two or more steps have a pause, all at the same distance of at least two steps. */
+static bool pauses_are_periodic(struct periodic_pauses *pauses)
 {
-	const struct ss_graph *graph = pauses->look->graph;
+	const struct ss_graph *graph = pauses->context->graph;
 	uint32_t last = SS_NO_STEP, found = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (is_pause(pauses, i))
+		if (pause_is_unexplained(pauses, i))
 			pauses->paused[graph->tasks[i].step] = true;
 	for (uint32_t i = 0; i < graph->step_count; i++) {
 		if (!pauses->paused[i])
@@ -101,43 +101,45 @@ static bool is_periodic(struct pauses *pauses)
 	return found >= 2 && pauses->every > 1;
 }
 
-static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status periodic_pause_find(struct periodic_pauses *pauses, struct ss_arena *scratch,
+					  struct ss_error *err)
 {
-	struct ss_look *look = pauses->look;
-	const struct ss_graph *graph = look->graph;
+	struct ss_look *context = pauses->context;
+	const struct ss_graph *graph = context->graph;
 
-	SS_TRY(ss_code_places_init(&pauses->sites, look, err));
+	SS_TRY(ss_code_places_init(&pauses->sites, context, err));
 	pauses->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)graph->step_count + 1);
 	if (!pauses->paused)
 		return ss_fail_memory(err, "pauses of the loop");
-	if (!is_periodic(pauses))
+	if (!pauses_are_periodic(pauses))
 		return SS_OK;
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
-		/* what it is may be needed half as often at least */
-		if (is_pause(pauses, i) &&
-		    ss_look_claim(look, (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
+		/* at worst it can happen half as often */
+		if (pause_is_unexplained(pauses, i) &&
+		    ss_look_claim(context,
+				  (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			ss_code_places_add(&pauses->sites, 0, task->row, task->own_ns);
 	}
 	if (pauses->sites.failed)
 		return ss_fail_memory(err, "pauses of the loop");
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&pauses->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&pauses->sites.items[i]),
 				 "every %u steps the training thread launches nothing for a while: "
 				 "{time} per step",
 				 pauses->every);
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "the pause recurs; the trace does not show its cause");
 	return SS_OK;
 }
 
 /* --- without a device -------------------------------------------------------------------- */
 
-static bool add_hole(struct pauses *pauses, const struct hole *hole)
+static bool pause_add_hole(struct periodic_pauses *pauses, const struct pause_hole *hole)
 {
-	if (!ss_memory_reserve(pauses->look->memory, (void **)&pauses->holes,
+	if (!ss_memory_reserve(pauses->context->memory, (void **)&pauses->holes,
 			       &pauses->hole_capacity, (size_t)pauses->hole_count + 1,
 			       sizeof(*pauses->holes)))
 		return false;
@@ -145,22 +147,23 @@ static bool add_hole(struct pauses *pauses, const struct hole *hole)
 	return true;
 }
 
-static bool find_holes(struct pauses *pauses)
+/* Finds long stretches without operators; none if Python frames are recorded. False: no memory. */
+static bool pause_find_holes(struct periodic_pauses *pauses)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	const struct ss_track *track = &pauses->trace->tracks[pauses->look->graph->main];
+	const struct ss_track *track = &pauses->trace->tracks[pauses->context->graph->main];
 	uint32_t end = track->first_row + track->row_count, before = SS_NO_ROW;
 	int64_t least_ns, until_ns = 0;
 
-	least_ns = (int64_t)((double)pauses->look->step_ns * CPU_SHARE /
-			     pauses->look->steps->count);
+	least_ns = (int64_t)((double)pauses->context->step_ns * CPU_SHARE /
+			     pauses->context->steps->count);
 	if (least_ns < PAUSE_NS)
 		least_ns = PAUSE_NS;
 	for (uint32_t row = track->first_row; row < end; row++) {
 		uint32_t flags = ss_slice_flags(pauses->trace, row);
-		struct hole hole;
+		struct pause_hole hole;
 
-		if (slices->kind[row] == SS_KIND_PYTHON) { /* frames say what it is */
+		if (slices->kind[row] == SS_KIND_PYTHON) { /* frames show the cause */
 			pauses->hole_count = 0;
 			break;
 		}
@@ -168,13 +171,13 @@ static bool find_holes(struct pauses *pauses)
 		    (flags & (SS_NAME_STEP | SS_NAME_STEP_LIKE)))
 			continue;
 		if (before != SS_NO_ROW && slices->start_ns[row] - until_ns >= least_ns) {
-			hole = (struct hole){ .before = slices->name[before],
-					      .behind = slices->name[row],
-					      .step = ss_step_at(pauses->trace, until_ns),
-					      .row = row,
-					      .from_ns = until_ns,
-					      .to_ns = slices->start_ns[row] };
-			if (hole.step != SS_NO_ROW && !add_hole(pauses, &hole))
+			hole = (struct pause_hole){ .before = slices->name[before],
+						    .behind = slices->name[row],
+						    .step = ss_step_at(pauses->trace, until_ns),
+						    .row = row,
+						    .from_ns = until_ns,
+						    .to_ns = slices->start_ns[row] };
+			if (hole.step != SS_NO_ROW && !pause_add_hole(pauses, &hole))
 				return false;
 		}
 		if (before == SS_NO_ROW || ss_slice_end(slices, row) > until_ns) {
@@ -185,9 +188,9 @@ static bool find_holes(struct pauses *pauses)
 	return true;
 }
 
-static int by_place(const void *a, const void *b)
+static int hole_compare_place(const void *a, const void *b)
 {
-	const struct hole *x = a, *y = b;
+	const struct pause_hole *x = a, *y = b;
 
 	if (x->before != y->before)
 		return x->before < y->before ? -1 : 1;
@@ -196,8 +199,9 @@ static int by_place(const void *a, const void *b)
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-/* Holes of one place, in the order of time: as often as can be at one distance, and alike. */
-static bool is_regular(struct pauses *pauses, const struct hole *holes, uint32_t count)
+/* Whether the holes of one place recur at one distance through all steps, and are alike. */
+static bool holes_are_regular(struct periodic_pauses *pauses, const struct pause_hole *holes,
+			      uint32_t count)
 {
 	int64_t shortest_ns = INT64_MAX, longest_ns = 0;
 	uint32_t every = count > 1 ? holes[1].step - holes[0].step : 0;
@@ -217,15 +221,17 @@ static bool is_regular(struct pauses *pauses, const struct hole *holes, uint32_t
 	return longest_ns / ALIKE_TIMES <= shortest_ns;
 }
 
-static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_t count)
+/* Claims the pauses of one place, and reports them. */
+static void pause_claim_holes(struct periodic_pauses *pauses, const struct pause_hole *holes,
+			      uint32_t count)
 {
 	int64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		sum_ns = ss_ns_sum(sum_ns,
-				   ss_look_claim_time(pauses->look,
+				   ss_look_claim_time(pauses->context,
 						      (struct ss_stretch){
-							      .track = pauses->look->graph->main,
+							      .track = pauses->context->graph->main,
 							      .from_ns = holes[i].from_ns,
 							      .to_ns = holes[i].to_ns,
 							      .low_keep_ns = (holes[i].to_ns -
@@ -234,49 +240,51 @@ static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_
 						      }));
 	if (!sum_ns)
 		return;
-	ss_look_evidence(pauses->look, (struct ss_fact){ sum_ns, count, holes[0].row },
+	ss_look_evidence(pauses->context, (struct ss_fact){ sum_ns, count, holes[0].row },
 			 "every %u steps the training thread runs no operator for a while, before "
 			 "%s: {time} per step",
 			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
-	ss_look_confidence(pauses->look, SS_CONFIDENCE_MEDIUM,
+	ss_look_confidence(pauses->context, SS_CONFIDENCE_MEDIUM,
 			   "the pause recurs; the trace does not show its cause");
 }
 
-static enum ss_status find_on_cpu(struct pauses *pauses, struct ss_error *err)
+static enum ss_status periodic_pause_find_on_cpu(struct periodic_pauses *pauses,
+						 struct ss_error *err)
 {
-	if (!find_holes(pauses))
+	if (!pause_find_holes(pauses))
 		return ss_fail_memory(err, "pauses of the loop");
 	if (pauses->hole_count)
-		qsort(pauses->holes, pauses->hole_count, sizeof(*pauses->holes), by_place);
+		qsort(pauses->holes, pauses->hole_count, sizeof(*pauses->holes),
+		      hole_compare_place);
 	for (uint32_t from = 0, to; from < pauses->hole_count; from = to) {
-		const struct hole *hole = &pauses->holes[from];
+		const struct pause_hole *hole = &pauses->holes[from];
 
 		for (to = from + 1; to < pauses->hole_count; to++)
 			if (pauses->holes[to].before != hole->before ||
 			    pauses->holes[to].behind != hole->behind)
 				break;
-		if (is_regular(pauses, hole, to - from))
-			claim_holes(pauses, hole, to - from);
+		if (holes_are_regular(pauses, hole, to - from))
+			pause_claim_holes(pauses, hole, to - from);
 	}
 	return SS_OK;
 }
 
-static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err)
+static enum ss_status periodic_pause_look(struct ss_look *context, struct ss_error *err)
 {
-	struct pauses pauses = { .look = look, .trace = look->trace };
+	struct periodic_pauses pauses = { .context = context, .trace = context->trace };
 	const struct ss_phases *phases;
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (look->steps->count < STEPS_MIN || look->graph->main == SS_NO_ROW)
+	if (context->steps->count < STEPS_MIN || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	SS_TRY(ss_facts_phases(look->subject->facts, &phases, err));
-	ss_arena_init(&scratch, look->memory);
-	if (look->digest->device >= 0)
-		status = find(&pauses, &scratch, err);
+	SS_TRY(ss_facts_phases(context->subject->facts, &phases, err));
+	ss_arena_init(&scratch, context->memory);
+	if (context->digest->device >= 0)
+		status = periodic_pause_find(&pauses, &scratch, err);
 	else
-		status = phases->has_ops ? find_on_cpu(&pauses, err) : SS_OK;
-	ss_memory_free(look->memory, pauses.holes, pauses.hole_capacity * sizeof(*pauses.holes));
+		status = phases->has_ops ? periodic_pause_find_on_cpu(&pauses, err) : SS_OK;
+	ss_memory_free(context->memory, pauses.holes, pauses.hole_capacity * sizeof(*pauses.holes));
 	ss_code_places_release(&pauses.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -296,5 +304,5 @@ const struct ss_rule ss_rule_periodic_pause = {
 	.silent_share = 0.01,
 	.why = "the cause has to be found first, so it warns from 3 % on; below 1 % steps differ "
 	       "by as much",
-	.look = look_for_pauses,
+	.look = periodic_pause_look,
 };

@@ -2,31 +2,31 @@
 /*
  * pipeline_bubble.c - rule: too few micro-batches for the stages of a pipeline.
  *
- * Until the first micro-batch has passed all stages, and while the last one does, most stages are
- * idle: with p stages and m micro-batches for (p - 1) / m of the work. More, smaller
- * micro-batches of the same batch shorten that. Their idle time is measured.
+ * While the first micro-batch passes through the stages, and while the last one does, most stages
+ * are idle: with p stages and m micro-batches for (p - 1) / m of the work. More and smaller
+ * micro-batches of the same batch shorten that. The rule measures the idle time of the stages.
  *
- * No task contains the waiting. The fix is replayed as if all stages but the busiest computed
+ * No task contains the waiting. So the fix is replayed as if all stages but the busiest computed
  * less, in proportion to the smaller micro-batch: the busiest stage waits for one micro-batch of
  * theirs.
  */
 #include "diagnose/diagnose.h"
 #include "replay/pipelines.h"
 
-/* 1F1B schedules are run at this share of idle time: more micro-batches bring little. */
+/* Usual idle share of 1F1B schedules: more micro-batches gain little beyond it. */
 #define BUBBLE_SHARE 0.1
 
 /*
- * Each kernel of a further micro-batch costs a gap of 1 us, and about 2 us until it fills the
- * device and has left it.
+ * Each kernel of an additional micro-batch costs a gap of 1 us, and about 2 us to fill the device
+ * and to drain from it.
  */
 #define KERNEL_NS 3000
 
 /* Nobody uses more micro-batches. */
 #define MICRO_MAX 1024
 
-/* As many micro-batches as bring the idle time down to what is usual. */
-static double enough_micro(const struct ss_pipeline *own)
+/* How many micro-batches bring the idle time down to the usual share. */
+static double bubble_enough_micro(const struct ss_pipeline *own)
 {
 	double behind = own->stages - 1, more = own->micro;
 
@@ -35,26 +35,26 @@ static double enough_micro(const struct ss_pipeline *own)
 	return more;
 }
 
-/* What a stage's kernels take longer when they are more and smaller. */
-static double cost_of_more(const struct ss_pipeline *own, double more)
+/* How much longer a stage's kernels take when they are more and smaller. */
+static double bubble_cost_of_more(const struct ss_pipeline *own, double more)
 {
 	return own->kernels * (more / own->micro - 1) * KERNEL_NS;
 }
 
-/* Whether more micro-batches make the passes shorter: the busiest stage waits less. */
-static bool is_worth_it(const struct ss_pipeline *own, double more)
+/* Whether the busiest stage waits less with more micro-batches than they cost. */
+static bool bubble_is_worth_fixing(const struct ss_pipeline *own, double more)
 {
 	return (double)(own->span_ns - own->work_ns) * (1 - own->micro / more) >
-	       cost_of_more(own, more);
+	       bubble_cost_of_more(own, more);
 }
 
 /*
- * What the time of a stage is multiplied by. The busiest one computes all the time but while the
- * first micro-batch comes to it and the last one goes on from it: so long as the others take for
- * one micro-batch. Its own work stays, with the cost of more kernels; that of the others is
- * as much less as a micro-batch becomes smaller.
+ * The factor for the time of a stage. The busiest stage computes all the time, except while the
+ * first micro-batch is on its way to it and the last one has left it: as long as the other stages
+ * take for one micro-batch. Its own work remains, plus the cost of more kernels. The work of the
+ * others shrinks with the size of a micro-batch.
  */
-static double scale_of_rank(const struct ss_pipeline *own, double more, uint32_t rank)
+static double bubble_rank_scale(const struct ss_pipeline *own, double more, uint32_t rank)
 {
 	double scale;
 
@@ -62,13 +62,13 @@ static double scale_of_rank(const struct ss_pipeline *own, double more, uint32_t
 		return own->micro / more;
 	if (own->busy_ns <= 0)
 		return 1;
-	scale = 1 + cost_of_more(own, more) / (double)own->busy_ns;
+	scale = 1 + bubble_cost_of_more(own, more) / (double)own->busy_ns;
 	/* nothing is saved either way */
 	return scale < SS_EDIT_SCALE_MAX ? scale : SS_EDIT_SCALE_MAX;
 }
 
-static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		  double scale)
+static void bubble_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+			 double scale)
 {
 	const struct ss_packed *graph = &judgement->graphs[rank];
 
@@ -85,8 +85,8 @@ static void claim(struct ss_judgement *judgement, struct ss_finding *finding, ui
 	}
 }
 
-static void tell(struct ss_judgement *judgement, struct ss_finding *finding,
-		 const struct ss_pipeline *own, double more)
+static void bubble_report(struct ss_judgement *judgement, struct ss_finding *finding,
+			  const struct ss_pipeline *own, double more)
 {
 	uint32_t behind = own->stages - 1;
 
@@ -102,16 +102,17 @@ static void tell(struct ss_judgement *judgement, struct ss_finding *finding,
 	finding->reason = "the saving follows from the schedule";
 }
 
-static void judge(struct ss_judgement *judgement, const struct ss_pipelines *all)
+/* One finding for all pipelines that more micro-batches would speed up. */
+static void bubble_judge_pipelines(struct ss_judgement *judgement, const struct ss_pipelines *all)
 {
 	struct ss_finding *finding = NULL;
 
 	for (uint32_t i = 0; i < all->count && !judgement->failed; i++) {
 		const struct ss_pipeline *own = &all->items[i];
-		double more = enough_micro(own);
+		double more = bubble_enough_micro(own);
 		bool is_first = !finding;
 
-		if (own->micro < 1 || more <= own->micro || !is_worth_it(own, more))
+		if (own->micro < 1 || more <= own->micro || !bubble_is_worth_fixing(own, more))
 			continue;
 		if (!finding)
 			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
@@ -120,14 +121,14 @@ static void judge(struct ss_judgement *judgement, const struct ss_pipelines *all
 		for (uint32_t k = 0; k < own->stages; k++) {
 			uint32_t rank = all->ranks[own->first + k];
 
-			claim(judgement, finding, rank, scale_of_rank(own, more, rank));
+			bubble_claim(judgement, finding, rank, bubble_rank_scale(own, more, rank));
 		}
 		if (is_first)
-			tell(judgement, finding, own, more);
+			bubble_report(judgement, finding, own, more);
 	}
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status pipeline_bubble_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_pipelines all;
 
@@ -135,15 +136,15 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 		return SS_OK;
 	if (!ss_pipelines_find(&all, judgement->replay, judgement->diagnosis->memory))
 		return ss_fail_memory(err, "the stages of the pipeline");
-	judge(judgement, &all);
+	bubble_judge_pipelines(judgement, &all);
 	ss_pipelines_release(&all);
 	return SS_OK;
 }
 
-/* Ranks are only compared. */
-static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
+/* This rule only compares ranks. */
+static enum ss_status pipeline_bubble_look(struct ss_look *context, struct ss_error *err)
 {
-	(void)look;
+	(void)context;
 	(void)err;
 	return SS_OK;
 }
@@ -163,6 +164,6 @@ const struct ss_rule ss_rule_pipeline_bubble = {
 	.why = "1F1B schedules run with 5 to 10 % idle time; a gain below 2 % is lost again "
 	       "to smaller kernels",
 	.is_stand_in = true,
-	.look = look_at_rank,
-	.judge = judge_ranks,
+	.look = pipeline_bubble_look,
+	.judge = pipeline_bubble_judge,
 };

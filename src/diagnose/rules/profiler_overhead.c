@@ -10,23 +10,23 @@
 
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
-/* Shorter pauses are hidden by the queue, and are those of any recording. */
+/* Queued work hides shorter pauses, and every recording has them. */
 #define PAUSE_MIN_NS 20000
 
-/* What of the recorded pauses is not the profiler's: the driver loads and compiles code. */
+/* Recorded pauses that are not the profiler's: the driver loads and compiles code. */
 static const char *const others[] = { "Loading", "Compiler", "Command Buffer", "UVM" };
 
-struct overhead {
-	struct ss_look *look;
+struct profiler_pauses {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	uint8_t *is_own; /* per name */
 	struct ss_code_places sites;
 	int64_t claimed_ns;
 };
 
-static void read_names(struct overhead *overhead)
+static void overhead_read_names(struct profiler_pauses *overhead)
 {
 	const struct ss_strings *names = &overhead->trace->names;
 
@@ -38,17 +38,18 @@ static void read_names(struct overhead *overhead)
 	}
 }
 
-/* True when a row of the track starts behind the first moment and before the second. */
-static bool goes_on(const struct ss_trace *trace, uint32_t track, int64_t from_ns, int64_t to_ns)
+/* Whether a row of the track starts between the two moments. */
+static bool overhead_thread_goes_on(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+				    int64_t to_ns)
 {
-	uint32_t row = ss_row_from(trace, track, from_ns + 1);
+	uint32_t row = ss_cpu_row_after(trace, track, from_ns + 1);
 
 	return row < trace->tracks[track].first_row + trace->tracks[track].row_count &&
 	       trace->slices.start_ns[row] < to_ns;
 }
 
-/* A pause: the threads that stood still in it do without. */
-static void claim(struct overhead *overhead, uint32_t row)
+/* Claims a pause of the profiler on every thread that it stopped. */
+static void overhead_claim_pause(struct profiler_pauses *overhead, uint32_t row)
 {
 	const struct ss_trace *trace = overhead->trace;
 	int64_t from_ns = trace->slices.start_ns[row], to_ns = ss_slice_end(&trace->slices, row);
@@ -59,11 +60,12 @@ static void claim(struct overhead *overhead, uint32_t row)
 		int64_t own_ns;
 
 		if (track->class != SS_TRACK_HOST || !track->row_count ||
-		    goes_on(trace, i, from_ns, to_ns))
+		    overhead_thread_goes_on(trace, i, from_ns, to_ns))
 			continue;
-		own_ns = ss_look_claim_time(overhead->look, (struct ss_stretch){ .track = i,
-										 .from_ns = from_ns,
-										 .to_ns = to_ns });
+		own_ns = ss_look_claim_time(overhead->context,
+					    (struct ss_stretch){ .track = i,
+								 .from_ns = from_ns,
+								 .to_ns = to_ns });
 		if (own_ns > gone_ns)
 			gone_ns = own_ns;
 	}
@@ -73,29 +75,30 @@ static void claim(struct overhead *overhead, uint32_t row)
 	ss_code_places_add(&overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
 }
 
-static void tell(struct overhead *overhead)
+static void overhead_report(struct profiler_pauses *overhead)
 {
-	struct ss_look *look = overhead->look;
+	struct ss_look *context = overhead->context;
 
 	ss_code_places_sort(&overhead->sites);
 	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&overhead->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&overhead->sites.items[i]),
 				 "the profiler's %s stops the host {count} times per step: {time}",
 				 ss_strings_text(&overhead->trace->names,
 						 overhead->sites.items[i].name));
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
+	ss_look_confidence(context, SS_CONFIDENCE_HIGH, "the profiler records its own pauses");
 }
 
-static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,
-			   struct ss_error *err)
+/* Claims the profiler's own pauses within steps. */
+static enum ss_status overhead_find(struct profiler_pauses *overhead, struct ss_arena *scratch,
+				    struct ss_error *err)
 {
 	const struct ss_trace *trace = overhead->trace;
 
-	SS_TRY(ss_code_places_init(&overhead->sites, overhead->look, err));
+	SS_TRY(ss_code_places_init(&overhead->sites, overhead->context, err));
 	overhead->is_own = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!overhead->is_own)
 		return ss_fail_memory(err, "the profiler's pauses");
-	read_names(overhead);
+	overhead_read_names(overhead);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 
@@ -107,25 +110,25 @@ static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,
 			    overhead->is_own[trace->slices.name[row]] &&
 			    trace->slices.dur_ns[row] >= PAUSE_MIN_NS &&
 			    ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW)
-				claim(overhead, row);
+				overhead_claim_pause(overhead, row);
 	}
 	if (overhead->sites.failed)
 		return ss_fail_memory(err, "the profiler's pauses");
 	if (overhead->claimed_ns)
-		tell(overhead);
+		overhead_report(overhead);
 	return SS_OK;
 }
 
-static enum ss_status look_for_overhead(struct ss_look *look, struct ss_error *err)
+static enum ss_status profiler_overhead_look(struct ss_look *context, struct ss_error *err)
 {
-	struct overhead overhead = { .look = look, .trace = look->trace };
+	struct profiler_pauses overhead = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&overhead, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = overhead_find(&overhead, &scratch, err);
 	ss_code_places_release(&overhead.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -145,5 +148,5 @@ const struct ss_rule ss_rule_profiler_overhead = {
 	.silent_share = 0.01,
 	.why = "from 5 % on the other figures of the recording are off by as much; every recording "
 	       "costs up to 1 %",
-	.look = look_for_overhead,
+	.look = profiler_overhead_look,
 };

@@ -8,26 +8,26 @@
 #include "analyze/host/regions.h"
 #include "diagnose/evidence/code_places.h"
 
-struct compiling {
-	struct ss_look *look;
+struct compilations {
+	struct ss_look *context;
 	const struct ss_regions *regions;
 	struct ss_code_places sites;
-	uint32_t first_step, last_step; /* with compiling in them */
+	uint32_t first_step, last_step; /* that compile */
 };
 
-/* A task of the main program that compiles in a step. */
-static bool compiles(const struct compiling *compiling, uint32_t index)
+/* Whether the task compiles within a step. */
+static bool compilation_is_task(const struct compilations *compiling, uint32_t index)
 {
-	const struct ss_task *task = &compiling->look->graph->tasks[index];
+	const struct ss_task *task = &compiling->context->graph->tasks[index];
 
 	return task->kind == SS_TASK_COMPILE && task->step != SS_NO_STEP && task->own_ns &&
 	       ss_region_kind(compiling->regions, task->row) == SS_COMPILED_COMPILE;
 }
 
 /* The outermost range of compiling around a row: one compilation. */
-static uint32_t whole_of(const struct compiling *compiling, uint32_t row)
+static uint32_t compilation_outermost(const struct compilations *compiling, uint32_t row)
 {
-	const struct ss_slices *slices = &compiling->look->trace->slices;
+	const struct ss_slices *slices = &compiling->context->trace->slices;
 	uint32_t whole = row, at = row;
 
 	for (uint32_t tries = 0; tries < 64 && at != SS_NO_ROW; tries++) {
@@ -38,39 +38,40 @@ static uint32_t whole_of(const struct compiling *compiling, uint32_t row)
 	return whole;
 }
 
-static void claim(struct compiling *compiling)
+/* Claims all compilation in steps; each compilation counts once. */
+static void compilation_claim(struct compilations *compiling)
 {
-	struct ss_look *look = compiling->look;
+	struct ss_look *context = compiling->context;
 	uint32_t before = SS_NO_ROW;
 
-	for (uint32_t i = 0; i < look->graph->task_count; i++) {
-		const struct ss_task *task = &look->graph->tasks[i];
+	for (uint32_t i = 0; i < context->graph->task_count; i++) {
+		const struct ss_task *task = &context->graph->tasks[i];
 		uint32_t whole;
 
-		if (!compiles(compiling, i) ||
-		    !ss_look_claim(look, (struct ss_claim){ .task = i, .own_ns = 0 }))
+		if (!compilation_is_task(compiling, i) ||
+		    !ss_look_claim(context, (struct ss_claim){ .task = i, .own_ns = 0 }))
 			continue;
-		whole = whole_of(compiling, task->row);
+		whole = compilation_outermost(compiling, task->row);
 		if (whole != before)
-			ss_code_places_add(&compiling->sites, look->trace->slices.name[whole],
-					   whole, look->trace->slices.dur_ns[whole]);
+			ss_code_places_add(&compiling->sites, context->trace->slices.name[whole],
+					   whole, context->trace->slices.dur_ns[whole]);
 		before = whole;
 	}
 }
 
 /*
- * In one step only it is the first compilation, unless steps without it came before: the
- * code had been there.
+ * Whether compilation recurs. If only one step compiles, that is the first compilation, unless
+ * earlier steps ran without: then the code was compiled before.
  */
-static bool is_again(struct compiling *compiling)
+static bool compilation_recurs(struct compilations *compiling)
 {
-	const struct ss_graph *graph = compiling->look->graph;
+	const struct ss_graph *graph = compiling->context->graph;
 	bool any = false;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		uint32_t step = graph->tasks[i].step;
 
-		if (!compiles(compiling, i))
+		if (!compilation_is_task(compiling, i))
 			continue;
 		if (!any || step < compiling->first_step)
 			compiling->first_step = step;
@@ -81,39 +82,39 @@ static bool is_again(struct compiling *compiling)
 	return any && (compiling->first_step != compiling->last_step || compiling->first_step > 0);
 }
 
-static enum ss_status find(struct compiling *compiling, struct ss_error *err)
+static enum ss_status compilation_find(struct compilations *compiling, struct ss_error *err)
 {
-	struct ss_look *look = compiling->look;
+	struct ss_look *context = compiling->context;
 
-	SS_TRY(ss_facts_regions(look->subject->facts, &compiling->regions, err));
-	SS_TRY(ss_code_places_init(&compiling->sites, look, err));
-	if (!compiling->regions->has_compile || !is_again(compiling))
+	SS_TRY(ss_facts_regions(context->subject->facts, &compiling->regions, err));
+	SS_TRY(ss_code_places_init(&compiling->sites, context, err));
+	if (!compiling->regions->has_compile || !compilation_recurs(compiling))
 		return SS_OK;
-	claim(compiling);
+	compilation_claim(compiling);
 	if (compiling->sites.failed)
 		return ss_fail_memory(err, "what compiles again");
 	ss_code_places_sort(&compiling->sites);
 	for (uint32_t i = 0; i < compiling->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_code_place_fact(&compiling->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&compiling->sites.items[i]),
 				 "%s runs {count} times per step: {time}",
-				 ss_strings_text(&look->trace->names,
+				 ss_strings_text(&context->trace->names,
 						 compiling->sites.items[i].name));
 	if (compiling->first_step != compiling->last_step)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "several steps compile before they run");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "only one step compiles; it may not happen again");
 	return SS_OK;
 }
 
-static enum ss_status look_for_compiling(struct ss_look *look, struct ss_error *err)
+static enum ss_status recompilation_look(struct ss_look *context, struct ss_error *err)
 {
-	struct compiling compiling = { .look = look };
+	struct compilations compiling = { .context = context };
 	enum ss_status status = SS_OK;
 
-	if (look->steps->count)
-		status = find(&compiling, err);
+	if (context->steps->count)
+		status = compilation_find(&compiling, err);
 	ss_code_places_release(&compiling.sites);
 	return status;
 }
@@ -132,5 +133,5 @@ const struct ss_rule ss_rule_recompilation = {
 	.silent_share = 0.005,
 	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
 	.facts = SS_FACT_REGIONS,
-	.look = look_for_compiling,
+	.look = recompilation_look,
 };

@@ -2,9 +2,9 @@
 /*
  * small_buckets.c - rule: gradients are all-reduced in many small buckets.
  *
- * DDP fills buckets (25 MB by default) and all-reduces each when it is full. However small it is,
- * an all-reduce costs the latency of bringing the ranks together. Fewer buckets move the same
- * bytes and pay that latency less often.
+ * DDP fills buckets (25 MB by default) and all-reduces each when it is full. Every all-reduce,
+ * however small, pays the latency of synchronizing the ranks. Fewer buckets move the same bytes
+ * and pay that latency less often.
  *
  * The share of a transfer that depends on its bytes follows from how long smaller and larger ones
  * take, if sizes are recorded and differ. Jobs without devices copy gradients out of buckets on
@@ -18,12 +18,12 @@
 #include "diagnose/evidence/gradients.h"
 #include "trace/outward.h"
 
-/* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */
+/* DDP's default: bucket_cap_mb=25. A bucket with as many bytes or more is full. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
 
 /*
- * A bucket of 1 MB comes first, the last one is not full, and each type of gradients has its own:
- * with two types that are three more than the bytes ask for.
+ * The first bucket has 1 MB, the last one is not full, and each gradient type has its own buckets:
+ * with two types that makes three more than the bytes need.
  */
 #define SURPLUS_MIN 4
 #define TIMES_TOO_MANY 2
@@ -34,25 +34,26 @@
  */
 #define HALF_BYTES (INT64_C(1) << 20)
 
-/* Threads do not copy faster than this, whatever the machine: bytes are fewer than that. */
+/* No thread copies faster than this, so its copy time bounds the bytes. */
 #define COPY_BYTES_PER_NS 20
 
-/* Sizes must differ so much that times can. */
+/* Sizes must differ by this factor for times to differ. */
 #define SPREAD 4
 
 #define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
 
-enum figure { FIGURE_COUNT, FIGURE_BYTES };
+enum bucket_figure { FIGURE_COUNT, FIGURE_BYTES };
 
 /* --- one rank ------------------------------------------------------------------------------ */
 
-struct buckets {
-	struct ss_look *look;
+struct bucket_search {
+	struct ss_look *context;
 	const struct ss_gradients *gradients;
-	int64_t bytes; /* of a pass, at most; -1: nothing tells */
+	int64_t bytes; /* of a pass, at most; -1: unknown */
 };
 
-static uint32_t reduces_of(const struct buckets *buckets, const struct ss_gradient_pass *pass)
+static uint32_t buckets_count_reduces(const struct bucket_search *buckets,
+				      const struct ss_gradient_pass *pass)
 {
 	uint32_t count = 0;
 
@@ -61,19 +62,19 @@ static uint32_t reduces_of(const struct buckets *buckets, const struct ss_gradie
 	return count;
 }
 
-/* The shortest of all passes: what a busy machine adds is not bytes. */
-static int64_t copied_bytes(const struct buckets *buckets, struct ss_arena *arena)
+/* Bound on the bytes of a pass, from its copies; of the fastest pass, since load adds time. */
+static int64_t buckets_copied_bytes(const struct bucket_search *buckets, struct ss_arena *arena)
 {
-	const struct ss_trace *trace = buckets->look->trace;
+	const struct ss_trace *trace = buckets->context->trace;
 	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t name = ss_strings_find(&trace->names, COPY_BACK, strlen(COPY_BACK)), pass = 0;
 	int64_t *spent_ns = SS_ARENA_NEW(arena, int64_t, (size_t)gradients->pass_count + 1);
 	int64_t least_ns = INT64_MAX;
 
-	if (name == SS_NO_ID || !spent_ns || buckets->look->graph->main == SS_NO_ROW)
+	if (name == SS_NO_ID || !spent_ns || buckets->context->graph->main == SS_NO_ROW)
 		return -1;
-	for (uint32_t i = 0; i < trace->tracks[buckets->look->graph->main].row_count; i++) {
-		uint32_t row = trace->tracks[buckets->look->graph->main].first_row + i;
+	for (uint32_t i = 0; i < trace->tracks[buckets->context->graph->main].row_count; i++) {
+		uint32_t row = trace->tracks[buckets->context->graph->main].first_row + i;
 
 		if (trace->slices.name[row] != name)
 			continue;
@@ -88,24 +89,25 @@ static int64_t copied_bytes(const struct buckets *buckets, struct ss_arena *aren
 	return least_ns < INT64_MAX / COPY_BYTES_PER_NS ? least_ns * COPY_BYTES_PER_NS : -1;
 }
 
-static int64_t bytes_of(const struct buckets *buckets, struct ss_arena *arena)
+static int64_t buckets_bytes_per_pass(const struct bucket_search *buckets, struct ss_arena *arena)
 {
 	const struct ss_gradients *gradients = buckets->gradients;
 	int64_t most = -1;
 
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
 		if (gradients->passes[i].bytes < 0)
-			return buckets->look->digest->device < 0 ? copied_bytes(buckets, arena)
-								 : -1;
+			return buckets->context->digest->device < 0
+				       ? buckets_copied_bytes(buckets, arena)
+				       : -1;
 		if (gradients->passes[i].bytes > most)
 			most = gradients->passes[i].bytes;
 	}
 	return most;
 }
 
-/* Whether the next bucket could take it along; `filled` is what they have so far. */
-static bool goes_along(const struct buckets *buckets, const struct ss_gradient_pass *pass,
-		       uint32_t item, int64_t *filled)
+/* Whether a larger bucket could also hold the next one; `filled` is what it has so far. */
+static bool bucket_joins_next(const struct bucket_search *buckets,
+			      const struct ss_gradient_pass *pass, uint32_t item, int64_t *filled)
 {
 	const struct ss_gradient *items = &buckets->gradients->items[pass->first];
 	int64_t bytes = items[item].bytes;
@@ -113,9 +115,9 @@ static bool goes_along(const struct buckets *buckets, const struct ss_gradient_p
 
 	while (next < pass->count && items[next].is_integer)
 		next++;
-	/* of sizes that are not recorded only the sum is known: all are taken to be alike */
+	/* if sizes are not recorded, only their sum is known: assume equal sizes */
 	if (pass->bytes < 0)
-		bytes = buckets->bytes / reduces_of(buckets, pass);
+		bytes = buckets->bytes / buckets_count_reduces(buckets, pass);
 	*filled = ss_ns_sum(*filled, bytes);
 	if (next < pass->count && *filled < BUCKET_BYTES)
 		return true;
@@ -123,73 +125,77 @@ static bool goes_along(const struct buckets *buckets, const struct ss_gradient_p
 	return false;
 }
 
-static uint32_t surplus_of(const struct buckets *buckets, const struct ss_gradient_pass *pass)
+static uint32_t buckets_count_excess(const struct bucket_search *buckets,
+				     const struct ss_gradient_pass *pass)
 {
 	uint32_t count = 0;
 	int64_t filled = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++)
 		if (!buckets->gradients->items[pass->first + i].is_integer)
-			count += goes_along(buckets, pass, i, &filled);
+			count += bucket_joins_next(buckets, pass, i, &filled);
 	return count;
 }
 
-/* To ask for it takes the host's time as well; threads of jobs without devices are one task. */
-static void claim_ask(struct ss_look *look, uint32_t launch)
+/* Claims the host's time for requesting an all-reduce, in jobs with a device. */
+static void bucket_claim_request(struct ss_look *context, uint32_t launch)
 {
-	const struct ss_slices *slices = &look->trace->slices;
+	const struct ss_slices *slices = &context->trace->slices;
 	uint32_t row = SS_NO_ROW, at = launch;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
-		at = ss_outward(look->trace, at, SS_NAME_COMM_OP);
+		at = ss_outward(context->trace, at, SS_NAME_COMM_OP);
 		if (at == SS_NO_ROW)
 			break;
 		row = at;
 		at = slices->parent[at];
 	}
-	if (row != SS_NO_ROW && look->digest->device >= 0)
-		(void)!ss_look_claim_time(look, (struct ss_stretch){
-							.track = slices->track[row],
-							.from_ns = slices->start_ns[row],
-							.to_ns = ss_slice_end(slices, row) });
+	if (row != SS_NO_ROW && context->digest->device >= 0)
+		(void)!ss_look_claim_time(context, (struct ss_stretch){
+							   .track = slices->track[row],
+							   .from_ns = slices->start_ns[row],
+							   .to_ns = ss_slice_end(slices, row) });
 }
 
-/* Claims that change nothing show judge() which ones are surplus. */
-static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pass)
+/* Claims that change nothing show small_buckets_judge() which all-reduces are unnecessary. */
+static uint32_t buckets_mark_pass(struct bucket_search *buckets,
+				  const struct ss_gradient_pass *pass)
 {
-	struct ss_look *look = buckets->look;
+	struct ss_look *context = buckets->context;
 	uint32_t marked = 0;
 	int64_t filled = 0;
 
 	for (uint32_t i = 0; i < pass->count; i++) {
 		const struct ss_gradient *gradient = &buckets->gradients->items[pass->first + i];
-		uint32_t task = ss_gradient_task(gradient, look);
+		uint32_t task = ss_gradient_task(gradient, context);
 
-		if (gradient->is_integer || !goes_along(buckets, pass, i, &filled) ||
-		    task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP)
+		if (gradient->is_integer || !bucket_joins_next(buckets, pass, i, &filled) ||
+		    task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP)
 			continue;
-		if (!ss_look_claim(look, (struct ss_claim){ .task = task,
-							    .own_ns = INT64_MAX,
-							    .low_ns = INT64_MAX,
-							    .high_ns = INT64_MAX }))
+		if (!ss_look_claim(context, (struct ss_claim){ .task = task,
+							       .own_ns = INT64_MAX,
+							       .low_ns = INT64_MAX,
+							       .high_ns = INT64_MAX }))
 			continue;
-		claim_ask(look, gradient->launch);
+		bucket_claim_request(context, gradient->launch);
 		marked++;
 	}
 	return marked;
 }
 
-static void look_at_passes(struct buckets *buckets)
+/* Marks the passes with too many buckets, and reports how many there would be. */
+static void buckets_check_passes(struct bucket_search *buckets)
 {
 	const struct ss_gradients *gradients = buckets->gradients;
 	uint32_t passes = 0, reduces = 0, kept = 0;
 
 	for (uint32_t i = 0; i < gradients->pass_count; i++) {
 		const struct ss_gradient_pass *pass = &gradients->passes[i];
-		uint32_t count = reduces_of(buckets, pass), surplus = surplus_of(buckets, pass);
+		uint32_t count = buckets_count_reduces(buckets, pass),
+			 surplus = buckets_count_excess(buckets, pass);
 
 		if (surplus < SURPLUS_MIN || count < TIMES_TOO_MANY * (count - surplus) ||
-		    !mark(buckets, pass))
+		    !buckets_mark_pass(buckets, pass))
 			continue;
 		passes++;
 		reduces += count;
@@ -197,33 +203,33 @@ static void look_at_passes(struct buckets *buckets)
 	}
 	if (!passes)
 		return;
-	ss_look_figure(buckets->look, FIGURE_COUNT, reduces);
-	ss_look_figure(buckets->look, FIGURE_BYTES, (double)buckets->bytes * passes);
+	ss_look_figure(buckets->context, FIGURE_COUNT, reduces);
+	ss_look_figure(buckets->context, FIGURE_BYTES, (double)buckets->bytes * passes);
 	ss_look_evidence(
-		buckets->look, (struct ss_fact){ .row = SS_NO_ROW },
+		buckets->context, (struct ss_fact){ .row = SS_NO_ROW },
 		"backward sends gradients in %u all-reduces; with buckets of 25 MB it would be %u",
 		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
 	ss_look_confidence(
-		buckets->look, SS_CONFIDENCE_MEDIUM,
+		buckets->context, SS_CONFIDENCE_MEDIUM,
 		gradients->passes[0].bytes < 0
 			? "sizes are not recorded; copies look like small buckets"
 			: "the time of a larger bucket is estimated from the smaller ones");
 }
 
-static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *err)
+static enum ss_status small_buckets_look(struct ss_look *context, struct ss_error *err)
 {
-	struct buckets buckets = { .look = look };
+	struct bucket_search buckets = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = ss_look_gradients(look, &buckets.gradients, err);
+	ss_arena_init(&scratch, context->memory);
+	status = ss_rule_gradients(context, &buckets.gradients, err);
 	if (status == SS_OK && buckets.gradients->pass_count) {
-		buckets.bytes = bytes_of(&buckets, &scratch);
+		buckets.bytes = buckets_bytes_per_pass(&buckets, &scratch);
 		if (buckets.bytes >= 0)
-			look_at_passes(&buckets);
+			buckets_check_passes(&buckets);
 	}
 	ss_arena_release(&scratch);
 	return status;
@@ -231,21 +237,21 @@ static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *er
 
 /* --- all ranks ----------------------------------------------------------------------------- */
 
-struct sample {
+struct bucket_sample {
 	int64_t bytes, own_ns;
 	uint32_t rank, task;
 };
 
-struct fit {
+struct bucket_fit {
 	struct ss_judgement *judgement;
-	struct sample *samples; /* by size */
+	struct bucket_sample *samples; /* by size */
 	uint32_t count;
-	double ns_per_byte; /* below 0: sizes do not tell */
+	double ns_per_byte; /* below 0: sizes do not show it */
 };
 
-static int by_bytes(const void *a, const void *b)
+static int sample_compare_bytes(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	const struct bucket_sample *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? -1 : 1;
@@ -256,24 +262,25 @@ static int by_bytes(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static int by_number(const void *a, const void *b)
+static int sample_compare_ns(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* The median time of some samples; `room` has a place for each. */
-static double median_ns(const struct sample *samples, uint32_t count, int64_t *room)
+/* The median time of some samples; `scratch` has a place for each. */
+static double sample_median_ns(const struct bucket_sample *samples, uint32_t count,
+			       int64_t *scratch)
 {
 	for (uint32_t i = 0; i < count; i++)
-		room[i] = samples[i].own_ns;
-	qsort(room, count, sizeof(*room), by_number);
-	return (double)room[count / 2];
+		scratch[i] = samples[i].own_ns;
+	qsort(scratch, count, sizeof(*scratch), sample_compare_ns);
+	return (double)scratch[count / 2];
 }
 
-/* What is marked on a rank, with the sizes that collectives tell. False: no memory. */
-static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory)
+/* Adds the marked transfers of a rank, with the sizes of their collectives. False: no memory. */
+static bool bucket_add_samples(struct bucket_fit *fit, uint32_t rank, struct ss_memory *memory)
 {
 	const struct ss_judgement *judgement = fit->judgement;
 	const struct ss_rank_findings *exam = judgement->exams[rank];
@@ -298,39 +305,43 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_memory *memory
 
 		if (ss_packed_kind(graph, task) != SS_TASK_TRANSFER)
 			continue;
-		fit->samples[fit->count++] = (struct sample){ .bytes = bytes[task],
-							      .own_ns = ss_packed_own(graph, task),
-							      .rank = rank,
-							      .task = task };
+		fit->samples[fit->count++] = (struct bucket_sample){ .bytes = bytes[task],
+								     .own_ns = ss_packed_own(graph,
+											     task),
+								     .rank = rank,
+								     .task = task };
 	}
 	ss_arena_release(&scratch);
 	return true;
 }
 
-/* The larger third against the smaller one: no single time decides. */
-static bool find_rate(struct fit *fit, struct ss_arena *arena)
+/* Compares the medians of the larger and the smaller third: no single time decides. */
+static bool bucket_fit_rate(struct bucket_fit *fit, struct ss_arena *arena)
 {
 	uint32_t third = fit->count / 3;
-	const struct sample *small = fit->samples, *large = fit->samples + fit->count - third;
-	int64_t *room = SS_ARENA_NEW(arena, int64_t, (size_t)third + 1);
+	const struct bucket_sample *small = fit->samples,
+				   *large = fit->samples + fit->count - third;
+	int64_t *scratch = SS_ARENA_NEW(arena, int64_t, (size_t)third + 1);
 	double bytes;
 
 	fit->ns_per_byte = -1;
-	if (!room)
+	if (!scratch)
 		return false;
-	qsort(fit->samples, fit->count, sizeof(*fit->samples), by_bytes);
+	qsort(fit->samples, fit->count, sizeof(*fit->samples), sample_compare_bytes);
 	if (!third || small[0].bytes <= 0 ||
 	    large[third / 2].bytes < SPREAD * small[third / 2].bytes)
 		return true;
 	bytes = (double)(large[third / 2].bytes - small[third / 2].bytes);
-	fit->ns_per_byte = (median_ns(large, third, room) - median_ns(small, third, room)) / bytes;
+	fit->ns_per_byte = (sample_median_ns(large, third, scratch) -
+			    sample_median_ns(small, third, scratch)) /
+			   bytes;
 	if (fit->ns_per_byte < 0)
 		fit->ns_per_byte = 0;
 	return true;
 }
 
-/* What stays of it in a larger bucket: the bytes. */
-static int64_t left_of(const struct fit *fit, const struct sample *sample)
+/* What remains of a transfer in a larger bucket: the time of its bytes. */
+static int64_t bucket_remaining_ns(const struct bucket_fit *fit, const struct bucket_sample *sample)
 {
 	double count = ss_judge_figure(fit->judgement, sample->rank, FIGURE_COUNT);
 	double bytes = ss_judge_figure(fit->judgement, sample->rank, FIGURE_BYTES) / count;
@@ -341,7 +352,7 @@ static int64_t left_of(const struct fit *fit, const struct sample *sample)
 	return left_ns < (double)sample->own_ns ? (int64_t)left_ns : sample->own_ns;
 }
 
-static bool is_whole(const struct ss_judgement *judgement)
+static bool buckets_have_all_ranks(const struct ss_judgement *judgement)
 {
 	const struct ss_joined *joined = judgement->joined;
 
@@ -349,7 +360,8 @@ static bool is_whole(const struct ss_judgement *judgement)
 	       joined->ranks[0].world_size <= (int64_t)joined->rank_count;
 }
 
-static void tell(struct fit *fit)
+/* Claims the latency that larger buckets avoid, and reports it. */
+static void buckets_report(struct bucket_fit *fit)
 {
 	struct ss_judgement *judgement = fit->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
@@ -361,8 +373,8 @@ static void tell(struct fit *fit)
 			steps += judgement->graphs[i].step_count;
 		}
 	for (uint32_t i = 0; finding && i < fit->count && !judgement->failed; i++) {
-		const struct sample *sample = &fit->samples[i];
-		int64_t left_ns = left_of(fit, sample);
+		const struct bucket_sample *sample = &fit->samples[i];
+		int64_t left_ns = bucket_remaining_ns(fit, sample);
 		struct ss_claim claim = { .task = sample->task,
 					  .own_ns = left_ns,
 					  .low_ns = left_ns + (sample->own_ns - left_ns) / 2,
@@ -371,7 +383,7 @@ static void tell(struct fit *fit)
 		if (ss_judge_claim(judgement, finding, sample->rank, claim))
 			gone_ns = ss_ns_sum(gone_ns, sample->own_ns - left_ns);
 	}
-	if (finding && !is_whole(judgement)) {
+	if (finding && !buckets_have_all_ranks(judgement)) {
 		finding->confidence = SS_CONFIDENCE_LOW;
 		finding->reason = "one rank alone: waiting looks like latency";
 	}
@@ -381,7 +393,8 @@ static void tell(struct fit *fit)
 				  "{time} per step and rank");
 }
 
-static enum ss_status judge(struct fit *fit, struct ss_arena *arena, struct ss_error *err)
+static enum ss_status buckets_judge_ranks(struct bucket_fit *fit, struct ss_arena *arena,
+					  struct ss_error *err)
 {
 	const struct ss_judgement *judgement = fit->judgement;
 	size_t count = 0;
@@ -390,26 +403,26 @@ static enum ss_status judge(struct fit *fit, struct ss_arena *arena, struct ss_e
 		count += ss_judge_claims(judgement, i);
 	if (!count)
 		return SS_OK;
-	fit->samples = SS_ARENA_NEW(arena, struct sample, count);
+	fit->samples = SS_ARENA_NEW(arena, struct bucket_sample, count);
 	if (!fit->samples)
 		return ss_fail_memory(err, "the buckets");
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		if (ss_judge_claims(judgement, i) && !add_samples(fit, i, arena->memory))
+		if (ss_judge_claims(judgement, i) && !bucket_add_samples(fit, i, arena->memory))
 			return ss_fail_memory(err, "the buckets");
-	if (!find_rate(fit, arena))
+	if (!bucket_fit_rate(fit, arena))
 		return ss_fail_memory(err, "the buckets");
-	tell(fit);
+	buckets_report(fit);
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status small_buckets_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct fit fit = { .judgement = judgement };
+	struct bucket_fit fit = { .judgement = judgement };
 	struct ss_arena arena;
 	enum ss_status status;
 
 	ss_arena_init(&arena, judgement->diagnosis->memory);
-	status = judge(&fit, &arena, err);
+	status = buckets_judge_ranks(&fit, &arena, err);
 	ss_arena_release(&arena);
 	return status;
 }
@@ -424,6 +437,6 @@ const struct ss_rule ss_rule_small_buckets = {
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "one number to change: 3 % is worth that; below 1 % steps differ by more",
-	.look = look_for_buckets,
-	.judge = judge_ranks,
+	.look = small_buckets_look,
+	.judge = small_buckets_judge,
 };

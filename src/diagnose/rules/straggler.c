@@ -12,16 +12,14 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/rank_findings.h"
-#include "diagnose/stragglers/excess.h"
 #include "diagnose/stragglers/link_speedup.h"
 #include "diagnose/stragglers/own_work.h"
 #include "diagnose/stragglers/compared.h"
-#include "diagnose/stragglers/waits.h"
 
-/* Of fewer steps one cannot tell always from by chance. */
+/* Fewer steps cannot separate a habit from chance. */
 #define STEPS_SURE 3
 
-/* From here on it calls more operators than the median rank, not larger ones. */
+/* From this ratio on the rank calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
 /* Ranks named in a title, at most. */
@@ -54,41 +52,38 @@ static const char link_fix[] =
 static const char copies_fix[] =
 	"nvidia-smi -q | grep -A 14 'PCI$'   # link width and speed: compare";
 
-struct stragglers {
+struct straggler_judging {
 	struct ss_judgement *judgement;
 	struct ss_rank_loads shares;
 	struct ss_prevalence common;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct ss_arena arena;
 };
 
-static long long number_of(const struct stragglers *stragglers, uint32_t rank)
+static long long straggler_rank_number(const struct straggler_judging *stragglers, uint32_t rank)
 {
 	return (long long)stragglers->judgement->joined->ranks[rank].rank;
 }
 
-/* --- what it is called --------------------------------------------------------------------- */
+/* --- titles ---------------------------------------------------------------------------------- */
 
-static const char *host_words(enum ss_idle_cause cause, bool on_host)
+static const char *straggler_host_phrase(enum ss_idle_cause cause, bool on_host)
 {
-	switch (cause) {
-	case SS_IDLE_INPUT:
-		return "waits for input";
-	case SS_IDLE_SYNC:
-		return "waits for its GPU";
-	case SS_IDLE_GC:
-		return "runs the garbage collector";
-	case SS_IDLE_ALLOCATOR:
-		return "allocates memory";
-	case SS_IDLE_COMPILE:
-		return "compiles";
-	default:
-		return on_host ? "runs code outside of operators" : "launches late";
-	}
+	static const char *const phrases[SS_IDLE_CAUSES] = {
+		[SS_IDLE_INPUT] = "waits for input",
+		[SS_IDLE_SYNC] = "waits for its GPU",
+		[SS_IDLE_GC] = "runs the garbage collector",
+		[SS_IDLE_ALLOCATOR] = "allocates memory",
+		[SS_IDLE_COMPILE] = "compiles",
+	};
+
+	if (phrases[cause])
+		return phrases[cause];
+	return on_host ? "runs code outside of operators" : "launches late";
 }
 
-/* All members of the only group may be it. */
-static struct ss_finding *add_group_finding(struct stragglers *stragglers)
+/* With a single group any of its members may have the slow link. */
+static struct ss_finding *straggler_add_group_finding(struct straggler_judging *stragglers)
 {
 	const struct ss_joined *joined = stragglers->judgement->joined;
 	const struct ss_group *group = &joined->groups[stragglers->verdict.link.of_group - 1];
@@ -97,37 +92,33 @@ static struct ss_finding *add_group_finding(struct stragglers *stragglers)
 
 	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
 			    "Among the %u ranks from %lld to %lld one link is slow, or all are",
-			    group->count, number_of(stragglers, first),
-			    number_of(stragglers, last));
+			    group->count, straggler_rank_number(stragglers, first),
+			    straggler_rank_number(stragglers, last));
 }
 
-static struct ss_finding *add_finding(struct stragglers *stragglers,
-				      const struct ss_straggler *item)
+static struct ss_finding *straggler_add_finding(struct straggler_judging *stragglers,
+						const struct ss_straggler *item)
 {
+	static const char *const phrases[] = {
+		[SS_LATE_KERNELS] = "computes more slowly than the others",
+		[SS_LATE_WORK] = "has more work than the others",
+		[SS_LATE_COPIES] = "spends more time on copies than the others",
+	};
 	struct ss_judgement *judgement = stragglers->judgement;
-	long long rank = number_of(stragglers, item->rank);
+	long long rank = straggler_rank_number(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
-		return ss_judge_add(
-			judgement, item->rank,
-			"Rank %lld computes more slowly than the others, and all wait for it",
-			rank);
 	case SS_LATE_WORK:
-		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld has more work than the others, and all wait for it",
-				    rank);
 	case SS_LATE_COPIES:
-		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld spends more time on copies than the others, and all "
-				    "wait for it",
-				    rank);
+		return ss_judge_add(judgement, item->rank, "Rank %lld %s, and all wait for it",
+				    rank, phrases[item->cause]);
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
 				    "The host of rank %lld %s, and all wait for it", rank,
-				    host_words(item->idle_cause, on_host));
+				    straggler_host_phrase(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
 		return ss_judge_add(judgement, item->rank,
 				    "Another process uses the GPU of rank %lld, and all ranks "
@@ -135,21 +126,22 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
-			return add_group_finding(stragglers);
+			return straggler_add_group_finding(stragglers);
 		if (link->count == 2)
 			return ss_judge_add(judgement, item->rank,
 					    "The link of rank %lld or %lld is slow", rank,
-					    number_of(stragglers, link->ranks[1]));
+					    straggler_rank_number(stragglers, link->ranks[1]));
 		return ss_judge_add(judgement, item->rank, "The link of rank %lld is slow", rank);
 	default:
 		return ss_judge_add(judgement, item->rank, "All wait for rank %lld", rank);
 	}
 }
 
-/* --- what shows it ------------------------------------------------------------------------- */
+/* --- evidence -------------------------------------------------------------------------------- */
 
-static void tell_computing(struct stragglers *stragglers, struct ss_finding *finding,
-			   const struct ss_straggler *item, const char *who)
+static void straggler_report_computing(struct straggler_judging *stragglers,
+				       struct ss_finding *finding, const struct ss_straggler *item,
+				       const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -175,8 +167,8 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 				  item->call_ratio, on_host ? "operators" : "kernels");
 }
 
-static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
-		      const struct ss_straggler *item)
+static void straggler_report_link(struct straggler_judging *stragglers, struct ss_finding *finding,
+				  const struct ss_straggler *item)
 {
 	const struct ss_slow_link *link = &stragglers->verdict.link;
 
@@ -192,8 +184,8 @@ static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
 				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
-static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding,
-		       const struct ss_straggler *item, const char *who)
+static void straggler_report_cause(struct straggler_judging *stragglers, struct ss_finding *finding,
+				   const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->joined->ranks[item->rank].device < 0;
@@ -201,7 +193,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
 	case SS_LATE_WORK:
-		tell_computing(stragglers, finding, item, who);
+		straggler_report_computing(stragglers, finding, item, who);
 		break;
 	case SS_LATE_COPIES:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
@@ -214,7 +206,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 					    "rank: its host %s"
 					  : "%sits GPU is idle {time} per step longer than that of "
 					    "the median rank: its host %s",
-				  who, host_words(item->idle_cause, on_host));
+				  who, straggler_host_phrase(item->idle_cause, on_host));
 		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
@@ -225,37 +217,33 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
-		tell_link(stragglers, finding, item);
+		straggler_report_link(stragglers, finding, item);
 		break;
 	default:
 		break;
 	}
 }
 
-static const char *fix_of(const struct stragglers *stragglers, const struct ss_straggler *item)
+static const char *straggler_fix(const struct straggler_judging *stragglers,
+				 const struct ss_straggler *item)
 {
+	static const char *const fixes[][2] = {
+		/* with a device, without */
+		[SS_LATE_KERNELS] = { device_fix, host_fix },
+		[SS_LATE_WORK] = { work_fix, work_fix },
+		[SS_LATE_COPIES] = { copies_fix, copies_fix },
+		[SS_LATE_HOST] = { host_fix, python_fix },
+		[SS_LATE_SHARED] = { shared_fix, shared_fix },
+		[SS_LATE_LINK] = { link_fix, link_fix },
+	};
 	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
+	const char *fix = item->cause < SS_COUNT(fixes) ? fixes[item->cause][on_host] : NULL;
 
-	switch (item->cause) {
-	case SS_LATE_KERNELS:
-		return on_host ? host_fix : device_fix;
-	case SS_LATE_WORK:
-		return work_fix;
-	case SS_LATE_COPIES:
-		return copies_fix;
-	case SS_LATE_HOST:
-		return on_host ? python_fix : host_fix;
-	case SS_LATE_SHARED:
-		return shared_fix;
-	case SS_LATE_LINK:
-		return link_fix;
-	default:
-		return stragglers->judgement->rule->fix;
-	}
+	return fix ? fix : stragglers->judgement->rule->fix;
 }
 
-/* Nothing in the job is faster: the devices' name is all that there is to compare with. */
-static void tell_no_peer(struct ss_finding *finding)
+/* No other link of the job is faster: only the GPU's usual bandwidth can be compared with. */
+static void straggler_report_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
 	finding->reason = "with one group the trace does not show which link is slow";
@@ -263,7 +251,7 @@ static void tell_no_peer(struct ss_finding *finding)
 			 "the slow link";
 }
 
-static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
+static void straggler_report_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
 	const char *reason = "it is late in nearly all steps, and its extra work is seen";
@@ -284,8 +272,9 @@ static void tell_confidence(struct ss_finding *finding, const struct ss_straggle
 	finding->reason = reason;
 }
 
-static void tell(struct stragglers *stragglers, struct ss_finding *finding,
-		 const struct ss_straggler *item)
+/* Adds the evidence of one late rank, and the fix and confidence. */
+static void straggler_report(struct straggler_judging *stragglers, struct ss_finding *finding,
+			     const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
@@ -293,8 +282,9 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	char who[40] = "";
 
 	if (finding->is_joint)
-		snprintf(who, sizeof(who), "rank %lld: ", number_of(stragglers, item->rank));
-	tell_cause(stragglers, finding, item, who);
+		snprintf(who, sizeof(who),
+			 "rank %lld: ", straggler_rank_number(stragglers, item->rank));
+	straggler_report_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judge_evidence(judgement, finding, item->late_ns,
 				  "%sthe other stages wait {time} per step longer than it does, in "
@@ -310,18 +300,18 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
-		finding->fix = fix_of(stragglers, item);
+		finding->fix = straggler_fix(stragglers, item);
 	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
-		tell_no_peer(finding);
+		straggler_report_no_peer(finding);
 	else
-		tell_confidence(finding, item);
+		straggler_report_confidence(finding, item);
 }
 
-/* --- what the fix takes away ------------------------------------------------------------------ */
+/* --- what the fix removes --------------------------------------------------------------------- */
 
-/* Work that nothing explains the start of, and that waited for as long as a slice. */
-static void claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
-			 const struct ss_straggler *item)
+/* Claims the delay of work that started late for no recorded reason, by about a time slice. */
+static void straggler_claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
+				   const struct ss_straggler *item)
 {
 	const struct ss_packed *graph = &judgement->graphs[item->rank];
 
@@ -342,8 +332,9 @@ static void claim_slices(struct ss_judgement *judgement, struct ss_finding *find
 	}
 }
 
-static void claim(struct stragglers *stragglers, struct ss_finding *finding,
-		  const struct ss_straggler *item)
+/* Claims what makes the rank slower than its peers, by the cause. */
+static void straggler_claim(struct straggler_judging *stragglers, struct ss_finding *finding,
+			    const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	struct ss_rank_loads *shares = &stragglers->shares;
@@ -356,19 +347,19 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_DEVICE,
 				    item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
-		/* where its copies take longer, too, the device is it */
+		/* if its copies also take longer, the device is the cause */
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 		return;
 	}
 	if (item->cause == SS_LATE_SHARED) {
-		claim_slices(judgement, finding, item);
+		straggler_claim_slices(judgement, finding, item);
 		return;
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
 		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 	/*
-	 * What it has too much of may be done by all then: the mean is left at worst. Without
-	 * devices that is expected of as many operators that are larger; more of them are
+	 * All ranks may share the extra work: at worst the mean remains. Without devices we expect
+	 * that if the rank runs as many operators, only larger ones; additional operators are
 	 * something that the others do not do at all.
 	 */
 	shares->spreads = item->cause == SS_LATE_WORK;
@@ -387,11 +378,8 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	shares->spreads = shares->balances = false;
 }
 
-/*
- * Whether a rule knows why a job of one group communicates so much. How fast its links are is a
- * guess then, and fixing what is known comes first.
- */
-static bool is_explained(const struct ss_judgement *judgement)
+/* Whether another rule explains why a job of one group communicates so much: that comes first. */
+static bool straggler_is_explained(const struct ss_judgement *judgement)
 {
 	static const char *const names[] = { "gradient-sync", "small-buckets" };
 
@@ -407,56 +395,58 @@ static bool is_explained(const struct ss_judgement *judgement)
 	return false;
 }
 
-static void report(struct stragglers *stragglers, const struct ss_straggler *item)
+static void straggler_report_one(struct straggler_judging *stragglers,
+				 const struct ss_straggler *item)
 {
 	bool of_group = item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group;
 	struct ss_finding *finding = NULL;
 
-	if (!of_group || !is_explained(stragglers->judgement))
-		finding = add_finding(stragglers, item);
+	if (!of_group || !straggler_is_explained(stragglers->judgement))
+		finding = straggler_add_finding(stragglers, item);
 	if (!finding)
 		return;
-	claim(stragglers, finding, item);
-	tell(stragglers, finding, item);
+	straggler_claim(stragglers, finding, item);
+	straggler_report(stragglers, finding, item);
 }
 
-/* Not what rotates, nor a link: several of them can be late at once. */
-static bool is_late(const struct ss_straggler *item)
+/* Whether this rank itself is late: not a rotating one, nor a slow link. */
+static bool straggler_is_late_rank(const struct ss_straggler *item)
 {
 	return item->pattern != SS_PATTERN_ROTATING && item->cause != SS_LATE_LINK;
 }
 
-/* "1, 2 and 5"; the worst come first, and many are not listed. */
-static void list_ranks(const struct stragglers *stragglers, char *out, size_t room)
+/* "1, 2 and 5": the worst first, at most LISTED of them. */
+static void straggler_list_ranks(const struct straggler_judging *stragglers, char *out,
+				 size_t capacity)
 {
-	uint32_t count = 0, told = 0;
+	uint32_t count = 0, reported = 0;
 	size_t length = 0;
 
 	for (uint32_t i = 0; i < stragglers->verdict.count; i++)
-		count += is_late(&stragglers->verdict.items[i]);
-	for (uint32_t i = 0; i < stragglers->verdict.count && told < LISTED; i++) {
+		count += straggler_is_late_rank(&stragglers->verdict.items[i]);
+	for (uint32_t i = 0; i < stragglers->verdict.count && reported < LISTED; i++) {
 		const struct ss_straggler *item = &stragglers->verdict.items[i];
 
-		if (!is_late(item))
+		if (!straggler_is_late_rank(item))
 			continue;
-		length += (size_t)snprintf(out + length, room - length, "%s%lld",
-					   !told               ? ""
-					   : told + 1 == count ? " and "
-							       : ", ",
-					   number_of(stragglers, item->rank));
-		told++;
+		length += (size_t)snprintf(out + length, capacity - length, "%s%lld",
+					   !reported               ? ""
+					   : reported + 1 == count ? " and "
+								   : ", ",
+					   straggler_rank_number(stragglers, item->rank));
+		reported++;
 	}
-	if (count > told)
-		snprintf(out + length, room - length, " and %u more", count - told);
+	if (count > reported)
+		snprintf(out + length, capacity - length, " and %u more", count - reported);
 }
 
-/* Who is fixed alone leaves all waiting for the next one: what they cost is joint. */
-static void report_together(struct stragglers *stragglers)
+/* One finding for all late ranks: if only one is fixed, all wait for the next one. */
+static void straggler_report_together(struct straggler_judging *stragglers)
 {
 	struct ss_finding *finding;
 	char ranks[LISTED * 24 + 32];
 
-	list_ranks(stragglers, ranks, sizeof(ranks));
+	straggler_list_ranks(stragglers, ranks, sizeof(ranks));
 	finding = ss_judge_add(stragglers->judgement, SS_NO_ROW,
 			       "Ranks %s are slower than the others, and all wait for them", ranks);
 	if (!finding)
@@ -465,20 +455,20 @@ static void report_together(struct stragglers *stragglers)
 	for (uint32_t i = 0; i < stragglers->verdict.count; i++) {
 		const struct ss_straggler *item = &stragglers->verdict.items[i];
 
-		if (!is_late(item))
+		if (!straggler_is_late_rank(item))
 			continue;
 		ss_finding_add_rank(finding, item->rank);
-		claim(stragglers, finding, item);
-		tell(stragglers, finding, item);
+		straggler_claim(stragglers, finding, item);
+		straggler_report(stragglers, finding, item);
 	}
 }
 
-static bool is_named(const struct stragglers *stragglers, uint32_t rank)
+static bool straggler_is_reported(const struct straggler_judging *stragglers, uint32_t rank)
 {
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->count; i++)
-		if (verdict->items[i].rank == rank && is_late(&verdict->items[i]))
+		if (verdict->items[i].rank == rank && straggler_is_late_rank(&verdict->items[i]))
 			return true;
 	for (uint32_t i = 0; i < verdict->hidden_count; i++)
 		if (verdict->hidden[i].rank == rank)
@@ -486,27 +476,27 @@ static bool is_named(const struct stragglers *stragglers, uint32_t rank)
 	return verdict->stage.rank == rank;
 }
 
-/* Devices that are slow while something else hides it: as with hosts. */
-static void report_devices(struct stragglers *stragglers)
+/* Reports slow devices whose lateness other waits hide: the replay shows what they cost. */
+static void straggler_report_devices(struct straggler_judging *stragglers)
 {
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 
 	for (uint32_t i = 0; i < verdict->hidden_count && !stragglers->judgement->failed; i++) {
 		const struct ss_straggler *item = &verdict->hidden[i];
-		struct ss_finding *finding = add_finding(stragglers, item);
+		struct ss_finding *finding = straggler_add_finding(stragglers, item);
 
 		if (!finding)
 			return;
-		claim(stragglers, finding, item);
-		tell_cause(stragglers, finding, item, "");
-		finding->fix = fix_of(stragglers, item);
+		straggler_claim(stragglers, finding, item);
+		straggler_report_cause(stragglers, finding, item, "");
+		finding->fix = straggler_fix(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its kernels are slower; other waits hide its lateness";
 	}
 }
 
-/* Hosts that are slow while something else hides it: the replay says whether that costs. */
-static void report_hosts(struct stragglers *stragglers)
+/* Reports slow hosts whose lateness other waits hide: the replay shows what they cost. */
+static void straggler_report_hosts(struct straggler_judging *stragglers)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 
@@ -518,27 +508,29 @@ static void report_hosts(struct stragglers *stragglers)
 		struct ss_finding *finding;
 		struct ss_excess excess;
 
-		if (judgement->joined->ranks[r].device < 0 || is_named(stragglers, r) ||
+		if (judgement->joined->ranks[r].device < 0 ||
+		    straggler_is_reported(stragglers, r) ||
 		    !ss_excess_of_host(&stragglers->shares, r, &excess))
 			continue;
-		finding = add_finding(stragglers, &item);
+		finding = straggler_add_finding(stragglers, &item);
 		if (!finding)
 			return;
-		claim(stragglers, finding, &item);
+		straggler_claim(stragglers, finding, &item);
 		ss_judge_evidence(judgement, finding, excess.excess_ns,
 				  "its host takes %.2f times as long per launch as that of the "
 				  "median rank: {time} more per step, in %u of %u steps",
 				  excess.ratio, excess.steps, excess.of_steps);
-		finding->fix = fix_of(stragglers, &item);
+		finding->fix = straggler_fix(stragglers, &item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its host is slower; other waits hide its lateness";
 	}
 }
 
-static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
+static enum ss_status straggler_judge_ranks(struct straggler_judging *stragglers,
+					    struct ss_error *err)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	const struct ss_verdict *verdict = &stragglers->verdict;
+	const struct ss_straggler_verdict *verdict = &stragglers->verdict;
 	const struct ss_compared *compared = ss_judge_compared(judgement);
 	uint32_t late = 0;
 
@@ -547,30 +539,30 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 	stragglers->verdict = compared->verdict;
 	stragglers->shares = compared->loads;
 	for (uint32_t i = 0; i < verdict->count; i++)
-		late += is_late(&verdict->items[i]);
+		late += straggler_is_late_rank(&verdict->items[i]);
 	if (late > 1)
-		report_together(stragglers);
+		straggler_report_together(stragglers);
 	for (uint32_t i = 0; i < verdict->count && !judgement->failed; i++)
 		if (verdict->items[i].cause == SS_LATE_LINK ||
-		    (late == 1 && is_late(&verdict->items[i])))
-			report(stragglers, &verdict->items[i]);
+		    (late == 1 && straggler_is_late_rank(&verdict->items[i])))
+			straggler_report_one(stragglers, &verdict->items[i]);
 	if (verdict->stage.rank != SS_NO_ROW && !judgement->failed)
-		report(stragglers, &verdict->stage);
-	report_devices(stragglers);
-	report_hosts(stragglers);
+		straggler_report_one(stragglers, &verdict->stage);
+	straggler_report_devices(stragglers);
+	straggler_report_hosts(stragglers);
 	return SS_OK;
 }
 
-static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status straggler_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
-	struct stragglers stragglers = { .judgement = judgement };
+	struct straggler_judging stragglers = { .judgement = judgement };
 	enum ss_status status;
 
 	if (!judgement->joined || judgement->rank_count < 2 ||
 	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&stragglers.arena, judgement->diagnosis->memory);
-	status = judge(&stragglers, err);
+	status = straggler_judge_ranks(&stragglers, err);
 	ss_arena_release(&stragglers.arena);
 	return status;
 }
@@ -588,5 +580,5 @@ const struct ss_rule ss_rule_straggler = {
 	       "healthy job differ as much",
 	.is_waited_for = true,
 	.look = ss_own_work_look,
-	.judge = judge_ranks,
+	.judge = straggler_judge,
 };

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/host/sync_ops.h"
+#include "analyze/host/ops.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/waits.h"
-#include "diagnose/evidence/host_rows.h"
-#include "diagnose/evidence/results.h"
+#include "diagnose/evidence/cpu_rows.h"
+#include "diagnose/evidence/result_waits.h"
 #include "trace/outward.h"
 
-/* What waits by a name of its own, and what to write instead. */
+/* Operators that wait, by a part of their name, and what to write instead. */
 static const struct {
 	const char *part; /* of the operator's name */
 	const char *fix;
@@ -35,59 +35,56 @@ static const struct {
 		"# and use y a step later: a torch.cuda.Event shows when it is there" },
 };
 
-/* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
+/* Up to this size a copy from pageable memory returns once it is staged (CUDA driver API). */
 #define STAGED_BYTES 65536
 
-/* As in launch_bound.c: a host that launches nothing for so long does something else. */
+/* As in launch_bound.c: a host that launches nothing for this long does something else. */
 #define PAUSE_NS 5000000
 
 /* An operator that does not wait costs the host as much as a launch: 5 to 20 us. */
 #define INSTEAD_NS 10000
 
-/* Of the shortest: what a program does with a value takes about as long each time. */
+/* A program takes about as long for a value each time: at most this many times the shortest. */
 #define SILENCE_TIMES 2
 
-enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
+enum sync_upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
 	"i = torch.arange(n, device='cuda')    # create it on the GPU, no copy\n"
 	"x = torch.tensor(values).pin_memory().to('cuda', non_blocking=True)";
 
 /* A place of the program that waits. */
-struct site {
+struct stall_site {
 	uint32_t op, line;
 	uint32_t call; /* name */
 };
 
-struct tally {
+struct stall_tally {
 	uint32_t id;
 	uint32_t row;              /* the first */
 	uint32_t op;               /* row or SS_NO_ROW */
 	uint32_t steps, last_step; /* that it is in; the last one + 1 */
 	int64_t count, idle_ns;
-	int64_t silence_ns; /* the shortest behind a wait */
+	int64_t silence_ns; /* the shortest after a wait */
 };
 
-struct syncs {
-	struct ss_look *look;
+struct host_syncs {
+	struct ss_look *context;
 	struct ss_waits waits;
 	const struct ss_ops *ops;
 	const struct ss_places *places;
 	const uint8_t *wraps;
 	struct ss_records sites;
-	struct tally *tallies;
+	struct stall_tally *tallies;
 	uint32_t tally_capacity;
-	uint8_t *gone;    /* per host row: operators that the fix does without */
-	uint8_t *uploads; /* per host row, enum upload: copies to the device, and their operators */
+	uint8_t *gone;     /* per host row: operators that the fix does without */
+	uint8_t *uploads;  /* per host row: enum sync_upload of copies and their operators */
 	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
 };
 
-/*
- * FSDP waits for an event before it gathers more parameters, on purpose: without that the
- * memory would not suffice.
- */
-static bool is_wanted(const struct ss_trace *trace, uint32_t row)
+/* FSDP's rate limiter waits on purpose before it gathers more parameters: memory is limited. */
+static bool sync_is_intended(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = row;
 
@@ -101,33 +98,34 @@ static bool is_wanted(const struct ss_trace *trace, uint32_t row)
 	return false;
 }
 
-static struct tally *tally_of(struct syncs *syncs, uint32_t row)
+/* The tally of the place that waits, made when it first occurs; NULL: no memory. */
+static struct stall_tally *stall_tally_of_row(struct host_syncs *syncs, uint32_t row)
 {
 	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
-	struct site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
-			     .line = syncs->places->line[row],
-			     .call = syncs->ops->trace->slices.name[row] };
+	struct stall_site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
+				   .line = syncs->places->line[row],
+				   .call = syncs->ops->trace->slices.name[row] };
 
 	id = ss_records_add(&syncs->sites, &site);
 	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(syncs->look->memory, (void **)&syncs->tallies,
+	    !ss_memory_reserve(syncs->context->memory, (void **)&syncs->tallies,
 			       &syncs->tally_capacity, (size_t)id + 1, sizeof(*syncs->tallies))) {
 		syncs->failed = true;
 		return NULL;
 	}
 	if (id == known)
-		syncs->tallies[id] = (struct tally){ .id = id, .row = row, .op = op };
+		syncs->tallies[id] = (struct stall_tally){ .id = id, .row = row, .op = op };
 	return &syncs->tallies[id];
 }
 
 /*
- * Copies to the device: that they block is a matter of the memory that they come from. The
- * rule pageable-copies has them. Small ones do not block by themselves, CUDA takes them into
- * a buffer of its own: what waits there is torch.tensor(..., device=...), line by line.
+ * Marks copies to the device. Large ones block because of the memory that they come from: the rule
+ * pageable-copies reports them. CUDA buffers small ones, so they do not block by themselves: the
+ * wait there comes from torch.tensor(..., device=...).
  */
-static void find_uploads(struct syncs *syncs)
+static void sync_find_uploads(struct host_syncs *syncs)
 {
-	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_trace *trace = syncs->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
@@ -146,17 +144,17 @@ static void find_uploads(struct syncs *syncs)
 	}
 }
 
-static enum upload upload_of(const struct syncs *syncs, uint32_t row)
+static enum sync_upload sync_upload_kind(const struct host_syncs *syncs, uint32_t row)
 {
 	uint32_t op = syncs->ops->owner[row];
 
 	if (op != SS_NO_ROW && syncs->uploads[op] > syncs->uploads[row])
-		return (enum upload)syncs->uploads[op];
-	return (enum upload)syncs->uploads[row];
+		return (enum sync_upload)syncs->uploads[op];
+	return (enum sync_upload)syncs->uploads[row];
 }
 
-/* The wait that a task of the graph is the return of, or SS_NO_ROW. */
-static uint32_t wait_of(const struct syncs *syncs, const struct ss_task *task)
+/* The row of the wait that this task returns from, or SS_NO_ROW. */
+static uint32_t sync_wait_of_task(const struct host_syncs *syncs, const struct ss_task *task)
 {
 	if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
 	    task->row >= syncs->waits.row_count)
@@ -165,15 +163,15 @@ static uint32_t wait_of(const struct syncs *syncs, const struct ss_task *task)
 }
 
 /* The operator that a wait is part of, or itself. */
-static uint32_t outer_of(const struct syncs *syncs, uint32_t row)
+static uint32_t sync_operator_or_call(const struct host_syncs *syncs, uint32_t row)
 {
 	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
 
 	return op == SS_NO_ROW ? row : op;
 }
 
-/* The function that a row is in; built-in ones (Tensor.item) are what the row is itself. */
-static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
+/* The Python function around a row; built-in functions (Tensor.item) are the row itself. */
+static uint32_t sync_python_function(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = trace->slices.parent[row];
 
@@ -187,19 +185,19 @@ static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
 	return SS_NO_ROW;
 }
 
-/* What is behind a row on its thread, before anything else begins there. */
-static int64_t silence_behind(const struct ss_trace *trace, uint32_t row)
+/* The time after a row until anything else begins on its thread, or a row around it ends. */
+static int64_t sync_silence_after(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_track *track = &trace->tracks[slices->track[row]];
-	uint32_t end = track->first_row + track->row_count, next = ss_row_behind(trace, row);
+	uint32_t end = track->first_row + track->row_count, next = ss_cpu_row_end(trace, row);
 	int64_t end_ns = ss_slice_end(slices, row), until_ns = INT64_MAX;
 
 	if (next <= row)
 		next = row + 1;
 	if (next < end)
 		until_ns = slices->start_ns[next];
-	/* what is around it may end before, and then it is over, too: a step */
+	/* a row around it may end before that, such as the step */
 	row = slices->parent[row];
 	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX;
 	     row = slices->parent[row], tries++)
@@ -209,35 +207,39 @@ static int64_t silence_behind(const struct ss_trace *trace, uint32_t row)
 }
 
 /*
- * The same without frames: what is between the wait and the next thing on the thread. Only where it
- * is about as long behind each wait of this place: the last of several is followed by other things.
+ * As sync_claim_use() without frames: claims the time from the wait to the next event of the
+ * thread, if it is about as long after each wait of this place. After the last of several waits
+ * other work follows.
  */
-static void claim_silence(struct syncs *syncs, const struct tally *tally, uint32_t outer)
+static void sync_claim_silence(struct host_syncs *syncs, const struct stall_tally *tally,
+			       uint32_t outer)
 {
-	const struct ss_slices *slices = &syncs->look->trace->slices;
-	int64_t silence_ns = silence_behind(syncs->look->trace, outer);
+	const struct ss_slices *slices = &syncs->context->trace->slices;
+	int64_t silence_ns = sync_silence_after(syncs->context->trace, outer);
 	int64_t end_ns = ss_slice_end(slices, outer);
 
 	if (silence_ns > 0 && silence_ns <= SILENCE_TIMES * tally->silence_ns)
-		ss_look_claim_time(syncs->look, (struct ss_stretch){ .track = slices->track[outer],
-								     .from_ns = end_ns,
-								     .to_ns = end_ns + silence_ns,
-								     .low_keep_ns = silence_ns });
+		ss_look_claim_time(syncs->context,
+				   (struct ss_stretch){ .track = slices->track[outer],
+							.from_ns = end_ns,
+							.to_ns = end_ns + silence_ns,
+							.low_keep_ns = silence_ns });
 }
 
 /*
- * What the function that reads a value does with it: when nothing but Python follows the wait
- * in it, that goes with the wait. It may also have to stay.
+ * Claims what the function that reads a value does with it: if only Python follows the wait within
+ * that function, the fix removes it, too. At worst it remains.
  */
-static void claim_use(struct syncs *syncs, const struct tally *tally, uint32_t row)
+static void sync_claim_use(struct host_syncs *syncs, const struct stall_tally *tally, uint32_t row)
 {
-	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_trace *trace = syncs->context->trace;
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t outer = outer_of(syncs, row), frame = function_of(trace, outer), next;
+	uint32_t outer = sync_operator_or_call(syncs, row),
+		 frame = sync_python_function(trace, outer), next;
 	struct ss_stretch stretch = { .track = slices->track[row] };
 
 	if (frame == SS_NO_ROW) {
-		claim_silence(syncs, tally, outer);
+		sync_claim_silence(syncs, tally, outer);
 		return;
 	}
 	stretch.from_ns = ss_slice_end(slices, outer);
@@ -250,11 +252,11 @@ static void claim_use(struct syncs *syncs, const struct tally *tally, uint32_t r
 		if (slices->start_ns[next] >= stretch.from_ns &&
 		    slices->kind[next] != SS_KIND_PYTHON)
 			return;
-	ss_look_claim_time(syncs->look, stretch);
+	ss_look_claim_time(syncs->context, stretch);
 }
 
-/* Operators that do nothing but read a value: without the wait there is nothing left of them. */
-static bool only_reads(const struct ss_trace *trace, uint32_t op)
+/* Operators that only read a value: without the wait nothing of them remains. */
+static bool sync_op_only_reads(const struct ss_trace *trace, uint32_t op)
 {
 	static const char *const names[] = { "aten::item", "aten::_local_scalar_dense",
 					     "aten::is_nonzero" };
@@ -266,30 +268,30 @@ static bool only_reads(const struct ss_trace *trace, uint32_t op)
 	return false;
 }
 
-/* What the host does in an operator that is there to wait; what stands in its place may stay. */
-static void claim_op(struct syncs *syncs, uint32_t row)
+/* Claims the host's work in an operator that exists to wait; at worst all of it remains. */
+static void sync_claim_operator(struct host_syncs *syncs, uint32_t row)
 {
-	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_trace *trace = syncs->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
 	struct ss_stretch stretch = { .track = slices->track[row] };
 
-	if (op == SS_NO_ROW || upload_of(syncs, row) ||
-	    (!syncs->wraps[slices->name[op]] && !only_reads(trace, op)))
+	if (op == SS_NO_ROW || sync_upload_kind(syncs, row) ||
+	    (!syncs->wraps[slices->name[op]] && !sync_op_only_reads(trace, op)))
 		return;
 	stretch.from_ns = slices->start_ns[op];
 	stretch.to_ns = ss_slice_end(slices, op);
-	stretch.keep_ns = only_reads(trace, op) ? 0 : INSTEAD_NS;
+	stretch.keep_ns = sync_op_only_reads(trace, op) ? 0 : INSTEAD_NS;
 	stretch.low_keep_ns = slices->dur_ns[op];
-	ss_look_claim_time(syncs->look, stretch);
+	ss_look_claim_time(syncs->context, stretch);
 	syncs->gone[op] = true;
 }
 
-/* The copies that bring the values are gone with the operators. */
-static void claim_copies(struct syncs *syncs)
+/* The copies that bring the values disappear with the operators. */
+static void sync_claim_copies(struct host_syncs *syncs)
 {
-	const struct ss_graph *graph = syncs->look->graph;
-	const struct ss_slices *slices = &syncs->look->trace->slices;
+	const struct ss_graph *graph = syncs->context->graph;
+	const struct ss_slices *slices = &syncs->context->trace->slices;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -299,25 +301,27 @@ static void claim_copies(struct syncs *syncs)
 				      : SS_NO_ROW;
 
 		if (op != SS_NO_ROW && syncs->gone[op])
-			ss_look_claim(syncs->look,
+			ss_look_claim(syncs->context,
 				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
 	}
 }
 
-/* Counts the steps that each place waits in. */
-static void count_steps(struct syncs *syncs)
+/* Counts the steps in which each place waits. */
+static void sync_count_steps(struct host_syncs *syncs)
 {
-	const struct ss_graph *graph = syncs->look->graph;
+	const struct ss_graph *graph = syncs->context->graph;
 
 	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		uint32_t row = wait_of(syncs, task);
-		struct tally *tally = row == SS_NO_ROW ? NULL : tally_of(syncs, row);
+		uint32_t row = sync_wait_of_task(syncs, task);
+		struct stall_tally *tally = row == SS_NO_ROW ? NULL
+							     : stall_tally_of_row(syncs, row);
 		int64_t silence_ns;
 
 		if (!tally)
 			continue;
-		silence_ns = silence_behind(syncs->look->trace, outer_of(syncs, row));
+		silence_ns = sync_silence_after(syncs->context->trace,
+						sync_operator_or_call(syncs, row));
 		if (!tally->steps || silence_ns < tally->silence_ns)
 			tally->silence_ns = silence_ns;
 		if (tally->last_step == task->step + 1u)
@@ -328,47 +332,49 @@ static void count_steps(struct syncs *syncs)
 }
 
 /*
- * What waits in every second step or more seldom is no part of the loop but a pause: a
- * checkpoint, a line of the log. It is for the rules of those.
+ * A wait in at most two thirds of the steps is not part of the loop but a pause, such as a
+ * checkpoint or a log line. Other rules report those.
  */
-static bool is_seldom(const struct syncs *syncs, const struct tally *tally)
+static bool sync_is_rare(const struct host_syncs *syncs, const struct stall_tally *tally)
 {
-	return syncs->look->graph->step_count >= 3 &&
-	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->look->graph->step_count * 2;
+	return syncs->context->graph->step_count >= 3 &&
+	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->context->graph->step_count * 2;
 }
 
-/* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
-static void claim(struct syncs *syncs, uint8_t *claimed)
+/* Claims the waits of the graph within steps; marks the calls that were claimed. */
+static void syncs_claim(struct host_syncs *syncs, uint8_t *claimed)
 {
-	const struct ss_graph *graph = syncs->look->graph;
-	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_graph *graph = syncs->context->graph;
+	const struct ss_trace *trace = syncs->context->trace;
 
 	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
-		struct tally *tally;
-		uint32_t row = wait_of(syncs, task);
+		struct stall_tally *tally;
+		uint32_t row = sync_wait_of_task(syncs, task);
 
 		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
-		    is_wanted(trace, row) || upload_of(syncs, row) == UPLOAD_LARGE)
+		    sync_is_intended(trace, row) || sync_upload_kind(syncs, row) == UPLOAD_LARGE)
 			continue;
-		tally = tally_of(syncs, row);
-		if (!tally || is_seldom(syncs, tally) || !ss_look_claim(syncs->look, claim) ||
+		tally = stall_tally_of_row(syncs, row);
+		if (!tally || sync_is_rare(syncs, tally) || !ss_look_claim(syncs->context, claim) ||
 		    claimed[row])
 			continue;
 		claimed[row] = true;
-		claim_op(syncs, row);
-		claim_use(syncs, tally, row);
+		sync_claim_operator(syncs, row);
+		sync_claim_use(syncs, tally, row);
 		tally->count++;
 	}
-	claim_copies(syncs);
+	sync_claim_copies(syncs);
 }
 
-static void add_idle(struct syncs *syncs, const uint8_t *claimed)
+static void sync_add_idle(struct host_syncs *syncs, const uint8_t *claimed)
 {
 	for (uint32_t i = 0; i < syncs->waits.idle_count && !syncs->failed; i++) {
 		const struct ss_wait_idle *idle = &syncs->waits.idle[i];
-		struct tally *tally = claimed[idle->row] ? tally_of(syncs, idle->row) : NULL;
+		struct stall_tally *tally = claimed[idle->row]
+						    ? stall_tally_of_row(syncs, idle->row)
+						    : NULL;
 
 		if (!tally)
 			continue;
@@ -377,11 +383,11 @@ static void add_idle(struct syncs *syncs, const uint8_t *claimed)
 }
 
 /*
- * What the device idles behind waits: until the host has launched anew, and where it is late
- * again before the next wait, since it has lost its lead.
+ * How long the device idles after waits: until the host launches again, and whenever the host is
+ * late again before the next wait, since it has lost its lead.
  */
-static int64_t idle_behind(const struct syncs *syncs, const struct ss_idle *idle,
-			   const uint8_t *claimed)
+static int64_t sync_idle_after(const struct host_syncs *syncs, const struct ss_idle *idle,
+			       const uint8_t *claimed)
 {
 	uint32_t wait = SS_NO_ROW, step = SS_NO_ROW;
 	int64_t sum_ns = 0;
@@ -406,16 +412,16 @@ static int64_t idle_behind(const struct syncs *syncs, const struct ss_idle *idle
 	return sum_ns;
 }
 
-static int by_idle(const void *a, const void *b)
+static int stall_compare_idle(const void *a, const void *b)
 {
-	const struct tally *x = a, *y = b;
+	const struct stall_tally *x = a, *y = b;
 
 	if (x->idle_ns != y->idle_ns)
 		return x->idle_ns > y->idle_ns ? -1 : 1;
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const char *fix_for(const char *op)
+static const char *sync_fix_for_operator(const char *op)
 {
 	for (size_t i = 0; i < SS_COUNT(fixes); i++)
 		if (strstr(op, fixes[i].part))
@@ -423,15 +429,16 @@ static const char *fix_for(const char *op)
 	return NULL;
 }
 
-static void tell(struct syncs *syncs)
+/* Names the places whose waits make the GPU idle most, and the fix for the first. */
+static void syncs_report(struct host_syncs *syncs)
 {
-	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_trace *trace = syncs->context->trace;
 	const char *fix = NULL;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 
-	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), by_idle);
+	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), stall_compare_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
-		const struct tally *tally = &syncs->tallies[i];
+		const struct stall_tally *tally = &syncs->tallies[i];
 		const char *call = ss_strings_text(&trace->names, trace->slices.name[tally->row]);
 		const char *op = tally->op == SS_NO_ROW
 					 ? call
@@ -439,35 +446,37 @@ static void tell(struct syncs *syncs)
 							   trace->slices.name[tally->op]);
 		struct ss_fact fact = { tally->idle_ns, (double)tally->count, tally->row };
 
-		if (!tally->count || (told && !tally->idle_ns))
+		if (!tally->count || (reported && !tally->idle_ns))
 			continue;
-		if (!told++)
-			fix = upload_of(syncs, tally->row) ? upload_fix : fix_for(op);
+		if (!reported++)
+			fix = sync_upload_kind(syncs, tally->row) ? upload_fix
+								  : sync_fix_for_operator(op);
 		if (tally->op == SS_NO_ROW)
-			ss_look_evidence(syncs->look, fact,
+			ss_look_evidence(syncs->context, fact,
 					 "%s waits for the GPU {count} times per step; the GPU "
 					 "then idles {time}",
 					 call);
 		else
-			ss_look_evidence(syncs->look, fact,
+			ss_look_evidence(syncs->context, fact,
 					 "%s waits for the GPU {count} times per step (%s); the "
 					 "GPU then idles {time}",
 					 op, call);
 	}
 	if (fix)
-		ss_look_fix(syncs->look, fix);
-	if (!told)
+		ss_look_fix(syncs->context, fix);
+	if (!reported)
 		return;
-	ss_look_confidence(syncs->look,
+	ss_look_confidence(syncs->context,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
 				   ? "the trace has the syncs and what the GPU did after them"
 				   : "the trace does not show which line needs the value");
 }
 
-static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status syncs_find(struct host_syncs *syncs, struct ss_arena *scratch,
+				 struct ss_error *err)
 {
-	struct ss_facts *facts = syncs->look->subject->facts;
+	struct ss_facts *facts = syncs->context->subject->facts;
 	const struct ss_phases *phases;
 	const struct ss_idle *idle;
 	uint8_t *claimed;
@@ -475,50 +484,51 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	SS_TRY(ss_facts_idle(facts, &idle, err));
 	SS_TRY(ss_facts_ops(facts, &syncs->ops, err));
 	SS_TRY(ss_facts_places(facts, &syncs->places, err));
-	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->look->memory, err));
-	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
+	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->context->memory, err));
+	syncs->wraps = ss_sync_wrappers(syncs->context->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
-	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
+	    !ss_records_init(&syncs->sites, syncs->context->memory, sizeof(struct stall_site)))
 		return ss_fail_memory(err, "the host syncs");
-	find_uploads(syncs);
+	sync_find_uploads(syncs);
 	SS_TRY(ss_facts_phases(facts, &phases, err));
-	syncs->results = ss_results(syncs->look, &syncs->waits, phases, scratch);
+	syncs->results = ss_result_waits_find(syncs->context, &syncs->waits, phases, scratch);
 	if (!syncs->results)
 		return ss_fail_memory(err, "the host syncs");
-	count_steps(syncs);
-	claim(syncs, claimed);
-	add_idle(syncs, claimed);
+	sync_count_steps(syncs);
+	syncs_claim(syncs, claimed);
+	sync_add_idle(syncs, claimed);
 	if (syncs->failed)
 		return ss_fail_memory(err, "the host syncs");
 	if (syncs->sites.count)
-		tell(syncs);
-	ss_look_figure(syncs->look, 0, (double)idle_behind(syncs, idle, claimed));
-	ss_look_figure(syncs->look, 1, (double)syncs->look->step_ns);
+		syncs_report(syncs);
+	ss_look_figure(syncs->context, 0, (double)sync_idle_after(syncs, idle, claimed));
+	ss_look_figure(syncs->context, 1, (double)syncs->context->step_ns);
 	return SS_OK;
 }
 
-static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
+static enum ss_status sync_stall_look(struct ss_look *context, struct ss_error *err)
 {
-	struct syncs syncs = { .look = look };
+	struct host_syncs syncs = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!context->steps->count || context->digest->device < 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&syncs, &scratch, err);
-	ss_memory_free(look->memory, syncs.tallies, syncs.tally_capacity * sizeof(*syncs.tallies));
+	ss_arena_init(&scratch, context->memory);
+	status = syncs_find(&syncs, &scratch, err);
+	ss_memory_free(context->memory, syncs.tallies,
+		       syncs.tally_capacity * sizeof(*syncs.tallies));
 	ss_records_release(&syncs.sites);
 	ss_waits_release(&syncs.waits);
 	ss_arena_release(&scratch);
 	return status;
 }
 
-/* Of the rank whose device idles most behind waits, what part of its steps that is. */
-static double idle_share(const struct ss_judgement *judgement)
+/* The largest share of its steps that a rank's device idles after waits. */
+static double sync_idle_share(const struct ss_judgement *judgement)
 {
 	double most = 0;
 
@@ -533,16 +543,15 @@ static double idle_share(const struct ss_judgement *judgement)
 }
 
 /*
- * A wait that keeps the host but not the device stalls nothing: it is for a copy on another
- * stream, or the device has work. What the replay wins there is that the host comes earlier
- * to what it has to wait for anyway: the result of a collective, another rank. So a warning
- * needs a device that idles as much. Of ranks that meet only the latest is seen to idle: one
- * of them is enough for all.
+ * A wait that blocks the host but not the device stalls nothing: it is for a copy on another
+ * stream, or the device has work. In the replay the host then only reaches earlier what it has to
+ * wait for anyway: the result of a collective, or another rank. So a warning needs a device that
+ * idles as much. In a collective only the latest rank is seen to idle, so one rank is enough.
  */
-static enum ss_status judge_syncs(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status sync_stall_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding = NULL;
-	double share = idle_share(judgement);
+	double share = sync_idle_share(judgement);
 
 	(void)err;
 	if (share >= judgement->rule->silent_share)
@@ -568,6 +577,6 @@ const struct ss_rule ss_rule_sync_stall = {
 	.why = "removing a host sync changes one line, so 2 % is worth it; below 0.5 % steps of "
 	       "one job differ by more",
 	.facts = SS_FACT_OPS,
-	.look = look_for_syncs,
-	.judge = judge_syncs,
+	.look = sync_stall_look,
+	.judge = sync_stall_judge,
 };

@@ -13,8 +13,8 @@
 #include "diagnose/evidence/code_places.h"
 
 /*
- * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of
- * it is not computing; what takes 50 us is worth its call.
+ * With the profiler a call alone takes 2 to 10 us. If operators take 15 us on average, most of
+ * that is not computing; one that takes 50 us is worth its call.
  */
 #define MEAN_NS 15000
 #define WORTH_NS 50000
@@ -25,25 +25,25 @@
  */
 #define RUN_MIN 32
 
-/* What repeats is a loop: each operator of a run comes four times on average. */
+/* A loop repeats: each operator of a run occurs four times on average. */
 #define REPEATS_MIN 4
 
 /*
- * Layers are no loop: a model whose matrix products are tiny, too, has one for each one to four
- * operators. A loop that was written by hand (a recurrent cell: 11 to 2) has fewer.
+ * Layers are no loop: a model with tiny matrix products has one product per one to four other
+ * operators. A hand-written loop (a recurrent cell: 2 products, 11 others) has fewer products.
  */
 #define OTHERS_MIN 5
 
 /*
- * Behind backward, and this part of them in place: Adam in single operators has 5 of 9, SGD with
- * momentum 2 of 3. That is an optimizer, in a range of its own or not.
+ * If half of the operators after backward work in place, they are an optimizer, with or without a
+ * range of its own: Adam in single operators has 5 of 9, SGD with momentum 2 of 3.
  */
 #define IN_PLACE_PART 2
 
-/* What takes this long between two operators is something else: it is not counted. */
+/* A longer gap between two operators is something else and is not counted. */
 #define PAUSE_NS 5000000
 
-/* What is left when the loop is one call or compiled; the lower bound: half of it stays. */
+/* The share that remains when the loop is one call or compiled; at worst half of it remains. */
 #define LEFT 0.15
 #define LEFT_MOST 0.5
 
@@ -57,65 +57,65 @@ static const char update_fix[] =
 	"# lists of tensors; torch.compile(optimizer.step) fuses the rest";
 
 /* What ends a run, by name. */
-enum end { ENDS_NOT, ENDS, READS_BACK };
+enum tiny_run_end { ENDS_NOT, ENDS, READS_BACK };
 
-struct run {
+struct tiny_run {
 	uint32_t first, last; /* rows; SS_NO_ROW: none */
 	uint32_t count;       /* of operators that compute */
 	uint32_t names;       /* distinct ones of them */
 	uint32_t products;    /* matrix products, convolutions, attention */
 	uint32_t in_place;    /* they change one of their tensors */
-	int64_t fast_ns;      /* own time of all, when they are fast */
+	int64_t fast_ns;      /* own time of all in their fast runs */
 	uint32_t number;      /* of the run, for `seen` */
 	uint32_t step;
-	bool is_behind; /* backward, in its step */
+	bool is_behind; /* after backward of its step */
 };
 
-struct tiny {
-	struct ss_look *look;
+struct tiny_operators {
+	struct ss_look *context;
 	const struct ss_op_runs *runs;
 	const struct ss_phases *phases;
 	struct ss_code_places sites;
 	const struct ss_places *places;
-	uint8_t *is_around; /* per host row: an operator that computes is in it */
+	uint8_t *is_around; /* per host row: it contains an operator that computes */
 	uint8_t *computes;  /* per name: it is worth counting */
-	uint8_t *ends;      /* per name: enum end */
+	uint8_t *ends;      /* per name: enum tiny_run_end */
 	uint32_t *seen;     /* per name: the last run that had it */
-	struct run run;
+	struct tiny_run run;
 	uint32_t backward; /* the last step in which an operator of backward was seen */
 	int64_t count, claimed_ns;
 	int64_t updates_ns; /* of claimed_ns: an optimizer */
 };
 
-/* Values that Python reads: it decides on them, and what follows cannot be fused with it. */
-static bool is_read_back(const char *name)
+/* Python reads a value and decides on it: what follows cannot be fused with what came before. */
+static bool name_reads_back(const char *name)
 {
 	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
 	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
 }
 
-/* Views and allocations are part of what uses them; gradients are added up where there are two. */
-static bool is_computing(uint8_t category, const char *name)
+/* Views and allocations belong to the operator that uses them; AccumulateGrad is autograd's. */
+static bool tiny_name_computes(uint8_t category, const char *name)
 {
 	return category != SS_OP_MEMORY && category != SS_OP_COPY && category != SS_OP_OTHER &&
 	       category != SS_OP_COMMUNICATION && !strstr(name, "AccumulateGrad");
 }
 
-static bool computes(const struct tiny *tiny, uint32_t row)
+static bool tiny_row_computes(const struct tiny_operators *tiny, uint32_t row)
 {
-	return tiny->computes[tiny->look->trace->slices.name[row]];
+	return tiny->computes[tiny->context->trace->slices.name[row]];
 }
 
-static bool is_product(uint8_t category)
+static bool tiny_is_product(uint8_t category)
 {
 	return category == SS_OP_MATMUL || category == SS_OP_CONVOLUTION ||
 	       category == SS_OP_ATTENTION;
 }
 
-/* One call of the user's already: the loop over time in aten::gru and its like. */
-static bool is_in_recurrence(const struct tiny *tiny, uint32_t row)
+/* Whether a recurrent operator (aten::gru) contains it: that is already a single call. */
+static bool tiny_is_in_recurrence(const struct tiny_operators *tiny, uint32_t row)
 {
-	const struct ss_slices *slices = &tiny->look->trace->slices;
+	const struct ss_slices *slices = &tiny->context->trace->slices;
 	uint32_t forward = ss_places_forward(tiny->places, row);
 
 	if (forward != SS_NO_ROW)
@@ -126,9 +126,10 @@ static bool is_in_recurrence(const struct tiny *tiny, uint32_t row)
 	return false;
 }
 
-static bool prepare(struct tiny *tiny, struct ss_arena *arena)
+/* Finds which names compute or end a run, and which rows contain computing ones. */
+static bool tiny_classify_names(struct tiny_operators *tiny, struct ss_arena *arena)
 {
-	const struct ss_trace *trace = tiny->look->trace;
+	const struct ss_trace *trace = tiny->context->trace;
 
 	tiny->is_around = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->device_from + 1);
 	tiny->ends = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
@@ -139,17 +140,17 @@ static bool prepare(struct tiny *tiny, struct ss_arena *arena)
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
 
-		tiny->computes[i] = is_computing(tiny->runs->category[i], name);
+		tiny->computes[i] = tiny_name_computes(tiny->runs->category[i], name);
 		if (trace->name_flags[i] &
 		    (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE | SS_NAME_DATALOADER))
 			tiny->ends[i] = ENDS;
-		else if (is_read_back(name))
+		else if (name_reads_back(name))
 			tiny->ends[i] = READS_BACK;
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint32_t owner = tiny->runs->ops->owner[row];
 
-		if (trace->slices.kind[row] != SS_KIND_OP || !computes(tiny, row))
+		if (trace->slices.kind[row] != SS_KIND_OP || !tiny_row_computes(tiny, row))
 			continue;
 		for (; owner != SS_NO_ROW && !tiny->is_around[owner];
 		     owner = tiny->runs->ops->owner[owner])
@@ -158,11 +159,11 @@ static bool prepare(struct tiny *tiny, struct ss_arena *arena)
 	return true;
 }
 
-/* The time of the run without its pauses becomes claims. */
-static int64_t claim(struct tiny *tiny)
+/* Claims the time of the run without its pauses; returns that time. */
+static int64_t tiny_claim_run(struct tiny_operators *tiny)
 {
-	const struct run *run = &tiny->run;
-	const struct ss_slices *slices = &tiny->look->trace->slices;
+	const struct tiny_run *run = &tiny->run;
+	const struct ss_slices *slices = &tiny->context->trace->slices;
 	int64_t from_ns = slices->start_ns[run->first], end_ns = from_ns, sum_ns = 0;
 	double left = run->products ? PRODUCTS_LEFT : LEFT;
 	double left_most = run->products ? PRODUCTS_LEFT_MOST : LEFT_MOST;
@@ -175,7 +176,7 @@ static int64_t claim(struct tiny *tiny)
 		if (ends || slices->start_ns[row] > end_ns + PAUSE_NS) {
 			double ns = (double)(end_ns - from_ns);
 			int64_t gone_ns = ss_look_claim_time(
-				tiny->look,
+				tiny->context,
 				(struct ss_stretch){ .track = slices->track[run->first],
 						     .from_ns = from_ns,
 						     .to_ns = end_ns,
@@ -193,63 +194,63 @@ static int64_t claim(struct tiny *tiny)
 	return sum_ns;
 }
 
-static bool is_in_place(const struct tiny *tiny, uint32_t row)
+static bool tiny_is_in_place(const struct tiny_operators *tiny, uint32_t row)
 {
-	const struct ss_trace *trace = tiny->look->trace;
+	const struct ss_trace *trace = tiny->context->trace;
 	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
 
 	return name->length && name->text[name->length - 1] == '_';
 }
 
-/* It changes tensors one by one when backward is over. */
-static bool is_update(const struct tiny *tiny)
+/* Whether the run updates tensors one by one after backward. */
+static bool tiny_is_update(const struct tiny_operators *tiny)
 {
 	return tiny->run.is_behind && !tiny->run.products &&
 	       tiny->phases->phase[tiny->run.first] != SS_PHASE_BACKWARD &&
 	       tiny->run.in_place * IN_PLACE_PART >= tiny->run.count;
 }
 
-/* What the run has becomes claims and sites. */
-static void end_run(struct tiny *tiny)
+/* Ends the run; if it is a loop of tiny operators, it becomes claims and places. */
+static void tiny_end_run(struct tiny_operators *tiny)
 {
-	struct run *run = &tiny->run;
-	const struct ss_slices *slices = &tiny->look->trace->slices;
+	struct tiny_run *run = &tiny->run;
+	const struct ss_slices *slices = &tiny->context->trace->slices;
 
 	if (run->count >= RUN_MIN && run->count >= REPEATS_MIN * run->names &&
 	    run->count >= (OTHERS_MIN + 1) * run->products &&
 	    run->fast_ns < (int64_t)MEAN_NS * run->count) {
-		int64_t ns = claim(tiny);
+		int64_t ns = tiny_claim_run(tiny);
 
 		tiny->claimed_ns = ss_ns_sum(tiny->claimed_ns, ns);
 		tiny->count += ns ? run->count : 0;
-		if (is_update(tiny))
+		if (tiny_is_update(tiny))
 			tiny->updates_ns = ss_ns_sum(tiny->updates_ns, ns);
 		for (uint32_t row = run->first; ns && row <= run->last; row++)
 			if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row] &&
-			    computes(tiny, row))
+			    tiny_row_computes(tiny, row))
 				ss_code_places_add(&tiny->sites, slices->name[row], row,
 						   slices->dur_ns[row]);
 	}
-	*run = (struct run){ .first = SS_NO_ROW, .number = run->number + 1 };
+	*run = (struct tiny_run){ .first = SS_NO_ROW, .number = run->number + 1 };
 }
 
-/* An operator in which no other one computes. */
-static void add_leaf(struct tiny *tiny, uint32_t row)
+/* Adds an operator that contains no other computing one, or ends the run. */
+static void tiny_add_leaf(struct tiny_operators *tiny, uint32_t row)
 {
-	const struct ss_slices *slices = &tiny->look->trace->slices;
+	const struct ss_slices *slices = &tiny->context->trace->slices;
 	const struct ss_op_group *group = &tiny->runs->groups[tiny->runs->group_of[row]];
-	uint32_t step = ss_step_at(tiny->look->trace, slices->start_ns[row]);
-	struct run *run = &tiny->run;
+	uint32_t step = ss_step_at(tiny->context->trace, slices->start_ns[row]);
+	struct tiny_run *run = &tiny->run;
 
 	if (group->fast_ns >= WORTH_NS || tiny->phases->phase[row] == SS_PHASE_OPTIMIZER ||
-	    tiny->phases->phase[row] == SS_PHASE_INPUT || is_in_recurrence(tiny, row)) {
-		end_run(tiny);
+	    tiny->phases->phase[row] == SS_PHASE_INPUT || tiny_is_in_recurrence(tiny, row)) {
+		tiny_end_run(tiny);
 		return;
 	}
 	if (run->first != SS_NO_ROW &&
 	    (slices->track[run->first] != slices->track[row] || run->step != step ||
 	     tiny->phases->phase[run->first] != tiny->phases->phase[row]))
-		end_run(tiny);
+		tiny_end_run(tiny);
 	if (run->first == SS_NO_ROW) {
 		run->first = row;
 		run->step = step;
@@ -257,86 +258,89 @@ static void add_leaf(struct tiny *tiny, uint32_t row)
 	}
 	run->last = row;
 	run->fast_ns = ss_ns_sum(run->fast_ns, group->fast_ns);
-	if (!computes(tiny, row))
+	if (!tiny_row_computes(tiny, row))
 		return;
 	run->count++;
-	run->in_place += is_in_place(tiny, row);
-	run->products += is_product(tiny->runs->category[slices->name[row]]);
+	run->in_place += tiny_is_in_place(tiny, row);
+	run->products += tiny_is_product(tiny->runs->category[slices->name[row]]);
 	run->names += tiny->seen[slices->name[row]] != run->number;
 	tiny->seen[slices->name[row]] = run->number;
 }
 
-static void go_through(struct tiny *tiny)
+static void tiny_walk_rows(struct tiny_operators *tiny)
 {
-	const struct ss_trace *trace = tiny->look->trace;
+	const struct ss_trace *trace = tiny->context->trace;
 
-	tiny->run = (struct run){ .first = SS_NO_ROW, .number = 1 };
+	tiny->run = (struct tiny_run){ .first = SS_NO_ROW, .number = 1 };
 	tiny->backward = SS_NO_ROW;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		/* what an operator reads back by itself (aten::std) stays inside of it */
+		/* values that an operator itself reads back (aten::std) do not end the run */
 		if (tiny->ends[trace->slices.name[row]] && tiny->runs->ops->owner[row] == SS_NO_ROW)
-			end_run(tiny);
+			tiny_end_run(tiny);
 		else if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row])
-			add_leaf(tiny, row);
+			tiny_add_leaf(tiny, row);
 		if (tiny->phases->phase[row] == SS_PHASE_BACKWARD)
 			tiny->backward = ss_step_at(trace, trace->slices.start_ns[row]);
 	}
-	end_run(tiny);
+	tiny_end_run(tiny);
 }
 
-static void tell(struct tiny *tiny)
+static void tiny_report(struct tiny_operators *tiny)
 {
-	struct ss_look *look = tiny->look;
+	struct ss_look *context = tiny->context;
 	struct ss_fact all = { tiny->claimed_ns, (double)tiny->count, SS_NO_ROW };
 
-	ss_look_evidence(look, all,
+	ss_look_evidence(context, all,
 			 "{count} operators per step compute next to nothing, one after the other: "
 			 "{time} including the calls around them");
 	if (2 * tiny->updates_ns > tiny->claimed_ns) {
 		struct ss_fact update = { tiny->updates_ns, 0, SS_NO_ROW };
 
 		ss_look_evidence(
-			look, update,
+			context, update,
 			"an optimizer written in single operators takes {time} of it: they change "
 			"tensors in place after backward");
-		ss_look_fix(look, update_fix);
+		ss_look_fix(context, update_fix);
 	}
 	ss_code_places_sort(&tiny->sites);
 	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&tiny->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&tiny->sites.items[i]),
 				 "%s runs {count} times per step: {time} of its own",
-				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, "what one call takes instead is estimated");
+				 ss_strings_text(&context->trace->names,
+						 tiny->sites.items[i].name));
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
+			   "what one call takes instead is estimated");
 }
 
-static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status tiny_find(struct tiny_operators *tiny, struct ss_arena *scratch,
+				struct ss_error *err)
 {
-	struct ss_look *look = tiny->look;
+	struct ss_look *context = tiny->context;
 
-	SS_TRY(ss_facts_phases(look->subject->facts, &tiny->phases, err));
-	SS_TRY(ss_facts_places(look->subject->facts, &tiny->places, err));
-	SS_TRY(ss_facts_op_runs(look->subject->facts, &tiny->runs, err));
-	SS_TRY(ss_code_places_init(&tiny->sites, look, err));
-	if (!prepare(tiny, scratch))
+	SS_TRY(ss_facts_phases(context->subject->facts, &tiny->phases, err));
+	SS_TRY(ss_facts_places(context->subject->facts, &tiny->places, err));
+	SS_TRY(ss_facts_op_runs(context->subject->facts, &tiny->runs, err));
+	SS_TRY(ss_code_places_init(&tiny->sites, context, err));
+	if (!tiny_classify_names(tiny, scratch))
 		return ss_fail_memory(err, "small operators");
-	go_through(tiny);
+	tiny_walk_rows(tiny);
 	if (tiny->sites.failed)
 		return ss_fail_memory(err, "small operators");
 	if (tiny->claimed_ns)
-		tell(tiny);
+		tiny_report(tiny);
 	return SS_OK;
 }
 
-static enum ss_status look_for_tiny(struct ss_look *look, struct ss_error *err)
+static enum ss_status tiny_operators_look(struct ss_look *context, struct ss_error *err)
 {
-	struct tiny tiny = { .look = look };
+	struct tiny_operators tiny = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device >= 0)
+	if (!context->steps->count || context->digest->device >= 0)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&tiny, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = tiny_find(&tiny, &scratch, err);
 	ss_code_places_release(&tiny.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -356,5 +360,5 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.why = "the loop has to be rewritten, so it warns from 10 % on; below 3 % it is the "
 	       "overhead that any model has",
 	.host_facts = SS_FACT_OP_RUNS,
-	.look = look_for_tiny,
+	.look = tiny_operators_look,
 };

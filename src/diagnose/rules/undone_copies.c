@@ -4,62 +4,62 @@
  * back.
  *
  * x.double().float() and x.t().contiguous().t().contiguous() touch the whole tensor twice and
- * compute nothing. Casts that operators need (autocast) are inside of these operators; someone
- * wrote those that stand alone. If the job has a device, the kernels of both go, and only pairs
- * with recorded types and sizes count.
+ * compute nothing. Casts that operators need (autocast) are within these operators; a cast that
+ * stands alone was written by someone. If the job has a device, the kernels of both disappear, and
+ * only pairs with recorded types and sizes count.
  */
 #include <string.h>
 
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 
-/* Smaller ones are single numbers: their call is all they cost. */
+/* Smaller tensors are a few numbers: only the call costs time. */
 #define ELEMENTS_MIN 1024
 #define COPY_NS 10000
 
 /*
- * Where types and sizes are not recorded, two casts in a row may be of two tensors. So only
- * exactly two count (q, k and v are three), and a few pairs per step: one for each layer of a
- * model is a pattern.
+ * If types and sizes are not recorded, two consecutive casts may concern two tensors. So only
+ * chains of exactly two count (q, k and v are three), and only if each step has a few pairs: one
+ * per layer of a model is a pattern.
  */
 #define PAIRS_MIN 3
 
-/* Copies that follow each other; more are one of many. */
+/* The longest chain of copies that is searched for pairs. */
 #define CHAIN_MAX 8
 
-/* Copies of one tensor there and back take as long, up to caches. */
+/* Both copies of one tensor take about as long, except for effects of caches. */
 #define ALIKE_TIMES 4
 
-enum kind { NO_COPY, CAST, LAYOUT };
+enum tensor_copy_kind { NO_COPY, CAST, LAYOUT };
 
-struct copy {
-	enum kind kind;
+struct tensor_copy {
+	enum tensor_copy_kind kind;
 	uint32_t row, inner; /* the operator, and the aten::copy_ in it */
 	uint32_t step;
 	int64_t end_ns, fast_ns;
 };
 
 /* Copies with nothing but views between them. */
-struct chain {
-	struct copy items[CHAIN_MAX];
+struct copy_chain {
+	struct tensor_copy items[CHAIN_MAX];
 	uint32_t count;
 };
 
-struct undone {
-	struct ss_look *look;
+struct undone_copies {
+	struct ss_look *context;
 	const struct ss_ops *ops;
 	const struct ss_op_runs *runs; /* NULL: the job has a device */
 	struct ss_code_places sites;
 	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
-	uint8_t *kinds;   /* per name: enum kind */
-	uint8_t *changes; /* per name: enum change */
+	uint8_t *kinds;   /* per name: enum tensor_copy_kind */
+	uint8_t *changes; /* per name: enum name_change */
 	uint32_t copy_;   /* name of aten::copy_ */
 	int64_t pairs, sure, ns;
 };
 
-static enum kind kind_of(const char *name)
+static enum tensor_copy_kind undone_kind_of_name(const char *name)
 {
 	if (strcmp(name, "aten::to") == 0 || strcmp(name, "aten::_to_copy") == 0)
 		return CAST;
@@ -67,12 +67,12 @@ static enum kind kind_of(const char *name)
 											 : NO_COPY;
 }
 
-/* Whether an operator of that name is no view and no wrapper of autograd; looked at once. */
-enum change { CHANGE_NEW, CHANGE_NOTHING, CHANGES };
+/* Whether an operator of that name is neither a view nor a wrapper of autograd; checked once. */
+enum name_change { CHANGE_NEW, CHANGE_NOTHING, CHANGES };
 
-static bool changes(const struct undone *undone, uint32_t id)
+static bool undone_name_changes(const struct undone_copies *undone, uint32_t id)
 {
-	const char *name = ss_strings_text(&undone->look->trace->names, id);
+	const char *name = ss_strings_text(&undone->context->trace->names, id);
 	uint8_t *known = &undone->changes[id];
 
 	if (*known == CHANGE_NEW)
@@ -82,9 +82,9 @@ static bool changes(const struct undone *undone, uint32_t id)
 	return *known == CHANGES;
 }
 
-static bool prepare(struct undone *undone, struct ss_arena *scratch)
+static bool undone_classify_names(struct undone_copies *undone, struct ss_arena *scratch)
 {
-	const struct ss_trace *trace = undone->look->trace;
+	const struct ss_trace *trace = undone->context->trace;
 
 	undone->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	undone->changes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
@@ -94,17 +94,17 @@ static bool prepare(struct undone *undone, struct ss_arena *scratch)
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
 
-		undone->kinds[i] = (uint8_t)kind_of(name);
+		undone->kinds[i] = (uint8_t)undone_kind_of_name(name);
 		if (strcmp(name, "aten::copy_") == 0)
 			undone->copy_ = i;
 	}
 	return true;
 }
 
-/* Stands by itself: nothing is around it but what autograd wraps around a cast's own backward. */
-static bool is_alone(const struct undone *undone, uint32_t row)
+/* Whether no operator contains it, except autograd's wrapper of a cast's backward. */
+static bool undone_is_alone(const struct undone_copies *undone, uint32_t row)
 {
-	const struct ss_trace *trace = undone->look->trace;
+	const struct ss_trace *trace = undone->context->trace;
 	uint32_t owner = undone->ops->owner[row];
 
 	for (; owner != SS_NO_ROW; owner = undone->ops->owner[owner])
@@ -114,22 +114,22 @@ static bool is_alone(const struct undone *undone, uint32_t row)
 	return true;
 }
 
-/* The copy that an operator is, or NO_COPY: it had nothing to do. */
-static struct copy read_copy(const struct undone *undone, uint32_t row)
+/* The copy that an operator makes; NO_COPY: it had nothing to do. */
+static struct tensor_copy undone_read_copy(const struct undone_copies *undone, uint32_t row)
 {
-	const struct ss_trace *trace = undone->look->trace;
-	uint32_t end = ss_row_behind(trace, row);
-	struct copy copy = { .kind = undone->kinds[trace->slices.name[row]],
-			     .row = row,
-			     .end_ns = ss_slice_end(&trace->slices, row),
-			     .step = ss_step_at(trace, trace->slices.start_ns[row]) };
+	const struct ss_trace *trace = undone->context->trace;
+	uint32_t end = ss_cpu_row_end(trace, row);
+	struct tensor_copy copy = { .kind = undone->kinds[trace->slices.name[row]],
+				    .row = row,
+				    .end_ns = ss_slice_end(&trace->slices, row),
+				    .step = ss_step_at(trace, trace->slices.start_ns[row]) };
 
 	for (copy.inner = row; copy.inner < end; copy.inner++)
 		if (trace->slices.name[copy.inner] == undone->copy_ &&
 		    trace->slices.kind[copy.inner] == SS_KIND_OP)
 			break;
 	if (copy.inner >= end || (undone->runs && undone->runs->group_of[copy.inner] == SS_NO_ROW))
-		return (struct copy){ .kind = NO_COPY };
+		return (struct tensor_copy){ .kind = NO_COPY };
 	if (!undone->runs)
 		return copy;
 	copy.fast_ns = undone->runs->groups[undone->runs->group_of[copy.inner]].fast_ns;
@@ -137,10 +137,10 @@ static struct copy read_copy(const struct undone *undone, uint32_t row)
 }
 
 /* Destination and source of an aten::copy_; false: not recorded. */
-static bool read_operands(const struct undone *undone, const struct copy *copy,
-			  struct ss_operands *out)
+static bool undone_read_operands(const struct undone_copies *undone, const struct tensor_copy *copy,
+				 struct ss_operands *out)
 {
-	const struct ss_trace *trace = undone->look->trace;
+	const struct ss_trace *trace = undone->context->trace;
 	uint32_t args = trace->slices.args[copy->inner];
 
 	return args != SS_NO_ARGS &&
@@ -148,8 +148,8 @@ static bool read_operands(const struct undone *undone, const struct copy *copy,
 	       out->count >= 2 && out->items[0].is_tensor && out->items[1].is_tensor;
 }
 
-/* The sizes of one are those of the other in another order. */
-static bool is_permuted(const struct ss_operand *a, const struct ss_operand *b)
+/* Whether both have the same sizes in a different order. */
+static bool operand_is_permuted(const struct ss_operand *a, const struct ss_operand *b)
 {
 	uint32_t same = 0;
 	bool used[SS_OPERAND_DIMS_MAX] = { false };
@@ -164,38 +164,40 @@ static bool is_permuted(const struct ss_operand *a, const struct ss_operand *b)
 	return same == a->rank && memcmp(a->dims, b->dims, a->rank * sizeof(*a->dims)) != 0;
 }
 
-/* Whether the second undoes the first: 1 yes, 0 no, -1 not known. */
-static int undoes(const struct undone *undone, const struct copy *first, const struct copy *second)
+/* Whether the second copy undoes the first: 1 yes, 0 no, -1 unknown. */
+static int undone_is_pair(const struct undone_copies *undone, const struct tensor_copy *first,
+			  const struct tensor_copy *second)
 {
 	struct ss_operands a, b;
 
-	if (!read_operands(undone, first, &a) || !read_operands(undone, second, &b))
+	if (!undone_read_operands(undone, first, &a) || !undone_read_operands(undone, second, &b))
 		return -1;
 	if (ss_operand_elements(&a.items[0]) < ELEMENTS_MIN)
 		return 0;
 	if (first->kind == LAYOUT)
 		return a.items[0].dtype == b.items[0].dtype &&
-		       is_permuted(&a.items[0], &b.items[0]);
+		       operand_is_permuted(&a.items[0], &b.items[0]);
 	return a.items[0].dtype == b.items[1].dtype && a.items[1].dtype == b.items[0].dtype &&
 	       a.items[0].dtype != a.items[1].dtype && a.items[0].rank == b.items[0].rank &&
 	       memcmp(a.items[0].dims, b.items[0].dims,
 		      a.items[0].rank * sizeof(*a.items[0].dims)) == 0;
 }
 
-static bool is_alike(const struct copy *first, const struct copy *second)
+static bool undone_takes_as_long(const struct tensor_copy *first, const struct tensor_copy *second)
 {
 	return first->fast_ns >= COPY_NS && second->fast_ns >= COPY_NS &&
 	       first->fast_ns / ALIKE_TIMES <= second->fast_ns &&
 	       second->fast_ns / ALIKE_TIMES <= first->fast_ns;
 }
 
-static void claim_copy(struct undone *undone, const struct copy *copy)
+/* Claims the host's time of a copy; with a device also marks what it launches. */
+static void undone_claim_copy(struct undone_copies *undone, const struct tensor_copy *copy)
 {
-	const struct ss_slices *slices = &undone->look->trace->slices;
+	const struct ss_slices *slices = &undone->context->trace->slices;
 	int64_t ns = slices->dur_ns[copy->row];
-	uint32_t end = ss_row_behind(undone->look->trace, copy->row);
+	uint32_t end = ss_cpu_row_end(undone->context->trace, copy->row);
 
-	ss_look_claim_time(undone->look,
+	ss_look_claim_time(undone->context,
 			   (struct ss_stretch){ .track = slices->track[copy->row],
 						.from_ns = slices->start_ns[copy->row],
 						.to_ns = copy->end_ns,
@@ -208,20 +210,20 @@ static void claim_copy(struct undone *undone, const struct copy *copy)
 	ss_code_places_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 }
 
-/* What the casts launched. */
-static void claim_kernels(struct undone *undone)
+/* Claims the kernels that the casts launched. */
+static void undone_claim_kernels(struct undone_copies *undone)
 {
-	const struct ss_graph *graph = undone->look->graph;
-	const struct ss_slices *slices = &undone->look->trace->slices;
+	const struct ss_graph *graph = undone->context->graph;
+	const struct ss_slices *slices = &undone->context->trace->slices;
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t launch = ss_task_on_device(task->kind) ? slices->link[task->row]
 								: SS_NO_ROW;
 
-		if (launch >= undone->look->trace->device_from || !undone->is_gone[launch] ||
+		if (launch >= undone->context->trace->device_from || !undone->is_gone[launch] ||
 		    task->step == SS_NO_STEP ||
-		    !ss_look_claim(undone->look,
+		    !ss_look_claim(undone->context,
 				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			continue;
 		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
@@ -230,19 +232,19 @@ static void claim_kernels(struct undone *undone)
 	}
 }
 
-/* Pairs of a chain are counted, then claimed. */
-static void end_chain(struct undone *undone, struct chain *chain, bool claims)
+/* Counts or claims the pairs of a chain, and empties it. */
+static void undone_end_chain(struct undone_copies *undone, struct copy_chain *chain, bool claims)
 {
 	for (uint32_t i = 0; i + 1 < chain->count; i++) {
-		const struct copy *first = &chain->items[i], *second = first + 1;
-		int answer = undoes(undone, first, second);
+		const struct tensor_copy *first = &chain->items[i], *second = first + 1;
+		int answer = undone_is_pair(undone, first, second);
 
 		if (answer == 0 || (answer < 0 && (!undone->runs || chain->count != 2 ||
-						   !is_alike(first, second))))
+						   !undone_takes_as_long(first, second))))
 			continue;
 		if (claims) {
-			claim_copy(undone, first);
-			claim_copy(undone, second);
+			undone_claim_copy(undone, first);
+			undone_claim_copy(undone, second);
 		} else {
 			undone->pairs++;
 			undone->sure += answer == 1;
@@ -252,95 +254,98 @@ static void end_chain(struct undone *undone, struct chain *chain, bool claims)
 	chain->count = 0;
 }
 
-static bool goes_on(const struct undone *undone, const struct chain *chain, const struct copy *copy)
+static bool undone_chain_goes_on(const struct undone_copies *undone, const struct copy_chain *chain,
+				 const struct tensor_copy *copy)
 {
-	const struct copy *last = &chain->items[chain->count - 1];
-	const struct ss_slices *slices = &undone->look->trace->slices;
+	const struct tensor_copy *last = &chain->items[chain->count - 1];
+	const struct ss_slices *slices = &undone->context->trace->slices;
 
 	return chain->count < CHAIN_MAX && last->kind == copy->kind && last->step == copy->step &&
 	       slices->track[last->row] == slices->track[copy->row];
 }
 
-/* One copy behind the other, with nothing but views between them. */
-static void go_through(struct undone *undone, bool claims)
+/* Builds chains: consecutive copies with only views between them. */
+static void undone_walk_rows(struct undone_copies *undone, bool claims)
 {
-	const struct ss_trace *trace = undone->look->trace;
-	struct chain chain = { .count = 0 };
+	const struct ss_trace *trace = undone->context->trace;
+	struct copy_chain chain = { .count = 0 };
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint32_t name = trace->slices.name[row];
-		struct copy copy = { .kind = NO_COPY };
+		struct tensor_copy copy = { .kind = NO_COPY };
 
-		if (trace->slices.kind[row] != SS_KIND_OP || !changes(undone, name))
+		if (trace->slices.kind[row] != SS_KIND_OP || !undone_name_changes(undone, name))
 			continue;
-		if (undone->kinds[name] != NO_COPY && is_alone(undone, row))
-			copy = read_copy(undone, row);
-		if (chain.count && !goes_on(undone, &chain, &copy))
-			end_chain(undone, &chain, claims);
+		if (undone->kinds[name] != NO_COPY && undone_is_alone(undone, row))
+			copy = undone_read_copy(undone, row);
+		if (chain.count && !undone_chain_goes_on(undone, &chain, &copy))
+			undone_end_chain(undone, &chain, claims);
 		if (copy.kind != NO_COPY && copy.step != SS_NO_ROW)
 			chain.items[chain.count++] = copy;
-		row = ss_row_last(trace, row);
+		row = ss_cpu_row_last(trace, row);
 	}
-	end_chain(undone, &chain, claims);
+	undone_end_chain(undone, &chain, claims);
 }
 
-static void tell(struct undone *undone)
+static void undone_report(struct undone_copies *undone)
 {
-	struct ss_look *look = undone->look;
+	struct ss_look *context = undone->context;
 	struct ss_fact all = { undone->ns, (double)undone->pairs, SS_NO_ROW };
 
-	ss_look_evidence(look, all,
+	ss_look_evidence(context, all,
 			 "a tensor is cast or copied and then back {count} times per step, with no "
 			 "computation in between: {time}");
 	ss_code_places_sort(&undone->sites);
 	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&undone->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&undone->sites.items[i]),
 				 "%s copies {count} times per step: {time}",
-				 ss_strings_text(&look->trace->names, undone->sites.items[i].name));
+				 ss_strings_text(&context->trace->names,
+						 undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(context, SS_CONFIDENCE_HIGH,
 				   "types and sizes show that the next cast undoes each cast");
 	else
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 				   "that the copies concern the same tensor is a guess");
 }
 
-static enum ss_status find(struct undone *undone, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status undone_find(struct undone_copies *undone, struct ss_arena *scratch,
+				  struct ss_error *err)
 {
-	struct ss_look *look = undone->look;
-	int64_t steps = look->steps->count;
+	struct ss_look *context = undone->context;
+	int64_t steps = context->steps->count;
 
-	SS_TRY(ss_facts_ops(look->subject->facts, &undone->ops, err));
-	if (look->digest->device < 0)
-		SS_TRY(ss_facts_op_runs(look->subject->facts, &undone->runs, err));
-	SS_TRY(ss_code_places_init(&undone->sites, look, err));
-	if (!prepare(undone, scratch))
+	SS_TRY(ss_facts_ops(context->subject->facts, &undone->ops, err));
+	if (context->digest->device < 0)
+		SS_TRY(ss_facts_op_runs(context->subject->facts, &undone->runs, err));
+	SS_TRY(ss_code_places_init(&undone->sites, context, err));
+	if (!undone_classify_names(undone, scratch))
 		return ss_fail_memory(err, "the copies");
 	if (!undone->copy_)
 		return SS_OK;
-	go_through(undone, false);
+	undone_walk_rows(undone, false);
 	if (undone->pairs < (undone->sure == undone->pairs ? 1 : PAIRS_MIN) * steps)
 		return SS_OK;
-	go_through(undone, true);
+	undone_walk_rows(undone, true);
 	if (!undone->runs)
-		claim_kernels(undone);
+		undone_claim_kernels(undone);
 	if (undone->sites.failed)
 		return ss_fail_memory(err, "the copies");
 	if (undone->ns)
-		tell(undone);
+		undone_report(undone);
 	return SS_OK;
 }
 
-static enum ss_status look_for_undone(struct ss_look *look, struct ss_error *err)
+static enum ss_status undone_copies_look(struct ss_look *context, struct ss_error *err)
 {
-	struct undone undone = { .look = look };
+	struct undone_copies undone = { .context = context };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&undone, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	status = undone_find(&undone, &scratch, err);
 	ss_code_places_release(&undone.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -359,5 +364,5 @@ const struct ss_rule ss_rule_undone_copies = {
 	.why = "removing one call fixes it, so 1 % is worth reporting and 5 % a warning",
 	.facts = SS_FACT_OPS,
 	.host_facts = SS_FACT_OP_RUNS,
-	.look = look_for_undone,
+	.look = undone_copies_look,
 };

@@ -2,10 +2,10 @@
 /*
  * unexplained_time.c - rule: idle time that no other rule claims.
  *
- * It looks last, at what the rules before it leave. On a rank with a device that is idle time of
- * the device: what did the thread do whose launch ended the gap? Without a device it is time of
- * the training thread outside of operators. A pause of some milliseconds belongs to the function
- * that fills it, shorter pieces to the innermost function, operator or call.
+ * It runs last, on what the other rules leave. On a rank with a device that is idle time of the
+ * device: what did the thread do whose launch ended the gap? Without a device it is time of the
+ * training thread outside of operators. A pause of some milliseconds belongs to the function that
+ * fills it, shorter pieces to the innermost function, operator or call.
  *
  * If functions of the program fill most of it, the file names the cause and the rule claims their
  * time. Otherwise it claims nothing; the account (account.h) decides whether it is reported.
@@ -13,18 +13,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/runs.h"
+#include "base/sort.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_time.h"
+#include "diagnose/evidence/cpu_rows.h"
 
 /* In 5 ms eager mode launches a hundred kernels: such a stretch is a pause of the program. */
 #define PAUSE_NS 5000000
 
-/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+/* A launch takes 5 to 20 us; the first launch of a kernel loads its code and takes this long. */
 #define LOADING_NS 1000000
 
-/* What two kernels in a row need at most; shorter gaps are the device's own. */
+/* Two consecutive kernels need a shorter gap than this, which is the device's own latency. */
 #define LATENCY_NS 30000
 
 /* Sites with less than a tenth of the time are not worth a sentence. */
@@ -47,7 +47,7 @@ static const char calls_fix[] =
 	"# the file does not show what the call waits for: another process, the\n"
 	"# driver, pinned memory; Nsight Systems and rocprof record the driver";
 
-/* The stacks are there: what they lack is a name for what takes the time. */
+/* Stacks are recorded, but name nothing that takes the time. */
 static const char range_fix[] = "# name the parts of the loop, to see which one takes the time:\n"
 				"with torch.profiler.record_function(\"part of the loop\"):\n"
 				"    ...";
@@ -55,18 +55,18 @@ static const char range_fix[] = "# name the parts of the loop, to see which one 
 static const char blind_fix[] = "# the host launches work, but the file has no GPU events:\n"
 				"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 
-struct rest {
-	struct ss_look *look;
+struct unexplained_rest {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	struct ss_cover taken; /* claimed time of threads, sorted */
-	uint32_t taken_at;     /* first of them that is not over */
+	uint32_t taken_at;     /* the first of them that has not ended */
 	bool on_device;
 	bool releases; /* a rule lets the host run ahead of the device */
 	struct ss_code_places pauses, moments;
 	struct ss_stretch *named; /* pauses that functions fill */
 	uint32_t named_count, named_capacity;
-	uint32_t *first; /* per name: the first call of it, in the order of rows */
+	uint32_t *first; /* per name: row of its first call */
 	int64_t sums[FIGURES];
 	int64_t loads;
 };
@@ -77,7 +77,7 @@ struct rest {
  * A call that sets something up: a launch that loads its kernel, or the first call of its name in
  * the file, which may start the driver. Waits and copies take as long as the device needs.
  */
-static bool is_first_use(const struct rest *rest, uint32_t row)
+static bool rest_is_first_use(const struct unexplained_rest *rest, uint32_t row)
 {
 	const struct ss_slices *slices = &rest->trace->slices;
 	uint32_t flags = ss_slice_flags(rest->trace, row);
@@ -89,9 +89,10 @@ static bool is_first_use(const struct rest *rest, uint32_t row)
 		rest->first[slices->name[row]] == row);
 }
 
-static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+/* Adds a piece of time to what the thread was doing: nothing recorded, a first use, a row. */
+static void rest_add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
 {
-	struct rest *rest = context;
+	struct unexplained_rest *rest = context;
 	const struct ss_slices *slices = &rest->trace->slices;
 	int64_t ns = to_ns - from_ns;
 
@@ -100,7 +101,7 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 		rest->sums[UNSEEN_NS] = ss_ns_sum(rest->sums[UNSEEN_NS], ns);
 		return;
 	}
-	if (is_first_use(rest, row)) {
+	if (rest_is_first_use(rest, row)) {
 		rest->sums[LOADING_SUM_NS] = ss_ns_sum(rest->sums[LOADING_SUM_NS], ns);
 		rest->loads++;
 		return;
@@ -110,9 +111,10 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 	ss_code_places_add(&rest->moments, slices->name[row], row, ns);
 }
 
-static void add_named(struct rest *rest, uint32_t track, struct ss_interval stretch)
+static void rest_add_named(struct unexplained_rest *rest, uint32_t track,
+			   struct ss_interval stretch)
 {
-	if (!ss_memory_reserve(rest->look->memory, (void **)&rest->named, &rest->named_capacity,
+	if (!ss_memory_reserve(rest->context->memory, (void **)&rest->named, &rest->named_capacity,
 			       (size_t)rest->named_count + 1, sizeof(*rest->named))) {
 		rest->pauses.failed = true;
 		return;
@@ -121,13 +123,14 @@ static void add_named(struct rest *rest, uint32_t track, struct ss_interval stre
 		.track = track,
 		.from_ns = stretch.start_ns,
 		.to_ns = stretch.end_ns,
-		/* how much of it must stay is not known */
+		/* how much of it must remain is unknown */
 		.low_keep_ns = (stretch.end_ns - stretch.start_ns) / 2,
 	};
 }
 
-/* A stretch of a thread that no rule claims. */
-static void add_stretch(struct rest *rest, uint32_t track, struct ss_interval stretch)
+/* Adds a stretch of a thread that no rule claims. */
+static void rest_add_stretch(struct unexplained_rest *rest, uint32_t track,
+			     struct ss_interval stretch)
 {
 	int64_t ns = stretch.end_ns - stretch.start_ns;
 	uint32_t row = SS_NO_ROW;
@@ -143,13 +146,14 @@ static void add_stretch(struct rest *rest, uint32_t track, struct ss_interval st
 		row = ss_host_function(rest->phases, track, stretch);
 	if (row != SS_NO_ROW) {
 		ss_code_places_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
-		add_named(rest, track, stretch);
+		rest_add_named(rest, track, stretch);
 	}
-	ss_host_time(rest->trace, track, stretch, add_moment, rest);
+	ss_host_time(rest->trace, track, stretch, rest_add_moment, rest);
 }
 
-/* What of the stretch no rule claims; stretches come in the order of time. */
-static void add_free(struct rest *rest, uint32_t track, struct ss_interval stretch)
+/* Adds the parts of the stretch that no rule claims; call it in order of time. */
+static void rest_add_unclaimed(struct unexplained_rest *rest, uint32_t track,
+			       struct ss_interval stretch)
 {
 	const struct ss_cover *taken = &rest->taken;
 
@@ -161,17 +165,18 @@ static void add_free(struct rest *rest, uint32_t track, struct ss_interval stret
 
 		if (item->start_ns >= stretch.end_ns)
 			break;
-		add_stretch(rest, track, (struct ss_interval){ stretch.start_ns, item->start_ns });
+		rest_add_stretch(rest, track,
+				 (struct ss_interval){ stretch.start_ns, item->start_ns });
 		stretch.start_ns = item->end_ns;
 	}
-	add_stretch(rest, track, stretch);
+	rest_add_stretch(rest, track, stretch);
 }
 
 /* --- with a device -------------------------------------------------------------------- */
 
-/* Whether the host waited for the device, and a rule takes that wait away. */
-static bool is_released(const struct rest *rest, const struct ss_idle *idle,
-			const struct ss_idle_gap *gap)
+/* Whether the gap is mostly a host sync, and a rule removes host syncs. */
+static bool rest_gap_is_released(const struct unexplained_rest *rest, const struct ss_idle *idle,
+				 const struct ss_idle_gap *gap)
 {
 	int64_t sync_ns = 0, most_ns = 0;
 
@@ -184,16 +189,18 @@ static bool is_released(const struct rest *rest, const struct ss_idle *idle,
 	return rest->releases && sync_ns > 0 && sync_ns == most_ns;
 }
 
-static void add_gap(struct rest *rest, const struct ss_idle *idle, const struct ss_idle_gap *gap)
+/* Adds an idle gap of the device, unless a rule removes the wait that caused it. */
+static void rest_add_gap(struct unexplained_rest *rest, const struct ss_idle *idle,
+			 const struct ss_idle_gap *gap)
 {
 	const struct ss_slices *slices = &rest->trace->slices;
 	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
 	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : slices->link[gap->next];
-	uint32_t track = rest->look->graph->main;
+	uint32_t track = rest->context->graph->main;
 
 	if (launch >= rest->trace->device_from)
 		launch = SS_NO_ROW;
-	if (is_released(rest, idle, gap))
+	if (rest_gap_is_released(rest, idle, gap))
 		return;
 	if (launch != SS_NO_ROW && ss_slice_end(slices, launch) <= gap->start_ns) {
 		/* launched in time, and nothing ran */
@@ -205,36 +212,36 @@ static void add_gap(struct rest *rest, const struct ss_idle *idle, const struct 
 		}
 		return;
 	}
-	add_free(rest, launch == SS_NO_ROW ? track : slices->track[launch], stretch);
+	rest_add_unclaimed(rest, launch == SS_NO_ROW ? track : slices->track[launch], stretch);
 }
 
-static enum ss_status add_gaps(struct rest *rest, struct ss_error *err)
+static enum ss_status rest_add_gaps(struct unexplained_rest *rest, struct ss_error *err)
 {
 	const struct ss_idle *idle;
 
-	SS_TRY(ss_facts_idle(rest->look->subject->facts, &idle, err));
+	SS_TRY(ss_facts_idle(rest->context->subject->facts, &idle, err));
 	for (uint32_t i = 0; i < idle->device_count; i++) {
-		if (idle->devices[i].device != rest->look->digest->device)
+		if (idle->devices[i].device != rest->context->digest->device)
 			continue;
 		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
-			add_gap(rest, idle, &idle->gaps[k]);
+			rest_add_gap(rest, idle, &idle->gaps[k]);
 	}
 	return SS_OK;
 }
 
 /* --- without a device ----------------------------------------------------------------- */
 
-/* What a thread computes, moves or reads: operators, collectives, the DataLoader. */
-static bool is_busy(const struct ss_trace *trace, uint32_t row)
+/* Whether a thread computes, communicates or loads input: operators, collectives, DataLoader. */
+static bool rest_row_is_busy(const struct ss_trace *trace, uint32_t row)
 {
 	return trace->slices.kind[row] == SS_KIND_OP ||
 	       (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE));
 }
 
-/* Work is launched, and nothing of the device is recorded: the whole step is unexplained. */
-static bool is_blind(struct rest *rest)
+/* If work is launched but the file has no device events, the whole step is unexplained. */
+static bool rest_is_blind(struct unexplained_rest *rest)
 {
-	const struct ss_graph *graph = rest->look->graph;
+	const struct ss_graph *graph = rest->context->graph;
 	int64_t launches = 0;
 
 	for (uint32_t i = 0; i < graph->task_count; i++)
@@ -242,33 +249,34 @@ static bool is_blind(struct rest *rest)
 	if (!launches)
 		return false;
 	rest->sums[BLIND] = 1;
-	rest->sums[REST_NS] = rest->look->step_ns;
-	ss_look_evidence(rest->look, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
+	rest->sums[REST_NS] = rest->context->step_ns;
+	ss_look_evidence(rest->context, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
 			 "the host makes {count} launch{?|es} per step, but the file has "
 			 "no GPU events");
 	return true;
 }
 
-static enum ss_status add_host(struct rest *rest, struct ss_error *err)
+/* Adds the time of steps in which no thread computes; without a device. */
+static enum ss_status rest_add_host(struct unexplained_rest *rest, struct ss_error *err)
 {
 	const struct ss_trace *trace = rest->trace;
 	struct ss_cover_pile pile = { 0 };
 	struct ss_cover busy = { 0 }, steps = { 0 };
 
-	ss_cover_init(&steps, rest->look->memory);
-	for (uint32_t i = 0; i < rest->look->steps->count; i++)
-		ss_cover_append(&steps, rest->look->steps->items[i].start_ns,
-				rest->look->steps->items[i].end_ns);
+	ss_cover_init(&steps, rest->context->memory);
+	for (uint32_t i = 0; i < rest->context->steps->count; i++)
+		ss_cover_append(&steps, rest->context->steps->items[i].start_ns,
+				rest->context->steps->items[i].end_ns);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 		struct ss_cover own;
 
 		if (track->first_row >= trace->device_from)
 			continue;
-		ss_cover_init(&own, rest->look->memory);
+		ss_cover_init(&own, rest->context->memory);
 		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
 		     row++)
-			if (is_busy(trace, row))
+			if (rest_row_is_busy(trace, row))
 				ss_cover_add(&own, trace->slices.start_ns[row],
 					     ss_slice_end(&trace->slices, row));
 		ss_cover_pile_add(&pile, &own);
@@ -276,7 +284,7 @@ static enum ss_status add_host(struct rest *rest, struct ss_error *err)
 	ss_cover_pile_finish(&pile, &busy);
 	ss_cover_subtract(&steps, &busy);
 	for (uint32_t i = 0; i < steps.count; i++)
-		add_free(rest, rest->look->graph->main, steps.items[i]);
+		rest_add_unclaimed(rest, rest->context->graph->main, steps.items[i]);
 	rest->moments.failed |= busy.failed || steps.failed;
 	ss_cover_release(&busy);
 	ss_cover_release(&steps);
@@ -289,10 +297,11 @@ static enum ss_status add_host(struct rest *rest, struct ss_error *err)
 #define LABEL_MAX 160
 
 /*
- * A function as it stands in a sentence that ends with its line in brackets: without what the line
- * says, and without addresses, which differ from rank to rank.
+ * The name of a function for a sentence that ends with its line in parentheses: without the file
+ * and line, and without addresses, which differ from rank to rank.
  */
-static void label_of(const struct rest *rest, const struct ss_code_place *site, char *out)
+static void rest_format_label(const struct unexplained_rest *rest, const struct ss_code_place *site,
+			      char *out)
 {
 	const struct ss_places *places = rest->moments.places;
 	const char *name = ss_strings_text(&rest->trace->names, site->name);
@@ -308,60 +317,62 @@ static void label_of(const struct rest *rest, const struct ss_code_place *site, 
 		 name);
 }
 
-static void tell_site(struct rest *rest, const struct ss_code_place *site, bool is_pause)
+static void rest_report_site(struct unexplained_rest *rest, const struct ss_code_place *site,
+			     bool is_pause)
 {
 	struct ss_fact fact = { site->weight_ns, 0, site->row };
 	char label[LABEL_MAX];
 
-	label_of(rest, site, label);
+	rest_format_label(rest, site, label);
 	if (rest->on_device && is_pause)
-		ss_look_evidence(rest->look, fact,
+		ss_look_evidence(rest->context, fact,
 				 "%s takes {time} per step while the GPU has nothing to do", label);
 	else if (rest->on_device)
-		ss_look_evidence(rest->look, fact,
+		ss_look_evidence(rest->context, fact,
 				 "the GPU is idle for {time} per step while the host is in %s",
 				 label);
 	else if (is_pause)
-		ss_look_evidence(rest->look, fact,
+		ss_look_evidence(rest->context, fact,
 				 "%s takes {time} per step outside of operators, in long pauses",
 				 label);
 	else
-		ss_look_evidence(rest->look, fact, "%s takes {time} per step outside of operators",
-				 label);
+		ss_look_evidence(rest->context, fact,
+				 "%s takes {time} per step outside of operators", label);
 }
 
-static void tell_sites(struct rest *rest, struct ss_code_places *sites, bool are_pauses)
+static void rest_report_sites(struct unexplained_rest *rest, struct ss_code_places *sites,
+			      bool are_pauses)
 {
 	ss_code_places_sort(sites);
 	for (uint32_t i = 0; i < sites->count && i < 3; i++) {
 		if (sites->items[i].weight_ns < rest->sums[REST_NS] / SITE_SHARE)
 			break;
-		tell_site(rest, &sites->items[i], are_pauses);
+		rest_report_site(rest, &sites->items[i], are_pauses);
 	}
 }
 
-static void tell(struct rest *rest)
+static void rest_report(struct unexplained_rest *rest)
 {
-	struct ss_look *look = rest->look;
+	struct ss_look *context = rest->context;
 	struct ss_fact loading = { rest->sums[LOADING_SUM_NS], (double)rest->loads, SS_NO_ROW };
 	struct ss_fact queued = { rest->sums[QUEUED_NS], 0, SS_NO_ROW };
 	struct ss_fact unseen = { rest->sums[UNSEEN_NS], 0, SS_NO_ROW };
 	int64_t least_ns = rest->sums[REST_NS] / SITE_SHARE;
 
-	tell_sites(rest, &rest->pauses, true);
-	tell_sites(rest, &rest->moments, false);
+	rest_report_sites(rest, &rest->pauses, true);
+	rest_report_sites(rest, &rest->moments, false);
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
 		ss_look_evidence(
-			look, loading,
+			context, loading,
 			"first calls take {time} per step ({count} call{?|s}): the first launch of "
 			"a kernel loads it, the very first call starts the driver");
 	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
 		ss_look_evidence(
-			look, queued,
+			context, queued,
 			"the GPU runs nothing for {time} per step although work is queued; the "
 			"file does not show why: another process may use the GPU");
 	if (unseen.weight_ns > 0 && unseen.weight_ns >= least_ns)
-		ss_look_evidence(look, unseen,
+		ss_look_evidence(context, unseen,
 				 rest->on_device
 					 ? "the GPU is idle for {time} per step while nothing is "
 					   "recorded on the host"
@@ -369,26 +380,26 @@ static void tell(struct rest *rest)
 }
 
 /*
- * Where one function fills most of it, the pauses that functions fill are claimed. Time that is
- * spread over many functions is what Python costs; start-up is over when training goes on; and a
- * call that does not return waits for something that another thread would wait for, too.
+ * If one function fills most of the rest, claims the pauses that functions fill. Time spread over
+ * many functions is the cost of Python; start-up does not recur; and a call that does not return
+ * waits for something that another thread would also wait for.
  */
-static void claim_named(struct rest *rest)
+static void rest_claim_named(struct unexplained_rest *rest)
 {
-	struct ss_look *look = rest->look;
+	struct ss_look *context = rest->context;
 
 	ss_code_places_sort(&rest->pauses);
 	if (!rest->pauses.count || 2 * rest->pauses.items[0].weight_ns < rest->sums[REST_NS] ||
 	    2 * (rest->sums[LOADING_SUM_NS] + rest->sums[CALLS_NS]) > rest->sums[REST_NS])
 		return;
-	ss_look_figure(look, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
+	ss_look_figure(context, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
 	for (uint32_t i = 0; i < rest->named_count; i++)
-		ss_look_claim_time(look, rest->named[i]);
-	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+		ss_look_claim_time(context, rest->named[i]);
+	ss_look_confidence(context, SS_CONFIDENCE_MEDIUM,
 			   "the function is named; how much can overlap is unknown");
 }
 
-static int by_start(const void *a, const void *b)
+static int taken_compare_start(const void *a, const void *b)
 {
 	const struct ss_found_taken *x = a, *y = b;
 
@@ -399,12 +410,12 @@ static int by_start(const void *a, const void *b)
 	return x->track < y->track ? -1 : x->track > y->track;
 }
 
-/* The claimed time in the order of time, and whether a claim lets the host run ahead. */
-static bool sort_taken(struct rest *rest)
+/* Sorts the claimed time, and notes whether a claim lets the host run ahead; false: no memory. */
+static bool rest_sort_taken(struct unexplained_rest *rest)
 {
-	struct ss_rank_findings *exam = rest->look->exam;
+	struct ss_rank_findings *exam = rest->context->exam;
 
-	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), by_start,
+	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), taken_compare_start,
 			  exam->memory))
 		return false;
 	for (uint32_t i = 0; i < exam->taken_count; i++)
@@ -414,7 +425,7 @@ static bool sort_taken(struct rest *rest)
 	return !rest->taken.failed;
 }
 
-static bool find_first(struct rest *rest, struct ss_arena *scratch)
+static bool rest_find_first_calls(struct unexplained_rest *rest, struct ss_arena *scratch)
 {
 	const struct ss_trace *trace = rest->trace;
 
@@ -425,55 +436,56 @@ static bool find_first(struct rest *rest, struct ss_arena *scratch)
 	return rest->first != NULL;
 }
 
-static enum ss_status find(struct rest *rest, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status rest_find(struct unexplained_rest *rest, struct ss_arena *scratch,
+				struct ss_error *err)
 {
-	struct ss_look *look = rest->look;
+	struct ss_look *context = rest->context;
 
-	SS_TRY(ss_facts_phases(look->subject->facts, &rest->phases, err));
-	SS_TRY(ss_code_places_init(&rest->pauses, look, err));
-	SS_TRY(ss_code_places_init(&rest->moments, look, err));
-	if (!find_first(rest, scratch) || !sort_taken(rest))
+	SS_TRY(ss_facts_phases(context->subject->facts, &rest->phases, err));
+	SS_TRY(ss_code_places_init(&rest->pauses, context, err));
+	SS_TRY(ss_code_places_init(&rest->moments, context, err));
+	if (!rest_find_first_calls(rest, scratch) || !rest_sort_taken(rest))
 		return ss_fail_memory(err, "unexplained time");
 	if (rest->on_device)
-		SS_TRY(add_gaps(rest, err));
-	else if (!is_blind(rest))
-		SS_TRY(add_host(rest, err));
+		SS_TRY(rest_add_gaps(rest, err));
+	else if (!rest_is_blind(rest))
+		SS_TRY(rest_add_host(rest, err));
 	if (rest->pauses.failed || rest->moments.failed)
 		return ss_fail_memory(err, "unexplained time");
 	for (uint32_t i = 0; i < FIGURES; i++)
-		ss_look_figure(look, i, (double)rest->sums[i]);
-	ss_look_figure(look, LINES, rest->moments.places->has_lines);
+		ss_look_figure(context, i, (double)rest->sums[i]);
+	ss_look_figure(context, LINES, rest->moments.places->has_lines);
 	if (!rest->sums[REST_NS])
 		return SS_OK;
-	claim_named(rest);
-	tell(rest);
+	rest_claim_named(rest);
+	rest_report(rest);
 	return SS_OK;
 }
 
-static enum ss_status look_at_rest(struct ss_look *look, struct ss_error *err)
+static enum ss_status unexplained_time_look(struct ss_look *context, struct ss_error *err)
 {
-	struct rest rest = { .look = look,
-			     .trace = look->trace,
-			     .on_device = look->digest->device >= 0 };
+	struct unexplained_rest rest = { .context = context,
+					 .trace = context->trace,
+					 .on_device = context->digest->device >= 0 };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+	if (!context->steps->count || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	ss_cover_init(&rest.taken, look->memory);
-	status = find(&rest, &scratch, err);
+	ss_arena_init(&scratch, context->memory);
+	ss_cover_init(&rest.taken, context->memory);
+	status = rest_find(&rest, &scratch, err);
 	ss_code_places_release(&rest.pauses);
 	ss_code_places_release(&rest.moments);
 	ss_cover_release(&rest.taken);
-	ss_memory_free(look->memory, rest.named, rest.named_capacity * sizeof(*rest.named));
+	ss_memory_free(context->memory, rest.named, rest.named_capacity * sizeof(*rest.named));
 	ss_arena_release(&scratch);
 	return status;
 }
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
-static const char *title_of(const double *sums, bool on_device)
+static const char *rest_title(const double *sums, bool on_device)
 {
 	if (sums[BLIND] > 0)
 		return "The GPU was not recorded";
@@ -490,7 +502,7 @@ static const char *title_of(const double *sums, bool on_device)
 	return "The GPU is idle, and no rule explains why";
 }
 
-static const char *fix_of(const double *sums, bool has_lines)
+static const char *rest_fix(const double *sums, bool has_lines)
 {
 	if (sums[BLIND] > 0)
 		return blind_fix;
@@ -505,7 +517,7 @@ static const char *fix_of(const double *sums, bool has_lines)
 	return has_lines ? range_fix : NULL;
 }
 
-static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error *err)
+static enum ss_status unexplained_time_judge(struct ss_judgement *judgement, struct ss_error *err)
 {
 	double sums[FIGURES] = { 0 };
 	bool on_device = judgement->diagnosis->on_device, has_lines;
@@ -516,7 +528,7 @@ static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error
 		for (uint32_t k = 0; k < FIGURES; k++)
 			sums[k] += ss_judge_figure(judgement, i, k);
 	finding = judgement->rank_count
-			  ? ss_judge_add(judgement, SS_NO_ROW, "%s", title_of(sums, on_device))
+			  ? ss_judge_add(judgement, SS_NO_ROW, "%s", rest_title(sums, on_device))
 			  : NULL;
 	if (!finding)
 		return SS_OK;
@@ -526,11 +538,11 @@ static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error
 		if (ss_judge_figure(judgement, i, REST_NS) > 0)
 			ss_judge_take(judgement, finding, i);
 	has_lines = sums[LINES] >= judgement->rank_count;
-	if (fix_of(sums, has_lines))
-		finding->fix = fix_of(sums, has_lines);
+	if (rest_fix(sums, has_lines))
+		finding->fix = rest_fix(sums, has_lines);
 	if (!finding->reason)
 		finding->reason = "the file shows where the time goes, not why";
-	/* asks only for what the files lack */
+	/* ask only for what the files lack */
 	if (has_lines || sums[BLIND] > 0)
 		finding->surer = NULL;
 	return SS_OK;
@@ -550,6 +562,6 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.why = "steps of a healthy job differ by a few percent, and every step has some launches "
 	       "and Python, so 10 % is more than chance",
 	.claims_rest = true,
-	.look = look_at_rest,
-	.judge = judge_rest,
+	.look = unexplained_time_look,
+	.judge = unexplained_time_judge,
 };

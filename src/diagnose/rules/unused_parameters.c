@@ -23,23 +23,23 @@
 static const char *const without_flag =
 	"model = DDP(model)   # without find_unused_parameters=True: every parameter is used";
 
-struct search {
-	struct ss_look *look;
+struct unused_search {
+	struct ss_look *context;
 	const struct ss_gradients *gradients;
-	uint8_t *parts; /* per name: enum part */
+	uint8_t *parts; /* per name: enum unused_part */
 	int64_t search_ns, map_ns;
 	int64_t searches, maps;
 	uint32_t row;         /* of the first search; SS_NO_ROW: none */
 	int64_t parameters;   /* elements of the map; -1: not recorded */
-	bool is_used, is_not; /* all parameters were, in a pass; some were not */
+	bool is_used, is_not; /* a pass used all parameters; a pass did not */
 };
 
-enum part { PART_NONE, PART_SEARCH, PART_OTHER, PART_GRADIENT };
+enum unused_part { PART_NONE, PART_SEARCH, PART_OTHER, PART_GRADIENT };
 
-/* Most files have none of the names: then no row has to be looked at. */
-static bool find_parts(struct search *search)
+/* Most files have none of the names: then the rows need not be searched. */
+static bool unused_classify_names(struct unused_search *search)
 {
-	const struct ss_trace *trace = search->look->trace;
+	const struct ss_trace *trace = search->context->trace;
 	bool any = false;
 
 	for (uint32_t i = 0; i < trace->names.count; i++) {
@@ -58,16 +58,17 @@ static bool find_parts(struct search *search)
 	return any;
 }
 
-static void claim_row(struct search *search, uint32_t row)
+/* Claims a row of the search within a step; rows within another one do not count. */
+static void unused_claim_row(struct unused_search *search, uint32_t row)
 {
-	const struct ss_trace *trace = search->look->trace;
+	const struct ss_trace *trace = search->context->trace;
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t parent = slices->parent[row];
 
 	if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW ||
 	    (parent != SS_NO_ROW && search->parts[slices->name[parent]] == PART_SEARCH))
 		return;
-	(void)!ss_look_claim_time(search->look,
+	(void)!ss_look_claim_time(search->context,
 				  (struct ss_stretch){ .track = slices->track[row],
 						       .from_ns = slices->start_ns[row],
 						       .to_ns = ss_slice_end(slices, row) });
@@ -79,8 +80,8 @@ static void claim_row(struct search *search, uint32_t row)
 		search->row = row;
 }
 
-/* The pass in whose forward and backward the moment lies, or the number of passes. */
-static uint32_t pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
+/* The pass whose forward or backward contains the moment, or the number of passes: none. */
+static uint32_t gradient_pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
 {
 	uint32_t low = 0, high = gradients->pass_count;
 
@@ -94,9 +95,10 @@ static uint32_t pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
 	return gradients->pass_count;
 }
 
-static bool look_at_rows(struct search *search, struct ss_arena *scratch)
+/* Claims the searches, and checks whether each pass made a gradient for every parameter. */
+static bool unused_check_rows(struct unused_search *search, struct ss_arena *scratch)
 {
-	const struct ss_trace *trace = search->look->trace;
+	const struct ss_trace *trace = search->context->trace;
 	uint32_t passes = search->gradients->pass_count;
 	uint32_t *made = SS_ARENA_NEW(scratch, uint32_t, (size_t)passes + 1);
 
@@ -106,9 +108,9 @@ static bool look_at_rows(struct search *search, struct ss_arena *scratch)
 		uint8_t part = search->parts[trace->slices.name[row]];
 
 		if (part == PART_GRADIENT)
-			made[pass_at(search->gradients, trace->slices.start_ns[row])]++;
+			made[gradient_pass_at(search->gradients, trace->slices.start_ns[row])]++;
 		else if (part != PART_NONE)
-			claim_row(search, row);
+			unused_claim_row(search, row);
 	}
 	for (uint32_t i = 0; i < passes && search->parameters > 0; i++) {
 		search->is_used |= made[i] == search->parameters;
@@ -118,10 +120,10 @@ static bool look_at_rows(struct search *search, struct ss_arena *scratch)
 }
 
 /*
- * The map is the only all-reduce of integers in the hooks. Without sizes it is the last one: DDP
- * asks for it behind the last bucket.
+ * The map is the only all-reduce of integers in the hooks. If sizes are not recorded, it is the
+ * last one: DDP requests it after the last bucket.
  */
-static bool is_map(const struct ss_gradients *gradients, uint32_t item)
+static bool unused_is_map(const struct ss_gradients *gradients, uint32_t item)
 {
 	const struct ss_gradient *gradient = &gradients->items[item];
 	const struct ss_gradient_pass *pass = &gradients->passes[gradient->pass];
@@ -131,44 +133,45 @@ static bool is_map(const struct ss_gradients *gradients, uint32_t item)
 	return pass->count > 1 && item + 1 == pass->first + pass->count;
 }
 
-static void claim_maps(struct search *search)
+/* Claims the all-reduces of the map, and reads the number of parameters from their size. */
+static void unused_claim_maps(struct unused_search *search)
 {
-	const struct ss_look *look = search->look;
+	const struct ss_look *context = search->context;
 
 	for (uint32_t i = 0; i < search->gradients->count; i++) {
 		const struct ss_gradient *gradient = &search->gradients->items[i];
-		uint32_t task = ss_gradient_task(gradient, look);
-		uint32_t row = look->digest->arrivals[gradient->arrival].row;
+		uint32_t task = ss_gradient_task(gradient, context);
+		uint32_t row = context->digest->arrivals[gradient->arrival].row;
 
-		if (!is_map(search->gradients, i))
+		if (!unused_is_map(search->gradients, i))
 			continue;
 		if (gradient->bytes > 0)
 			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
-		if (task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP ||
-		    !ss_look_claim(search->look, (struct ss_claim){ .task = task }))
+		if (task == SS_NO_TASK || context->graph->tasks[task].step == SS_NO_STEP ||
+		    !ss_look_claim(search->context, (struct ss_claim){ .task = task }))
 			continue;
-		search->map_ns = ss_ns_sum(search->map_ns, look->trace->slices.dur_ns[row]);
+		search->map_ns = ss_ns_sum(search->map_ns, context->trace->slices.dur_ns[row]);
 		search->maps++;
 	}
 }
 
-static void tell(struct search *search)
+static void unused_report(struct unused_search *search)
 {
 	struct ss_fact walk = { search->search_ns, (double)search->searches, search->row };
 	struct ss_fact map = { search->map_ns, (double)search->maps, SS_NO_ROW };
 
-	ss_look_evidence(search->look, walk,
+	ss_look_evidence(search->context, walk,
 			 "DDP searches the autograd graph for unused parameters: {time} per step");
 	if (search->maps)
-		ss_look_evidence(search->look, map,
+		ss_look_evidence(search->context, map,
 				 "DDP all-reduces a map of the used parameters: {time} per step "
 				 "including the wait for other ranks");
 	if (search->is_used && !search->is_not) {
-		ss_look_confidence(search->look, SS_CONFIDENCE_HIGH,
+		ss_look_confidence(search->context, SS_CONFIDENCE_HIGH,
 				   "every parameter gets a gradient in every backward");
-		ss_look_fix(search->look, without_flag);
+		ss_look_fix(search->context, without_flag);
 	} else {
-		ss_look_confidence(search->look, SS_CONFIDENCE_MEDIUM,
+		ss_look_confidence(search->context, SS_CONFIDENCE_MEDIUM,
 				   search->is_not
 					   ? "some parameters get no gradient: it may be needed"
 					   : "the trace does not show whether parameters "
@@ -176,26 +179,26 @@ static void tell(struct search *search)
 	}
 }
 
-static enum ss_status look_for_search(struct ss_look *look, struct ss_error *err)
+static enum ss_status unused_parameters_look(struct ss_look *context, struct ss_error *err)
 {
-	struct search search = { .look = look, .row = SS_NO_ROW, .parameters = -1 };
+	struct unused_search search = { .context = context, .row = SS_NO_ROW, .parameters = -1 };
 	struct ss_arena scratch;
 	enum ss_status status = SS_OK;
 
-	if (!look->steps->count)
+	if (!context->steps->count)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	search.parts = SS_ARENA_NEW(&scratch, uint8_t, (size_t)look->trace->names.count + 1);
+	ss_arena_init(&scratch, context->memory);
+	search.parts = SS_ARENA_NEW(&scratch, uint8_t, (size_t)context->trace->names.count + 1);
 	if (!search.parts) {
 		status = ss_fail_memory(err, "the search for unused parameters");
-	} else if (find_parts(&search)) {
-		status = ss_look_gradients(look, &search.gradients, err);
+	} else if (unused_classify_names(&search)) {
+		status = ss_rule_gradients(context, &search.gradients, err);
 		if (status == SS_OK) {
-			claim_maps(&search);
-			if (!look_at_rows(&search, &scratch))
+			unused_claim_maps(&search);
+			if (!unused_check_rows(&search, &scratch))
 				status = ss_fail_memory(err, "the search for unused parameters");
 			else if (search.searches)
-				tell(&search);
+				unused_report(&search);
 		}
 	}
 	ss_arena_release(&scratch);
@@ -215,5 +218,5 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.silent_share = 0.001,
 	.why = "removing one argument fixes it: 3 % is worth a warning, and 0.1 % is reported, "
 	       "since the flag is known to be on",
-	.look = look_for_search,
+	.look = unused_parameters_look,
 };

@@ -13,52 +13,52 @@
 #include "analyze/time/moment.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_rows.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rule.h"
 
 /*
- * Stopping and starting processes without frames. Measured on a busy machine, two small workers:
- * stopping 53 to 293 ms and starting 91 to 368 ms in 7 epochs that start them, 0.02 to 8.3 ms and
- * 0.9 to 9.3 ms in 7 that keep them, at most 10.3 ms together. Each may be reached by chance, so
- * both and their sum count.
+ * Least times for stopping and starting processes, if no frames are recorded. Measured on a busy
+ * machine with two small workers: 53 to 293 ms and 91 to 368 ms in 7 epochs that restart them; 0.02
+ * to 8.3 ms and 0.9 to 9.3 ms in 7 epochs that keep them, at most 10.3 ms together. Chance may
+ * reach either, so both and their sum count.
  */
 #define STOP_NS 2000000
 #define START_NS 5000000
 #define BOTH_NS 20000000
 
-/* Operators between two epochs draw a seed and an order; measured up to 0.1 ms. */
+/* Between two epochs operators draw a seed and an order; measured: up to 0.1 ms. */
 #define BETWEEN_NS 1000000
 
-/* What the first batch of an epoch takes when workers are kept: as the fastest of this file. */
+/* What the first batch of an epoch takes with persistent workers, at most. */
 #define READY_NS 200000
 
-/* A batch that was ready; also, how many batches new workers may keep waiting for. */
+/* A shorter __next__ had a batch ready; and for how many batches new workers may be slow. */
 #define SHORT_NS 1000000
 #define FIRST_MAX 16
 
-/* Frames around the start of a process that are looked at. */
+/* How many frames around the start of a process are checked. */
 #define AROUND_MAX 32
 
-/* A new start: the last batch of an epoch and the first of the next one. */
-struct restart {
+/* A restart: the last batch of an epoch and the first of the next one. */
+struct loader_restart {
 	uint32_t last, first; /* rows of __next__; last may be SS_NO_ROW */
 	uint32_t iterator;    /* row of the frame that starts them, or SS_NO_ROW */
 };
 
 enum { NAME_STARTS = 1, NAME_LOADER, NAME_SHUTS };
 
-struct finder {
-	struct ss_look *look;
+struct restart_search {
+	struct ss_look *context;
 	const struct ss_trace *trace;
 	const struct ss_phases *phases;
 	uint8_t *names; /* per name */
-	struct restart *items;
+	struct loader_restart *items;
 	uint32_t count, capacity;
 	struct ss_code_places sites;
 	bool has_frames, failed;
 };
 
-static uint8_t name_of(const char *name)
+static uint8_t restart_name_kind(const char *name)
 {
 	const char *function = ss_frame_function(name);
 
@@ -71,7 +71,7 @@ static uint8_t name_of(const char *name)
 	return strcmp(function, "_shutdown_workers") == 0 ? NAME_SHUTS : NAME_LOADER;
 }
 
-static bool is_next(const struct finder *finder, uint32_t row)
+static bool restart_is_next(const struct restart_search *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->trace;
 
@@ -81,7 +81,7 @@ static bool is_next(const struct finder *finder, uint32_t row)
 }
 
 /* The outermost function of the DataLoader around the start of a process. */
-static uint32_t iterator_around(const struct finder *finder, uint32_t row)
+static uint32_t restart_iterator_around(const struct restart_search *finder, uint32_t row)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 	uint32_t found = SS_NO_ROW;
@@ -93,30 +93,31 @@ static uint32_t iterator_around(const struct finder *finder, uint32_t row)
 	return found;
 }
 
-static void add(struct finder *finder, struct restart restart)
+static void restart_add(struct restart_search *finder, struct loader_restart restart)
 {
-	if (!ss_memory_reserve(finder->look->memory, (void **)&finder->items, &finder->capacity,
+	if (!ss_memory_reserve(finder->context->memory, (void **)&finder->items, &finder->capacity,
 			       (size_t)finder->count + 1, sizeof(*finder->items)))
 		finder->failed = true;
 	else
 		finder->items[finder->count++] = restart;
 }
 
-/* Without frames: the end of an epoch and the start of the next, with a pause between them. */
-static bool looks_like(const struct finder *finder, uint32_t last, uint32_t first)
+/* Without frames: whether an epoch ends here and the next begins after a pause. */
+static bool restart_looks_like(const struct restart_search *finder, uint32_t last, uint32_t first)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 
-	/* what a model does between two batches is not seen without operators */
+	/* without operators the file does not show what the model does between two batches */
 	return last != SS_NO_ROW && finder->phases->has_ops && slices->dur_ns[last] >= STOP_NS &&
 	       slices->start_ns[first] - ss_slice_end(slices, last) >= START_NS &&
 	       slices->start_ns[first] - slices->start_ns[last] >= BOTH_NS;
 }
 
-static void find_restarts(struct finder *finder)
+/* Finds restarts of workers: by frames, or else by a pause between two calls of __next__. */
+static void restart_find_all(struct restart_search *finder)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
-	const struct ss_track *track = &finder->trace->tracks[finder->look->graph->main];
+	const struct ss_track *track = &finder->trace->tracks[finder->context->graph->main];
 	uint32_t end = track->first_row + track->row_count;
 	uint32_t last = SS_NO_ROW, iterator = SS_NO_ROW; /* last: little was done since */
 	int64_t until_ns = INT64_MIN, between_ns = 0;
@@ -131,10 +132,10 @@ static void find_restarts(struct finder *finder)
 			finder->has_frames = true;
 			if (finder->names[slices->name[row]] == NAME_STARTS &&
 			    iterator == SS_NO_ROW)
-				iterator = iterator_around(finder, row);
+				iterator = restart_iterator_around(finder, row);
 			continue;
 		}
-		if (!is_next(finder, row)) {
+		if (!restart_is_next(finder, row)) {
 			if (kind == SS_KIND_OP || ss_kind_is_call(kind))
 				between_ns = ss_ns_sum(between_ns, slices->dur_ns[row]);
 			else if (finder->phases->phase[row] == SS_PHASE_OPTIMIZER)
@@ -144,8 +145,8 @@ static void find_restarts(struct finder *finder)
 		if (between_ns >= BETWEEN_NS)
 			last = SS_NO_ROW;
 		if ((iterator != SS_NO_ROW && any) ||
-		    (!finder->has_frames && looks_like(finder, last, row)))
-			add(finder, (struct restart){ last, row, iterator });
+		    (!finder->has_frames && restart_looks_like(finder, last, row)))
+			restart_add(finder, (struct loader_restart){ last, row, iterator });
 		last = row;
 		iterator = SS_NO_ROW;
 		between_ns = 0;
@@ -154,53 +155,56 @@ static void find_restarts(struct finder *finder)
 	}
 }
 
-/* The shortest __next__: what taking a batch that is ready costs. */
-static int64_t ready_of(const struct finder *finder)
+/* The shortest __next__: what it takes to get a batch that is ready. */
+static int64_t restart_ready_ns(const struct restart_search *finder)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 	int64_t ready_ns = READY_NS;
 
 	for (uint32_t row = 0; row < finder->trace->device_from; row++)
-		if (slices->dur_ns[row] < ready_ns && is_next(finder, row))
+		if (slices->dur_ns[row] < ready_ns && restart_is_next(finder, row))
 			ready_ns = slices->dur_ns[row];
 	return ready_ns;
 }
 
-static int64_t claim(struct finder *finder, const struct restart *restart, int64_t ready_ns)
+/* Claims a restart: from the last batch to the next one, and what the first batch waits. */
+static int64_t restart_claim(struct restart_search *finder, const struct loader_restart *restart,
+			     int64_t ready_ns)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 	uint32_t begin = restart->last != SS_NO_ROW       ? restart->last
 			 : restart->iterator != SS_NO_ROW ? restart->iterator
 							  : restart->first;
-	struct ss_stretch stretch = { .track = finder->look->graph->main,
+	struct ss_stretch stretch = { .track = finder->context->graph->main,
 				      .from_ns = slices->start_ns[begin],
 				      .to_ns = slices->start_ns[restart->first] };
-	int64_t gone_ns = ss_look_claim_time(finder->look, stretch);
+	int64_t gone_ns = ss_look_claim_time(finder->context, stretch);
 
 	stretch.from_ns = stretch.to_ns;
 	stretch.to_ns = ss_slice_end(slices, restart->first);
 	stretch.keep_ns = ready_ns;
-	/* kept workers begin an epoch with an empty queue, too */
+	/* persistent workers also begin an epoch with an empty queue */
 	stretch.low_keep_ns = slices->dur_ns[restart->first];
-	return ss_ns_sum(gone_ns, ss_look_claim_time(finder->look, stretch));
+	return ss_ns_sum(gone_ns, ss_look_claim_time(finder->context, stretch));
 }
 
 /*
- * Every worker is slow with its first batch: the calls of __next__ behind the first one, until
- * a batch is ready. Where none ever is, the loader is slow by itself.
+ * Every worker is slow with its first batch: claims the calls of __next__ after the first one,
+ * until a batch is ready. If none ever is, the loader itself is slow.
  */
-static int64_t claim_others(struct finder *finder, const struct restart *restart, int64_t ready_ns)
+static int64_t restart_claim_others(struct restart_search *finder,
+				    const struct loader_restart *restart, int64_t ready_ns)
 {
 	const struct ss_slices *slices = &finder->trace->slices;
-	const struct ss_track *track = &finder->trace->tracks[finder->look->graph->main];
+	const struct ss_track *track = &finder->trace->tracks[finder->context->graph->main];
 	uint32_t end = track->first_row + track->row_count, found = 0;
 	uint32_t others[FIRST_MAX];
 	int64_t gone_ns = 0;
 	bool is_short = false;
 
-	for (uint32_t row = ss_row_behind(finder->trace, restart->first);
+	for (uint32_t row = ss_cpu_row_end(finder->trace, restart->first);
 	     row < end && found < FIRST_MAX && !is_short; row++) {
-		if (!is_next(finder, row))
+		if (!restart_is_next(finder, row))
 			continue;
 		is_short = slices->dur_ns[row] < SHORT_NS;
 		if (!is_short)
@@ -209,9 +213,9 @@ static int64_t claim_others(struct finder *finder, const struct restart *restart
 	for (uint32_t i = 0; i < found && is_short; i++)
 		gone_ns = ss_ns_sum(
 			gone_ns,
-			ss_look_claim_time(finder->look,
+			ss_look_claim_time(finder->context,
 					   (struct ss_stretch){
-						   .track = finder->look->graph->main,
+						   .track = finder->context->graph->main,
 						   .from_ns = slices->start_ns[others[i]],
 						   .to_ns = ss_slice_end(slices, others[i]),
 						   .keep_ns = ready_ns,
@@ -220,30 +224,31 @@ static int64_t claim_others(struct finder *finder, const struct restart *restart
 	return gone_ns;
 }
 
-static enum ss_status find(struct finder *finder, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status restart_find(struct restart_search *finder, struct ss_arena *scratch,
+				   struct ss_error *err)
 {
-	struct ss_look *look = finder->look;
+	struct ss_look *context = finder->context;
 	const struct ss_trace *trace = finder->trace;
 	int64_t ready_ns;
 
-	SS_TRY(ss_code_places_init(&finder->sites, look, err));
-	SS_TRY(ss_facts_phases(look->subject->facts, &finder->phases, err));
+	SS_TRY(ss_code_places_init(&finder->sites, context, err));
+	SS_TRY(ss_facts_phases(context->subject->facts, &finder->phases, err));
 	finder->names = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!finder->names)
 		return ss_fail_memory(err, "the workers of the DataLoader");
 	for (uint32_t i = 0; i < trace->names.count; i++)
-		finder->names[i] = name_of(ss_strings_text(&trace->names, i));
-	find_restarts(finder);
-	ready_ns = finder->count ? ready_of(finder) : 0;
+		finder->names[i] = restart_name_kind(ss_strings_text(&trace->names, i));
+	restart_find_all(finder);
+	ready_ns = finder->count ? restart_ready_ns(finder) : 0;
 	for (uint32_t i = 0; i < finder->count; i++) {
-		const struct restart *restart = &finder->items[i];
+		const struct loader_restart *restart = &finder->items[i];
 		uint32_t row = restart->iterator != SS_NO_ROW ? restart->iterator : restart->first;
 		int64_t gone_ns;
 
 		if (ss_step_at(trace, trace->slices.start_ns[restart->first]) == SS_NO_ROW)
 			continue;
-		gone_ns = claim(finder, restart, ready_ns);
-		gone_ns = ss_ns_sum(gone_ns, claim_others(finder, restart, ready_ns));
+		gone_ns = restart_claim(finder, restart, ready_ns);
+		gone_ns = ss_ns_sum(gone_ns, restart_claim_others(finder, restart, ready_ns));
 		if (gone_ns)
 			ss_code_places_add(&finder->sites, 0, row, gone_ns);
 	}
@@ -251,11 +256,11 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 		return ss_fail_memory(err, "the workers of the DataLoader");
 	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_code_place_fact(&finder->sites.items[i]),
+		ss_look_evidence(context, ss_code_place_fact(&finder->sites.items[i]),
 				 "the DataLoader spends {time} per step on stopping and starting "
 				 "worker processes ({count} times per step)");
 	if (finder->sites.count)
-		ss_look_confidence(look,
+		ss_look_confidence(context,
 				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 				   finder->has_frames
 					   ? "the trace shows that processes are started"
@@ -264,17 +269,17 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	return SS_OK;
 }
 
-static enum ss_status look_for_restarts(struct ss_look *look, struct ss_error *err)
+static enum ss_status worker_restart_look(struct ss_look *context, struct ss_error *err)
 {
-	struct finder finder = { .look = look, .trace = look->trace };
+	struct restart_search finder = { .context = context, .trace = context->trace };
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+	if (!context->steps->count || context->graph->main == SS_NO_ROW)
 		return SS_OK;
-	ss_arena_init(&scratch, look->memory);
-	status = find(&finder, &scratch, err);
-	ss_memory_free(look->memory, finder.items, finder.capacity * sizeof(*finder.items));
+	ss_arena_init(&scratch, context->memory);
+	status = restart_find(&finder, &scratch, err);
+	ss_memory_free(context->memory, finder.items, finder.capacity * sizeof(*finder.items));
 	ss_code_places_release(&finder.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -292,5 +297,5 @@ const struct ss_rule ss_rule_worker_restart = {
 	.silent_share = 0.01,
 	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "
 	       "can be measured",
-	.look = look_for_restarts,
+	.look = worker_restart_look,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compared.c - compares ranks once for all rules.
+ * compared.c - compares ranks once for all rules, and says which hosts are slow and how long the
+ * others wait.
  */
 #include "diagnose/stragglers/compared.h"
 
@@ -21,4 +22,56 @@ const struct ss_compared *ss_judge_compared(struct ss_judgement *judgement)
 		return NULL;
 	diagnosis->compared = made;
 	return made;
+}
+
+/* --- slow hosts -------------------------------------------------------------------------- */
+
+/*
+ * Hosts of one job differ by less: stages launch different operators, and the first rank of each
+ * machine logs more. Well above that; the replay says what it costs.
+ */
+#define SLOWER 1.4
+
+/* Share of the steps, and the minimum number: fewer happen on any rank. */
+#define REGULAR_PERCENT 80
+#define STEPS_MIN 3
+
+bool ss_excess_of_host(const struct ss_rank_loads *loads, uint32_t rank, struct ss_excess *excess)
+{
+	double own_all = 0, usual_all = 0;
+
+	*excess = (struct ss_excess){ .of_steps = loads->graphs[rank].step_count };
+	for (uint32_t step = 0; step < excess->of_steps; step++) {
+		double own = 0, usual = 0;
+
+		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+			own += ss_load_of(loads, rank, step, phase, SS_LOAD_HOST)->ns;
+			usual += ss_rank_loads_usual(loads, rank, step, phase, SS_LOAD_HOST).ns;
+		}
+		excess->steps += own > usual * SLOWER;
+		own_all += own;
+		usual_all += usual;
+	}
+	if (excess->of_steps < STEPS_MIN || usual_all <= 0 || own_all < usual_all * SLOWER ||
+	    excess->steps * 100 < excess->of_steps * REGULAR_PERCENT)
+		return false;
+	excess->ratio = own_all / usual_all;
+	excess->excess_ns = (int64_t)((own_all - usual_all) / excess->of_steps);
+	return true;
+}
+
+/* --- evidence ---------------------------------------------------------------------------- */
+
+void ss_tell_waits(struct ss_judgement *judgement, struct ss_finding *finding, const char *who,
+		   int64_t lost_ns)
+{
+	uint32_t others = judgement->joined->rank_count - 1;
+
+	if (others == 1)
+		ss_judge_evidence(judgement, finding, lost_ns,
+				  "%sthe other rank waits {time} per step for it", who);
+	else if (others)
+		ss_judge_evidence(judgement, finding, lost_ns / others,
+				  "%seach of the other %u ranks waits {time} per step for it", who,
+				  others);
 }

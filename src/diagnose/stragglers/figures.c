@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.c - what ranks are compared by: each figure of each rank once, and what the others have.
+ * figures.c - what ranks are compared by: each figure of each rank, and what the others have.
  *
- * All ranks are compared with all others. The middle of a figure is found once for the job; what
- * it is without one rank follows from that.
+ * All ranks are compared with all others. The middle of a figure is found once for the job; what it
+ * is without one rank follows from that.
  */
 #include <stddef.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "diagnose/stragglers/judge.h"
+
+int64_t ss_judge_median(int64_t *values, uint32_t count)
+{
+	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
+}
 
 /* --- of a rank ------------------------------------------------------------------------- */
 
-/* Time per step that a rank spent on a part, communication left out. */
-static int64_t part_of(const struct ss_digest *rank, int part)
+/* Time per step that a rank spent on a part, without communication. */
+static int64_t rank_part_time(const struct ss_digest *rank, int part)
 {
 	int64_t sum_ns = 0;
 
-	/* without device: what operators did; who waits in one has no time of its own there */
+	/* without a device: own time of operators, which has no waiting in it */
 	for (int i = 0; rank->device < 0 && part == SS_OWN_COMPUTE && i < SS_PHASE_COUNT; i++)
 		sum_ns = ss_ns_sum(sum_ns, rank->phases[i].total_ns);
 	for (uint32_t i = 0; i < rank->step_count; i++) {
@@ -37,7 +43,7 @@ static int64_t part_of(const struct ss_digest *rank, int part)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-static int64_t exposed_of(const struct ss_digest *rank)
+static int64_t rank_exposed_time(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -46,8 +52,8 @@ static int64_t exposed_of(const struct ss_digest *rank)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-/* What its host takes for a step when it waits for nobody. */
-static int64_t pace_of(const struct ss_digest *rank)
+/* How long its host takes for a step when it waits for nobody. */
+static int64_t rank_host_pace(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -60,14 +66,14 @@ static int64_t pace_of(const struct ss_digest *rank)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
-static int64_t figure_of(const struct ss_digest *rank, uint32_t figure)
+static int64_t rank_figure(const struct ss_digest *rank, uint32_t figure)
 {
 	if (figure < SS_FIGURE_EXPOSED)
-		return part_of(rank, (int)figure);
+		return rank_part_time(rank, (int)figure);
 	if (figure == SS_FIGURE_EXPOSED)
-		return exposed_of(rank);
+		return rank_exposed_time(rank);
 	if (figure == SS_FIGURE_PACE)
-		return pace_of(rank);
+		return rank_host_pace(rank);
 	if (!rank->step_count)
 		return 0;
 	if (figure == SS_FIGURE_TYPICAL)
@@ -79,14 +85,14 @@ static int64_t figure_of(const struct ss_digest *rank, uint32_t figure)
 
 /* --- of all ranks ---------------------------------------------------------------------- */
 
-static void fill(struct ss_judge *judge, uint32_t figure)
+static void fill_figure(struct ss_judge *judge, uint32_t figure)
 {
 	const struct ss_joined *joined = judge->joined;
 	int64_t *own = judge->figures + (size_t)figure * joined->rank_count;
 	uint32_t count = 0;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		own[r] = figure_of(&joined->ranks[r], figure);
+		own[r] = rank_figure(&joined->ranks[r], figure);
 		if (joined->ranks[r].step_count)
 			judge->values[count++] = own[r];
 	}
@@ -94,7 +100,7 @@ static void fill(struct ss_judge *judge, uint32_t figure)
 }
 
 /* The two ranks that are latest in a step, and the median. */
-static void look_at_step(struct ss_judge *judge, uint32_t s)
+static void find_latest_in_step(struct ss_judge *judge, uint32_t s)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	struct ss_judge_late *late = &judge->late[s];
@@ -130,13 +136,13 @@ bool ss_judge_measure(struct ss_judge *judge)
 	judge->late = SS_ARENA_NEW(judge->arena, struct ss_judge_late,
 				   (size_t)judge->lateness.step_count + 1);
 	judge->steps = SS_ARENA_NEW(judge->arena, struct ss_judge_steps, steps);
-	judge->step_room = (uint32_t)steps;
+	judge->step_capacity = (uint32_t)steps;
 	if (!judge->figures || !judge->late || !judge->steps)
 		return false;
 	for (uint32_t figure = 0; figure < SS_FIGURES; figure++)
-		fill(judge, figure);
+		fill_figure(judge, figure);
 	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
-		look_at_step(judge, s);
+		find_latest_in_step(judge, s);
 	return true;
 }
 
@@ -156,19 +162,29 @@ int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figur
 
 /* --- of all ranks in a step ------------------------------------------------------------ */
 
-/* Fills what is known of the step of this number, when it is first asked for. */
-static struct ss_judge_steps *steps_of(struct ss_judge *judge, uint32_t number)
+/* The step of this number; NULL: the rank has none. */
+static const struct ss_rank_step *find_rank_step(const struct ss_digest *rank, uint32_t number)
+{
+	uint32_t low = 0, high = rank->step_count;
+
+	SS_SEARCH(low, high, at, rank->steps[at].number < number);
+	return low < rank->step_count && rank->steps[low].number == number ? &rank->steps[low]
+									   : NULL;
+}
+
+/* The ranks in the step with this number; computed at the first call. */
+static struct ss_judge_steps *figures_of_step(struct ss_judge *judge, uint32_t number)
 {
 	const struct ss_joined *joined = judge->joined;
 	struct ss_judge_steps *steps =
-		&judge->steps[number < judge->step_room ? number : judge->step_room - 1];
+		&judge->steps[number < judge->step_capacity ? number : judge->step_capacity - 1];
 	int64_t *loose_ns = judge->values + joined->rank_count + 1;
 	uint32_t computed = 0, count = 0;
 
 	if (steps->is_known)
 		return steps;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		const struct ss_rank_step *step = ss_judge_step(&joined->ranks[r], number);
+		const struct ss_rank_step *step = find_rank_step(&joined->ranks[r], number);
 
 		if (!step)
 			continue;
@@ -184,8 +200,8 @@ static struct ss_judge_steps *steps_of(struct ss_judge *judge, uint32_t number)
 
 bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
 {
-	const struct ss_rank_step *step = ss_judge_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *compute = &steps_of(judge, number)->compute;
+	const struct ss_rank_step *step = find_rank_step(&judge->joined->ranks[r], number);
+	const struct ss_middle *compute = &figures_of_step(judge, number)->compute;
 	int64_t own_ns = step ? step->compute_ns : -1;
 	bool is_in = own_ns >= 0;
 	int64_t usual_ns = is_in ? ss_middle_without(compute, own_ns) : ss_middle_median(compute);
@@ -195,9 +211,66 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 
 int64_t ss_judge_loose_margin(struct ss_judge *judge, uint32_t r, uint32_t number)
 {
-	const struct ss_rank_step *own = ss_judge_step(&judge->joined->ranks[r], number);
-	const struct ss_middle *loose = &steps_of(judge, number)->loose;
+	const struct ss_rank_step *own = find_rank_step(&judge->joined->ranks[r], number);
+	const struct ss_middle *loose = &figures_of_step(judge, number)->loose;
 
 	return own && loose->count > 1 ? own->loose_ns - ss_middle_without(loose, own->loose_ns)
 				       : 0;
+}
+
+/* --- hosts ------------------------------------------------------------------------------- */
+
+int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
+{
+	return ss_judge_own(judge, r, SS_FIGURE_PACE) - ss_judge_others(judge, r, SS_FIGURE_PACE);
+}
+
+/* Which rank begins the step first, of those whose clocks can be compared; computed once. */
+static const struct ss_judge_steps *find_first_starter(struct ss_judge *judge, uint32_t number,
+						       uint32_t component)
+{
+	const struct ss_joined *joined = judge->joined;
+	struct ss_judge_steps *steps = &judge->steps[number];
+
+	if (steps->has_first && steps->component == component)
+		return steps;
+	steps->has_first = true;
+	steps->component = component;
+	steps->first = SS_NO_ROW;
+	steps->first_ns = steps->second_ns = INT64_MAX;
+	for (uint32_t k = 0; k < joined->rank_count; k++) {
+		const struct ss_rank_step *step = joined->clocks[k].component != component
+							  ? NULL
+							  : find_rank_step(&joined->ranks[k],
+									   number);
+		int64_t start_ns = step ? ss_joined_align(joined, k, step->host_start_ns)
+					: INT64_MAX;
+
+		if (start_ns < steps->first_ns) {
+			steps->second_ns = steps->first_ns;
+			steps->first_ns = start_ns;
+			steps->first = k;
+		} else if (start_ns < steps->second_ns) {
+			steps->second_ns = start_ns;
+		}
+	}
+	return steps;
+}
+
+int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[r];
+	uint32_t steps = 0;
+
+	for (uint32_t i = 0; i < own->step_count; i++) {
+		const struct ss_judge_steps *all = find_first_starter(judge, own->steps[i].number,
+								      joined->clocks[r].component);
+		int64_t first_ns = all->first == r ? all->second_ns : all->first_ns;
+
+		if (first_ns != INT64_MAX)
+			judge->step_values[steps++] =
+				ss_joined_align(joined, r, own->steps[i].host_start_ns) - first_ns;
+	}
+	return ss_judge_median(judge->step_values, steps);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - what verdict.c and reasons.c share while they judge a job.
+ * judge.h - what the files that judge a job share: figures.c, noise.c, reasons.c, stages.c and
+ * verdict.c.
  */
 #ifndef SS_DIAGNOSE_STRAGGLERS_JUDGE_H
 #define SS_DIAGNOSE_STRAGGLERS_JUDGE_H
@@ -10,9 +11,9 @@
 
 /* What ranks are compared by, per step; parts of enum ss_own first. */
 enum ss_figure {
-	SS_FIGURE_EXPOSED = SS_OWN_PARTS, /* waits for communication, and nothing computes then */
-	SS_FIGURE_PACE,                   /* of its host, when it waits for nobody */
-	SS_FIGURE_TYPICAL,                /* of ranks without device: typical_ns */
+	SS_FIGURE_EXPOSED = SS_OWN_PARTS, /* exposed communication */
+	SS_FIGURE_PACE,                   /* of its host, without waiting for others */
+	SS_FIGURE_TYPICAL,                /* of ranks without a device: typical_ns */
 	SS_FIGURE_PHASE,                  /* time in each phase */
 	SS_FIGURE_CALLS = SS_FIGURE_PHASE + SS_PHASE_COUNT, /* and calls, in thousandths */
 	SS_FIGURES = SS_FIGURE_CALLS + SS_PHASE_COUNT,
@@ -25,7 +26,7 @@ struct ss_judge_late {
 	int64_t irregular_ns;        /* of the latest that is not late in nearly all steps */
 };
 
-/* The ranks in the step of a number. */
+/* All ranks in the step with one number. */
 struct ss_judge_steps {
 	bool is_known, has_first;
 	struct ss_middle compute, loose;
@@ -48,18 +49,18 @@ struct ss_judge {
 	int64_t *step_values;                 /* as many as a rank has steps */
 	int64_t *gap_values;                  /* as many as a rank has gaps */
 	uint8_t *stands_out;                  /* rank after rank, per step */
-	uint8_t *is_regular;                  /* per rank: it does in nearly all steps */
-	uint32_t regulars;                    /* how many do */
+	uint8_t *is_regular;                  /* per rank: it stands out in nearly all steps */
+	uint32_t regulars;                    /* how many ranks do */
 	int64_t step_ns;                      /* median over ranks */
 	int64_t *figures;                     /* enum ss_figure, each of all ranks */
 	struct ss_middle middles[SS_FIGURES]; /* of the ranks that have steps */
 	struct ss_judge_late *late;           /* per step of the lateness */
 	struct ss_judge_steps *steps;         /* by number */
-	uint32_t step_room;
-	uint32_t *works;     /* per rank without device: which work it has; NULL: not asked yet */
-	uint32_t *as_many;   /* per work: how many ranks with steps have the same, or one alike */
-	uint32_t with_steps; /* ranks that have */
-	struct ss_judge_kernel *kernels; /* by name; NULL: nobody asked yet */
+	uint32_t step_capacity;
+	uint32_t *works; /* per rank without a device: which work it has; NULL: not computed yet */
+	uint32_t *as_many;   /* per work: how many ranks with steps have the same or similar work */
+	uint32_t with_steps; /* ranks that have steps */
+	struct ss_judge_kernel *kernels; /* by name; NULL: not computed yet */
 	uint32_t **kernel_names;         /* per rank: the name of each of its kernels */
 	bool failed;                     /* no memory */
 };
@@ -71,15 +72,12 @@ SS_MUST_USE bool ss_judge_measure(struct ss_judge *judge);
 int64_t ss_judge_own(const struct ss_judge *judge, uint32_t r, uint32_t figure);
 int64_t ss_judge_others(const struct ss_judge *judge, uint32_t r, uint32_t figure);
 
-/* The lower of the two in the middle, 0 of none; changes their order. */
+/* The lower median; 0: no values. Changes their order. */
 int64_t ss_judge_median(int64_t *values, uint32_t count);
 
-/* The rank's step of this number, or NULL. */
-const struct ss_rank_step *ss_judge_step(const struct ss_digest *rank, uint32_t number);
-
 /*
- * How much longer a rank's host takes for a step than the median of the others', without what
- * they were stuck in calls for while their devices waited for other ranks.
+ * How much longer a rank's host takes for a step than the median of the others', without the time
+ * in which they were blocked in calls while their devices waited for other ranks.
  */
 int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r);
 
@@ -87,24 +85,27 @@ int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r);
 int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r);
 
 /*
- * Whether a rank is later than the median of the others by more than it differs from step to
- * step; by much more where the work is the same. True of too few steps to tell.
+ * Whether a rank is later than the median of the others by more than it varies from step to step;
+ * by much more if the work is the same. True if there are too few steps to tell.
  */
 bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work);
 
 /*
- * Ranks without device: it calls the same operators as most others, and with `outside` does as
- * much between them.
+ * For ranks without a device: whether it calls the same operators as most others and, with
+ * `outside`, does as much between them.
  */
 bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside);
 
 /*
- * Ranks without device and with the same work: its operators take longer than those of the others,
- * but typical calls do not. What is longer is what the scheduler of a busy machine takes away.
+ * For ranks without a device and with the same work: whether its operators take longer than those
+ * of the others, but typical calls do not. Then the scheduler of a busy machine delays it.
  */
 bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r);
 
-/* It computed longer in the step of this number than the median of the others, by so much of it. */
+/*
+ * Whether it computed longer in the step with this number than the median of the others, by this
+ * share of a step.
+ */
 bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent);
 
 /* How much more it does outside of operators in that step than the median of the others. */
@@ -115,13 +116,10 @@ SS_MUST_USE
 bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst);
 
 /*
- * A rank whose kernels are all slower than the others' by the same factor, in nearly all steps,
- * whether it comes late or not. False: it is not so, or it is a stage of a pipeline.
+ * Whether all kernels of a rank are slower than the others' by the same factor, in nearly all
+ * steps, whether it is late or not. Fills `out`.
  */
 bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out);
-
-/* Fills kernels and their names; false: no memory. */
-SS_MUST_USE bool ss_judge_find_kernels(struct ss_judge *judge);
 
 /* Whether its kernels are all slower by the same factor, or more; and the factor. */
 enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio);

@@ -7,22 +7,22 @@
 #include <stdlib.h>
 
 #include "base/median.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
-static int by_number(const void *a, const void *b)
+static int step_number_compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static void add_time(int64_t *sum_ns, int64_t time_ns)
+static void late_add_time(int64_t *sum_ns, int64_t time_ns)
 {
 	*sum_ns = ss_ns_sum(*sum_ns, time_ns);
 }
 
 /* The numbers of the steps that meetings lie in, each once. */
-static bool find_steps(struct ss_lateness *lateness, const struct ss_joined *joined)
+static bool late_find_steps(struct ss_lateness *lateness, const struct ss_joined *joined)
 {
 	uint32_t *numbers = SS_ARENA_NEW(lateness->arena, uint32_t,
 					 (size_t)joined->meeting_count + 1);
@@ -33,7 +33,7 @@ static bool find_steps(struct ss_lateness *lateness, const struct ss_joined *joi
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
 			numbers[count++] = joined->meetings[i].step;
-	qsort(numbers, count, sizeof(*numbers), by_number);
+	qsort(numbers, count, sizeof(*numbers), step_number_compare);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
 			numbers[lateness->step_count++] = numbers[i];
@@ -41,47 +41,50 @@ static bool find_steps(struct ss_lateness *lateness, const struct ss_joined *joi
 	return true;
 }
 
-static struct ss_late_step *item(struct ss_lateness *lateness, uint32_t rank, uint32_t number)
+static struct ss_late_step *late_step_at(struct ss_lateness *lateness, uint32_t rank,
+					 uint32_t number)
 {
 	const uint32_t *found = bsearch(&number, lateness->numbers, lateness->step_count,
-					sizeof(number), by_number);
+					sizeof(number), step_number_compare);
 
 	return &lateness->items[(size_t)rank * lateness->step_count +
 				(size_t)(found - lateness->numbers)];
 }
 
-/* What members usually did since they were released, part by part. */
-struct usual {
+/* What members usually did since the previous collective, part by part. */
+struct usual_parts {
 	int64_t own_ns[SS_OWN_PARTS];
 	int64_t *values; /* of all members, part after part */
 };
 
-static void own_of(const struct ss_joined *joined, const struct ss_member *member, int64_t *own_ns)
+static void member_own_parts(const struct ss_joined *joined, const struct ss_member *member,
+			     int64_t *own_ns)
 {
 	ss_digest_own(&joined->ranks[member->rank], ss_joined_arrival(joined, member), own_ns);
 }
 
-static void find_usual(const struct ss_joined *joined, const struct ss_meeting *meeting,
-		       struct usual *usual)
+/* The median of each part over the members. */
+static void find_usual_parts(const struct ss_joined *joined, const struct ss_meeting *meeting,
+			     struct usual_parts *usual)
 {
 	size_t count = meeting->count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t own_ns[SS_OWN_PARTS];
 
-		own_of(joined, &joined->members[meeting->first + i], own_ns);
+		member_own_parts(joined, &joined->members[meeting->first + i], own_ns);
 		for (int part = 0; part < SS_OWN_PARTS; part++)
 			usual->values[(size_t)part * count + i] = own_ns[part];
 	}
-	/* of two the smaller: the other one is late by the difference */
+	/* of two members the smaller: the other one is late by the difference */
 	for (int part = 0; part < SS_OWN_PARTS; part++)
 		usual->own_ns[part] = ss_value_at(&usual->values[(size_t)part * count], count,
 						  (count - 1) / 2);
 }
 
-/* Shares what the member is late by among what it did more of than usual. */
-static void charge(const int64_t own_ns[SS_OWN_PARTS], const struct usual *usual, int64_t late_ns,
-		   struct ss_late_step *out)
+/* Divides the lateness of a member among the parts that it spent more time on than usual. */
+static void charge_lateness(const int64_t own_ns[SS_OWN_PARTS], const struct usual_parts *usual,
+			    int64_t late_ns, struct ss_late_step *out)
 {
 	int64_t more_ns[SS_OWN_PARTS], all_ns = 0, left_ns = late_ns;
 
@@ -99,43 +102,45 @@ static void charge(const int64_t own_ns[SS_OWN_PARTS], const struct usual *usual
 			share_ns = left_ns;
 		left_ns -= share_ns;
 		if (part == SS_OWN_COMM)
-			add_time(&out->inherited_ns, share_ns);
+			late_add_time(&out->inherited_ns, share_ns);
 		else
-			add_time(&out->own_ns[part], share_ns);
+			late_add_time(&out->own_ns[part], share_ns);
 	}
 	/* rounding, or nothing that it did more of */
-	add_time(&out->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
+	late_add_time(&out->own_ns[SS_OWN_IDLE_BY(SS_IDLE_UNKNOWN)], left_ns);
 }
 
-static void add_meeting(struct ss_lateness *lateness, const struct ss_joined *joined,
-			const struct ss_meeting *meeting, struct usual *usual)
+/* Adds to the step of each member how late it was, and to the last one's what it cost. */
+static void add_collective_lateness(struct ss_lateness *lateness, const struct ss_joined *joined,
+				    const struct ss_meeting *meeting, struct usual_parts *usual)
 {
 	int64_t second_ns = INT64_MAX, own_ns[SS_OWN_PARTS];
 
-	find_usual(joined, meeting, usual);
+	find_usual_parts(joined, meeting, usual);
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_member *member = &joined->members[meeting->first + i];
 		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 		int64_t late_ns = meeting->longest_ns - dur_ns;
-		struct ss_late_step *out = item(lateness, member->rank, meeting->step);
+		struct ss_late_step *out = late_step_at(lateness, member->rank, meeting->step);
 
 		if (member->rank != meeting->last_rank && dur_ns < second_ns)
 			second_ns = dur_ns;
-		add_time(&out->late_ns, late_ns);
+		late_add_time(&out->late_ns, late_ns);
 		out->worst_ns = late_ns > out->worst_ns ? late_ns : out->worst_ns;
-		own_of(joined, member, own_ns);
-		charge(own_ns, usual, late_ns, out);
+		member_own_parts(joined, member, own_ns);
+		charge_lateness(own_ns, usual, late_ns, out);
 	}
 	if (meeting->last_rank != SS_NO_ROW && second_ns != INT64_MAX) {
-		struct ss_late_step *last = item(lateness, meeting->last_rank, meeting->step);
+		struct ss_late_step *last = late_step_at(lateness, meeting->last_rank,
+							 meeting->step);
 
 		int64_t gain_ns = second_ns - meeting->transfer_ns;
 
-		add_time(&last->gain_ns, gain_ns);
-		add_time(&last->lost_ns, gain_ns < INT64_MAX / meeting->count
-						 ? gain_ns * (meeting->count - 1)
-						 : INT64_MAX);
+		late_add_time(&last->gain_ns, gain_ns);
+		late_add_time(&last->lost_ns, gain_ns < INT64_MAX / meeting->count
+						      ? gain_ns * (meeting->count - 1)
+						      : INT64_MAX);
 	}
 }
 
@@ -146,7 +151,7 @@ static void find_step_times(struct ss_lateness *lateness, const struct ss_joined
 		int64_t sum_ns = 0;
 
 		for (uint32_t i = 0; i < rank->step_count; i++)
-			add_time(&sum_ns, rank->steps[i].end_ns - rank->steps[i].start_ns);
+			late_add_time(&sum_ns, rank->steps[i].end_ns - rank->steps[i].start_ns);
 		lateness->step_ns[r] = rank->step_count ? sum_ns / rank->step_count : 0;
 	}
 }
@@ -154,10 +159,10 @@ static void find_step_times(struct ss_lateness *lateness, const struct ss_joined
 bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 		      struct ss_arena *arena)
 {
-	struct usual usual;
+	struct usual_parts usual;
 
 	*lateness = (struct ss_lateness){ .arena = arena, .rank_count = joined->rank_count };
-	if (!find_steps(lateness, joined))
+	if (!late_find_steps(lateness, joined))
 		return false;
 	lateness->items = SS_ARENA_NEW(arena, struct ss_late_step,
 				       (size_t)joined->rank_count * lateness->step_count + 1);
@@ -168,7 +173,7 @@ bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *join
 		return false;
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
-			add_meeting(lateness, joined, &joined->meetings[i], &usual);
+			add_collective_lateness(lateness, joined, &joined->meetings[i], &usual);
 	find_step_times(lateness, joined);
 	return true;
 }

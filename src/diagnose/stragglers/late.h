@@ -15,11 +15,11 @@
 
 /* One rank in one step. */
 struct ss_late_step {
-	int64_t late_ns;      /* how much later than the first member it came, sum */
+	int64_t late_ns;      /* how much later than the first member it arrived, sum */
 	int64_t worst_ns;     /* the most in one collective */
 	int64_t inherited_ns; /* of that, because it waited in other communicators */
 	int64_t gain_ns;      /* how much earlier all would have left without it alone */
-	int64_t lost_ns;      /* sum of the others' waits for it after the second last had come */
+	int64_t lost_ns; /* sum of the others' waits for it after the second last had arrived */
 	int64_t own_ns[SS_OWN_PARTS]; /* the rest of late_ns, by what it did more of */
 };
 
@@ -35,7 +35,7 @@ SS_MUST_USE
 bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 		      struct ss_arena *arena);
 
-/* What it is late by itself: what it inherited is somebody else's. */
+/* The lateness that it causes itself: another rank caused what it inherited. */
 static inline int64_t ss_late_own(const struct ss_late_step *step)
 {
 	return step->late_ns - step->inherited_ns;

@@ -8,25 +8,25 @@
 #include <stdlib.h>
 
 /* A collective of the job in a step, sends and receives too. */
-struct passage {
+struct link_collective {
 	uint32_t meeting; /* of the job */
 	enum ss_collective kind;
 	uint32_t members;
 	int64_t bytes;       /* -1: not recorded */
-	int64_t transfer_ns; /* of the member that it is shortest for, after the last has come */
+	int64_t transfer_ns; /* the shortest of its members, after the last has arrived */
 	bool is_slow;        /* the link's rank takes part */
 };
 
-struct links {
+struct link_claim {
 	struct ss_judgement *judgement;
 	const struct ss_slow_link *link;
 	struct ss_finding *finding;
-	struct passage *items;
+	struct link_collective *items;
 	uint32_t count;
 	int64_t sum_ns;
 };
 
-static bool has_link(const struct ss_slow_link *link, uint32_t rank)
+static bool is_link_rank(const struct ss_slow_link *link, uint32_t rank)
 {
 	for (uint32_t i = 0; i < link->count; i++)
 		if (link->ranks[i] == rank)
@@ -35,7 +35,7 @@ static bool has_link(const struct ss_slow_link *link, uint32_t rank)
 }
 
 /* The task of a member's transfer, or SS_NO_TASK. */
-static uint32_t transfer_of(const struct links *links, const struct ss_member *member)
+static uint32_t transfer_task(const struct link_claim *links, const struct ss_member *member)
 {
 	uint32_t row = ss_joined_arrival(links->judgement->joined, member)->row;
 	uint32_t task = ss_packed_comm_of(&links->judgement->graphs[member->rank], row);
@@ -43,19 +43,19 @@ static uint32_t transfer_of(const struct links *links, const struct ss_member *m
 	return task == SS_NO_TASK ? task : task + 1;
 }
 
-static void collect(struct links *links)
+/* Lists all collectives of two or more members that have transfers, with the shortest of them. */
+static void collect_link_collectives(struct link_claim *links)
 {
 	const struct ss_joined *joined = links->judgement->joined;
 
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {
 		const struct ss_meeting *meeting = &joined->meetings[i];
-		struct passage item = {
-			i, meeting->kind, meeting->count, meeting->bytes, -1, false
-		};
+		struct link_collective item = { i,  meeting->kind, meeting->count, meeting->bytes,
+						-1, false };
 
 		for (uint32_t k = 0; k < meeting->count; k++) {
 			const struct ss_member *member = &joined->members[meeting->first + k];
-			uint32_t task = transfer_of(links, member);
+			uint32_t task = transfer_task(links, member);
 			int64_t own_ns;
 
 			if (task == SS_NO_TASK)
@@ -63,7 +63,7 @@ static void collect(struct links *links)
 			own_ns = ss_packed_own(&links->judgement->graphs[member->rank], task);
 			if (item.transfer_ns < 0 || own_ns < item.transfer_ns)
 				item.transfer_ns = own_ns;
-			item.is_slow |= has_link(links->link, member->rank);
+			item.is_slow |= is_link_rank(links->link, member->rank);
 		}
 		if (links->link->of_group)
 			item.is_slow = meeting->group + 1 == links->link->of_group;
@@ -72,9 +72,9 @@ static void collect(struct links *links)
 	}
 }
 
-static int by_class(const void *a, const void *b)
+static int link_collective_compare(const void *a, const void *b)
 {
-	const struct passage *x = a, *y = b;
+	const struct link_collective *x = a, *y = b;
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -89,13 +89,13 @@ static int by_class(const void *a, const void *b)
 	return x->meeting < y->meeting ? -1 : x->meeting > y->meeting;
 }
 
-static bool same_class(const struct passage *a, const struct passage *b)
+static bool is_same_link_class(const struct link_collective *a, const struct link_collective *b)
 {
 	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes;
 }
 
 /* What is left when the devices have fewer links than is usual. */
-static double least_factor(const struct links *links, double factor)
+static double least_link_factor(const struct link_claim *links, double factor)
 {
 	double ratio = links->link->least_ratio;
 
@@ -104,7 +104,9 @@ static double least_factor(const struct links *links, double factor)
 	return ratio > 1 ? 1 / ratio : 1;
 }
 
-static void claim(struct links *links, const struct passage *item, double factor)
+/* Scales the transfers of all members, and sums what the link's rank saves. */
+static void claim_link_collective(struct link_claim *links, const struct link_collective *item,
+				  double factor)
 {
 	const struct ss_joined *joined = links->judgement->joined;
 	const struct ss_meeting *meeting = &joined->meetings[item->meeting];
@@ -112,56 +114,56 @@ static void claim(struct links *links, const struct passage *item, double factor
 	for (uint32_t i = 0; i < meeting->count && factor < 1; i++) {
 		const struct ss_member *member = &joined->members[meeting->first + i];
 		const struct ss_packed *graph = &links->judgement->graphs[member->rank];
-		uint32_t task = transfer_of(links, member);
+		uint32_t task = transfer_task(links, member);
 		double saved;
 
 		if (task == SS_NO_TASK || ss_packed_run(graph, task)->step == SS_NO_STEP)
 			continue;
 		saved = (double)ss_packed_own(graph, task) * (1 - factor);
 		if (ss_judge_scale(links->judgement, links->finding, member->rank, task, factor,
-				   least_factor(links, factor)) &&
+				   least_link_factor(links, factor)) &&
 		    member->rank == links->link->ranks[0])
 			links->sum_ns = ss_ns_sum(links->sum_ns, (int64_t)saved);
 	}
 }
 
 /* Items from..to are a class: first those without the slow rank. */
-static void claim_class(struct links *links, uint32_t from, uint32_t to)
+static void claim_link_class(struct link_claim *links, uint32_t from, uint32_t to)
 {
 	uint32_t slow = from;
 
 	while (slow < to && !links->items[slow].is_slow)
 		slow++;
 	for (uint32_t i = slow; i < to && !links->judgement->failed; i++) {
-		const struct passage *item = &links->items[i];
+		const struct link_collective *item = &links->items[i];
 		double factor = links->link->ratio > 0 ? 1 / links->link->ratio : 1;
 
-		/* nobody else has any of this size: by the others of its group */
+		/* no other group has one of this size: by the ratio of the link */
 		if (slow > from && item->transfer_ns > 0)
 			factor = (double)links->items[from + (slow - from - 1) / 2].transfer_ns /
 				 (double)item->transfer_ns;
-		claim(links, item, factor);
+		claim_link_collective(links, item, factor);
 	}
 }
 
 int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *finding,
 		       const struct ss_slow_link *link, struct ss_arena *arena)
 {
-	struct links links = { .judgement = judgement, .link = link, .finding = finding };
+	struct link_claim links = { .judgement = judgement, .link = link, .finding = finding };
 
-	links.items = SS_ARENA_NEW(arena, struct passage,
+	links.items = SS_ARENA_NEW(arena, struct link_collective,
 				   (size_t)judgement->joined->meeting_count + 1);
 	if (!links.items) {
 		judgement->failed = true;
 		return 0;
 	}
-	collect(&links);
-	qsort(links.items, links.count, sizeof(*links.items), by_class);
+	collect_link_collectives(&links);
+	qsort(links.items, links.count, sizeof(*links.items), link_collective_compare);
 	for (uint32_t from = 0, to; from < links.count; from = to) {
 		for (to = from + 1;
-		     to < links.count && same_class(&links.items[from], &links.items[to]);)
+		     to < links.count && is_same_link_class(&links.items[from], &links.items[to]);)
 			to++;
-		claim_class(&links, from, to);
+		claim_link_class(&links, from, to);
 	}
 	return links.sum_ns;
 }

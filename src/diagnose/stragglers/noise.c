@@ -14,32 +14,32 @@
 #define STEPS_MIN 3
 
 /*
- * Mean to standard error. By chance one of fifteen ranks comes to this in three steps, one of
- * forty in six (Student's t, one side); it must be late in most steps and do more as well.
+ * Mean divided by standard error. By chance one of fifteen ranks reaches this in three steps, one
+ * of forty in six (Student's t, one-sided); it must also be late in most steps and do more.
  */
 #define ERRORS 2.5
 
-/* Mean to deviation where the work is the same: half of the lateness is there in each step. */
+/* Mean divided by deviation if the work is the same: half of the lateness is in each step. */
 #define STEADY 2.0
 
-/* Calls per step that differ by more than this share are other work: a few are made by chance. */
+/* Calls per step that differ by more than this share mean different work: a few are chance. */
 #define CALLS_PERCENT 2
 
 /*
- * What is done outside of operators is other work when it takes this multiple of the time of
- * the others, while operators are as fast as theirs: a busy machine slows down both.
+ * What a rank does outside of operators is different work if it takes this multiple of the others'
+ * time while operators are as fast as theirs: a busy machine slows down both.
  */
 #define LOOSE_TIMES 1.5
 #define OPERATORS_TIMES 1.15
 
 /*
- * A slow core is slow in every call. When typical calls explain less than this part of what all of
- * them take longer, some were held up, by milliseconds each: a scheduler that had other work.
+ * A slow core is slow in every call. If typical calls explain less than this part of the excess,
+ * the scheduler interrupted some calls for milliseconds each.
  */
 #define PACE_PART 0.5
 
 /* How much later than the median of the others, in a step. */
-static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
+static int64_t lateness_margin(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
 	int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, step));
 
@@ -47,21 +47,22 @@ static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 }
 
 /* How much more it does outside of operators than the median of the others, in a step. */
-static int64_t loose_margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
+static int64_t loose_margin_in(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
 	return ss_judge_loose_margin(judge, r, judge->lateness.numbers[step]);
 }
 
 /* Of a difference between ranks, over the steps. */
-struct spread {
+struct margin_spread {
 	double mean, deviation;
 	uint32_t steps;
 };
 
-static struct spread spread_of(struct ss_judge *judge, uint32_t r,
-			       int64_t (*margin_in)(struct ss_judge *, uint32_t, uint32_t))
+static struct margin_spread margin_spread_of(struct ss_judge *judge, uint32_t r,
+					     int64_t (*margin_in)(struct ss_judge *, uint32_t,
+								  uint32_t))
 {
-	struct spread spread = { .steps = judge->lateness.step_count };
+	struct margin_spread spread = { .steps = judge->lateness.step_count };
 	double sum = 0, squares = 0;
 
 	for (uint32_t s = 0; s < spread.steps; s++) {
@@ -76,7 +77,7 @@ static struct spread spread_of(struct ss_judge *judge, uint32_t r,
 	return spread;
 }
 
-static bool beats(const struct spread *spread, bool is_steady)
+static bool spread_beats_noise(const struct margin_spread *spread, bool is_steady)
 {
 	if (spread->mean <= 0 ||
 	    spread->mean * sqrt((double)spread->steps) < ERRORS * spread->deviation)
@@ -86,16 +87,17 @@ static bool beats(const struct spread *spread, bool is_steady)
 
 bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
 {
-	struct spread late, loose;
+	struct margin_spread late, loose;
 
 	if (judge->lateness.step_count < STEPS_MIN)
 		return true;
-	late = spread_of(judge, r, margin_of);
-	if (beats(&late, same_work))
+	late = margin_spread_of(judge, r, lateness_margin);
+	if (spread_beats_noise(&late, same_work))
 		return true;
-	/* the others are held up, more or less: its own work is the same in each step */
-	loose = spread_of(judge, r, loose_margin_of);
-	return !same_work && late.mean > 0 && beats(&loose, true) && loose.mean >= late.mean;
+	/* the others are delayed by varying amounts: its own extra work is the same in each step */
+	loose = margin_spread_of(judge, r, loose_margin_in);
+	return !same_work && late.mean > 0 && spread_beats_noise(&loose, true) &&
+	       loose.mean >= late.mean;
 }
 
 /* --- the same work ----------------------------------------------------------------------- */
@@ -112,7 +114,7 @@ static bool has_same_calls(const struct ss_digest *a, const struct ss_digest *b)
 	return true;
 }
 
-static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
+static bool ranks_have_same_work(const struct ss_digest *a, const struct ss_digest *b)
 {
 	if (a->has_sizes && b->has_sizes && a->step_count == b->step_count && a->work == b->work)
 		return true;
@@ -120,7 +122,7 @@ static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
 }
 
 /* It does something between operators that the others do not. */
-static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
+static bool is_busy_outside_ops(struct ss_judge *judge, uint32_t r)
 {
 	uint32_t loose = SS_OWN_IDLE_BY(SS_IDLE_LAUNCH);
 
@@ -131,26 +133,28 @@ static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
 }
 
 /* What two ranks are compared by. */
-struct work {
+struct rank_work_key {
 	uint64_t work, has_sizes, step_count;
 	int64_t calls[SS_PHASE_COUNT];
 };
 
 /* Ranks with exactly the same work are one class: only classes are compared with each other. */
-static bool find_works(struct ss_judge *judge)
+static bool find_work_classes(struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint32_t *firsts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	uint32_t *counts = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	struct ss_records works;
-	bool whole = ss_records_init(&works, joined->memory, sizeof(struct work));
+	bool whole = ss_records_init(&works, joined->memory, sizeof(struct rank_work_key));
 
 	judge->as_many = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	judge->works = SS_ARENA_NEW(judge->arena, uint32_t, (size_t)joined->rank_count + 1);
 	whole = whole && firsts && counts && judge->as_many && judge->works;
 	for (uint32_t r = 0; whole && r < joined->rank_count; r++) {
 		const struct ss_digest *rank = &joined->ranks[r];
-		struct work work = { rank->work, rank->has_sizes, rank->step_count, { 0 } };
+		struct rank_work_key work = {
+			rank->work, rank->has_sizes, rank->step_count, { 0 }
+		};
 		uint32_t known = works.count;
 
 		for (int i = 0; i < SS_PHASE_COUNT; i++)
@@ -166,7 +170,8 @@ static bool find_works(struct ss_judge *judge)
 	}
 	for (uint32_t i = 0; whole && i < works.count; i++)
 		for (uint32_t k = 0; k < works.count; k++)
-			if (has_same_work(&joined->ranks[firsts[i]], &joined->ranks[firsts[k]]))
+			if (ranks_have_same_work(&joined->ranks[firsts[i]],
+						 &joined->ranks[firsts[k]]))
 				judge->as_many[i] += counts[k];
 	ss_records_release(&works);
 	return whole;
@@ -176,12 +181,12 @@ bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
 {
 	bool counts = judge->joined->ranks[r].step_count > 0;
 
-	if (!judge->works && !find_works(judge)) {
+	if (!judge->works && !find_work_classes(judge)) {
 		judge->failed = true;
 		return false;
 	}
 	return (judge->as_many[judge->works[r]] - counts) * 2 >= judge->with_steps - counts &&
-	       !(outside && is_busy_outside(judge, r));
+	       !(outside && is_busy_outside_ops(judge, r));
 }
 
 bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_work.c - functions of the program that take longer on one rank than on the others.
+ * own_work.c - finds functions of the program that take longer on one rank than on the others.
  */
 #include "diagnose/stragglers/own_work.h"
 
@@ -11,48 +11,48 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "diagnose/evidence/code_places.h"
-#include "diagnose/evidence/host_time.h"
+#include "diagnose/evidence/cpu_rows.h"
 #include "diagnose/rank_findings.h"
 #include "trace/outward.h"
 
 /* Functions kept per rank: the next ones take a fraction of the first. */
-#define KEPT 12
+#define FUNCTIONS_MAX 12
 
 /* Functions named at most, and the smallest share of the time to be named. */
-#define NAMED 2
-#define PART 10
+#define NAMED_MAX 2
+#define NAMED_PART 10
 
-/* What a name is as a frame, looked at when it is first met. */
+/* What kind of frame a name is; found when it first occurs. */
 enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
-struct work {
+struct function_finder {
 	struct ss_look *look;
 	struct ss_code_places sites;
 	uint8_t *kinds; /* per name */
 };
 
-static bool is_own(const struct work *work, uint32_t row)
+static bool is_program_function(const struct function_finder *finder, uint32_t row)
 {
-	const struct ss_trace *trace = work->look->trace;
+	const struct ss_trace *trace = finder->look->trace;
 	uint32_t id = trace->slices.name[row];
 	const char *name = ss_strings_text(&trace->names, id);
 
 	if (trace->slices.kind[row] != SS_KIND_PYTHON)
 		return false;
-	if (!work->kinds[id])
-		work->kinds[id] = name[0] != '<' && strstr(name, ".py(") &&
-						  ss_frame_function(name)[0] != '<' &&
-						  !ss_frame_is_library(name)
-					  ? FRAME_OWN
-					  : FRAME_OTHER;
-	return work->kinds[id] == FRAME_OWN;
+	if (!finder->kinds[id])
+		finder->kinds[id] = name[0] != '<' && strstr(name, ".py(") &&
+						    ss_frame_function(name)[0] != '<' &&
+						    !ss_frame_is_library(name)
+					    ? FRAME_OWN
+					    : FRAME_OTHER;
+	return finder->kinds[id] == FRAME_OWN;
 }
 
 /* Time belongs to the innermost function of the program, unless an operator is in between. */
-static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+static void add_function_time(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
 {
-	struct work *work = context;
-	const struct ss_trace *trace = work->look->trace;
+	struct function_finder *finder = context;
+	const struct ss_trace *trace = finder->look->trace;
 	const uint32_t marks = SS_ROW_OP | SS_ROW_PYTHON | SS_NAME_DATALOADER | SS_NAME_COMM_RANGE;
 
 	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
@@ -62,8 +62,8 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 		if (trace->slices.kind[row] == SS_KIND_OP ||
 		    (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE)))
 			return;
-		if (is_own(work, row)) {
-			ss_code_places_add(&work->sites, trace->slices.name[row], row,
+		if (is_program_function(finder, row)) {
+			ss_code_places_add(&finder->sites, trace->slices.name[row], row,
 					   to_ns - from_ns);
 			return;
 		}
@@ -71,22 +71,24 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 	}
 }
 
-static enum ss_status find(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+/* Sums the time of each function over the steps, and adds the longest as evidence. */
+static enum ss_status find_functions(struct function_finder *finder, struct ss_arena *scratch,
+				     struct ss_error *err)
 {
-	struct ss_look *look = work->look;
+	struct ss_look *look = finder->look;
 
-	work->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
-	if (!work->kinds)
+	finder->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
+	if (!finder->kinds)
 		return ss_fail_memory(err, "the functions of a rank");
-	SS_TRY(ss_code_places_init(&work->sites, look, err));
+	SS_TRY(ss_code_places_init(&finder->sites, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
-		ss_host_time(look->trace, look->graph->main, look->steps->items[i], add_moment,
-			     work);
-	if (work->sites.failed)
+		ss_host_time(look->trace, look->graph->main, look->steps->items[i],
+			     add_function_time, finder);
+	if (finder->sites.failed)
 		return ss_fail_memory(err, "the functions of a rank");
-	ss_code_places_sort(&work->sites);
-	for (uint32_t i = 0; i < work->sites.count && i < KEPT; i++) {
-		const struct ss_code_place *site = &work->sites.items[i];
+	ss_code_places_sort(&finder->sites);
+	for (uint32_t i = 0; i < finder->sites.count && i < FUNCTIONS_MAX; i++) {
+		const struct ss_code_place *site = &finder->sites.items[i];
 		const char *name = ss_strings_text(&look->trace->names, site->name);
 
 		ss_look_evidence(look, (struct ss_fact){ site->weight_ns, 0, site->row },
@@ -98,7 +100,7 @@ static enum ss_status find(struct work *work, struct ss_arena *scratch, struct s
 
 enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err)
 {
-	struct work work = { .look = look };
+	struct function_finder finder = { .look = look };
 	struct ss_arena scratch;
 	enum ss_status status;
 
@@ -106,41 +108,41 @@ enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err)
 	    look->graph->main == SS_NO_ROW)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = find(&work, &scratch, err);
-	ss_code_places_release(&work.sites);
+	status = find_functions(&finder, &scratch, err);
+	ss_code_places_release(&finder.sites);
 	ss_arena_release(&scratch);
 	return status;
 }
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
-static const char *text_of(const struct ss_rank_findings *exam, uint32_t id)
+static const char *exam_text(const struct ss_rank_findings *exam, uint32_t id)
 {
 	return id ? ss_strings_text(&exam->texts, id) : "";
 }
 
 /* What the same function takes on a rank, per step. */
-static int64_t time_on(const struct ss_judgement *judgement, uint32_t rank, const char *text,
-		       const char *line)
+static int64_t function_time_on(const struct ss_judgement *judgement, uint32_t rank,
+				const char *text, const char *line)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	const struct ss_found_part *part = &exam->parts[judgement->number];
 
 	for (uint32_t i = part->fact_from; i < part->fact_to; i++)
-		if (strcmp(text_of(exam, exam->facts[i].text), text) == 0 &&
-		    strcmp(text_of(exam, exam->facts[i].line), line) == 0)
+		if (strcmp(exam_text(exam, exam->facts[i].text), text) == 0 &&
+		    strcmp(exam_text(exam, exam->facts[i].line), line) == 0)
 			return exam->step_count ? exam->facts[i].weight_ns / exam->step_count : 0;
 	return 0;
 }
 
-static int64_t usual_time(const struct ss_judgement *judgement, uint32_t rank, const char *text,
-			  const char *line, int64_t *values)
+static int64_t usual_function_time(const struct ss_judgement *judgement, uint32_t rank,
+				   const char *text, const char *line, int64_t *values)
 {
 	uint32_t count = 0;
 
 	for (uint32_t k = 0; k < judgement->rank_count; k++)
 		if (k != rank)
-			values[count++] = time_on(judgement, k, text, line);
+			values[count++] = function_time_on(judgement, k, text, line);
 	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
 }
 
@@ -158,17 +160,17 @@ void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding
 	ss_arena_init(&arena, judgement->diagnosis->memory);
 	values = SS_ARENA_NEW(&arena, int64_t, (size_t)judgement->rank_count + 1);
 	judgement->failed |= !values;
-	for (uint32_t i = part->fact_from; values && i < part->fact_to && named < NAMED; i++) {
+	for (uint32_t i = part->fact_from; values && i < part->fact_to && named < NAMED_MAX; i++) {
 		const struct ss_found_fact *fact = &exam->facts[i];
-		const char *text = text_of(exam, fact->text), *line = text_of(exam, fact->line);
+		const char *text = exam_text(exam, fact->text), *line = exam_text(exam, fact->line);
 		const struct ss_evidence evidence = { .text = text,
 						      .line = *line ? line : NULL,
 						      .weight_ns = fact->weight_ns,
 						      .steps = exam->step_count };
-		int64_t more_ns = time_on(judgement, rank, text, line) -
-				  usual_time(judgement, rank, text, line, values);
+		int64_t more_ns = function_time_on(judgement, rank, text, line) -
+				  usual_function_time(judgement, rank, text, line, values);
 
-		if (more_ns <= 0 || more_ns < excess_ns / PART)
+		if (more_ns <= 0 || more_ns < excess_ns / NAMED_PART)
 			continue;
 		judgement->failed |= !ss_finding_add(judgement->diagnosis, finding, &evidence);
 		named++;

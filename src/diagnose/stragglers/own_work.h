@@ -9,8 +9,8 @@
 #include "diagnose/rule.h"
 
 /*
- * Leaves a sentence for each function of the program with its time outside of operators, the
- * longest first. Silent on ranks with a device, without collectives or without stacks.
+ * Adds a sentence for each function of the program with its time outside of operators, the longest
+ * first. Adds nothing for ranks with a device, without collectives or without stacks.
  */
 SS_MUST_USE
 enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err);

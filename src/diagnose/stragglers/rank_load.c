@@ -11,13 +11,13 @@
 #include "base/search.h"
 #include "diagnose/rank_findings.h"
 
-/* Ranks that launch as much as this one, within so much, do the same part of the model. */
+/* Ranks whose number of launches is within this share do the same part of the model. */
 #define ALIKE_PERCENT 10
 
-/* What is left of work that the others do not have at all. */
+/* The factor for work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
-static enum ss_load_of kind_of(enum ss_task_kind kind)
+static enum ss_load_kind load_kind_of_task(enum ss_task_kind kind)
 {
 	switch (kind) {
 	case SS_TASK_KERNEL:
@@ -40,23 +40,23 @@ static enum ss_load_of kind_of(enum ss_task_kind kind)
 	}
 }
 
-static size_t place(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-		    uint32_t phase, enum ss_load_of kind)
+static size_t load_index(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+			 uint32_t phase, enum ss_load_kind kind)
 {
-	return (((size_t)rank * shares->step_count + step) * SS_PHASE_COUNT + phase) *
+	return (((size_t)rank * loads->step_count + step) * SS_PHASE_COUNT + phase) *
 		       SS_LOAD_KINDS +
 	       kind;
 }
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-				 uint32_t phase, enum ss_load_of kind)
+const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
+				      uint32_t step, uint32_t phase, enum ss_load_kind kind)
 {
-	return &shares->items[place(shares, rank, step, phase, kind)];
+	return &loads->items[load_index(loads, rank, step, phase, kind)];
 }
 
 /* --- pieces ---------------------------------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
+static int moment_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -64,7 +64,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* How many of the sorted moments lie before this one. */
-static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
+static uint32_t count_moments_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
 {
 	uint32_t low = 0, high = count;
 
@@ -72,10 +72,10 @@ static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t mom
 	return low;
 }
 
-/* Of each task: to how many collectives of its step the rank had come before. */
-static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_arena *arena)
+/* The piece of each task: how many collectives of its step the rank had reached before. */
+static bool find_load_pieces(struct ss_rank_loads *loads, uint32_t rank, struct ss_arena *arena)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
 	struct ss_packed_starts starts;
@@ -85,77 +85,78 @@ static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_a
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->comm_count; i++)
 		arrivals[i] = ss_packed_starts_get(&starts, graph->comms[i].task);
-	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
+	qsort(arrivals, graph->comm_count, sizeof(*arrivals), moment_compare);
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step, before;
 
 		if (step >= graph->step_count)
 			continue;
-		/* what begins when the rank has come is behind it */
-		before = count_before(arrivals, graph->comm_count,
-				      ss_packed_starts_get(&starts, i) + 1) -
-			 count_before(arrivals, graph->comm_count, graph->steps[step].start_ns);
+		/* what begins when the rank arrives comes after the collective */
+		before = count_moments_before(arrivals, graph->comm_count,
+					      ss_packed_starts_get(&starts, i) + 1) -
+			 count_moments_before(arrivals, graph->comm_count,
+					      graph->steps[step].start_ns);
 		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
 	}
-	shares->pieces[rank] = pieces;
+	loads->pieces[rank] = pieces;
 	return true;
 }
 
-static uint32_t piece_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t task)
+static uint32_t load_piece_of_task(const struct ss_rank_loads *loads, uint32_t rank, uint32_t task)
 {
-	return shares->pieces[rank] ? shares->pieces[rank][task]
-				    : shares->graphs[rank].kinds[task] >> 4U;
+	return loads->pieces[rank] ? loads->pieces[rank][task]
+				   : loads->graphs[rank].kinds[task] >> 4U;
 }
 
-static void add_rank(struct ss_rank_loads *shares, uint32_t rank)
+static void add_rank_loads(struct ss_rank_loads *loads, uint32_t rank)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		enum ss_task_kind task = ss_packed_kind(graph, i);
-		enum ss_load_of kind = kind_of(task);
+		enum ss_load_kind kind = load_kind_of_task(task);
 		uint32_t step = ss_packed_run(graph, i)->step;
-		struct ss_load *share;
+		struct ss_rank_load *load;
 
 		if (kind == SS_LOAD_KINDS || step >= graph->step_count)
 			continue;
-		share = &shares->items[place(shares, rank, step, piece_of(shares, rank, i), kind)];
-		share->ns += (double)ss_packed_own(graph, i);
-		share->count += kind < SS_LOAD_HOST || task == SS_TASK_LAUNCH;
+		load = &loads->items[load_index(loads, rank, step,
+						load_piece_of_task(loads, rank, i), kind)];
+		load->ns += (double)ss_packed_own(graph, i);
+		load->count += kind < SS_LOAD_HOST || task == SS_TASK_LAUNCH;
 	}
 }
 
-bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena)
 {
-	*shares = (struct ss_rank_loads){ .arena = arena,
-					  .graphs = judgement->graphs,
-					  .rank_count = judgement->rank_count };
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (shares->graphs[i].step_count > shares->step_count)
-			shares->step_count = shares->graphs[i].step_count;
-	shares->items = SS_ARENA_NEW(arena, struct ss_load,
-				     place(shares, shares->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
-	shares->values = SS_ARENA_NEW(arena, int64_t, (size_t)shares->rank_count + 1);
-	shares->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
-				       place(shares, 1, 0, 0, SS_LOAD_DEVICE) + 1);
-	shares->factors = SS_ARENA_NEW(arena, double,
-				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
-	shares->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)shares->rank_count + 1);
-	if (!shares->items || !shares->values || !shares->classes || !shares->factors ||
-	    !shares->pieces)
+	*loads = (struct ss_rank_loads){ .arena = arena,
+					 .graphs = judgement->graphs,
+					 .rank_count = judgement->rank_count };
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (loads->graphs[i].step_count > loads->step_count)
+			loads->step_count = loads->graphs[i].step_count;
+	loads->items = SS_ARENA_NEW(arena, struct ss_rank_load,
+				    load_index(loads, loads->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
+	loads->values = SS_ARENA_NEW(arena, int64_t, (size_t)loads->rank_count + 1);
+	loads->classes = SS_ARENA_NEW(arena, struct ss_load_class *,
+				      load_index(loads, 1, 0, 0, SS_LOAD_DEVICE) + 1);
+	loads->factors = SS_ARENA_NEW(arena, double,
+				      (size_t)loads->step_count *SS_PHASE_COUNT * 2 + 1);
+	loads->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)loads->rank_count + 1);
+	if (!loads->items || !loads->values || !loads->classes || !loads->factors || !loads->pieces)
 		return false;
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (judgement->joined->ranks[i].device < 0 && !find_pieces(shares, i, arena))
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (judgement->joined->ranks[i].device < 0 && !find_load_pieces(loads, i, arena))
 			return false;
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		add_rank(shares, i);
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		add_rank_loads(loads, i);
 	return true;
 }
 
 /* --- what is usual --------------------------------------------------------------------- */
 
-static bool is_alike(const struct ss_load *a, const struct ss_load *b)
+static bool has_similar_count(const struct ss_rank_load *a, const struct ss_rank_load *b)
 {
 	double most = a->count > b->count ? a->count : b->count;
 
@@ -163,8 +164,8 @@ static bool is_alike(const struct ss_load *a, const struct ss_load *b)
 	       most * ALIKE_PERCENT;
 }
 
-/* Times are not below 0: in the order of their bits. */
-static int64_t bits_of(double time)
+/* Times are never negative: their bits have the same order. */
+static int64_t time_to_bits(double time)
 {
 	int64_t bits;
 
@@ -172,7 +173,7 @@ static int64_t bits_of(double time)
 	return bits;
 }
 
-static double time_of(int64_t bits)
+static double bits_to_time(int64_t bits)
 {
 	double time;
 
@@ -180,41 +181,43 @@ static double time_of(int64_t bits)
 	return time;
 }
 
-/* What a rank has, compared with one that has `count` tasks. */
-static double value_of(const struct ss_load_class *class, const struct ss_load *share)
+/* The load of a rank, as it is compared in the class. */
+static double load_in_class(const struct ss_load_class *class, const struct ss_rank_load *load)
 {
-	return class->is_scaled && share->count && class->count
-		       ? share->ns * class->count / share->count
-		       : share->ns;
+	return class->is_scaled && load->count && class->count
+		       ? load->ns * class->count / load->count
+		       : load->ns;
 }
 
 /*
  * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
  * another number of them, hosts are compared by what a launch takes, devices by all that ran.
  */
-static struct ss_load_class compare(const struct ss_rank_loads *shares, const struct ss_load *own,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind)
+static struct ss_load_class make_load_class(const struct ss_rank_loads *loads,
+					    const struct ss_rank_load *own, uint32_t step,
+					    uint32_t phase, enum ss_load_kind kind)
 {
 	struct ss_load_class class = { .count = own->count };
 	uint32_t alike = 0, all = 0;
 	struct ss_middle middle;
 	bool among_peers;
 
-	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (step < shares->graphs[i].step_count) {
+	for (uint32_t i = 0; i < loads->rank_count; i++)
+		if (step < loads->graphs[i].step_count) {
 			all++;
-			alike += is_alike(own, ss_load_of(shares, i, step, phase, kind));
+			alike += has_similar_count(own, ss_load_of(loads, i, step, phase, kind));
 		}
 	/* without the rank itself, which is like itself */
 	among_peers = (alike - 1) * 2 >= all - 1 || alike - 1 >= 3;
 	class.is_scaled = !among_peers && kind == SS_LOAD_HOST;
-	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		const struct ss_load *share = ss_load_of(shares, i, step, phase, kind);
-		double value = value_of(&class, share);
+	for (uint32_t i = 0; i < loads->rank_count; i++) {
+		const struct ss_rank_load *load = ss_load_of(loads, i, step, phase, kind);
+		double value = load_in_class(&class, load);
 
-		if (step >= shares->graphs[i].step_count || (among_peers && !is_alike(own, share)))
+		if (step >= loads->graphs[i].step_count ||
+		    (among_peers && !has_similar_count(own, load)))
 			continue;
-		shares->values[class.ranks++] = bits_of(value);
+		loads->values[class.ranks++] = time_to_bits(value);
 		class.sum += value;
 		if (value > class.most) {
 			class.second = class.most;
@@ -223,25 +226,26 @@ static struct ss_load_class compare(const struct ss_rank_loads *shares, const st
 			class.second = value;
 		}
 	}
-	middle = ss_middle_of(shares->values, class.ranks);
-	class.low = time_of(middle.low);
-	class.high = time_of(middle.high);
+	middle = ss_middle_of(loads->values, class.ranks);
+	class.low = bits_to_time(middle.low);
+	class.high = bits_to_time(middle.high);
 	return class;
 }
 
-/* The same, as it was the last time; without memory it is found anew each time. */
-static struct ss_load_class class_of(const struct ss_rank_loads *shares, const struct ss_load *own,
-				     uint32_t step, uint32_t phase, enum ss_load_of kind)
+/* The same from the cache; without memory it is computed each time. */
+static struct ss_load_class load_class_of(const struct ss_rank_loads *loads,
+					  const struct ss_rank_load *own, uint32_t step,
+					  uint32_t phase, enum ss_load_kind kind)
 {
-	struct ss_load_class **first = &shares->classes[place(shares, 0, step, phase, kind)];
+	struct ss_load_class **first = &loads->classes[load_index(loads, 0, step, phase, kind)];
 	struct ss_load_class class, *kept;
 
 	for (const struct ss_load_class *known = *first; known; known = known->next)
 		if (known->count == own->count)
 			return *known;
-	class = compare(shares, own, step, phase, kind);
+	class = make_load_class(loads, own, step, phase, kind);
 	class.next = *first;
-	kept = SS_ARENA_NEW(shares->arena, struct ss_load_class, 1);
+	kept = SS_ARENA_NEW(loads->arena, struct ss_load_class, 1);
 	if (kept) {
 		*kept = class;
 		*first = kept;
@@ -249,13 +253,13 @@ static struct ss_load_class class_of(const struct ss_rank_loads *shares, const s
 	return class;
 }
 
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind)
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+				    uint32_t phase, enum ss_load_kind kind)
 {
-	const struct ss_load *own = ss_load_of(shares, rank, step, phase, kind);
-	struct ss_load_class class = class_of(shares, own, step, phase, kind);
+	const struct ss_rank_load *own = ss_load_of(loads, rank, step, phase, kind);
+	struct ss_load_class class = load_class_of(loads, own, step, phase, kind);
 	struct ss_usual usual = { own->ns, own->ns, own->ns };
-	double value = value_of(&class, own);
+	double value = load_in_class(&class, own);
 
 	if (class.ranks < 2)
 		return usual;
@@ -265,87 +269,161 @@ struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t
 	return usual;
 }
 
+/* --- what other ranks have, too ---------------------------------------------------------- */
+
+/*
+ * Share of what a rank would have at the speed of the others. What all ranks have differs by some
+ * ten percent; what only a slow rank has is absent on the others, or small.
+ */
+#define ENOUGH 0.5
+
+static double claimed_amount(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
+{
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[rule];
+	const struct ss_packed *graph = &judgement->graphs[rank];
+	double sum = 0;
+
+	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
+		const struct ss_claim *claim = &exam->claims[i];
+
+		sum += (double)(ss_packed_own(graph, claim->task) - claim->own_ns);
+		/* the return of a wait takes no time: their number counts */
+		sum += claim->releases;
+	}
+	return graph->step_count ? sum / graph->step_count : 0;
+}
+
+static int amount_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena)
+{
+	uint32_t ranks = judgement->rank_count;
+	double *sorted = SS_ARENA_NEW(arena, double, (size_t)ranks + 1);
+
+	*common = (struct ss_prevalence){ .rank_count = ranks };
+	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count *ranks + 1);
+	common->middles = SS_ARENA_NEW(arena, struct ss_prevalence_middle, ss_rule_count + 1);
+	if (!common->amounts || !common->middles || !sorted)
+		return false;
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			common->amounts[(size_t)rule * ranks + rank] = sorted[rank] =
+				claimed_amount(judgement, rule, rank);
+		if (ranks < 2)
+			continue;
+		qsort(sorted, ranks, sizeof(*sorted), amount_compare);
+		common->middles[rule] = (struct ss_prevalence_middle){ sorted[ranks / 2 - 1],
+								       sorted[ranks / 2] };
+	}
+	return true;
+}
+
+/*
+ * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
+ * is the share that would remain if the rank were as fast as they are.
+ */
+static bool others_have_claim(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+			      double factor)
+{
+	double own = common->amounts[(size_t)rule * common->rank_count + rank];
+	const struct ss_prevalence_middle *middle = &common->middles[rule];
+
+	if (common->rank_count < 2 || own <= 0)
+		return false;
+	return (own <= middle->low ? middle->high : middle->low) >= ENOUGH * factor * own;
+}
+
 /* --- claims ------------------------------------------------------------------------------ */
 
-static double least(double a, double b)
+static double smaller_number(double a, double b)
 {
 	return a < b ? a : b;
 }
 
-/* Whether the rank has enough more to do in a step than the others. */
-static bool has_more(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-		     enum ss_load_of kind)
+/* Whether the rank has enough extra work in a step. */
+static bool has_more_load(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+			  enum ss_load_kind kind)
 {
 	double own = 0, usual = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-		own += ss_load_of(shares, rank, step, phase, kind)->ns;
-		usual += ss_rank_loads_usual(shares, rank, step, phase, kind).ns;
+		own += ss_load_of(loads, rank, step, phase, kind)->ns;
+		usual += ss_rank_loads_usual(loads, rank, step, phase, kind).ns;
 	}
-	return own > usual * (1 + shares->least_more);
+	return own > usual * (1 + loads->least_more);
 }
 
-/* What stays of each step and phase, expected and at most. */
-static void set_factors(struct ss_rank_loads *shares, uint32_t rank, enum ss_load_of kind,
-			double ratio)
+/* The factors of each step and phase that remain: expected, and at most. */
+static void set_load_factors(struct ss_rank_loads *loads, uint32_t rank, enum ss_load_kind kind,
+			     double ratio)
 {
-	for (uint32_t step = 0; step < shares->graphs[rank].step_count; step++) {
-		bool counts = shares->least_more <= 0 || has_more(shares, rank, step, kind);
+	for (uint32_t step = 0; step < loads->graphs[rank].step_count; step++) {
+		bool counts = loads->least_more <= 0 || has_more_load(loads, rank, step, kind);
 
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
 			double *factor =
-				&shares->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
-			double own = ss_load_of(shares, rank, step, phase, kind)->ns;
+				&loads->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
+			double own = ss_load_of(loads, rank, step, phase, kind)->ns;
 			struct ss_usual usual;
 
 			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
 			if (ratio > 0 || !counts || own <= 0)
 				continue;
-			usual = ss_rank_loads_usual(shares, rank, step, phase, kind);
-			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
-			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
-			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
+			usual = ss_rank_loads_usual(loads, rank, step, phase, kind);
+			factor[0] = smaller_number(1, (loads->balances ? usual.mean_ns : usual.ns) /
+							      own);
+			factor[1] = loads->spreads ? usual.mean_ns / own : usual.most_ns / own;
+			factor[1] = factor[1] < factor[0] ? factor[0]
+							  : smaller_number(1, factor[1]);
 		}
 	}
 }
 
 /*
- * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
- * are this finding's; the claims of those rules are gone.
+ * Takes over a task that a rule of one rank claimed on this rank and on no other: that is how a
+ * slow host looks. The claim of that rule is void.
  */
-static void seize(const struct ss_rank_loads *shares, struct ss_judgement *judgement, uint32_t rank,
-		  uint32_t task, double factor)
+static void seize_task(const struct ss_rank_loads *loads, struct ss_judgement *judgement,
+		       uint32_t rank, uint32_t task, double factor)
 {
 	struct ss_rank_findings *exam = judgement->exams[rank];
 	uint8_t owner = exam->owner[task];
 
 	if (!owner || (owner != judgement->number + 1 &&
-		       !ss_prevalence_has(shares->common, owner - 1U, rank, factor)))
+		       !others_have_claim(loads->common, owner - 1U, rank, factor)))
 		exam->owner[task] = (uint8_t)(judgement->number + 1);
 }
 
-int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
-			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
+int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,
+			    struct ss_finding *finding, uint32_t rank, enum ss_load_kind kind,
 			    double ratio)
 {
-	const struct ss_packed *graph = &shares->graphs[rank];
+	const struct ss_packed *graph = &loads->graphs[rank];
 	int64_t sum_ns = 0;
 
-	set_factors(shares, rank, kind, ratio);
+	set_load_factors(loads, rank, kind, ratio);
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
 		uint32_t step = ss_packed_run(graph, i)->step;
 		const double *factor;
 
-		if (step >= graph->step_count || kind_of(ss_packed_kind(graph, i)) != kind)
+		if (step >= graph->step_count ||
+		    load_kind_of_task(ss_packed_kind(graph, i)) != kind)
 			continue;
-		factor = &shares->factors[((size_t)step * SS_PHASE_COUNT +
-					   piece_of(shares, rank, i)) *
-					  2];
+		factor = &loads->factors[((size_t)step * SS_PHASE_COUNT +
+					  load_piece_of_task(loads, rank, i)) *
+					 2];
 		if (factor[0] >= 1)
 			continue;
-		if (shares->common)
-			seize(shares, judgement, rank, i, factor[0]);
-		/* a scale of 0 means that there is none */
+		if (loads->common)
+			seize_task(loads, judgement, rank, i, factor[0]);
+		/* a scale of 0 would mean: not scaled */
 		if (ss_judge_scale(judgement, finding, rank, i,
 				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
 				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))

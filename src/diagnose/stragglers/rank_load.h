@@ -11,19 +11,43 @@
 #define SS_DIAGNOSE_STRAGGLERS_RANK_LOAD_H
 
 #include "analyze/host/step_phase.h"
-#include "diagnose/stragglers/prevalence.h"
+#include "diagnose/diagnose.h"
 #include "diagnose/rule.h"
 
-enum ss_load_of {
+/*
+ * Whether other ranks have what a rule claimed on one rank.
+ *
+ * On a slow host launches, copies and waits look as if they were at fault: the rules of one rank
+ * claim them there, and nowhere else. A fault of the program is on all ranks: its rule keeps what
+ * it claimed, also on the slow rank.
+ */
+
+/* The two amounts in the middle of all ranks: the median without any one follows from them. */
+struct ss_prevalence_middle {
+	double low, high;
+};
+
+struct ss_prevalence {
+	double *amounts; /* by rule, then rank: ns that claims remove, or waits that they end */
+	struct ss_prevalence_middle *middles; /* by rule */
+	uint32_t rank_count;
+};
+
+/* False: no memory. */
+SS_MUST_USE
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena);
+
+enum ss_load_kind {
 	SS_LOAD_DEVICE,
 	SS_LOAD_COPIES,
 	SS_LOAD_HOST,
-	SS_LOAD_CHORES, /* of the host: input, compiling, garbage */
+	SS_LOAD_CHORES, /* of the host: input, compiling, garbage collection */
 	SS_LOAD_MEMORY, /* of the host: allocator calls; more work needs more of them */
 	SS_LOAD_KINDS,
 };
 
-struct ss_load {
+struct ss_rank_load {
 	double ns;
 	uint32_t count; /* tasks that are calls, or device work */
 };
@@ -42,14 +66,14 @@ struct ss_load_class {
 struct ss_rank_loads {
 	const struct ss_packed *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
-	struct ss_load *items;           /* by rank, step, phase, kind */
+	struct ss_rank_load *items;      /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
 	int64_t *values;  /* scratch, one per rank */
-	struct ss_load_class **classes; /* those that were asked for, by step, phase, kind */
+	struct ss_load_class **classes; /* those that are known, by step, phase, kind */
 	struct ss_arena *arena;
 	double *factors; /* scratch: own and low of each step and phase */
 	/* for claims: */
-	double least_more; /* ignore steps that exceed the usual by less than this share */
+	double least_more; /* steps that exceed the usual by less than this share do not count */
 	bool balances;     /* the others take over what one rank loses: the mean remains */
 	bool spreads;      /* the same, in the worst case */
 	/* with it: what only this rank has of the claims of other rules is the finding's */
@@ -57,25 +81,25 @@ struct ss_rank_loads {
 };
 
 SS_MUST_USE
-bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+bool ss_rank_loads_find(struct ss_rank_loads *loads, const struct ss_judgement *judgement,
 			struct ss_arena *arena);
 
-const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
-				 uint32_t phase, enum ss_load_of kind);
+const struct ss_rank_load *ss_load_of(const struct ss_rank_loads *loads, uint32_t rank,
+				      uint32_t step, uint32_t phase, enum ss_load_kind kind);
 
 /* What other ranks have there: the median, the maximum and the mean. */
 struct ss_usual {
 	double ns, most_ns, mean_ns;
 };
-struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
-				    uint32_t step, uint32_t phase, enum ss_load_of kind);
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *loads, uint32_t rank, uint32_t step,
+				    uint32_t phase, enum ss_load_kind kind);
 
 /*
  * Scales the tasks of the rank by `ratio`, or, if that is 0, so that each phase of each step
  * takes as long as on the others, whatever other fixes leave of them. Returns the saving in ns.
  */
-int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
-			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
+int64_t ss_rank_loads_claim(struct ss_rank_loads *loads, struct ss_judgement *judgement,
+			    struct ss_finding *finding, uint32_t rank, enum ss_load_kind kind,
 			    double ratio);
 
 #endif

@@ -3,23 +3,118 @@
  * reasons.c - why a rank is late: what it spends more time on than the median of the
  * others.
  */
+#include <stdlib.h>
+
+#include "base/sort.h"
 #include "base/median.h"
 #include "diagnose/stragglers/judge.h"
 
-/* Kernels of a slower device are all longer by the same factor, within so much. */
+/* Kernels of a slower device are all longer by the same factor, within this tolerance. */
 #define ALIKE_PERCENT 6
 #define ALIKE_SHARE_PERCENT 75
 #define SLOWER_PERCENT 3
 
-/* What explains most of it is the cause. */
+/* A cause explains at least this share. */
 #define CAUSE_PERCENT 50
 
-int64_t ss_judge_median(int64_t *values, uint32_t count)
+/* --- each kernel on the median rank ------------------------------------------------------ */
+
+/* Numbers the kernel names of the job; `total` is the number of kernels of all ranks. */
+static bool number_kernel_names(struct ss_judge *judge, struct ss_strings *names, size_t *total)
 {
-	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
+	const struct ss_joined *joined = judge->joined;
+
+	*total = 0;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+
+		judge->kernel_names[r] = SS_ARENA_NEW(judge->arena, uint32_t,
+						      (size_t)rank->kernel_count + 1);
+		if (!judge->kernel_names[r])
+			return false;
+		for (uint32_t i = 0; i < rank->kernel_count; i++) {
+			const struct ss_string *name = &rank->texts.items[rank->kernels[i].name];
+
+			judge->kernel_names[r][i] = ss_strings_add(names, name->text, name->length);
+			if (judge->kernel_names[r][i] == SS_NO_ID)
+				return false;
+		}
+		*total += rank->kernel_count;
+	}
+	return true;
 }
 
-struct comparison {
+/* The usual mean and calls of a kernel; not known if fewer than half of the ranks have it. */
+static struct ss_judge_kernel usual_kernel(struct ss_judge *judge, int64_t *means, int64_t *calls,
+					   uint32_t count)
+{
+	struct ss_judge_kernel usual = { 0 };
+
+	if (count * 2 < judge->joined->rank_count || count < 2)
+		return usual;
+	usual.calls = (double)ss_judge_median(calls, count) / 1000;
+	usual.mean_ns = (double)ss_judge_median(means, count);
+	return usual;
+}
+
+/* Fills `kernels`: mean time and calls of each name on the median rank. */
+static bool find_usual_kernels(struct ss_judge *judge, uint32_t name_count, size_t total)
+{
+	const struct ss_joined *joined = judge->joined;
+	int64_t *means = SS_ARENA_NEW(judge->arena, int64_t, 2 * total + 1);
+	uint32_t *classes = SS_ARENA_NEW(judge->arena, uint32_t, total + 1), count = 0;
+	int64_t *calls = means + total, *values = judge->values;
+	int64_t *call_values = judge->values + joined->rank_count + 1;
+	struct ss_classes by_name;
+
+	if (!means || !classes)
+		return false;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].kernel_count; i++) {
+			const struct ss_rank_kernel *kernel = &joined->ranks[r].kernels[i];
+
+			if (!joined->ranks[r].step_count)
+				continue;
+			means[count] = kernel->total_ns / kernel->calls;
+			calls[count] = kernel->calls * 1000 / joined->ranks[r].step_count;
+			classes[count++] = judge->kernel_names[r][i];
+		}
+	if (!ss_classes_find(&by_name, classes, count, name_count, judge->arena))
+		return false;
+	for (uint32_t name = 0; name < name_count; name++) {
+		uint32_t from = by_name.from[name], ranks = by_name.from[name + 1] - from;
+
+		for (uint32_t i = 0; i < ranks; i++) {
+			values[i] = means[by_name.items[from + i]];
+			call_values[i] = calls[by_name.items[from + i]];
+		}
+		judge->kernels[name] = usual_kernel(judge, values, call_values, ranks);
+	}
+	return true;
+}
+
+/* Fills kernels and their names; false: no memory. */
+static bool find_job_kernels(struct ss_judge *judge)
+{
+	struct ss_strings names;
+	size_t total;
+	bool whole = ss_strings_init(&names, judge->joined->memory);
+
+	judge->kernel_names = SS_ARENA_NEW(judge->arena, uint32_t *,
+					   (size_t)judge->joined->rank_count + 1);
+	whole = whole && judge->kernel_names && number_kernel_names(judge, &names, &total) &&
+		total < UINT32_MAX;
+	judge->kernels = whole ? SS_ARENA_NEW(judge->arena, struct ss_judge_kernel,
+					      (size_t)names.count + 1)
+			       : NULL;
+	whole = judge->kernels && find_usual_kernels(judge, names.count, total);
+	ss_strings_release(&names);
+	return whole;
+}
+
+/* --- slower or more ---------------------------------------------------------------------- */
+
+struct kernel_comparison {
 	double usual_ns; /* its calls at the usual duration */
 	double own_ns;
 	double more_ns;    /* what it called more often, or others do not call */
@@ -29,7 +124,7 @@ struct comparison {
 };
 
 static void compare_kernel(const struct ss_judge_kernel *usual, const struct ss_digest *rank,
-			   const struct ss_rank_kernel *kernel, struct comparison *out)
+			   const struct ss_rank_kernel *kernel, struct kernel_comparison *out)
 {
 	double mean = usual->mean_ns, own = (double)kernel->total_ns;
 	double own_calls = (double)kernel->calls / rank->step_count;
@@ -49,27 +144,27 @@ static void compare_kernel(const struct ss_judge_kernel *usual, const struct ss_
 }
 
 /* Which share of the kernels' time is longer by about the same factor as all together. */
-static double alike_share(const struct comparison *comparison)
+static double similar_kernel_share(const struct kernel_comparison *comparison)
 {
-	double ratio = comparison->own_ns / comparison->usual_ns, near = 0, all = 0;
+	double ratio = comparison->own_ns / comparison->usual_ns, similar = 0, all = 0;
 
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		double away = comparison->ratios[i] / ratio - 1;
 
 		all += comparison->weights[i];
 		if (away < ALIKE_PERCENT / 100.0 && away > -ALIKE_PERCENT / 100.0)
-			near += comparison->weights[i];
+			similar += comparison->weights[i];
 	}
-	return all > 0 ? near / all : 0;
+	return all > 0 ? similar / all : 0;
 }
 
 /* Slower or more: a throttled device takes the same factor longer for everything. */
 enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
-	struct comparison comparison = { 0 };
+	struct kernel_comparison comparison = { 0 };
 
-	if (!judge->kernels && !ss_judge_find_kernels(judge)) {
+	if (!judge->kernels && !find_job_kernels(judge)) {
 		judge->failed = true;
 		*ratio = 0;
 		return SS_LATE_WORK;
@@ -84,12 +179,70 @@ enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *
 		return SS_LATE_WORK;
 	if (*ratio < 1 + SLOWER_PERCENT / 100.0)
 		return SS_LATE_WORK;
-	return alike_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
-								     : SS_LATE_WORK;
+	return similar_kernel_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
+									      : SS_LATE_WORK;
 }
 
+/* --- time slices ------------------------------------------------------------------------- */
+
+/* Slices of the driver are one to some milliseconds; waits for other streams are mostly shorter. */
+#define SLICE_NS_MIN 500000
+
+/* They differ by less than this from the shortest: the driver's clock, not the work, ends them. */
+#define SLICE_ALIKE_PERCENT 6
+
+/* This number of one length, in most of that time, is no coincidence. */
+#define SLICES_MIN 6
+#define SLICES_SHARE_PERCENT 60
+
+static int gap_length_compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Work was queued, or the host waited for work that had not run yet. */
+static bool is_unexplained_gap(const struct ss_rank_gap *gap)
+{
+	return gap->cause == SS_IDLE_DEPENDENCY || gap->cause == SS_IDLE_SYNC;
+}
+
+struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t *scratch)
+{
+	struct ss_time_slices best = { 0 };
+	uint32_t count = 0, queued = 0, from = 0;
+	int64_t all_ns = 0;
+
+	for (uint32_t i = 0; i < rank->gap_count; i++) {
+		const struct ss_rank_gap *gap = &rank->gaps[i];
+		int64_t length_ns = gap->end_ns - gap->start_ns;
+
+		if (!is_unexplained_gap(gap) || length_ns < SLICE_NS_MIN)
+			continue;
+		scratch[count++] = length_ns;
+		queued += gap->cause == SS_IDLE_DEPENDENCY;
+		all_ns = ss_ns_sum(all_ns, length_ns);
+	}
+	qsort(scratch, count, sizeof(*scratch), gap_length_compare);
+	for (uint32_t to = 0; to < count; to++) {
+		while (scratch[to] - scratch[from] > scratch[from] / 100 * SLICE_ALIKE_PERCENT)
+			from++;
+		if (to - from + 1 > best.count)
+			best = (struct ss_time_slices){ to - from + 1,
+							scratch[from + (to - from) / 2], 0 };
+	}
+	if (best.count < SLICES_MIN || queued * 2 < best.count)
+		return (struct ss_time_slices){ 0 };
+	best.sum_ns = best.slice_ns * best.count;
+	return best.sum_ns / SLICES_SHARE_PERCENT * 100 >= all_ns ? best
+								  : (struct ss_time_slices){ 0 };
+}
+
+/* --- the cause --------------------------------------------------------------------------- */
+
 /* What it spends more time on than the median of the others. */
-static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
+static void find_part_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
 {
 	for (uint32_t part = 0; part < SS_OWN_PARTS; part++) {
 		excess_ns[part] = ss_judge_own(judge, r, part) - ss_judge_others(judge, r, part);
@@ -99,7 +252,7 @@ static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS
 }
 
 /* The phase with the most time beyond the median rank's. */
-static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
+static void find_excess_phase(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *own = &judge->joined->ranks[out->rank];
 	double best = 0;
@@ -121,8 +274,8 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
-/* Its device was idle in slices of one length, which are more than half of it. */
-static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
+/* Whether idle slices of one length explain at least half of the excess. */
+static bool is_device_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];
 
@@ -136,7 +289,7 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
 
-	find_excess(judge, out->rank, excess_ns);
+	find_part_excess(judge, out->rank, excess_ns);
 	out->cause = SS_LATE_UNKNOWN;
 	out->idle_cause = SS_IDLE_UNKNOWN;
 	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
@@ -163,12 +316,12 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
 	if (out->cause_percent < CAUSE_PERCENT)
 		out->cause = SS_LATE_UNKNOWN;
-	if (out->cause == SS_LATE_HOST && is_shared(judge, out))
+	if (out->cause == SS_LATE_HOST && is_device_shared(judge, out))
 		out->cause = SS_LATE_SHARED;
 	if (out->cause != SS_LATE_WORK)
 		return;
 	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
-	find_phase(judge, out);
+	find_excess_phase(judge, out);
 }

@@ -1,12 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_group.c - compares the transfers of the largest group with the table of rates.
+ * slow_group.c - compares the transfers of each group with a table of what devices reach. PCIe
+ * cards are not in it: what they reach depends on the board.
  */
-#include "diagnose/stragglers/slow_group.h"
-
+#include <stddef.h>
 #include <string.h>
 
-#include "diagnose/stragglers/bus_rates.h"
+#include "diagnose/stragglers/slow_links.h"
+
+/* --- what devices reach ------------------------------------------------------------------ */
+
+/* Boards without a switch have eight devices, all connected. */
+#define BOARD 8
+
+struct device_rate {
+	const char *part; /* of the name */
+	double usual;
+	double pair; /* between two of them, without a switch; 0: there is one */
+};
+
+/*
+ * V100: six NVLinks of 25 GB/s, one to most neighbours, or a switch (SXM3). A100: twelve and a
+ * switch. MI300X: seven links of 64 GB/s, one to each of the others.
+ */
+static const struct device_rate device_rates[] = {
+	{ "V100-SXM2", 120, 20 },     { "V100-SXM3", 120, 0 }, { "A100-SXM", 220, 0 },
+	{ "H100 80GB HBM3", 360, 0 }, { "H100-SXM", 360, 0 },  { "H200", 360, 0 },
+	{ "B200", 700, 0 },           { "MI300X", 310, 45 },
+};
+
+struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks)
+{
+	struct ss_bus_rate found = { 0, 0 };
+
+	for (size_t i = 0; i < sizeof(device_rates) / sizeof(*device_rates) && ranks > 1; i++) {
+		const struct device_rate *rate = &device_rates[i];
+
+		if (!strstr(device_name, rate->part) || strstr(device_name, "NVL"))
+			continue;
+		found.usual = found.least = rate->usual;
+		if (rate->pair > 0 && ranks < BOARD)
+			found.least = rate->pair * (ranks - 1);
+		if (found.least > found.usual)
+			found.least = found.usual;
+		break;
+	}
+	return found;
+}
+
+/* --- what a group reaches ---------------------------------------------------------------- */
 
 /* From here on messages are limited by links, not by latency: half of the rate is reached. */
 #define LARGE_BYTES (INT64_C(8) << 20)
@@ -14,7 +56,7 @@
 /* Hosts have up to 16. */
 #define DEVICES_MAX 64
 
-/* Fewer messages do not tell. */
+/* Fewer messages are not enough. */
 #define MESSAGES_MIN 3
 
 /*
@@ -28,11 +70,11 @@
 #define SLOW_LEAST 0.5
 
 /*
- * All on one host: between hosts it is the network that counts, and nobody knows its rate. Where
- * no names of hosts are recorded, members with different devices are on one: on two they would
- * have the same ones.
+ * Whether all members are on one host: between hosts the network counts, and its rate is not known.
+ * Without host names, members with different devices are on one host: on two they would have the
+ * same numbers.
  */
-static bool is_one_host(const struct ss_joined *joined, const struct ss_group *group)
+static bool is_on_one_host(const struct ss_joined *joined, const struct ss_group *group)
 {
 	const uint32_t *members = &joined->group_members[group->first];
 	uint64_t devices = 0;
@@ -53,7 +95,7 @@ static bool is_one_host(const struct ss_joined *joined, const struct ss_group *g
 	return true;
 }
 
-struct flow {
+struct group_flow {
 	double bytes;       /* that each link carries */
 	double transfer_ns; /* of the same */
 	double all_ns;      /* of all messages of the group */
@@ -61,11 +103,11 @@ struct flow {
 };
 
 /* Adds each meeting to the flow of its group. */
-static void measure_flows(const struct ss_joined *joined, struct flow *flows)
+static void measure_group_flows(const struct ss_joined *joined, struct group_flow *flows)
 {
 	for (uint32_t i = 0; i < joined->meeting_count; i++) {
 		const struct ss_meeting *meeting = &joined->meetings[i];
-		struct flow *flow = &flows[meeting->group];
+		struct group_flow *flow = &flows[meeting->group];
 
 		if (!meeting->is_symmetric || meeting->step == SS_NO_ROW ||
 		    meeting->count != joined->groups[meeting->group].count)
@@ -80,8 +122,9 @@ static void measure_flows(const struct ss_joined *joined, struct flow *flows)
 	}
 }
 
-static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group,
-		  const struct flow *flow)
+/* Makes the group the slow link if it reaches too little and costs more than those before. */
+static void judge_group_flow(struct ss_slow_link *link, const struct ss_joined *joined,
+			     uint32_t group, const struct group_flow *flow)
 {
 	const struct ss_group *members = &joined->groups[group];
 	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
@@ -113,13 +156,14 @@ static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uin
 bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
 			struct ss_arena *arena)
 {
-	struct flow *flows = SS_ARENA_NEW(arena, struct flow, (size_t)joined->group_count + 1);
+	struct group_flow *flows = SS_ARENA_NEW(arena, struct group_flow,
+						(size_t)joined->group_count + 1);
 
 	if (!flows)
 		return false;
-	measure_flows(joined, flows);
+	measure_group_flows(joined, flows);
 	for (uint32_t i = 0; i < joined->group_count; i++)
-		if (is_one_host(joined, &joined->groups[i]))
-			judge(link, joined, i, &flows[i]);
+		if (is_on_one_host(joined, &joined->groups[i]))
+			judge_group_flow(link, joined, i, &flows[i]);
 	return true;
 }

@@ -12,12 +12,12 @@
 /* --- stretches of threads ------------------------------------------------------------- */
 
 /* What a thread does from one launch to the next: tasks from..to, the last is a launch. */
-struct stretch {
+struct host_stretch {
 	uint32_t from, to;
 	int64_t work_ns;
 };
 
-static bool is_work(const struct ss_packed_task *task, const struct ss_host_limits *limits)
+static bool is_launch_work(const struct ss_packed_task *task, const struct ss_host_limits *limits)
 {
 	return (task->kind == SS_TASK_WORK ||
 		(task->kind == SS_TASK_LAUNCH && task->own_ns < limits->loading_ns)) &&
@@ -25,16 +25,16 @@ static bool is_work(const struct ss_packed_task *task, const struct ss_host_limi
 }
 
 /* The next stretch with work in it; false: there is none. `at` begins as 0. */
-static bool next_stretch(const struct ss_packed *graph, const struct ss_host_limits *limits,
-			 struct stretch *stretch, uint32_t *at)
+static bool next_launch_stretch(const struct ss_packed *graph, const struct ss_host_limits *limits,
+				struct host_stretch *stretch, uint32_t *at)
 {
-	*stretch = (struct stretch){ .from = *at };
+	*stretch = (struct host_stretch){ .from = *at };
 	for (; *at < graph->task_count && ss_packed_kind(graph, *at) <= SS_TASK_JOIN; ++*at) {
 		const struct ss_packed_task task = ss_packed_task_from(graph, *at, 0);
 
 		if (*at && task.track != ss_packed_run(graph, *at - 1)->track)
-			*stretch = (struct stretch){ .from = *at };
-		if (is_work(&task, limits))
+			*stretch = (struct host_stretch){ .from = *at };
+		if (is_launch_work(&task, limits))
 			stretch->work_ns = ss_ns_sum(stretch->work_ns, task.own_ns);
 		if (task.kind != SS_TASK_LAUNCH)
 			continue;
@@ -43,32 +43,33 @@ static bool next_stretch(const struct ss_packed *graph, const struct ss_host_lim
 			++*at;
 			return true;
 		}
-		*stretch = (struct stretch){ .from = *at + 1 };
+		*stretch = (struct host_stretch){ .from = *at + 1 };
 	}
 	return false;
 }
 
-struct load {
+struct host_load {
 	int64_t work_ns, pause_ns;
 	uint32_t pauses;
 };
 
-/* Other threads run operators only: where nothing is recorded it is missing. */
-static bool is_own_pause(const struct ss_packed *graph, const struct stretch *stretch)
+/* Only the main thread: of other threads only operators are recorded. */
+static bool is_main_thread_pause(const struct ss_packed *graph, const struct host_stretch *stretch)
 {
 	return ss_packed_run(graph, stretch->to)->track == graph->main;
 }
 
-static struct load load_of(const struct ss_packed *graph, const struct ss_host_limits *limits)
+static struct host_load host_load_of(const struct ss_packed *graph,
+				     const struct ss_host_limits *limits)
 {
-	struct load load = { 0 };
-	struct stretch stretch;
+	struct host_load load = { 0 };
+	struct host_stretch stretch;
 	uint32_t at = 0;
 
-	while (next_stretch(graph, limits, &stretch, &at)) {
+	while (next_launch_stretch(graph, limits, &stretch, &at)) {
 		if (stretch.work_ns < limits->pause_ns) {
 			load.work_ns = ss_ns_sum(load.work_ns, stretch.work_ns);
-		} else if (is_own_pause(graph, &stretch)) {
+		} else if (is_main_thread_pause(graph, &stretch)) {
 			load.pause_ns = ss_ns_sum(load.pause_ns, stretch.work_ns);
 			load.pauses++;
 		}
@@ -78,20 +79,20 @@ static struct load load_of(const struct ss_packed *graph, const struct ss_host_l
 
 /* --- devices -------------------------------------------------------------------------- */
 
-struct busy {
+struct busy_span {
 	int64_t from_ns, to_ns;
 };
 
-static int by_start(const void *a, const void *b)
+static int busy_span_compare_start(const void *a, const void *b)
 {
-	const struct busy *x = a, *y = b;
+	const struct busy_span *x = a, *y = b;
 
 	if (x->from_ns != y->from_ns)
 		return x->from_ns < y->from_ns ? -1 : 1;
 	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-static bool is_busy(const struct ss_packed *graph, uint32_t task)
+static bool is_device_task(const struct ss_packed *graph, uint32_t task)
 {
 	enum ss_task_kind kind = ss_packed_kind(graph, task);
 
@@ -99,31 +100,31 @@ static bool is_busy(const struct ss_packed *graph, uint32_t task)
 	       ss_packed_run(graph, task)->step != SS_NO_STEP;
 }
 
-/* How long something runs or is moved; -1: no memory. */
-static int64_t device_ns(const struct ss_packed *graph, struct ss_memory *memory)
+/* How long the device computes or moves data; -1: no memory. */
+static int64_t device_busy_ns(const struct ss_packed *graph, struct ss_memory *memory)
 {
 	int64_t sum_ns = 0, until_ns = INT64_MIN;
 	struct ss_packed_starts starts;
 	struct ss_arena scratch;
-	struct busy *items;
+	struct busy_span *items;
 	uint32_t count = 0;
 
 	ss_packed_starts_init(&starts, graph);
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		count += is_busy(graph, i);
+		count += is_device_task(graph, i);
 	ss_arena_init(&scratch, memory);
-	items = SS_ARENA_NEW(&scratch, struct busy, (size_t)count + 1);
+	items = SS_ARENA_NEW(&scratch, struct busy_span, (size_t)count + 1);
 	if (!items)
 		return -1;
 	count = 0;
 	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (is_busy(graph, i)) {
+		if (is_device_task(graph, i)) {
 			int64_t start_ns = ss_packed_starts_get(&starts, i);
 
-			items[count++] = (struct busy){ start_ns,
-							start_ns + ss_packed_own(graph, i) };
+			items[count++] = (struct busy_span){ start_ns,
+							     start_ns + ss_packed_own(graph, i) };
 		}
-	qsort(items, count, sizeof(*items), by_start);
+	qsort(items, count, sizeof(*items), busy_span_compare_start);
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t from_ns = items[i].from_ns > until_ns ? items[i].from_ns : until_ns;
 
@@ -138,9 +139,9 @@ static int64_t device_ns(const struct ss_packed *graph, struct ss_memory *memory
 
 /* --- ranks ---------------------------------------------------------------------------- */
 
-/* Pauses of most ranks, in every step and too many for a start-up, are no accident. */
-static void count_pauses(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
-			 const struct load *loads, uint32_t many)
+/* Pauses of most ranks, in every step and too many for a start-up, belong to the loop. */
+static void count_host_pauses(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
+			      const struct host_load *loads, uint32_t many)
 {
 	uint32_t paused = 0;
 	double sum = 0;
@@ -161,7 +162,8 @@ static void count_pauses(struct ss_slow_hosts *hosts, const struct ss_judgement 
 bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
 			const struct ss_host_limits *limits, struct ss_arena *arena)
 {
-	struct load *loads = SS_ARENA_NEW(arena, struct load, (size_t)judgement->rank_count + 1);
+	struct host_load *loads = SS_ARENA_NEW(arena, struct host_load,
+					       (size_t)judgement->rank_count + 1);
 	double host = 0, device = 0;
 
 	*hosts = (struct ss_slow_hosts){ 0 };
@@ -169,12 +171,12 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 	if (!hosts->is_slow || !loads)
 		return false;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
-		loads[i] = load_of(&judgement->graphs[i], limits);
-	count_pauses(hosts, judgement, loads, limits->pauses);
+		loads[i] = host_load_of(&judgement->graphs[i], limits);
+	count_host_pauses(hosts, judgement, loads, limits->pauses);
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
 		const struct ss_packed *graph = &judgement->graphs[i];
 		int64_t on_host_ns = loads[i].work_ns;
-		int64_t on_device_ns = device_ns(graph, arena->memory);
+		int64_t on_device_ns = device_busy_ns(graph, arena->memory);
 
 		if (on_device_ns < 0)
 			return false;
@@ -194,8 +196,8 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 	return true;
 }
 
-/* Free, or taken by a rule that compares ranks: that has the difference only. */
-static bool can_be_had(const struct ss_judgement *judgement, uint32_t rank, uint32_t task)
+/* Not claimed yet, or claimed by a rule that compares ranks: that takes the difference only. */
+static bool is_claimable(const struct ss_judgement *judgement, uint32_t rank, uint32_t task)
 {
 	const struct ss_rank_findings *exam = judgement->exams[rank];
 	uint8_t owner = exam->owner[task];
@@ -204,15 +206,17 @@ static bool can_be_had(const struct ss_judgement *judgement, uint32_t rank, uint
 	       exam->parts[owner - 1].claim_from == exam->parts[owner - 1].claim_to;
 }
 
-static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
-		  const struct stretch *stretch, const struct ss_host_limits *limits)
+/* Claims the launches of a stretch and the work between them. */
+static void claim_launch_stretch(struct ss_judgement *judgement, struct ss_finding *finding,
+				 uint32_t rank, const struct host_stretch *stretch,
+				 const struct ss_host_limits *limits)
 {
 	for (uint32_t i = stretch->from; i <= stretch->to; i++) {
 		const struct ss_packed_task task = ss_packed_task_from(&judgement->graphs[rank], i,
 								       0);
 		struct ss_claim claim = { .task = i };
 
-		if (!is_work(&task, limits) || !can_be_had(judgement, rank, i))
+		if (!is_launch_work(&task, limits) || !is_claimable(judgement, rank, i))
 			continue;
 		claim.own_ns = task.kind == SS_TASK_LAUNCH ? limits->launch_ns : 0;
 		if (claim.own_ns >= task.own_ns)
@@ -229,11 +233,11 @@ void ss_slow_hosts_claim(const struct ss_slow_hosts *hosts, struct ss_judgement 
 			 const struct ss_host_limits *limits)
 {
 	const struct ss_packed *graph = &judgement->graphs[rank];
-	struct stretch stretch;
+	struct host_stretch stretch;
 	uint32_t at = 0;
 
-	while (next_stretch(graph, limits, &stretch, &at))
+	while (next_launch_stretch(graph, limits, &stretch, &at))
 		if (stretch.work_ns < limits->pause_ns ||
-		    (hosts->with_pauses && is_own_pause(graph, &stretch)))
-			claim(judgement, finding, rank, &stretch, limits);
+		    (hosts->with_pauses && is_main_thread_pause(graph, &stretch)))
+			claim_launch_stretch(judgement, finding, rank, &stretch, limits);
 }

@@ -13,7 +13,7 @@
 
 struct ss_slow_hosts {
 	uint8_t *is_slow;           /* per rank */
-	bool with_pauses;           /* frequent enough to belong to the loop */
+	bool with_pauses;           /* pauses are frequent enough to belong to the loop */
 	double pauses;              /* of all ranks, per step: mean */
 	int64_t pause_ns;           /* theirs */
 	uint32_t count;             /* of those */
@@ -24,7 +24,7 @@ struct ss_slow_hosts {
 struct ss_host_limits {
 	int64_t loading_ns; /* a launch of this length loads code */
 	int64_t pause_ns;   /* between two launches: the host does something else */
-	uint32_t pauses;    /* from this number on they are no accident */
+	uint32_t pauses;    /* from this number on they belong to the loop */
 	int64_t launch_ns;  /* what is left of a launch */
 };
 

@@ -7,21 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose/stragglers/slow_group.h"
-
-/* Groups of one job differ by less when all links are well. */
+/* Groups of one job differ by less if no link is slow. */
 #define SLOW_PERCENT 125
 
-/* Fewer collectives do not tell. */
+/* Fewer collectives are not enough. */
 #define COLLECTIVES_MIN 3
 
-/* Pairs of a pipeline: as fast as the fastest third of them. */
+/* Pairs of a pipeline are compared with the fastest third of them. */
 #define PIPE_PART 3
 
 /* Sizes of sends repeat: a step has no more different ones. */
 #define SIZES_MAX 512
 
-struct transfer {
+struct group_transfer {
 	enum ss_collective kind;
 	uint32_t members, group;
 	bool crosses; /* from host to host: another kind of link */
@@ -29,14 +27,14 @@ struct transfer {
 };
 
 /* All collectives of one kind and size in one group. */
-struct sample {
+struct transfer_sample {
 	uint32_t group, count;
 	int64_t transfer_ns; /* median */
 };
 
-static int by_class(const void *a, const void *b)
+static int group_transfer_compare(const void *a, const void *b)
 {
-	const struct transfer *x = a, *y = b;
+	const struct group_transfer *x = a, *y = b;
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -51,31 +49,31 @@ static int by_class(const void *a, const void *b)
 	return x->transfer_ns < y->transfer_ns ? -1 : x->transfer_ns > y->transfer_ns;
 }
 
-static int by_transfer(const void *a, const void *b)
+static int transfer_sample_compare(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	const struct transfer_sample *x = a, *y = b;
 
 	if (x->transfer_ns != y->transfer_ns)
 		return x->transfer_ns < y->transfer_ns ? -1 : 1;
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-static bool same_class(const struct transfer *a, const struct transfer *b)
+static bool is_same_transfer_class(const struct group_transfer *a, const struct group_transfer *b)
 {
 	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes &&
 	       a->crosses == b->crosses;
 }
 
-static bool is_slow(int64_t time_ns, int64_t usual_ns)
+static bool is_slow_transfer(int64_t time_ns, int64_t usual_ns)
 {
 	return time_ns > usual_ns && (double)time_ns * 100 >= (double)usual_ns * SLOW_PERCENT;
 }
 
-struct finder {
+struct slow_link_finder {
 	const struct ss_joined *joined;
-	struct transfer *transfers;
+	struct group_transfer *transfers;
 	uint32_t count;
-	struct sample *samples;
+	struct transfer_sample *samples;
 	int64_t *slow_ns;      /* per group: what is beyond the usual, sum */
 	double *slow_usual_ns; /* per group: the usual of the same */
 	bool *crosses;         /* per group: has members on several hosts */
@@ -92,13 +90,13 @@ static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group 
 	return false;
 }
 
-/* Who comes last to a send or receive of two stays as long as the data takes. */
-static bool is_pair(const struct ss_meeting *meeting)
+/* The last of two ranks to arrive at a send or receive stays as long as the transfer takes. */
+static bool is_send_pair(const struct ss_meeting *meeting)
 {
 	return meeting->kind >= SS_COLLECTIVE_SEND_RECV && meeting->count == 2;
 }
 
-static void collect(struct finder *finder)
+static void collect_transfers(struct slow_link_finder *finder)
 {
 	const struct ss_joined *joined = finder->joined;
 
@@ -106,19 +104,20 @@ static void collect(struct finder *finder)
 		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		/* a member that was not recorded may have been the last one */
-		if ((meeting->is_symmetric || is_pair(meeting)) && meeting->bytes > 0 &&
+		if ((meeting->is_symmetric || is_send_pair(meeting)) && meeting->bytes > 0 &&
 		    meeting->step != SS_NO_ROW &&
 		    meeting->count == joined->groups[meeting->group].count)
-			finder->transfers[finder->count++] =
-				(struct transfer){ meeting->kind,  meeting->count,
-						   meeting->group, finder->crosses[meeting->group],
-						   meeting->bytes, meeting->transfer_ns };
+			finder->transfers[finder->count++] = (struct group_transfer){
+				meeting->kind,  meeting->count,
+				meeting->group, finder->crosses[meeting->group],
+				meeting->bytes, meeting->transfer_ns
+			};
 	}
-	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), by_class);
+	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), group_transfer_compare);
 }
 
-/* One class: groups against the faster half of them. */
-static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
+/* Compares the groups of one class with the faster half of them. */
+static void compare_transfer_class(struct slow_link_finder *finder, uint32_t from, uint32_t to)
 {
 	bool is_pipe = finder->transfers[from].kind >= SS_COLLECTIVE_SEND_RECV;
 	uint32_t count = 0;
@@ -130,20 +129,21 @@ static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
 		while (end < to && finder->transfers[end].group == finder->transfers[i].group)
 			end++;
 		if (end - i >= COLLECTIVES_MIN)
-			finder->samples[count++] =
-				(struct sample){ finder->transfers[i].group, end - i,
-						 finder->transfers[i + (end - i) / 2].transfer_ns };
+			finder->samples[count++] = (struct transfer_sample){
+				finder->transfers[i].group, end - i,
+				finder->transfers[i + (end - i) / 2].transfer_ns
+			};
 		i = end;
 	}
 	if (count < 2)
 		return;
-	qsort(finder->samples, count, sizeof(*finder->samples), by_transfer);
-	/* of the pairs of a pipeline a slow rank has two, which may be most of them */
+	qsort(finder->samples, count, sizeof(*finder->samples), transfer_sample_compare);
+	/* a slow rank has two pairs of a pipeline, which may be most of them */
 	usual_ns = finder->samples[(count - 1) / (is_pipe ? PIPE_PART : 2)].transfer_ns;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct sample *sample = &finder->samples[i];
+		const struct transfer_sample *sample = &finder->samples[i];
 
-		if (is_slow(sample->transfer_ns, usual_ns)) {
+		if (is_slow_transfer(sample->transfer_ns, usual_ns)) {
 			int64_t more_ns = sample->transfer_ns - usual_ns;
 
 			finder->slow_ns[sample->group] =
@@ -158,8 +158,8 @@ static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
 	}
 }
 
-/* How many slow groups a rank is in, less twice the fast ones of those that were compared. */
-static int64_t suspicion(const struct finder *finder, uint32_t r)
+/* How many slow groups a rank is in, minus twice the fast ones; only compared groups count. */
+static int64_t rank_suspicion(const struct slow_link_finder *finder, uint32_t r)
 {
 	const struct ss_joined *joined = finder->joined;
 	int64_t points = 0;
@@ -175,12 +175,13 @@ static int64_t suspicion(const struct finder *finder, uint32_t r)
 	return points;
 }
 
-static void find_ranks(const struct finder *finder, struct ss_slow_link *link)
+/* The ranks with the most points; if there are too many candidates, none is taken. */
+static void find_suspect_ranks(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	int64_t best = 1;
 
 	for (uint32_t r = 0; r < finder->joined->rank_count; r++) {
-		int64_t points = suspicion(finder, r);
+		int64_t points = rank_suspicion(finder, r);
 
 		if (points < best)
 			continue;
@@ -192,11 +193,11 @@ static void find_ranks(const struct finder *finder, struct ss_slow_link *link)
 		link->count++;
 	}
 	if (link->count > SS_COUNT(link->ranks))
-		link->count = 0; /* anybody: not a link of one */
+		link->count = 0; /* it may be any rank: not the link of one */
 }
 
-/* How long its shortest sends and receives take, by their size. */
-static int64_t pair_time(const struct ss_digest *rank)
+/* How long its shortest sends and receives take, summed over their sizes. */
+static int64_t shortest_pair_time(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -223,14 +224,14 @@ static int64_t pair_time(const struct ss_digest *rank)
 	return sum_ns;
 }
 
-/* Ranks that only the same groups connect can be told apart by what they send and receive. */
-static void compare_pairs(const struct finder *finder, struct ss_slow_link *link)
+/* Candidates that are in the same groups can be told apart by their sends and receives. */
+static void narrow_by_pairs(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	uint32_t worst = 0;
 	int64_t worst_ns = -1, second_ns = -1;
 
 	for (uint32_t i = 0; i < link->count; i++) {
-		int64_t time_ns = pair_time(&finder->joined->ranks[link->ranks[i]]);
+		int64_t time_ns = shortest_pair_time(&finder->joined->ranks[link->ranks[i]]);
 
 		if (time_ns > worst_ns) {
 			second_ns = worst_ns;
@@ -240,14 +241,14 @@ static void compare_pairs(const struct finder *finder, struct ss_slow_link *link
 			second_ns = time_ns;
 		}
 	}
-	if (link->count > 1 && is_slow(worst_ns, second_ns)) {
+	if (link->count > 1 && is_slow_transfer(worst_ns, second_ns)) {
 		link->ranks[0] = link->ranks[worst];
 		link->count = 1;
 	}
 }
 
 /* What the slow groups of the worst rank cost in a step: they wait one after the other. */
-static void measure(const struct finder *finder, struct ss_slow_link *link)
+static void measure_slow_link(const struct slow_link_finder *finder, struct ss_slow_link *link)
 {
 	const struct ss_joined *joined = finder->joined;
 	uint32_t r = link->ranks[0], steps = joined->ranks[r].step_count;
@@ -268,11 +269,13 @@ static void measure(const struct finder *finder, struct ss_slow_link *link)
 bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
 		       struct ss_arena *arena)
 {
-	struct finder finder = { .joined = joined };
+	struct slow_link_finder finder = { .joined = joined };
 
 	*link = (struct ss_slow_link){ 0 };
-	finder.transfers = SS_ARENA_NEW(arena, struct transfer, (size_t)joined->meeting_count + 1);
-	finder.samples = SS_ARENA_NEW(arena, struct sample, (size_t)joined->group_count + 1);
+	finder.transfers = SS_ARENA_NEW(arena, struct group_transfer,
+					(size_t)joined->meeting_count + 1);
+	finder.samples = SS_ARENA_NEW(arena, struct transfer_sample,
+				      (size_t)joined->group_count + 1);
 	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->group_count + 1);
 	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)joined->group_count + 1);
 	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)joined->group_count + 1);
@@ -282,18 +285,19 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined
 		return false;
 	for (uint32_t i = 0; i < joined->group_count; i++)
 		finder.crosses[i] = crosses_hosts(joined, &joined->groups[i]);
-	collect(&finder);
+	collect_transfers(&finder);
 	for (uint32_t from = 0, to; from < finder.count; from = to) {
-		for (to = from + 1; to < finder.count &&
-				    same_class(&finder.transfers[from], &finder.transfers[to]);)
+		for (to = from + 1;
+		     to < finder.count &&
+		     is_same_transfer_class(&finder.transfers[from], &finder.transfers[to]);)
 			to++;
-		look_at_class(&finder, from, to);
+		compare_transfer_class(&finder, from, to);
 	}
-	find_ranks(&finder, link);
+	find_suspect_ranks(&finder, link);
 	if (link->count > 1)
-		compare_pairs(&finder, link);
+		narrow_by_pairs(&finder, link);
 	if (link->count)
-		measure(&finder, link);
+		measure_slow_link(&finder, link);
 	else
 		return ss_slow_group_find(link, joined, arena);
 	return true;

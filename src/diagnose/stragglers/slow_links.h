@@ -13,19 +13,48 @@
 #include "ranks/join.h"
 
 struct ss_slow_link {
-	uint32_t ranks[4]; /* that it may be, all as likely */
+	uint32_t ranks[4]; /* candidates, all equally likely */
 	uint32_t count;    /* 0: no link is slow */
 	double ratio;      /* transfer of the slow groups to that of the others */
 	int64_t cost_ns;   /* what it adds to the transfers of a step */
 	uint32_t groups;   /* slow ones */
-	/* all members of this group + 1 may be it: there is no other to compare with; 0: not so */
+	/*
+	 * number + 1 of the group whose members may all be it: there is no other group to compare
+	 * with; 0: not so
+	 */
 	uint32_t of_group;
 	double reached, usual; /* then: GB/s of the bus, of this group and of such devices */
-	double least_ratio;    /* then: as ratio, where a board has few links */
+	double least_ratio;    /* then: the ratio for boards with few links */
 };
 
 SS_MUST_USE
 bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
 		       struct ss_arena *arena);
+
+/*
+ * slow_group.c: a job with one group whose transfers are all slow. There is no other group to
+ * compare with, so the reference is what devices of this kind reach. The trace does not show which
+ * member has the slow link, or whether all have.
+ */
+
+/* Fills the link when it is so: all members may be it. False: no memory. */
+SS_MUST_USE
+bool ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined,
+			struct ss_arena *arena);
+
+/*
+ * The bandwidth that collectives reach between the devices of one host, by device name: the order
+ * of magnitude of the bus bandwidth that all_reduce_perf reaches with large messages. Round
+ * figures, the same as those of the simulator's devices, so simulated jobs do not test them. If a
+ * switch connects the devices, it does not depend on the number of ranks; without one, few ranks
+ * have few links between them.
+ */
+struct ss_bus_rate {
+	double usual; /* GB/s */
+	double least; /* for this number of ranks on the worst board */
+};
+
+/* `usual` is 0: the device is not in the table, or has no links of its own (PCIe). */
+struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks);
 
 #endif

@@ -12,25 +12,25 @@
 /* Of the steps: as regular as a rank that is late in nearly all of them. */
 #define REGULAR_PERCENT 80
 
-/* Stages of one pipeline are cut to differ by less: the first embeds, the last has the head. */
+/* Stages of one pipeline differ by less: the first has the embedding, the last has the head. */
 #define BUSY 1.2
 
-/* Its kernels and all that it computes are longer by the same factor, within so much. */
+/* Its kernels and all that it computes are longer by the same factor, within this tolerance. */
 #define ALIKE 1.06
 
-/* What it computes more, of a step; and how much more the others wait than it does. */
+/* Shares of a step: how much longer it computes, and how much longer the others wait. */
 #define EXCESS_STEP_PERCENT 2
 
 /*
- * Devices of one kind differ by some percent; one that is throttled is slower by more. Steps as
- * for ranks that are late.
+ * Devices of one kind differ by a few percent; a throttled one is slower by more. Steps as for
+ * ranks that are late.
  */
 #define SLOW_DEVICE 1.08
 #define SLOW_STEPS_MIN 3
 #define SLOW_STEP_PERCENT 1
 
 /* Marks the ranks that send or receive in their steps; false: there are none. */
-static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
+static bool mark_pipeline_stages(const struct ss_joined *joined, uint8_t *is_stage)
 {
 	bool found = false;
 
@@ -48,23 +48,27 @@ static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
 }
 
 /* How much longer than the rank the median of the others waits for communication. */
-static int64_t waited_more(const struct ss_judge *judge, uint32_t r)
+static int64_t others_wait_more_by(const struct ss_judge *judge, uint32_t r)
 {
 	return ss_judge_others(judge, r, SS_FIGURE_EXPOSED) -
 	       ss_judge_own(judge, r, SS_FIGURE_EXPOSED);
 }
 
 /*
- * How many times as long as the median of the others it computes. Kernels of one name can be
- * larger on a stage: without the whole they say nothing.
+ * Its compute time divided by the median of the others. Kernels of one name can be larger on one
+ * stage, so their ratio alone says nothing.
  */
-static double times_of(const struct ss_judge *judge, uint32_t r)
+static double compute_ratio(const struct ss_judge *judge, uint32_t r)
 {
 	int64_t usual_ns = ss_judge_others(judge, r, SS_OWN_COMPUTE);
 
 	return usual_ns > 0 ? (double)ss_judge_own(judge, r, SS_OWN_COMPUTE) / (double)usual_ns : 0;
 }
 
+/*
+ * Whether a stage computes longer in nearly all steps, by the same factor in all kernels, while the
+ * others wait.
+ */
 static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[r];
@@ -80,10 +84,10 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	for (uint32_t i = 0; i < rank->step_count; i++)
 		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
 						     EXCESS_STEP_PERCENT);
-	more_ns = waited_more(judge, r);
+	more_ns = others_wait_more_by(judge, r);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
 		return false;
-	times = times_of(judge, r);
+	times = compute_ratio(judge, r);
 	ss_judge_cause(judge, out);
 	if (out->kernel_ratio > times * ALIKE)
 		out->kernel_ratio = times;
@@ -122,7 +126,7 @@ bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)
 	*worst = (struct ss_straggler){ .rank = SS_NO_ROW };
 	if (!is_stage)
 		return false;
-	if (!find_stages(joined, is_stage))
+	if (!mark_pipeline_stages(joined, is_stage))
 		return true;
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (is_stage[r] && judge_stage(judge, r, &own) && own.gain_ns > worst->gain_ns)

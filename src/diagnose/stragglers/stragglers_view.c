@@ -28,7 +28,7 @@ static const struct ss_column columns[] = {
 	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
 };
 
-static const char *host_words(enum ss_idle_cause cause)
+static const char *stragglers_host_text(enum ss_idle_cause cause)
 {
 	switch (cause) {
 	case SS_IDLE_INPUT:
@@ -49,8 +49,8 @@ static const char *host_words(enum ss_idle_cause cause)
 	}
 }
 
-static const char *link_text(const struct ss_joined *joined, const struct ss_slow_link *link,
-			     struct ss_table *out)
+static const char *stragglers_link_text(const struct ss_joined *joined,
+					const struct ss_slow_link *link, struct ss_table *out)
 {
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
 
@@ -78,8 +78,9 @@ static const char *link_text(const struct ss_joined *joined, const struct ss_slo
 			      ranks, link->ratio);
 }
 
-static const char *cause_text(const struct ss_joined *joined, const struct ss_straggler *straggler,
-			      const struct ss_slow_link *link, struct ss_table *out)
+static const char *stragglers_cause_text(const struct ss_joined *joined,
+					 const struct ss_straggler *straggler,
+					 const struct ss_slow_link *link, struct ss_table *out)
 {
 	bool on_host = straggler->rank != SS_NO_ROW && joined->ranks[straggler->rank].device < 0;
 
@@ -100,12 +101,13 @@ static const char *cause_text(const struct ss_joined *joined, const struct ss_st
 				      ss_phase_name(straggler->phase), straggler->work_ratio,
 				      straggler->call_ratio, on_host ? "operators" : "kernels");
 	case SS_LATE_LINK:
-		return link_text(joined, link, out);
+		return stragglers_link_text(joined, link, out);
 	case SS_LATE_COPIES:
 		return "its copies take longer";
 	case SS_LATE_HOST:
 		return ss_table_print(out, "its host %s (%d %% of the lateness)",
-				      host_words(straggler->idle_cause), straggler->cause_percent);
+				      stragglers_host_text(straggler->idle_cause),
+				      straggler->cause_percent);
 	case SS_LATE_SHARED:
 		return ss_table_print(out,
 				      "another process uses its GPU: %u gaps of %.2f ms each "
@@ -117,8 +119,8 @@ static const char *cause_text(const struct ss_joined *joined, const struct ss_st
 	}
 }
 
-static void add(const struct ss_joined *joined, const struct ss_straggler *straggler,
-		const struct ss_slow_link *link, struct ss_table *out)
+static void stragglers_add_row(const struct ss_joined *joined, const struct ss_straggler *straggler,
+			       const struct ss_slow_link *link, struct ss_table *out)
 {
 	const struct ss_digest *rank = straggler->rank == SS_NO_ROW
 					       ? NULL
@@ -134,20 +136,20 @@ static void add(const struct ss_joined *joined, const struct ss_straggler *strag
 	ss_row_int(out, straggler->inherited_ns);
 	ss_row_int(out, straggler->gain_ns);
 	ss_row_int(out, straggler->lost_ns);
-	ss_row_text(out, cause_text(joined, straggler, link, out));
+	ss_row_text(out, stragglers_cause_text(joined, straggler, link, out));
 	ss_row_text(out, rank ? ss_strings_text(&rank->texts, rank->host) : NULL);
 	ss_row_end(out);
 }
 
-/* With its unit: a millisecond is too much for small jobs, a second too little for none. */
-static const char *time_text(struct ss_table *out, int64_t time_ns)
+/* With its unit: small jobs are late by microseconds. */
+static const char *stragglers_time_text(struct ss_table *out, int64_t time_ns)
 {
 	if (time_ns < 1000000)
 		return ss_table_print(out, "%.1f us", (double)time_ns / 1e3);
 	return ss_table_print(out, "%.2f ms", (double)time_ns / 1e6);
 }
 
-static const char *spared_words(enum ss_spared spared)
+static const char *stragglers_spared_text(enum ss_spared spared)
 {
 	switch (spared) {
 	case SS_SPARED_ALIKE:
@@ -166,9 +168,9 @@ static const char *spared_words(enum ss_spared spared)
 	}
 }
 
-/* Nobody is named: who comes nearest to it, and why it is not. */
-static void note_latest(const struct ss_joined *joined, const struct ss_straggler *latest,
-			struct ss_table *out)
+/* No rank is reported: which one comes closest, and why it is not. */
+static void stragglers_note_latest(const struct ss_joined *joined,
+				   const struct ss_straggler *latest, struct ss_table *out)
 {
 	uint32_t steps = latest->of_steps;
 
@@ -178,27 +180,27 @@ static void note_latest(const struct ss_joined *joined, const struct ss_straggle
 		      "Of %u ranks, rank %lld is the latest, by %s per step (%.1f %% of it); for "
 		      "%s of that it is the last to arrive. It stands out in %u of %u step%s, %s.",
 		      joined->rank_count, (long long)joined->ranks[latest->rank].rank,
-		      time_text(out, latest->late_ns),
+		      stragglers_time_text(out, latest->late_ns),
 		      100 * (double)latest->late_ns / (double)latest->step_ns,
-		      time_text(out, latest->gain_ns), latest->steps, steps, steps == 1 ? "" : "s",
-		      spared_words(latest->spared));
+		      stragglers_time_text(out, latest->gain_ns), latest->steps, steps,
+		      steps == 1 ? "" : "s", stragglers_spared_text(latest->spared));
 }
 
 static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t group,
 				     struct ss_table *out, struct ss_error *err)
 {
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 
 	(void)group;
 	if (!ss_verdict_find(&verdict, joined, out->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
 	for (uint32_t i = 0; i < verdict.count; i++)
-		add(joined, &verdict.items[i], &verdict.link, out);
+		stragglers_add_row(joined, &verdict.items[i], &verdict.link, out);
 	if (verdict.count && verdict.few_steps)
 		ss_table_note(out, "There is only one step, so the trace cannot show whether the "
 				   "rank is always late.");
 	if (!verdict.count)
-		note_latest(joined, &verdict.latest, out);
+		stragglers_note_latest(joined, &verdict.latest, out);
 	return SS_OK;
 }
 

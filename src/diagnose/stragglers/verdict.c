@@ -16,47 +16,49 @@
 /* ...and at least this share of the worst of the step: less is not the first thing to fix. */
 #define WORST_PERCENT 50
 
-/* ...or when it is the last by so much of its lateness: the others may be apart, too. */
+/* ...or when it is the last by this share of its lateness: the others may be late, too. */
 #define LAST_PERCENT 30
 
-/* Less than this share of a step is not worth a word, nor are so few nanoseconds. */
+/* Lateness below this share of a step, or below this time, is ignored. */
 #define STEP_PERCENT_MIN 1
 #define LATE_NS_MIN 50000
 
-/* Of the steps: more is regular, less happens to anybody. */
+/* Of the steps: more is regular, less can happen to any rank. */
 #define PERSISTENT_PERCENT 80
 #define TRANSIENT_PERCENT 40
 
-/* Of fewer steps one cannot tell now and then from by chance. */
+/* With fewer steps, occasional lateness looks like chance. */
 #define IRREGULAR_STEPS_MIN 4
 
-/* Another rank in each of so few steps is no chance when it has this share more to compute. */
+/*
+ * Even in so few steps, a different late rank in each is no chance if it computes this much longer.
+ */
 #define ROTATING_STEPS_MIN 2
 #define ROTATING_FEW_PERCENT 10
 
 /*
- * A job in which somebody is late in most steps loses this share at least, or it is noise; so is a
- * rank without device that is late in some.
+ * Stragglers that rotate, and ranks without a device that are late in some steps, are noise below
+ * this share of a step.
  */
 #define ROTATING_STEP_PERCENT 3
 
-/* Of so few steps only what is large is no chance. */
+/* In so few steps, lateness below this share of a step may be chance. */
 #define FEW_STEPS 3
 #define FEW_STEP_PERCENT 10
 
-/* Who has not this much more of anything than the median rank is late by chance. */
+/* A rank that has nothing more than the median rank by this much is late by chance. */
 #define EXCESS_STEP_PERCENT 2
 
-/* Who costs the job less than this share of a step is not worth a word. */
+/* A rank that costs the job less than this share of a step is not reported. */
 #define GAIN_STEP_PERCENT 1
 
-/* A host is the culprit when it is idle by so much more than hosts are in this job anyway. */
+/* A host is the cause if its device is idle this much longer than those of the others. */
 #define HOST_MORE_PERCENT 50
 
-/* A host that begins each step later by so much of its lateness was late before. */
+/* A host that begins each step later by this share of its lateness was late before. */
 #define BEHIND_PERCENT 50
 
-/* A rank with more communication than the others waits for somebody; it holds up nobody. */
+/* A rank with more communication than the others waits for another rank and delays nobody. */
 #define COMM_PERCENT 50
 
 const char *ss_pattern_name(enum ss_pattern pattern)
@@ -66,12 +68,12 @@ const char *ss_pattern_name(enum ss_pattern pattern)
 	return names[pattern];
 }
 
-static uint8_t *mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
+static uint8_t *step_mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
 {
 	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
 }
 
-static int64_t least_ns(const struct ss_judge *judge)
+static int64_t least_lateness(const struct ss_judge *judge)
 {
 	int64_t share_ns = judge->step_ns / 100 * STEP_PERCENT_MIN;
 
@@ -79,7 +81,7 @@ static int64_t least_ns(const struct ss_judge *judge)
 }
 
 /* Whether the rank is the last of the step, and by much. */
-static bool is_last(const struct ss_judge_late *late, int64_t late_ns)
+static bool is_last_by_far(const struct ss_judge_late *late, int64_t late_ns)
 {
 	int64_t second_ns = late_ns == late->worst_ns ? late->second_ns : late->worst_ns;
 
@@ -87,7 +89,7 @@ static bool is_last(const struct ss_judge_late *late, int64_t late_ns)
 }
 
 /* Marks the ranks that stand out in each step. */
-static void look_at_steps(struct ss_judge *judge)
+static void mark_late_ranks(struct ss_judge *judge)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
@@ -97,24 +99,24 @@ static void look_at_steps(struct ss_judge *judge)
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
 			int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
 
-			if (late_ns < least_ns(judge) ||
+			if (late_ns < least_lateness(judge) ||
 			    late_ns < late->worst_ns / 100 * WORST_PERCENT)
 				continue;
-			*mark(judge, r, s) = late_ns / TIMES >=
-						     ss_middle_without(&late->middle, late_ns) ||
-					     is_last(late, late_ns);
+			*step_mark(judge, r, s) =
+				late_ns / TIMES >= ss_middle_without(&late->middle, late_ns) ||
+				is_last_by_far(late, late_ns);
 		}
 	}
 }
 
-/* --- who ---------------------------------------------------------------------------- */
+/* --- judging ranks ------------------------------------------------------------------ */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t smaller_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* What is exposed on the median rank; without devices nothing is known to be hidden. */
+/* Exposed communication of the median rank; without devices it is not known what is hidden. */
 static int64_t usual_exposed(const struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
@@ -125,21 +127,21 @@ static int64_t usual_exposed(const struct ss_judge *judge)
 	return ss_middle_median(&judge->middles[SS_FIGURE_EXPOSED]);
 }
 
-/* How much more of it than the median of the others waits for communication. */
-static int64_t exposed_more(const struct ss_judge *judge, uint32_t r)
+/* How much more exposed communication it has than the median of the others. */
+static int64_t excess_exposed(const struct ss_judge *judge, uint32_t r)
 {
 	return ss_judge_own(judge, r, SS_FIGURE_EXPOSED) -
 	       ss_judge_others(judge, r, SS_FIGURE_EXPOSED);
 }
 
-/* Its own communication is longer than the others', by much of what it is late. */
-static bool waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
+/* Whether its communication is longer than the others' by much of its lateness. */
+static bool rank_waits_more(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
-	return exposed_more(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
+	return excess_exposed(judge, straggler->rank) > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
-/* All ranks are idle for the same reason, this one a little longer: not its own trouble. */
-static bool is_usual(const struct ss_judge *judge, const struct ss_straggler *straggler)
+/* Whether all ranks are idle for the same reason, and this one only a little longer. */
+static bool is_idle_like_others(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	uint32_t part = SS_OWN_IDLE + (uint32_t)straggler->idle_cause;
 	int64_t usual_ns = ss_judge_others(judge, straggler->rank, part);
@@ -149,12 +151,12 @@ static bool is_usual(const struct ss_judge *judge, const struct ss_straggler *st
 }
 
 /*
- * Waiting beside one's own computing costs nothing: no more can be gained than what the
- * others' communication is exposed beyond the rank's own. Without device that is not known.
+ * Waiting that compute hides costs nothing: the gain is at most how much more exposed communication
+ * the others have than this rank. Without a device this is not known.
  */
 static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggler)
 {
-	int64_t most_ns = -exposed_more(judge, straggler->rank);
+	int64_t most_ns = -excess_exposed(judge, straggler->rank);
 
 	if (judge->joined->ranks[straggler->rank].device < 0)
 		return;
@@ -164,8 +166,8 @@ static void cap_gain(const struct ss_judge *judge, struct ss_straggler *straggle
 		straggler->gain_ns = most_ns;
 }
 
-/* Its lateness in the collective of each step to which it comes latest; mean. */
-static int64_t worst_late(const struct ss_lateness *lateness, uint32_t r)
+/* Its lateness in its worst collective of each step; mean. */
+static int64_t mean_worst_lateness(const struct ss_lateness *lateness, uint32_t r)
 {
 	int64_t sum_ns = 0;
 
@@ -175,34 +177,34 @@ static int64_t worst_late(const struct ss_lateness *lateness, uint32_t r)
 }
 
 /*
- * A host that came late once, and is as fast as the others, stays behind by the same time as
- * long as nobody's host has to wait for it: that costs nobody anything. Where hosts do wait,
- * those of the others are stuck in calls while their devices wait for the late rank.
+ * A host that was late once and is as fast as the others stays behind by the same time, as long as
+ * no host waits for it: that costs nothing. If hosts do wait, those of the others are blocked in
+ * calls while their devices wait for the late rank.
  */
 static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 {
 	int64_t slower_ns = ss_judge_slower(judge, straggler->rank);
-	int64_t worst_ns = worst_late(&judge->lateness, straggler->rank);
+	int64_t worst_ns = mean_worst_lateness(&judge->lateness, straggler->rank);
 
 	if (slower_ns < straggler->gain_ns &&
 	    ss_judge_behind(judge, straggler->rank) >= worst_ns / 100 * BEHIND_PERCENT)
 		straggler->gain_ns = slower_ns < 0 ? 0 : slower_ns;
 }
 
-static bool is_regular(struct ss_judge *judge, uint32_t r)
+static bool is_regularly_late(struct ss_judge *judge, uint32_t r)
 {
 	uint32_t steps = 0;
 
 	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
-		steps += *mark(judge, r, s);
+		steps += *step_mark(judge, r, s);
 	return steps * 100 >= judge->lateness.step_count * PERSISTENT_PERCENT;
 }
 
-/* Who is late in nearly all steps, and how late the others are in each. */
-static void find_regular(struct ss_judge *judge)
+/* Finds the ranks that are late in nearly all steps, and how late the others are in each. */
+static void find_regularly_late(struct ss_judge *judge)
 {
 	for (uint32_t r = 0; r < judge->lateness.rank_count; r++) {
-		judge->is_regular[r] = is_regular(judge, r);
+		judge->is_regular[r] = is_regularly_late(judge, r);
 		judge->regulars += judge->is_regular[r];
 		for (uint32_t s = 0; !judge->is_regular[r] && s < judge->lateness.step_count; s++) {
 			int64_t late_ns = ss_late_own(ss_lateness_of(&judge->lateness, r, s));
@@ -214,8 +216,8 @@ static void find_regular(struct ss_judge *judge)
 }
 
 /*
- * Of several ranks that are late in nearly all steps only one is the last: without it alone
- * nothing is gained. They are fixed together, so each counts beyond the last of the others.
+ * If several ranks are late in nearly all steps, fixing only the last gains nothing. They are fixed
+ * together, so each counts by how much it is later than the latest of the other ranks.
  */
 static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 {
@@ -233,7 +235,7 @@ static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 }
 
 /* How often and by how much the rank is late. */
-static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+static void measure_lateness(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
@@ -243,7 +245,7 @@ static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler
 
 		ss_ns_add(&out->gain_ns, step->gain_ns / lateness->step_count);
 		ss_ns_add(&out->lost_ns, step->lost_ns / lateness->step_count);
-		if (!*mark(judge, r, s))
+		if (!*step_mark(judge, r, s))
 			continue;
 		out->steps++;
 		out->late_ns = ss_ns_sum(out->late_ns, ss_late_own(step));
@@ -264,8 +266,8 @@ static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler
 	}
 }
 
-/* In some of few steps, or by little in very few: that happens to anybody. */
-static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
+/* In some of few steps, or by little in very few: that can happen to any rank. */
+static bool is_late_by_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	uint32_t steps = judge->lateness.step_count;
 
@@ -274,32 +276,33 @@ static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *s
 	       (steps < FEW_STEPS && straggler->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT);
 }
 
-/* Nothing that is done besides computing makes it late: input, compiling, garbage. */
-static bool is_of_host(const struct ss_straggler *straggler)
+/* Whether its own pace makes it late, and not input, compiling or garbage collection. */
+static bool is_own_pace_cause(const struct ss_straggler *straggler)
 {
 	return straggler->cause == SS_LATE_KERNELS || straggler->cause == SS_LATE_UNKNOWN ||
 	       (straggler->cause == SS_LATE_HOST && (straggler->idle_cause == SS_IDLE_LAUNCH ||
 						     straggler->idle_cause == SS_IDLE_UNKNOWN));
 }
 
-static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+/* Fills lateness, cause and gain of a rank; returns why it is not reported. */
+static enum ss_spared judge_late_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	bool on_host = judge->joined->ranks[r].device < 0;
 	int percent;
 
-	measure_rank(judge, r, out);
-	if (is_chance(judge, out))
+	measure_lateness(judge, r, out);
+	if (is_late_by_chance(judge, out))
 		return SS_SPARED_SELDOM;
 	out->same_work = on_host && ss_judge_same_work(judge, r, true);
 	if (on_host && !ss_judge_beats_noise(judge, r, out->same_work))
 		return SS_SPARED_NOISE;
 	ss_judge_cause(judge, out);
-	if (out->same_work && is_of_host(out) && ss_judge_is_held_up(judge, r))
+	if (out->same_work && is_own_pace_cause(out) && ss_judge_is_held_up(judge, r))
 		return SS_SPARED_HELD;
-	if ((out->cause == SS_LATE_HOST && is_usual(judge, out)) ||
+	if ((out->cause == SS_LATE_HOST && is_idle_like_others(judge, out)) ||
 	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
 		return SS_SPARED_ALIKE;
-	if (waits_more(judge, out))
+	if (rank_waits_more(judge, out))
 		return SS_SPARED_WAITS;
 	cap_gain(judge, out);
 	if (out->cause == SS_LATE_HOST)
@@ -309,8 +312,8 @@ static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_s
 	return out->gain_ns < judge->step_ns / 100 * percent ? SS_SPARED_CHEAP : SS_SPARED_NOT;
 }
 
-/* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
-static bool has_same_work(struct ss_judge *judge)
+/* No devices, and the same work on all ranks: whoever is late is late by chance. */
+static bool all_have_same_work(struct ss_judge *judge)
 {
 	const struct ss_joined *joined = judge->joined;
 
@@ -321,7 +324,7 @@ static bool has_same_work(struct ss_judge *judge)
 	return true;
 }
 
-/* Each step has its own culprit, which has more to compute, and together they cost enough. */
+/* Whether each step has its own late rank, which computes longer, and together they cost enough. */
 static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
@@ -338,7 +341,7 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 		uint32_t worst = 0;
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++)
-			if (*mark(judge, r, s) &&
+			if (*step_mark(judge, r, s) &&
 			    ss_late_own(ss_lateness_of(lateness, r, s)) > worst_ns) {
 				worst_ns = ss_late_own(ss_lateness_of(lateness, r, s));
 				worst = r;
@@ -358,23 +361,23 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 
 			out->gain_ns = ss_ns_sum(out->gain_ns, step->gain_ns);
 			out->lost_ns = ss_ns_sum(out->lost_ns, step->lost_ns);
-			own += *mark(judge, r, s);
+			own += *step_mark(judge, r, s);
 		}
 		most = own > most ? own : most;
 	}
 	if (!out->steps)
 		return false;
 	out->late_ns /= out->steps;
-	out->gain_ns = least(out->gain_ns / lateness->step_count, usual_exposed(judge));
+	out->gain_ns = smaller_time(out->gain_ns / lateness->step_count, usual_exposed(judge));
 	out->lost_ns /= lateness->step_count;
-	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	/* no rank is late in more than half of the steps, rounded up */
 	return most * 2 <= lateness->step_count + 1 && most < lateness->step_count &&
 	       lateness->step_count >= ROTATING_STEPS_MIN &&
 	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
 	       out->gain_ns >= judge->step_ns / 100 * ROTATING_STEP_PERCENT;
 }
 
-static int by_cost(const void *a, const void *b)
+static int straggler_compare_cost(const void *a, const void *b)
 {
 	const struct ss_straggler *x = a, *y = b;
 
@@ -385,7 +388,8 @@ static int by_cost(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
+/* Finds the lateness, allocates what judging needs, and measures the figures. False: no memory. */
+static bool prepare_judge(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0, most_steps = 0, most_gaps = 0;
@@ -417,8 +421,8 @@ static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 	return true;
 }
 
-/* Who is late most, by itself, over all steps: reported if no rank is named. */
-static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
+/* The latest rank by its own lateness over all steps: noted if no rank is reported. */
+static void find_latest_rank(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	int64_t latest_ns = 0;
@@ -439,13 +443,16 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 	*out = (struct ss_straggler){ .rank = SS_NO_ROW };
 	if (!latest_ns)
 		return;
-	measure_rank(judge, latest, out);
-	out->spared = judge_rank(judge, latest, &own);
+	measure_lateness(judge, latest, out);
+	out->spared = judge_late_rank(judge, latest, &own);
 	out->late_ns = latest_ns;
 }
 
-/* Stages of a pipeline compute different things: those have rules of their own. */
-static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
+/*
+ * Finds ranks with slow devices that are not reported yet. Stages of a pipeline compute different
+ * things and have rules of their own.
+ */
+static bool find_hidden_slow_devices(struct ss_judge *judge, struct ss_straggler_verdict *verdict)
 {
 	const struct ss_joined *joined = judge->joined;
 	bool *is_named;
@@ -470,25 +477,25 @@ static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
 	return true;
 }
 
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
 		     struct ss_arena *arena)
 {
 	struct ss_judge judge = { .joined = joined, .arena = arena };
 	struct ss_straggler rotating;
 	bool persistent = false;
 
-	*verdict = (struct ss_verdict){ 0 };
-	if (!prepare(&judge, verdict))
+	*verdict = (struct ss_straggler_verdict){ 0 };
+	if (!prepare_judge(&judge, verdict))
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;
-	look_at_steps(&judge);
-	find_regular(&judge);
-	find_latest(&judge, &verdict->latest);
+	mark_late_ranks(&judge);
+	find_regularly_late(&judge);
+	find_latest_rank(&judge, &verdict->latest);
 	for (uint32_t r = 0; r < joined->rank_count; r++)
-		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
+		if (judge_late_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
 			persistent |= verdict->items[verdict->count++].pattern ==
 				      SS_PATTERN_PERSISTENT;
-	if (!persistent && !has_same_work(&judge) && judge_rotation(&judge, &rotating)) {
+	if (!persistent && !all_have_same_work(&judge) && judge_rotation(&judge, &rotating)) {
 		verdict->items[0] = rotating;
 		verdict->count = 1;
 	}
@@ -501,9 +508,9 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 			.steps = judge.lateness.step_count,
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
-			.gain_ns = least(verdict->link.cost_ns,
-					 ss_judge_own(&judge, verdict->link.ranks[0],
-						      SS_FIGURE_EXPOSED)),
+			.gain_ns = smaller_time(verdict->link.cost_ns,
+						ss_judge_own(&judge, verdict->link.ranks[0],
+							     SS_FIGURE_EXPOSED)),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,
@@ -511,12 +518,13 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 		};
 	if (!ss_judge_stages(&judge, &verdict->stage))
 		return false;
-	/* somebody whom all wait for is named already */
+	/* a rank that all wait for is reported already */
 	if (verdict->count)
 		verdict->stage.rank = SS_NO_ROW;
-	if (!find_hidden(&judge, verdict) || judge.failed)
+	if (!find_hidden_slow_devices(&judge, verdict) || judge.failed)
 		return false;
 	if (verdict->count)
-		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
+		qsort(verdict->items, verdict->count, sizeof(*verdict->items),
+		      straggler_compare_cost);
 	return true;
 }

@@ -7,12 +7,22 @@
 
 #include "diagnose/stragglers/late.h"
 #include "diagnose/stragglers/slow_links.h"
-#include "diagnose/stragglers/time_slices.h"
+
+/*
+ * A device that another process uses as well: launched work does not start, nothing of this
+ * process runs, and this lasts equally long each time. The device is shared in time slices, and
+ * the other process is not in the file.
+ */
+struct ss_time_slices {
+	uint32_t count;   /* gaps of the same length; 0: there are none */
+	int64_t slice_ns; /* their length: the median */
+	int64_t sum_ns;   /* of all of them */
+};
 
 enum ss_pattern {
 	SS_PATTERN_PERSISTENT, /* in nearly all steps */
 	SS_PATTERN_TRANSIENT,  /* in some steps */
-	SS_PATTERN_ROTATING,   /* another rank in each step: no rank of its own */
+	SS_PATTERN_ROTATING,   /* a different rank in each step */
 };
 
 enum ss_late_cause {
@@ -28,12 +38,12 @@ enum ss_late_cause {
 /* Why a rank that is late is not named. */
 enum ss_spared {
 	SS_SPARED_NOT,    /* it is */
-	SS_SPARED_SELDOM, /* in too few steps, or by too little for so few */
+	SS_SPARED_SELDOM, /* in too few steps, or by too little for few steps */
 	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
 	SS_SPARED_WAITS,  /* it waits for others more than they do */
 	SS_SPARED_CHEAP,  /* without it the job would be no faster */
 	SS_SPARED_NOISE,  /* it differs from itself as much as from the others */
-	SS_SPARED_HELD,   /* typical calls are as fast as theirs: a busy machine holds it up */
+	SS_SPARED_HELD,   /* typical calls are as fast as theirs: a busy machine delays it */
 };
 
 struct ss_straggler {
@@ -57,23 +67,26 @@ struct ss_straggler {
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };
 
-struct ss_verdict {
+struct ss_straggler_verdict {
 	struct ss_straggler *items; /* the worst first */
 	uint32_t count;
 	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
 	/* of a pipeline, with a slow device; late_ns: what others wait longer than it does */
 	struct ss_straggler stage; /* rank SS_NO_ROW: none */
-	/* not late, but with slower devices than the others: something else holds all up as well */
+	/* not late, but with slower devices than the others: something else delays all ranks */
 	struct ss_straggler *hidden;
 	uint32_t hidden_count;
 	bool few_steps;             /* fewer than two: a guess */
-	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
+	struct ss_straggler latest; /* the latest rank, reported or not; of_steps 0: nobody */
 };
 
 SS_MUST_USE
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+bool ss_verdict_find(struct ss_straggler_verdict *verdict, const struct ss_joined *joined,
 		     struct ss_arena *arena);
 
 const char *ss_pattern_name(enum ss_pattern pattern);
+
+/* `scratch` has room for one value a gap of the rank. */
+struct ss_time_slices ss_time_slices_find(const struct ss_digest *rank, int64_t *scratch);
 
 #endif

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starts.c - visits the tasks of a graph, each behind all that it waits for.
+ * starts.c - visits the tasks of a graph, each after all that it waits for.
  */
 #include "diagnose/summary/starts.h"
 
 #include <string.h>
 
-/* Starts of a file, and lags, are not beyond this: sums of a few fit. */
+/* Starts and lags in a file are smaller than this, so sums of a few do not overflow. */
 #define START_MAX_NS (INT64_C(1) << 60)
 
-enum state { STATE_NEW, STATE_OPEN, STATE_DONE };
+enum task_walk_state { STATE_NEW, STATE_OPEN, STATE_DONE };
 
-struct walk {
+struct task_walk {
 	const struct ss_graph *graph;
 	struct ss_memory *memory;
 	uint8_t *states;
-	uint32_t *next;  /* per open task: the edge that is looked at */
-	uint32_t *stack; /* open tasks, each waits for the next one */
+	uint32_t *next;  /* per open task: the current edge */
+	uint32_t *stack; /* open tasks, each of which waits for the next one */
 	uint32_t depth;
 };
 
-static void *block(struct walk *walk, size_t item_bytes)
+static void *task_walk_alloc(struct task_walk *walk, size_t item_bytes)
 {
 	size_t bytes = ((size_t)walk->graph->task_count + 1) * item_bytes;
 	void *items = ss_memory_resize(walk->memory, NULL, 0, bytes);
@@ -30,7 +30,7 @@ static void *block(struct walk *walk, size_t item_bytes)
 	return items;
 }
 
-static void walk_end(struct walk *walk)
+static void task_walk_end(struct task_walk *walk)
 {
 	size_t count = (size_t)walk->graph->task_count + 1;
 
@@ -39,27 +39,28 @@ static void walk_end(struct walk *walk)
 	ss_memory_free(walk->memory, walk->stack, count * sizeof(*walk->stack));
 }
 
-static bool walk_begin(struct walk *walk, const struct ss_graph *graph, struct ss_memory *memory)
+static bool task_walk_begin(struct task_walk *walk, const struct ss_graph *graph,
+			    struct ss_memory *memory)
 {
-	*walk = (struct walk){ .graph = graph, .memory = memory };
-	walk->states = block(walk, sizeof(*walk->states));
-	walk->next = block(walk, sizeof(*walk->next));
-	walk->stack = block(walk, sizeof(*walk->stack));
+	*walk = (struct task_walk){ .graph = graph, .memory = memory };
+	walk->states = task_walk_alloc(walk, sizeof(*walk->states));
+	walk->next = task_walk_alloc(walk, sizeof(*walk->next));
+	walk->stack = task_walk_alloc(walk, sizeof(*walk->stack));
 	if (walk->states && walk->next && walk->stack)
 		return true;
-	walk_end(walk);
+	task_walk_end(walk);
 	return false;
 }
 
-static void open_task(struct walk *walk, uint32_t task)
+static void task_walk_open(struct task_walk *walk, uint32_t task)
 {
 	walk->states[task] = STATE_OPEN;
 	walk->next[task] = walk->graph->tasks[task].edges;
 	walk->stack[walk->depth++] = task;
 }
 
-/* The next task whose edges all lead from tasks that are done, or close a circle. */
-static uint32_t next_ready(struct walk *walk)
+/* The next task whose edges all come from tasks that are done, or close a cycle. */
+static uint32_t task_walk_next_ready(struct task_walk *walk)
 {
 	for (;;) {
 		uint32_t task = walk->stack[walk->depth - 1];
@@ -72,12 +73,12 @@ static uint32_t next_ready(struct walk *walk)
 			walk->depth--;
 			return task;
 		}
-		open_task(walk, walk->graph->edges[at].from);
+		task_walk_open(walk, walk->graph->edges[at].from);
 	}
 }
 
-/* When its edges let a task start; 0: nothing holds it. */
-static int64_t bound_of(const struct walk *walk, uint32_t task)
+/* The earliest start that its edges allow; 0: it has none. */
+static int64_t task_walk_bound_ns(const struct task_walk *walk, uint32_t task)
 {
 	const struct ss_task *tasks = walk->graph->tasks;
 	int64_t bound_ns = INT64_MIN;
@@ -100,23 +101,24 @@ bool ss_starts_reduce(struct ss_graph *graph)
 {
 	size_t bytes = ((size_t)graph->task_count + 1) * sizeof(int64_t);
 	int64_t *behind_ns = ss_memory_resize(graph->memory, NULL, 0, bytes);
-	struct walk walk;
+	struct task_walk walk;
 
-	if (!behind_ns || !walk_begin(&walk, graph, graph->memory)) {
+	if (!behind_ns || !task_walk_begin(&walk, graph, graph->memory)) {
 		ss_memory_free(graph->memory, behind_ns, bytes);
 		return false;
 	}
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		if (walk.states[i] == STATE_NEW)
-			open_task(&walk, i);
+			task_walk_open(&walk, i);
 		while (walk.depth) {
-			uint32_t task = next_ready(&walk);
+			uint32_t task = task_walk_next_ready(&walk);
 
-			behind_ns[task] = graph->tasks[task].start_ns - bound_of(&walk, task);
+			behind_ns[task] = graph->tasks[task].start_ns -
+					  task_walk_bound_ns(&walk, task);
 			walk.states[task] = STATE_DONE;
 		}
 	}
-	walk_end(&walk);
+	task_walk_end(&walk);
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		graph->tasks[i].start_ns = behind_ns[i];
 	ss_memory_free(graph->memory, behind_ns, bytes);
@@ -126,23 +128,23 @@ bool ss_starts_reduce(struct ss_graph *graph)
 enum ss_status ss_starts_restore(struct ss_graph *graph, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
-	struct walk walk;
+	struct task_walk walk;
 
-	if (!walk_begin(&walk, graph, graph->memory))
+	if (!task_walk_begin(&walk, graph, graph->memory))
 		return ss_fail_memory(err, "a digest");
 	for (uint32_t i = 0; i < graph->task_count && status == SS_OK; i++) {
 		if (walk.states[i] == STATE_NEW)
-			open_task(&walk, i);
+			task_walk_open(&walk, i);
 		while (walk.depth && status == SS_OK) {
-			uint32_t task = next_ready(&walk);
+			uint32_t task = task_walk_next_ready(&walk);
 			int64_t *start_ns = &graph->tasks[task].start_ns;
 
-			*start_ns += bound_of(&walk, task);
+			*start_ns += task_walk_bound_ns(&walk, task);
 			walk.states[task] = STATE_DONE;
 			if (*start_ns > START_MAX_NS || *start_ns < -START_MAX_NS)
 				status = ss_fail(err, SS_ERR_FORMAT, "'start_ns' is wrong");
 		}
 	}
-	walk_end(&walk);
+	task_walk_end(&walk);
 	return status;
 }

@@ -2,16 +2,17 @@
 /*
  * find.h - the files of a job.
  *
- * A folder stands for the trace files in it and below it: names that end in
- * .json, .json.gz, .json.zst, .stepscope or .digest, and for snapshots of memory, which only some
- * take, .pickle or .pickle.gz. Files are put in the order of their names, with
- * numbers in them compared as numbers, so rank2 stands before rank10.
+ * A folder stands for the trace files in it and below it: names with an ending of an input format
+ * (trace/formats.h), and for snapshots of memory, which only some take, .pickle or .pickle.gz.
+ * Files are put in the order of their names, with numbers in them compared as numbers, so rank2
+ * stands before rank10.
  */
 #ifndef SS_LOAD_FILES_FIND_H
 #define SS_LOAD_FILES_FIND_H
 
 #include "base/memory.h"
 #include "trace/pack/pack.h"
+#include "base/error.h"
 
 struct ss_path {
 	const char *path;
@@ -30,7 +31,7 @@ SS_MUST_USE
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err);
 
-/* Adds the inputs behind the files. Fails when one has no name. */
+/* Adds the inputs after the files. Fails when one has no name. */
 SS_MUST_USE
 enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err);
@@ -39,6 +40,12 @@ void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
 
 /* True for the name of a trace, packed or not, or of a snapshot. */
 bool ss_find_is_trace(const char *name);
+
+/*
+ * How much of a path stands before the ending of its format: "a/rank0" of "a/rank0.json.gz".
+ * Without `derived` packs and digests keep theirs.
+ */
+size_t ss_find_stem(const char *path, bool derived);
 
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);
@@ -50,7 +57,7 @@ bool ss_find_is_digest(const char *path);
 bool ss_find_is_snapshot(const char *path);
 
 /*
- * packs.c: a pack and the file that it was made of are one trace. Where both are listed
+ * A pack and the file that it was made of are one trace. Where both are listed
  * and lie in one folder, the file goes from the list; a pack of a file that is another
  * one by now (its length tells) goes itself. Adds to `out`.
  */
@@ -82,5 +89,25 @@ int64_t ss_find_rank_in_name(const char *path);
  * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
  */
 int64_t ss_find_time(const char *path);
+
+/*
+ * foreign_file.c: recognizes files that no reader takes, and says what leads on.
+ *
+ * People pass what lies beside a trace: a report of another profiler, an archive, a checkpoint, a
+ * pointer of Git LFS. Each kind has one sentence: what the file is, why that does not work, and
+ * what to do. To add a kind: an entry in foreign_file.c.
+ */
+
+/*
+ * What a file is, by its first bytes (decompressed) and, where they do not tell, by its name
+ * (NULL: it has none): "it is a tar archive: ...". NULL: it may be a trace or a snapshot.
+ */
+const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles);
+
+/* The same by the name alone: for files in folders, of which only the name is known. */
+const char *ss_stranger_by_name(const char *name);
+
+/* How to get the file of a URL. NULL: the path is not a URL. */
+const char *ss_stranger_url(const char *path);
 
 #endif

@@ -2,7 +2,6 @@
 /*
  * foreign_file.c - kinds of files that are no traces, by first bytes, by content and by name.
  */
-#include "load/files/foreign_file.h"
 
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/utf8.h"
 #include "load/files/find.h"
 #include "read/pickle.h"
+#include "trace/formats.h"
 
 #define OURS "pass the file that prof.export_chrome_trace() wrote"
 #define UNPACK "and pass the folder or the trace in it"
@@ -117,19 +117,20 @@ static const struct {
 	{ 0, BYTES("/annex/objects/"), annex },
 };
 
-static bool has(const char *bytes, size_t length, const char *part)
+static bool text_contains(const char *bytes, size_t length, const char *part)
 {
 	return ss_text_has(bytes, length, part, strlen(part));
 }
 
-/* A zip archive: the first name in it tells what made it. */
-static const char *look_at_zip(const char *bytes, size_t length)
+/* A zip archive: its first name shows what made it. */
+static const char *foreign_zip(const char *bytes, size_t length)
 {
 	if (length < 4 || memcmp(bytes, "PK\x03\x04", 4) != 0)
 		return NULL;
-	if (has(bytes, length, "data.pkl") || has(bytes, length, ".format_version"))
+	if (text_contains(bytes, length, "data.pkl") ||
+	    text_contains(bytes, length, ".format_version"))
 		return checkpoint;
-	return has(bytes, length, ".npy") ? numpy : zip;
+	return text_contains(bytes, length, ".npy") ? numpy : zip;
 }
 
 /* Eight bytes of length, then the JSON that describes the tensors. */
@@ -146,7 +147,7 @@ static bool is_perfetto(const char *bytes, size_t length)
 	       bytes[1] != '{' && bytes[1] != '[';
 }
 
-static const char *look_at_bytes(const char *bytes, size_t length)
+static const char *foreign_by_magic(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < SS_COUNT(magics); i++)
 		if (length >= magics[i].at + magics[i].length &&
@@ -155,15 +156,15 @@ static const char *look_at_bytes(const char *bytes, size_t length)
 	if (is_safetensors(bytes, length))
 		return weights;
 	/* a record of TensorFlow; its first event says its version */
-	if (length >= 12 && !memchr(bytes, '{', 12) && has(bytes, length, "brain.Event:"))
+	if (length >= 12 && !memchr(bytes, '{', 12) && text_contains(bytes, length, "brain.Event:"))
 		return tfevents;
-	return look_at_zip(bytes, length);
+	return foreign_zip(bytes, length);
 }
 
 /* --- by the text ------------------------------------------------------------------------- */
 
 /* Up to a letter that the end of what was read may have cut. */
-static bool is_text(const char *bytes, size_t length)
+static bool bytes_are_text(const char *bytes, size_t length)
 {
 	size_t letters = 0;
 
@@ -181,7 +182,7 @@ static bool is_text(const char *bytes, size_t length)
 }
 
 /* Case does not matter in HTML. */
-static bool begins(const char *bytes, size_t length, const char *with)
+static bool text_begins_with(const char *bytes, size_t length, const char *with)
 {
 	size_t i = 0;
 
@@ -190,24 +191,25 @@ static bool begins(const char *bytes, size_t length, const char *with)
 	return !with[i];
 }
 
-static const char *look_at_markup(const char *bytes, size_t length)
+static const char *foreign_markup(const char *bytes, size_t length)
 {
-	if (begins(bytes, length, "<?xml") || begins(bytes, length, "<svg"))
+	if (text_begins_with(bytes, length, "<?xml") || text_begins_with(bytes, length, "<svg"))
 		return xml;
-	if (has(bytes, length, "stepscope"))
+	if (text_contains(bytes, length, "stepscope"))
 		return html_report;
-	return has(bytes, length, "trace-viewer") || has(bytes, length, "catapult") ||
-			       has(bytes, length, "tracing")
+	return text_contains(bytes, length, "trace-viewer") ||
+			       text_contains(bytes, length, "catapult") ||
+			       text_contains(bytes, length, "tracing")
 		       ? html_trace
 		       : html;
 }
 
-static const char *look_at_text(const char *bytes, size_t length)
+static const char *foreign_text(const char *bytes, size_t length)
 {
-	if (length >= 10 && memcmp(bytes, "----------", 10) == 0 && is_text(bytes, length) &&
-	    (has(bytes, length, "Self C") || has(bytes, length, "  ----")))
+	if (length >= 10 && memcmp(bytes, "----------", 10) == 0 && bytes_are_text(bytes, length) &&
+	    (text_contains(bytes, length, "Self C") || text_contains(bytes, length, "  ----")))
 		return table;
-	return is_text(bytes, length) ? text : NULL;
+	return bytes_are_text(bytes, length) ? text : NULL;
 }
 
 /* --- by the name ------------------------------------------------------------------------- */
@@ -249,7 +251,7 @@ static const struct {
 	{ ".jpeg", image },
 };
 
-static bool ends_with(const char *name, const char *ending)
+static bool name_ends_with(const char *name, const char *ending)
 {
 	size_t length = strlen(name), wanted = strlen(ending);
 
@@ -266,7 +268,7 @@ const char *ss_stranger_by_name(const char *name)
 	if (strstr(name, ".tfevents."))
 		return tfevents;
 	for (size_t i = 0; i < SS_COUNT(endings); i++)
-		if (ends_with(name, endings[i].ending))
+		if (name_ends_with(name, endings[i].ending))
 			return endings[i].what;
 	return NULL;
 }
@@ -275,27 +277,31 @@ const char *ss_stranger_by_name(const char *name)
 
 const char *ss_stranger(const char *bytes, size_t length, const char *name, bool takes_pickles)
 {
+	const struct ss_input_format *format = ss_input_format_of(bytes, length);
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
-	const char *what = look_at_bytes(bytes, length);
+	const char *what;
 
+	if (format && !format->matches_loosely)
+		return NULL;
+	what = foreign_by_magic(bytes, length);
 	if (what)
 		return what;
 	if (length >= 2 && bytes[0] == '\x80' && ss_pickle_is_start(bytes, length))
 		return takes_pickles ? NULL : pickle;
-	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
-		at++;
-	if (at == length || bytes[at] == '{' || bytes[at] == '[')
+	if (format)
 		return NULL;
-	/* old pickles are text; those that nobody can tell from it are believed by their name */
+	/* old pickles are text; where the bytes do not decide, the name does */
 	if (takes_pickles &&
 	    (ss_pickle_is_start(bytes, length) || (name && ss_find_is_snapshot(name))))
 		return NULL;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
 	if (bytes[at] == '<')
-		return look_at_markup(bytes + at, length - at);
+		return foreign_markup(bytes + at, length - at);
 	what = name ? ss_stranger_by_name(name) : NULL;
 	if (!what)
-		what = look_at_text(bytes + at, length - at);
+		what = foreign_text(bytes + at, length - at);
 	return what || !is_perfetto(bytes, length) ? what : perfetto;
 }
 
@@ -318,7 +324,7 @@ const char *ss_stranger_url(const char *path)
 	if (!strstr(path, "://"))
 		return NULL;
 	for (size_t i = 0; i < SS_COUNT(schemes); i++)
-		if (begins(path, strlen(path), schemes[i].scheme))
+		if (text_begins_with(path, strlen(path), schemes[i].scheme))
 			return schemes[i].what;
 	return "it is a URL, and stepscope reads files on this machine: download it first";
 }

@@ -8,6 +8,8 @@
 #include "load/files/find.h"
 #include "read/source.h"
 #include "redact/redact.h"
+#include "memory/load/snapshot.h"
+#include "trace/trace.h"
 
 /* `takes_snapshots`: pickles, too. The redactor may be NULL. Packs cannot be redacted. */
 SS_MUST_USE
@@ -25,5 +27,9 @@ enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err);
 /* The path as it is shown: a name can hold any byte. NULL: no memory. */
 const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 			      struct ss_arena *arena);
+
+/* Notes what a redactor would replace of what was read, each distinct text once. */
+void ss_contents_of_trace(struct ss_redactor *redactor, const struct ss_trace *trace);
+void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snapshot *snapshot);
 
 #endif

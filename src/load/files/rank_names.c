@@ -7,28 +7,28 @@
 #include "base/text.h"
 #include "load/files/find.h"
 
-static bool is_digit(char byte)
+static bool rank_is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
 }
 
-static bool is_letter(char byte)
+static bool rank_is_letter(char byte)
 {
 	return ss_lower(byte) >= 'a' && ss_lower(byte) <= 'z';
 }
 
-/* Reads at most nine digits; NULL: there is none. */
-static const char *read_digits(const char *at, int64_t *out)
+/* Reads at most nine digits; NULL: there are none. */
+static const char *rank_read_digits(const char *at, int64_t *out)
 {
 	int digits = 0;
 
-	for (*out = 0; is_digit(*at) && digits < 9; at++, digits++)
+	for (*out = 0; rank_is_digit(*at) && digits < 9; at++, digits++)
 		*out = *out * 10 + (*at - '0');
 	return digits ? at : NULL;
 }
 
-/* The number behind a word of a name: "rank3", "rank_3", "rank-3". */
-static int64_t number_behind(const char *name, const char *word)
+/* The number after a word of a name: "rank3", "rank_3", "rank-3". */
+static int64_t rank_number_after(const char *name, const char *word)
 {
 	const char *at = strstr(name, word);
 	int64_t number;
@@ -37,23 +37,23 @@ static int64_t number_behind(const char *name, const char *word)
 		return -1;
 	at += strlen(word);
 	at += *at == '_' || *at == '-';
-	return read_digits(at, &number) ? number : -1;
+	return rank_read_digits(at, &number) ? number : -1;
 }
 
 /*
  * The number of a place in one dimension of parallelism, "TP-1": the word stands by itself, in
  * either case, with '-' or '_' before the number.
  */
-static int64_t place_in(const char *name, const char *dimension)
+static int64_t rank_coordinate(const char *name, const char *dimension)
 {
 	for (const char *at = name; *at; at++) {
 		int64_t number;
 
 		if (ss_lower(at[0]) != dimension[0] || ss_lower(at[1]) != dimension[1] ||
-		    (at > name && (is_letter(at[-1]) || is_digit(at[-1]))) ||
+		    (at > name && (rank_is_letter(at[-1]) || rank_is_digit(at[-1]))) ||
 		    (at[2] != '-' && at[2] != '_'))
 			continue;
-		if (read_digits(at + 3, &number))
+		if (rank_read_digits(at + 3, &number))
 			return number;
 	}
 	return -1;
@@ -63,19 +63,19 @@ static int64_t place_in(const char *name, const char *dimension)
  * Engines name files after their place in each dimension. One dimension is the rank; of several
  * the others must be 0, since how large they are is not in the name.
  */
-static int64_t rank_of_places(const char *name)
+static int64_t rank_of_coordinates(const char *name)
 {
 	static const char *const dimensions[] = { "tp", "pp", "dp", "ep", "cp" };
 	int64_t rank = -1;
 
 	for (size_t i = 0; i < SS_COUNT(dimensions); i++) {
-		int64_t place = place_in(name, dimensions[i]);
+		int64_t place = rank_coordinate(name, dimensions[i]);
 
 		if (place < 0)
 			continue;
 		if (rank > 0 && place > 0)
 			return -1;
-		/* without "tp" the fastest dimension is not known: it alone tells the rank */
+		/* without "tp" the fastest dimension is unknown, and only it gives the rank */
 		if (i > 0 && rank >= 0 && place > 0)
 			return -1;
 		rank = rank > place ? rank : place;
@@ -92,7 +92,7 @@ static int64_t rank_of_letter(const char *name)
 
 		if ((at[0] != '_' && at[0] != '-') || at[1] != 'r')
 			continue;
-		end = read_digits(at + 2, &rank);
+		end = rank_read_digits(at + 2, &rank);
 		if (end && (*end == '.' || *end == '_' || *end == '-' || !*end))
 			return rank;
 	}
@@ -104,13 +104,14 @@ static int64_t rank_before_step(const char *name)
 {
 	static const char word[] = "_step_";
 	int64_t rank;
-	const char *end = read_digits(name, &rank);
+	const char *end = rank_read_digits(name, &rank);
 
-	return end && strncmp(end, word, strlen(word)) == 0 && is_digit(end[strlen(word)]) ? rank
-											   : -1;
+	return end && strncmp(end, word, strlen(word)) == 0 && rank_is_digit(end[strlen(word)])
+		       ? rank
+		       : -1;
 }
 
-static const char *name_of(const char *path)
+static const char *rank_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -120,15 +121,15 @@ static const char *name_of(const char *path)
 int64_t ss_find_rank_in_name(const char *path)
 {
 	static const char *const words[] = { "rank_file", "rank", "worker" };
-	const char *name = name_of(path);
+	const char *name = rank_file_name(path);
 	int64_t rank;
 
 	for (size_t i = 0; i < SS_COUNT(words); i++) {
-		rank = number_behind(name, words[i]);
+		rank = rank_number_after(name, words[i]);
 		if (rank >= 0)
 			return rank;
 	}
-	rank = rank_of_places(name);
+	rank = rank_of_coordinates(name);
 	if (rank < 0)
 		rank = rank_of_letter(name);
 	return rank >= 0 ? rank : rank_before_step(name);
@@ -150,7 +151,7 @@ static int64_t rank_of_folder(const char *folder, size_t length)
 		if (k < word)
 			continue;
 		at += *at == '_' || *at == '-';
-		end = read_digits(at, &rank);
+		end = rank_read_digits(at, &rank);
 		if (end && (size_t)(end - folder) == length)
 			return rank;
 	}
@@ -163,7 +164,7 @@ static int64_t rank_of_folder(const char *folder, size_t length)
 int64_t ss_find_rank(const char *path)
 {
 	int64_t rank = ss_find_rank_in_name(path);
-	const char *end = name_of(path);
+	const char *end = rank_file_name(path);
 
 	for (int up = 0; rank < 0 && up < FOLDERS_UP && end > path; up++) {
 		const char *start = --end; /* at the slash */
@@ -183,7 +184,7 @@ int64_t ss_find_time(const char *path)
 		size_t digits;
 		int64_t ns;
 	} units[] = { { 10, 1000000000 }, { 13, 1000000 }, { 16, 1000 }, { 19, 1 } };
-	const char *name = name_of(path);
+	const char *name = rank_file_name(path);
 
 	for (const char *at = strchr(name, '.'); at; at = strchr(at + 1, '.')) {
 		size_t digits = strspn(at + 1, "0123456789");

@@ -8,7 +8,7 @@
 #include "load/files/recording.h"
 
 /* Whether any event is a collective, whatever recorded it. */
-static bool has_collectives(const struct ss_trace *trace)
+static bool recording_has_collectives(const struct ss_trace *trace)
 {
 	const uint32_t flags = SS_NAME_COMM_KERNEL | SS_NAME_COMM_RANGE | SS_NAME_COMM_OP;
 
@@ -18,7 +18,7 @@ static bool has_collectives(const struct ss_trace *trace)
 	return trace->comm_count > 0;
 }
 
-static uint64_t first_step(const struct ss_trace *trace)
+static uint64_t recording_first_step(const struct ss_trace *trace)
 {
 	const char *name;
 
@@ -32,8 +32,8 @@ static uint64_t first_step(const struct ss_trace *trace)
 #define RUN_TEXT_MAX 2048
 
 /* NULL for the empty text; false: no memory. */
-static bool keep_text(const struct ss_trace *trace, uint32_t id, struct ss_memory *memory,
-		      char **out)
+static bool recording_copy_text(const struct ss_trace *trace, uint32_t id, struct ss_memory *memory,
+				char **out)
 {
 	const char *text = ss_strings_text(&trace->texts, id);
 	size_t length = strlen(text);
@@ -51,7 +51,7 @@ static bool keep_text(const struct ss_trace *trace, uint32_t id, struct ss_memor
 	return true;
 }
 
-static void drop_text(struct ss_memory *memory, char *text)
+static void recording_free_text(struct ss_memory *memory, char *text)
 {
 	if (text)
 		ss_memory_free(memory, text, strlen(text) + 1);
@@ -66,8 +66,8 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.is_noted = true,
 		.world_size = trace->info.world_size > 0 ? trace->info.world_size : -1,
 		.events = trace->event_count,
-		.first_step = first_step(trace),
-		.has_collectives = has_collectives(trace),
+		.first_step = recording_first_step(trace),
+		.has_collectives = recording_has_collectives(trace),
 		.is_cut = ss_quality_is_cut(&trace->quality),
 		.is_damaged = trace->quality.rows[SS_ODD_COMPRESSED_CORRUPT].count > 0,
 		.is_one_step = trace->steps.count == 1,
@@ -78,9 +78,9 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		.lacks_device = trace->quality.rows[SS_ODD_NO_DEVICE_EVENTS].count > 0,
 	};
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
-		if (!keep_text(trace, trace->info.run[i], memory, &out->run[i]))
+		if (!recording_copy_text(trace, trace->info.run[i], memory, &out->run[i]))
 			return false;
-	if (!keep_text(trace, trace->info.trace_id, memory, &out->trace_id))
+	if (!recording_copy_text(trace, trace->info.trace_id, memory, &out->trace_id))
 		return false;
 	if (out->is_cut)
 		out->cut_steps = trace->steps.count - trace->steps.kept_count;
@@ -107,7 +107,7 @@ void ss_recording_release(struct ss_recording *recording, struct ss_memory *memo
 	ss_memory_free(memory, recording->sizes,
 		       (size_t)recording->size_capacity * sizeof(*recording->sizes));
 	for (uint32_t i = 0; i < SS_RUN_FACTS; i++)
-		drop_text(memory, recording->run[i]);
-	drop_text(memory, recording->trace_id);
+		recording_free_text(memory, recording->run[i]);
+	recording_free_text(memory, recording->trace_id);
 	*recording = (struct ss_recording){ 0 };
 }

@@ -22,13 +22,13 @@
 /* The largest event of real traces has 60 kB: in one of this size another may lie. */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
-/* Processes of a file that are told apart. */
+/* At most this many processes per file. */
 #define PIDS_MAX 100000u
 
 /* Bits of an id; the number of the file is in the bits above. */
 #define ID_BITS 40
 
-struct rewriter {
+struct event_rewriter {
 	struct ss_rewrite *rewrite;
 	struct ss_source *source;
 	struct ss_strings pids;
@@ -43,7 +43,8 @@ struct rewriter {
 /* --- the stream --------------------------------------------------------------------------- */
 
 /* Moves what is left to the front and reads on; false at the end or without memory. */
-static enum ss_status read_on(struct rewriter *rewriter, bool *more, struct ss_error *err)
+static enum ss_status rewriter_read_on(struct event_rewriter *rewriter, bool *more,
+				       struct ss_error *err)
 {
 	size_t left = (size_t)(rewriter->json.end - rewriter->json.at), got = 0;
 
@@ -77,14 +78,14 @@ static enum ss_status read_on(struct rewriter *rewriter, bool *more, struct ss_e
 
 /* --- one event ------------------------------------------------------------------------------ */
 
-static void add_key(struct rewriter *rewriter, const struct ss_json_span *key, bool first)
+static void rewrite_key(struct event_rewriter *rewriter, const struct ss_json_span *key, bool first)
 {
 	ss_text_add_string(&rewriter->out, first ? "\"" : ",\"");
 	ss_strict_add_text(&rewriter->out, key->text, key->length);
 	ss_text_add_string(&rewriter->out, "\":");
 }
 
-static bool add_pid(struct rewriter *rewriter, const struct ss_json_span *value)
+static bool rewrite_pid(struct event_rewriter *rewriter, const struct ss_json_span *value)
 {
 	uint32_t id = ss_strings_add(&rewriter->pids, value->text, value->length);
 
@@ -97,7 +98,7 @@ static bool add_pid(struct rewriter *rewriter, const struct ss_json_span *value)
 	return true;
 }
 
-static bool add_ts(struct rewriter *rewriter, const struct ss_json_span *value)
+static bool rewrite_time(struct event_rewriter *rewriter, const struct ss_json_span *value)
 {
 	int64_t file_ns, moved_ns;
 
@@ -111,7 +112,7 @@ static bool add_ts(struct rewriter *rewriter, const struct ss_json_span *value)
 }
 
 /* Numbers stay numbers: viewers read the ids of arrows as such. */
-static void add_id(struct rewriter *rewriter, const struct ss_json_span *value)
+static void rewrite_id(struct event_rewriter *rewriter, const struct ss_json_span *value)
 {
 	uint64_t id = 0;
 	bool digits = value->length > 0 && value->length < 19;
@@ -132,7 +133,8 @@ static void add_id(struct rewriter *rewriter, const struct ss_json_span *value)
 }
 
 /* {"name":"python", ...} becomes {"name":"rank 3: python", ...} */
-static bool add_name_args(struct rewriter *rewriter, const struct ss_json_span *args, bool careful)
+static bool rewrite_name_args(struct event_rewriter *rewriter, const struct ss_json_span *args,
+			      bool careful)
 {
 	struct ss_json json = { .at = args->text,
 				.end = args->text + args->length,
@@ -157,7 +159,7 @@ static bool add_name_args(struct rewriter *rewriter, const struct ss_json_span *
 		}
 		if (ss_json_value(&json, &value) != SS_JSON_OK)
 			break;
-		add_key(rewriter, &key, first);
+		rewrite_key(rewriter, &key, first);
 		if (ss_json_is(&key, "name") && value.type == SS_JSON_STRING) {
 			ss_text_addf(out, "\"%s: ", rewriter->rewrite->title);
 			ss_strict_add_text(out, value.text, value.length);
@@ -184,31 +186,32 @@ static bool names_process(struct ss_json json, const struct ss_json_span *name)
 }
 
 /* The value of a key of the event; what is not changed is copied. */
-static bool add_field(struct rewriter *rewriter, const struct ss_json *json,
-		      const struct ss_json_span *key, const struct ss_json_span *value,
-		      const struct ss_json_span *name)
+static bool rewrite_field(struct event_rewriter *rewriter, const struct ss_json *json,
+			  const struct ss_json_span *key, const struct ss_json_span *value,
+			  const struct ss_json_span *name)
 {
 	bool is_scalar = value->type == SS_JSON_STRING || value->type == SS_JSON_BARE;
 
 	if (ss_json_is(key, "pid") && is_scalar) {
-		if (!add_pid(rewriter, value))
+		if (!rewrite_pid(rewriter, value))
 			rewriter->out_of_memory = true;
 		return !rewriter->out_of_memory;
 	}
 	if (ss_json_is(key, "id") && is_scalar) {
-		add_id(rewriter, value);
+		rewrite_id(rewriter, value);
 		return true;
 	}
-	if (ss_json_is(key, "ts") && is_scalar && add_ts(rewriter, value))
+	if (ss_json_is(key, "ts") && is_scalar && rewrite_time(rewriter, value))
 		return true;
 	if (ss_json_is(key, "args") && names_process(*json, name) &&
-	    add_name_args(rewriter, value, json->careful))
+	    rewrite_name_args(rewriter, value, json->careful))
 		return true;
 	return ss_strict_add(&rewriter->out, value, json->careful);
 }
 
-/* Copies the event; false: it is no event, and nothing of it counts. */
-static bool copy_event(struct rewriter *rewriter, const struct ss_json_span *event, bool careful)
+/* Copies the event; false: it is not an event, and is left out. */
+static bool rewriter_copy_event(struct event_rewriter *rewriter, const struct ss_json_span *event,
+				bool careful)
 {
 	struct ss_json json = { .at = event->text,
 				.end = event->text + event->length,
@@ -230,22 +233,23 @@ static bool copy_event(struct rewriter *rewriter, const struct ss_json_span *eve
 		json.odd_quotes = 0;
 		if (ss_json_is(&key, "name"))
 			name = value;
-		add_key(rewriter, &key, first);
-		if (!add_field(rewriter, &json, &key, &value, &name))
+		rewrite_key(rewriter, &key, first);
+		if (!rewrite_field(rewriter, &json, &key, &value, &name))
 			return false;
 	}
 	ss_text_add_string(&rewriter->out, "}");
 	return json.at == json.end;
 }
 
-static enum ss_status write_event(struct rewriter *rewriter, const struct ss_json_span *event,
-				  bool careful, struct ss_error *err)
+static enum ss_status rewriter_write_event(struct event_rewriter *rewriter,
+					   const struct ss_json_span *event, bool careful,
+					   struct ss_error *err)
 {
 	struct ss_rewrite *rewrite = rewriter->rewrite;
 	size_t before = rewriter->out.length;
 
 	ss_text_add_string(&rewriter->out, *rewrite->has_events ? ",\n" : "\n");
-	if (event->type != SS_JSON_OBJECT || !copy_event(rewriter, event, careful)) {
+	if (event->type != SS_JSON_OBJECT || !rewriter_copy_event(rewriter, event, careful)) {
 		rewriter->out.length = before;
 		rewrite->broken++;
 		return rewriter->out_of_memory ? ss_fail_memory(err, "the merged trace") : SS_OK;
@@ -265,7 +269,7 @@ static enum ss_status write_event(struct rewriter *rewriter, const struct ss_jso
 /* --- the document ---------------------------------------------------------------------------- */
 
 /* Does another event seem to begin inside of the item? Then it lacks its end. */
-static bool is_swollen(const char *start, const char *end)
+static bool item_lacks_end(const char *start, const char *end)
 {
 	const char *undecided;
 
@@ -277,8 +281,8 @@ static bool is_swollen(const char *start, const char *end)
  * The second try at an item, no further than where the next event seems to begin: as JSON,
  * then carefully. What cannot be read is BAD, and the cursor stands at that event.
  */
-static enum ss_json_result read_within(struct ss_json *json, struct ss_json_span *event,
-				       bool *careful)
+static enum ss_json_result rewriter_read_within(struct ss_json *json, struct ss_json_span *event,
+						bool *careful)
 {
 	const char *start = json->at, *undecided;
 	const char *next = ss_reader_find_event(start + 1, json->end, true, &undecided);
@@ -301,8 +305,8 @@ static enum ss_json_result read_within(struct ss_json *json, struct ss_json_span
 }
 
 /* MORE: the item is not all there; the cursor stands where it was. */
-static enum ss_json_result read_item(struct rewriter *rewriter, struct ss_json_span *event,
-				     bool *careful)
+static enum ss_json_result rewriter_read_item(struct event_rewriter *rewriter,
+					      struct ss_json_span *event, bool *careful)
 {
 	struct ss_json *json = &rewriter->json;
 	const char *start = json->at;
@@ -313,32 +317,32 @@ static enum ss_json_result read_item(struct rewriter *rewriter, struct ss_json_s
 	if (!rewriter->is_wary) {
 		result = ss_json_value(json, event);
 		if (result != SS_JSON_BAD &&
-		    is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
+		    item_lacks_end(start, result == SS_JSON_OK ? json->at : json->end))
 			result = SS_JSON_BAD;
 		if (result == SS_JSON_OK)
 			return result;
 		json->at = start;
 	}
 	if (result == SS_JSON_BAD || json->whole)
-		result = read_within(json, event, careful);
+		result = rewriter_read_within(json, event, careful);
 	return result;
 }
 
 /* Copies the item at the cursor. */
-static enum ss_json_result copy_item(struct rewriter *rewriter, enum ss_status *status,
-				     struct ss_error *err)
+static enum ss_json_result rewriter_copy_item(struct event_rewriter *rewriter,
+					      enum ss_status *status, struct ss_error *err)
 {
 	struct ss_json *json = &rewriter->json;
 	const char *start = json->at, *next, *undecided;
 	uint64_t broken = rewriter->rewrite->broken;
 	struct ss_json_span event;
 	bool careful;
-	enum ss_json_result result = read_item(rewriter, &event, &careful);
+	enum ss_json_result result = rewriter_read_item(rewriter, &event, &careful);
 
 	if (result == SS_JSON_MORE)
 		return result;
 	if (result == SS_JSON_OK)
-		*status = write_event(rewriter, &event, careful, err);
+		*status = rewriter_write_event(rewriter, &event, careful, err);
 	else
 		rewriter->rewrite->broken++;
 	rewriter->is_wary = rewriter->rewrite->broken != broken;
@@ -350,8 +354,8 @@ static enum ss_json_result copy_item(struct rewriter *rewriter, enum ss_status *
 	return result;
 }
 
-/* The items of the array that the cursor is in; what is cut off is no event. */
-static enum ss_status copy_events(struct rewriter *rewriter, struct ss_error *err)
+/* Copies the items of the array at the cursor; one that is cut is left out. */
+static enum ss_status rewriter_copy_events(struct event_rewriter *rewriter, struct ss_error *err)
 {
 	struct ss_json *json = &rewriter->json;
 	enum ss_status status = SS_OK;
@@ -365,17 +369,18 @@ static enum ss_status copy_events(struct rewriter *rewriter, struct ss_error *er
 		}
 		if (*json->at == ']' && json->at < json->end)
 			return SS_OK;
-		if (json->at < json->end && copy_item(rewriter, &status, err) != SS_JSON_MORE)
+		if (json->at < json->end &&
+		    rewriter_copy_item(rewriter, &status, err) != SS_JSON_MORE)
 			continue;
 		if (status == SS_OK)
-			status = read_on(rewriter, &more, err);
+			status = rewriter_read_on(rewriter, &more, err);
 	}
 	rewriter->rewrite->broken += status == SS_OK && json->at < json->end;
 	return status;
 }
 
-/* Moves behind the next "traceEvents": [, wherever it stands. */
-static enum ss_json_result seek_events(struct ss_json *json)
+/* Moves to after the next "traceEvents": [, wherever it is. */
+static enum ss_json_result rewriter_seek_events(struct ss_json *json)
 {
 	static const char key[] = "\"traceEvents\"";
 	size_t length = sizeof(key) - 1;
@@ -405,8 +410,8 @@ static enum ss_json_result seek_events(struct ss_json *json)
 	}
 }
 
-/* A key with its value, or the end of the object, which is no key. */
-static enum ss_json_result read_key(struct ss_json *json, bool first, bool *found)
+/* Skips a key with its value; the end of the object is not a key. */
+static enum ss_json_result rewriter_skip_key(struct ss_json *json, bool first, bool *found)
 {
 	struct ss_json_span key, value;
 	enum ss_json_result result = ss_json_key(json, first, &key);
@@ -423,15 +428,16 @@ static enum ss_json_result read_key(struct ss_json *json, bool first, bool *foun
 	return ss_json_value(json, &value);
 }
 
-/* Stands behind the bracket of the events; false: there are none. */
-static enum ss_status find_events(struct rewriter *rewriter, bool *found, struct ss_error *err)
+/* Moves to after the bracket of the events; false: there are none. */
+static enum ss_status rewriter_find_events(struct event_rewriter *rewriter, bool *found,
+					   struct ss_error *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 	struct ss_json *json = &rewriter->json;
 	bool first = true, more, seeks = false;
 
 	*found = false;
-	SS_TRY(read_on(rewriter, &more, err));
+	SS_TRY(rewriter_read_on(rewriter, &more, err));
 	if (json->end - json->at >= 3 && memcmp(json->at, mark, 3) == 0)
 		json->at += 3;
 	ss_json_space(json);
@@ -444,7 +450,7 @@ static enum ss_status find_events(struct rewriter *rewriter, bool *found, struct
 		enum ss_json_result result;
 
 		json->careful = true; /* metadata is rare, and users write some of it */
-		result = seeks ? seek_events(json) : read_key(json, first, found);
+		result = seeks ? rewriter_seek_events(json) : rewriter_skip_key(json, first, found);
 		json->careful = false;
 		if (seeks && result == SS_JSON_OK)
 			*found = true;
@@ -456,7 +462,7 @@ static enum ss_status find_events(struct rewriter *rewriter, bool *found, struct
 		if (result != SS_JSON_MORE)
 			continue;
 		json->at = seeks ? json->at : start;
-		SS_TRY(read_on(rewriter, &more, err));
+		SS_TRY(rewriter_read_on(rewriter, &more, err));
 		if (!more)
 			return SS_OK;
 	}
@@ -466,7 +472,7 @@ static enum ss_status find_events(struct rewriter *rewriter, bool *found, struct
 enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *source,
 				 struct ss_error *err)
 {
-	struct rewriter rewriter = { .rewrite = rewrite, .source = source };
+	struct event_rewriter rewriter = { .rewrite = rewrite, .source = source };
 	enum ss_status status = SS_OK;
 	bool found = false;
 
@@ -476,9 +482,9 @@ enum ss_status ss_rewrite_events(struct ss_rewrite *rewrite, struct ss_source *s
 		status = ss_fail_memory(err, "the merged trace");
 	rewriter.json.at = rewriter.json.end = rewriter.buffer;
 	if (status == SS_OK)
-		status = find_events(&rewriter, &found, err);
+		status = rewriter_find_events(&rewriter, &found, err);
 	if (status == SS_OK && found)
-		status = copy_events(&rewriter, err);
+		status = rewriter_copy_events(&rewriter, err);
 	if (status == SS_OK && rewriter.out.length)
 		status = rewrite->write(rewrite->write_context, rewriter.out.data,
 					rewriter.out.length, err);

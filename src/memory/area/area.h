@@ -12,7 +12,7 @@
 #ifndef SS_MEMORY_AREA_AREA_H
 #define SS_MEMORY_AREA_AREA_H
 
-#include "memory/opened.h"
+#include "memory/subject.h"
 
 enum ss_area_group { SS_AREA_CATEGORY, SS_AREA_LINE, SS_AREA_STACK, SS_AREA_GROUPS };
 
@@ -49,14 +49,14 @@ struct ss_area {
 	uint8_t *of;              /* per event: its series */
 	struct ss_area_run *runs; /* of AREA_RUN events each */
 	int64_t *parts;           /* per run and series: before it */
-	uint32_t run_count, room;
+	uint32_t run_count, capacity;
 	int64_t first_ns; /* of a memory timeline: its first point with a time */
 };
 
 /* Events of a run: a pixel scans at most two of them, which takes a microsecond each. */
 #define AREA_RUN 1024u
 
-/* area_make.c: `opened` is lent. Release it also when this failed. */
+/* `opened` is lent. Release it also when this failed. */
 SS_MUST_USE
 enum ss_status ss_area_make(struct ss_area *area, const struct ss_opened *opened,
 			    const struct ss_device_memory *device, enum ss_area_group group,

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
 #include "base/search.h"
+#include "memory/events/pools.h"
 
-struct work {
+struct band_selection {
 	struct ss_bands *bands;
 	const struct ss_area *area;
 	const struct ss_area_pixel *pixels;
@@ -25,7 +25,7 @@ struct work {
 
 /* --- which ------------------------------------------------------------------------ */
 
-static int by_bytes(const void *left, const void *right)
+static int band_compare_bytes(const void *left, const void *right)
 {
 	const struct ss_band *a = left, *b = right;
 
@@ -34,27 +34,27 @@ static int by_bytes(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int by_order(const void *left, const void *right)
+static int band_compare_order(const void *left, const void *right)
 {
 	const struct ss_band *a = left, *b = right;
 
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Keeps the largest. There is room for twice as many, so this is rarely needed. */
-static void cut(struct work *work)
+/* Keeps the largest. The list holds twice as many, so this is rarely needed. */
+static void bands_keep_largest(struct band_selection *work)
 {
 	struct ss_bands *bands = work->bands;
 
 	if (bands->count <= work->most)
 		return;
-	qsort(bands->items, bands->count, sizeof(*bands->items), by_bytes);
+	qsort(bands->items, bands->count, sizeof(*bands->items), band_compare_bytes);
 	bands->count = work->most;
 	work->floor_bytes = bands->items[bands->count - 1].bytes;
 }
 
 /* The first pixel whose state is this one or later. */
-static uint32_t pixel_at(const struct work *work, uint32_t event)
+static uint32_t band_pixel_at(const struct band_selection *work, uint32_t event)
 {
 	uint32_t low = work->pixel, high = work->bands->pixel_count;
 
@@ -63,7 +63,7 @@ static uint32_t pixel_at(const struct work *work, uint32_t event)
 }
 
 /* A block that is there from the first pixel that is not passed. */
-static void consider(struct work *work, struct ss_band band)
+static void bands_offer(struct band_selection *work, struct ss_band band)
 {
 	struct ss_bands *bands = work->bands;
 
@@ -71,18 +71,19 @@ static void consider(struct work *work, struct ss_band band)
 	    (band.freed != SS_NO_ROW && band.freed <= work->pixels[work->pixel].state))
 		return;
 	band.first_pixel = work->pixel;
-	band.end_pixel = band.freed == SS_NO_ROW ? bands->pixel_count : pixel_at(work, band.freed);
-	if (bands->count == bands->room)
-		cut(work);
+	band.end_pixel = band.freed == SS_NO_ROW ? bands->pixel_count
+						 : band_pixel_at(work, band.freed);
+	if (bands->count == bands->capacity)
+		bands_keep_largest(work);
 	bands->items[bands->count++] = band;
 }
 
-static uint32_t event_of(const struct work *work, uint32_t row)
+static uint32_t band_event_of(const struct band_selection *work, uint32_t row)
 {
 	return row == SS_NO_ROW ? SS_NO_ROW : row - work->area->device->first;
 }
 
-static void consider_old(struct work *work)
+static void bands_offer_old(struct band_selection *work)
 {
 	const struct ss_device_memory *device = work->area->device;
 	const struct ss_block *blocks = work->area->opened->snapshot.blocks;
@@ -96,20 +97,21 @@ static void consider_old(struct work *work)
 			continue;
 		}
 		work->block_count++;
-		consider(work,
-			 (struct ss_band){
-				 .order = i,
-				 .address = old->address,
-				 .bytes = old->bytes,
-				 .made = SS_NO_ROW,
-				 .freed = event_of(work, old->freed_row),
-				 .stack = old->block == SS_NO_ID ? 0 : blocks[old->block].stack,
-				 .series = ss_area_series_of_old(work->area, old),
-			 });
+		bands_offer(work,
+			    (struct ss_band){
+				    .order = i,
+				    .address = old->address,
+				    .bytes = old->bytes,
+				    .made = SS_NO_ROW,
+				    .freed = band_event_of(work, old->freed_row),
+				    .stack = old->block == SS_NO_ID ? 0 : blocks[old->block].stack,
+				    .series = ss_area_series_of_old(work->area, old),
+			    });
 	}
 }
 
-static void take_event(struct work *work, uint32_t event)
+/* Follows one event: a new block may get a band, amounts without blocks are summed. */
+static void bands_take_event(struct band_selection *work, uint32_t event)
 {
 	const struct ss_area *area = work->area;
 	const struct ss_history *history = &area->opened->history;
@@ -123,42 +125,43 @@ static void take_event(struct work *work, uint32_t event)
 		work->loose_bytes = ss_bytes_add(work->loose_bytes, change);
 	} else if (events->action[row] == SS_ACTION_ALLOC) {
 		work->block_count++;
-		consider(work, (struct ss_band){
-				       .order = (uint64_t)area->device->old_count + event,
-				       .address = events->address[row],
-				       .bytes = change,
-				       .made = event,
-				       .freed = event_of(work, history->partner[row]),
-				       .stack = events->stack[row],
-				       .series = area->of[event],
-			       });
+		bands_offer(work, (struct ss_band){
+					  .order = (uint64_t)area->device->old_count + event,
+					  .address = events->address[row],
+					  .bytes = change,
+					  .made = event,
+					  .freed = band_event_of(work, history->partner[row]),
+					  .stack = events->stack[row],
+					  .series = area->of[event],
+				  });
 	} else {
 		work->block_count--;
 	}
 }
 
-static void choose(struct work *work)
+/* Follows the events up to the last pixel: the largest blocks get a band, the others a sum. */
+static void bands_choose(struct band_selection *work)
 {
 	struct ss_bands *bands = work->bands;
 
-	consider_old(work);
+	bands_offer_old(work);
 	for (int64_t state = -1; work->pixel < bands->pixel_count; state++) {
 		if (state >= 0)
-			take_event(work, (uint32_t)state);
+			bands_take_event(work, (uint32_t)state);
 		for (; work->pixel < bands->pixel_count && work->pixels[work->pixel].state == state;
 		     work->pixel++) {
 			bands->loose_bytes[work->pixel] = work->loose_bytes;
 			bands->smaller_count[work->pixel] = work->block_count;
 		}
 	}
-	cut(work);
+	bands_keep_largest(work);
 	if (bands->count)
-		qsort(bands->items, bands->count, sizeof(*bands->items), by_order);
+		qsort(bands->items, bands->count, sizeof(*bands->items), band_compare_order);
 }
 
 /* --- where ------------------------------------------------------------------------ */
 
-static bool add_point(struct ss_bands *bands, uint32_t band, uint32_t pixel, int64_t offset)
+static bool band_add_point(struct ss_bands *bands, uint32_t band, uint32_t pixel, int64_t offset)
 {
 	void *points = bands->points;
 
@@ -179,7 +182,7 @@ struct pile {
 };
 
 /* Takes out what has ended, puts on top what begins. */
-static void turn(const struct ss_bands *bands, struct pile *pile, uint32_t pixel)
+static void band_pile_update(const struct ss_bands *bands, struct pile *pile, uint32_t pixel)
 {
 	uint32_t kept = 0;
 
@@ -192,7 +195,7 @@ static void turn(const struct ss_bands *bands, struct pile *pile, uint32_t pixel
 		pile->present[pile->count++] = pile->next;
 }
 
-static bool lay_pixel(struct ss_bands *bands, struct pile *pile, uint32_t pixel)
+static bool band_pile_place(struct ss_bands *bands, struct pile *pile, uint32_t pixel)
 {
 	int64_t at = bands->loose_bytes[pixel];
 
@@ -201,7 +204,7 @@ static bool lay_pixel(struct ss_bands *bands, struct pile *pile, uint32_t pixel)
 		const struct ss_band *item = &bands->items[band];
 
 		if ((item->first_pixel == pixel || pile->offsets[band] != at) &&
-		    !add_point(bands, band, pixel, at))
+		    !band_add_point(bands, band, pixel, at))
 			return false;
 		pile->offsets[band] = at;
 		at = ss_bytes_add(at, item->bytes);
@@ -210,7 +213,7 @@ static bool lay_pixel(struct ss_bands *bands, struct pile *pile, uint32_t pixel)
 	return true;
 }
 
-static int by_band(const void *left, const void *right)
+static int band_point_compare(const void *left, const void *right)
 {
 	const struct ss_band_point *a = left, *b = right;
 
@@ -219,7 +222,8 @@ static int by_band(const void *left, const void *right)
 	return a->pixel < b->pixel ? -1 : a->pixel > b->pixel;
 }
 
-static bool lay(struct work *work, struct pile *pile)
+/* Places the bands of each pixel on top of each other, then sorts their points by band. */
+static bool bands_place(struct band_selection *work, struct pile *pile)
 {
 	struct ss_bands *bands = work->bands;
 	uint32_t at = 0;
@@ -228,8 +232,8 @@ static bool lay(struct work *work, struct pile *pile)
 		bool same = pixel && work->pixels[pixel].state == work->pixels[pixel - 1].state;
 
 		if (!same) {
-			turn(bands, pile, pixel);
-			if (!lay_pixel(bands, pile, pixel))
+			band_pile_update(bands, pile, pixel);
+			if (!band_pile_place(bands, pile, pixel))
 				return false;
 		}
 		bands->smaller_bytes[pixel] = ss_bytes_less(work->pixels[pixel].high_bytes,
@@ -237,7 +241,8 @@ static bool lay(struct work *work, struct pile *pile)
 		bands->smaller_count[pixel] -= pile->count;
 	}
 	if (bands->point_count)
-		qsort(bands->points, bands->point_count, sizeof(*bands->points), by_band);
+		qsort(bands->points, bands->point_count, sizeof(*bands->points),
+		      band_point_compare);
 	for (uint32_t i = 0; i < bands->count; i++) {
 		bands->items[i].first_point = at;
 		at += bands->items[i].point_count;
@@ -245,13 +250,13 @@ static bool lay(struct work *work, struct pile *pile)
 	return true;
 }
 
-static bool take_room(struct ss_bands *bands, uint32_t most)
+static bool bands_allocate(struct ss_bands *bands, uint32_t most)
 {
 	size_t pixels = bands->pixel_count;
 
-	bands->room = 2 * most;
+	bands->capacity = 2 * most;
 	bands->items = ss_memory_resize(bands->memory, NULL, 0,
-					bands->room * sizeof(*bands->items));
+					bands->capacity * sizeof(*bands->items));
 	bands->loose_bytes = ss_memory_resize(bands->memory, NULL, 0,
 					      pixels * sizeof(*bands->loose_bytes));
 	bands->smaller_bytes = ss_memory_resize(bands->memory, NULL, 0,
@@ -265,19 +270,21 @@ enum ss_status ss_bands_make(struct ss_bands *bands, const struct ss_area *area,
 			     const struct ss_area_pixel *pixels, uint32_t pixel_count,
 			     uint32_t most, struct ss_error *err)
 {
-	struct work work = { .bands = bands, .area = area, .pixels = pixels, .most = most };
+	struct band_selection work = {
+		.bands = bands, .area = area, .pixels = pixels, .most = most
+	};
 	struct pile pile = { 0 };
 	struct ss_arena scratch;
 	bool whole;
 
 	*bands = (struct ss_bands){ .memory = area->memory, .pixel_count = pixel_count };
 	ss_arena_init(&scratch, area->memory);
-	whole = take_room(bands, most);
+	whole = bands_allocate(bands, most);
 	if (whole) {
-		choose(&work);
+		bands_choose(&work);
 		pile.present = SS_ARENA_NEW(&scratch, uint32_t, (size_t)bands->count + 1);
 		pile.offsets = SS_ARENA_NEW(&scratch, int64_t, (size_t)bands->count + 1);
-		whole = pile.present && pile.offsets && lay(&work, &pile);
+		whole = pile.present && pile.offsets && bands_place(&work, &pile);
 	}
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "the bands of allocations");
@@ -289,7 +296,7 @@ void ss_bands_release(struct ss_bands *bands)
 
 	if (!bands->memory)
 		return;
-	ss_memory_free(bands->memory, bands->items, bands->room * sizeof(*bands->items));
+	ss_memory_free(bands->memory, bands->items, bands->capacity * sizeof(*bands->items));
 	ss_memory_free(bands->memory, bands->points,
 		       bands->point_capacity * sizeof(*bands->points));
 	ss_memory_free(bands->memory, bands->loose_bytes, pixels * sizeof(*bands->loose_bytes));

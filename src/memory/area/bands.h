@@ -33,7 +33,7 @@ struct ss_band_point {
 struct ss_bands {
 	struct ss_memory *memory;
 	struct ss_band *items; /* by order */
-	uint32_t count, room;
+	uint32_t count, capacity;
 	struct ss_band_point *points; /* band by band, each in order */
 	uint32_t point_count, point_capacity;
 	uint32_t pixel_count;

@@ -22,7 +22,7 @@ void ss_address_map_release(struct ss_address_map *map)
 	map->slot_count = map->count = 0;
 }
 
-static uint32_t home(const struct ss_address_map *map, uint64_t address)
+static uint32_t address_home(const struct ss_address_map *map, uint64_t address)
 {
 	uint64_t hash = (address ^ SS_HASH_SEED) * SS_HASH_FACTOR;
 
@@ -30,16 +30,16 @@ static uint32_t home(const struct ss_address_map *map, uint64_t address)
 }
 
 /* The slot of the address, or the free one where it would be. */
-static struct ss_address_slot *slot_of(const struct ss_address_map *map, uint64_t address)
+static struct ss_address_slot *address_slot_of(const struct ss_address_map *map, uint64_t address)
 {
-	uint32_t at = home(map, address);
+	uint32_t at = address_home(map, address);
 
 	while (map->slots[at].is_used && map->slots[at].address != address)
 		at = (at + 1) & (map->slot_count - 1);
 	return &map->slots[at];
 }
 
-static bool grow(struct ss_address_map *map)
+static bool address_map_grow(struct ss_address_map *map)
 {
 	struct ss_address_map larger = *map;
 
@@ -53,7 +53,7 @@ static bool grow(struct ss_address_map *map)
 	memset(larger.slots, 0, (size_t)larger.slot_count * sizeof(*larger.slots));
 	for (uint32_t i = 0; i < map->slot_count; i++)
 		if (map->slots[i].is_used)
-			*slot_of(&larger, map->slots[i].address) = map->slots[i];
+			*address_slot_of(&larger, map->slots[i].address) = map->slots[i];
 	ss_memory_free(map->memory, map->slots, (size_t)map->slot_count * sizeof(*map->slots));
 	*map = larger;
 	return true;
@@ -64,9 +64,9 @@ bool ss_address_map_put(struct ss_address_map *map, uint64_t address, uint32_t v
 	struct ss_address_slot *slot;
 
 	/* at most half full: runs of used slots stay short */
-	if (map->count >= map->slot_count / 2 && !grow(map))
+	if (map->count >= map->slot_count / 2 && !address_map_grow(map))
 		return false;
-	slot = slot_of(map, address);
+	slot = address_slot_of(map, address);
 	map->count += !slot->is_used;
 	*slot = (struct ss_address_slot){ address, value, 1 };
 	return true;
@@ -78,7 +78,7 @@ uint32_t ss_address_map_find(const struct ss_address_map *map, uint64_t address,
 
 	if (!map->count)
 		return none;
-	slot = slot_of(map, address);
+	slot = address_slot_of(map, address);
 	return slot->is_used ? slot->value : none;
 }
 
@@ -89,7 +89,7 @@ uint32_t ss_address_map_take(struct ss_address_map *map, uint64_t address, uint3
 
 	if (!map->count)
 		return none;
-	slot = slot_of(map, address);
+	slot = address_slot_of(map, address);
 	if (!slot->is_used)
 		return none;
 	value = slot->value;
@@ -99,7 +99,8 @@ uint32_t ss_address_map_take(struct ss_address_map *map, uint64_t address, uint3
 		if (!map->slots[at].is_used)
 			break;
 		/* it may move up to the hole unless its home lies behind it */
-		if (((at - home(map, map->slots[at].address)) & mask) >= ((at - hole) & mask)) {
+		if (((at - address_home(map, map->slots[at].address)) & mask) >=
+		    ((at - hole) & mask)) {
 			map->slots[hole] = map->slots[at];
 			hole = at;
 		}

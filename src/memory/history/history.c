@@ -1,13 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.c - the devices of a snapshot, and the curve of each: initial state and peaks.
+ * history.c - the devices of a snapshot, the final state of each, and its curve: initial state
+ * and peaks.
  */
 #include "memory/history/history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "base/search.h"
+#include "memory/events/pools.h"
+
+struct segment_sums {
+	int64_t active_bytes, inactive_bytes;
+};
+
+static void sum_block(const struct ss_block *block, struct ss_memory_state *out,
+		      struct segment_sums *sums)
+{
+	out->blocks++;
+	if (block->state == SS_BLOCK_INACTIVE) {
+		sums->inactive_bytes = ss_bytes_add(sums->inactive_bytes, block->bytes);
+		if (block->bytes > out->largest_free_bytes)
+			out->largest_free_bytes = block->bytes;
+		return;
+	}
+	sums->active_bytes = ss_bytes_add(sums->active_bytes, block->bytes);
+	if (block->state == SS_BLOCK_ALLOCATED)
+		out->allocated_bytes = ss_bytes_add(out->allocated_bytes, block->bytes);
+	if (block->requested_bytes < 0) {
+		out->has_requested = false;
+		return;
+	}
+	out->requested_bytes = ss_bytes_add(out->requested_bytes, block->requested_bytes);
+	out->internal_bytes = ss_bytes_add(out->internal_bytes,
+					   block->bytes - block->requested_bytes);
+}
+
+static void history_sum_segments(const struct ss_snapshot *snapshot,
+				 struct ss_device_memory *device)
+{
+	struct ss_memory_state *out = &device->end;
+
+	*out = (struct ss_memory_state){ .has_requested = true };
+	for (uint32_t i = 0; i < device->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
+		struct segment_sums sums = { 0 };
+
+		out->segments++;
+		out->reserved_bytes = ss_bytes_add(out->reserved_bytes, segment->total_bytes);
+		for (uint32_t k = 0; k < segment->block_count; k++)
+			sum_block(&snapshot->blocks[segment->first_block + k], out, &sums);
+		out->active_bytes = ss_bytes_add(out->active_bytes, sums.active_bytes);
+		out->inactive_bytes = ss_bytes_add(out->inactive_bytes, sums.inactive_bytes);
+		if (sums.active_bytes)
+			out->external_bytes = ss_bytes_add(out->external_bytes,
+							   sums.inactive_bytes);
+		else
+			out->releasable_bytes = ss_bytes_add(out->releasable_bytes,
+							     sums.inactive_bytes);
+	}
+}
+
+int64_t ss_history_loose_bytes(const struct ss_history *history,
+			       const struct ss_device_memory *device, uint32_t row)
+{
+	int64_t bytes = 0;
+
+	for (uint32_t at = device->first; at <= row && at < device->first + device->count; at++)
+		if (ss_history_is_loose(history, at))
+			bytes = ss_bytes_add(bytes, ss_history_change(history, at));
+	return bytes;
+}
+
+const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address)
+{
+	uint32_t low = 0, high = device->old_count;
+
+	SS_SEARCH(low, high, at, device->old[at].address < address);
+	return low < device->old_count && device->old[low].address == address ? &device->old[low]
+									      : NULL;
+}
 
 /* --- devices ------------------------------------------------------------------------- */
 
@@ -19,13 +92,14 @@ struct device_index {
 	uint32_t at[KINDS][SS_SNAPSHOT_DEVICES];
 };
 
-static enum device_kind kind_of(const struct ss_device_memory *device)
+static enum device_kind device_kind_of(const struct ss_device_memory *device)
 {
 	return device->is_cpu ? CPU : device->is_host ? PINNED : ACCELERATOR;
 }
 
-static struct ss_device_memory *find_device(struct ss_history *history, struct device_index *index,
-					    int32_t device, enum device_kind kind)
+static struct ss_device_memory *history_find_device(struct ss_history *history,
+						    struct device_index *index, int32_t device,
+						    enum device_kind kind)
 {
 	struct ss_device_memory *found;
 	void *items = history->devices;
@@ -46,23 +120,23 @@ static struct ss_device_memory *find_device(struct ss_history *history, struct d
 	return found;
 }
 
-static int by_device(const void *left, const void *right)
+static int device_memory_compare(const void *left, const void *right)
 {
 	const struct ss_device_memory *a = left, *b = right;
 
-	if (kind_of(a) != kind_of(b))
-		return kind_of(a) < kind_of(b) ? -1 : 1;
+	if (device_kind_of(a) != device_kind_of(b))
+		return device_kind_of(a) < device_kind_of(b) ? -1 : 1;
 	return a->device < b->device ? -1 : a->device > b->device;
 }
 
-struct placed {
+struct placed_segment {
 	uint64_t address;
 	uint32_t segment;
 };
 
-static int by_place(const void *left, const void *right)
+static int placed_segment_compare(const void *left, const void *right)
 {
-	const struct placed *a = left, *b = right;
+	const struct placed_segment *a = left, *b = right;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
@@ -71,14 +145,14 @@ static int by_place(const void *left, const void *right)
 
 /* The segments of each device, by address. */
 static bool share_segments(struct ss_history *history, struct device_index *index,
-			   struct placed *order)
+			   struct placed_segment *order)
 {
 	const struct ss_snapshot *snapshot = history->snapshot;
 
 	for (uint32_t i = 0; i < snapshot->segment_count; i++)
-		order[i] = (struct placed){ snapshot->segments[i].address, i };
+		order[i] = (struct placed_segment){ snapshot->segments[i].address, i };
 	if (snapshot->segment_count)
-		qsort(order, snapshot->segment_count, sizeof(*order), by_place);
+		qsort(order, snapshot->segment_count, sizeof(*order), placed_segment_compare);
 	for (uint32_t i = 0; i < history->device_count; i++) {
 		struct ss_device_memory *device = &history->devices[i];
 		uint32_t count = device->segment_count;
@@ -89,31 +163,32 @@ static bool share_segments(struct ss_history *history, struct device_index *inde
 			return false;
 		device->segment_capacity = count + 1;
 		device->segment_count = 0;
-		index->at[kind_of(device)][device->device] = i + 1;
+		index->at[device_kind_of(device)][device->device] = i + 1;
 	}
 	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
 		const struct ss_segment *segment = &snapshot->segments[order[i].segment];
-		struct ss_device_memory *device = find_device(history, index, segment->device,
-							      segment->is_host ? PINNED
-									       : ACCELERATOR);
+		struct ss_device_memory *device =
+			history_find_device(history, index, segment->device,
+					    segment->is_host ? PINNED : ACCELERATOR);
 
 		device->segments[device->segment_count++] = order[i].segment;
 	}
 	return true;
 }
 
-static bool find_devices(struct ss_history *history)
+/* Lists devices with segments or events, and the segments of each by address. */
+static bool history_find_devices(struct ss_history *history)
 {
 	const struct ss_snapshot *snapshot = history->snapshot;
-	size_t order_bytes = ((size_t)snapshot->segment_count + 1) * sizeof(struct placed);
+	size_t order_bytes = ((size_t)snapshot->segment_count + 1) * sizeof(struct placed_segment);
 	struct device_index index = { 0 };
 	struct ss_device_memory *device;
-	struct placed *order;
+	struct placed_segment *order;
 	bool whole;
 
 	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
-		device = find_device(history, &index, snapshot->segments[i].device,
-				     snapshot->segments[i].is_host ? PINNED : ACCELERATOR);
+		device = history_find_device(history, &index, snapshot->segments[i].device,
+					     snapshot->segments[i].is_host ? PINNED : ACCELERATOR);
 		if (!device)
 			return false;
 		device->segment_count++;
@@ -123,10 +198,10 @@ static bool find_devices(struct ss_history *history)
 		const struct ss_traced_device *traced = snapshot->traced ? &snapshot->traced[i]
 									 : NULL;
 
-		device = find_device(history, &index, trace->device,
-				     traced && traced->is_cpu ? CPU
-				     : trace->is_host         ? PINNED
-							      : ACCELERATOR);
+		device = history_find_device(history, &index, trace->device,
+					     traced && traced->is_cpu ? CPU
+					     : trace->is_host         ? PINNED
+								      : ACCELERATOR);
 		if (!device)
 			return false;
 		device->traced = traced;
@@ -135,7 +210,7 @@ static bool find_devices(struct ss_history *history)
 	}
 	if (history->device_count)
 		qsort(history->devices, history->device_count, sizeof(*history->devices),
-		      by_device);
+		      device_memory_compare);
 	order = ss_memory_resize(history->memory, NULL, 0, order_bytes);
 	whole = order && share_segments(history, &index, order);
 	ss_memory_free(history->memory, order, order_bytes);
@@ -170,7 +245,8 @@ static int64_t requested_change(const struct ss_history *history, uint32_t row)
 	return -events->bytes[history->partner[row]];
 }
 
-static void find_start(const struct ss_history *history, struct ss_device_memory *device)
+/* What was in use and reserved before the first event. */
+static void history_find_start(const struct ss_history *history, struct ss_device_memory *device)
 {
 	int64_t change = 0;
 
@@ -193,7 +269,8 @@ static void find_start(const struct ss_history *history, struct ss_device_memory
 	device->peak_reserved_bytes = device->first_reserved_bytes;
 }
 
-static void follow(const struct ss_history *history, struct ss_device_memory *device)
+/* Follows the events from the initial state: peaks, and the state at each failure. */
+static void history_find_peaks(const struct ss_history *history, struct ss_device_memory *device)
 {
 	int64_t active = device->first_active_bytes, requested = device->first_requested_bytes;
 	int64_t reserved = device->first_reserved_bytes;
@@ -226,15 +303,15 @@ static void follow(const struct ss_history *history, struct ss_device_memory *de
 	}
 }
 
-static enum ss_status read_device(struct ss_history *history, struct ss_device_memory *device,
-				  struct ss_error *err)
+static enum ss_status history_read_device(struct ss_history *history,
+					  struct ss_device_memory *device, struct ss_error *err)
 {
-	ss_history_sum(history->snapshot, device);
+	history_sum_segments(history->snapshot, device);
 	count_actions(history->snapshot, device);
 	SS_TRY(ss_history_pair(history, device, err));
 	SS_TRY(ss_history_replay(history, device, err));
-	find_start(history, device);
-	follow(history, device);
+	history_find_start(history, device);
+	history_find_peaks(history, device);
 	return SS_OK;
 }
 
@@ -259,10 +336,10 @@ enum ss_status ss_history_init(struct ss_history *history, const struct ss_snaps
 	enum ss_status status = SS_OK;
 
 	*history = (struct ss_history){ .snapshot = snapshot, .memory = memory };
-	if (!reserve_columns(history) || !find_devices(history))
+	if (!reserve_columns(history) || !history_find_devices(history))
 		status = ss_fail_memory(err, "the history");
 	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++)
-		status = read_device(history, &history->devices[i], err);
+		status = history_read_device(history, &history->devices[i], err);
 	if (status != SS_OK)
 		ss_history_release(history);
 	return status;

@@ -40,7 +40,7 @@ struct ss_oom {
 	int64_t paged_bytes; /* see struct ss_layout_free */
 };
 
-/* A job that meets it more often than this is caught in a loop: the rest is counted. */
+/* A job that fails more often is caught in a loop: further failures are only counted. */
 #define SS_OOMS_MAX 64
 
 /* Sums over the segments of the file. */
@@ -84,12 +84,12 @@ struct ss_device_memory {
 	/* how far the replay agrees with the file */
 	bool is_exact;         /* every block is known */
 	bool is_compared;      /* there were both events and segments */
-	uint32_t unmatched;    /* blocks of the end that came out otherwise, or not at all */
+	uint32_t unmatched;    /* blocks of the end that the replay lacks or has otherwise */
 	uint32_t odd_events;   /* frees of what was free, allocations of what was taken */
 	uint32_t lost_stacks;  /* blocks in use at the beginning whose stack is not recorded */
 	int64_t lost_bytes;    /* their size */
 	bool begins_in_middle; /* the ring buffer lost the beginning */
-	bool frees_by_request; /* an old recording: when memory could be used again is not told */
+	bool frees_by_request; /* an old recording: when memory could be used again is unknown */
 };
 
 struct ss_history {
@@ -111,7 +111,7 @@ enum ss_status ss_history_init(struct ss_history *history, const struct ss_snaps
 			       struct ss_memory *memory, struct ss_error *err);
 void ss_history_release(struct ss_history *history);
 
-/* What of `bytes` is in use after an event than before: + of an allocation, - of a free. */
+/* By how much an event changes the memory in use: + for an allocation, - for a free. */
 static inline int64_t ss_history_change(const struct ss_history *history, uint32_t row)
 {
 	switch (history->snapshot->events.action[row]) {
@@ -129,15 +129,17 @@ static inline int64_t ss_history_change(const struct ss_history *history, uint32
 	}
 }
 
-/* Whether what an event changes is an amount that no block is known of. */
+/* Whether an event changes an amount without a known block. */
 static inline bool ss_history_is_loose(const struct ss_history *history, uint32_t row)
 {
 	return history->snapshot->traced && !history->snapshot->events.address[row];
 }
 
-/* What changes of reserved memory. */
+/* By how much an event changes the reserved memory. */
 static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snapshot, uint32_t row)
 {
+	if (snapshot->traced_rows)
+		return snapshot->traced_rows[row].reserved_change;
 	switch (snapshot->events.action[row]) {
 	case SS_ACTION_SEGMENT_ALLOC:
 	case SS_ACTION_SEGMENT_MAP:
@@ -150,14 +152,11 @@ static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snaps
 	}
 }
 
-/* history_state.c: what is in use of loose amounts after a row of the device. */
+/* What is in use of loose amounts after a row of the device. */
 int64_t ss_history_loose_bytes(const struct ss_history *history,
 			       const struct ss_device_memory *device, uint32_t row);
 
-/* history_state.c: the sums over the segments of a device. */
-void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory *device);
-
-/* history_state.c: the block that was there before the events at this address, or NULL. */
+/* The block that was there before the events at this address, or NULL. */
 const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address);
 
 /* history_pair.c: which free belongs to which allocation; what was there before. */

@@ -4,11 +4,12 @@
  *
  * One pass over the events with the addresses in use. A free of an address without an
  * allocation frees a block that existed when the events begin; blocks that the file has at
- * the end and no event allocated existed then, too.
+ * the end and no event allocated existed then, too. The rows of a trace are matched already
+ * (memory/from_trace.c).
  */
 #include <stdlib.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/history/history.h"
 
 struct pairing {
@@ -19,7 +20,7 @@ struct pairing {
 	uint8_t freeing;            /* the action that makes memory usable again */
 };
 
-static bool add_old(struct pairing *pairing, struct ss_old_block old)
+static bool pairing_add_old(struct pairing *pairing, struct ss_old_block old)
 {
 	struct ss_device_memory *device = pairing->device;
 	void *items = device->old;
@@ -38,26 +39,20 @@ static bool pair_alloc(struct pairing *pairing, uint32_t row)
 	uint64_t address = events->address[row];
 
 	pairing->history->bytes[row] = events->bytes[row];
-	if (ss_history_is_loose(pairing->history, row))
-		return true;
 	if (ss_address_map_find(&pairing->live, address, SS_NO_ROW) != SS_NO_ROW)
 		pairing->device->odd_events++;
 	return ss_address_map_put(&pairing->gone, address, row) &&
 	       ss_address_map_put(&pairing->live, address, row);
 }
 
+/* A free without an allocation frees a block that was there before, once. */
 static bool pair_free(struct pairing *pairing, uint32_t row)
 {
 	const struct ss_memory_events *events = &pairing->history->snapshot->events;
 	struct ss_history *history = pairing->history;
 	uint64_t address = events->address[row];
-	uint32_t made = SS_NO_ROW;
+	uint32_t made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
 
-	if (ss_history_is_loose(history, row)) {
-		history->bytes[row] = events->bytes[row];
-		return true;
-	}
-	made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
 	if (made != SS_NO_ROW) {
 		history->partner[row] = made;
 		history->partner[made] = row;
@@ -71,8 +66,22 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 	history->bytes[row] = events->bytes[row];
 	history->partner[row] = row;
 	return ss_address_map_put(&pairing->gone, address, row) &&
-	       add_old(pairing, (struct ss_old_block){ address, events->bytes[row],
-						       events->bytes[row], row, SS_NO_ID });
+	       pairing_add_old(pairing, (struct ss_old_block){ address, events->bytes[row],
+							       events->bytes[row], row, SS_NO_ID });
+}
+
+/* The pairs of a trace; a row that is its own partner frees what was there before. */
+static bool pairing_take_traced(struct pairing *pairing, uint32_t row)
+{
+	const struct ss_memory_events *events = &pairing->history->snapshot->events;
+	uint32_t partner = pairing->history->snapshot->traced_rows[row].partner;
+	int64_t bytes = events->bytes[row];
+
+	pairing->history->partner[row] = partner;
+	pairing->history->bytes[row] = bytes;
+	return partner != row ||
+	       pairing_add_old(pairing, (struct ss_old_block){ events->address[row], bytes, bytes,
+							       row, SS_NO_ID });
 }
 
 /* What the file holds at the end: allocated in the events, or there all the time. */
@@ -101,9 +110,10 @@ static bool pair_end(struct pairing *pairing)
 			} else if (ss_address_map_find(&pairing->gone, block->address, SS_NO_ROW) !=
 				   SS_NO_ROW) {
 				device->unmatched++; /* the events have freed it */
-			} else if (!add_old(pairing,
-					    (struct ss_old_block){ block->address, block->bytes,
-								   requested, SS_NO_ROW, index })) {
+			} else if (!pairing_add_old(pairing,
+						    (struct ss_old_block){ block->address,
+									   block->bytes, requested,
+									   SS_NO_ROW, index })) {
 				return false;
 			}
 		}
@@ -113,16 +123,17 @@ static bool pair_end(struct pairing *pairing)
 }
 
 /* Of a trace: what was there before and stays is known as one amount. */
-static bool add_rest(struct pairing *pairing)
+static bool pairing_add_rest(struct pairing *pairing)
 {
 	const struct ss_traced_device *traced = pairing->device->traced;
 
 	return !traced || !traced->rest_bytes ||
-	       add_old(pairing, (struct ss_old_block){ 0, traced->rest_bytes, traced->rest_bytes,
-						       SS_NO_ROW, SS_NO_ID });
+	       pairing_add_old(pairing,
+			       (struct ss_old_block){ 0, traced->rest_bytes, traced->rest_bytes,
+						      SS_NO_ROW, SS_NO_ID });
 }
 
-static int by_address(const void *left, const void *right)
+static int old_block_compare(const void *left, const void *right)
 {
 	const struct ss_old_block *a = left, *b = right;
 
@@ -163,17 +174,23 @@ static bool is_freed_by_request(const struct ss_snapshot *snapshot,
 	       device->action_counts[SS_ACTION_FREE_REQUESTED] && !has_pending(snapshot, device);
 }
 
-static bool pair_events(struct pairing *pairing)
+static bool pairing_pair_events(struct pairing *pairing)
 {
 	const struct ss_memory_events *events = &pairing->history->snapshot->events;
 	const struct ss_device_memory *device = pairing->device;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
 		uint8_t action = events->action[row];
+		bool allocates = action == SS_ACTION_ALLOC;
+		bool whole = true;
 
-		if (action == SS_ACTION_ALLOC
-			    ? !pair_alloc(pairing, row)
-			    : action == pairing->freeing && !pair_free(pairing, row))
+		if (!allocates && action != pairing->freeing)
+			continue;
+		if (device->traced)
+			whole = pairing_take_traced(pairing, row);
+		else
+			whole = allocates ? pair_alloc(pairing, row) : pair_free(pairing, row);
+		if (!whole)
 			return false;
 	}
 	return true;
@@ -195,14 +212,14 @@ enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memo
 	ss_address_map_init(&pairing.gone, history->memory);
 	/* the events of a file that is cut do not lead to its segments */
 	device->is_compared = device->count && snapshot->has_segments && !snapshot->is_cut;
-	whole = pair_events(&pairing) && add_rest(&pairing) &&
+	whole = pairing_pair_events(&pairing) && pairing_add_rest(&pairing) &&
 		(!(device->is_compared || !device->count) || pair_end(&pairing));
 	ss_address_map_release(&pairing.live);
 	ss_address_map_release(&pairing.gone);
 	if (!whole)
 		return ss_fail_memory(err, "the history");
 	if (device->old_count)
-		qsort(device->old, device->old_count, sizeof(*device->old), by_address);
+		qsort(device->old, device->old_count, sizeof(*device->old), old_block_compare);
 	sum_old(snapshot, device);
 	return SS_OK;
 }

@@ -13,13 +13,194 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "read/number.h"
 #include "memory/history/history.h"
 #include "memory/history/layout.h"
-#include "memory/history/reserved.h"
+#include "read/number.h"
+
+/* --- what was reserved at the beginning ---------------------------------------------- */
+
+struct reserved_range {
+	uint64_t address, end;
+	bool is_pages; /* of expandable segments */
+};
+
+/*
+ * The addresses that a device had reserved when its events begin. Of segments: what is there at
+ * the end and was not added on the way, and what is removed on the way and was not added before.
+ * Pages of expandable segments come and go in ranges; of those, what is there at the end, less
+ * what was mapped, plus what was unmapped.
+ */
+struct reserved_ranges {
+	struct ss_memory *memory;
+	struct reserved_range *ranges; /* by address */
+	uint32_t count, capacity;
+};
+
+/* Where pages begin or end, and by how much what is reserved there changes. */
+struct reserved_edge {
+	uint64_t address;
+	int32_t change;
+};
+
+struct reserved_search {
+	const struct ss_history *history;
+	const struct ss_device_memory *device;
+	struct reserved_ranges *out;
+	struct reserved_edge *edges;
+	uint32_t edge_count, edge_capacity;
+};
+
+static bool reserved_add_range(struct reserved_search *search, uint64_t address, int64_t bytes,
+			       bool is_pages)
+{
+	void *items = search->out->ranges;
+
+	if (bytes <= 0 || address + (uint64_t)bytes < address)
+		return true;
+	if (!ss_memory_reserve(search->out->memory, &items, &search->out->capacity,
+			       (size_t)search->out->count + 1, sizeof(*search->out->ranges)))
+		return false;
+	search->out->ranges = items;
+	search->out->ranges[search->out->count++] =
+		(struct reserved_range){ address, address + (uint64_t)bytes, is_pages };
+	return true;
+}
+
+static bool reserved_add_edges(struct reserved_search *search, uint64_t address, int64_t bytes,
+			       int32_t change)
+{
+	void *items = search->edges;
+
+	if (bytes <= 0 || address + (uint64_t)bytes < address)
+		return true;
+	if (!ss_memory_reserve(search->out->memory, &items, &search->edge_capacity,
+			       (size_t)search->edge_count + 2, sizeof(*search->edges)))
+		return false;
+	search->edges = items;
+	search->edges[search->edge_count++] = (struct reserved_edge){ address, change };
+	search->edges[search->edge_count++] = (struct reserved_edge){ address + (uint64_t)bytes,
+								      -change };
+	return true;
+}
+
+/* Segments and pages that the events add and remove. */
+static bool reserved_collect_events(struct reserved_search *search, struct ss_address_map *seen)
+{
+	const struct ss_memory_events *events = &search->history->snapshot->events;
+	const struct ss_device_memory *device = search->device;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++) {
+		uint64_t address = events->address[row];
+		uint8_t action = events->action[row];
+		bool is_new;
+
+		if (action == SS_ACTION_SEGMENT_MAP || action == SS_ACTION_SEGMENT_UNMAP) {
+			if (!reserved_add_edges(search, address, events->bytes[row],
+						action == SS_ACTION_SEGMENT_MAP ? -1 : 1))
+				return false;
+			continue;
+		}
+		if (action != SS_ACTION_SEGMENT_ALLOC && action != SS_ACTION_SEGMENT_FREE)
+			continue;
+		is_new = ss_address_map_find(seen, address, SS_NO_ROW) == SS_NO_ROW;
+		if (!is_new)
+			continue;
+		if (!ss_address_map_put(seen, address, row) ||
+		    (action == SS_ACTION_SEGMENT_FREE &&
+		     !reserved_add_range(search, address, events->bytes[row], false)))
+			return false;
+	}
+	return true;
+}
+
+static bool collect_segments(struct reserved_search *search, const struct ss_address_map *seen)
+{
+	const struct ss_snapshot *snapshot = search->history->snapshot;
+	const struct ss_device_memory *device = search->device;
+
+	for (uint32_t i = 0; i < device->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
+
+		if (segment->is_expandable) {
+			if (!reserved_add_edges(search, segment->address, segment->total_bytes, 1))
+				return false;
+		} else if (ss_address_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
+			   !reserved_add_range(search, segment->address, segment->total_bytes,
+					       false)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int reserved_edge_compare(const void *left, const void *right)
+{
+	const struct reserved_edge *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->change < b->change ? -1 : a->change > b->change;
+}
+
+static int reserved_range_compare(const void *left, const void *right)
+{
+	const struct reserved_range *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Pages that are reserved at the beginning, as ranges. */
+static bool reserved_sweep_edges(struct reserved_search *search)
+{
+	int64_t depth = 0;
+	uint64_t from = 0;
+
+	if (search->edge_count)
+		qsort(search->edges, search->edge_count, sizeof(*search->edges),
+		      reserved_edge_compare);
+	for (uint32_t i = 0; i < search->edge_count;) {
+		uint64_t at = search->edges[i].address;
+		int64_t before = depth;
+
+		for (; i < search->edge_count && search->edges[i].address == at; i++)
+			depth += search->edges[i].change;
+		if (before <= 0 && depth > 0)
+			from = at;
+		else if (before > 0 && depth <= 0 &&
+			 !reserved_add_range(search, from, (int64_t)(at - from), true))
+			return false;
+	}
+	return true;
+}
+
+/* False at the limit; to be released either way. */
+static bool reserved_find(struct reserved_ranges *out, const struct ss_history *history,
+			  const struct ss_device_memory *device)
+{
+	struct reserved_search search = { .history = history, .device = device, .out = out };
+	struct ss_address_map seen;
+	bool whole;
+
+	ss_address_map_init(&seen, out->memory);
+	whole = reserved_collect_events(&search, &seen) && collect_segments(&search, &seen) &&
+		reserved_sweep_edges(&search);
+	ss_address_map_release(&seen);
+	ss_memory_free(out->memory, search.edges, search.edge_capacity * sizeof(*search.edges));
+	if (whole && out->count)
+		qsort(out->ranges, out->count, sizeof(*out->ranges), reserved_range_compare);
+	return whole;
+}
+
+static void reserved_release(struct reserved_ranges *reserved)
+{
+	ss_memory_free(reserved->memory, reserved->ranges,
+		       reserved->capacity * sizeof(*reserved->ranges));
+	reserved->ranges = NULL;
+	reserved->count = reserved->capacity = 0;
+}
 
 /* An address that something was allocated at, and the first row of that. */
-struct start {
+struct allocation_start {
 	uint64_t address;
 	uint32_t row;
 };
@@ -27,17 +208,17 @@ struct start {
 struct replay {
 	struct ss_history *history;
 	struct ss_device_memory *device;
-	struct ss_layout layout;
-	struct ss_reserved reserved; /* at the beginning */
-	struct start *starts;        /* by address; none where no size is to be guessed */
+	struct ss_block_layout layout;
+	struct reserved_ranges reserved; /* at the beginning */
+	struct allocation_start *starts; /* by address; none where no size is to be guessed */
 	uint32_t start_count;
 	uint32_t next_oom;
 };
 
 /* --- the state at the beginning ------------------------------------------------------ */
 
-static enum ss_layout_answer place(struct replay *replay, uint64_t address, uint64_t end,
-				   uint32_t segment, enum ss_block_state state)
+static enum ss_layout_answer replay_place(struct replay *replay, uint64_t address, uint64_t end,
+					  uint32_t segment, enum ss_block_state state)
 {
 	struct ss_layout_block block = { .address = address,
 					 .bytes = (int64_t)(end - address),
@@ -48,13 +229,14 @@ static enum ss_layout_answer place(struct replay *replay, uint64_t address, uint
 	return address == end ? SS_LAYOUT_FITS : ss_layout_place(&replay->layout, &block);
 }
 
-static int by_start(const void *left, const void *right)
+static int allocation_start_compare(const void *left, const void *right)
 {
-	const struct start *a = left, *b = right;
+	const struct allocation_start *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
+/* Where something is allocated, and when first: that bounds old blocks of unknown size. */
 static bool collect_starts(struct replay *replay)
 {
 	const struct ss_memory_events *events = &replay->history->snapshot->events;
@@ -76,8 +258,9 @@ static bool collect_starts(struct replay *replay)
 	whole = whole && replay->starts;
 	for (uint32_t i = 0; i < first.slot_count && whole; i++)
 		if (first.slots[i].is_used)
-			replay->starts[replay->start_count++] =
-				(struct start){ first.slots[i].address, first.slots[i].value };
+			replay->starts[replay->start_count++] = (struct allocation_start){
+				first.slots[i].address, first.slots[i].value
+			};
 	if (!whole && replay->starts)
 		ss_memory_free(replay->history->memory, replay->starts,
 			       ((size_t)first.count + 1) * sizeof(*replay->starts));
@@ -85,7 +268,8 @@ static bool collect_starts(struct replay *replay)
 		replay->starts = NULL;
 	ss_address_map_release(&first);
 	if (replay->start_count)
-		qsort(replay->starts, replay->start_count, sizeof(*replay->starts), by_start);
+		qsort(replay->starts, replay->start_count, sizeof(*replay->starts),
+		      allocation_start_compare);
 	return whole;
 }
 
@@ -107,28 +291,29 @@ static uint64_t next_start(const struct replay *replay, uint64_t from, uint64_t 
 /* What an old block had: its size is known, or follows from what lies behind it. */
 static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, uint64_t limit)
 {
-	int64_t room = (int64_t)(limit - old->address), rounded;
-	uint64_t end, near;
+	int64_t space = (int64_t)(limit - old->address), rounded;
+	uint64_t end, next_address;
 
 	if (old->block == SS_NO_ID) {
 		rounded = ss_layout_round(old->requested_bytes);
 		old->bytes = rounded;
-		if (rounded > room)
+		if (rounded > space)
 			return 0;
 		end = old->address + (uint64_t)rounded;
-		near = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
-		near = next_start(replay, end, near, old->freed_row);
-		if (near < limit || limit - end <= REST_BYTES_MAX)
-			room = (int64_t)(near - old->address);
-		if (!ss_layout_splits(&replay->layout, rounded, room - rounded))
-			old->bytes = room;
+		next_address = limit - end > REST_BYTES_MAX ? end + REST_BYTES_MAX + 1 : limit;
+		next_address = next_start(replay, end, next_address, old->freed_row);
+		if (next_address < limit || limit - end <= REST_BYTES_MAX)
+			space = (int64_t)(next_address - old->address);
+		if (!ss_layout_splits(&replay->layout, rounded, space - rounded))
+			old->bytes = space;
 	}
-	return old->bytes > room ? 0 : old->address + (uint64_t)old->bytes;
+	return old->bytes > space ? 0 : old->address + (uint64_t)old->bytes;
 }
 
+/* Places the old blocks of a reserved range, and free blocks between them. */
 static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
 {
-	const struct ss_reserved_range *range = &replay->reserved.ranges[index];
+	const struct reserved_range *range = &replay->reserved.ranges[index];
 	uint32_t segment = range->is_pages ? SS_LAYOUT_PAGES : SS_LAYOUT_PAGES + 1 + index;
 	struct ss_device_memory *device = replay->device;
 	uint64_t at = range->address;
@@ -145,14 +330,15 @@ static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, 
 		end = old_end(replay, old, limit);
 		if (!end)
 			return SS_LAYOUT_ODD;
-		answer = place(replay, at, old->address, segment, SS_BLOCK_INACTIVE);
+		answer = replay_place(replay, at, old->address, segment, SS_BLOCK_INACTIVE);
 		if (answer == SS_LAYOUT_FITS)
-			answer = place(replay, old->address, end, segment, SS_BLOCK_ALLOCATED);
+			answer = replay_place(replay, old->address, end, segment,
+					      SS_BLOCK_ALLOCATED);
 		if (answer != SS_LAYOUT_FITS)
 			return answer;
 		at = end;
 	}
-	return place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
+	return replay_place(replay, at, range->end, segment, SS_BLOCK_INACTIVE);
 }
 
 static enum ss_layout_answer place_all(struct replay *replay)
@@ -175,7 +361,7 @@ static enum ss_layout_answer place_all(struct replay *replay)
 
 /* --- the events ---------------------------------------------------------------------- */
 
-static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
+static enum ss_layout_answer replay_see_oom(struct replay *replay, uint32_t row)
 {
 	struct ss_device_memory *device = replay->device;
 	struct ss_layout_free sums;
@@ -194,10 +380,10 @@ static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
 	return SS_LAYOUT_FITS;
 }
 
-static enum ss_layout_answer apply(struct replay *replay, uint32_t row)
+static enum ss_layout_answer replay_apply(struct replay *replay, uint32_t row)
 {
 	const struct ss_memory_events *events = &replay->history->snapshot->events;
-	struct ss_layout *layout = &replay->layout;
+	struct ss_block_layout *layout = &replay->layout;
 	uint64_t address = events->address[row];
 	int64_t *bytes = &replay->history->bytes[row];
 
@@ -217,20 +403,20 @@ static enum ss_layout_answer apply(struct replay *replay, uint32_t row)
 		return ss_layout_remove(layout, address, events->bytes[row],
 					events->action[row] == SS_ACTION_SEGMENT_UNMAP);
 	case SS_ACTION_OOM:
-		return see_oom(replay, row);
+		return replay_see_oom(replay, row);
 	default:
 		return SS_LAYOUT_FITS;
 	}
 }
 
-static enum ss_layout_answer apply_all(struct replay *replay)
+static enum ss_layout_answer replay_apply_all(struct replay *replay)
 {
 	const struct ss_device_memory *device = replay->device;
 	enum ss_layout_answer answer = SS_LAYOUT_FITS;
 
 	for (uint32_t row = device->first;
 	     row < device->first + device->count && answer == SS_LAYOUT_FITS; row++)
-		answer = apply(replay, row);
+		answer = replay_apply(replay, row);
 	return answer;
 }
 
@@ -256,7 +442,7 @@ static bool is_as_recorded(const struct replay *replay)
 	return replay->layout.live_count == blocks;
 }
 
-static const char *setting(const struct ss_snapshot *snapshot, const char *name)
+static const char *allocator_setting(const struct ss_snapshot *snapshot, const char *name)
 {
 	for (uint32_t i = 0; i < snapshot->setting_count; i++)
 		if (strcmp(ss_strings_text(&snapshot->texts, snapshot->settings[i].name), name) ==
@@ -265,10 +451,10 @@ static const char *setting(const struct ss_snapshot *snapshot, const char *name)
 	return "";
 }
 
-static enum ss_layout_answer run(struct replay *replay, bool splits_all)
+static enum ss_layout_answer replay_run(struct replay *replay, bool splits_all)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
-	const char *text = setting(snapshot, "max_split_size");
+	const char *text = allocator_setting(snapshot, "max_split_size");
 	enum ss_layout_answer answer;
 	int64_t bytes;
 
@@ -279,29 +465,29 @@ static enum ss_layout_answer run(struct replay *replay, bool splits_all)
 	replay->next_oom = 0;
 	answer = place_all(replay);
 	if (answer == SS_LAYOUT_FITS)
-		answer = apply_all(replay);
+		answer = replay_apply_all(replay);
 	if (answer == SS_LAYOUT_FITS && !is_as_recorded(replay))
 		answer = SS_LAYOUT_ODD;
 	ss_layout_release(&replay->layout);
 	return answer;
 }
 
-static enum ss_layout_answer try_rules(struct replay *replay)
+static enum ss_layout_answer replay_try_rules(struct replay *replay)
 {
 	const struct ss_snapshot *snapshot = replay->history->snapshot;
-	bool splits_all = strcmp(setting(snapshot, "expandable_segments"), "True") == 0;
+	bool splits_all = strcmp(allocator_setting(snapshot, "expandable_segments"), "True") == 0;
 	enum ss_layout_answer answer;
 
-	if (!ss_reserved_find(&replay->reserved, replay->history, replay->device) ||
+	if (!reserved_find(&replay->reserved, replay->history, replay->device) ||
 	    !collect_starts(replay))
 		return SS_LAYOUT_FULL;
-	answer = run(replay, splits_all);
-	return answer == SS_LAYOUT_ODD ? run(replay, !splits_all) : answer;
+	answer = replay_run(replay, splits_all);
+	return answer == SS_LAYOUT_ODD ? replay_run(replay, !splits_all) : answer;
 }
 
-/* Nothing came of it: the sizes that were asked for stand for those of blocks. */
-static enum ss_status start_again(struct ss_history *history, struct ss_device_memory *device,
-				  struct ss_error *err)
+/* No rule leads to the blocks of the file: requested sizes stand for those of blocks. */
+static enum ss_status replay_give_up(struct ss_history *history, struct ss_device_memory *device,
+				     struct ss_error *err)
 {
 	for (uint32_t i = 0; i < device->oom_count; i++)
 		device->ooms[i].has_free = false;
@@ -320,16 +506,16 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 				 .reserved = { .memory = history->memory } };
 	enum ss_layout_answer answer;
 
-	/* without the end there is no beginning; of old recordings frees are not told */
+	/* without the end the beginning is unknown; old recordings do not say what is freed */
 	if (!device->is_compared || device->unmatched || device->odd_events ||
 	    device->frees_by_request)
 		return SS_OK;
-	answer = try_rules(&replay);
-	ss_reserved_release(&replay.reserved);
+	answer = replay_try_rules(&replay);
+	reserved_release(&replay.reserved);
 	ss_memory_free(history->memory, replay.starts,
 		       ((size_t)replay.start_count + 1) * sizeof(*replay.starts));
 	if (answer == SS_LAYOUT_FULL)
 		return ss_fail_memory(err, "the history");
 	device->is_exact = answer == SS_LAYOUT_FITS;
-	return device->is_exact ? SS_OK : start_again(history, device, err);
+	return device->is_exact ? SS_OK : replay_give_up(history, device, err);
 }

@@ -6,28 +6,28 @@
 
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 /* kMinBlockSize and kSmallSize of the allocator. */
 #define BLOCK_BYTES_MIN 512
 #define SMALL_BYTES (INT64_C(1) << 20)
-/* Pages are given back a few hundred times in a run; a file that does nothing else would make
- * looking for their blocks quadratic. */
+/* Pages are returned a few hundred times in a run; a file that does nothing else would make the
+ * search for their blocks quadratic. */
 #define LOOKED_AT_MAX (UINT64_C(1) << 28)
 /* Beyond any device; sums of two still fit. */
 #define BLOCK_BYTES_MAX (INT64_C(1) << 61)
 
-void ss_layout_init(struct ss_layout *layout, struct ss_memory *memory)
+void ss_layout_init(struct ss_block_layout *layout, struct ss_memory *memory)
 {
-	*layout = (struct ss_layout){ .memory = memory,
-				      .free_place = SS_NO_BLOCK,
-				      .next_segment = SS_LAYOUT_PAGES + 1,
-				      .max_split_bytes = INT64_MAX };
+	*layout = (struct ss_block_layout){ .memory = memory,
+					    .free_place = SS_NO_BLOCK,
+					    .next_segment = SS_LAYOUT_PAGES + 1,
+					    .max_split_bytes = INT64_MAX };
 	ss_address_map_init(&layout->starts, memory);
 	ss_address_map_init(&layout->ends, memory);
 }
 
-void ss_layout_release(struct ss_layout *layout)
+void ss_layout_release(struct ss_block_layout *layout)
 {
 	ss_address_map_release(&layout->starts);
 	ss_address_map_release(&layout->ends);
@@ -43,26 +43,26 @@ int64_t ss_layout_round(int64_t requested)
 	return (requested + BLOCK_BYTES_MIN - 1) / BLOCK_BYTES_MIN * BLOCK_BYTES_MIN;
 }
 
-bool ss_layout_splits(const struct ss_layout *layout, int64_t rounded, int64_t left)
+bool ss_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left)
 {
 	if (rounded <= SMALL_BYTES || layout->splits_all)
 		return left >= BLOCK_BYTES_MIN;
 	return rounded < layout->max_split_bytes && left > SMALL_BYTES;
 }
 
-const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint64_t address)
+const struct ss_layout_block *ss_layout_at(const struct ss_block_layout *layout, uint64_t address)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
 	return index == SS_NO_BLOCK ? NULL : &layout->blocks[index];
 }
 
-static uint64_t end_of(const struct ss_layout_block *block)
+static uint64_t layout_block_end(const struct ss_layout_block *block)
 {
 	return block->address + (uint64_t)block->bytes;
 }
 
-static bool take_place(struct ss_layout *layout, uint32_t *out)
+static bool layout_take_slot(struct ss_block_layout *layout, uint32_t *out)
 {
 	void *blocks = layout->blocks;
 
@@ -79,7 +79,8 @@ static bool take_place(struct ss_layout *layout, uint32_t *out)
 	return true;
 }
 
-enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_layout_block *block)
+enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
+				      const struct ss_layout_block *block)
 {
 	uint32_t index;
 
@@ -87,9 +88,9 @@ enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_
 	if (block->bytes <= 0 || block->bytes > BLOCK_BYTES_MAX ||
 	    block->address + (uint64_t)block->bytes < block->address ||
 	    ss_layout_at(layout, block->address) ||
-	    ss_address_map_find(&layout->ends, end_of(block), SS_NO_BLOCK) != SS_NO_BLOCK)
+	    ss_address_map_find(&layout->ends, layout_block_end(block), SS_NO_BLOCK) != SS_NO_BLOCK)
 		return SS_LAYOUT_ODD;
-	if (!take_place(layout, &index))
+	if (!layout_take_slot(layout, &index))
 		return SS_LAYOUT_FULL;
 	layout->blocks[index] = *block;
 	layout->blocks[index].is_used = true;
@@ -97,17 +98,17 @@ enum ss_layout_answer ss_layout_place(struct ss_layout *layout, const struct ss_
 	if (block->segment >= layout->next_segment)
 		layout->next_segment = block->segment + 1;
 	return ss_address_map_put(&layout->starts, block->address, index) &&
-			       ss_address_map_put(&layout->ends, end_of(block), index)
+			       ss_address_map_put(&layout->ends, layout_block_end(block), index)
 		       ? SS_LAYOUT_FITS
 		       : SS_LAYOUT_FULL;
 }
 
-static void drop(struct ss_layout *layout, uint32_t index)
+static void layout_drop_block(struct ss_block_layout *layout, uint32_t index)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
 
 	ss_address_map_take(&layout->starts, block->address, SS_NO_BLOCK);
-	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->is_used = false;
 	block->row = layout->free_place;
 	layout->free_place = index;
@@ -115,17 +116,17 @@ static void drop(struct ss_layout *layout, uint32_t index)
 }
 
 /* Makes the block shorter; the end of all of it is free for another one. */
-static bool shorten(struct ss_layout *layout, uint32_t index, int64_t bytes)
+static bool layout_shorten_block(struct ss_block_layout *layout, uint32_t index, int64_t bytes)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
 
-	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->bytes = bytes;
-	return ss_address_map_put(&layout->ends, end_of(block), index);
+	return ss_address_map_put(&layout->ends, layout_block_end(block), index);
 }
 
-enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address, int64_t requested,
-				      uint32_t row, int64_t *bytes)
+enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t address,
+				      int64_t requested, uint32_t row, int64_t *bytes)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 	int64_t rounded = ss_layout_round(requested), left;
@@ -147,14 +148,14 @@ enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address
 						.segment = block->segment };
 
 		*bytes = rounded;
-		if (!shorten(layout, index, rounded))
+		if (!layout_shorten_block(layout, index, rounded))
 			return SS_LAYOUT_FULL;
 		return ss_layout_place(layout, &rest);
 	}
 	return SS_LAYOUT_FITS;
 }
 
-enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t address)
+enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t address)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
@@ -165,10 +166,10 @@ enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t addres
 }
 
 /* Joins the free block with the one behind it, if that is free, too. */
-static bool join_next(struct ss_layout *layout, uint32_t index)
+static bool layout_join_next(struct ss_block_layout *layout, uint32_t index)
 {
 	struct ss_layout_block *block = &layout->blocks[index];
-	uint32_t next = ss_address_map_find(&layout->starts, end_of(block), SS_NO_BLOCK);
+	uint32_t next = ss_address_map_find(&layout->starts, layout_block_end(block), SS_NO_BLOCK);
 	int64_t bytes;
 
 	if (next == SS_NO_BLOCK || layout->blocks[next].state != SS_BLOCK_INACTIVE ||
@@ -176,27 +177,28 @@ static bool join_next(struct ss_layout *layout, uint32_t index)
 	    layout->blocks[next].bytes > BLOCK_BYTES_MAX - block->bytes)
 		return true;
 	bytes = layout->blocks[next].bytes;
-	drop(layout, next);
-	ss_address_map_take(&layout->ends, end_of(block), SS_NO_BLOCK);
+	layout_drop_block(layout, next);
+	ss_address_map_take(&layout->ends, layout_block_end(block), SS_NO_BLOCK);
 	block->bytes += bytes;
-	return ss_address_map_put(&layout->ends, end_of(block), index);
+	return ss_address_map_put(&layout->ends, layout_block_end(block), index);
 }
 
 /* Joins the free block with its neighbours. */
-static bool join(struct ss_layout *layout, uint32_t index)
+static bool layout_join_blocks(struct ss_block_layout *layout, uint32_t index)
 {
 	uint32_t before = ss_address_map_find(&layout->ends, layout->blocks[index].address,
 					      SS_NO_BLOCK);
 
-	if (!join_next(layout, index))
+	if (!layout_join_next(layout, index))
 		return false;
 	if (before == SS_NO_BLOCK || layout->blocks[before].state != SS_BLOCK_INACTIVE ||
 	    layout->blocks[before].segment != layout->blocks[index].segment)
 		return true;
-	return join_next(layout, before);
+	return layout_join_next(layout, before);
 }
 
-enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address, int64_t *bytes)
+enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t address,
+				     int64_t *bytes)
 {
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
 
@@ -204,10 +206,10 @@ enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address,
 		return SS_LAYOUT_ODD;
 	*bytes = layout->blocks[index].bytes;
 	layout->blocks[index].state = SS_BLOCK_INACTIVE;
-	return join(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
+	return layout_join_blocks(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
 }
 
-enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, int64_t bytes,
+enum ss_layout_answer ss_layout_add(struct ss_block_layout *layout, uint64_t address, int64_t bytes,
 				    bool is_map)
 {
 	struct ss_layout_block block = { .address = address,
@@ -219,26 +221,27 @@ enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, 
 
 	if (answer != SS_LAYOUT_FITS || !is_map)
 		return answer;
-	return join(layout, ss_address_map_find(&layout->starts, address, SS_NO_BLOCK))
+	return layout_join_blocks(layout,
+				  ss_address_map_find(&layout->starts, address, SS_NO_BLOCK))
 		       ? SS_LAYOUT_FITS
 		       : SS_LAYOUT_FULL;
 }
 
 /* The block that has these addresses inside of it. */
-static uint32_t find_around(struct ss_layout *layout, uint64_t address, uint64_t end)
+static uint32_t layout_find_around(struct ss_block_layout *layout, uint64_t address, uint64_t end)
 {
 	layout->looked_at += layout->count;
 	if (layout->looked_at > LOOKED_AT_MAX)
 		return SS_NO_BLOCK;
 	for (uint32_t i = 0; i < layout->count; i++)
 		if (layout->blocks[i].is_used && layout->blocks[i].address < address &&
-		    end < end_of(&layout->blocks[i]))
+		    end < layout_block_end(&layout->blocks[i]))
 			return i;
 	return SS_NO_BLOCK;
 }
 
-enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t address, int64_t bytes,
-				       bool is_unmap)
+enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t address,
+				       int64_t bytes, bool is_unmap)
 {
 	uint64_t end = address + (uint64_t)bytes;
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
@@ -248,13 +251,13 @@ enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t addres
 	if (index == SS_NO_BLOCK && is_unmap) /* the beginning of the block stays */
 		index = ss_address_map_find(&layout->ends, end, SS_NO_BLOCK);
 	if (index == SS_NO_BLOCK && is_unmap)
-		index = find_around(layout, address, end);
+		index = layout_find_around(layout, address, end);
 	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_INACTIVE)
 		return SS_LAYOUT_ODD;
 	before = behind = layout->blocks[index];
 	if (bytes <= 0 || before.bytes < bytes || (!is_unmap && before.bytes != bytes))
 		return SS_LAYOUT_ODD;
-	drop(layout, index);
+	layout_drop_block(layout, index);
 	before.bytes = (int64_t)(address - before.address);
 	behind.bytes -= before.bytes + bytes;
 	behind.address = end;
@@ -265,7 +268,7 @@ enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t addres
 	return answer;
 }
 
-bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
+bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *out)
 {
 	size_t bytes = ((size_t)layout->next_segment + 1) * sizeof(uint8_t);
 	uint8_t *in_use = ss_memory_resize(layout->memory, NULL, 0, bytes);

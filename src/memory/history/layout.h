@@ -34,7 +34,7 @@ struct ss_layout_block {
 	bool is_used;     /* false: no block, its place can be used again */
 };
 
-struct ss_layout {
+struct ss_block_layout {
 	struct ss_memory *memory;
 	struct ss_layout_block *blocks;
 	uint32_t count, capacity;
@@ -47,33 +47,34 @@ struct ss_layout {
 	bool splits_all;         /* expandable segments: whatever is left is kept */
 };
 
-void ss_layout_init(struct ss_layout *layout, struct ss_memory *memory);
-void ss_layout_release(struct ss_layout *layout);
+void ss_layout_init(struct ss_block_layout *layout, struct ss_memory *memory);
+void ss_layout_release(struct ss_block_layout *layout);
 
 /* A block as it is at the beginning. */
-enum ss_layout_answer ss_layout_place(struct ss_layout *layout,
+enum ss_layout_answer ss_layout_place(struct ss_block_layout *layout,
 				      const struct ss_layout_block *block);
 
 /* The size of the block that a request gets is left in `bytes`. */
-enum ss_layout_answer ss_layout_alloc(struct ss_layout *layout, uint64_t address, int64_t requested,
-				      uint32_t row, int64_t *bytes);
-enum ss_layout_answer ss_layout_let_go(struct ss_layout *layout, uint64_t address);
-enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address, int64_t *bytes);
+enum ss_layout_answer ss_layout_alloc(struct ss_block_layout *layout, uint64_t address,
+				      int64_t requested, uint32_t row, int64_t *bytes);
+enum ss_layout_answer ss_layout_let_go(struct ss_block_layout *layout, uint64_t address);
+enum ss_layout_answer ss_layout_free(struct ss_block_layout *layout, uint64_t address,
+				     int64_t *bytes);
 
 /* A segment, or pages of an expandable one. */
-enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, int64_t bytes,
+enum ss_layout_answer ss_layout_add(struct ss_block_layout *layout, uint64_t address, int64_t bytes,
 				    bool is_map);
-enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t address, int64_t bytes,
-				       bool is_unmap);
+enum ss_layout_answer ss_layout_remove(struct ss_block_layout *layout, uint64_t address,
+				       int64_t bytes, bool is_unmap);
 
 /* What is given for a request where a whole block is not: multiples of 512 bytes. */
 int64_t ss_layout_round(int64_t requested);
 
 /* Whether so much that would be left of a block is kept apart. */
-bool ss_layout_splits(const struct ss_layout *layout, int64_t rounded, int64_t left);
+bool ss_layout_splits(const struct ss_block_layout *layout, int64_t rounded, int64_t left);
 
 /* The block that begins there, or NULL. */
-const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint64_t address);
+const struct ss_layout_block *ss_layout_at(const struct ss_block_layout *layout, uint64_t address);
 
 /* kLargeBuffer of the allocator: the pages of expandable segments, but for small blocks. */
 #define SS_LAYOUT_PAGE_BYTES (INT64_C(20) << 20)
@@ -92,6 +93,6 @@ struct ss_layout_free {
 };
 
 /* False at the limit. */
-SS_MUST_USE bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out);
+SS_MUST_USE bool ss_layout_sum(const struct ss_block_layout *layout, struct ss_layout_free *out);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "memory/history/summits.h"
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 /* Of the device's peak: less is no rise and no fall. */
 #define SWING_PART 20
@@ -18,7 +18,7 @@ struct climb {
 	struct ss_summits *out;
 };
 
-static void meet(struct climb *climb)
+static void climb_add_summit(struct climb *climb)
 {
 	struct ss_summits *out = climb->out;
 
@@ -34,7 +34,8 @@ static void meet(struct climb *climb)
 		out->after = climb->top_event;
 }
 
-static void take(struct climb *climb, int64_t event, int64_t active_bytes)
+/* Looks for a rise and a fall of at least `swing_bytes`; the top between them is a peak. */
+static void climb_take_event(struct climb *climb, int64_t event, int64_t active_bytes)
 {
 	bool fell = ss_bytes_less(climb->top_bytes, active_bytes) >= climb->swing_bytes;
 
@@ -45,7 +46,7 @@ static void take(struct climb *climb, int64_t event, int64_t active_bytes)
 			return;
 		climb->falls = false;
 	} else if (fell) {
-		meet(climb);
+		climb_add_summit(climb);
 		climb->falls = true;
 		climb->low_bytes = active_bytes;
 		return;
@@ -78,12 +79,12 @@ void ss_summits_find(const struct ss_history *history, const struct ss_device_me
 		if (reserved >= 0)
 			reserved = ss_bytes_add(reserved,
 						ss_history_reserved_change(history->snapshot, row));
-		take(&climb, i, active);
+		climb_take_event(&climb, i, active);
 		if (i <= event) {
 			out->active_bytes = active;
 			out->reserved_bytes = reserved;
 		}
 	}
 	if (!climb.falls)
-		meet(&climb);
+		climb_add_summit(&climb);
 }

@@ -9,25 +9,25 @@
 #include "base/search.h"
 
 /* Where reserved memory begins or ends. */
-struct edge {
+struct map_edge {
 	uint64_t address;
 	int32_t depth;  /* by how much what is reserved there changes */
 	int32_t starts; /* segments that begin here: neighbours are not joined */
 };
 
-struct work {
+struct map_making {
 	struct ss_block_map *map;
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	uint32_t row;
-	struct edge *edges;
+	struct map_edge *edges;
 	uint32_t edge_count, edge_capacity;
 	struct ss_map_block *used; /* in use, by address */
 	uint32_t used_count, used_capacity;
 };
 
-static bool add_block(struct ss_memory *memory, struct ss_map_block **blocks, uint32_t *count,
-		      uint32_t *capacity, struct ss_map_block block)
+static bool map_blocks_append(struct ss_memory *memory, struct ss_map_block **blocks,
+			      uint32_t *count, uint32_t *capacity, struct ss_map_block block)
 {
 	void *items = *blocks;
 
@@ -38,12 +38,13 @@ static bool add_block(struct ss_memory *memory, struct ss_map_block **blocks, ui
 	return true;
 }
 
-static bool add_to_map(struct ss_block_map *map, struct ss_map_block block)
+static bool map_add_block(struct ss_block_map *map, struct ss_map_block block)
 {
-	return add_block(map->memory, &map->blocks, &map->block_count, &map->block_capacity, block);
+	return map_blocks_append(map->memory, &map->blocks, &map->block_count, &map->block_capacity,
+				 block);
 }
 
-static bool add_segment(struct ss_block_map *map, struct ss_map_segment segment)
+static bool map_add_segment(struct ss_block_map *map, struct ss_map_segment segment)
 {
 	void *items = map->segments;
 
@@ -57,7 +58,8 @@ static bool add_segment(struct ss_block_map *map, struct ss_map_segment segment)
 
 /* --- the end ------------------------------------------------------------------------- */
 
-static bool copy_end(struct work *work)
+/* The blocks at the end, as the file has them. */
+static bool map_copy_end(struct map_making *work)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	const struct ss_history *history = work->subject->history;
@@ -67,10 +69,10 @@ static bool copy_end(struct work *work)
 		const struct ss_segment *segment = &snapshot->segments[index];
 		uint64_t at = segment->address;
 
-		if (!add_segment(work->map,
-				 (struct ss_map_segment){ segment->address, segment->total_bytes,
-							  work->map->block_count,
-							  segment->block_count, index }))
+		if (!map_add_segment(work->map,
+				     (struct ss_map_segment){
+					     segment->address, segment->total_bytes,
+					     work->map->block_count, segment->block_count, index }))
 			return false;
 		for (uint32_t k = 0; k < segment->block_count; k++) {
 			uint32_t number = segment->first_block + k;
@@ -87,7 +89,7 @@ static bool copy_end(struct work *work)
 			copy.purpose = (uint8_t)ss_purpose_of_old(history, work->subject->spots,
 								  &old);
 			at = copy.address + (uint64_t)block->bytes;
-			if (!add_to_map(work->map, copy))
+			if (!map_add_block(work->map, copy))
 				return false;
 		}
 	}
@@ -95,7 +97,7 @@ static bool copy_end(struct work *work)
 }
 
 /* The block at this address; SS_NO_ID: none begins there. */
-static uint32_t find_block(const struct ss_block_map *map, uint64_t address)
+static uint32_t map_find_block(const struct ss_block_map *map, uint64_t address)
 {
 	uint32_t low = 0, high = map->block_count;
 
@@ -104,7 +106,7 @@ static uint32_t find_block(const struct ss_block_map *map, uint64_t address)
 }
 
 /* Which allocation the blocks of the end come from: the last one there that was not freed. */
-static void find_rows(const struct work *work)
+static void map_find_rows(const struct map_making *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	uint32_t first = work->device->first, end = first + work->device->count;
@@ -115,7 +117,7 @@ static void find_rows(const struct work *work)
 		if (events->action[row] != SS_ACTION_ALLOC ||
 		    work->subject->history->partner[row] != SS_NO_ROW)
 			continue;
-		block = find_block(work->map, events->address[row]);
+		block = map_find_block(work->map, events->address[row]);
 		if (block != SS_NO_ID && work->map->blocks[block].state != SS_BLOCK_INACTIVE)
 			work->map->blocks[block].row = row;
 	}
@@ -123,8 +125,8 @@ static void find_rows(const struct work *work)
 
 /* --- a moment before ----------------------------------------------------------------- */
 
-static bool add_range(struct work *work, uint64_t address, int64_t bytes, int32_t sign,
-		      bool is_whole)
+static bool map_add_edges(struct map_making *work, uint64_t address, int64_t bytes, int32_t sign,
+			  bool is_whole)
 {
 	void *items = work->edges;
 
@@ -134,12 +136,13 @@ static bool add_range(struct work *work, uint64_t address, int64_t bytes, int32_
 			       (size_t)work->edge_count + 2, sizeof(*work->edges)))
 		return false;
 	work->edges = items;
-	work->edges[work->edge_count++] = (struct edge){ address, sign, is_whole ? sign : 0 };
-	work->edges[work->edge_count++] = (struct edge){ address + (uint64_t)bytes, -sign, 0 };
+	work->edges[work->edge_count++] = (struct map_edge){ address, sign, is_whole ? sign : 0 };
+	work->edges[work->edge_count++] = (struct map_edge){ address + (uint64_t)bytes, -sign, 0 };
 	return true;
 }
 
-static bool collect_edges(struct work *work)
+/* What is reserved at the row: the end, with later changes undone. */
+static bool collect_edges(struct map_making *work)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	const struct ss_device_memory *device = work->device;
@@ -149,8 +152,8 @@ static bool collect_edges(struct work *work)
 	for (uint32_t i = 0; i < device->segment_count && whole; i++) {
 		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
 
-		whole = add_range(work, segment->address, segment->total_bytes, 1,
-				  !segment->is_expandable);
+		whole = map_add_edges(work, segment->address, segment->total_bytes, 1,
+				      !segment->is_expandable);
 	}
 	for (uint32_t row = work->row + 1; row < device->first + device->count && whole; row++) {
 		uint8_t action = events->action[row];
@@ -159,20 +162,20 @@ static bool collect_edges(struct work *work)
 		int64_t change = ss_history_reserved_change(snapshot, row);
 
 		if (change)
-			whole = add_range(work, events->address[row], events->bytes[row],
-					  change > 0 ? -1 : 1, is_whole);
+			whole = map_add_edges(work, events->address[row], events->bytes[row],
+					      change > 0 ? -1 : 1, is_whole);
 	}
 	return whole;
 }
 
-static int by_address(const void *a, const void *b)
+static int map_edge_compare(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct map_edge *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int by_block_address(const void *a, const void *b)
+static int map_block_compare(const void *a, const void *b)
 {
 	const struct ss_map_block *x = a, *y = b;
 
@@ -180,7 +183,7 @@ static int by_block_address(const void *a, const void *b)
 }
 
 /* The purpose of old blocks is that of the end; ss_live_blocks_init() has both, too. */
-static bool collect_used(struct work *work)
+static bool collect_used(struct map_making *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	const struct ss_history *history = work->subject->history;
@@ -195,20 +198,19 @@ static bool collect_used(struct work *work)
 
 		if (old->freed_row != SS_NO_ROW && old->freed_row <= work->row)
 			continue;
-		whole = add_block(work->map->memory, &work->used, &work->used_count,
-				  &work->used_capacity,
-				  (struct ss_map_block){
-					  old->address, old->bytes, old->requested_bytes, stack,
-					  SS_NO_ROW, SS_BLOCK_ALLOCATED,
-					  (uint8_t)ss_purpose_of_old(history, work->subject->spots,
-								     old) });
+		whole = map_blocks_append(
+			work->map->memory, &work->used, &work->used_count, &work->used_capacity,
+			(struct ss_map_block){
+				old->address, old->bytes, old->requested_bytes, stack, SS_NO_ROW,
+				SS_BLOCK_ALLOCATED,
+				(uint8_t)ss_purpose_of_old(history, work->subject->spots, old) });
 	}
 	for (uint32_t row = device->first; row <= work->row && whole; row++) {
 		uint32_t freed = history->partner[row];
 
 		if (events->action[row] != SS_ACTION_ALLOC || freed <= work->row)
 			continue;
-		whole = add_block(
+		whole = map_blocks_append(
 			work->map->memory, &work->used, &work->used_count, &work->used_capacity,
 			(struct ss_map_block){
 				events->address[row], history->bytes[row], events->bytes[row],
@@ -218,17 +220,18 @@ static bool collect_used(struct work *work)
 	return whole;
 }
 
-static bool add_free(struct ss_block_map *map, uint64_t from, uint64_t to)
+static bool map_add_free(struct ss_block_map *map, uint64_t from, uint64_t to)
 {
-	return from >= to || add_to_map(map, (struct ss_map_block){ .address = from,
-								    .bytes = (int64_t)(to - from),
-								    .requested_bytes = -1,
-								    .row = SS_NO_ROW,
-								    .state = SS_BLOCK_INACTIVE });
+	return from >= to ||
+	       map_add_block(map, (struct ss_map_block){ .address = from,
+							 .bytes = (int64_t)(to - from),
+							 .requested_bytes = -1,
+							 .row = SS_NO_ROW,
+							 .state = SS_BLOCK_INACTIVE });
 }
 
 /* The end's segment that begins there; SS_NO_ID: none. */
-static uint32_t segment_at(const struct work *work, uint64_t address)
+static uint32_t map_segment_at(const struct map_making *work, uint64_t address)
 {
 	const struct ss_segment *segments = work->subject->snapshot->segments;
 	uint32_t low = 0, high = work->device->segment_count;
@@ -241,7 +244,7 @@ static uint32_t segment_at(const struct work *work, uint64_t address)
 }
 
 /* A segment, with the blocks in it and what is free between them. */
-static bool close_segment(struct work *work, uint64_t from, uint64_t to, uint32_t *next)
+static bool close_segment(struct map_making *work, uint64_t from, uint64_t to, uint32_t *next)
 {
 	struct ss_block_map *map = work->map;
 	uint32_t first = map->block_count;
@@ -252,17 +255,18 @@ static bool close_segment(struct work *work, uint64_t from, uint64_t to, uint32_
 	for (; *next < work->used_count && work->used[*next].address < to; (*next)++) {
 		const struct ss_map_block *block = &work->used[*next];
 
-		if (!add_free(map, at, block->address) || !add_to_map(map, *block))
+		if (!map_add_free(map, at, block->address) || !map_add_block(map, *block))
 			return false;
 		at = block->address + (uint64_t)block->bytes;
 	}
-	return add_free(map, at, to) &&
-	       add_segment(map, (struct ss_map_segment){ from, (int64_t)(to - from), first,
-							 map->block_count - first,
-							 segment_at(work, from) });
+	return map_add_free(map, at, to) &&
+	       map_add_segment(map, (struct ss_map_segment){ from, (int64_t)(to - from), first,
+							     map->block_count - first,
+							     map_segment_at(work, from) });
 }
 
-static bool sweep(struct work *work)
+/* Closes a segment wherever nothing is reserved any more, or another segment begins. */
+static bool map_sweep_edges(struct map_making *work)
 {
 	int64_t depth = 0;
 	uint64_t from = 0;
@@ -290,14 +294,14 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 				 const struct ss_device_memory *device, uint32_t row,
 				 struct ss_error *err)
 {
-	struct work work = { map, subject, device, row, NULL, 0, 0, NULL, 0, 0 };
+	struct map_making work = { map, subject, device, row, NULL, 0, 0, NULL, 0, 0 };
 	bool whole;
 
 	*map = (struct ss_block_map){ .memory = subject->history->memory };
 	if (row == SS_LIVE_AT_END) {
-		if (!copy_end(&work))
+		if (!map_copy_end(&work))
 			return ss_fail_memory(err, "the blocks");
-		find_rows(&work);
+		map_find_rows(&work);
 		return SS_OK;
 	}
 	if (!device->is_exact)
@@ -306,10 +310,10 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 			       "known only at the end");
 	whole = collect_edges(&work) && collect_used(&work);
 	if (whole && work.edge_count)
-		qsort(work.edges, work.edge_count, sizeof(*work.edges), by_address);
+		qsort(work.edges, work.edge_count, sizeof(*work.edges), map_edge_compare);
 	if (whole && work.used_count)
-		qsort(work.used, work.used_count, sizeof(*work.used), by_block_address);
-	whole = whole && sweep(&work);
+		qsort(work.used, work.used_count, sizeof(*work.used), map_block_compare);
+	whole = whole && map_sweep_edges(&work);
 	ss_memory_free(map->memory, work.edges, work.edge_capacity * sizeof(*work.edges));
 	ss_memory_free(map->memory, work.used, work.used_capacity * sizeof(*work.used));
 	return whole ? SS_OK : ss_fail_memory(err, "the blocks");

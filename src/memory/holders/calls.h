@@ -47,6 +47,6 @@ void ss_calls_release(struct ss_calls *calls);
  * and leaves at most `room` of them.
  */
 uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, uint32_t *lines,
-		     uint32_t room);
+		     uint32_t capacity);
 
 #endif

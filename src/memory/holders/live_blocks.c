@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
-static bool add(struct ss_live_blocks *held, struct ss_live_block block)
+static bool live_blocks_add(struct ss_live_blocks *held, struct ss_live_block block)
 {
 	void *items = held->items;
 
@@ -21,25 +21,29 @@ static bool add(struct ss_live_blocks *held, struct ss_live_block block)
 	return true;
 }
 
-static bool add_old(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
-		    const struct ss_old_block *old)
+static bool live_blocks_add_old(struct ss_live_blocks *held,
+				const struct ss_snapshot_subject *subject,
+				const struct ss_old_block *old)
 {
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
-	return add(held,
-		   (struct ss_live_block){
-			   .bytes = old->bytes,
-			   .requested_bytes = old->requested_bytes,
-			   .stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack,
-			   .row = SS_NO_ROW,
-			   .purpose = (uint8_t)ss_purpose_of_old(subject->history, subject->spots,
-								 old),
-		   });
+	return live_blocks_add(held,
+			       (struct ss_live_block){
+				       .bytes = old->bytes,
+				       .requested_bytes = old->requested_bytes,
+				       .stack = old->block == SS_NO_ID
+							? 0
+							: snapshot->blocks[old->block].stack,
+				       .row = SS_NO_ROW,
+				       .purpose = (uint8_t)ss_purpose_of_old(subject->history,
+									     subject->spots, old),
+			       });
 }
 
-/* The end of a file whose events do not lead there: what its segments hold. */
-static bool add_segments(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
-			 const struct ss_device_memory *device)
+/* If the events do not lead to the end of the file: what its segments hold. */
+static bool live_blocks_add_segments(struct ss_live_blocks *held,
+				     const struct ss_snapshot_subject *subject,
+				     const struct ss_device_memory *device)
 {
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
@@ -55,15 +59,18 @@ static bool add_segments(struct ss_live_blocks *held, const struct ss_snapshot_s
 							    : block->requested_bytes,
 						    SS_NO_ROW, index };
 
-			if (block->state != SS_BLOCK_INACTIVE && !add_old(held, subject, &old))
+			if (block->state != SS_BLOCK_INACTIVE &&
+			    !live_blocks_add_old(held, subject, &old))
 				return false;
 		}
 	}
 	return true;
 }
 
-static bool add_rows(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
-		     const struct ss_device_memory *device, uint32_t moment)
+/* Blocks allocated up to the moment and not freed by then. */
+static bool live_blocks_add_allocated(struct ss_live_blocks *held,
+				      const struct ss_snapshot_subject *subject,
+				      const struct ss_device_memory *device, uint32_t moment)
 {
 	const struct ss_memory_events *events = &subject->snapshot->events;
 	const struct ss_history *history = subject->history;
@@ -79,32 +86,35 @@ static bool add_rows(struct ss_live_blocks *held, const struct ss_snapshot_subje
 		if (events->action[row] != SS_ACTION_ALLOC || freed < end ||
 		    ss_history_is_loose(history, row))
 			continue;
-		if (!add(held,
-			 (struct ss_live_block){
-				 .bytes = history->bytes[row],
-				 .requested_bytes = events->bytes[row],
-				 .stack = events->stack[row],
-				 .row = row,
-				 .purpose = (uint8_t)ss_purpose_of(history, subject->spots, row),
-			 }))
+		if (!live_blocks_add(held,
+				     (struct ss_live_block){
+					     .bytes = history->bytes[row],
+					     .requested_bytes = events->bytes[row],
+					     .stack = events->stack[row],
+					     .row = row,
+					     .purpose = (uint8_t)ss_purpose_of(history,
+									       subject->spots, row),
+				     }))
 			return false;
 	}
 	return true;
 }
 
-/* What no block is known of is one of its own. */
-static bool add_loose(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
-		      const struct ss_device_memory *device, uint32_t moment)
+/* Amounts without known blocks become one block. */
+static bool live_blocks_add_loose(struct ss_live_blocks *held,
+				  const struct ss_snapshot_subject *subject,
+				  const struct ss_device_memory *device, uint32_t moment)
 {
 	int64_t bytes;
 
 	if (!device->traced || moment == SS_NO_ROW)
 		return true;
 	bytes = ss_history_loose_bytes(subject->history, device, moment);
-	return bytes <= 0 || add(held, (struct ss_live_block){ .bytes = bytes,
-							       .requested_bytes = bytes,
-							       .row = SS_NO_ROW,
-							       .purpose = SS_PURPOSE_UNKNOWN });
+	return bytes <= 0 ||
+	       live_blocks_add(held, (struct ss_live_block){ .bytes = bytes,
+							     .requested_bytes = bytes,
+							     .row = SS_NO_ROW,
+							     .purpose = SS_PURPOSE_UNKNOWN });
 }
 
 enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
@@ -122,12 +132,12 @@ enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
 		bool is_there = old->freed_row == SS_NO_ROW || row == SS_NO_ROW ||
 				(row != SS_LIVE_AT_END && old->freed_row > row);
 
-		whole = !is_there || add_old(held, subject, old);
+		whole = !is_there || live_blocks_add_old(held, subject, old);
 	}
-	whole = whole && add_loose(held, subject, device, row);
+	whole = whole && live_blocks_add_loose(held, subject, device, row);
 	if (whole)
-		whole = from_segments ? add_segments(held, subject, device)
-				      : add_rows(held, subject, device, row);
+		whole = from_segments ? live_blocks_add_segments(held, subject, device)
+				      : live_blocks_add_allocated(held, subject, device, row);
 	if (whole)
 		return SS_OK;
 	ss_live_blocks_release(held);
@@ -176,7 +186,7 @@ void ss_tally_add(struct ss_tally *tally, uint32_t id, int moment, int64_t bytes
 	}
 }
 
-static int by_bytes(const void *left, const void *right)
+static int tally_row_compare(const void *left, const void *right)
 {
 	const struct ss_tally_row *a = left, *b = right;
 
@@ -195,5 +205,5 @@ void ss_tally_order(struct ss_tally *tally)
 			tally->rows[kept++] = tally->rows[i];
 	tally->count = kept;
 	if (kept)
-		qsort(tally->rows, kept, sizeof(*tally->rows), by_bytes);
+		qsort(tally->rows, kept, sizeof(*tally->rows), tally_row_compare);
 }

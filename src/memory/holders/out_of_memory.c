@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/history/layout.h"
 #include "memory/holders/retained.h"
 
@@ -58,7 +58,8 @@ static int64_t leaked_before(const struct ss_retained *kept, const struct ss_liv
 	return bytes;
 }
 
-static void judge(const struct ss_snapshot *snapshot, struct ss_out_of_memory *out)
+/* Compares what was missing with what each remedy would free; the cause follows. */
+static void find_oom_cause(const struct ss_snapshot *snapshot, struct ss_out_of_memory *out)
 {
 	int64_t device_free = out->device_free_bytes < 0 ? 0 : out->device_free_bytes;
 	bool expandable = ss_out_of_memory_has_expandable(snapshot);
@@ -111,7 +112,7 @@ enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
 		out->leaked_bytes = leaked_before(&kept, &held, subject->spots);
 		ss_retained_release(&kept);
 		out->leaked_at_least = device->begins_in_middle;
-		judge(subject->snapshot, out);
+		find_oom_cause(subject->snapshot, out);
 		if (out->leaked_bytes < 0)
 			status = ss_fail_memory(err, "what is kept");
 	}

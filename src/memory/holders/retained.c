@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 
 #define LEAK_STEPS 3
-/* Where there are no three: enough of what has no business to stay. */
+/* With fewer steps: enough for memory that should not outlive a step. */
 #define LEAK_STEPS_SHORT 2
 /* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
 #define LEAK_EVENNESS 10
@@ -65,11 +65,12 @@ static bool is_leak(const struct ss_retained *kept, const struct stack_sums *sum
 }
 
 /* Whether a round is a step, and whole. */
-static bool is_over(const struct ss_retained *kept, uint32_t round)
+static bool is_complete_step(const struct ss_retained *kept, uint32_t round)
 {
 	return round >= kept->rounds.before && round < kept->complete_steps;
 }
 
+/* What each stack allocates and keeps, step by step. */
 static void sum_stacks(const struct ss_snapshot_subject *subject,
 		       const struct ss_device_memory *device, struct ss_retained *kept,
 		       struct stack_sums *stacks)
@@ -85,7 +86,7 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		if (events->action[row] != SS_ACTION_ALLOC)
 			continue;
 		sums->made++;
-		if (is_over(kept, step) && sums->made_step != step + 1) {
+		if (is_complete_step(kept, step) && sums->made_step != step + 1) {
 			sums->made_step = step + 1;
 			sums->made_steps++;
 		}
@@ -93,13 +94,15 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		    ss_history_is_loose(subject->history, row))
 			continue;
 		count_kept(sums, row, subject->history->bytes[row], events->bytes[row]);
-		if (is_over(kept, step))
+		if (is_complete_step(kept, step))
 			count_step(sums, step, events->bytes[row]);
 	}
 }
 
-static void add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
-		      struct ss_retained_line *line, uint32_t stack, const struct stack_sums *sums)
+/* Adds what a stack keeps to its line; the stack that keeps most stands for the line. */
+static void retained_add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+			       struct ss_retained_line *line, uint32_t stack,
+			       const struct stack_sums *sums)
 {
 	if (!line->blocks || sums->first_row < line->first_row)
 		line->first_row = sums->first_row;
@@ -122,7 +125,7 @@ static void add_stack(struct ss_retained *kept, const struct ss_snapshot_subject
 					     sums->run_bytes / (int64_t)sums->run);
 }
 
-static int by_worth(const void *left, const void *right)
+static int retained_line_compare(const void *left, const void *right)
 {
 	const struct ss_retained_line *a = left, *b = right;
 
@@ -146,7 +149,7 @@ static void order_lines(struct ss_retained *kept)
 	}
 	kept->count = count;
 	if (count)
-		qsort(kept->lines, count, sizeof(*kept->lines), by_worth);
+		qsort(kept->lines, count, sizeof(*kept->lines), retained_line_compare);
 }
 
 static bool sum_lines(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
@@ -166,7 +169,7 @@ static bool sum_lines(struct ss_retained *kept, const struct ss_snapshot_subject
 
 		line->made += stacks[i].made;
 		if (stacks[i].blocks)
-			add_stack(kept, subject, line, i, &stacks[i]);
+			retained_add_stack(kept, subject, line, i, &stacks[i]);
 	}
 	ss_memory_free(kept->memory, stacks, bytes);
 	order_lines(kept);

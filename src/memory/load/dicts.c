@@ -10,7 +10,7 @@
 #include "memory/load/reader.h"
 
 /* The order is that of the texts: key i is text i + 1, behind the empty one. */
-enum key {
+enum dict_key {
 	KEY_ACTION,
 	KEY_ADDR,
 	KEY_SIZE,
@@ -128,32 +128,34 @@ bool ss_snapshot_intern_keys(struct ss_strings *texts)
 }
 
 /* The values of the keys that are known. */
-struct fields {
-	uint64_t seen; /* bits of enum key */
+struct dict_fields {
+	uint64_t seen; /* bits of enum dict_key */
 	const struct ss_pickle_value *values[KEY_COUNT];
 };
 
-static bool has(const struct fields *fields, enum key key)
+static bool dict_has(const struct dict_fields *fields, enum dict_key key)
 {
 	return fields->seen & BIT(key);
 }
 
-static bool is_integer(const struct ss_pickle_value *value)
+static bool is_pickle_integer(const struct ss_pickle_value *value)
 {
 	return value->kind == SS_PICKLE_INT || value->kind == SS_PICKLE_UNSIGNED;
 }
 
-/* A number as it stands; `none` where there is none. */
-static int64_t number(const struct fields *fields, enum key key, int64_t none)
+/* A number as the file has it; `none` if there is none. */
+static int64_t dict_number(const struct dict_fields *fields, enum dict_key key, int64_t none)
 {
-	return has(fields, key) && is_integer(fields->values[key]) ? fields->values[key]->word
-								   : none;
+	return dict_has(fields, key) && is_pickle_integer(fields->values[key])
+		       ? fields->values[key]->word
+		       : none;
 }
 
 /* A size; -1 where there is none. */
-static int64_t size(struct ss_snapshot_reader *reader, const struct fields *fields, enum key key)
+static int64_t dict_size(struct ss_snapshot_reader *reader, const struct dict_fields *fields,
+			 enum dict_key key)
 {
-	if (!has(fields, key) || !is_integer(fields->values[key]))
+	if (!dict_has(fields, key) || !is_pickle_integer(fields->values[key]))
 		return -1;
 	if (fields->values[key]->word >= 0 && fields->values[key]->word <= SS_MEMORY_BYTES_MAX)
 		return fields->values[key]->word;
@@ -161,44 +163,44 @@ static int64_t size(struct ss_snapshot_reader *reader, const struct fields *fiel
 	return 0;
 }
 
-static int64_t size_or_zero(struct ss_snapshot_reader *reader, const struct fields *fields,
-			    enum key key)
+static int64_t dict_size_or_zero(struct ss_snapshot_reader *reader,
+				 const struct dict_fields *fields, enum dict_key key)
 {
-	int64_t bytes = size(reader, fields, key);
+	int64_t bytes = dict_size(reader, fields, key);
 
 	return bytes < 0 ? 0 : bytes;
 }
 
 /* The id of the text; 0, the empty one, where there is none. */
-static uint32_t text(const struct fields *fields, enum key key)
+static uint32_t dict_text(const struct dict_fields *fields, enum dict_key key)
 {
-	return has(fields, key) && fields->values[key]->kind == SS_PICKLE_TEXT
+	return dict_has(fields, key) && fields->values[key]->kind == SS_PICKLE_TEXT
 		       ? (uint32_t)fields->values[key]->word
 		       : 0;
 }
 
-static bool is_text(const struct fields *fields, enum key key, uint32_t wanted)
+static bool dict_is_text(const struct dict_fields *fields, enum dict_key key, uint32_t wanted)
 {
-	return text(fields, key) == wanted + 1;
+	return dict_text(fields, key) == wanted + 1;
 }
 
-static uint32_t part_index(const struct fields *fields, enum key key, enum ss_part part,
-			   uint32_t none)
+static uint32_t dict_part_index(const struct dict_fields *fields, enum dict_key key,
+				enum ss_part part, uint32_t none)
 {
-	return has(fields, key) && ss_part_of(fields->values[key]) == part
+	return dict_has(fields, key) && ss_part_of(fields->values[key]) == part
 		       ? ss_part_index(fields->values[key])
 		       : none;
 }
 
-static uint32_t stack(const struct fields *fields, enum key key)
+static uint32_t dict_stack(const struct dict_fields *fields, enum dict_key key)
 {
-	return part_index(fields, key, SS_PART_STACK, 0);
+	return dict_part_index(fields, key, SS_PART_STACK, 0);
 }
 
 /* "N/A" is how the writer says that there is none. */
-static uint32_t compile_context(const struct fields *fields)
+static uint32_t dict_compile_context(const struct dict_fields *fields)
 {
-	uint32_t id = text(fields, KEY_COMPILE_CONTEXT);
+	uint32_t id = dict_text(fields, KEY_COMPILE_CONTEXT);
 
 	return id == TEXT_NOT_AVAILABLE + 1 ? 0 : id;
 }
@@ -211,15 +213,15 @@ static enum ss_action action_of(uint32_t id)
 								  : SS_ACTION_OTHER;
 }
 
-static uint32_t about_of(struct ss_snapshot_reader *reader, const struct fields *fields)
+static uint32_t about_of(struct ss_snapshot_reader *reader, const struct dict_fields *fields)
 {
 	struct ss_event_about about = {
-		.stream = (uint64_t)number(fields, KEY_STREAM, 0),
-		.pool = part_index(fields, KEY_POOL_ID, SS_PART_POOL, SS_NO_ID),
-		.category = text(fields, KEY_CATEGORY),
-		.compile_context = compile_context(fields),
-		.metadata = text(fields, KEY_USER_METADATA),
-		.forward = stack(fields, KEY_FORWARD_FRAMES),
+		.stream = (uint64_t)dict_number(fields, KEY_STREAM, 0),
+		.pool = dict_part_index(fields, KEY_POOL_ID, SS_PART_POOL, SS_NO_ID),
+		.category = dict_text(fields, KEY_CATEGORY),
+		.compile_context = dict_compile_context(fields),
+		.metadata = dict_text(fields, KEY_USER_METADATA),
+		.forward = dict_stack(fields, KEY_FORWARD_FRAMES),
 	};
 
 	if (reader->out->abouts.count && memcmp(&about, &reader->last_about, sizeof(about)) == 0)
@@ -229,43 +231,45 @@ static uint32_t about_of(struct ss_snapshot_reader *reader, const struct fields 
 	return reader->last_about_id;
 }
 
-/* Files count microseconds; what cannot be meant is not recorded. */
-static int64_t moment(const struct fields *fields)
+/* Files count microseconds; an impossible time counts as not recorded. */
+static int64_t dict_time_ns(const struct dict_fields *fields)
 {
-	int64_t time_us = number(fields, KEY_TIME_US, SS_NO_TIME), time_ns;
+	int64_t time_us = dict_number(fields, KEY_TIME_US, SS_NO_TIME), time_ns;
 
 	return time_us == SS_NO_TIME || __builtin_mul_overflow(time_us, 1000, &time_ns) ? SS_NO_TIME
 											: time_ns;
 }
 
-static enum ss_status read_event(struct ss_snapshot_reader *reader, const struct fields *fields,
-				 uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_event(struct ss_snapshot_reader *reader,
+				      const struct dict_fields *fields, uint64_t *content,
+				      struct ss_error *err)
 {
 	struct ss_snapshot *out = reader->out;
-	enum ss_action action = action_of(text(fields, KEY_ACTION));
-	enum key address = action == SS_ACTION_OOM ? KEY_DEVICE_FREE : KEY_ADDR;
+	enum ss_action action = action_of(dict_text(fields, KEY_ACTION));
+	enum dict_key address = action == SS_ACTION_OOM ? KEY_DEVICE_FREE : KEY_ADDR;
 	uint32_t row, about = about_of(reader, fields);
 
 	row = about == SS_NO_ID ? SS_NO_ID : ss_memory_events_add(&out->events, out->memory);
 	if (row == SS_NO_ID)
 		return ss_fail_memory(err, "the events");
 	out->events.action[row] = (uint8_t)action;
-	out->events.address[row] = (uint64_t)number(fields, address, 0);
-	out->events.bytes[row] = size_or_zero(reader, fields, KEY_SIZE);
-	out->events.time_ns[row] = moment(fields);
-	out->events.stack[row] = stack(fields, KEY_FRAMES);
+	out->events.address[row] = (uint64_t)dict_number(fields, address, 0);
+	out->events.bytes[row] = dict_size_or_zero(reader, fields, KEY_SIZE);
+	out->events.time_ns[row] = dict_time_ns(fields);
+	out->events.stack[row] = dict_stack(fields, KEY_FRAMES);
 	out->events.about[row] = about;
 	*content = ss_part_content(SS_PART_EVENT, row);
 	return SS_OK;
 }
 
-static enum ss_status read_frame(struct ss_snapshot_reader *reader, const struct fields *fields,
-				 uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_frame(struct ss_snapshot_reader *reader,
+				      const struct dict_fields *fields, uint64_t *content,
+				      struct ss_error *err)
 {
-	int64_t line = number(fields, KEY_LINE, 0);
+	int64_t line = dict_number(fields, KEY_LINE, 0);
 	struct ss_code_frame frame = {
-		.file = text(fields, KEY_FILENAME),
-		.name = text(fields, KEY_NAME),
+		.file = dict_text(fields, KEY_FILENAME),
+		.name = dict_text(fields, KEY_NAME),
 		.line = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0,
 	};
 	uint32_t id = ss_records_add(&reader->out->frames, &frame);
@@ -274,8 +278,9 @@ static enum ss_status read_frame(struct ss_snapshot_reader *reader, const struct
 	return id == SS_NO_ID ? ss_fail_memory(err, "the frames") : SS_OK;
 }
 
-static enum ss_status read_history(struct ss_snapshot_reader *reader, const struct fields *fields,
-				   uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_history(struct ss_snapshot_reader *reader,
+					const struct dict_fields *fields, uint64_t *content,
+					struct ss_error *err)
 {
 	void *items = reader->histories;
 
@@ -284,49 +289,50 @@ static enum ss_status read_history(struct ss_snapshot_reader *reader, const stru
 		return ss_fail_memory(err, "the blocks");
 	reader->histories = items;
 	reader->histories[reader->history_count] = (struct ss_old_history){
-		.address = (uint64_t)number(fields, KEY_ADDR, 0),
-		.bytes = size(reader, fields, KEY_REAL_SIZE),
-		.stack = stack(fields, KEY_FRAMES),
-		.has_address = has(fields, KEY_ADDR),
+		.address = (uint64_t)dict_number(fields, KEY_ADDR, 0),
+		.bytes = dict_size(reader, fields, KEY_REAL_SIZE),
+		.stack = dict_stack(fields, KEY_FRAMES),
+		.has_address = dict_has(fields, KEY_ADDR),
 	};
 	*content = ss_part_content(SS_PART_HISTORY, reader->history_count++);
 	return SS_OK;
 }
 
 /* The newest of what a block was used for, or NULL. */
-static const struct ss_old_history *history_of(const struct ss_snapshot_reader *reader,
-					       const struct fields *fields)
+static const struct ss_old_history *dict_newest_history(const struct ss_snapshot_reader *reader,
+							const struct dict_fields *fields)
 {
-	uint32_t range = part_index(fields, KEY_HISTORY, SS_PART_RANGE, SS_NO_ID);
+	uint32_t range = dict_part_index(fields, KEY_HISTORY, SS_PART_RANGE, SS_NO_ID);
 
 	if (range == SS_NO_ID || reader->ranges[range].part != SS_PART_HISTORY)
 		return NULL;
 	return &reader->histories[reader->ranges[range].first];
 }
 
-static enum ss_block_state state_of(const struct fields *fields)
+static enum ss_block_state dict_block_state(const struct dict_fields *fields)
 {
-	if (is_text(fields, KEY_STATE, TEXT_ACTIVE_ALLOCATED))
+	if (dict_is_text(fields, KEY_STATE, TEXT_ACTIVE_ALLOCATED))
 		return SS_BLOCK_ALLOCATED;
-	return is_text(fields, KEY_STATE, TEXT_ACTIVE_PENDING_FREE) ||
-			       is_text(fields, KEY_STATE, TEXT_ACTIVE_AWAITING_FREE)
+	return dict_is_text(fields, KEY_STATE, TEXT_ACTIVE_PENDING_FREE) ||
+			       dict_is_text(fields, KEY_STATE, TEXT_ACTIVE_AWAITING_FREE)
 		       ? SS_BLOCK_PENDING
 		       : SS_BLOCK_INACTIVE;
 }
 
-static enum ss_status read_block(struct ss_snapshot_reader *reader, const struct fields *fields,
-				 uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_block(struct ss_snapshot_reader *reader,
+				      const struct dict_fields *fields, uint64_t *content,
+				      struct ss_error *err)
 {
-	const struct ss_old_history *history = history_of(reader, fields);
+	const struct ss_old_history *history = dict_newest_history(reader, fields);
 	struct ss_snapshot *out = reader->out;
 	void *items = out->blocks;
 	struct ss_block block = {
-		.address = (uint64_t)number(fields, KEY_ADDRESS, 0),
-		.bytes = size_or_zero(reader, fields, KEY_SIZE),
-		.requested_bytes = size(reader, fields, KEY_REQUESTED_SIZE),
-		.stack = stack(fields, KEY_FRAMES),
-		.state = (uint8_t)state_of(fields),
-		.has_address = has(fields, KEY_ADDRESS),
+		.address = (uint64_t)dict_number(fields, KEY_ADDRESS, 0),
+		.bytes = dict_size_or_zero(reader, fields, KEY_SIZE),
+		.requested_bytes = dict_size(reader, fields, KEY_REQUESTED_SIZE),
+		.stack = dict_stack(fields, KEY_FRAMES),
+		.state = (uint8_t)dict_block_state(fields),
+		.has_address = dict_has(fields, KEY_ADDRESS),
 	};
 
 	/* without an address of its own a block lies behind the one before it */
@@ -343,27 +349,28 @@ static enum ss_status read_block(struct ss_snapshot_reader *reader, const struct
 	return SS_OK;
 }
 
-static enum ss_status read_segment(struct ss_snapshot_reader *reader, const struct fields *fields,
-				   uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_segment(struct ss_snapshot_reader *reader,
+					const struct dict_fields *fields, uint64_t *content,
+					struct ss_error *err)
 {
-	uint32_t blocks = part_index(fields, KEY_BLOCKS, SS_PART_RANGE, SS_NO_ID);
-	int64_t device = number(fields, KEY_DEVICE, 0);
+	uint32_t blocks = dict_part_index(fields, KEY_BLOCKS, SS_PART_RANGE, SS_NO_ID);
+	int64_t device = dict_number(fields, KEY_DEVICE, 0);
 	struct ss_snapshot *out = reader->out;
 	void *items = out->segments;
 	struct ss_segment segment = {
-		.address = (uint64_t)number(fields, KEY_ADDRESS, 0),
-		.total_bytes = size_or_zero(reader, fields, KEY_TOTAL_SIZE),
-		.allocated_bytes = size(reader, fields, KEY_ALLOCATED_SIZE),
-		.active_bytes = size(reader, fields, KEY_ACTIVE_SIZE),
-		.requested_bytes = size(reader, fields, KEY_REQUESTED_SIZE),
-		.stream = (uint64_t)number(fields, KEY_STREAM, 0),
-		.pool = part_index(fields, KEY_SEGMENT_POOL_ID, SS_PART_POOL, SS_NO_ID),
-		.stack = stack(fields, KEY_FRAMES),
+		.address = (uint64_t)dict_number(fields, KEY_ADDRESS, 0),
+		.total_bytes = dict_size_or_zero(reader, fields, KEY_TOTAL_SIZE),
+		.allocated_bytes = dict_size(reader, fields, KEY_ALLOCATED_SIZE),
+		.active_bytes = dict_size(reader, fields, KEY_ACTIVE_SIZE),
+		.requested_bytes = dict_size(reader, fields, KEY_REQUESTED_SIZE),
+		.stream = (uint64_t)dict_number(fields, KEY_STREAM, 0),
+		.pool = dict_part_index(fields, KEY_SEGMENT_POOL_ID, SS_PART_POOL, SS_NO_ID),
+		.stack = dict_stack(fields, KEY_FRAMES),
 		.device = device >= 0 && device < SS_SNAPSHOT_DEVICES ? (int32_t)device : 0,
-		.is_small = is_text(fields, KEY_SEGMENT_TYPE, TEXT_SMALL),
-		.has_type = is_text(fields, KEY_SEGMENT_TYPE, TEXT_SMALL) ||
-			    is_text(fields, KEY_SEGMENT_TYPE, TEXT_LARGE),
-		.is_expandable = has(fields, KEY_IS_EXPANDABLE) &&
+		.is_small = dict_is_text(fields, KEY_SEGMENT_TYPE, TEXT_SMALL),
+		.has_type = dict_is_text(fields, KEY_SEGMENT_TYPE, TEXT_SMALL) ||
+			    dict_is_text(fields, KEY_SEGMENT_TYPE, TEXT_LARGE),
+		.is_expandable = dict_has(fields, KEY_IS_EXPANDABLE) &&
 				 fields->values[KEY_IS_EXPANDABLE]->kind == SS_PICKLE_BOOL &&
 				 fields->values[KEY_IS_EXPANDABLE]->word,
 	};
@@ -381,12 +388,12 @@ static enum ss_status read_segment(struct ss_snapshot_reader *reader, const stru
 	return SS_OK;
 }
 
-static enum ss_status read_annotation(struct ss_snapshot_reader *reader,
-				      const struct fields *fields, uint64_t *content,
-				      struct ss_error *err)
+static enum ss_status dict_read_annotation(struct ss_snapshot_reader *reader,
+					   const struct dict_fields *fields, uint64_t *content,
+					   struct ss_error *err)
 {
 	struct ss_snapshot *out = reader->out;
-	int64_t device = number(fields, KEY_DEVICE, 0);
+	int64_t device = dict_number(fields, KEY_DEVICE, 0);
 	void *items = out->annotations;
 
 	if (!ss_memory_reserve(out->memory, &items, &out->annotation_capacity,
@@ -394,37 +401,38 @@ static enum ss_status read_annotation(struct ss_snapshot_reader *reader,
 		return ss_fail_memory(err, "the annotations");
 	out->annotations = items;
 	out->annotations[out->annotation_count] = (struct ss_annotation){
-		.name = text(fields, KEY_NAME),
+		.name = dict_text(fields, KEY_NAME),
 		.device = device >= 0 && device < SS_SNAPSHOT_DEVICES ? (int32_t)device : 0,
-		.time_us = number(fields, KEY_TIME_US, SS_NO_TIME),
-		.is_start = is_text(fields, KEY_STAGE, TEXT_START),
+		.time_us = dict_number(fields, KEY_TIME_US, SS_NO_TIME),
+		.is_start = dict_is_text(fields, KEY_STAGE, TEXT_START),
 	};
 	*content = ss_part_content(SS_PART_ANNOTATION, out->annotation_count++);
 	return SS_OK;
 }
 
-static void take(const struct fields *fields, enum key key, struct ss_pickle_value *out)
+static void dict_copy_value(const struct dict_fields *fields, enum dict_key key,
+			    struct ss_pickle_value *out)
 {
-	if (has(fields, key))
+	if (dict_has(fields, key))
 		*out = *fields->values[key];
 }
 
-static void read_root(struct ss_snapshot_reader *reader, const struct fields *fields,
-		      uint64_t *content)
+static void dict_read_root(struct ss_snapshot_reader *reader, const struct dict_fields *fields,
+			   uint64_t *content)
 {
-	take(fields, KEY_SEGMENTS, &reader->segments);
-	take(fields, KEY_TRACES, &reader->traces);
-	take(fields, KEY_DEVICE_TRACES, &reader->traces);
-	take(fields, KEY_HOST_SEGMENTS, &reader->host_segments);
-	take(fields, KEY_HOST_TRACES, &reader->host_traces);
-	take(fields, KEY_ALLOCATOR_SETTINGS, &reader->settings);
-	take(fields, KEY_EXTERNAL_ANNOTATIONS, &reader->annotations);
+	dict_copy_value(fields, KEY_SEGMENTS, &reader->segments);
+	dict_copy_value(fields, KEY_TRACES, &reader->traces);
+	dict_copy_value(fields, KEY_DEVICE_TRACES, &reader->traces);
+	dict_copy_value(fields, KEY_HOST_SEGMENTS, &reader->host_segments);
+	dict_copy_value(fields, KEY_HOST_TRACES, &reader->host_traces);
+	dict_copy_value(fields, KEY_ALLOCATOR_SETTINGS, &reader->settings);
+	dict_copy_value(fields, KEY_EXTERNAL_ANNOTATIONS, &reader->annotations);
 	*content = ss_part_content(SS_PART_ROOT, 0);
 }
 
-static enum ss_status read_pairs(struct ss_snapshot_reader *reader,
-				 const struct ss_pickle_value *items, uint32_t count,
-				 uint64_t *content, struct ss_error *err)
+static enum ss_status dict_read_pairs(struct ss_snapshot_reader *reader,
+				      const struct ss_pickle_value *items, uint32_t count,
+				      uint64_t *content, struct ss_error *err)
 {
 	void *pairs = reader->pairs, *ranges = reader->ranges;
 
@@ -451,7 +459,7 @@ enum ss_status ss_snapshot_read_dict(struct ss_snapshot_reader *reader, uint64_t
 				     const struct ss_pickle_value *items, uint32_t count,
 				     struct ss_error *err)
 {
-	struct fields fields;
+	struct dict_fields fields;
 	bool is_root = *content == ss_part_content(SS_PART_ROOT, 0);
 
 	fields.seen = 0;
@@ -463,23 +471,23 @@ enum ss_status ss_snapshot_read_dict(struct ss_snapshot_reader *reader, uint64_t
 		fields.seen |= BIT(key);
 		fields.values[key] = &items[i + 1];
 	}
-	if (*content && !is_root) /* a thousand keys: no dictionary of a snapshot */
+	if (*content && !is_root) /* a thousand keys: not a dictionary of a snapshot */
 		return SS_OK;
-	if (has(&fields, KEY_ACTION))
-		return read_event(reader, &fields, content, err);
-	if (has(&fields, KEY_FILENAME))
-		return read_frame(reader, &fields, content, err);
-	if (has(&fields, KEY_TOTAL_SIZE) || has(&fields, KEY_BLOCKS))
-		return read_segment(reader, &fields, content, err);
-	if (has(&fields, KEY_STATE))
-		return read_block(reader, &fields, content, err);
-	if (has(&fields, KEY_STAGE))
-		return read_annotation(reader, &fields, content, err);
-	if (has(&fields, KEY_REAL_SIZE))
-		return read_history(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_ACTION))
+		return dict_read_event(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_FILENAME))
+		return dict_read_frame(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_TOTAL_SIZE) || dict_has(&fields, KEY_BLOCKS))
+		return dict_read_segment(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_STATE))
+		return dict_read_block(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_STAGE))
+		return dict_read_annotation(reader, &fields, content, err);
+	if (dict_has(&fields, KEY_REAL_SIZE))
+		return dict_read_history(reader, &fields, content, err);
 	if (is_root || fields.seen & ROOT_KEYS) {
-		read_root(reader, &fields, content);
+		dict_read_root(reader, &fields, content);
 		return SS_OK;
 	}
-	return read_pairs(reader, items, count, content, err);
+	return dict_read_pairs(reader, items, count, content, err);
 }

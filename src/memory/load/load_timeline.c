@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
-#include "read/number.h"
 #include "memory/load/snapshot.h"
+#include "read/number.h"
 
 #define WINDOW_BYTES ((size_t)64 * 1024)
 #define NUMBER_BYTES 40
@@ -21,7 +21,7 @@
 #define ROW_NUMBERS (SS_CURVE_COUNT + 1)
 #define CHANGE_NUMBERS 4
 
-struct reading {
+struct timeline_reading {
 	struct ss_snapshot *out;
 	struct ss_error *err;
 	uint32_t depth;   /* of brackets */
@@ -37,7 +37,7 @@ struct reading {
 	int64_t now[SS_CURVE_COUNT];
 };
 
-static enum ss_status no_timeline(struct reading *reading)
+static enum ss_status fail_no_timeline(struct timeline_reading *reading)
 {
 	return ss_fail(
 		reading->err, SS_ERR_FORMAT,
@@ -45,7 +45,7 @@ static enum ss_status no_timeline(struct reading *reading)
 		"list of changes");
 }
 
-static enum ss_status add_point(struct reading *reading, int64_t time_ns)
+static enum ss_status timeline_add_point(struct timeline_reading *reading, int64_t time_ns)
 {
 	struct ss_memory_curve *curve = &reading->out->curve;
 	void *points = curve->points;
@@ -59,38 +59,40 @@ static enum ss_status add_point(struct reading *reading, int64_t time_ns)
 	return SS_OK;
 }
 
-static int64_t clamp(int64_t bytes)
+static int64_t clamp_bytes(int64_t bytes)
 {
 	if (bytes > SS_MEMORY_BYTES_MAX)
 		return SS_MEMORY_BYTES_MAX;
 	return bytes < -SS_MEMORY_BYTES_MAX ? -SS_MEMORY_BYTES_MAX : bytes;
 }
 
-static enum ss_status add_change(struct reading *reading, const int64_t row[CHANGE_NUMBERS])
+static enum ss_status timeline_add_change(struct timeline_reading *reading,
+					  const int64_t row[CHANGE_NUMBERS])
 {
 	int64_t category = row[3];
 
 	if (category < 0 || category >= SS_CURVE_COUNT)
 		category = SS_CURVE_UNKNOWN;
-	reading->now[category] = clamp(reading->now[category] + clamp(row[2]));
-	return add_point(reading, row[0] < 0 ? SS_NO_TIME : row[0]);
+	reading->now[category] = clamp_bytes(reading->now[category] + clamp_bytes(row[2]));
+	return timeline_add_point(reading, row[0] < 0 ? SS_NO_TIME : row[0]);
 }
 
-static enum ss_status add_moment(struct reading *reading)
+static enum ss_status timeline_add_moment(struct timeline_reading *reading)
 {
 	int64_t time_us = SS_NO_TIME;
 
 	for (uint32_t i = 0; i < SS_CURVE_COUNT; i++)
-		reading->now[i] = i + 1 < reading->row_count ? clamp(reading->row[i + 1]) : 0;
+		reading->now[i] = i + 1 < reading->row_count ? clamp_bytes(reading->row[i + 1]) : 0;
 	if (reading->moments < reading->first_count)
 		time_us = reading->first[reading->moments];
 	reading->moments++;
-	return add_point(reading,
-			 time_us < 0 || time_us > INT64_MAX / 1000 ? SS_NO_TIME : time_us * 1000);
+	return timeline_add_point(reading, time_us < 0 || time_us > INT64_MAX / 1000
+						   ? SS_NO_TIME
+						   : time_us * 1000);
 }
 
 /* The numbers of the first list: it may be long. */
-static enum ss_status keep_first(struct reading *reading, int64_t value)
+static enum ss_status timeline_keep_number(struct timeline_reading *reading, int64_t value)
 {
 	void *first = reading->first;
 
@@ -102,7 +104,7 @@ static enum ss_status keep_first(struct reading *reading, int64_t value)
 	return SS_OK;
 }
 
-static enum ss_status end_number(struct reading *reading)
+static enum ss_status timeline_end_number(struct timeline_reading *reading)
 {
 	int64_t value = 0;
 
@@ -112,79 +114,81 @@ static enum ss_status end_number(struct reading *reading)
 		reading->out->odd_numbers++;
 	reading->number_length = 0;
 	if (reading->depth < 2)
-		return no_timeline(reading);
+		return fail_no_timeline(reading);
 	if (reading->depth == 2 && !reading->lists)
-		return keep_first(reading, value);
+		return timeline_keep_number(reading, value);
 	if (reading->row_count < ROW_NUMBERS)
 		reading->row[reading->row_count++] = value;
 	return SS_OK;
 }
 
 /* The first list was a change after all. */
-static enum ss_status settle_first(struct reading *reading)
+static enum ss_status timeline_settle_first(struct timeline_reading *reading)
 {
 	if (reading->lists != 1 || reading->has_moments)
 		return SS_OK;
-	return reading->first_count == CHANGE_NUMBERS ? add_change(reading, reading->first)
-						      : no_timeline(reading);
+	return reading->first_count == CHANGE_NUMBERS ? timeline_add_change(reading, reading->first)
+						      : fail_no_timeline(reading);
 }
 
-static enum ss_status open_list(struct reading *reading)
+static enum ss_status timeline_open_list(struct timeline_reading *reading)
 {
 	reading->depth++;
 	reading->row_count = 0;
 	if (reading->depth < 3)
 		return SS_OK;
 	if (reading->depth > 3 || reading->lists != 1)
-		return no_timeline(reading);
+		return fail_no_timeline(reading);
 	reading->has_moments = true;
 	return SS_OK;
 }
 
-static enum ss_status close_list(struct reading *reading)
+static enum ss_status timeline_close_list(struct timeline_reading *reading)
 {
 	uint32_t depth = reading->depth--;
 
 	if (!depth)
-		return no_timeline(reading);
+		return fail_no_timeline(reading);
 	if (depth == 3)
-		return add_moment(reading);
+		return timeline_add_moment(reading);
 	if (depth == 1)
-		return reading->lists == 1 ? settle_first(reading) : SS_OK;
+		return reading->lists == 1 ? timeline_settle_first(reading) : SS_OK;
 	if (reading->lists && !reading->has_moments) {
 		if (reading->row_count != CHANGE_NUMBERS)
-			return no_timeline(reading);
-		SS_TRY(settle_first(reading));
-		SS_TRY(add_change(reading, reading->row));
+			return fail_no_timeline(reading);
+		SS_TRY(timeline_settle_first(reading));
+		SS_TRY(timeline_add_change(reading, reading->row));
 	}
 	reading->lists++;
 	return SS_OK;
 }
 
-static enum ss_status read_byte(struct reading *reading, char byte)
+static enum ss_status timeline_read_byte(struct timeline_reading *reading, char byte)
 {
 	switch (byte) {
 	case '[':
-		SS_TRY(end_number(reading));
-		return open_list(reading);
+		SS_TRY(timeline_end_number(reading));
+		return timeline_open_list(reading);
 	case ']':
-		SS_TRY(end_number(reading));
-		return close_list(reading);
+		SS_TRY(timeline_end_number(reading));
+		return timeline_close_list(reading);
 	case ',':
 	case ' ':
 	case '\n':
 	case '\r':
 	case '\t':
-		return end_number(reading);
+		return timeline_end_number(reading);
 	default:
 		if (!strchr("0123456789+-.eE", byte) || reading->number_length == NUMBER_BYTES)
-			return no_timeline(reading);
+			return fail_no_timeline(reading);
 		reading->number[reading->number_length++] = byte;
 		return SS_OK;
 	}
 }
 
-static enum ss_status read_all(struct reading *reading, struct ss_source *source, char *window)
+/* Reads up to the last bracket, then the rest of the stream for its checksum. */
+static enum ss_status timeline_read_all(struct timeline_reading *reading, struct ss_source *source,
+					char *window)
 {
 	size_t got = 1;
 	bool ended = false;
@@ -193,8 +197,8 @@ static enum ss_status read_all(struct reading *reading, struct ss_source *source
 		SS_TRY(ss_source_fill(source, window, WINDOW_BYTES, &got, reading->err));
 		for (size_t i = 0; i < got && !ended; i++) {
 			if (!window[i])
-				return no_timeline(reading);
-			SS_TRY(read_byte(reading, window[i]));
+				return fail_no_timeline(reading);
+			SS_TRY(timeline_read_byte(reading, window[i]));
 			ended = !reading->depth;
 		}
 		reading->out->file_bytes += got;
@@ -204,20 +208,20 @@ static enum ss_status read_all(struct reading *reading, struct ss_source *source
 		SS_TRY(ss_source_fill(source, window, WINDOW_BYTES, &got, reading->err));
 	reading->out->is_cut = !ended || source->flaw == SS_SOURCE_CUT ||
 			       source->flaw == SS_SOURCE_CORRUPT;
-	return ended ? SS_OK : settle_first(reading);
+	return ended ? SS_OK : timeline_settle_first(reading);
 }
 
 enum ss_status ss_timeline_load(struct ss_source *source, struct ss_snapshot *out,
 				struct ss_error *err)
 {
-	struct reading reading = { .out = out, .err = err };
+	struct timeline_reading reading = { .out = out, .err = err };
 	char *window = ss_memory_resize(out->memory, NULL, 0, WINDOW_BYTES);
 	enum ss_status status;
 
 	if (!window)
 		return ss_fail_memory(err, "the timeline");
 	out->is_curve = true;
-	status = read_all(&reading, source, window);
+	status = timeline_read_all(&reading, source, window);
 	ss_memory_free(out->memory, window, WINDOW_BYTES);
 	ss_memory_free(out->memory, reading.first, reading.first_capacity * sizeof(*reading.first));
 	return status;

@@ -9,8 +9,8 @@
 #ifndef SS_MEMORY_LOAD_READER_H
 #define SS_MEMORY_LOAD_READER_H
 
-#include "read/pickle.h"
 #include "memory/load/snapshot.h"
+#include "read/pickle.h"
 
 /* What a container is; the number that stands for it is kind << 32 | index. */
 enum ss_part {
@@ -89,10 +89,5 @@ SS_MUST_USE
 enum ss_status ss_snapshot_read_dict(struct ss_snapshot_reader *reader, uint64_t *content,
 				     const struct ss_pickle_value *items, uint32_t count,
 				     struct ss_error *err);
-
-/* root.c: puts together what the root leads to. */
-SS_MUST_USE
-enum ss_status ss_snapshot_finish(struct ss_snapshot_reader *reader,
-				  const struct ss_pickle_value *root, struct ss_error *err);
 
 #endif

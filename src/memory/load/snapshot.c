@@ -46,7 +46,7 @@ static uint32_t hash_frames(const uint32_t *frames, uint32_t count)
 	return (uint32_t)(hash >> 32);
 }
 
-static void put_slot(struct ss_stacks *stacks, uint32_t id)
+static void stacks_put_slot(struct ss_stacks *stacks, uint32_t id)
 {
 	const struct ss_frame_list *stack = &stacks->items[id];
 	uint32_t mask = stacks->slot_count - 1;
@@ -58,7 +58,7 @@ static void put_slot(struct ss_stacks *stacks, uint32_t id)
 }
 
 /* At most half of the slots are taken. */
-static bool grow_slots(struct ss_stacks *stacks)
+static bool stacks_grow_slots(struct ss_stacks *stacks)
 {
 	uint32_t wanted = stacks->slot_count ? stacks->slot_count * 2 : SLOTS_FIRST;
 	uint32_t *slots;
@@ -76,7 +76,7 @@ static bool grow_slots(struct ss_stacks *stacks)
 	stacks->slots = slots;
 	stacks->slot_count = wanted;
 	for (uint32_t id = 0; id < stacks->count; id++)
-		put_slot(stacks, id);
+		stacks_put_slot(stacks, id);
 	return true;
 }
 
@@ -85,7 +85,7 @@ uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_
 	void *items, *pool;
 	uint32_t mask, slot;
 
-	if (!grow_slots(stacks))
+	if (!stacks_grow_slots(stacks))
 		return SS_NO_ID;
 	mask = stacks->slot_count - 1;
 	for (slot = hash_frames(frames, count) & mask; stacks->slots[slot];
@@ -217,8 +217,9 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		       snapshot->trace_capacity * sizeof(*snapshot->traces));
 	ss_memory_free(memory, snapshot->traced,
 		       snapshot->trace_capacity * sizeof(*snapshot->traced));
-	ss_memory_free(memory, snapshot->step_rows,
-		       snapshot->step_row_capacity * sizeof(*snapshot->step_rows));
+	ss_memory_free(memory, snapshot->traced_rows,
+		       snapshot->traced_row_capacity * sizeof(*snapshot->traced_rows));
+	ss_memory_free(memory, snapshot->steps, snapshot->step_count * sizeof(*snapshot->steps));
 	ss_memory_free(memory, snapshot->annotations,
 		       snapshot->annotation_capacity * sizeof(*snapshot->annotations));
 	ss_memory_free(memory, snapshot->settings,

@@ -18,6 +18,7 @@
 
 #include "base/intern.h"
 #include "read/source.h"
+#include "trace/trace.h"
 
 enum ss_action {
 	SS_ACTION_ALLOC,
@@ -80,7 +81,7 @@ struct ss_pool_id {
 /* Of SS_ACTION_OOM: what the device had free is not recorded. */
 #define SS_NO_FREE_BYTES UINT64_MAX
 
-/* No machine has more; what a file says of further ones is left out. */
+/* No machine has more; further ones in a file are left out. */
 #define SS_SNAPSHOT_DEVICES 1024
 
 struct ss_memory_events {
@@ -130,10 +131,15 @@ struct ss_traced_device {
 	bool has_addresses; /* else all frees look the same */
 	bool has_totals;    /* what is in use is recorded, else it is a sum of the events */
 	int64_t rest_bytes; /* in use before the first event and never seen to be freed */
-	int64_t first_reserved_bytes;    /* -1: not recorded */
-	uint32_t first_step, step_count; /* in ss_snapshot.step_rows */
-	bool begins_with_step;           /* else the first of them comes after other events */
-	uint32_t unexplained;            /* changes of the total that are no event's */
+	int64_t first_reserved_bytes; /* -1: not recorded */
+	uint32_t unexplained;         /* changes of the total without an event: added rows */
+};
+
+/* What a trace says of a row, beyond the columns of ss_memory_events. */
+struct ss_traced_row {
+	int64_t reserved_change; /* bytes by which the reserved memory changes with it */
+	uint32_t partner;        /* as in struct ss_history */
+	bool is_added;           /* no event of the file: only the recorded total shows it */
 };
 
 struct ss_annotation {
@@ -183,11 +189,13 @@ struct ss_snapshot {
 	uint32_t segment_count, segment_capacity;
 	struct ss_device_trace *traces; /* of devices that have events */
 	uint32_t trace_count, trace_capacity;
-	struct ss_traced_device *traced; /* NULL unless it was made of a trace */
-	/* rows at which the steps of a trace begin, and where the last one ends */
-	uint32_t *step_rows;
-	uint32_t step_row_count, step_row_capacity;
-	uint64_t left_out; /* events of a trace whose device is ambiguous */
+	struct ss_traced_device *traced;   /* NULL unless it was made of a trace */
+	struct ss_traced_row *traced_rows; /* per event; NULL unless it was made of a trace */
+	uint32_t traced_row_capacity;
+	struct ss_step *steps; /* of the trace */
+	uint32_t step_count;
+	bool has_marked_steps; /* ranges on the host mark them; otherwise stacks do */
+	uint64_t left_out;     /* events of a trace whose device is ambiguous */
 	struct ss_annotation *annotations;
 	uint32_t annotation_count, annotation_capacity;
 	struct ss_setting *settings;
@@ -196,7 +204,7 @@ struct ss_snapshot {
 	bool is_curve;
 	uint32_t listed_devices; /* that the file has a list of events of, empty or not */
 	uint64_t file_bytes;     /* unpacked */
-	uint64_t odd_numbers;    /* sizes that are none or cannot be meant: taken as 0 */
+	uint64_t odd_numbers;    /* sizes that are no numbers or impossible: taken as 0 */
 	uint64_t ignored_dicts;  /* in places where none is known */
 	bool has_traces;         /* the file has lists of events */
 	bool has_segments;
@@ -205,7 +213,7 @@ struct ss_snapshot {
 	bool is_cut;     /* the file is truncated */
 };
 
-/* A size beyond this cannot be meant: it is taken as 0 and counted. */
+/* A larger size is impossible: it counts as 0, and how many there are is reported. */
 #define SS_MEMORY_BYTES_MAX (INT64_C(1) << 56)
 
 struct ss_snapshot_options {

@@ -10,13 +10,13 @@
  */
 #include <stdlib.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/alloc.h"
 #include "memory/holders/calls.h"
 #include "memory/training_steps.h"
 
 enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
 
-/* Of millions, those that anybody reads; sums are of all. */
+/* Rows that are listed, of millions; sums are over all. */
 #define SHOWN_MAX 10000
 
 static const struct ss_column columns[] = {
@@ -44,69 +44,87 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
-struct item {
+struct held_allocation {
 	double held; /* bytes x ns, or x events */
 	int64_t bytes;
 	uint32_t row;
 };
 
-struct sums {
+struct held_sums {
 	double held;
 	int64_t bytes, requested_bytes;
 	uint32_t id, count, freed, stack;
 };
 
-struct work {
+struct held_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_training_steps rounds;
 	struct ss_table *out;
 	const char *name;
 	bool has_times, has_addresses;
-	double all;         /* sum of `held` */
-	struct item *items; /* the largest so far: the least of them first, as a heap */
+	double all;                    /* sum of `held` */
+	struct held_allocation *items; /* the largest so far: the least of them first, as a heap */
 	uint32_t count;
-	struct sums *sums;
+	struct held_sums *sums;
 	uint32_t sum_count;
 };
 
-static uint32_t end_of(const struct work *work, uint32_t row)
+static uint32_t held_end_row(const struct held_listing *work, uint32_t row)
 {
 	uint32_t freed = work->subject->history->partner[row];
 
 	return freed == SS_NO_ROW ? work->device->first + work->device->count - 1 : freed;
 }
 
-static double held_of(const struct work *work, uint32_t row)
+/* The event that freed it, or SS_NO_ROW: none did, or it is not recorded when. */
+static uint32_t held_freed_row(const struct held_listing *work, uint32_t row)
+{
+	const struct ss_traced_row *rows = work->subject->snapshot->traced_rows;
+	uint32_t freed = work->subject->history->partner[row];
+
+	return freed != SS_NO_ROW && rows && rows[freed].is_added ? SS_NO_ROW : freed;
+}
+
+static int64_t held_step(const struct held_listing *work, uint32_t row)
+{
+	const struct ss_snapshot *snapshot = work->subject->snapshot;
+
+	if (!work->device->traced)
+		return ss_training_steps_step(&work->rounds, row);
+	return ss_step_around(snapshot->steps, snapshot->step_count, snapshot->events.time_ns[row]);
+}
+
+static double held_bytes_ns(const struct held_listing *work, uint32_t row)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	double bytes = (double)work->subject->history->bytes[row];
 	int64_t span_ns;
 
 	if (ss_history_is_loose(work->subject->history, row))
-		return 0; /* until when is not known */
+		return 0; /* when it was freed is unknown */
 	if (!work->has_times)
-		return bytes * (double)(end_of(work, row) - row);
-	span_ns = ss_snapshot_between(snapshot, row, end_of(work, row));
+		return bytes * (double)(held_end_row(work, row) - row);
+	span_ns = ss_snapshot_between(snapshot, row, held_end_row(work, row));
 	return span_ns < 0 ? 0 : bytes * (double)span_ns;
 }
 
 /* Less: held less, or equal and smaller, or equal and later. */
-static bool is_less(const struct item *a, const struct item *b)
+static bool held_is_less(const struct held_allocation *a, const struct held_allocation *b)
 {
 	if (a->held != b->held)
 		return a->held < b->held;
 	return a->bytes < b->bytes || (a->bytes == b->bytes && a->row > b->row);
 }
 
-static void sift(struct item *items, uint32_t count, uint32_t at)
+static void held_heap_sift(struct held_allocation *items, uint32_t count, uint32_t at)
 {
 	for (;;) {
 		uint32_t least = at, left = 2 * at + 1;
-		struct item moved;
+		struct held_allocation moved;
 
 		for (uint32_t child = left; child < count && child <= left + 1; child++)
-			if (is_less(&items[child], &items[least]))
+			if (held_is_less(&items[child], &items[least]))
 				least = child;
 		if (least == at)
 			return;
@@ -117,19 +135,19 @@ static void sift(struct item *items, uint32_t count, uint32_t at)
 	}
 }
 
-static void offer(struct work *work, struct item item)
+static void held_heap_offer(struct held_listing *work, struct held_allocation item)
 {
 	if (work->count < SHOWN_MAX) {
 		uint32_t at = work->count++;
 
-		while (at && is_less(&item, &work->items[(at - 1) / 2])) {
+		while (at && held_is_less(&item, &work->items[(at - 1) / 2])) {
 			work->items[at] = work->items[(at - 1) / 2];
 			at = (at - 1) / 2;
 		}
 		work->items[at] = item;
-	} else if (is_less(&work->items[0], &item)) {
+	} else if (held_is_less(&work->items[0], &item)) {
 		work->items[0] = item;
-		sift(work->items, work->count, 0);
+		held_heap_sift(work->items, work->count, 0);
 	}
 }
 
@@ -137,7 +155,7 @@ static void offer(struct work *work, struct item item)
 #define CALLS_MAX 64
 
 /* The sums that an allocation of a stack belongs to. */
-static uint32_t find_ids(const struct work *work, uint32_t stack, uint32_t *ids)
+static uint32_t held_sum_ids(const struct held_listing *work, uint32_t stack, uint32_t *ids)
 {
 	switch (work->subject->group) {
 	case BY_CALL:
@@ -151,25 +169,25 @@ static uint32_t find_ids(const struct work *work, uint32_t stack, uint32_t *ids)
 	}
 }
 
-static void add_sum(struct work *work, uint32_t row, double held)
+static void held_sums_count(struct held_listing *work, uint32_t row, double held)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	uint32_t stack = events->stack[row], ids[CALLS_MAX];
-	uint32_t count = find_ids(work, stack, ids);
+	uint32_t count = held_sum_ids(work, stack, ids);
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct sums *sums = &work->sums[ids[i]];
+		struct held_sums *sums = &work->sums[ids[i]];
 
 		sums->held += held;
 		sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
 		sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
 		sums->count++;
-		sums->freed += work->subject->history->partner[row] != SS_NO_ROW;
+		sums->freed += held_freed_row(work, row) != SS_NO_ROW;
 		sums->stack = stack;
 	}
 }
 
-static void collect(struct work *work)
+static void held_collect(struct held_listing *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	const struct ss_device_memory *device = work->device;
@@ -179,23 +197,25 @@ static void collect(struct work *work)
 
 		if (events->action[row] != SS_ACTION_ALLOC)
 			continue;
-		held = held_of(work, row);
+		held = held_bytes_ns(work, row);
 		work->all += held;
 		if (work->subject->group == EACH)
-			offer(work, (struct item){ held, work->subject->history->bytes[row], row });
+			held_heap_offer(work,
+					(struct held_allocation){
+						held, work->subject->history->bytes[row], row });
 		else
-			add_sum(work, row, held);
+			held_sums_count(work, row, held);
 	}
 }
 
-static int by_item(const void *left, const void *right)
+static int held_allocation_compare(const void *left, const void *right)
 {
-	return is_less(left, right) ? 1 : is_less(right, left) ? -1 : 0;
+	return held_is_less(left, right) ? 1 : held_is_less(right, left) ? -1 : 0;
 }
 
-static int by_sum(const void *left, const void *right)
+static int held_sums_compare(const void *left, const void *right)
 {
-	const struct sums *a = left, *b = right;
+	const struct held_sums *a = left, *b = right;
 
 	if (a->held != b->held)
 		return a->held > b->held ? -1 : 1;
@@ -204,7 +224,7 @@ static int by_sum(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void add_held(const struct work *work, double held)
+static void held_add_cells(const struct held_listing *work, double held)
 {
 	if (work->has_times && work->has_addresses)
 		ss_row_number(work->out, held / 1e18);
@@ -213,11 +233,11 @@ static void add_held(const struct work *work, double held)
 	ss_row_share(work->out, held, work->all);
 }
 
-static void add_item(const struct work *work, const struct item *item)
+static void held_add_allocation(const struct held_listing *work, const struct held_allocation *item)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	const struct ss_memory_events *events = &subject->snapshot->events;
-	uint32_t freed = subject->history->partner[item->row];
+	uint32_t freed = held_freed_row(work, item->row);
 	struct ss_table *out = work->out;
 
 	ss_row_begin(out);
@@ -225,7 +245,7 @@ static void add_item(const struct work *work, const struct item *item)
 	ss_row_int(out, subject->history->bytes[item->row]);
 	ss_row_int(out, events->bytes[item->row]);
 	ss_row_null(out);
-	add_held(work, item->held);
+	held_add_cells(work, item->held);
 	ss_row_text(out, ss_stack_places_line(subject->spots, events->stack[item->row]));
 	ss_row_text(out,
 		    ss_purpose_name(ss_purpose_of(subject->history, subject->spots, item->row)));
@@ -234,7 +254,7 @@ static void add_item(const struct work *work, const struct item *item)
 				      ? -1
 				      : ss_snapshot_between(subject->snapshot, item->row, freed));
 	ss_row_null(out);
-	ss_row_int_known(out, ss_training_steps_step(&work->rounds, item->row));
+	ss_row_int_known(out, held_step(work, item->row));
 	ss_row_int(out, item->row - work->device->first);
 	ss_row_text(out, work->has_addresses ? ss_snapshot_address(events->address[item->row], out)
 					     : NULL);
@@ -245,7 +265,7 @@ static void add_item(const struct work *work, const struct item *item)
 	ss_row_end(out);
 }
 
-static void add_sums(const struct work *work, const struct sums *sums)
+static void held_add_sums(const struct held_listing *work, const struct held_sums *sums)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	struct ss_table *out = work->out;
@@ -255,7 +275,7 @@ static void add_sums(const struct work *work, const struct sums *sums)
 	ss_row_int(out, sums->bytes);
 	ss_row_int(out, sums->requested_bytes);
 	ss_row_int(out, sums->count);
-	add_held(work, sums->held);
+	held_add_cells(work, sums->held);
 	ss_row_text(out, subject->group == BY_CALL
 				 ? ss_strings_text(&subject->spots->texts, sums->id)
 				 : ss_stack_places_line(subject->spots, sums->stack));
@@ -267,32 +287,33 @@ static void add_sums(const struct work *work, const struct sums *sums)
 	ss_row_end(out);
 }
 
-static void show(struct work *work)
+static void held_add_rows(struct held_listing *work)
 {
 	if (work->count)
-		qsort(work->items, work->count, sizeof(*work->items), by_item);
+		qsort(work->items, work->count, sizeof(*work->items), held_allocation_compare);
 	for (uint32_t i = 0; i < work->count; i++)
-		add_item(work, &work->items[i]);
+		held_add_allocation(work, &work->items[i]);
 	if (work->sum_count)
-		qsort(work->sums, work->sum_count, sizeof(*work->sums), by_sum);
+		qsort(work->sums, work->sum_count, sizeof(*work->sums), held_sums_compare);
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		if (work->sums[i].count)
-			add_sums(work, &work->sums[i]);
+			held_add_sums(work, &work->sums[i]);
 	if (work->count == SHOWN_MAX)
 		ss_table_note(work->out,
 			      "Only the %d most expensive allocations of each device are listed.",
 			      SHOWN_MAX);
 }
 
-static enum ss_status run_device(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status held_run_device(struct held_listing *work, struct ss_arena *scratch,
+				      struct ss_error *err)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 
 	work->sum_count = subject->group == EACH       ? 0
 			  : subject->group == BY_STACK ? subject->snapshot->stacks.count
 						       : subject->spots->texts.count;
-	work->items = SS_ARENA_NEW(scratch, struct item, SHOWN_MAX);
-	work->sums = SS_ARENA_NEW(scratch, struct sums, (size_t)work->sum_count + 1);
+	work->items = SS_ARENA_NEW(scratch, struct held_allocation, SHOWN_MAX);
+	work->sums = SS_ARENA_NEW(scratch, struct held_sums, (size_t)work->sum_count + 1);
 	if (!work->items || !work->sums)
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->sum_count; i++)
@@ -301,28 +322,28 @@ static enum ss_status run_device(struct work *work, struct ss_arena *scratch, st
 				      err));
 	work->has_addresses = !work->device->traced || work->device->traced->has_addresses;
 	work->has_times = subject->snapshot->events.time_ns[work->device->first] != SS_NO_TIME;
-	collect(work);
-	show(work);
+	held_collect(work);
+	held_add_rows(work);
 	ss_training_steps_release(&work->rounds);
 	return SS_OK;
 }
 
-static enum ss_status allocations_run(const struct ss_snapshot_subject *subject,
-				      struct ss_table *out, struct ss_error *err)
+static enum ss_status snapshot_allocations_run(const struct ss_snapshot_subject *subject,
+					       struct ss_table *out, struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 
 	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
-		struct work work = { .subject = subject,
-				     .device = &subject->history->devices[i],
-				     .out = out };
+		struct held_listing work = { .subject = subject,
+					     .device = &subject->history->devices[i],
+					     .out = out };
 		struct ss_arena scratch;
 
 		if (!work.device->count)
 			continue;
 		work.name = ss_snapshot_device_name(work.device, out);
 		ss_arena_init(&scratch, subject->history->memory);
-		status = run_device(&work, &scratch, err);
+		status = held_run_device(&work, &scratch, err);
 		ss_arena_release(&scratch);
 	}
 	ss_snapshot_notes(subject, out);
@@ -337,5 +358,5 @@ const struct ss_view ss_snapshot_view_allocations = {
 	.column_count = SS_COUNT(columns),
 	.groups = { "each", "line", "stack", "call" },
 	.rankless = true,
-	.run_snapshot = allocations_run,
+	.run_snapshot = snapshot_allocations_run,
 };

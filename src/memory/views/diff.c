@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
 static const struct ss_column columns[] = {
@@ -21,24 +21,24 @@ static const struct ss_column columns[] = {
 	{ "after_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
 };
 
-struct line {
+struct diff_line {
 	int64_t bytes[2];
 	uint32_t blocks[2];
 	uint32_t id;
 	uint8_t purpose;
 };
 
-struct work {
+struct diff_counting {
 	struct ss_memory *memory;
 	struct ss_strings lines;
-	struct line *items; /* by id, then by change */
+	struct diff_line *items; /* by id, then by change */
 	uint32_t count, capacity;
 	uint32_t *known; /* per stack of the side: the id of its line, plus 1 */
 };
 
 /* The id of the line that a stack allocates at: looked up once, for lines can be long. */
-static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *subject,
-			uint32_t stack)
+static uint32_t diff_line_of(struct diff_counting *work, const struct ss_snapshot_subject *subject,
+			     uint32_t stack)
 {
 	const char *text;
 	uint32_t id;
@@ -52,26 +52,27 @@ static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *sub
 	return id;
 }
 
-static bool add_block(struct work *work, const struct ss_snapshot_subject *subject,
-		      const struct ss_live_block *block, int side)
+static bool diff_add_block(struct diff_counting *work, const struct ss_snapshot_subject *subject,
+			   const struct ss_live_block *block, int side)
 {
 	void *items = work->items;
-	uint32_t id = line_of(work, subject, block->stack);
+	uint32_t id = diff_line_of(work, subject, block->stack);
 
 	if (id == SS_NO_ID || !ss_memory_reserve(work->memory, &items, &work->capacity,
 						 (size_t)id + 1, sizeof(*work->items)))
 		return false;
 	work->items = items;
 	for (; work->count <= id; work->count++)
-		work->items[work->count] = (struct line){ .id = work->count };
+		work->items[work->count] = (struct diff_line){ .id = work->count };
 	work->items[id].bytes[side] = ss_bytes_add(work->items[id].bytes[side], block->bytes);
 	work->items[id].blocks[side]++;
 	work->items[id].purpose = block->purpose;
 	return true;
 }
 
-static enum ss_status add_side(struct work *work, const struct ss_snapshot_subject *subject,
-			       int side, struct ss_error *err)
+static enum ss_status diff_add_side(struct diff_counting *work,
+				    const struct ss_snapshot_subject *subject, int side,
+				    struct ss_error *err)
 {
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
@@ -86,7 +87,7 @@ static enum ss_status add_side(struct work *work, const struct ss_snapshot_subje
 		status = ss_live_blocks_init(&held, subject, &subject->history->devices[i],
 					     SS_LIVE_AT_END, err);
 		for (uint32_t k = 0; status == SS_OK && k < held.count && whole; k++)
-			whole = add_block(work, subject, &held.items[k], side);
+			whole = diff_add_block(work, subject, &held.items[k], side);
 		if (status == SS_OK)
 			ss_live_blocks_release(&held);
 	}
@@ -94,15 +95,15 @@ static enum ss_status add_side(struct work *work, const struct ss_snapshot_subje
 	return whole ? status : ss_fail_memory(err, "the lines");
 }
 
-static int64_t change_of(const struct line *line)
+static int64_t diff_change(const struct diff_line *line)
 {
 	return ss_bytes_less(line->bytes[1], line->bytes[0]);
 }
 
-static int by_change(const void *left, const void *right)
+static int diff_line_compare(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
-	int64_t change_a = change_of(a), change_b = change_of(b);
+	const struct diff_line *a = left, *b = right;
+	int64_t change_a = diff_change(a), change_b = diff_change(b);
 	int64_t size_a = change_a < 0 ? -change_a : change_a;
 	int64_t size_b = change_b < 0 ? -change_b : change_b;
 
@@ -111,12 +112,12 @@ static int by_change(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void show(struct work *work, struct ss_table *out)
+static void diff_add_rows(struct diff_counting *work, struct ss_table *out)
 {
 	if (work->count)
-		qsort(work->items, work->count, sizeof(*work->items), by_change);
+		qsort(work->items, work->count, sizeof(*work->items), diff_line_compare);
 	for (uint32_t i = 0; i < work->count; i++) {
-		const struct line *line = &work->items[i];
+		const struct diff_line *line = &work->items[i];
 		const char *text = ss_strings_text(&work->lines, line->id);
 
 		if (!line->blocks[0] && !line->blocks[1])
@@ -124,7 +125,7 @@ static void show(struct work *work, struct ss_table *out)
 		ss_row_begin(out);
 		ss_row_text(out, text);
 		ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
-		ss_row_int(out, change_of(line));
+		ss_row_int(out, diff_change(line));
 		ss_row_int(out, line->bytes[0]);
 		ss_row_int(out, line->bytes[1]);
 		ss_row_int(out, line->blocks[0]);
@@ -136,7 +137,7 @@ static void show(struct work *work, struct ss_table *out)
 static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 			       struct ss_error *err)
 {
-	struct work work = { .memory = subject->history->memory };
+	struct diff_counting work = { .memory = subject->history->memory };
 	enum ss_status status = SS_OK;
 
 	if (!subject->before)
@@ -145,11 +146,11 @@ static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct
 	if (!ss_strings_init(&work.lines, work.memory))
 		status = ss_fail_memory(err, "the lines");
 	if (status == SS_OK)
-		status = add_side(&work, subject->before, 0, err);
+		status = diff_add_side(&work, subject->before, 0, err);
 	if (status == SS_OK)
-		status = add_side(&work, subject, 1, err);
+		status = diff_add_side(&work, subject, 1, err);
 	if (status == SS_OK)
-		show(&work, out);
+		diff_add_rows(&work, out);
 	ss_strings_release(&work.lines);
 	ss_memory_free(work.memory, work.items, work.capacity * sizeof(*work.items));
 	return status;

@@ -5,7 +5,7 @@
  * By source line, stack, category, or call in a forward() with what checkpointing it would
  * save at the peak (calls.h).
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/calls.h"
 
 enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
@@ -33,7 +33,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
-struct work {
+struct holder_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_live_blocks held[2]; /* at the peak, at the end */
@@ -42,7 +42,7 @@ struct work {
 	uint8_t *purpose; /* per id: of the largest block */
 };
 
-static uint32_t id_of(const struct work *work, const struct ss_live_block *block)
+static uint32_t holder_id(const struct holder_listing *work, const struct ss_live_block *block)
 {
 	switch (work->subject->group) {
 	case BY_STACK:
@@ -54,7 +54,7 @@ static uint32_t id_of(const struct work *work, const struct ss_live_block *block
 	}
 }
 
-static uint32_t id_count(const struct work *work)
+static uint32_t holder_id_count(const struct holder_listing *work)
 {
 	switch (work->subject->group) {
 	case BY_STACK:
@@ -66,12 +66,12 @@ static uint32_t id_count(const struct work *work)
 	}
 }
 
-static void sum(struct work *work)
+static void holders_sum(struct holder_listing *work)
 {
 	for (int moment = 0; moment < 2; moment++)
 		for (uint32_t i = 0; i < work->held[moment].count; i++) {
 			const struct ss_live_block *block = &work->held[moment].items[i];
-			uint32_t id = id_of(work, block);
+			uint32_t id = holder_id(work, block);
 
 			if (block->bytes > work->tally.rows[id].largest_bytes)
 				work->purpose[id] = block->purpose;
@@ -79,7 +79,7 @@ static void sum(struct work *work)
 		}
 }
 
-static const char *line_of(const struct work *work, uint32_t id)
+static const char *holder_line(const struct holder_listing *work, uint32_t id)
 {
 	const struct ss_stack_places *spots = work->subject->spots;
 
@@ -93,21 +93,21 @@ static const char *line_of(const struct work *work, uint32_t id)
 	}
 }
 
-static const char *category_of(const struct work *work, uint32_t id)
+static const char *holder_category(const struct holder_listing *work, uint32_t id)
 {
 	return ss_purpose_name(
 		(enum ss_purpose)(work->subject->group == BY_CATEGORY ? id : work->purpose[id]));
 }
 
-static void add(const struct work *work, const struct ss_tally_row *row, int64_t peak_bytes,
-		struct ss_table *out)
+static void holders_add_row(const struct holder_listing *work, const struct ss_tally_row *row,
+			    int64_t peak_bytes, struct ss_table *out)
 {
 	bool has_peak = work->device->count > 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(work->device, out));
-	ss_row_text(out, line_of(work, row->id));
-	ss_row_text(out, category_of(work, row->id));
+	ss_row_text(out, holder_line(work, row->id));
+	ss_row_text(out, holder_category(work, row->id));
 	ss_row_int_known(out, has_peak ? row->bytes[0] : -1);
 	ss_row_share(out, (double)row->bytes[0], has_peak ? (double)peak_bytes : 0);
 	ss_row_int_known(out, has_peak ? (int64_t)row->blocks[0] : -1);
@@ -120,8 +120,8 @@ static void add(const struct work *work, const struct ss_tally_row *row, int64_t
 	ss_row_end(out);
 }
 
-static void add_call(const struct work *work, const struct ss_call *call, int64_t peak_bytes,
-		     struct ss_table *out)
+static void holders_add_call(const struct holder_listing *work, const struct ss_call *call,
+			     int64_t peak_bytes, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(work->device, out));
@@ -137,7 +137,7 @@ static void add_call(const struct work *work, const struct ss_call *call, int64_
 	ss_row_end(out);
 }
 
-static int64_t peak_of(const struct work *work)
+static int64_t holders_peak(const struct holder_listing *work)
 {
 	int64_t peak_bytes = 0;
 
@@ -146,44 +146,45 @@ static int64_t peak_of(const struct work *work)
 	return peak_bytes;
 }
 
-static enum ss_status add_calls(struct work *work, struct ss_table *out, struct ss_error *err)
+static enum ss_status holders_add_calls(struct holder_listing *work, struct ss_table *out,
+					struct ss_error *err)
 {
-	int64_t peak_bytes = peak_of(work);
+	int64_t peak_bytes = holders_peak(work);
 
 	if (!work->device->count) /* when it was held is not known */
 		return SS_OK;
 	SS_TRY(ss_calls_init(&work->calls, work->subject, work->device, &work->held[0], err));
 	for (uint32_t i = 0; i < work->calls.count; i++)
-		add_call(work, &work->calls.items[i], peak_bytes, out);
+		holders_add_call(work, &work->calls.items[i], peak_bytes, out);
 	return SS_OK;
 }
 
-static enum ss_status add_sums(struct work *work, struct ss_arena *scratch, struct ss_table *out,
-			       struct ss_error *err)
+static enum ss_status holders_add_sums(struct holder_listing *work, struct ss_arena *scratch,
+				       struct ss_table *out, struct ss_error *err)
 {
-	uint32_t count = id_count(work);
-	int64_t peak_bytes = peak_of(work);
+	uint32_t count = holder_id_count(work);
+	int64_t peak_bytes = holders_peak(work);
 
 	work->purpose = SS_ARENA_NEW(scratch, uint8_t, (size_t)count + 1);
 	if (!work->purpose || !ss_tally_init(&work->tally, work->subject->history->memory, count))
 		return ss_fail_memory(err, "the holders");
-	sum(work);
+	holders_sum(work);
 	ss_tally_order(&work->tally);
 	for (uint32_t i = 0; i < work->tally.count; i++)
-		add(work, &work->tally.rows[i], peak_bytes, out);
+		holders_add_row(work, &work->tally.rows[i], peak_bytes, out);
 	return SS_OK;
 }
 
-static enum ss_status run_device(struct work *work, struct ss_arena *scratch, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status holders_run_device(struct holder_listing *work, struct ss_arena *scratch,
+					 struct ss_table *out, struct ss_error *err)
 {
 	uint32_t moment = work->device->count ? work->device->peak_row : SS_LIVE_AT_END;
 
 	SS_TRY(ss_live_blocks_init(&work->held[0], work->subject, work->device, moment, err));
 	SS_TRY(ss_live_blocks_init(&work->held[1], work->subject, work->device, SS_LIVE_AT_END,
 				   err));
-	return work->subject->group == BY_CALL ? add_calls(work, out, err)
-					       : add_sums(work, scratch, out, err);
+	return work->subject->group == BY_CALL ? holders_add_calls(work, out, err)
+					       : holders_add_sums(work, scratch, out, err);
 }
 
 static enum ss_status holders_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
@@ -192,13 +193,14 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 	enum ss_status status = SS_OK;
 
 	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
-		struct work work = { .subject = subject, .device = &subject->history->devices[i] };
+		struct holder_listing work = { .subject = subject,
+					       .device = &subject->history->devices[i] };
 		struct ss_arena scratch;
 
 		work.held[0].memory = work.held[1].memory = subject->history->memory;
 		work.tally.memory = work.calls.memory = subject->history->memory;
 		ss_arena_init(&scratch, subject->history->memory);
-		status = run_device(&work, &scratch, out, err);
+		status = holders_run_device(&work, &scratch, out, err);
 		ss_tally_release(&work.tally);
 		ss_calls_release(&work.calls);
 		ss_live_blocks_release(&work.held[0]);

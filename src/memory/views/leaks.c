@@ -22,8 +22,9 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
-static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
-		const struct ss_retained_line *line, struct ss_table *out)
+static void leaks_add_row(const struct ss_snapshot_subject *subject,
+			  const struct ss_device_memory *device,
+			  const struct ss_retained_line *line, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
@@ -41,8 +42,8 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_end(out);
 }
 
-static void note(const struct ss_device_memory *device, const struct ss_retained *kept,
-		 struct ss_table *out)
+static void leaks_note(const struct ss_device_memory *device, const struct ss_retained *kept,
+		       struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
 	uint32_t steps = kept->complete_steps - kept->rounds.before;
@@ -72,9 +73,9 @@ static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struc
 			continue;
 		SS_TRY(ss_retained_init(&kept, subject, device, err));
 		for (uint32_t k = 0; k < kept.count; k++)
-			add(subject, device, &kept.lines[k], out);
+			leaks_add_row(subject, device, &kept.lines[k], out);
 		if (ss_snapshot_is_noted(subject->history, device))
-			note(device, &kept, out);
+			leaks_note(device, &kept, out);
 		ss_retained_release(&kept);
 	}
 	ss_snapshot_notes(subject, out);

@@ -3,7 +3,7 @@
  * oom.c - view: failed allocations: requested size, free memory, and what would have
  * helped.
  */
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/out_of_memory.h"
 
 static const struct ss_column columns[] = {
@@ -33,7 +33,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
-static const char *help_of(const struct ss_out_of_memory *shortage, struct ss_table *out)
+static const char *oom_help(const struct ss_out_of_memory *shortage, struct ss_table *out)
 {
 	const char *list = "";
 
@@ -61,8 +61,9 @@ static const char *help_of(const struct ss_out_of_memory *shortage, struct ss_ta
 	return *list ? list : NULL;
 }
 
-static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
-		const struct ss_out_of_memory *shortage, struct ss_table *out)
+static void oom_add_row(const struct ss_snapshot_subject *subject,
+			const struct ss_device_memory *device,
+			const struct ss_out_of_memory *shortage, struct ss_table *out)
 {
 	const struct ss_oom *oom = shortage->oom;
 	uint32_t stack = subject->snapshot->events.stack[oom->row];
@@ -82,7 +83,7 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_int(out, shortage->leaked_bytes);
 	ss_row_text(out, ss_stack_places_line(subject->spots, stack));
 	ss_row_text(out, ss_out_of_memory_cause_text(shortage->cause));
-	ss_row_text(out, help_of(shortage, out));
+	ss_row_text(out, oom_help(shortage, out));
 	ss_row_text(out, ss_snapshot_stack(subject, stack, out));
 	ss_row_end(out);
 }
@@ -98,7 +99,7 @@ static enum ss_status oom_run(const struct ss_snapshot_subject *subject, struct 
 
 			SS_TRY(ss_out_of_memory_find(subject, device, &device->ooms[k], &shortage,
 						     err));
-			add(subject, device, &shortage, out);
+			oom_add_row(subject, device, &shortage, out);
 		}
 		if (device->action_counts[SS_ACTION_OOM] > device->oom_count)
 			ss_table_note(out,

@@ -8,8 +8,8 @@
  * forward ends and backward begins; a peak outside all phases is memory that is kept, or
  * work other than training.
  */
-#include "analyze/memory/pools.h"
 #include "base/text.h"
+#include "memory/events/pools.h"
 #include "memory/subject.h"
 #include "memory/training_steps.h"
 
@@ -43,24 +43,24 @@ static const struct ss_column columns[] = {
 };
 
 /* A phase in a step, or in all of them. */
-struct spell {
+struct phase_spell {
 	uint32_t steps, peaks;
 	int64_t peak_bytes, rise_bytes, net_bytes;
 	uint32_t peak_row; /* SS_NO_ROW: it has no events */
 };
 
-struct work {
+struct phase_listing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_table *out;
 	struct ss_training_steps rounds;
-	struct spell all[PARTS], now[PARTS]; /* of all events, and of the round */
+	struct phase_spell all[PARTS], now[PARTS]; /* of all events, and of the round */
 	uint32_t step_count;
 	int64_t first_peak_bytes, last_peak_bytes; /* of steps */
 	bool rises;                                /* every step's is higher than the last */
 };
 
-static enum part part_of(enum ss_stack_phase phase)
+static enum part step_part_of(enum ss_stack_phase phase)
 {
 	switch (phase) {
 	case SS_STACK_SETUP:
@@ -79,14 +79,14 @@ static enum part part_of(enum ss_stack_phase phase)
 	return OTHER;
 }
 
-static void clear(struct spell spells[static PARTS])
+static void phases_clear(struct phase_spell spells[static PARTS])
 {
 	for (int i = 0; i < PARTS; i++)
-		spells[i] = (struct spell){ .peak_row = SS_NO_ROW };
+		spells[i] = (struct phase_spell){ .peak_row = SS_NO_ROW };
 }
 
-static void add_row(const struct work *work, const struct spell *spell, enum part part,
-		    int64_t step)
+static void phases_add_row(const struct phase_listing *work, const struct phase_spell *spell,
+			   enum part part, int64_t step)
 {
 	const struct ss_device_memory *device = work->device;
 	const struct ss_snapshot_subject *subject = work->subject;
@@ -111,8 +111,8 @@ static void add_row(const struct work *work, const struct spell *spell, enum par
 }
 
 /* `start`: what was active before the stretch of the phase. */
-static void take_event(struct spell *spell, uint32_t row, int64_t start, int64_t before,
-		       int64_t after)
+static void phases_take_event(struct phase_spell *spell, uint32_t row, int64_t start,
+			      int64_t before, int64_t after)
 {
 	if (spell->peak_row == SS_NO_ROW || after > spell->peak_bytes) {
 		spell->peak_bytes = after;
@@ -123,7 +123,7 @@ static void take_event(struct spell *spell, uint32_t row, int64_t start, int64_t
 	spell->net_bytes = ss_bytes_add(spell->net_bytes, ss_bytes_less(after, before));
 }
 
-static void take_step(struct work *work, int64_t peak_bytes)
+static void phases_take_step(struct phase_listing *work, int64_t peak_bytes)
 {
 	work->rises = (work->rises || work->step_count < 2) &&
 		      (!work->step_count || peak_bytes > work->last_peak_bytes);
@@ -133,7 +133,7 @@ static void take_step(struct work *work, int64_t peak_bytes)
 }
 
 /* What comes after the last update is no step yet: its peak would be where events end. */
-static bool is_step(const struct work *work, int64_t step)
+static bool phases_is_step(const struct phase_listing *work, int64_t step)
 {
 	return step >= 0 &&
 	       (work->rounds.is_recorded || work->now[BACKWARD].peak_row != SS_NO_ROW ||
@@ -141,9 +141,9 @@ static bool is_step(const struct work *work, int64_t step)
 }
 
 /* Adds what a round has to the sums; for a step also where its peak is. */
-static void end_round(struct work *work, int64_t step)
+static void phases_end_round(struct phase_listing *work, int64_t step)
 {
-	bool counts = is_step(work, step);
+	bool counts = phases_is_step(work, step);
 	int highest = -1;
 
 	for (int i = 0; i < PARTS; i++)
@@ -153,16 +153,16 @@ static void end_round(struct work *work, int64_t step)
 		      work->now[i].peak_row < work->now[highest].peak_row)))
 			highest = i;
 	if (counts && highest >= 0)
-		take_step(work, work->now[highest].peak_bytes);
+		phases_take_step(work, work->now[highest].peak_bytes);
 	for (int i = 0; i < PARTS; i++) {
-		struct spell *spell = &work->now[i], *sum = &work->all[i];
+		struct phase_spell *spell = &work->now[i], *sum = &work->all[i];
 
 		if (spell->peak_row == SS_NO_ROW)
 			continue;
 		spell->steps = counts;
 		spell->peaks = counts && i == highest;
 		if (work->subject->group == BY_STEP)
-			add_row(work, spell, (enum part)i, step);
+			phases_add_row(work, spell, (enum part)i, step);
 		sum->steps += spell->steps;
 		sum->peaks += spell->peaks;
 		sum->net_bytes = ss_bytes_add(sum->net_bytes, spell->net_bytes);
@@ -173,10 +173,10 @@ static void end_round(struct work *work, int64_t step)
 			sum->peak_row = spell->peak_row;
 		}
 	}
-	clear(work->now);
+	phases_clear(work->now);
 }
 
-static void count_events(struct work *work)
+static void phases_count_events(struct phase_listing *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	const struct ss_device_memory *device = work->device;
@@ -191,23 +191,24 @@ static void count_events(struct work *work)
 		int64_t before = active;
 
 		while (round + 1 < rounds->count && rounds->starts[round + 1] <= row) {
-			end_round(work, ss_training_steps_step(rounds, rounds->starts[round++]));
+			phases_end_round(work,
+					 ss_training_steps_step(rounds, rounds->starts[round++]));
 			start = active;
 		}
-		if (told != SS_STACK_UNKNOWN && part_of(told) != part) {
-			part = part_of(told);
+		if (told != SS_STACK_UNKNOWN && step_part_of(told) != part) {
+			part = step_part_of(told);
 			start = active;
 		}
 		active = ss_bytes_add(active, ss_history_change(work->subject->history, row));
-		take_event(&work->now[part], row, start, before, active);
+		phases_take_event(&work->now[part], row, start, before, active);
 	}
-	end_round(work, ss_training_steps_step(rounds, rounds->starts[round]));
+	phases_end_round(work, ss_training_steps_step(rounds, rounds->starts[round]));
 }
 
 /* --- sentences ------------------------------------------------------------------------ */
 
 /* "backward in 4 of 5 steps, forward in 1" */
-static void say_peaks(const struct work *work, struct ss_text *text)
+static void phases_note_peaks(const struct phase_listing *work, struct ss_text *text)
 {
 	bool told[PARTS] = { false };
 
@@ -230,9 +231,9 @@ static void say_peaks(const struct work *work, struct ss_text *text)
 }
 
 /* What peaks outside of forward and backward mean. */
-static void say_meaning(const struct work *work, struct ss_text *text)
+static void phases_note_meaning(const struct phase_listing *work, struct ss_text *text)
 {
-	const struct spell *other = &work->all[OTHER];
+	const struct phase_spell *other = &work->all[OTHER];
 	const uint32_t *stacks = work->subject->snapshot->events.stack;
 
 	if (work->rises && work->step_count > 2)
@@ -264,7 +265,7 @@ static void say_meaning(const struct work *work, struct ss_text *text)
 					 "avoids the copies.");
 }
 
-static void note_unknown(const struct work *work, const char *name)
+static void phases_note_unknown(const struct phase_listing *work, const char *name)
 {
 	if (work->device->traced)
 		ss_table_note(work->out,
@@ -282,15 +283,15 @@ static void note_unknown(const struct work *work, const char *name)
 			name);
 }
 
-static void note(const struct work *work)
+static void phases_note(const struct phase_listing *work)
 {
 	const char *name = ss_snapshot_device_name(work->device, work->out);
-	const struct spell *all = work->all;
+	const struct phase_spell *all = work->all;
 	struct ss_text text = { 0 };
 
 	if (all[FORWARD].peak_row == SS_NO_ROW && all[BACKWARD].peak_row == SS_NO_ROW &&
 	    all[OPTIMIZER].peak_row == SS_NO_ROW) {
-		note_unknown(work, name);
+		phases_note_unknown(work, name);
 		return;
 	}
 	if (all[BACKWARD].peak_row == SS_NO_ROW)
@@ -303,37 +304,37 @@ static void note(const struct work *work)
 						     "autograd threads)");
 	if (!work->rounds.has_steps || !work->step_count)
 		return;
-	say_peaks(work, &text);
-	say_meaning(work, &text);
+	phases_note_peaks(work, &text);
+	phases_note_meaning(work, &text);
 	work->out->failed = work->out->failed || ss_text_failed(&text);
 	if (text.data)
 		ss_table_note(work->out, "Device %s: memory peaks in %s", name, text.data);
 	ss_text_release(&text);
 }
 
-static enum ss_status phases_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status snapshot_phases_run(const struct ss_snapshot_subject *subject,
+					  struct ss_table *out, struct ss_error *err)
 {
 	if (subject->snapshot->curve.count)
 		out->empty = "A memory timeline has no phases: use a memory snapshot, or a trace "
 			     "with profile_memory=True.";
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
-		struct work work = { .subject = subject,
-				     .device = &subject->history->devices[i],
-				     .out = out };
+		struct phase_listing work = { .subject = subject,
+					      .device = &subject->history->devices[i],
+					      .out = out };
 
 		if (!work.device->count)
 			continue;
 		SS_TRY(ss_training_steps_init(&work.rounds, subject->history, work.device,
 					      subject->spots, err));
-		clear(work.all);
-		clear(work.now);
-		count_events(&work);
+		phases_clear(work.all);
+		phases_clear(work.now);
+		phases_count_events(&work);
 		for (int k = 0; k < PARTS && subject->group == BY_PHASE; k++)
 			if (work.all[k].peak_row != SS_NO_ROW)
-				add_row(&work, &work.all[k], (enum part)k, -1);
+				phases_add_row(&work, &work.all[k], (enum part)k, -1);
 		if (ss_snapshot_is_noted(subject->history, work.device))
-			note(&work);
+			phases_note(&work);
 		ss_training_steps_release(&work.rounds);
 	}
 	ss_snapshot_notes(subject, out);
@@ -348,5 +349,5 @@ const struct ss_view ss_snapshot_view_phases = {
 	.column_count = SS_COUNT(columns),
 	.groups = { "phase", "step" },
 	.rankless = true,
-	.run_snapshot = phases_run,
+	.run_snapshot = snapshot_phases_run,
 };

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/subject.h"
 
 enum group { BY_SEGMENT, BY_BLOCK };
@@ -35,21 +35,21 @@ static const struct ss_column columns[] = {
 };
 
 /* Blocks share their stacks, and stacks are long: each is printed once. */
-struct work {
+struct segment_listing {
 	const struct ss_snapshot_subject *subject;
 	const char **stacks; /* NULL: not printed yet, or none */
 	struct ss_table *out;
 };
 
-static const char *stack_of(const struct work *work, uint32_t stack)
+static const char *segment_stack(const struct segment_listing *work, uint32_t stack)
 {
 	if (!work->stacks[stack])
 		work->stacks[stack] = ss_snapshot_stack(work->subject, stack, work->out);
 	return work->stacks[stack];
 }
 
-static const char *pool_of(const struct ss_snapshot *snapshot, const struct ss_segment *segment,
-			   struct ss_table *out)
+static const char *segment_pool_text(const struct ss_snapshot *snapshot,
+				     const struct ss_segment *segment, struct ss_table *out)
 {
 	const struct ss_pool_id *pool;
 
@@ -62,17 +62,17 @@ static const char *pool_of(const struct ss_snapshot *snapshot, const struct ss_s
 }
 
 /* Columns that a segment shares with its blocks. */
-static void add_common(const struct ss_snapshot_subject *subject, const struct ss_segment *segment,
-		       struct ss_table *out)
+static void segments_add_common(const struct ss_snapshot_subject *subject,
+				const struct ss_segment *segment, struct ss_table *out)
 {
 	ss_row_text(out, !segment->has_type ? NULL : segment->is_small ? "small" : "large");
 	ss_row_text(out, segment->is_expandable ? "yes" : NULL);
-	ss_row_text(out, pool_of(subject->snapshot, segment, out));
+	ss_row_text(out, segment_pool_text(subject->snapshot, segment, out));
 	ss_row_text(out, segment->stream ? ss_snapshot_address(segment->stream, out) : "0");
 }
 
-static void add_segment(const struct work *work, const char *device,
-			const struct ss_segment *segment, uint32_t number)
+static void segments_add_segment(const struct segment_listing *work, const char *device,
+				 const struct ss_segment *segment, uint32_t number)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	struct ss_table *out = work->out;
@@ -100,16 +100,16 @@ static void add_segment(const struct work *work, const char *device,
 	ss_row_int(out, segment->block_count);
 	ss_row_null(out);
 	ss_row_int_known(out, requested);
-	add_common(subject, segment, out);
+	segments_add_common(subject, segment, out);
 	ss_row_text(out, ss_stack_places_line(subject->spots, segment->stack));
 	ss_row_null(out);
 	ss_row_int(out, number);
-	ss_row_text(out, stack_of(work, segment->stack));
+	ss_row_text(out, segment_stack(work, segment->stack));
 	ss_row_end(out);
 }
 
-static void add_block(const struct work *work, const char *device, const struct ss_segment *segment,
-		      uint32_t number, uint32_t index)
+static void segments_add_block(const struct segment_listing *work, const char *device,
+			       const struct ss_segment *segment, uint32_t number, uint32_t index)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	struct ss_table *out = work->out;
@@ -127,20 +127,20 @@ static void add_block(const struct work *work, const char *device, const struct 
 	ss_row_nulls(out, 2);
 	ss_row_text(out, states[block->state]);
 	ss_row_int_known(out, is_active ? block->requested_bytes : -1);
-	add_common(subject, segment, out);
+	segments_add_common(subject, segment, out);
 	ss_row_text(out, ss_stack_places_line(subject->spots, block->stack));
 	ss_row_text(out, is_active ? ss_purpose_name(ss_purpose_of_old(subject->history,
 								       subject->spots, &old))
 				   : NULL);
 	ss_row_int(out, number);
-	ss_row_text(out, stack_of(work, block->stack));
+	ss_row_text(out, segment_stack(work, block->stack));
 	ss_row_end(out);
 }
 
 static enum ss_status segments_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	struct work work = { .subject = subject, .out = out };
+	struct segment_listing work = { .subject = subject, .out = out };
 
 	work.stacks = SS_ARENA_NEW(out->arena, const char *, subject->snapshot->stacks.count);
 	if (!work.stacks)
@@ -155,11 +155,11 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 				&subject->snapshot->segments[device->segments[k]];
 
 			if (subject->group == BY_SEGMENT)
-				add_segment(&work, name, segment, k);
+				segments_add_segment(&work, name, segment, k);
 			for (uint32_t b = 0; b < segment->block_count; b++)
 				if (subject->group == BY_BLOCK)
-					add_block(&work, name, segment, k,
-						  segment->first_block + b);
+					segments_add_block(&work, name, segment, k,
+							   segment->first_block + b);
 		}
 	}
 	return SS_OK;

@@ -42,7 +42,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 };
 
-static const char *replay_of(const struct ss_device_memory *device)
+static const char *summary_replay(const struct ss_device_memory *device)
 {
 	if (!device->is_compared)
 		return NULL;
@@ -52,8 +52,9 @@ static const char *replay_of(const struct ss_device_memory *device)
 }
 
 /* What a trace knows, too. */
-static void add_amount(const struct ss_snapshot_subject *subject,
-		       const struct ss_device_memory *device, int64_t bytes, struct ss_table *out)
+static void summary_add_amount(const struct ss_snapshot_subject *subject,
+			       const struct ss_device_memory *device, int64_t bytes,
+			       struct ss_table *out)
 {
 	bool is_known = subject->snapshot->has_segments || device->segment_count || device->traced;
 
@@ -61,54 +62,56 @@ static void add_amount(const struct ss_snapshot_subject *subject,
 }
 
 /* A figure of the segments: not known where the file has none. */
-static void add_end(const struct ss_snapshot_subject *subject,
-		    const struct ss_device_memory *device, int64_t bytes, struct ss_table *out)
+static void summary_add_end(const struct ss_snapshot_subject *subject,
+			    const struct ss_device_memory *device, int64_t bytes,
+			    struct ss_table *out)
 {
 	bool is_known = subject->snapshot->has_segments || device->segment_count;
 
 	ss_row_int_known(out, is_known ? bytes : -1);
 }
 
-static int64_t peak_ns(const struct ss_snapshot *snapshot, const struct ss_device_memory *device)
+static int64_t summary_peak_ns(const struct ss_snapshot *snapshot,
+			       const struct ss_device_memory *device)
 {
 	if (!device->count)
 		return -1;
-	return device->peak_row == SS_NO_ROW
-		       ? 0
-		       : ss_snapshot_moment(snapshot, device, device->peak_row);
+	if (device->peak_row != SS_NO_ROW)
+		return ss_snapshot_moment(snapshot, device, device->peak_row);
+	return device->traced ? ss_snapshot_moment(snapshot, device, device->first) : 0;
 }
 
-static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
-		struct ss_table *out)
+static void summary_add_row(const struct ss_snapshot_subject *subject,
+			    const struct ss_device_memory *device, struct ss_table *out)
 {
 	const struct ss_memory_state *end = &device->end;
 	bool has_events = device->count > 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
-	add_amount(subject, device, end->reserved_bytes, out);
-	add_amount(subject, device, end->allocated_bytes, out);
+	summary_add_amount(subject, device, end->reserved_bytes, out);
+	summary_add_amount(subject, device, end->allocated_bytes, out);
 	ss_row_int_known(out, has_events ? device->peak_active_bytes : -1);
 	ss_row_int_known(out, has_events ? device->peak_reserved_bytes : -1);
-	add_end(subject, device, end->external_bytes, out);
-	add_end(subject, device, end->releasable_bytes, out);
-	add_end(subject, device, end->largest_free_bytes, out);
-	add_amount(subject, device, end->active_bytes, out);
-	add_end(subject, device, end->has_requested ? end->requested_bytes : -1, out);
-	add_end(subject, device, end->has_requested ? end->internal_bytes : -1, out);
+	summary_add_end(subject, device, end->external_bytes, out);
+	summary_add_end(subject, device, end->releasable_bytes, out);
+	summary_add_end(subject, device, end->largest_free_bytes, out);
+	summary_add_amount(subject, device, end->active_bytes, out);
+	summary_add_end(subject, device, end->has_requested ? end->requested_bytes : -1, out);
+	summary_add_end(subject, device, end->has_requested ? end->internal_bytes : -1, out);
 	ss_row_int_known(out, has_events ? device->peak_requested_bytes : -1);
-	ss_row_int_known(out, peak_ns(subject->snapshot, device));
+	ss_row_int_known(out, summary_peak_ns(subject->snapshot, device));
 	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->segments);
 	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->blocks);
-	ss_row_int(out, device->count);
+	ss_row_int(out, device->count - (device->traced ? device->traced->unexplained : 0));
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_ALLOC]);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_OOM]);
-	ss_row_text(out, replay_of(device));
+	ss_row_text(out, summary_replay(device));
 	ss_row_end(out);
 }
 
 /* Of a memory timeline there is the peak. */
-static void add_curve(const struct ss_snapshot *snapshot, struct ss_table *out)
+static void summary_add_curve(const struct ss_snapshot *snapshot, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_nulls(out, 3);
@@ -124,9 +127,9 @@ static enum ss_status summary_run(const struct ss_snapshot_subject *subject, str
 {
 	(void)err;
 	if (subject->snapshot->curve.count)
-		add_curve(subject->snapshot, out);
+		summary_add_curve(subject->snapshot, out);
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
-		add(subject, &subject->history->devices[i], out);
+		summary_add_row(subject, &subject->history->devices[i], out);
 	ss_snapshot_notes(subject, out);
 	return SS_OK;
 }

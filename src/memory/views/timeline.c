@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "analyze/memory/pools.h"
+#include "memory/events/pools.h"
 #include "memory/holders/live_blocks.h"
 
 enum group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
@@ -19,9 +19,9 @@ static const uint32_t part_counts[] = {
 	[COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64, [BY_STACK] = 64
 };
 
-/* Lines or stacks that are told apart; colours of a plot end there, too. */
+/* Lines or stacks with rows of their own; a plot has no more colours either. */
 #define LINES 10
-/* What memory is shared out to: categories, or lines and the rest. */
+/* What memory is attributed to: categories, or lines and the rest. */
 #define SLOTS (LINES + 1)
 
 static const struct ss_column columns[] = {
@@ -54,7 +54,7 @@ static const struct ss_column columns[] = {
 
 static_assert((int)SS_PURPOSE_COUNT <= (int)SLOTS, "a slot for every category");
 
-struct part {
+struct timeline_sample {
 	int64_t active_bytes, reserved_bytes; /* now; reserved -1: not known */
 	int64_t now[SLOTS];
 	int64_t min_bytes, max_bytes, max_reserved_bytes;
@@ -62,7 +62,7 @@ struct part {
 	uint32_t first, events;
 };
 
-struct work {
+struct timeline_drawing {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_table *out;
@@ -72,8 +72,8 @@ struct work {
 	const char *slot_names[SLOTS], *slot_stacks[SLOTS];
 };
 
-/* A part begins with what there was before its first event. */
-static void begin(struct part *part, uint32_t event)
+/* A sample begins with the state before its first event. */
+static void timeline_begin_sample(struct timeline_sample *part, uint32_t event)
 {
 	part->min_bytes = part->max_bytes = part->active_bytes;
 	part->max_reserved_bytes = part->reserved_bytes;
@@ -83,7 +83,8 @@ static void begin(struct part *part, uint32_t event)
 }
 
 /* A row: of all categories, or of one line or stack. */
-static void add_row(const struct work *work, const struct part *part, int64_t at_ns, int slot)
+static void timeline_add_row(const struct timeline_drawing *work,
+			     const struct timeline_sample *part, int64_t at_ns, int slot)
 {
 	struct ss_table *out = work->out;
 
@@ -112,23 +113,24 @@ static void add_row(const struct work *work, const struct part *part, int64_t at
 	ss_row_end(out);
 }
 
-static void add(const struct work *work, const struct part *part, int64_t at_ns)
+static void timeline_add_sample(const struct timeline_drawing *work,
+				const struct timeline_sample *part, int64_t at_ns)
 {
 	if (!work->slot_of_stack)
-		add_row(work, part, at_ns, -1);
+		timeline_add_row(work, part, at_ns, -1);
 	for (int i = 0; i < SLOTS && work->slot_of_stack; i++)
 		if (part->at_max[i] || (i == LINES && !part->max_bytes))
-			add_row(work, part, at_ns, i);
+			timeline_add_row(work, part, at_ns, i);
 }
 
-static uint32_t slot_of_row(const struct work *work, uint32_t row)
+static uint32_t slot_of_row(const struct timeline_drawing *work, uint32_t row)
 {
 	if (work->slot_of_stack)
 		return work->slot_of_stack[work->subject->snapshot->events.stack[row]];
 	return ss_purpose_of(work->subject->history, work->subject->spots, row);
 }
 
-static uint32_t slot_of_old(const struct work *work, const struct ss_old_block *old)
+static uint32_t slot_of_old(const struct timeline_drawing *work, const struct ss_old_block *old)
 {
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	uint32_t stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack;
@@ -139,7 +141,7 @@ static uint32_t slot_of_old(const struct work *work, const struct ss_old_block *
 }
 
 /* Whose memory an event changes. */
-static uint32_t slot_of(const struct work *work, uint32_t row)
+static uint32_t timeline_slot_of(const struct timeline_drawing *work, uint32_t row)
 {
 	const struct ss_history *history = work->subject->history;
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
@@ -157,7 +159,8 @@ static uint32_t slot_of(const struct work *work, uint32_t row)
 	return work->slot_of_stack ? LINES : SS_PURPOSE_UNKNOWN;
 }
 
-static void count_event(const struct work *work, struct part *part, uint32_t row)
+static void timeline_count_event(const struct timeline_drawing *work, struct timeline_sample *part,
+				 uint32_t row)
 {
 	int64_t change = ss_history_change(work->subject->history, row);
 
@@ -169,7 +172,7 @@ static void count_event(const struct work *work, struct part *part, uint32_t row
 	if (part->reserved_bytes > part->max_reserved_bytes)
 		part->max_reserved_bytes = part->reserved_bytes;
 	if (change) {
-		uint32_t slot = slot_of(work, row);
+		uint32_t slot = timeline_slot_of(work, row);
 
 		part->now[slot] = ss_bytes_add(part->now[slot], change);
 		part->active_bytes = ss_bytes_add(part->active_bytes, change);
@@ -182,12 +185,12 @@ static void count_event(const struct work *work, struct part *part, uint32_t row
 	}
 }
 
-static void start(const struct work *work, struct part *part)
+static void timeline_start(const struct timeline_drawing *work, struct timeline_sample *part)
 {
 	const struct ss_device_memory *device = work->device;
 
-	*part = (struct part){ .active_bytes = device->first_active_bytes,
-			       .reserved_bytes = device->first_reserved_bytes };
+	*part = (struct timeline_sample){ .active_bytes = device->first_active_bytes,
+					  .reserved_bytes = device->first_reserved_bytes };
 	for (uint32_t i = 0; i < device->old_count; i++) {
 		uint32_t slot = slot_of_old(work, &device->old[i]);
 
@@ -196,65 +199,69 @@ static void start(const struct work *work, struct part *part)
 }
 
 /* The part of an event: by time, or by number where no times are recorded. */
-static uint32_t part_at(const struct work *work, uint32_t row, int64_t span_ns, uint32_t parts)
+static uint32_t timeline_sample_at(const struct timeline_drawing *work, uint32_t row,
+				   int64_t span_ns, uint32_t parts)
 {
 	const struct ss_device_memory *device = work->device;
 	int64_t at_ns;
 
 	if (span_ns <= 0)
 		return (uint32_t)((uint64_t)(row - device->first) * parts / device->count);
-	at_ns = ss_snapshot_moment(work->subject->snapshot, device, row);
+	at_ns = ss_snapshot_between(work->subject->snapshot, device->first, row);
 	if (at_ns < 0)
 		return 0;
 	return at_ns >= span_ns ? parts - 1
 				: (uint32_t)((double)at_ns / (double)span_ns * (double)parts);
 }
 
-static int64_t moment_of(const struct work *work, const struct part *part)
+static int64_t timeline_sample_ns(const struct timeline_drawing *work,
+				  const struct timeline_sample *part)
 {
 	return ss_snapshot_moment(work->subject->snapshot, work->device,
 				  work->device->first + part->first);
 }
 
-static void draw(const struct work *work)
+/* Adds a sample whenever the next event belongs to a later one. */
+static void timeline_draw(const struct timeline_drawing *work)
 {
 	const struct ss_device_memory *device = work->device;
 	uint32_t last = device->first + device->count - 1;
 	uint32_t parts = part_counts[work->subject->group];
-	int64_t span_ns = ss_snapshot_moment(work->subject->snapshot, device, last);
+	int64_t span_ns = ss_snapshot_between(work->subject->snapshot, device->first, last);
 	uint32_t now = 0;
-	struct part part;
+	struct timeline_sample part;
 
-	start(work, &part);
-	begin(&part, 0);
+	timeline_start(work, &part);
+	timeline_begin_sample(&part, 0);
 	for (uint32_t row = device->first; row <= last; row++) {
-		uint32_t at = parts ? part_at(work, row, span_ns, parts) : row - device->first;
+		uint32_t at = parts ? timeline_sample_at(work, row, span_ns, parts)
+				    : row - device->first;
 
 		if (at > now) { /* clocks of files go back: such an event counts where it stands */
-			add(work, &part, moment_of(work, &part));
-			begin(&part, row - device->first);
+			timeline_add_sample(work, &part, timeline_sample_ns(work, &part));
+			timeline_begin_sample(&part, row - device->first);
 			now = at;
 		}
-		count_event(work, &part, row);
+		timeline_count_event(work, &part, row);
 	}
-	add(work, &part, moment_of(work, &part));
+	timeline_add_sample(work, &part, timeline_sample_ns(work, &part));
 }
 
-/* What is told apart by: the line of a stack, or itself. */
-static uint32_t id_of(const struct work *work, uint32_t stack)
+/* What gets a slot: the line of a stack, or the stack itself. */
+static uint32_t timeline_slot_id(const struct timeline_drawing *work, uint32_t stack)
 {
 	return work->subject->group == BY_STACK ? stack : work->subject->spots->line[stack];
 }
 
 /* The `slot`-th of those that hold most at the peak. */
-static void name_slot(struct work *work, uint32_t slot, uint32_t id)
+static void timeline_name_slot(struct timeline_drawing *work, uint32_t slot, uint32_t id)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	const struct ss_stack_places *spots = subject->spots;
 	uint32_t line = subject->group == BY_STACK ? spots->line[id] : id;
 
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++)
-		if (id_of(work, i) == id)
+		if (timeline_slot_id(work, i) == id)
 			work->slot_of_stack[i] = (uint8_t)slot;
 	work->slot_names[slot] = line ? ss_strings_text(&spots->texts, line) : "(no stack)";
 	if (subject->group == BY_STACK)
@@ -262,7 +269,8 @@ static void name_slot(struct work *work, uint32_t slot, uint32_t id)
 }
 
 /* The lines or stacks that hold most at the peak get a slot each. */
-static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+static enum ss_status timeline_find_slots(struct timeline_drawing *work, struct ss_arena *scratch,
+					  struct ss_error *err)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
 	uint32_t stacks = subject->snapshot->stacks.count;
@@ -280,10 +288,11 @@ static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, st
 		return ss_fail_memory(err, "the lines");
 	}
 	for (uint32_t i = 0; i < held.count; i++)
-		ss_tally_add(&tally, id_of(work, held.items[i].stack), 0, held.items[i].bytes, 0);
+		ss_tally_add(&tally, timeline_slot_id(work, held.items[i].stack), 0,
+			     held.items[i].bytes, 0);
 	ss_tally_order(&tally);
 	for (uint32_t i = 0; i < tally.count && i < LINES; i++)
-		name_slot(work, i, tally.rows[i].id);
+		timeline_name_slot(work, i, tally.rows[i].id);
 	work->slot_names[LINES] = "(other)";
 	ss_tally_release(&tally);
 	ss_live_blocks_release(&held);
@@ -292,7 +301,7 @@ static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, st
 
 /* --- memory timelines of the profiler ------------------------------------------------ */
 
-static void take_point(struct part *part, const struct ss_curve_point *point)
+static void timeline_take_point(struct timeline_sample *part, const struct ss_curve_point *point)
 {
 	part->events++;
 	part->active_bytes = 0;
@@ -309,7 +318,8 @@ static void take_point(struct part *part, const struct ss_curve_point *point)
 }
 
 /* When a point is, from the first that has a time; what was there before the recording: 0. */
-static int64_t point_ns(const struct ss_memory_curve *curve, uint32_t first, uint32_t point)
+static int64_t timeline_point_ns(const struct ss_memory_curve *curve, uint32_t first,
+				 uint32_t point)
 {
 	int64_t from = first < curve->count ? curve->points[first].time_ns : SS_NO_TIME;
 	int64_t at = curve->points[point].time_ns, span;
@@ -319,33 +329,34 @@ static int64_t point_ns(const struct ss_memory_curve *curve, uint32_t first, uin
 	return at == SS_NO_TIME || __builtin_sub_overflow(at, from, &span) || span < 0 ? 0 : span;
 }
 
-static void draw_curve(const struct work *work)
+static void timeline_draw_curve(const struct timeline_drawing *work)
 {
 	const struct ss_memory_curve *curve = &work->subject->snapshot->curve;
 	uint32_t parts = part_counts[work->subject->group];
 	uint32_t first = 0, now = 0;
-	struct part part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };
+	struct timeline_sample part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };
 	int64_t span_ns;
 
 	while (first < curve->count && curve->points[first].time_ns == SS_NO_TIME)
 		first++;
-	span_ns = point_ns(curve, first, curve->count - 1);
+	span_ns = timeline_point_ns(curve, first, curve->count - 1);
 	for (uint32_t i = 0; i < curve->count; i++) {
-		int64_t at_ns = point_ns(curve, first, i);
+		int64_t at_ns = timeline_point_ns(curve, first, i);
 		uint32_t at = !parts ? i
 			      : span_ns > 0
 				      ? (uint32_t)((double)at_ns / (double)span_ns * (parts - 1))
 				      : (uint32_t)((uint64_t)i * parts / curve->count);
 
 		if (at > now) {
-			add(work, &part, point_ns(curve, first, part.first));
+			timeline_add_sample(work, &part,
+					    timeline_point_ns(curve, first, part.first));
 			part.first = i;
 			part.events = 0;
 			now = at;
 		}
-		take_point(&part, &curve->points[i]);
+		timeline_take_point(&part, &curve->points[i]);
 	}
-	add(work, &part, point_ns(curve, first, part.first));
+	timeline_add_sample(work, &part, timeline_point_ns(curve, first, part.first));
 }
 
 static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
@@ -354,15 +365,15 @@ static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, st
 	enum ss_status status = SS_OK;
 
 	if (subject->snapshot->curve.count) {
-		struct work work = { .subject = subject, .out = out };
+		struct timeline_drawing work = { .subject = subject, .out = out };
 
 		work.peak_bytes = ss_snapshot_curve_peak(subject->snapshot, NULL);
-		draw_curve(&work);
+		timeline_draw_curve(&work);
 	}
 	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
-		struct work work = { .subject = subject,
-				     .device = &subject->history->devices[i],
-				     .out = out };
+		struct timeline_drawing work = { .subject = subject,
+						 .device = &subject->history->devices[i],
+						 .out = out };
 		struct ss_arena scratch;
 
 		work.name = ss_snapshot_device_name(work.device, out);
@@ -371,9 +382,9 @@ static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, st
 			continue;
 		ss_arena_init(&scratch, subject->history->memory);
 		if (subject->group >= BY_LINE)
-			status = find_slots(&work, &scratch, err);
+			status = timeline_find_slots(&work, &scratch, err);
 		if (status == SS_OK)
-			draw(&work);
+			timeline_draw(&work);
 		ss_arena_release(&scratch);
 	}
 	ss_snapshot_notes(subject, out);

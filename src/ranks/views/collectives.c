@@ -43,7 +43,7 @@ static const struct ss_column columns[] = {
 enum { GROUP_EACH, GROUP_CLASS, GROUP_ARRIVAL };
 
 /* GB/s that each link carries; 0: not known. */
-static double busbw(const struct ss_meeting *meeting, int64_t transfer_ns)
+static double collective_busbw(const struct ss_meeting *meeting, int64_t transfer_ns)
 {
 	if (meeting->bytes <= 0 || transfer_ns <= 0)
 		return 0;
@@ -51,20 +51,20 @@ static double busbw(const struct ss_meeting *meeting, int64_t transfer_ns)
 	       (double)transfer_ns;
 }
 
-static void add_rate(struct ss_table *out, double rate)
+static void collectives_add_rate(struct ss_table *out, double rate)
 {
 	ss_row_rate(out, rate, rate > 0 ? 1 : 0);
 }
 
-static int64_t last_of(const struct ss_joined *joined, const struct ss_meeting *meeting)
+static int64_t last_rank_number(const struct ss_joined *joined, const struct ss_meeting *meeting)
 {
 	return meeting->is_symmetric && meeting->last_rank != SS_NO_ROW
 		       ? joined->ranks[meeting->last_rank].rank
 		       : -1;
 }
 
-static void add_head(const struct ss_joined *joined, const struct ss_meeting *meeting,
-		     int64_t number, int64_t calls, struct ss_table *out)
+static void collectives_add_head(const struct ss_joined *joined, const struct ss_meeting *meeting,
+				 int64_t number, int64_t calls, struct ss_table *out)
 {
 	bool one = number >= 0;
 
@@ -77,20 +77,23 @@ static void add_head(const struct ss_joined *joined, const struct ss_meeting *me
 	ss_row_int_known(out, meeting->bytes);
 }
 
-static void add_each(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
+static void collectives_add_each(const struct ss_joined *joined, uint32_t number,
+				 struct ss_table *out)
 {
 	const struct ss_meeting *meeting = &joined->meetings[number];
 
 	out->rank = -1;
 	ss_row_begin(out);
-	add_head(joined, meeting, number, -1, out);
+	collectives_add_head(joined, meeting, number, -1, out);
 	ss_row_int(out, meeting->transfer_ns);
 	ss_row_int_known(out, meeting->is_symmetric ? meeting->wait_ns : -1);
 	ss_row_int_known(out,
 			 meeting->is_symmetric ? meeting->longest_ns - meeting->transfer_ns : -1);
 	ss_row_null(out);
-	ss_row_int_known(out, last_of(joined, meeting));
-	add_rate(out, meeting->is_symmetric ? busbw(meeting, meeting->transfer_ns) : 0);
+	ss_row_int_known(out, last_rank_number(joined, meeting));
+	collectives_add_rate(out, meeting->is_symmetric
+					  ? collective_busbw(meeting, meeting->transfer_ns)
+					  : 0);
 	ss_row_null(out);
 	ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
 	ss_row_text(out, meeting->breaks_causality ? "broken" : "kept");
@@ -99,7 +102,8 @@ static void add_each(const struct ss_joined *joined, uint32_t number, struct ss_
 
 /* --- member by member ---------------------------------------------------------------------- */
 
-static void add_arrivals(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
+static void collectives_add_arrivals(const struct ss_joined *joined, uint32_t number,
+				     struct ss_table *out)
 {
 	const struct ss_meeting *meeting = &joined->meetings[number];
 
@@ -110,13 +114,13 @@ static void add_arrivals(const struct ss_joined *joined, uint32_t number, struct
 
 		out->rank = joined->ranks[member->rank].rank;
 		ss_row_begin(out);
-		add_head(joined, meeting, number, -1, out);
+		collectives_add_head(joined, meeting, number, -1, out);
 		ss_row_int(out, meeting->transfer_ns);
 		ss_row_int_known(out, meeting->is_symmetric ? dur_ns - meeting->transfer_ns : -1);
 		ss_row_null(out);
 		ss_row_int(out, ss_joined_align(joined, member->rank, arrival->start_ns) -
 					meeting->start_ns);
-		ss_row_int_known(out, last_of(joined, meeting));
+		ss_row_int_known(out, last_rank_number(joined, meeting));
 		ss_row_nulls(out, 2);
 		ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
 		ss_row_null(out);
@@ -126,7 +130,7 @@ static void add_arrivals(const struct ss_joined *joined, uint32_t number, struct
 
 /* --- by kind, group and size ------------------------------------------------------------------ */
 
-static int by_class(const void *a, const void *b)
+static int collective_compare_class(const void *a, const void *b)
 {
 	const struct ss_meeting *x = *(const struct ss_meeting *const *)a;
 	const struct ss_meeting *y = *(const struct ss_meeting *const *)b;
@@ -144,38 +148,37 @@ static int by_class(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool same_size(const struct ss_meeting *a, const struct ss_meeting *b)
+static bool is_same_size(const struct ss_meeting *a, const struct ss_meeting *b)
 {
 	return a->kind == b->kind && a->bytes == b->bytes && a->count == b->count;
 }
 
-struct class
-{
+struct collective_class {
 	const struct ss_meeting *first;
 	int64_t transfer_ns, wait_ns, spread_ns, calls;
 	double best; /* busbw of the best group of its size */
 };
 
-static int by_wait(const void *a, const void *b)
+static int collective_class_compare_wait(const void *a, const void *b)
 {
-	const struct class *x = a, *y = b;
+	const struct collective_class *x = a, *y = b;
 
 	if (x->wait_ns != y->wait_ns)
 		return x->wait_ns > y->wait_ns ? -1 : 1;
-	return by_class(&x->first, &y->first);
+	return collective_compare_class(&x->first, &y->first);
 }
 
-/* The classes of the meetings, which are sorted by class; returns how many. */
-static uint32_t find_classes(const struct ss_meeting *const *sorted, uint32_t count,
-			     struct class *classes)
+/* Finds the classes of collectives that are sorted by class; returns how many. */
+static uint32_t find_collective_classes(const struct ss_meeting *const *sorted, uint32_t count,
+					struct collective_class *classes)
 {
 	uint32_t found = 0;
 
 	for (uint32_t from = 0, to; from < count; from = to) {
-		struct class *class = &classes[found++];
+		struct collective_class *class = &classes[found++];
 
-		*class = (struct class){ .first = sorted[from] };
-		for (to = from; to < count && same_size(sorted[to], sorted[from]) &&
+		*class = (struct collective_class){ .first = sorted[from] };
+		for (to = from; to < count && is_same_size(sorted[to], sorted[from]) &&
 				sorted[to]->group == sorted[from]->group;
 		     to++) {
 			int64_t spread_ns = sorted[to]->longest_ns - sorted[to]->transfer_ns;
@@ -190,9 +193,9 @@ static uint32_t find_classes(const struct ss_meeting *const *sorted, uint32_t co
 	for (uint32_t from = 0, to; from < found; from = to) {
 		double best = 0;
 
-		for (to = from; to < found && same_size(classes[to].first, classes[from].first);
+		for (to = from; to < found && is_same_size(classes[to].first, classes[from].first);
 		     to++) {
-			double own = busbw(classes[to].first, classes[to].transfer_ns);
+			double own = collective_busbw(classes[to].first, classes[to].transfer_ns);
 
 			best = own > best ? own : best;
 		}
@@ -202,55 +205,55 @@ static uint32_t find_classes(const struct ss_meeting *const *sorted, uint32_t co
 	return found;
 }
 
-static void add_class(const struct ss_joined *joined, const struct class *class,
-		      struct ss_table *out)
+static void collectives_add_class(const struct ss_joined *joined,
+				  const struct collective_class *class, struct ss_table *out)
 {
 	bool symmetric = class->first->is_symmetric;
-	double rate = symmetric ? busbw(class->first, class->transfer_ns) : 0;
+	double rate = symmetric ? collective_busbw(class->first, class->transfer_ns) : 0;
 
 	out->rank = -1;
 	ss_row_begin(out);
-	add_head(joined, class->first, -1, class->calls, out);
+	collectives_add_head(joined, class->first, -1, class->calls, out);
 	ss_row_int(out, class->transfer_ns);
 	ss_row_int_known(out, symmetric ? class->wait_ns : -1);
 	ss_row_int_known(out, symmetric ? class->spread_ns : -1);
 	ss_row_nulls(out, 2);
-	add_rate(out, rate);
+	collectives_add_rate(out, rate);
 	ss_row_share(out, rate, rate > 0 ? class->best : 0);
 	ss_row_nulls(out, 2);
 	ss_row_end(out);
 }
 
-static bool add_classes(const struct ss_joined *joined, struct ss_table *out)
+static bool collectives_add_classes(const struct ss_joined *joined, struct ss_table *out)
 {
 	const struct ss_meeting **sorted = SS_ARENA_NEW(out->arena, const struct ss_meeting *,
 							(size_t)joined->meeting_count + 1);
-	struct class *classes = SS_ARENA_NEW(out->arena, struct class,
-					     (size_t)joined->meeting_count + 1);
+	struct collective_class *classes = SS_ARENA_NEW(out->arena, struct collective_class,
+							(size_t)joined->meeting_count + 1);
 	uint32_t count;
 
 	if (!sorted || !classes)
 		return false;
 	for (uint32_t i = 0; i < joined->meeting_count; i++)
 		sorted[i] = &joined->meetings[i];
-	qsort(sorted, joined->meeting_count, sizeof(*sorted), by_class);
-	count = find_classes(sorted, joined->meeting_count, classes);
-	qsort(classes, count, sizeof(*classes), by_wait);
+	qsort(sorted, joined->meeting_count, sizeof(*sorted), collective_compare_class);
+	count = find_collective_classes(sorted, joined->meeting_count, classes);
+	qsort(classes, count, sizeof(*classes), collective_class_compare_wait);
 	for (uint32_t i = 0; i < count; i++)
-		add_class(joined, &classes[i], out);
+		collectives_add_class(joined, &classes[i], out);
 	return true;
 }
 
 static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t group,
 				      struct ss_table *out, struct ss_error *err)
 {
-	if (group == GROUP_CLASS && !add_classes(joined, out))
+	if (group == GROUP_CLASS && !collectives_add_classes(joined, out))
 		return ss_fail_memory(err, "the collectives");
 	for (uint32_t i = 0; group != GROUP_CLASS && i < joined->meeting_count; i++) {
 		if (group == GROUP_ARRIVAL)
-			add_arrivals(joined, i, out);
+			collectives_add_arrivals(joined, i, out);
 		else
-			add_each(joined, i, out);
+			collectives_add_each(joined, i, out);
 	}
 	if (joined->unmatched)
 		ss_table_note(out, "%llu call%s could not be matched with calls of other ranks.",

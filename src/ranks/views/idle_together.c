@@ -31,83 +31,85 @@ static const struct ss_column columns[] = {
 	  "what the host of the first of these ranks was doing in the longest one", 0 },
 };
 
-struct stretch {
+struct common_stretch {
 	int64_t start_ns, end_ns;
 };
 
-struct stretches {
-	struct stretch *items;
+struct common_stretches {
+	struct common_stretch *items;
 	uint32_t count;
 };
 
 /* The gaps of a rank on the common clock. */
-static bool gaps_of(const struct ss_joined *joined, uint32_t r, struct ss_arena *arena,
-		    struct stretches *out)
+static bool aligned_gaps(const struct ss_joined *joined, uint32_t r, struct ss_arena *arena,
+			 struct common_stretches *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
 
 	out->count = 0;
-	out->items = SS_ARENA_NEW(arena, struct stretch, (size_t)rank->gap_count + 1);
+	out->items = SS_ARENA_NEW(arena, struct common_stretch, (size_t)rank->gap_count + 1);
 	for (uint32_t i = 0; out->items && i < rank->gap_count; i++)
 		out->items[out->count++] =
-			(struct stretch){ ss_joined_align(joined, r, rank->gaps[i].start_ns),
-					  ss_joined_align(joined, r, rank->gaps[i].end_ns) };
+			(struct common_stretch){ ss_joined_align(joined, r, rank->gaps[i].start_ns),
+						 ss_joined_align(joined, r, rank->gaps[i].end_ns) };
 	return out->items != NULL;
 }
 
-/* What both have in common; both are in the order of time. */
-static bool intersect(struct stretches *common, const struct stretches *own, struct ss_arena *arena)
+/* Reduces `common` to what both have; both are sorted by time. */
+static bool intersect_stretches(struct common_stretches *common, const struct common_stretches *own,
+				struct ss_arena *arena)
 {
-	struct stretch *both = SS_ARENA_NEW(arena, struct stretch,
-					    (size_t)common->count + own->count + 1);
+	struct common_stretch *both = SS_ARENA_NEW(arena, struct common_stretch,
+						   (size_t)common->count + own->count + 1);
 	uint32_t i = 0, k = 0, count = 0;
 
 	if (!both)
 		return false;
 	while (i < common->count && k < own->count) {
-		const struct stretch *a = &common->items[i], *b = &own->items[k];
+		const struct common_stretch *a = &common->items[i], *b = &own->items[k];
 		int64_t start_ns = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
 		int64_t end_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
 
 		if (end_ns > start_ns)
-			both[count++] = (struct stretch){ start_ns, end_ns };
+			both[count++] = (struct common_stretch){ start_ns, end_ns };
 		if (a->end_ns < b->end_ns)
 			i++;
 		else
 			k++;
 	}
-	*common = (struct stretches){ both, count };
+	*common = (struct common_stretches){ both, count };
 	return true;
 }
 
 /* Ranks of the first one's component that have a device. */
-static bool takes_part(const struct ss_joined *joined, uint32_t r)
+static bool is_compared_rank(const struct ss_joined *joined, uint32_t r)
 {
 	return joined->ranks[r].device >= 0 && joined->clocks[r].component == 0;
 }
 
-static bool find_common(const struct ss_joined *joined, struct ss_arena *arena,
-			struct stretches *common, uint32_t *ranks)
+/* Intersects the gaps of all ranks that can be compared. False: no memory. */
+static bool find_common_idle(const struct ss_joined *joined, struct ss_arena *arena,
+			     struct common_stretches *common, uint32_t *ranks)
 {
 	*ranks = 0;
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		struct stretches own;
+		struct common_stretches own;
 
-		if (!takes_part(joined, r))
+		if (!is_compared_rank(joined, r))
 			continue;
-		if (!gaps_of(joined, r, arena, &own))
+		if (!aligned_gaps(joined, r, arena, &own))
 			return false;
 		if (!(*ranks)++)
 			*common = own;
-		else if (!intersect(common, &own, arena))
+		else if (!intersect_stretches(common, &own, arena))
 			return false;
 	}
 	return true;
 }
 
-/* The gap of a rank that holds the moment, or NULL. */
-static const struct ss_rank_gap *gap_at(const struct ss_joined *joined, uint32_t r,
-					int64_t moment_ns)
+/* The gap of a rank at the moment, or NULL. */
+static const struct ss_rank_gap *rank_gap_at(const struct ss_joined *joined, uint32_t r,
+					     int64_t moment_ns)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
 	uint32_t low = 0, high = rank->gap_count;
@@ -116,14 +118,15 @@ static const struct ss_rank_gap *gap_at(const struct ss_joined *joined, uint32_t
 	return low < rank->gap_count ? &rank->gaps[low] : NULL;
 }
 
-/* The cause that most ranks have then, and how many. */
-static uint32_t cause_at(const struct ss_joined *joined, int64_t moment_ns, uint32_t *votes)
+/* The cause that most ranks have at the moment, and how many have it. */
+static uint32_t common_cause_at(const struct ss_joined *joined, int64_t moment_ns, uint32_t *votes)
 {
 	uint32_t counts[SS_IDLE_CAUSES] = { 0 }, best = 0;
 
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		const struct ss_rank_gap *gap = takes_part(joined, r) ? gap_at(joined, r, moment_ns)
-								      : NULL;
+		const struct ss_rank_gap *gap = is_compared_rank(joined, r)
+							? rank_gap_at(joined, r, moment_ns)
+							: NULL;
 
 		if (gap)
 			counts[gap->cause]++;
@@ -135,16 +138,17 @@ static uint32_t cause_at(const struct ss_joined *joined, int64_t moment_ns, uint
 	return best;
 }
 
-struct tally {
+struct idle_together_tally {
 	int64_t idle_ns, longest_ns, at_ns;
 	uint32_t times, votes;
 };
 
-static const char *host_at(const struct ss_joined *joined, uint32_t cause, int64_t moment_ns)
+static const char *host_work_at(const struct ss_joined *joined, uint32_t cause, int64_t moment_ns)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
-		const struct ss_rank_gap *gap = takes_part(joined, r) ? gap_at(joined, r, moment_ns)
-								      : NULL;
+		const struct ss_rank_gap *gap = is_compared_rank(joined, r)
+							? rank_gap_at(joined, r, moment_ns)
+							: NULL;
 
 		if (gap && gap->cause == cause && gap->host)
 			return ss_strings_text(&joined->ranks[r].texts, gap->host);
@@ -152,13 +156,14 @@ static const char *host_at(const struct ss_joined *joined, uint32_t cause, int64
 	return NULL;
 }
 
-static void add_rows(const struct ss_joined *joined, struct tally *tallies, uint32_t ranks,
-		     struct ss_table *out)
+static void idle_together_add_rows(const struct ss_joined *joined,
+				   struct idle_together_tally *tallies, uint32_t ranks,
+				   struct ss_table *out)
 {
 	int64_t steps_ns = 0, zero_ns = 0;
 	uint32_t r = 0;
 
-	while (r < joined->rank_count && !takes_part(joined, r))
+	while (r < joined->rank_count && !is_compared_rank(joined, r))
 		r++;
 	for (uint32_t i = 0; r < joined->rank_count && i < joined->ranks[r].step_count; i++) {
 		const struct ss_rank_step *step = &joined->ranks[r].steps[i];
@@ -183,13 +188,13 @@ static void add_rows(const struct ss_joined *joined, struct tally *tallies, uint
 		ss_row_int(out, tallies[best].longest_ns);
 		ss_row_share(out, tallies[best].votes, ranks);
 		ss_row_int(out, tallies[best].at_ns - zero_ns);
-		ss_row_text(out, host_at(joined, best, tallies[best].at_ns));
+		ss_row_text(out, host_work_at(joined, best, tallies[best].at_ns));
 		ss_row_end(out);
 		tallies[best].idle_ns = 0;
 	}
 }
 
-static bool has_devices(const struct ss_joined *joined)
+static bool any_rank_has_device(const struct ss_joined *joined)
 {
 	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (joined->ranks[r].device >= 0)
@@ -200,20 +205,20 @@ static bool has_devices(const struct ss_joined *joined)
 static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t group,
 					struct ss_table *out, struct ss_error *err)
 {
-	struct tally tallies[SS_IDLE_CAUSES] = { 0 };
-	struct stretches common = { 0 };
+	struct idle_together_tally tallies[SS_IDLE_CAUSES] = { 0 };
+	struct common_stretches common = { 0 };
 	struct ss_arena scratch;
 	uint32_t ranks;
 	bool whole;
 
 	(void)group;
 	ss_arena_init(&scratch, out->arena->memory);
-	whole = find_common(joined, &scratch, &common, &ranks);
+	whole = find_common_idle(joined, &scratch, &common, &ranks);
 	for (uint32_t i = 0; whole && ranks > 1 && i < common.count; i++) {
-		const struct stretch *stretch = &common.items[i];
+		const struct common_stretch *stretch = &common.items[i];
 		int64_t length_ns = stretch->end_ns - stretch->start_ns;
-		uint32_t votes, cause = cause_at(joined, stretch->start_ns, &votes);
-		struct tally *tally = &tallies[cause];
+		uint32_t votes, cause = common_cause_at(joined, stretch->start_ns, &votes);
+		struct idle_together_tally *tally = &tallies[cause];
 
 		ss_ns_add(&tally->idle_ns, length_ns);
 		tally->times++;
@@ -226,8 +231,8 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the idle time of all ranks");
-	add_rows(joined, tallies, ranks, out);
-	if (joined->rank_count > 1 && !has_devices(joined))
+	idle_together_add_rows(joined, tallies, ranks, out);
+	if (joined->rank_count > 1 && !any_rank_has_device(joined))
 		ss_table_note(out, "No GPU work: when the ranks were idle is unknown.");
 	return SS_OK;
 }

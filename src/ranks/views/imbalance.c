@@ -28,14 +28,14 @@ static const struct ss_column columns[] = {
 
 enum { GROUP_PHASE, GROUP_MODULE, GROUP_KERNEL };
 
-/* One thing on one rank. */
-struct load {
+/* A phase, module or kernel on one rank. */
+struct imbalance_load {
 	uint32_t name, rank;
-	int64_t time_ns, calls; /* a step; calls in thousandths */
+	int64_t time_ns, calls; /* per step; calls in thousandths */
 };
 
-/* One thing on all ranks. */
-struct spread {
+/* A phase, module or kernel on all ranks. */
+struct imbalance_spread {
 	uint32_t name, ranks, worst;
 	int64_t min_ns, median_ns, max_ns, excess_ns;
 	int64_t calls, median_calls; /* of the rank with the most, of the median rank */
@@ -46,12 +46,12 @@ struct imbalance {
 	struct ss_memory *memory;
 	uint32_t group;
 	struct ss_strings names;
-	struct load *loads;
+	struct imbalance_load *loads;
 	uint32_t count, capacity;
 };
 
-static bool add_load(struct imbalance *view, uint32_t r, const char *name, int64_t calls,
-		     int64_t total_ns)
+static bool imbalance_add_load(struct imbalance *view, uint32_t r, const char *name, int64_t calls,
+			       int64_t total_ns)
 {
 	uint32_t steps = view->joined->ranks[r].step_count;
 	uint32_t id = ss_strings_add(&view->names, name, strlen(name));
@@ -60,24 +60,26 @@ static bool add_load(struct imbalance *view, uint32_t r, const char *name, int64
 	    !ss_memory_reserve(view->memory, (void **)&view->loads, &view->capacity,
 			       (size_t)view->count + 1, sizeof(*view->loads)))
 		return false;
-	view->loads[view->count++] = (struct load){ id, r, total_ns / steps, calls * 1000 / steps };
+	view->loads[view->count++] = (struct imbalance_load){ id, r, total_ns / steps,
+							      calls * 1000 / steps };
 	return true;
 }
 
-static bool add_list(struct imbalance *view, uint32_t r, const struct ss_rank_kernel *items,
-		     uint32_t count)
+static bool imbalance_add_list(struct imbalance *view, uint32_t r,
+			       const struct ss_rank_kernel *items, uint32_t count)
 {
 	const struct ss_strings *texts = &view->joined->ranks[r].texts;
 
-	/* communication is as long as the others make it */
+	/* how long communication takes depends on the other ranks */
 	for (uint32_t i = 0; i < count; i++)
-		if (!items[i].comm && !add_load(view, r, ss_strings_text(texts, items[i].name),
-						items[i].calls, items[i].total_ns))
+		if (!items[i].comm &&
+		    !imbalance_add_load(view, r, ss_strings_text(texts, items[i].name),
+					items[i].calls, items[i].total_ns))
 			return false;
 	return true;
 }
 
-static bool collect(struct imbalance *view, uint32_t group)
+static bool imbalance_collect(struct imbalance *view, uint32_t group)
 {
 	for (uint32_t r = 0; r < view->joined->rank_count; r++) {
 		const struct ss_digest *rank = &view->joined->ranks[r];
@@ -86,22 +88,23 @@ static bool collect(struct imbalance *view, uint32_t group)
 		if (!rank->step_count)
 			continue;
 		if (group == GROUP_MODULE)
-			whole = add_list(view, r, rank->modules, rank->module_count);
+			whole = imbalance_add_list(view, r, rank->modules, rank->module_count);
 		else if (group == GROUP_KERNEL)
-			whole = add_list(view, r, rank->kernels, rank->kernel_count);
+			whole = imbalance_add_list(view, r, rank->kernels, rank->kernel_count);
 		for (int i = 0; group == GROUP_PHASE && whole && i < SS_PHASE_COUNT; i++)
 			if (rank->phases[i].calls)
-				whole = add_load(view, r, ss_phase_name((enum ss_phase)i),
-						 rank->phases[i].calls, rank->phases[i].total_ns);
+				whole = imbalance_add_load(view, r, ss_phase_name((enum ss_phase)i),
+							   rank->phases[i].calls,
+							   rank->phases[i].total_ns);
 		if (!whole)
 			return false;
 	}
 	return true;
 }
 
-static int by_name_and_time(const void *a, const void *b)
+static int imbalance_load_compare(const void *a, const void *b)
 {
-	const struct load *x = a, *y = b;
+	const struct imbalance_load *x = a, *y = b;
 
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
@@ -110,9 +113,9 @@ static int by_name_and_time(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static int by_excess(const void *a, const void *b)
+static int imbalance_spread_compare(const void *a, const void *b)
 {
-	const struct spread *x = a, *y = b;
+	const struct imbalance_spread *x = a, *y = b;
 
 	if (x->excess_ns != y->excess_ns)
 		return x->excess_ns > y->excess_ns ? -1 : 1;
@@ -120,11 +123,12 @@ static int by_excess(const void *a, const void *b)
 }
 
 /* The loads of one name, by time: the median rank is the lower of the two in the middle. */
-static struct spread spread_of(const struct load *loads, uint32_t count)
+static struct imbalance_spread imbalance_spread_of(const struct imbalance_load *loads,
+						   uint32_t count)
 {
-	const struct load *middle = &loads[(count - 1) / 2], *last = &loads[count - 1];
+	const struct imbalance_load *middle = &loads[(count - 1) / 2], *last = &loads[count - 1];
 
-	return (struct spread){
+	return (struct imbalance_spread){
 		.name = loads->name,
 		.ranks = count,
 		.worst = last->rank,
@@ -137,7 +141,8 @@ static struct spread spread_of(const struct load *loads, uint32_t count)
 	};
 }
 
-static void add(const struct imbalance *view, const struct spread *spread, struct ss_table *out)
+static void imbalance_add_row(const struct imbalance *view, const struct imbalance_spread *spread,
+			      struct ss_table *out)
 {
 	const struct ss_string *name = &view->names.items[spread->name];
 	char text[SS_SHORT_NAME_ROOM];
@@ -157,17 +162,18 @@ static void add(const struct imbalance *view, const struct spread *spread, struc
 	ss_row_end(out);
 }
 
-static bool fill(struct imbalance *view, uint32_t group, struct ss_table *out)
+/* One row per name that several ranks have, the largest excess first. False: no memory. */
+static bool imbalance_fill(struct imbalance *view, uint32_t group, struct ss_table *out)
 {
-	struct spread *spreads;
+	struct imbalance_spread *spreads;
 	uint32_t count = 0;
 
-	if (!ss_strings_init(&view->names, view->memory) || !collect(view, group))
+	if (!ss_strings_init(&view->names, view->memory) || !imbalance_collect(view, group))
 		return false;
 	if (!view->count)
 		return true;
-	qsort(view->loads, view->count, sizeof(*view->loads), by_name_and_time);
-	spreads = SS_ARENA_NEW(out->arena, struct spread, view->names.count);
+	qsort(view->loads, view->count, sizeof(*view->loads), imbalance_load_compare);
+	spreads = SS_ARENA_NEW(out->arena, struct imbalance_spread, view->names.count);
 	if (!spreads)
 		return false;
 	for (uint32_t from = 0, to; from < view->count; from = to) {
@@ -176,11 +182,11 @@ static bool fill(struct imbalance *view, uint32_t group, struct ss_table *out)
 			to++;
 		/* what one rank has alone cannot be compared */
 		if (to - from > 1)
-			spreads[count++] = spread_of(view->loads + from, to - from);
+			spreads[count++] = imbalance_spread_of(view->loads + from, to - from);
 	}
-	qsort(spreads, count, sizeof(*spreads), by_excess);
+	qsort(spreads, count, sizeof(*spreads), imbalance_spread_compare);
 	for (uint32_t i = 0; i < count; i++)
-		add(view, &spreads[i], out);
+		imbalance_add_row(view, &spreads[i], out);
 	return true;
 }
 
@@ -188,7 +194,7 @@ static enum ss_status imbalance_run(const struct ss_joined *joined, uint32_t gro
 				    struct ss_table *out, struct ss_error *err)
 {
 	struct imbalance view = { .joined = joined, .memory = out->arena->memory, .group = group };
-	bool whole = fill(&view, group, out);
+	bool whole = imbalance_fill(&view, group, out);
 
 	ss_memory_free(view.memory, view.loads, view.capacity * sizeof(*view.loads));
 	ss_strings_release(&view.names);

@@ -9,7 +9,7 @@
 #include "ranks/join.h"
 #include "ranks/views/rank_parts.h"
 
-enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR, GROUP_PART };
+enum ranks_group { GROUP_RANK, GROUP_STEP, GROUP_PAIR, GROUP_PART };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -54,14 +54,14 @@ const struct ss_rank_part ss_rank_parts[SS_RANK_PARTS] = {
 	[SS_RANK_OTHER] = { "other", "without a device: neither operators nor communication ran" },
 };
 
-struct sums {
+struct rank_sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
-	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
-	int64_t wait_ns, lateness_ns, last, told;
-	int64_t meetings; /* that show who waits; without any, nothing is known of waits */
+	int64_t exposed_wait_ns; /* the part of wait_ns in which collectives were exposed */
+	int64_t wait_ns, lateness_ns, last, last_known;
+	int64_t meetings; /* that are matched; without any, nothing is known about waits */
 };
 
-static void add_step(const struct ss_rank_step *step, struct sums *sums)
+static void ranks_add_step_sums(const struct ss_rank_step *step, struct rank_sums *sums)
 {
 	ss_ns_add(&sums->step_ns, step->end_ns - step->start_ns);
 	ss_ns_add(&sums->compute_ns, step->compute_ns);
@@ -73,8 +73,9 @@ static void add_step(const struct ss_rank_step *step, struct sums *sums)
 		ss_ns_add(&sums->idle_ns, step->idle_ns[k]);
 }
 
-/* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
-static const struct ss_meeting *meeting_at(const struct ss_joined *joined, uint32_t r, uint32_t i)
+/* The collective of an arrival if all members wait for the last one, else NULL. */
+static const struct ss_meeting *symmetric_collective_at(const struct ss_joined *joined, uint32_t r,
+							uint32_t i)
 {
 	uint32_t number = joined->meeting_of[r][i];
 
@@ -83,8 +84,8 @@ static const struct ss_meeting *meeting_at(const struct ss_joined *joined, uint3
 	return &joined->meetings[number];
 }
 
-static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
-		      struct sums *sums)
+static void add_rank_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
+			   struct rank_sums *sums)
 {
 	int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 	int64_t wait_ns = dur_ns - meeting->transfer_ns, bare_ns = dur_ns - arrival->hidden_ns;
@@ -95,35 +96,35 @@ static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival 
 	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, meeting->longest_ns - dur_ns);
 }
 
-static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *sums)
+static void count_last_arrival(const struct ss_meeting *meeting, uint32_t r, struct rank_sums *sums)
 {
-	sums->told += meeting->last_rank != SS_NO_ROW;
+	sums->last_known += meeting->last_rank != SS_NO_ROW;
 	sums->last += meeting->last_rank == r;
 }
 
-static void add_meetings(const struct ss_joined *joined, uint32_t r, struct sums *sums)
+static void add_rank_collectives(const struct ss_joined *joined, uint32_t r, struct rank_sums *sums)
 {
 	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
 
-		/* around a root nobody waits, which is known as well */
+		/* in a collective with a root nobody waits, which is known, too */
 		sums->meetings += joined->meeting_of[r][i] != SS_NO_MEETING;
 		if (!meeting)
 			continue;
-		/* means of a step are of what lies in steps */
+		/* means per step count what lies in steps */
 		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
-			add_waits(meeting, &joined->ranks[r].arrivals[i], sums);
-		add_last(meeting, r, sums);
+			add_rank_waits(meeting, &joined->ranks[r].arrivals[i], sums);
+		count_last_arrival(meeting, r, sums);
 	}
 }
 
-static void add_mean(struct ss_table *out, int64_t sum_ns, uint32_t count)
+static void ranks_add_mean(struct ss_table *out, int64_t sum_ns, uint32_t count)
 {
 	ss_row_int_known(out, count ? sum_ns / count : -1);
 }
 
-static void add_row(const struct ss_digest *rank, const struct ss_rank_step *step, uint32_t count,
-		    const struct sums *sums, struct ss_table *out)
+static void ranks_add_row(const struct ss_digest *rank, const struct ss_rank_step *step,
+			  uint32_t count, const struct rank_sums *sums, struct ss_table *out)
 {
 	/* without a collective that shows it, lateness is not known; the host is never idle */
 	bool met = sums->meetings, on_device = rank->device >= 0;
@@ -133,24 +134,25 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	ss_row_int_known(out, step ? (int64_t)step->number : -1);
 	ss_row_null(out);
 	ss_row_int_known(out, step ? -1 : (int64_t)rank->step_count);
-	add_mean(out, sums->step_ns, count);
-	add_mean(out, sums->compute_ns, count);
-	add_mean(out, sums->comm_ns, count);
+	ranks_add_mean(out, sums->step_ns, count);
+	ranks_add_mean(out, sums->compute_ns, count);
+	ranks_add_mean(out, sums->comm_ns, count);
 	ss_row_share(out, (double)sums->overlap_ns, (double)sums->comm_ns);
-	add_mean(out, sums->exposed_ns, on_device ? count : 0);
-	add_mean(out, sums->wait_ns, met ? count : 0);
-	add_mean(out, sums->lateness_ns, met ? count : 0);
+	ranks_add_mean(out, sums->exposed_ns, on_device ? count : 0);
+	ranks_add_mean(out, sums->wait_ns, met ? count : 0);
+	ranks_add_mean(out, sums->lateness_ns, met ? count : 0);
 	ss_row_int_known(out, met ? sums->last : -1);
-	ss_row_int(out, sums->told);
-	add_mean(out, sums->idle_ns, on_device ? count : 0);
+	ss_row_int(out, sums->last_known);
+	ranks_add_mean(out, sums->idle_ns, on_device ? count : 0);
 	ss_row_nulls(out, PART_CELLS);
 	ss_row_end(out);
 }
 
-/* The mean step in parts; what rounding leaves is in the last. */
-static void find_parts(const struct sums *sums, uint32_t count, int64_t parts[SS_RANK_PARTS])
+/* Splits the mean step into parts that add up to it. */
+static void ranks_find_parts(const struct rank_sums *sums, uint32_t count,
+			     int64_t parts[SS_RANK_PARTS])
 {
-	/* collectives that run side by side wait at once */
+	/* collectives that run side by side wait at the same time */
 	int64_t wait_ns = sums->exposed_wait_ns < sums->exposed_ns ? sums->exposed_wait_ns
 								   : sums->exposed_ns;
 	int64_t left_ns = sums->step_ns / count;
@@ -168,14 +170,15 @@ static void find_parts(const struct sums *sums, uint32_t count, int64_t parts[SS
 	parts[SS_RANK_COMPUTE] += left_ns - parts[SS_RANK_OTHER];
 }
 
-static void add_parts(const struct ss_digest *rank, const struct sums *sums, struct ss_table *out)
+static void ranks_add_parts(const struct ss_digest *rank, const struct rank_sums *sums,
+			    struct ss_table *out)
 {
 	int64_t parts[SS_RANK_PARTS], step_ns;
 
 	if (!rank->step_count)
 		return;
 	step_ns = sums->step_ns / rank->step_count;
-	find_parts(sums, rank->step_count, parts);
+	ranks_find_parts(sums, rank->step_count, parts);
 	for (int i = 0; i < SS_RANK_PARTS; i++) {
 		if (!parts[i])
 			continue;
@@ -192,91 +195,95 @@ static void add_parts(const struct ss_digest *rank, const struct sums *sums, str
 	}
 }
 
-static void add_rank(const struct ss_joined *joined, uint32_t r, bool in_parts,
-		     struct ss_table *out)
+static void ranks_add_rank(const struct ss_joined *joined, uint32_t r, bool in_parts,
+			   struct ss_table *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
-	struct sums sums = { 0 };
+	struct rank_sums sums = { 0 };
 
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		add_step(&rank->steps[i], &sums);
-	add_meetings(joined, r, &sums);
+		ranks_add_step_sums(&rank->steps[i], &sums);
+	add_rank_collectives(joined, r, &sums);
 	if (in_parts)
-		add_parts(rank, &sums, out);
+		ranks_add_parts(rank, &sums, out);
 	else
-		add_row(rank, NULL, rank->step_count, &sums, out);
+		ranks_add_row(rank, NULL, rank->step_count, &sums, out);
 }
 
-static int by_number(const void *number, const void *step)
+static int rank_step_compare_number(const void *number, const void *step)
 {
 	uint32_t a = *(const uint32_t *)number, b = ((const struct ss_rank_step *)step)->number;
 
 	return a < b ? -1 : a > b;
 }
 
-/* A row a step: what add_rank has means of. */
-static bool add_rank_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
+/* One row per step, with the figures that ranks_add_rank() has means of. */
+static bool ranks_add_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
-	struct sums *sums = SS_ARENA_NEW(out->arena, struct sums, (size_t)rank->step_count + 1);
+	struct rank_sums *sums = SS_ARENA_NEW(out->arena, struct rank_sums,
+					      (size_t)rank->step_count + 1);
 
 	if (!sums)
 		return false;
 	/* without steps there is no list of them that could be searched */
 	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
 		const struct ss_rank_step *step;
 
 		if (!meeting)
 			continue;
 		step = bsearch(&rank->arrivals[i].step, rank->steps, rank->step_count,
-			       sizeof(*rank->steps), by_number);
+			       sizeof(*rank->steps), rank_step_compare_number);
 		if (!step)
 			continue;
-		add_waits(meeting, &rank->arrivals[i], &sums[step - rank->steps]);
-		add_last(meeting, r, &sums[step - rank->steps]);
+		add_rank_waits(meeting, &rank->arrivals[i], &sums[step - rank->steps]);
+		count_last_arrival(meeting, r, &sums[step - rank->steps]);
 		sums[step - rank->steps].meetings++;
 	}
 	for (uint32_t i = 0; i < rank->step_count; i++) {
-		add_step(&rank->steps[i], &sums[i]);
-		add_row(rank, &rank->steps[i], 1, &sums[i], out);
+		ranks_add_step_sums(&rank->steps[i], &sums[i]);
+		ranks_add_row(rank, &rank->steps[i], 1, &sums[i], out);
 	}
 	return true;
 }
 
-/* What a rank waited for another one, in collectives of steps. */
-struct pair {
+/* How long a rank waited for another one, in collectives of steps. */
+struct rank_wait {
 	int64_t wait_ns, count;
 };
 
-static void add_pair(const struct ss_joined *joined, uint32_t r, uint32_t last,
-		     const struct pair *pair, struct ss_table *out)
+static void ranks_add_pair(const struct ss_joined *joined, uint32_t r, uint32_t last,
+			   const struct rank_wait *pair, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_nulls(out, 2);
 	ss_row_int_known(out, last < joined->rank_count ? joined->ranks[last].rank : -1);
 	ss_row_int(out, joined->ranks[r].step_count);
 	ss_row_nulls(out, 5);
-	add_mean(out, pair->wait_ns, joined->ranks[r].step_count);
+	ranks_add_mean(out, pair->wait_ns, joined->ranks[r].step_count);
 	ss_row_nulls(out, 2);
 	ss_row_int(out, pair->count);
 	ss_row_nulls(out, 1 + PART_CELLS);
 	ss_row_end(out);
 }
 
-/* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
-static void add_pairs(const struct ss_joined *joined, uint32_t r, struct pair *pairs,
-		      struct ss_table *out)
+/*
+ * One row for each rank that this one waited for; `pairs` has one item per rank and one for unknown
+ * ranks.
+ */
+static void ranks_add_pairs(const struct ss_joined *joined, uint32_t r, struct rank_wait *pairs,
+			    struct ss_table *out)
 {
 	const struct ss_digest *rank = &joined->ranks[r];
 
 	memset(pairs, 0, ((size_t)joined->rank_count + 1) * sizeof(*pairs));
 	for (uint32_t i = 0; i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(joined, r, i);
+		const struct ss_meeting *meeting = symmetric_collective_at(joined, r, i);
 		const struct ss_arrival *arrival = &rank->arrivals[i];
-		struct pair *pair;
+		struct rank_wait *pair;
 
-		/* who came last waited for nobody: its own sum stays 0 */
+		/* the last rank to arrive waited for nobody: its own sum stays 0 */
 		if (!meeting || arrival->step == UINT32_MAX)
 			continue;
 		pair = &pairs[meeting->last_rank == SS_NO_ROW ? joined->rank_count
@@ -287,23 +294,24 @@ static void add_pairs(const struct ss_joined *joined, uint32_t r, struct pair *p
 	}
 	for (uint32_t last = 0; last <= joined->rank_count; last++)
 		if (pairs[last].wait_ns > 0)
-			add_pair(joined, r, last, &pairs[last], out);
+			ranks_add_pair(joined, r, last, &pairs[last], out);
 }
 
 static enum ss_status ranks_run(const struct ss_joined *joined, uint32_t group,
 				struct ss_table *out, struct ss_error *err)
 {
-	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)joined->rank_count + 1);
+	struct rank_wait *pairs = SS_ARENA_NEW(out->arena, struct rank_wait,
+					       (size_t)joined->rank_count + 1);
 
 	if (!pairs)
 		return ss_fail_memory(err, "who waits for whom");
 	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		out->rank = joined->ranks[r].rank;
 		if (group == GROUP_RANK || group == GROUP_PART)
-			add_rank(joined, r, group == GROUP_PART, out);
+			ranks_add_rank(joined, r, group == GROUP_PART, out);
 		else if (group == GROUP_PAIR)
-			add_pairs(joined, r, pairs, out);
-		else if (!add_rank_steps(joined, r, out))
+			ranks_add_pairs(joined, r, pairs, out);
+		else if (!ranks_add_steps(joined, r, out))
 			return ss_fail_memory(err, "the steps of ranks");
 	}
 	return SS_OK;

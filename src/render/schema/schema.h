@@ -10,7 +10,7 @@
 #define SS_RENDER_SCHEMA_SCHEMA_H
 
 #include "base/text.h"
-#include "table/view.h"
+#include "view/view.h"
 
 enum ss_member_type {
 	SS_MEMBER_TEXT,

@@ -7,7 +7,7 @@
 
 #define ROUND_TRIP_NS 580000
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void allocator_thrash_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->empty_cache_blocks = (uint32_t)(ss_sim_part_of_step(fault) / ROUND_TRIP_NS) +
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_allocator_thrash = {
 	.op = "cudaFree",
 	.line = "train.py:75",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = allocator_thrash_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void callbacks_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->callback_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
@@ -18,5 +18,5 @@ const struct ss_sim_cause ss_sim_cause_callbacks = {
 	.op = "on_step_end",
 	.line = "callbacks.py:12",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = callbacks_plant,
 };

@@ -8,7 +8,7 @@
 #define CAST_BYTES 6 /* of an element, read and written */
 
 /* Of the tensor that a block casts, on one rank. */
-static uint64_t elements(const struct ss_sim_plan *plan)
+static uint64_t casts_elements(const struct ss_sim_plan *plan)
 {
 	const struct ss_sim_share share = { .plan = plan, .sequence = plan->model.sequence };
 	uint64_t count = 0;
@@ -20,10 +20,10 @@ static uint64_t elements(const struct ss_sim_plan *plan)
 	return count / plan->model.layers;
 }
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void casts_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	int64_t pair_ns = (int64_t)(plan->model.layers * 4 * (double)elements(plan) * CAST_BYTES *
-				    1e9 / plan->device->memory_rate);
+	int64_t pair_ns = (int64_t)(plan->model.layers * 4 * (double)casts_elements(plan) *
+				    CAST_BYTES * 1e9 / plan->device->memory_rate);
 
 	if (!fault->fixed)
 		plan->casts = (uint32_t)(ss_sim_part_of_step(fault) / (pair_ns + 1)) + 1;
@@ -36,5 +36,5 @@ const struct ss_sim_cause ss_sim_cause_casts = {
 	.op = "aten::_to_copy",
 	.line = "model.py:65",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = casts_plant,
 };

@@ -6,7 +6,7 @@
 #include "sim/cause.h"
 #include "sim/networks/model.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void exposed_comm_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	uint64_t parameters = 0;
 
@@ -31,5 +31,5 @@ const struct ss_sim_cause ss_sim_cause_exposed_comm = {
 	.op = "record_param_comms",
 	.part = "buckets",
 	.layouts = { "ddp", "fsdp" },
-	.plant = plant,
+	.plant = exposed_comm_plant,
 };

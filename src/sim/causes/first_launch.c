@@ -7,7 +7,7 @@
 
 #define KERNELS 32 /* different ones of a step, about */
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void first_launch_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->load_ns = plan->step_count * ss_sim_part_of_step(fault) / KERNELS;
@@ -19,5 +19,5 @@ const struct ss_sim_cause ss_sim_cause_first_launch = {
 	.fix = "record after some warm-up steps; CUDA_MODULE_LOADING=EAGER loads at the start",
 	.op = "cudaLaunchKernel",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = first_launch_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void fp32_matmul_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->fp32_layers = plan->model.layers * fault->permille / 3000 + 1;
@@ -18,5 +18,5 @@ const struct ss_sim_cause ss_sim_cause_fp32_matmul = {
 	       "torch.set_float32_matmul_precision(\"high\")",
 	.op = "aten::addmm",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = fp32_matmul_plant,
 };

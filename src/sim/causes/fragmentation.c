@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void fragmentation_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_fragmentation = {
 	.op = "cudaMalloc",
 	.line = "dataset.py:22",
 	.layouts = { "single", "ddp", "fsdp" },
-	.plant = plant,
+	.plant = fragmentation_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void graph_break_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	plan->compiled = true;
 	if (fault->fixed)
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_graph_break = {
 	.op = "TorchDynamo Cache Lookup",
 	.line = "model.py:41",
 	.layouts = { "single", "ddp" },
-	.plant = plant,
+	.plant = graph_break_plant,
 };

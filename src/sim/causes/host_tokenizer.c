@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void host_tokenizer_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->tokenizer_ns = ss_sim_part_of_step(fault);
@@ -18,5 +18,5 @@ const struct ss_sim_cause ss_sim_cause_host_tokenizer = {
 	.op = "tokenizer",
 	.line = "server.py:27",
 	.layouts = { "inference" },
-	.plant = plant,
+	.plant = host_tokenizer_plant,
 };

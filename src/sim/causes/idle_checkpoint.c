@@ -7,7 +7,7 @@
 
 #define EVERY 2
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void idle_checkpoint_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -24,5 +24,5 @@ const struct ss_sim_cause ss_sim_cause_idle_checkpoint = {
 	.line = "train.py:63",
 	.part = "pause",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = idle_checkpoint_plant,
 };

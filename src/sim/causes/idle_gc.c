@@ -6,7 +6,7 @@
 
 #define EVERY 2
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void idle_gc_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -23,5 +23,5 @@ const struct ss_sim_cause ss_sim_cause_idle_gc = {
 	.line = "train.py:67",
 	.part = "pause",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = idle_gc_plant,
 };

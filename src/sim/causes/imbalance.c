@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void imbalance_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_imbalance = {
 	.line = "dataset.py:22",
 	.part = "work",
 	.layouts = { "ddp", "fsdp" },
-	.plant = plant,
+	.plant = imbalance_plant,
 };

@@ -7,7 +7,7 @@
 
 #define FEW 2
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void input_few_workers_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	plan->loader_workers = fault->fixed ? 12 : FEW;
 	plan->fetch_ns = FEW * (fault->base->step_ns + ss_sim_part_of_step(fault)) /
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_input_few_workers = {
 	.line = "train.py:33",
 	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = input_few_workers_plant,
 };

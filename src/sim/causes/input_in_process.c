@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void input_without_workers_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* what the dataset costs is a circumstance; who pays for it is the fault */
 	plan->fetch_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_input_in_process = {
 	.line = "dataset.py:22",
 	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = input_without_workers_plant,
 };

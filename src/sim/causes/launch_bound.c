@@ -11,7 +11,7 @@
 /* of a block: more say nothing new and make files of gigabytes */
 #define TINY_OPS_MAX 4000
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void launch_bound_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
 
@@ -33,5 +33,5 @@ const struct ss_sim_cause ss_sim_cause_launch_bound = {
 	.op = "cudaLaunchKernel",
 	.line = "model.py:57",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
-	.plant = plant,
+	.plant = launch_bound_plant,
 };

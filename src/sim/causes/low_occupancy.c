@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void low_occupancy_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -18,5 +18,5 @@ const struct ss_sim_cause ss_sim_cause_low_occupancy = {
 	.fix = "larger batches per launch, or kernels that split along the sequence",
 	.op = "kernels with few blocks",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
-	.plant = plant,
+	.plant = low_occupancy_plant,
 };

@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void memory_leak_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->leak_bytes = (UINT64_C(1) << 20) * (32 + fault->permille);
@@ -17,5 +17,5 @@ const struct ss_sim_cause ss_sim_cause_memory_leak = {
 	.op = "aten::clone",
 	.line = "train.py:79",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = memory_leak_plant,
 };

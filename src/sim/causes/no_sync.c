@@ -9,7 +9,7 @@
 #define MICRO_STEPS 4u
 
 /* Bytes a second at which all gradients are reduced in `reduce_ns`. */
-static uint64_t bus_rate(const struct ss_sim_plan *plan, int64_t reduce_ns)
+static uint64_t no_sync_bus_rate(const struct ss_sim_plan *plan, int64_t reduce_ns)
 {
 	uint64_t bytes = ss_sim_stem_parameters(&plan->model) +
 			 ss_sim_head_parameters(&plan->model);
@@ -22,7 +22,7 @@ static uint64_t bus_rate(const struct ss_sim_plan *plan, int64_t reduce_ns)
 	       (uint64_t)(reduce_ns / 1000 + 1) * 1000;
 }
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void no_sync_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t micro_ns, hidden_ns;
 
@@ -34,8 +34,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 	}
 	micro_ns = fault->base->step_ns / plan->accumulate;
 	hidden_ns = micro_ns / 3 * 2;
-	plan->link_rate = bus_rate(plan,
-				   hidden_ns + ss_sim_part_of_step(fault) / (plan->accumulate - 1));
+	plan->link_rate = no_sync_bus_rate(plan, hidden_ns + ss_sim_part_of_step(fault) /
+								     (plan->accumulate - 1));
 	plan->sync_each = !fault->fixed;
 }
 
@@ -47,5 +47,5 @@ const struct ss_sim_cause ss_sim_cause_no_sync = {
 	.line = "train.py:46",
 	.part = "accumulation",
 	.layouts = { "ddp" },
-	.plant = plant,
+	.plant = no_sync_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void optimizer_loop_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->loop_permille = fault->permille + (1000 - fault->permille) / 2;
@@ -18,5 +18,5 @@ const struct ss_sim_cause ss_sim_cause_optimizer_loop = {
 	.op = "Optimizer.step#AdamW.step",
 	.line = "train.py:50",
 	.layouts = { "single", "ddp", "fsdp" },
-	.plant = plant,
+	.plant = optimizer_loop_plant,
 };

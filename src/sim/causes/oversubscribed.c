@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void oversubscribed_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
 
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_oversubscribed = {
 	.fix = "OMP_NUM_THREADS = cores / processes per host, and fewer DataLoader workers",
 	.op = "operators on the host",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = oversubscribed_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void pageable_copy_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* a batch of this size is no fault; where it lies in memory is */
 	plan->input_bytes = (uint64_t)((double)ss_sim_part_of_step(fault) *
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_pageable_copy = {
 	.op = "Memcpy HtoD (Pageable -> Device)",
 	.line = "train.py:38",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = pageable_copy_plant,
 };

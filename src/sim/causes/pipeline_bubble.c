@@ -6,7 +6,7 @@
 #include "sim/cause.h"
 
 /* The batch stays as it is: only numbers of micro-batches that divide it will do. */
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void pipeline_bubble_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	uint32_t batches = plan->micro_batches * plan->model.batch;
 	uint32_t micro = fault->permille < 500 ? 2 * plan->pipe : plan->pipe;
@@ -27,5 +27,5 @@ const struct ss_sim_cause ss_sim_cause_pipeline_bubble = {
 	.fix = "split the batch into more micro-batches, or use interleaved stages",
 	.op = "c10d::recv_",
 	.layouts = { "pipeline" },
-	.plant = plant,
+	.plant = pipeline_bubble_plant,
 };

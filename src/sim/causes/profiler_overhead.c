@@ -7,7 +7,7 @@
 
 #define FLUSHES 3
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void profiler_overhead_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_profiler_overhead = {
 	.fix = "record fewer steps and no stacks, or raise the buffer size",
 	.op = "Buffer Flush",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = profiler_overhead_plant,
 };

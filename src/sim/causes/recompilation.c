@@ -7,7 +7,7 @@
 
 #define EVERY 2
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void recompilation_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	plan->compiled = true;
 	if (fault->fixed)
@@ -23,5 +23,5 @@ const struct ss_sim_cause ss_sim_cause_recompilation = {
 	.op = "_compile.compile_inner (dynamo_timed)",
 	.line = "train.py:42",
 	.layouts = { "single", "ddp" },
-	.plant = plant,
+	.plant = recompilation_plant,
 };

@@ -6,7 +6,7 @@
 #include "sim/cause.h"
 #include "sim/networks/model.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void small_buckets_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	uint32_t tensors = ss_sim_parameter_tensors(&plan->model);
 
@@ -23,5 +23,5 @@ const struct ss_sim_cause ss_sim_cause_small_buckets = {
 	.op = "record_param_comms",
 	.part = "buckets",
 	.layouts = { "ddp" },
-	.plant = plant,
+	.plant = small_buckets_plant,
 };

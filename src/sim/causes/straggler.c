@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void straggler_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->slow_device = ss_sim_odd(fault, 1000 + fault->permille);
@@ -17,5 +17,5 @@ const struct ss_sim_cause ss_sim_cause_straggler = {
 	.op = "kernels of one rank",
 	.has_rank = true,
 	.layouts = { "ddp", "fsdp", "tensor", "pipeline", "inference" },
-	.plant = plant,
+	.plant = straggler_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void straggler_host_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t want_ns = fault->base->step_ns + ss_sim_part_of_step(fault);
 
@@ -21,5 +21,5 @@ const struct ss_sim_cause ss_sim_cause_straggler_host = {
 	.op = "cudaLaunchKernel",
 	.has_rank = true,
 	.layouts = { "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = straggler_host_plant,
 };

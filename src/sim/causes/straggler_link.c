@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void straggler_link_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t hidden_ns = plan->tensor < 2 && plan->pipe < 2 ? fault->base->step_ns / 3 * 2 : 0;
 	int64_t want_ns = hidden_ns + ss_sim_part_of_step(fault) + fault->base->comm_ns;
@@ -23,5 +23,5 @@ const struct ss_sim_cause ss_sim_cause_straggler_link = {
 	.op = "ncclDevKernel",
 	.has_rank = true,
 	.layouts = { "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = straggler_link_plant,
 };

@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void straggler_work_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->more_work = ss_sim_odd(fault, 1000 + fault->permille);
@@ -19,5 +19,5 @@ const struct ss_sim_cause ss_sim_cause_straggler_work = {
 	.has_rank = true,
 	.part = "work",
 	.layouts = { "ddp", "fsdp" },
-	.plant = plant,
+	.plant = straggler_work_plant,
 };

@@ -7,7 +7,7 @@
 
 #define ITEMS 12
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void sync_item_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_sync_item = {
 	.op = "aten::item",
 	.line = "train.py:55",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
-	.plant = plant,
+	.plant = sync_item_plant,
 };

@@ -6,7 +6,7 @@
 
 #define PRINTS 2
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void sync_print_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -21,5 +21,5 @@ const struct ss_sim_cause ss_sim_cause_sync_print = {
 	.op = "aten::item",
 	.line = "train.py:59",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = sync_print_plant,
 };

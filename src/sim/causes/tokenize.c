@@ -4,7 +4,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void tokenize_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* what tokenizing costs is a circumstance; who pays for it is the fault */
 	plan->tokenizes = true;
@@ -20,5 +20,5 @@ const struct ss_sim_cause ss_sim_cause_tokenize = {
 	.line = "text.py:18",
 	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = tokenize_plant,
 };

@@ -5,7 +5,7 @@
  */
 #include "sim/cause.h"
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void unused_parameters_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (!fault->fixed)
 		plan->search_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
@@ -19,5 +19,5 @@ const struct ss_sim_cause ss_sim_cause_unused_parameters = {
 	.op = "torch.distributed.ddp.reducer::search_unused_parameters",
 	.line = "train.py:42",
 	.layouts = { "ddp" },
-	.plant = plant,
+	.plant = unused_parameters_plant,
 };

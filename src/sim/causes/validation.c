@@ -7,7 +7,7 @@
 #define EVERY 2
 #define FORWARDS 3 /* that take as long as a step */
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void validation_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	if (fault->fixed)
 		return;
@@ -22,5 +22,5 @@ const struct ss_sim_cause ss_sim_cause_validation = {
 	.op = "validate",
 	.line = "train.py:87",
 	.layouts = { "single", "ddp", "fsdp", "tensor" },
-	.plant = plant,
+	.plant = validation_plant,
 };

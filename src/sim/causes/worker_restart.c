@@ -7,7 +7,7 @@
 
 #define EVERY 3
 
-static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+static void worker_restart_plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	/* short epochs of cheap batches are no fault */
 	plan->epoch_steps = EVERY;
@@ -24,5 +24,5 @@ const struct ss_sim_cause ss_sim_cause_worker_restart = {
 	.line = "train.py:33",
 	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
-	.plant = plant,
+	.plant = worker_restart_plant,
 };

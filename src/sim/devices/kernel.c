@@ -17,7 +17,7 @@
 /* A word in a word in a name: a functor with types in it. */
 #define DEPTH_MAX 4
 
-static void (*const makers[SS_SIM_KERNEL_CLASSES])(struct ss_sim_make *make) = {
+static void (*const kernel_makers[SS_SIM_KERNEL_CLASSES])(struct ss_sim_make *make) = {
 	[SS_SIM_GEMM] = ss_sim_make_gemm,
 	[SS_SIM_CONV_FORWARD] = ss_sim_make_conv,
 	[SS_SIM_CONV_DATA] = ss_sim_make_conv,
@@ -79,7 +79,7 @@ void ss_sim_make_word(struct ss_sim_make *make, char letter, const char *text)
 }
 
 /* Appends the pattern to the name; returns the name's new length. */
-static size_t expand(struct ss_sim_make *make, size_t length, const char *pattern, int depth)
+static size_t name_expand(struct ss_sim_make *make, size_t length, const char *pattern, int depth)
 {
 	assert(depth < DEPTH_MAX);
 	for (; *pattern && length + 1 < sizeof(make->out->name); pattern++) {
@@ -90,17 +90,17 @@ static size_t expand(struct ss_sim_make *make, size_t length, const char *patter
 		pattern++;
 		assert(*pattern >= 'A' && *pattern <= 'Z');
 		assert(make->words[*pattern - 'A']);
-		length = expand(make, length, make->words[*pattern - 'A'], depth + 1);
+		length = name_expand(make, length, make->words[*pattern - 'A'], depth + 1);
 	}
 	return length;
 }
 
 void ss_sim_make_name(struct ss_sim_make *make, const char *pattern)
 {
-	make->out->name[expand(make, 0, pattern, 0)] = '\0';
+	make->out->name[name_expand(make, 0, pattern, 0)] = '\0';
 }
 
-static void give_words(struct ss_sim_make *make)
+static void kernel_set_words(struct ss_sim_make *make)
 {
 	const struct ss_sim_device *device = make->device;
 	bool half = make->wish->dtype == SS_SIM_HALF;
@@ -140,7 +140,7 @@ void ss_sim_make_block(struct ss_sim_make *make, uint32_t x, uint32_t y, uint32_
 	make->out->shared_bytes = shared_bytes;
 }
 
-static void starve(struct ss_sim_make *make)
+static void grid_starve(struct ss_sim_make *make)
 {
 	uint32_t permille = make->wish->starved_permille;
 	uint64_t cut = (uint64_t)make->out->grid[0] * permille / 1000;
@@ -149,7 +149,7 @@ static void starve(struct ss_sim_make *make)
 		make->out->grid[0] = cut > 0 ? (uint32_t)cut : 1;
 }
 
-static uint64_t count_blocks(const struct ss_sim_kernel *kernel)
+static uint64_t grid_block_count(const struct ss_sim_kernel *kernel)
 {
 	return (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
 }
@@ -183,7 +183,7 @@ static uint32_t resident_by_shared(const struct ss_sim_make *make)
 	return device->shared_per_sm / ((uint32_t)ss_sim_ceil(bytes, unit) * unit);
 }
 
-/* Millionths, rounded as printing with six digits does it: ties to even. */
+/* Millionths, rounded like printf with six decimals: ties to even. */
 static uint64_t to_micro(float value)
 {
 	double exact = (double)value * 1e6;
@@ -202,7 +202,7 @@ static void estimate_occupancy(struct ss_sim_make *make)
 	uint32_t threads = out->block[0] * out->block[1] * out->block[2];
 	uint32_t warps = (uint32_t)ss_sim_ceil(threads, device->warp_size);
 	uint64_t resident = device->threads_per_sm / (warps * device->warp_size);
-	float blocks = (float)count_blocks(out) / (float)device->sm_count;
+	float blocks = (float)grid_block_count(out) / (float)device->sm_count;
 	float of_threads = blocks * (float)threads;
 	float per_sm = of_threads / (float)device->warp_size;
 	float occupancy;
@@ -223,15 +223,15 @@ static void estimate_occupancy(struct ss_sim_make *make)
 
 /* --- time --------------------------------------------------------------------- */
 
-static void take_time(struct ss_sim_make *make)
+static void kernel_set_duration(struct ss_sim_make *make)
 {
 	struct ss_sim_kernel *out = make->out;
-	double busy = (double)count_blocks(out) / make->device->sm_count;
+	double busy = (double)grid_block_count(out) / make->device->sm_count;
 	double filled, by_flops, by_bytes, time_ns = FLOOR_NS;
 
 	if (busy > 1)
 		busy = 1;
-	/* a small grid still has the caches and the clocks of the device for itself */
+	/* a small grid has all caches and the full clock for itself */
 	if (busy < 1.0 / 16 && make->wish->starved_permille == 0)
 		busy = 1.0 / 16;
 	filled = make->filled < busy ? make->filled : busy;
@@ -264,12 +264,12 @@ void ss_sim_kernel_make(const struct ss_sim_device *device, const struct ss_sim_
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < SS_COUNT(make.size); i++)
 		make.size[i] = wish->size[i] ? wish->size[i] : 1;
-	give_words(&make);
-	/* torch's own kernels; others have calls of their own */
+	kernel_set_words(&make);
+	/* for torch's own kernels; makers set others */
 	out->call = device->rocm ? "hipLaunchKernel" : "cudaLaunchKernel";
-	makers[wish->class](&make);
-	starve(&make);
+	kernel_makers[wish->class](&make);
+	grid_starve(&make);
 	estimate_occupancy(&make);
-	if (makers[wish->class] != ss_sim_make_nccl)
-		take_time(&make);
+	if (kernel_makers[wish->class] != ss_sim_make_nccl)
+		kernel_set_duration(&make);
 }

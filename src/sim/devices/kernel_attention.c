@@ -26,7 +26,7 @@
 #define EFFICIENT(way, type, struct_name, arguments) \
 	"fmha_cutlass" way "(PyTorchMemEffAttention::" struct_name "<" type arguments ">::Params)"
 
-struct head {
+struct attention_head {
 	uint64_t size;
 	const char *forward, *backward, *split;
 	uint32_t forward_rows, forward_shared;
@@ -34,8 +34,8 @@ struct head {
 	uint32_t split_shared;
 };
 
-/* By head size: of the first that is large enough. */
-static const struct head heads[] = {
+/* By head size; the first that is large enough is used. */
+static const struct attention_head attention_heads[] = {
 	{ 32, TORCH_FORWARD("32, 128, 128"), BACKWARD_NAME("32, 128, 128", "4, 4, 4"),
 	  VLLM_SPLIT("32, 64, 256"), 128, 24576, 90112, 36864 },
 	{ 64, TORCH_FORWARD("64, 128, 128"), BACKWARD_NAME("64, 128, 128", "4, 4, 4"),
@@ -48,16 +48,16 @@ static const struct head heads[] = {
 	  VLLM_SPLIT("256, 64, 64"), 64, 98304, 163840, 98304 },
 };
 
-static const struct head *find_head(uint64_t size)
+static const struct attention_head *attention_head_find(uint64_t size)
 {
-	for (size_t i = 0; i + 1 < SS_COUNT(heads); i++)
-		if (size <= heads[i].size)
-			return &heads[i];
-	return &heads[SS_COUNT(heads) - 1];
+	for (size_t i = 0; i + 1 < SS_COUNT(attention_heads); i++)
+		if (size <= attention_heads[i].size)
+			return &attention_heads[i];
+	return &attention_heads[SS_COUNT(attention_heads) - 1];
 }
 
 /* The grid has batch and heads apart; the wish has their product. */
-static void lay_out(struct ss_sim_make *make, uint64_t x)
+static void attention_set_grid(struct ss_sim_make *make, uint64_t x)
 {
 	static const uint64_t usual[] = { 32, 16, 12, 8, 4, 2, 1 };
 	uint64_t both = make->size[0];
@@ -68,8 +68,8 @@ static void lay_out(struct ss_sim_make *make, uint64_t x)
 	ss_sim_make_grid(make, x, both / usual[i], usual[i]);
 }
 
-/* Part of the rate of matrix products. */
-static double forward_part(const struct ss_sim_device *device)
+/* The share of the matrix-product rate that attention reaches. */
+static double attention_rate_share(const struct ss_sim_device *device)
 {
 	switch (device->arch) {
 	case SS_SIM_VOLTA:
@@ -87,7 +87,7 @@ static double forward_part(const struct ss_sim_device *device)
 }
 
 /* Where there is no flash attention: Volta, and float. */
-static void make_efficient(struct ss_sim_make *make, bool backward)
+static void attention_make_efficient(struct ss_sim_make *make, bool backward)
 {
 	bool half = make->wish->dtype == SS_SIM_HALF;
 	bool volta = make->device->arch == SS_SIM_VOLTA;
@@ -101,20 +101,20 @@ static void make_efficient(struct ss_sim_make *make, bool backward)
 						 ", cutlass::arch::Sm$S, true, false, true, 64, "
 						 "64, 64, false"));
 		ss_sim_make_block(make, 32, 4, 168, half ? 44032 : 88064);
-		lay_out(make, 1);
+		attention_set_grid(make, 1);
 	} else {
 		ss_sim_make_name(make,
 				 EFFICIENT("F_$U_aligned_64x64_rf_sm$S", "$W", "AttentionKernel",
 					   ", cutlass::arch::Sm$S, true, 64, 64, 64, true, "
 					   "true"));
 		ss_sim_make_block(make, 32, 4, 168, half ? 25600 : 47104);
-		lay_out(make, ss_sim_ceil(make->size[1], 64));
+		attention_set_grid(make, ss_sim_ceil(make->size[1], 64));
 	}
 }
 
-static void make_flash(struct ss_sim_make *make, bool backward)
+static void attention_make_flash(struct ss_sim_make *make, bool backward)
 {
-	const struct head *head = find_head(make->size[3]);
+	const struct attention_head *head = attention_head_find(make->size[3]);
 	bool even = make->size[1] % 128 == 0 && make->size[2] % 128 == 0;
 
 	ss_sim_make_word(make, 'Q', make->size[1] == make->size[2] ? "true" : "false");
@@ -122,27 +122,27 @@ static void make_flash(struct ss_sim_make *make, bool backward)
 	if (backward) {
 		ss_sim_make_name(make, head->backward);
 		ss_sim_make_block(make, 256, 1, 255, head->backward_shared);
-		lay_out(make, ss_sim_ceil(make->size[2], 128));
+		attention_set_grid(make, ss_sim_ceil(make->size[2], 128));
 	} else {
 		ss_sim_make_name(make, head->forward);
 		ss_sim_make_block(make, 128, 1, 255, head->forward_shared);
-		lay_out(make, ss_sim_ceil(make->size[1], head->forward_rows));
+		attention_set_grid(make, ss_sim_ceil(make->size[1], head->forward_rows));
 	}
 }
 
-/* AOTriton's, ahead of time compiled. */
-static void make_triton(struct ss_sim_make *make, bool backward)
+/* AOTriton's kernels, compiled ahead of time. */
+static void attention_make_triton(struct ss_sim_make *make, bool backward)
 {
 	ss_sim_make_name(make, backward ? "bwd_kernel_dk_dv" : "attn_fwd");
 	ss_sim_make_block(make, 256, 1, 128, backward ? 65536 : 32768);
-	lay_out(make, ss_sim_ceil(make->size[backward ? 2 : 1], 128));
+	attention_set_grid(make, ss_sim_ceil(make->size[backward ? 2 : 1], 128));
 	make->out->call = "hipModuleLaunchKernel";
 }
 
 /* One query for each sequence: the time is that of reading keys and values. */
-static void make_paged(struct ss_sim_make *make)
+static void attention_make_paged(struct ss_sim_make *make)
 {
-	const struct head *head = find_head(make->size[3]);
+	const struct attention_head *head = attention_head_find(make->size[3]);
 	uint64_t parts = ss_sim_ceil(make->size[2], 512);
 
 	make->memory_rate *= 0.75;
@@ -181,7 +181,7 @@ void ss_sim_make_attention(struct ss_sim_make *make)
 	bool half = make->wish->dtype == SS_SIM_HALF;
 
 	make->flop_rate = half ? device->half_flops : device->fp32_flops;
-	make->flop_rate *= forward_part(device) * (backward ? 0.8 : 1.0);
+	make->flop_rate *= attention_rate_share(device) * (backward ? 0.8 : 1.0);
 	/* two products going forward, five going backward; a causal mask halves both */
 	make->out->flops = both * queries * keys * head * (backward ? 10.0 : 4.0);
 	if (make->size[1] == make->size[2])
@@ -191,11 +191,11 @@ void ss_sim_make_attention(struct ss_sim_make *make)
 		make->out->bytes *= 2;
 
 	if (make->wish->class == SS_SIM_PAGED_ATTENTION)
-		make_paged(make);
+		attention_make_paged(make);
 	else if (device->rocm)
-		make_triton(make, backward);
+		attention_make_triton(make, backward);
 	else if (device->arch == SS_SIM_VOLTA || !half)
-		make_efficient(make, backward);
+		attention_make_efficient(make, backward);
 	else
-		make_flash(make, backward);
+		attention_make_flash(make, backward);
 }

@@ -120,13 +120,13 @@ static const struct ss_sim_tile cdna3_half[] = {
 	  HIP_MODULE },
 };
 
-struct tiles {
+struct gemm_tiles {
 	const struct ss_sim_tile *tiles;
 	size_t count;
 };
 
 /* By architecture and dtype. */
-static const struct tiles tables[][2] = {
+static const struct gemm_tiles gemm_tile_tables[][2] = {
 	[SS_SIM_VOLTA] = { { volta_float, SS_COUNT(volta_float) },
 			   { volta_half, SS_COUNT(volta_half) } },
 	[SS_SIM_AMPERE] = { { ampere_float, SS_COUNT(ampere_float) },
@@ -142,19 +142,20 @@ static const struct tiles tables[][2] = {
 /* --- choosing a tile ------------------------------------------------------------ */
 
 /* A product cut into tiles. */
-struct cut {
+struct gemm_cut {
 	uint64_t across, down; /* tiles of one matrix */
 	uint64_t split;        /* parts of the sum */
 	double useful;         /* part of the computed elements that are wanted */
 	double filled;         /* part of the SMs that work in an average wave */
 };
 
-static struct cut cut_product(const struct ss_sim_make *make, const struct ss_sim_product *product,
-			      const struct ss_sim_tile *tile)
+static struct gemm_cut gemm_cut_product(const struct ss_sim_make *make,
+					const struct ss_sim_product *product,
+					const struct ss_sim_tile *tile)
 {
 	uint32_t sm_count = make->device->sm_count;
 	/* the libraries are column-major: a tile's rows run along our columns */
-	struct cut cut = {
+	struct gemm_cut cut = {
 		.across = ss_sim_ceil(product->columns, tile->rows),
 		.down = ss_sim_ceil(product->rows, tile->columns),
 		.split = 1,
@@ -172,14 +173,14 @@ static struct cut cut_product(const struct ss_sim_make *make, const struct ss_si
 	return cut;
 }
 
-/* Kernels of Hopper and later take more than one tile a block when there are many. */
-static bool is_persistent(const struct ss_sim_make *make)
+/* From Hopper on, a block computes several tiles when there are many. */
+static bool gemm_is_persistent(const struct ss_sim_make *make)
 {
 	return make->wish->dtype == SS_SIM_HALF &&
 	       (make->device->arch == SS_SIM_HOPPER || make->device->arch == SS_SIM_BLACKWELL);
 }
 
-static void lay_out(struct ss_sim_make *make, const struct cut *cut, uint64_t batch)
+static void gemm_set_grid(struct ss_sim_make *make, const struct gemm_cut *cut, uint64_t batch)
 {
 	uint64_t sm_count = make->device->sm_count;
 	uint64_t count = cut->across * cut->down * cut->split * batch;
@@ -187,7 +188,7 @@ static void lay_out(struct ss_sim_make *make, const struct cut *cut, uint64_t ba
 
 	if (make->device->rocm)
 		ss_sim_make_grid(make, count, 1, 1);
-	else if (is_persistent(make) && count > sm_count)
+	else if (gemm_is_persistent(make) && count > sm_count)
 		ss_sim_make_grid(make, sm_count, 1, 1);
 	else
 		ss_sim_make_grid(make, wide ? cut->across : cut->down,
@@ -198,12 +199,12 @@ void ss_sim_make_product(struct ss_sim_make *make, const struct ss_sim_product *
 			 const struct ss_sim_tile *tiles, size_t count)
 {
 	const struct ss_sim_tile *best = NULL;
-	struct cut best_cut = { 0 };
+	struct gemm_cut best_cut = { 0 };
 	double best_score = -1;
 	double work = (double)product->rows * (double)product->columns;
 
 	for (size_t i = 0; i < count; i++) {
-		struct cut cut = cut_product(make, product, &tiles[i]);
+		struct gemm_cut cut = gemm_cut_product(make, product, &tiles[i]);
 		double score = cut.useful * cut.filled * tiles[i].efficiency;
 
 		if (score > best_score) {
@@ -215,7 +216,7 @@ void ss_sim_make_product(struct ss_sim_make *make, const struct ss_sim_product *
 	assert(best);
 	ss_sim_make_name(make, best->name);
 	ss_sim_make_block(make, best->threads, 1, best->registers, best->shared_bytes);
-	lay_out(make, &best_cut, product->batch);
+	gemm_set_grid(make, &best_cut, product->batch);
 	make->out->call = best->call;
 	make->out->flops = 2.0 * work * (double)product->depth * (double)product->batch;
 	if (make->wish->dtype == SS_SIM_HALF)
@@ -225,7 +226,7 @@ void ss_sim_make_product(struct ss_sim_make *make, const struct ss_sim_product *
 }
 
 /* Row-major operands in the letters of column-major libraries: B comes first. */
-static const char *layout_letters(const struct ss_sim_make *make)
+static const char *gemm_layout_letters(const struct ss_sim_make *make)
 {
 	static const char *const blas[] = { "nn", "nt", "tn", "tt" };
 	static const char *const nvjet[] = { "NNN", "NTN", "TNT", "TTN" };
@@ -241,7 +242,7 @@ static const char *layout_letters(const struct ss_sim_make *make)
 
 void ss_sim_make_gemm(struct ss_sim_make *make)
 {
-	const struct tiles *table = &tables[make->device->arch][make->wish->dtype];
+	const struct gemm_tiles *table = &gemm_tile_tables[make->device->arch][make->wish->dtype];
 	struct ss_sim_product product = {
 		.rows = make->size[0],
 		.columns = make->size[1],
@@ -251,7 +252,7 @@ void ss_sim_make_gemm(struct ss_sim_make *make)
 	double rows = (double)product.rows, columns = (double)product.columns;
 	double depth = (double)product.depth;
 
-	ss_sim_make_word(make, 'X', layout_letters(make));
+	ss_sim_make_word(make, 'X', gemm_layout_letters(make));
 	ss_sim_make_product(make, &product, table->tiles, table->count);
 	make->out->bytes = (rows * depth + depth * columns + rows * columns) * make->width *
 			   (double)product.batch;

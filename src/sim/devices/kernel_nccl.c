@@ -11,12 +11,12 @@
 #define CHANNEL_BYTES 65536u
 #define ARGUMENTS "(ncclDevKernelArgsStorage<4096ul>)"
 
-struct layout {
+struct nccl_launch {
 	uint32_t channels, threads, registers, shared_bytes;
 	const char *call;
 };
 
-static const struct layout layouts[] = {
+static const struct nccl_launch nccl_launches[] = {
 	[SS_SIM_VOLTA] = { 12, 544, 96, 42024, "cudaLaunchKernelExC" },
 	[SS_SIM_AMPERE] = { 24, 544, 96, 88016, "cudaLaunchKernelExC" },
 	[SS_SIM_HOPPER] = { 24, 544, 96, 88016, "cudaLaunchKernelExC" },
@@ -24,7 +24,7 @@ static const struct layout layouts[] = {
 	[SS_SIM_CDNA3] = { 56, 256, 104, 38144, "hipExtLaunchKernel" },
 };
 
-static const char *pattern_of(const struct ss_sim_make *make)
+static const char *nccl_name_pattern(const struct ss_sim_make *make)
 {
 	if (make->device->rocm)
 		return "ncclDevKernel_Generic" ARGUMENTS;
@@ -44,7 +44,7 @@ static const char *pattern_of(const struct ss_sim_make *make)
 
 void ss_sim_make_nccl(struct ss_sim_make *make)
 {
-	const struct layout *layout = &layouts[make->device->arch];
+	const struct nccl_launch *layout = &nccl_launches[make->device->arch];
 	uint64_t channels = ss_sim_ceil(make->size[0], CHANNEL_BYTES);
 
 	if (make->wish->dtype == SS_SIM_FP32)
@@ -53,7 +53,7 @@ void ss_sim_make_nccl(struct ss_sim_make *make)
 		ss_sim_make_word(make, 'W', "u32"); /* sums of both kinds are the same */
 	else
 		ss_sim_make_word(make, 'W', make->device->arch == SS_SIM_VOLTA ? "f16" : "bf16");
-	ss_sim_make_name(make, pattern_of(make));
+	ss_sim_make_name(make, nccl_name_pattern(make));
 	ss_sim_make_grid(make, ss_sim_least(channels, layout->channels), 1, 1);
 	ss_sim_make_block(make, layout->threads, 1, layout->registers, layout->shared_bytes);
 	make->out->call = layout->call;

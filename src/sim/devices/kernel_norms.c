@@ -10,7 +10,7 @@
 /* Longest row that a warp takes for itself. */
 #define WARP_COLUMNS 1024u
 
-static void make_layer_norm(struct ss_sim_make *make)
+static void norm_make_layer(struct ss_sim_make *make)
 {
 	bool half = make->wish->dtype == SS_SIM_HALF;
 	double columns = (double)make->size[1];
@@ -23,7 +23,7 @@ static void make_layer_norm(struct ss_sim_make *make)
 }
 
 /* A block takes 32 columns and all rows. */
-static void make_layer_norm_weight(struct ss_sim_make *make)
+static void norm_make_layer_weight(struct ss_sim_make *make)
 {
 	ss_sim_make_name(make, "void " ANONYMOUS "GammaBetaBackwardCUDAKernel_32x32<$T, float>"
 			       "(long, long, $T const*, $T const*, float const*, float const*, "
@@ -32,8 +32,8 @@ static void make_layer_norm_weight(struct ss_sim_make *make)
 	ss_sim_make_grid(make, ss_sim_ceil(make->size[1], 32), 1, 1);
 }
 
-/* Power of two that is not less, as softmax_warp_forward has it. */
-static const char *row_exponent(uint64_t columns)
+/* The next power of two, as in softmax_warp_forward. */
+static const char *softmax_row_exponent(uint64_t columns)
 {
 	static const char *const exponents[] = { "0", "1", "2", "3", "4", "5",
 						 "6", "7", "8", "9", "10" };
@@ -45,7 +45,7 @@ static const char *row_exponent(uint64_t columns)
 	return exponents[exponent];
 }
 
-static void make_softmax(struct ss_sim_make *make)
+static void norm_make_softmax(struct ss_sim_make *make)
 {
 	enum ss_sim_kernel_class class = make->wish->class;
 	bool backward = class == SS_SIM_LOG_SOFTMAX_BACKWARD;
@@ -57,7 +57,7 @@ static void make_softmax(struct ss_sim_make *make)
 	ss_sim_make_word(make, 'E', class == SS_SIM_SOFTMAX ? "" : "Log");
 	ss_sim_make_word(make, 'N', make->width == 2 ? "8" : "4");
 	if (columns <= WARP_COLUMNS) {
-		ss_sim_make_word(make, 'X', row_exponent(columns));
+		ss_sim_make_word(make, 'X', softmax_row_exponent(columns));
 		if (backward)
 			ss_sim_make_name(make, "void (anonymous namespace)::softmax_warp_backward<"
 					       "$T, $T, float, $X, $W, false>($T*, $T const*, "
@@ -93,7 +93,7 @@ void ss_sim_make_norm(struct ss_sim_make *make)
 	make->out->bytes = 2 * elements * make->width;
 	switch (make->wish->class) {
 	case SS_SIM_LAYER_NORM:
-		make_layer_norm(make);
+		norm_make_layer(make);
 		break;
 	case SS_SIM_LAYER_NORM_BACKWARD:
 		ss_sim_make_name(make, "void " ANONYMOUS "layer_norm_grad_input_kernel_vectorized<"
@@ -104,7 +104,7 @@ void ss_sim_make_norm(struct ss_sim_make *make)
 		make->out->bytes = 3 * elements * make->width;
 		break;
 	case SS_SIM_LAYER_NORM_WEIGHT_BACKWARD:
-		make_layer_norm_weight(make);
+		norm_make_layer_weight(make);
 		break;
 	case SS_SIM_RMS_NORM:
 		ss_sim_make_name(make, "void vllm::rms_norm_kernel<$T, 8, 2>($T*, $T const*, long, "
@@ -114,10 +114,10 @@ void ss_sim_make_norm(struct ss_sim_make *make)
 		break;
 	case SS_SIM_LOG_SOFTMAX_BACKWARD:
 		make->out->bytes = 3 * elements * make->width;
-		make_softmax(make);
+		norm_make_softmax(make);
 		break;
 	default:
-		make_softmax(make);
+		norm_make_softmax(make);
 		break;
 	}
 }
@@ -162,9 +162,9 @@ void ss_sim_make_lookup(struct ss_sim_make *make)
 
 /* --- images ------------------------------------------------------------------------------ */
 
-static void make_batch_norm(struct ss_sim_make *make, bool backward)
+static void norm_make_batch(struct ss_sim_make *make, bool backward)
 {
-	/* one block a channel */
+	/* one block per channel */
 	ss_sim_make_grid(make, make->size[1], 1, 1);
 	if (make->device->rocm) {
 		ss_sim_make_name(make, backward ? "MIOpenBatchNormBwdSpatial"
@@ -196,11 +196,11 @@ void ss_sim_make_image(struct ss_sim_make *make)
 	make->out->flops = 8 * elements;
 	switch (make->wish->class) {
 	case SS_SIM_BATCH_NORM:
-		make_batch_norm(make, false);
+		norm_make_batch(make, false);
 		make->out->bytes = 2 * elements * make->width;
 		break;
 	case SS_SIM_BATCH_NORM_BACKWARD:
-		make_batch_norm(make, true);
+		norm_make_batch(make, true);
 		make->out->bytes = 3 * elements * make->width;
 		break;
 	case SS_SIM_MAX_POOL:

@@ -13,7 +13,7 @@
 	"void at::native::vectorized_elementwise_kernel<$V, $F, std::array<char*, $Aul> >" \
 	"(int, $F, std::array<char*, $Aul>)"
 
-struct functor {
+struct pointwise_functor {
 	enum ss_sim_kernel_class class;
 	const char *text;
 	const char *tensors;
@@ -23,7 +23,7 @@ struct functor {
 	double flops;
 };
 
-static const struct functor functors[] = {
+static const struct pointwise_functor functors[] = {
 	{ SS_SIM_ADD, "at::native::CUDAFunctor_add<$T>", "3", 24, 2, 1, 0, 1 },
 	{ SS_SIM_MUL,
 	  "at::native::BinaryFunctor<$T, $T, $T, at::native::binary_internal::MulFunctor<float> >",
@@ -75,7 +75,7 @@ static const char *cast_functor(const struct ss_sim_make *make)
 }
 
 /* A thread takes one vector; AMD's blocks are twice as large. */
-static void lay_out_vectors(struct ss_sim_make *make, uint64_t elements, uint32_t registers)
+static void pointwise_set_grid(struct ss_sim_make *make, uint64_t elements, uint32_t registers)
 {
 	uint32_t threads = make->device->rocm ? 256 : 128;
 	uint64_t vector = make->words['V' - 'A'][0] == '8' ? 8 : 4;
@@ -86,7 +86,7 @@ static void lay_out_vectors(struct ss_sim_make *make, uint64_t elements, uint32_
 
 void ss_sim_make_pointwise(struct ss_sim_make *make)
 {
-	const struct functor *functor = functors;
+	const struct pointwise_functor *functor = functors;
 	double elements = (double)make->size[0];
 	bool half = make->wish->dtype == SS_SIM_HALF;
 
@@ -100,7 +100,7 @@ void ss_sim_make_pointwise(struct ss_sim_make *make)
 	if (functor->class == SS_SIM_CAST)
 		ss_sim_make_word(make, 'V', "4");
 	ss_sim_make_name(make, VECTORIZED);
-	lay_out_vectors(make, make->size[0], functor->registers);
+	pointwise_set_grid(make, make->size[0], functor->registers);
 	make->out->flops = functor->flops * elements;
 	make->out->bytes = ((functor->reads + functor->writes) * make->width + functor->extra) *
 			   elements;
@@ -195,7 +195,7 @@ void ss_sim_make_update(struct ss_sim_make *make)
 
 /* --- torch.compile -------------------------------------------------------------------- */
 
-static bool has_any(const char *text, const char *const *words, size_t count)
+static bool name_has_any(const char *text, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strstr(text, words[i]))
@@ -211,11 +211,11 @@ void ss_sim_make_triton(struct ss_sim_make *make)
 	double elements = (double)make->size[0];
 
 	ss_sim_make_word(make, 'W', tag);
-	if (has_any(tag, reductions, SS_COUNT(reductions))) {
+	if (name_has_any(tag, reductions, SS_COUNT(reductions))) {
 		ss_sim_make_name(make, "triton_red_fused_$W_0");
 		ss_sim_make_block(make, 512, 1, 32, 64);
 		ss_sim_make_grid(make, ss_sim_ceil(make->size[0], 8192), 1, 1);
-	} else if (has_any(tag, rows, SS_COUNT(rows))) {
+	} else if (name_has_any(tag, rows, SS_COUNT(rows))) {
 		ss_sim_make_name(make, "triton_per_fused_$W_0");
 		ss_sim_make_block(make, 256, 1, 32, 32);
 		ss_sim_make_grid(make, ss_sim_ceil(make->size[0], 1024), 1, 1);

@@ -67,7 +67,7 @@ static void reduce_columns(struct ss_sim_make *make)
 }
 
 /* One block of one warp forward, as many threads as rows backward. */
-static void make_loss(struct ss_sim_make *make)
+static void reduce_make_loss(struct ss_sim_make *make)
 {
 	double rows = (double)make->size[0];
 
@@ -89,7 +89,7 @@ static void make_loss(struct ss_sim_make *make)
 	make->out->bytes = rows * (make->width + 8);
 }
 
-static void make_selection(struct ss_sim_make *make)
+static void reduce_make_selection(struct ss_sim_make *make)
 {
 	double elements = (double)make->size[0];
 
@@ -133,11 +133,11 @@ void ss_sim_make_reduction(struct ss_sim_make *make)
 		reduce_all(make, "NormTwoOps<$T, float, $T>");
 		break;
 	case SS_SIM_NONZERO:
-		make_selection(make);
+		reduce_make_selection(make);
 		break;
 	case SS_SIM_NLL:
 	case SS_SIM_NLL_BACKWARD:
-		make_loss(make);
+		reduce_make_loss(make);
 		break;
 	default:
 		reduce_all(make, SUM);

@@ -8,12 +8,12 @@
 /* Walking the graph for parameters that got no gradient, for each of their tensors. */
 #define FIND_UNUSED_TENSOR_NS 9000
 
-struct pass {
+struct ddp_pass {
 	struct ss_sim_share share;
 	struct ss_sim_buckets buckets;
 };
 
-static void find_unused(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void ddp_find_tensors(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t tensors = ss_sim_parameter_tensors(&plan->model);
 
@@ -25,7 +25,7 @@ static void find_unused(struct ss_sim_program *program, const struct ss_sim_plan
 }
 
 /* find_unused_parameters: the reducer walks the graph from the output, before backward. */
-static void search_unused(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void ddp_search_unused(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (!plan->search_ns)
 		return;
@@ -41,17 +41,17 @@ static void search_unused(struct ss_sim_program *program, const struct ss_sim_pl
 	ss_sim_frame_end(program);
 }
 
-static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+static void ddp_passes(struct ss_sim_program *program, void *context, uint32_t micro)
 {
-	struct pass *pass = context;
+	struct ddp_pass *pass = context;
 	const struct ss_sim_plan *plan = pass->share.plan;
 
 	pass->buckets.held = !plan->sync_each && micro + 1 < plan->accumulate;
 	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
 	ss_sim_note(program, "DistributedDataParallel.forward");
 	ss_sim_network_forward(program, &pass->share);
-	find_unused(program, plan);
-	search_unused(program, plan);
+	ddp_find_tensors(program, plan);
+	ddp_search_unused(program, plan);
 	ss_sim_end(program);
 	ss_sim_frame_end(program);
 	ss_sim_backward_begin(program);
@@ -60,22 +60,22 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	ss_sim_backward_end(program);
 }
 
-static void validate(struct ss_sim_program *program, void *context)
+static void ddp_validate(struct ss_sim_program *program, void *context)
 {
 	ss_sim_note(program, "DistributedDataParallel.forward");
-	ss_sim_network_evaluate(program, &((struct pass *)context)->share);
+	ss_sim_network_evaluate(program, &((struct ddp_pass *)context)->share);
 	ss_sim_end(program);
 }
 
-static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-		  struct ss_sim_program *out)
+static void ddp_build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		      struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct pass pass = { .share = ss_sim_whole(plan, part, &tape) };
+	struct ddp_pass pass = { .share = ss_sim_whole(plan, part, &tape) };
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
-	body.passes = passes;
-	body.validate = validate;
+	body.passes = ddp_passes;
+	body.validate = ddp_validate;
 	body.context = &pass;
 	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_WORLD, SS_SIM_COMM);
 	if (plan->search_ns)
@@ -83,12 +83,12 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	ss_sim_train_step(out, plan, &body);
 }
 
-static void defaults(struct ss_sim_plan *plan)
+static void ddp_defaults(struct ss_sim_plan *plan)
 {
 	plan->bucket_bytes = UINT64_C(25) << 20; /* torch's bucket_cap_mb */
 }
 
-static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+static enum ss_status ddp_check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->rank_count < 2)
 		return ss_fail(err, SS_ERR_USAGE, "layout 'ddp' needs at least 2 ranks");
@@ -100,7 +100,7 @@ const struct ss_sim_layout ss_sim_layout_ddp = {
 	.summary = "data parallel: DistributedDataParallel, gradients all-reduced in buckets",
 	.training = true,
 	.ranks = 8,
-	.defaults = defaults,
-	.check = check,
-	.build = build,
+	.defaults = ddp_defaults,
+	.check = ddp_check,
+	.build = ddp_build,
 };

@@ -14,15 +14,15 @@
 #define OUTPUT_NS 30000 /* handing out the new tokens */
 #define PAST_TOKENS 512u
 
-struct pass {
+struct inference_step {
 	struct ss_sim_share share;
 	struct ss_sim_pass pass;
 	uint32_t graph; /* the open one */
 };
 
-static void reduce(struct ss_sim_program *program, void *context, uint64_t elements)
+static void inference_reduce(struct ss_sim_program *program, void *context, uint64_t elements)
 {
-	struct pass *pass = context;
+	struct inference_step *pass = context;
 	bool captured = program->in_graph;
 	uint32_t done;
 
@@ -41,7 +41,7 @@ static void reduce(struct ss_sim_program *program, void *context, uint64_t eleme
 }
 
 /* Prompts that the server's own thread tokenizes before it runs the network. */
-static void tokenize(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void inference_tokenize(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (!plan->tokenizer_ns)
 		return;
@@ -55,10 +55,10 @@ static void tokenize(struct ss_sim_program *program, const struct ss_sim_plan *p
 		ss_sim_frame_end(program);
 }
 
-static void inputs(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void inference_prepare_inputs(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	ss_sim_frame(program, "vllm/v1/engine/core.py(199): step");
-	tokenize(program, plan);
+	inference_tokenize(program, plan);
 	ss_sim_frame(program, "vllm/v1/core/sched/scheduler.py(122): schedule");
 	ss_sim_work(program, SCHEDULE_NS);
 	ss_sim_frame_end(program);
@@ -73,7 +73,8 @@ static void inputs(struct ss_sim_program *program, const struct ss_sim_plan *pla
 	ss_sim_frame_end(program);
 }
 
-static void run_network(struct ss_sim_program *program, struct pass *pass, bool captured)
+static void inference_run_network(struct ss_sim_program *program, struct inference_step *pass,
+				  bool captured)
 {
 	if (captured)
 		pass->graph = ss_sim_graph(program);
@@ -85,7 +86,7 @@ static void run_network(struct ss_sim_program *program, struct pass *pass, bool 
 	ss_sim_serve_head(program, &pass->share, &pass->pass);
 }
 
-static void outputs(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void inference_read_outputs(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t event;
 
@@ -107,16 +108,16 @@ static void outputs(struct ss_sim_program *program, const struct ss_sim_plan *pl
 	ss_sim_frame_end(program);
 }
 
-static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-		  struct ss_sim_program *out)
+static void inference_build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+			    struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct pass pass = { .share = ss_sim_whole(plan, part, &tape) };
+	struct inference_step pass = { .share = ss_sim_whole(plan, part, &tape) };
 	uint32_t running = plan->model.batch;
 	char name[96];
 
 	if (plan->tensor > 1) {
-		pass.share.reduce = reduce;
+		pass.share.reduce = inference_reduce;
 		pass.share.context = &pass;
 	}
 	pass.pass = part->prefill ? (struct ss_sim_pass){ 1, plan->prompt, 0 }
@@ -130,17 +131,17 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 			 running);
 	ss_sim_step(out, "ProfilerStep#");
 	ss_sim_note(out, name);
-	inputs(out, plan);
+	inference_prepare_inputs(out, plan);
 	for (uint32_t i = 0; i < plan->flush_count; i++)
 		ss_sim_overhead(out, "Buffer Flush", plan->flush_ns);
 	ss_sim_nonzeros(out, plan);
-	run_network(out, &pass, plan->graphs && !part->prefill);
-	outputs(out, plan);
+	inference_run_network(out, &pass, plan->graphs && !part->prefill);
+	inference_read_outputs(out, plan);
 	ss_sim_end(out);
 	ss_sim_end(out);
 }
 
-static void defaults(struct ss_sim_plan *plan)
+static void inference_defaults(struct ss_sim_plan *plan)
 {
 	plan->model = (struct ss_sim_model){
 		.network = SS_SIM_TRANSFORMER,
@@ -152,12 +153,13 @@ static void defaults(struct ss_sim_plan *plan)
 		.batch = 16,
 		.dtype = SS_SIM_HALF,
 	};
-	if (plan->rank_count > 1) { /* the model is larger, or nobody would split it */
+	if (plan->rank_count > 1) { /* larger: otherwise nobody would split it */
 		plan->model.layers = 40;
 		plan->model.hidden = 8192;
 		plan->model.heads = 64;
 	}
-	if (plan->device->arch >= SS_SIM_BLACKWELL) { /* reads weights faster: it gets more */
+	if (plan->device->arch >=
+	    SS_SIM_BLACKWELL) { /* reads weights faster, so it gets more of them */
 		plan->model.hidden *= 2;
 		plan->model.heads *= 2;
 	}
@@ -168,7 +170,7 @@ static void defaults(struct ss_sim_plan *plan)
 	plan->tensor = plan->rank_count;
 }
 
-static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+static enum ss_status inference_check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->tensor != plan->rank_count || plan->rank_count > plan->host_ranks)
 		return ss_fail(
@@ -183,7 +185,7 @@ const struct ss_sim_layout ss_sim_layout_inference = {
 	.summary = "serving a language model: prefill and decode, with or without CUDA graphs",
 	.splits_matrices = true,
 	.ranks = 1,
-	.defaults = defaults,
-	.check = check,
-	.build = build,
+	.defaults = inference_defaults,
+	.check = inference_check,
+	.build = inference_build,
 };

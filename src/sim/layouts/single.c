@@ -4,13 +4,13 @@
  */
 #include "sim/programs/step.h"
 
-struct pass {
+struct single_gpu_pass {
 	struct ss_sim_share share;
 };
 
-static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+static void single_gpu_passes(struct ss_sim_program *program, void *context, uint32_t micro)
 {
-	const struct ss_sim_share *share = &((struct pass *)context)->share;
+	const struct ss_sim_share *share = &((struct single_gpu_pass *)context)->share;
 
 	(void)micro;
 	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
@@ -21,30 +21,30 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	ss_sim_backward_end(program);
 }
 
-static void validate(struct ss_sim_program *program, void *context)
+static void single_gpu_validate(struct ss_sim_program *program, void *context)
 {
-	ss_sim_network_evaluate(program, &((struct pass *)context)->share);
+	ss_sim_network_evaluate(program, &((struct single_gpu_pass *)context)->share);
 }
 
-static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-		  struct ss_sim_program *out)
+static void single_gpu_build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+			     struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct pass pass = { ss_sim_whole(plan, part, &tape) };
+	struct single_gpu_pass pass = { ss_sim_whole(plan, part, &tape) };
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
-	body.passes = passes;
-	body.validate = validate;
+	body.passes = single_gpu_passes;
+	body.validate = single_gpu_validate;
 	body.context = &pass;
 	ss_sim_train_step(out, plan, &body);
 }
 
-static void defaults(struct ss_sim_plan *plan)
+static void single_gpu_defaults(struct ss_sim_plan *plan)
 {
 	plan->host_ranks = 1;
 }
 
-static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+static enum ss_status single_gpu_check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->rank_count != 1)
 		return ss_fail(err, SS_ERR_USAGE, "layout 'single' has one rank, not %u",
@@ -57,7 +57,7 @@ const struct ss_sim_layout ss_sim_layout_single = {
 	.summary = "one GPU trains the whole model",
 	.training = true,
 	.ranks = 1,
-	.defaults = defaults,
-	.check = check,
-	.build = build,
+	.defaults = single_gpu_defaults,
+	.check = single_gpu_check,
+	.build = single_gpu_build,
 };

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.c - layout: the matrices of each block are split over neighbouring
- * ranks, which add up their parts twice a block, forward and backward. Ranks
+ * ranks, which sum their parts twice per block, forward and backward. Ranks
  * beyond one such group are data parallel.
  */
 #include "sim/groups.h"
 #include "sim/programs/step.h"
 
-struct pass {
+struct tensor_layout_pass {
 	struct ss_sim_share share;
 	struct ss_sim_buckets buckets;
 	bool data_parallel;
 };
 
-static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+static void tensor_layout_passes(struct ss_sim_program *program, void *context, uint32_t micro)
 {
-	struct pass *pass = context;
+	struct tensor_layout_pass *pass = context;
 
 	pass->buckets.held = !pass->data_parallel || micro + 1 < pass->share.plan->accumulate;
 	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
@@ -27,21 +27,21 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	ss_sim_backward_end(program);
 }
 
-static void validate(struct ss_sim_program *program, void *context)
+static void tensor_layout_validate(struct ss_sim_program *program, void *context)
 {
-	ss_sim_network_evaluate(program, &((struct pass *)context)->share);
+	ss_sim_network_evaluate(program, &((struct tensor_layout_pass *)context)->share);
 }
 
-static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
-		  struct ss_sim_program *out)
+static void tensor_layout_build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+				struct ss_sim_program *out)
 {
 	struct ss_sim_tape tape;
-	struct pass pass = { .share = ss_sim_whole(plan, part, &tape),
-			     .data_parallel = ss_sim_data_count(plan) > 1 };
+	struct tensor_layout_pass pass = { .share = ss_sim_whole(plan, part, &tape),
+					   .data_parallel = ss_sim_data_count(plan) > 1 };
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
-	body.passes = passes;
-	body.validate = validate;
+	body.passes = tensor_layout_passes;
+	body.validate = tensor_layout_validate;
 	body.context = &pass;
 	pass.share.reduce = ss_sim_tensor_reduce;
 	pass.share.context = &pass.share;
@@ -49,16 +49,16 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	ss_sim_train_step(out, plan, &body);
 }
 
-static void defaults(struct ss_sim_plan *plan)
+static void tensor_layout_defaults(struct ss_sim_plan *plan)
 {
 	plan->tensor = 4;
-	plan->model.hidden *= 4; /* what does not fit one device is what is split */
+	plan->model.hidden *= 4; /* networks are split when they do not fit one device */
 	plan->model.heads *= 4;
 	plan->model.layers = 6;
 	plan->bucket_bytes = UINT64_C(40) << 20;
 }
 
-static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+static enum ss_status tensor_layout_check(const struct ss_sim_plan *plan, struct ss_error *err)
 {
 	if (plan->tensor < 2 || plan->rank_count % plan->tensor)
 		return ss_fail(err, SS_ERR_USAGE,
@@ -79,7 +79,7 @@ const struct ss_sim_layout ss_sim_layout_tensor = {
 	.training = true,
 	.splits_matrices = true,
 	.ranks = 4,
-	.defaults = defaults,
-	.check = check,
-	.build = build,
+	.defaults = tensor_layout_defaults,
+	.check = tensor_layout_check,
+	.build = tensor_layout_build,
 };

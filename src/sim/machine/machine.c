@@ -79,8 +79,8 @@ void ss_sim_rank_release(struct ss_sim_rank *rank)
 	*rank = (struct ss_sim_rank){ 0 };
 }
 
-/* Each worker makes every n-th batch, and begins it when one of its own was taken. */
-static void run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+/* Each worker makes every n-th batch, and begins one when an earlier one of its own was taken. */
+static void rank_run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	const struct ss_sim_plan *plan = rank->plan;
 	uint32_t workers = plan->loader_workers, batch = rank->batch_count++;
@@ -99,8 +99,8 @@ static void run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 	*taken_ns = ss_sim_now(rank);
 }
 
-/* An epoch begins: workers that start need a while, and the batches made ahead are gone. */
-static void run_epoch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+/* A new epoch: starting workers takes time, and prefetched batches are gone. */
+static void rank_run_epoch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	int64_t ready_ns = ss_sim_now(rank) + at->cost_ns;
 
@@ -111,7 +111,7 @@ static void run_epoch(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 
 /* --- memory -------------------------------------------------------------------- */
 
-static void ask_device(struct ss_sim_rank *rank, const struct ss_sim_pool_calls *calls)
+static void rank_call_allocator(struct ss_sim_rank *rank, const struct ss_sim_pool_calls *calls)
 {
 	for (uint32_t i = 0; i < calls->free_count; i++)
 		ss_sim_call_device(rank, (struct ss_sim_call_note){ .name = "cudaFree" },
@@ -122,7 +122,7 @@ static void ask_device(struct ss_sim_rank *rank, const struct ss_sim_pool_calls 
 				   ss_sim_host_time(rank, MALLOC_NS, i + 1), 0);
 }
 
-static void run_alloc(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+static void rank_run_alloc(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	const struct ss_sim_plan *plan = rank->plan;
 	struct ss_sim_pool_calls calls;
@@ -134,14 +134,14 @@ static void run_alloc(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 			 (ss_sim_random(plan->seed, 0, rank->step, 1, SS_SIM_NOISE_INPUT) %
 			  (plan->fragment_permille * 1000));
 	block = ss_sim_pool_take(&rank->pool, bytes, &calls);
-	ask_device(rank, &calls);
+	rank_call_allocator(rank, &calls);
 	rank->slots[at->slot] = block;
 	if (ss_sim_is_recording(rank) && !rank->pool.failed)
 		ss_sim_recorder_memory(rank, (int64_t)rank->pool.blocks[block].bytes,
 				       rank->pool.blocks[block].address);
 }
 
-static void run_free(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+static void rank_run_free(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	uint32_t block = rank->slots[at->slot];
 
@@ -155,7 +155,7 @@ static void run_free(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 
 /* --- ranges and steps ------------------------------------------------------------ */
 
-static void run_begin(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+static void rank_run_begin(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	if (at->what == rank->program->step_range) {
 		rank->host_start_ns = ss_sim_now(rank);
@@ -169,7 +169,7 @@ static void run_begin(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 	ss_sim_advance_to(rank, ss_sim_now(rank) + ss_sim_host_time(rank, at->cost_ns, at->key));
 }
 
-static void run_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+static void rank_run_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	struct ss_sim_span span;
 
@@ -186,7 +186,8 @@ static void run_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *a
 		rank->spans[rank->step - SS_SIM_WARMUP_STEPS] = span;
 }
 
-static bool holds(const struct ss_sim_rank *rank, const struct ss_sim_condition *condition)
+static bool condition_is_met(const struct ss_sim_rank *rank,
+			     const struct ss_sim_condition *condition)
 {
 	if (condition->rank >= 0 && (uint32_t)condition->rank != rank->rank)
 		return false;
@@ -194,7 +195,7 @@ static bool holds(const struct ss_sim_rank *rank, const struct ss_sim_condition 
 }
 
 /* The profiler starts and stops with an idle device. */
-static void next_step(struct ss_sim_rank *rank)
+static void rank_next_step(struct ss_sim_rank *rank)
 {
 	static const struct ss_sim_instruction drain = { .code = SS_SIM_SYNC,
 							 .what = SS_SIM_SYNC_DEVICE };
@@ -223,14 +224,14 @@ static void next_step(struct ss_sim_rank *rank)
 				  rank->recorder->phrases[rank->program_index]);
 }
 
-static void run_one(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+static void rank_run_instruction(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	switch ((enum ss_sim_code)at->code) {
 	case SS_SIM_BEGIN:
-		run_begin(rank, at);
+		rank_run_begin(rank, at);
 		break;
 	case SS_SIM_END:
-		run_end(rank, at);
+		rank_run_end(rank, at);
 		break;
 	case SS_SIM_WORK:
 		ss_sim_advance_to(rank,
@@ -267,19 +268,19 @@ static void run_one(struct ss_sim_rank *rank, const struct ss_sim_instruction *a
 		ss_sim_run_switch(rank, at);
 		break;
 	case SS_SIM_ALLOC:
-		run_alloc(rank, at);
+		rank_run_alloc(rank, at);
 		break;
 	case SS_SIM_FREE:
-		run_free(rank, at);
+		rank_run_free(rank, at);
 		break;
 	case SS_SIM_INPUT:
-		run_input(rank, at);
+		rank_run_input(rank, at);
 		break;
 	case SS_SIM_EPOCH:
-		run_epoch(rank, at);
+		rank_run_epoch(rank, at);
 		break;
 	case SS_SIM_WHEN:
-		if (!holds(rank, &rank->program->conditions[at->what]))
+		if (!condition_is_met(rank, &rank->program->conditions[at->what]))
 			rank->at += at->slot;
 		break;
 	}
@@ -289,10 +290,10 @@ void ss_sim_rank_run(struct ss_sim_rank *rank)
 {
 	while (rank->state == SS_SIM_RUNNING) {
 		if (rank->at == rank->program->count) {
-			next_step(rank);
+			rank_next_step(rank);
 			continue;
 		}
-		run_one(rank, &rank->program->code[rank->at]);
+		rank_run_instruction(rank, &rank->program->code[rank->at]);
 		if (rank->state == SS_SIM_RUNNING)
 			rank->at++;
 	}

@@ -4,11 +4,10 @@
  *
  * A rank runs the programs of its steps one after the other, in true time. CPU
  * threads run ahead of the device: a launch puts work into a stream and returns.
- * Where a collective needs the other ranks the machine stops and tells the
- * moment at which this rank's kernel began to wait; it goes on when it gets
- * the moment at which the collective ended (run.c does both).
+ * At a collective the machine stops and reports when this rank's kernel began to
+ * wait; it resumes when it gets the end of the collective (run.c does both).
  *
- * The rules of time, all of them:
+ * All timing rules:
  *   - device work starts at the latest of: its call's start + launch_latency;
  *     the end of the work before it in its stream + kernel_gap (graph_gap within
  *     a graph launch); the end of what events its stream waits for + event_gap
@@ -25,7 +24,26 @@
 #define SS_SIM_MACHINE_MACHINE_H
 
 #include "sim/machine/pool.h"
-#include "sim/machine/programs.h"
+#include "sim/plan.h"
+#include "sim/programs/program.h"
+
+/* Programs of the steps; a rank with more work has another one. */
+struct ss_sim_programs {
+	const struct ss_sim_plan *plan;
+	struct ss_sim_program *items;
+	uint32_t count;
+	uint32_t events_max, slots_max, sequences_max; /* over all of them */
+};
+
+/* Which of them a rank runs in a step. */
+uint32_t ss_sim_program_at(const struct ss_sim_programs *programs, uint32_t rank, uint32_t step);
+
+/* Builds the programs of the plan. */
+SS_MUST_USE
+enum ss_status ss_sim_programs_open(struct ss_sim_programs *programs,
+				    const struct ss_sim_plan *plan, struct ss_memory *memory,
+				    struct ss_error *err);
+void ss_sim_programs_close(struct ss_sim_programs *programs, struct ss_memory *memory);
 
 /* Nanoseconds, but for queue_depth. */
 struct ss_sim_timing {
@@ -43,7 +61,7 @@ extern const struct ss_sim_timing ss_sim_timing;
 #define SS_SIM_WORKERS_MAX 16u
 #define SS_SIM_QUEUE 1024u
 
-/* A step as metrics.md has it: effective, in true time. */
+/* A step as metrics.md defines it: effective, in true time. */
 struct ss_sim_span {
 	int64_t start_ns, end_ns;
 };
@@ -71,7 +89,7 @@ struct ss_sim_rank {
 	int64_t ready_ns[SS_SIM_STREAMS];  /* end of the last work of each */
 	int64_t waited_ns[SS_SIM_STREAMS]; /* end of what events the next work waits for */
 	int64_t engine_ns[2];              /* end of the last copy to and from the device */
-	int64_t *events;                   /* what each covers: end of the work before it */
+	int64_t *events;                   /* end of the work that each event covers */
 	int64_t queue[SS_SIM_QUEUE];       /* starts of the last launches */
 	uint64_t launch_count;
 	uint32_t graph_left; /* kernels of the open graph launch */
@@ -79,7 +97,7 @@ struct ss_sim_rank {
 	bool graph_first;
 
 	/* a collective that waits for others */
-	uint64_t meeting_count[SS_SIM_GROUP_ROLES];
+	uint64_t collective_count[SS_SIM_GROUP_ROLES];
 	int64_t arrival_ns;
 	int64_t call_start_ns;
 

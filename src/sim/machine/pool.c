@@ -30,12 +30,12 @@ void ss_sim_pool_release(struct ss_sim_pool *pool)
 	*pool = (struct ss_sim_pool){ 0 };
 }
 
-static uint64_t round_up(uint64_t bytes, uint64_t unit)
+static uint64_t round_up_bytes(uint64_t bytes, uint64_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
 }
 
-static struct ss_sim_size *size_of(struct ss_sim_pool *pool, uint64_t bytes)
+static struct ss_sim_pool_size *pool_size_of(struct ss_sim_pool *pool, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < pool->size_count; i++)
 		if (pool->sizes[i].bytes == bytes)
@@ -45,22 +45,22 @@ static struct ss_sim_size *size_of(struct ss_sim_pool *pool, uint64_t bytes)
 		pool->failed = true;
 		return NULL;
 	}
-	pool->sizes[pool->size_count] = (struct ss_sim_size){ .bytes = bytes };
+	pool->sizes[pool->size_count] = (struct ss_sim_pool_size){ .bytes = bytes };
 	return &pool->sizes[pool->size_count++];
 }
 
-/* Gives back every cached block that has a segment of its own. */
-static uint32_t empty(struct ss_sim_pool *pool)
+/* Frees every cached block that has a segment of its own; returns how many. */
+static uint32_t pool_empty(struct ss_sim_pool *pool)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < pool->size_count; i++) {
-		struct ss_sim_size *size = &pool->sizes[i];
+		struct ss_sim_pool_size *size = &pool->sizes[i];
 
 		if (!size->free || !pool->blocks[size->free - 1].alone)
 			continue;
 		for (uint32_t at = size->free; at; at = pool->blocks[at - 1].next) {
-			pool->reserved_bytes -= round_up(size->bytes, LARGE_ROUND_BYTES);
+			pool->reserved_bytes -= round_up_bytes(size->bytes, LARGE_ROUND_BYTES);
 			count++;
 		}
 		size->free = 0;
@@ -68,32 +68,33 @@ static uint32_t empty(struct ss_sim_pool *pool)
 	return count;
 }
 
-static void grow(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
+static void pool_grow(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
 {
 	if (pool->reserved_bytes + bytes > pool->limit_bytes)
-		calls->free_count += empty(pool);
+		calls->free_count += pool_empty(pool);
 	pool->reserved_bytes += bytes;
 	calls->malloc_count++;
 	if (pool->reserved_bytes > pool->reserved_peak_bytes)
 		pool->reserved_peak_bytes = pool->reserved_bytes;
 }
 
-/* A block of a size that the cache does not hold. */
-static uint64_t cut(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
+/* The address of a new block, from an open segment or a new one. */
+static uint64_t pool_cut_block(struct ss_sim_pool *pool, uint64_t bytes,
+			       struct ss_sim_pool_calls *calls)
 {
 	uint32_t which = bytes > SMALL_BYTES;
 	uint64_t segment = which ? MEDIUM_SEGMENT_BYTES : SMALL_SEGMENT_BYTES;
 	uint64_t address;
 
 	if (bytes >= MEDIUM_BYTES) {
-		segment = round_up(bytes, LARGE_ROUND_BYTES);
-		grow(pool, segment, calls);
+		segment = round_up_bytes(bytes, LARGE_ROUND_BYTES);
+		pool_grow(pool, segment, calls);
 		address = pool->next_address;
 		pool->next_address += segment;
 		return address;
 	}
 	if (pool->open[which].left_bytes < bytes) {
-		grow(pool, segment, calls);
+		pool_grow(pool, segment, calls);
 		pool->open[which].at = pool->next_address;
 		pool->open[which].left_bytes = segment;
 		pool->next_address += segment;
@@ -106,8 +107,8 @@ static uint64_t cut(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool
 
 uint32_t ss_sim_pool_take(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
 {
-	uint64_t rounded = round_up(bytes ? bytes : 1, ROUND_BYTES);
-	struct ss_sim_size *size = size_of(pool, rounded);
+	uint64_t rounded = round_up_bytes(bytes ? bytes : 1, ROUND_BYTES);
+	struct ss_sim_pool_size *size = pool_size_of(pool, rounded);
 	uint32_t index;
 
 	*calls = (struct ss_sim_pool_calls){ 0 };
@@ -127,8 +128,8 @@ uint32_t ss_sim_pool_take(struct ss_sim_pool *pool, uint64_t bytes, struct ss_si
 		return 0;
 	}
 	index = pool->block_count++;
-	pool->blocks[index] = (struct ss_sim_block){
-		.address = cut(pool, rounded, calls),
+	pool->blocks[index] = (struct ss_sim_pool_block){
+		.address = pool_cut_block(pool, rounded, calls),
 		.bytes = rounded,
 		.alone = rounded >= MEDIUM_BYTES,
 	};
@@ -137,7 +138,7 @@ uint32_t ss_sim_pool_take(struct ss_sim_pool *pool, uint64_t bytes, struct ss_si
 
 void ss_sim_pool_give(struct ss_sim_pool *pool, uint32_t block)
 {
-	struct ss_sim_size *size = size_of(pool, pool->blocks[block].bytes);
+	struct ss_sim_pool_size *size = pool_size_of(pool, pool->blocks[block].bytes);
 
 	if (!size)
 		return;

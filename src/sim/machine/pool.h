@@ -2,23 +2,23 @@
 /*
  * pool.h - the caching allocator of one rank, as far as its figures go.
  *
- * Blocks are handed out again only for the same rounded size; a size that is not
- * there takes a new segment from the device, small ones share segments. That is
- * how torch's allocator behaves for a training loop that repeats itself, and how
- * it fails for one that does not.
+ * A free block is reused only for the same rounded size; other sizes take a new
+ * segment from the device, and small ones share segments. That is how torch's
+ * allocator behaves for a training loop that repeats itself, and how it fragments
+ * for one that does not.
  */
 #ifndef SS_SIM_MACHINE_POOL_H
 #define SS_SIM_MACHINE_POOL_H
 
 #include "base/memory.h"
 
-struct ss_sim_block {
+struct ss_sim_pool_block {
 	uint64_t address, bytes;
 	uint32_t next;  /* of the free list, plus 1 */
 	uint32_t alone; /* has a segment of its own */
 };
 
-struct ss_sim_size {
+struct ss_sim_pool_size {
 	uint64_t bytes;
 	uint32_t free; /* first free block, plus 1 */
 	uint32_t unused;
@@ -26,9 +26,9 @@ struct ss_sim_size {
 
 struct ss_sim_pool {
 	struct ss_memory *memory;
-	struct ss_sim_block *blocks;
+	struct ss_sim_pool_block *blocks;
 	uint32_t block_count, block_capacity;
-	struct ss_sim_size *sizes;
+	struct ss_sim_pool_size *sizes;
 	uint32_t size_count, size_capacity;
 	uint64_t limit_bytes; /* of the device */
 	uint64_t allocated_bytes, reserved_bytes;

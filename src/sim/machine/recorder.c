@@ -4,7 +4,7 @@
  */
 #include "sim/machine/recorder.h"
 
-static struct ss_sim_open_range *top(struct ss_sim_rank *rank)
+static struct ss_sim_open_range *recorder_open_range(struct ss_sim_rank *rank)
 {
 	struct ss_sim_recorder *recorder = rank->recorder;
 	uint32_t depth = recorder->depth[rank->thread];
@@ -12,18 +12,18 @@ static struct ss_sim_open_range *top(struct ss_sim_rank *rank)
 	return depth ? &recorder->open[rank->thread][depth - 1] : NULL;
 }
 
-static const struct ss_sim_range *range_at(const struct ss_sim_rank *rank, uint32_t index)
+static const struct ss_sim_range *recorder_range_at(const struct ss_sim_rank *rank, uint32_t index)
 {
 	return ss_records_at(&rank->program->ranges, index);
 }
 
-static bool is_python(const struct ss_sim_range *range)
+static bool range_is_python(const struct ss_sim_range *range)
 {
 	return range->kind == SS_SIM_FRAME || range->kind == SS_SIM_MODULE;
 }
 
 /* The innermost python range that is open on the thread; 0: none. */
-static uint64_t python_parent(const struct ss_sim_rank *rank)
+static uint64_t recorder_python_parent(const struct ss_sim_rank *rank)
 {
 	const struct ss_sim_recorder *recorder = rank->recorder;
 
@@ -33,15 +33,15 @@ static uint64_t python_parent(const struct ss_sim_rank *rank)
 	return 0;
 }
 
-/* The op that a call belongs to, notes are passed over; 0: none. */
-static uint64_t external_id(const struct ss_sim_rank *rank)
+/* The innermost open op, which a call belongs to; skips notes. 0: none. */
+static uint64_t recorder_external_id(const struct ss_sim_rank *rank)
 {
 	const struct ss_sim_recorder *recorder = rank->recorder;
 
 	for (uint32_t i = recorder->depth[rank->thread]; i-- > 0;) {
 		const struct ss_sim_open_range *open = &recorder->open[rank->thread][i];
 
-		if (open->external_id && range_at(rank, open->range)->kind != SS_SIM_NOTE)
+		if (open->external_id && recorder_range_at(rank, open->range)->kind != SS_SIM_NOTE)
 			return open->external_id;
 	}
 	return 0;
@@ -50,7 +50,7 @@ static uint64_t external_id(const struct ss_sim_rank *rank)
 void ss_sim_recorder_begin(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	struct ss_sim_recorder *recorder = rank->recorder;
-	const struct ss_sim_range *range = range_at(rank, at->what);
+	const struct ss_sim_range *range = recorder_range_at(rank, at->what);
 	struct ss_sim_open_range open = {
 		.range = at->what,
 		.sequence = at->slot,
@@ -59,8 +59,8 @@ void ss_sim_recorder_begin(struct ss_sim_rank *rank, const struct ss_sim_instruc
 	};
 
 	assert(recorder->depth[rank->thread] < SS_SIM_DEPTH_MAX);
-	if (is_python(range)) {
-		open.python_parent = python_parent(rank);
+	if (range_is_python(range)) {
+		open.python_parent = recorder_python_parent(rank);
 		open.python_id = ++recorder->python_id;
 	} else if (range->kind != SS_SIM_OVERHEAD) {
 		open.external_id = ++recorder->external_id;
@@ -69,20 +69,20 @@ void ss_sim_recorder_begin(struct ss_sim_rank *rank, const struct ss_sim_instruc
 		const struct ss_sim_comm *comm = ss_records_at(&rank->program->comms,
 							       range->comm - 1);
 
-		open.comm_sequence = rank->meeting_count[comm->role];
+		open.comm_sequence = rank->collective_count[comm->role];
 	}
 	recorder->open[rank->thread][recorder->depth[rank->thread]++] = open;
 }
 
 /* Autograd numbers its nodes through the whole job. */
-static uint64_t sequence_of(const struct ss_sim_rank *rank, uint32_t slot)
+static uint64_t recorder_sequence(const struct ss_sim_rank *rank, uint32_t slot)
 {
 	return (uint64_t)rank->step * rank->programs->sequences_max + slot - 1;
 }
 
-/* An arrow goes from the forward op to the node itself, not to the range around it. */
-static uint64_t flow_of(const struct ss_sim_rank *rank, const struct ss_sim_open_range *open,
-			const struct ss_sim_range *range)
+/* The id of the arrow from the forward op to the node itself, not to the range around it. */
+static uint64_t recorder_flow(const struct ss_sim_rank *rank, const struct ss_sim_open_range *open,
+			      const struct ss_sim_range *range)
 {
 	const struct ss_sim_recorder *recorder = rank->recorder;
 	uint32_t depth = recorder->depth[rank->thread];
@@ -92,18 +92,18 @@ static uint64_t flow_of(const struct ss_sim_rank *rank, const struct ss_sim_open
 	if (range->kind == SS_SIM_BACKWARD &&
 	    (depth == 0 || recorder->open[rank->thread][depth - 1].sequence != open->sequence))
 		return 0;
-	return sequence_of(rank, open->sequence) + 1;
+	return recorder_sequence(rank, open->sequence) + 1;
 }
 
 void ss_sim_recorder_end(struct ss_sim_rank *rank)
 {
 	struct ss_sim_recorder *recorder = rank->recorder;
-	struct ss_sim_open_range *open = top(rank);
+	struct ss_sim_open_range *open = recorder_open_range(rank);
 	const struct ss_sim_range *range;
 	struct ss_sim_range_row row;
 
 	assert(open);
-	range = range_at(rank, open->range);
+	range = recorder_range_at(rank, open->range);
 	recorder->depth[rank->thread]--;
 	row = (struct ss_sim_range_row){
 		.range = open->range,
@@ -112,8 +112,9 @@ void ss_sim_recorder_end(struct ss_sim_rank *rank)
 		.end_ns = rank->now_ns[rank->thread],
 		.external_id = open->external_id,
 		.event_index = open->event_index,
-		.sequence = open->sequence ? sequence_of(rank, open->sequence) : SS_SIM_NO_SEQUENCE,
-		.flow = flow_of(rank, open, range),
+		.sequence = open->sequence ? recorder_sequence(rank, open->sequence)
+					   : SS_SIM_NO_SEQUENCE,
+		.flow = recorder_flow(rank, open, range),
 		.python_id = open->python_id,
 		.python_parent = open->python_parent,
 		.comm_sequence = open->comm_sequence,
@@ -137,7 +138,7 @@ uint64_t ss_sim_recorder_call(struct ss_sim_rank *rank, const struct ss_sim_call
 		.start_ns = call->start_ns,
 		.end_ns = call->end_ns,
 		.correlation = ++recorder->correlation,
-		.external_id = external_id(rank),
+		.external_id = recorder_external_id(rank),
 		.launches = call->launches,
 		.kernel = call->kernel,
 		.kernel_index = call->kernel_index,
@@ -149,8 +150,9 @@ uint64_t ss_sim_recorder_call(struct ss_sim_rank *rank, const struct ss_sim_call
 	return row.correlation;
 }
 
-/* A row counts for the innermost note around its launch, and for no other. */
-static void cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns, int64_t end_ns)
+/* Extends the innermost note around the launch by a device row; outer notes stay. */
+static void recorder_cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns,
+			   int64_t end_ns)
 {
 	struct ss_sim_recorder *recorder = rank->recorder;
 
@@ -158,7 +160,7 @@ static void cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns, i
 		struct ss_sim_open_range *open = &recorder->open[rank->thread][i];
 		struct ss_sim_span *span = &open->covered[stream];
 
-		if (range_at(rank, open->range)->kind != SS_SIM_NOTE)
+		if (recorder_range_at(rank, open->range)->kind != SS_SIM_NOTE)
 			continue;
 		if (!span->end_ns || start_ns < span->start_ns)
 			span->start_ns = start_ns;
@@ -178,16 +180,16 @@ void ss_sim_recorder_task(struct ss_sim_rank *rank, const struct ss_sim_instruct
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.correlation = correlation,
-		.external_id = external_id(rank),
+		.external_id = recorder_external_id(rank),
 		.what = at->what,
 		.bytes = at->bytes,
 	};
 
 	if (at->code == SS_SIM_COLLECT)
-		row.comm_sequence = rank->meeting_count[ss_sim_rank_comm(rank)->role];
+		row.comm_sequence = rank->collective_count[ss_sim_rank_comm(rank)->role];
 	if (rank->graph_left)
 		row.graph_node = ++recorder->graph_node;
-	cover(rank, at->stream, start_ns, end_ns);
+	recorder_cover(rank, at->stream, start_ns, end_ns);
 	ss_sim_write_task(recorder->writer, &row);
 }
 
@@ -218,7 +220,7 @@ void ss_sim_recorder_sync(struct ss_sim_rank *rank, const char *name, uint64_t c
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.correlation = correlation,
-		.external_id = external_id(rank),
+		.external_id = recorder_external_id(rank),
 		.waits_for = (enum ss_sim_stream)recorder->record_streams[event],
 		.record_correlation = recorder->record_correlations[event],
 		.event = event + 1,

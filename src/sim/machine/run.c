@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - the first run: ranks take turns until each has met the others.
+ * run.c - the programs of a job, and its first run, in which the ranks take turns.
  *
  * The order in which ranks take turns does not matter: a rank's clock depends on
  * others only through the ends of collectives, and those only on the latest
- * arrival. Members of a channel meet in the same order, so one collective of a
- * channel is open at a time.
+ * arrival. Members of a channel run collectives in the same order, so only one
+ * collective of a channel is open at a time.
  */
 #include <string.h>
 
 #include "sim/groups.h"
-#include "sim/noise.h"
 #include "sim/machine/run.h"
+#include "sim/noise.h"
 
 #define NETWORK_DEVIATION_PPM 12000
 
 /* --- the network ------------------------------------------------------------ */
 
-static uint32_t hops(uint32_t members)
+static uint32_t network_hops(uint32_t members)
 {
 	uint32_t count = 0;
 
@@ -26,8 +26,8 @@ static uint32_t hops(uint32_t members)
 	return count;
 }
 
-/* Bytes a second of the bus that the members' rings make of their links. */
-static double bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks *ranks)
+/* The bus bandwidth of the group in bytes/s, from the links of its members. */
+static double network_bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks *ranks)
 {
 	const struct ss_sim_device *device = plan->device;
 	uint32_t last = ranks->first + ranks->stride * (ranks->count - 1);
@@ -39,7 +39,7 @@ static double bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks
 	return plan->link_rate && rate > (double)plan->link_rate ? (double)plan->link_rate : rate;
 }
 
-static bool has_rank(const struct ss_sim_ranks *ranks, int32_t rank)
+static bool ranks_have(const struct ss_sim_ranks *ranks, int32_t rank)
 {
 	uint32_t past = (uint32_t)rank - ranks->first;
 
@@ -47,8 +47,8 @@ static bool has_rank(const struct ss_sim_ranks *ranks, int32_t rank)
 	       past / ranks->stride < ranks->count;
 }
 
-static int64_t transfer_time(const struct ss_sim_plan *plan, uint32_t channel, uint32_t index,
-			     const struct ss_sim_comm *comm)
+static int64_t network_transfer_time(const struct ss_sim_plan *plan, uint32_t channel,
+				     uint32_t index, const struct ss_sim_comm *comm)
 {
 	struct ss_sim_ranks ranks = ss_sim_channel_ranks(plan, channel);
 	double count = ranks.count, bytes = (double)comm->bytes;
@@ -57,21 +57,21 @@ static int64_t transfer_time(const struct ss_sim_plan *plan, uint32_t channel, u
 	uint32_t permille = 1000;
 	int64_t ns;
 
-	if (has_rank(&ranks, plan->slow_link.rank) && plan->slow_link.permille)
+	if (ranks_have(&ranks, plan->slow_link.rank) && plan->slow_link.permille)
 		permille = plan->slow_link.permille;
 	/* the factors of nccl-tests: what each link carries of the message */
 	if (comm->kind == SS_SIM_NCCL_ALL_REDUCE)
 		bytes *= 2 * (count - 1) / count;
 	else if (comm->kind != SS_SIM_NCCL_SEND_RECV && comm->kind != SS_SIM_NCCL_BROADCAST)
 		bytes *= (count - 1) / count;
-	ns = ss_sim_timing.network_base + ss_sim_timing.network_hop * hops(ranks.count);
-	ns += plan->link_latency_ns + (int64_t)(bytes * 1e9 / bus_rate(plan, &ranks));
+	ns = ss_sim_timing.network_base + ss_sim_timing.network_hop * network_hops(ranks.count);
+	ns += plan->link_latency_ns + (int64_t)(bytes * 1e9 / network_bus_rate(plan, &ranks));
 	return ss_sim_scale(ns, permille, ss_sim_ppm(random, NETWORK_DEVIATION_PPM));
 }
 
-/* --- meetings ---------------------------------------------------------------- */
+/* --- collectives ---------------------------------------------------------------- */
 
-struct turns {
+struct run_turns {
 	struct ss_sim_outcome *outcome;
 	const struct ss_sim_programs *programs;
 	struct ss_sim_rank *ranks;
@@ -81,25 +81,26 @@ struct turns {
 	bool failed;
 };
 
-static bool grow(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
-		 size_t bytes)
+static bool array_grow(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
+		       size_t bytes)
 {
 	return ss_memory_reserve(memory, items, capacity, count, bytes);
 }
 
-/* Remembers who came when; the arrivals of a meeting lie in the order of its members. */
-static bool keep_arrivals(struct turns *turns, struct ss_sim_meetings *channel,
-			  const struct ss_sim_ranks *members, const struct ss_sim_rank *rank,
-			  int64_t transfer_ns)
+/* Stores when each member arrived, in the order of the members. */
+static bool channel_keep_arrivals(struct run_turns *turns, struct ss_sim_channel *channel,
+				  const struct ss_sim_ranks *members,
+				  const struct ss_sim_rank *rank, int64_t transfer_ns)
 {
 	struct ss_memory *memory = turns->outcome->memory;
 
-	if (!grow(memory, (void **)&channel->details, &channel->detail_capacity,
-		  (size_t)channel->detail_count + 1, sizeof(*channel->details)) ||
-	    !grow(memory, (void **)&channel->arrivals_ns, &channel->arrival_capacity,
-		  (size_t)channel->arrival_count + members->count, sizeof(*channel->arrivals_ns)))
+	if (!array_grow(memory, (void **)&channel->details, &channel->detail_capacity,
+			(size_t)channel->detail_count + 1, sizeof(*channel->details)) ||
+	    !array_grow(memory, (void **)&channel->arrivals_ns, &channel->arrival_capacity,
+			(size_t)channel->arrival_count + members->count,
+			sizeof(*channel->arrivals_ns)))
 		return false;
-	channel->details[channel->detail_count++] = (struct ss_sim_meeting){
+	channel->details[channel->detail_count++] = (struct ss_sim_collective_run){
 		.step = rank->step,
 		.program = rank->program_index,
 		.comm = rank->program->code[rank->at].what,
@@ -111,20 +112,21 @@ static bool keep_arrivals(struct turns *turns, struct ss_sim_meetings *channel,
 	return true;
 }
 
-/* All are there: the collective ends, and everybody goes on. */
-static void conclude(struct turns *turns, uint32_t index, const struct ss_sim_rank *rank)
+/* All members have arrived: ends the collective and resumes them. */
+static void turns_end_collective(struct run_turns *turns, uint32_t index,
+				 const struct ss_sim_rank *rank)
 {
 	const struct ss_sim_plan *plan = turns->outcome->plan;
-	struct ss_sim_meetings *channel = &turns->outcome->channels[index];
+	struct ss_sim_channel *channel = &turns->outcome->channels[index];
 	struct ss_sim_ranks members = ss_sim_channel_ranks(plan, index);
 	const struct ss_sim_comm *comm = ss_sim_rank_comm(rank);
-	int64_t transfer_ns = transfer_time(plan, index, channel->count, comm);
+	int64_t transfer_ns = network_transfer_time(plan, index, channel->count, comm);
 	bool recorded = rank->step >= SS_SIM_WARMUP_STEPS;
 
-	if (!grow(turns->outcome->memory, (void **)&channel->ends_ns, &channel->capacity,
-		  (size_t)channel->count + 1, sizeof(*channel->ends_ns)) ||
+	if (!array_grow(turns->outcome->memory, (void **)&channel->ends_ns, &channel->capacity,
+			(size_t)channel->count + 1, sizeof(*channel->ends_ns)) ||
 	    (recorded && turns->with_details &&
-	     !keep_arrivals(turns, channel, &members, rank, transfer_ns))) {
+	     !channel_keep_arrivals(turns, channel, &members, rank, transfer_ns))) {
 		turns->failed = true;
 		return;
 	}
@@ -143,32 +145,32 @@ static void conclude(struct turns *turns, uint32_t index, const struct ss_sim_ra
 	channel->last_ns = 0;
 }
 
-static void arrive(struct turns *turns, const struct ss_sim_rank *rank)
+static void turns_arrive(struct run_turns *turns, const struct ss_sim_rank *rank)
 {
 	const struct ss_sim_plan *plan = turns->outcome->plan;
 	uint32_t index = ss_sim_channel_of(plan, rank->rank,
 					   (enum ss_sim_group_role)ss_sim_rank_comm(rank)->role);
-	struct ss_sim_meetings *channel = &turns->outcome->channels[index];
+	struct ss_sim_channel *channel = &turns->outcome->channels[index];
 
 	if (rank->arrival_ns > channel->last_ns)
 		channel->last_ns = rank->arrival_ns;
 	if (++channel->arrived == ss_sim_channel_ranks(plan, index).count)
-		conclude(turns, index, rank);
+		turns_end_collective(turns, index, rank);
 }
 
 int64_t ss_sim_outcome_end(const struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank)
 {
 	enum ss_sim_group_role role = (enum ss_sim_group_role)ss_sim_rank_comm(rank)->role;
-	const struct ss_sim_meetings *channel =
+	const struct ss_sim_channel *channel =
 		&outcome->channels[ss_sim_channel_of(outcome->plan, rank->rank, role)];
 
-	assert(rank->meeting_count[role] < channel->count);
-	return channel->ends_ns[rank->meeting_count[role]];
+	assert(rank->collective_count[role] < channel->count);
+	return channel->ends_ns[rank->collective_count[role]];
 }
 
 /* --- the run ------------------------------------------------------------------- */
 
-static void add_figures(struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank)
+static void outcome_add_rank(struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank)
 {
 	if (!rank->rank)
 		outcome->host_step_ns = rank->host_busy_ns / outcome->plan->step_count;
@@ -178,7 +180,7 @@ static void add_figures(struct ss_sim_outcome *outcome, const struct ss_sim_rank
 		outcome->reserved_peak_bytes = rank->pool.reserved_peak_bytes;
 }
 
-static void take_mean(struct ss_sim_outcome *outcome)
+static void outcome_set_means(struct ss_sim_outcome *outcome)
 {
 	size_t count = (size_t)outcome->plan->rank_count * outcome->plan->step_count;
 	int64_t sum_us = 0, rest_ns = 0; /* apart: sums of many long steps */
@@ -199,7 +201,7 @@ static void take_mean(struct ss_sim_outcome *outcome)
 				(sum_us % (int64_t)count * 1000 + rest_ns % 1000) / (int64_t)count;
 }
 
-static enum ss_status take_turns(struct turns *turns, struct ss_error *err)
+static enum ss_status turns_run(struct run_turns *turns, struct ss_error *err)
 {
 	uint32_t finished = 0;
 
@@ -210,11 +212,11 @@ static enum ss_status take_turns(struct turns *turns, struct ss_error *err)
 		if (rank->pool.failed)
 			turns->failed = true;
 		else if (rank->state == SS_SIM_WAITING)
-			arrive(turns, rank);
+			turns_arrive(turns, rank);
 		else
 			finished++;
 		if (rank->state == SS_SIM_FINISHED)
-			add_figures(turns->outcome, rank);
+			outcome_add_rank(turns->outcome, rank);
 	}
 	if (turns->failed)
 		return ss_fail_memory(err, "the ranks of a simulated job");
@@ -225,7 +227,7 @@ static enum ss_status take_turns(struct turns *turns, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status open_ranks(struct turns *turns, struct ss_error *err)
+static enum ss_status turns_open_ranks(struct run_turns *turns, struct ss_error *err)
 {
 	const struct ss_sim_plan *plan = turns->outcome->plan;
 	struct ss_memory *memory = turns->outcome->memory;
@@ -250,9 +252,9 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 				   bool with_details, struct ss_error *err)
 {
 	const struct ss_sim_plan *plan = programs->plan;
-	struct turns turns = { .outcome = outcome,
-			       .programs = programs,
-			       .with_details = with_details };
+	struct run_turns turns = { .outcome = outcome,
+				   .programs = programs,
+				   .with_details = with_details };
 	size_t span_bytes = (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans);
 	enum ss_status status;
 
@@ -267,11 +269,11 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 	if (!outcome->channels || !outcome->spans)
 		return ss_fail_memory(err, "the ranks of a simulated job");
 	memset(outcome->spans, 0, span_bytes);
-	status = open_ranks(&turns, err);
+	status = turns_open_ranks(&turns, err);
 	if (status == SS_OK)
-		status = take_turns(&turns, err);
+		status = turns_run(&turns, err);
 	if (status == SS_OK)
-		take_mean(outcome);
+		outcome_set_means(outcome);
 	for (uint32_t i = 0; turns.ranks && i < plan->rank_count; i++)
 		ss_sim_rank_release(&turns.ranks[i]);
 	ss_memory_free(memory, turns.ranks, plan->rank_count * sizeof(*turns.ranks));
@@ -287,7 +289,7 @@ void ss_sim_outcome_close(struct ss_sim_outcome *outcome)
 	if (!memory)
 		return;
 	for (uint32_t i = 0; outcome->channels && i < outcome->channel_count; i++) {
-		struct ss_sim_meetings *channel = &outcome->channels[i];
+		struct ss_sim_channel *channel = &outcome->channels[i];
 
 		ss_memory_free(memory, channel->ends_ns,
 			       channel->capacity * sizeof(*channel->ends_ns));
@@ -301,4 +303,73 @@ void ss_sim_outcome_close(struct ss_sim_outcome *outcome)
 	ss_memory_free(memory, outcome->spans,
 		       (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans));
 	*outcome = (struct ss_sim_outcome){ 0 };
+}
+
+/* --- the programs of a job ----------------------------------------------------------- */
+
+static bool rank_is_odd(const struct ss_sim_odd_rank *odd, const struct ss_sim_plan *plan,
+			uint32_t rank, uint32_t step)
+{
+	if (odd->rank < 0 || !odd->permille)
+		return false;
+	return odd->rotates ? step % plan->rank_count == rank : (uint32_t)odd->rank == rank;
+}
+
+/* Stages, each as it is and with more work, each for decode and for prefill. */
+uint32_t ss_sim_program_at(const struct ss_sim_programs *programs, uint32_t rank, uint32_t step)
+{
+	const struct ss_sim_plan *plan = programs->plan;
+	uint32_t index = ss_sim_place_of(plan, rank).stage * 4;
+
+	if (rank_is_odd(&plan->more_work, plan, rank, step))
+		index += 2;
+	if (plan->prefill_every && step % plan->prefill_every == 0)
+		index += 1;
+	return index;
+}
+
+enum ss_status ss_sim_programs_open(struct ss_sim_programs *programs,
+				    const struct ss_sim_plan *plan, struct ss_memory *memory,
+				    struct ss_error *err)
+{
+	uint32_t count = plan->pipe * 4;
+
+	*programs = (struct ss_sim_programs){ .plan = plan };
+	programs->items = ss_memory_resize(memory, NULL, 0, count * sizeof(*programs->items));
+	if (!programs->items)
+		return ss_fail_memory(err, "the programs of a simulated job");
+	memset(programs->items, 0, count * sizeof(*programs->items));
+	programs->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct ss_sim_program *program = &programs->items[i];
+		struct ss_sim_part part = { .stage = i / 4,
+					    .work_permille = 1000,
+					    .prefill = i % 2 == 1 };
+
+		if ((i % 2 && !plan->prefill_every) || (i % 4 > 1 && !plan->more_work.permille))
+			continue;
+		if (i % 4 > 1)
+			part.work_permille = plan->more_work.permille;
+		if (!ss_sim_program_init(program, memory, plan->device))
+			return ss_fail_memory(err, "the programs of a simulated job");
+		program->with_stack = plan->with_stack;
+		plan->layout->build(plan, &part, program);
+		if (program->failed)
+			return ss_fail_memory(err, "the programs of a simulated job");
+		if (program->event_count > programs->events_max)
+			programs->events_max = program->event_count;
+		if (program->slot_count > programs->slots_max)
+			programs->slots_max = program->slot_count;
+		if (program->sequence_count > programs->sequences_max)
+			programs->sequences_max = program->sequence_count;
+	}
+	return SS_OK;
+}
+
+void ss_sim_programs_close(struct ss_sim_programs *programs, struct ss_memory *memory)
+{
+	for (uint32_t i = 0; i < programs->count; i++)
+		ss_sim_program_release(&programs->items[i]);
+	ss_memory_free(memory, programs->items, programs->count * sizeof(*programs->items));
+	*programs = (struct ss_sim_programs){ 0 };
 }

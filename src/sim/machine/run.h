@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - a whole job: all ranks, and where they meet.
+ * run.h - a whole job: all ranks and their collectives.
  *
  * A job is run twice. The first run is about time only: all ranks at once, each
  * until it needs the others, and what is kept is when each collective ended. With
@@ -14,22 +14,22 @@
 #include "sim/machine/machine.h"
 
 /* The collectives of one channel, in their order. */
-struct ss_sim_meetings {
+struct ss_sim_channel {
 	int64_t *ends_ns;
 	uint32_t count, capacity;
 	uint32_t first_recorded; /* index; count when none is */
 	int64_t transfer_ns;     /* of all recorded ones */
 	/* of recorded ones, when they are kept */
-	struct ss_sim_meeting *details;
+	struct ss_sim_collective_run *details;
 	uint32_t detail_count, detail_capacity;
 	int64_t *arrivals_ns; /* members of the first, of the second, ... */
 	uint32_t arrival_count, arrival_capacity;
-	/* the one at hand */
+	/* the open one */
 	uint32_t arrived;
 	int64_t last_ns;
 };
 
-struct ss_sim_meeting {
+struct ss_sim_collective_run {
 	uint32_t step, program, comm; /* of the first member */
 	int64_t transfer_ns;
 };
@@ -37,7 +37,7 @@ struct ss_sim_meeting {
 struct ss_sim_outcome {
 	const struct ss_sim_plan *plan;
 	struct ss_memory *memory;
-	struct ss_sim_meetings *channels;
+	struct ss_sim_channel *channels;
 	uint32_t channel_count;
 	struct ss_sim_span *spans; /* steps of rank 0, of rank 1, ... */
 	int64_t mean_step_ns;      /* over all ranks and recorded steps */
@@ -53,7 +53,7 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 				   bool with_details, struct ss_error *err);
 void ss_sim_outcome_close(struct ss_sim_outcome *outcome);
 
-/* When the collective that a WAITING rank stands in ended. */
+/* When the collective that a WAITING rank is in ended. */
 int64_t ss_sim_outcome_end(const struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank);
 
 #endif

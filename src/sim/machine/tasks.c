@@ -23,10 +23,10 @@ uint32_t ss_sim_odd_permille(const struct ss_sim_rank *rank, const struct ss_sim
 }
 
 #define STRETCHED 8u   /* one of N pieces of CPU time waits for a core */
-#define STRETCH_MEAN 7 /* of what stretch_tail() gives, in halves */
+#define STRETCH_MEAN 7 /* of what host_stretch_tail() gives, in halves */
 
-/* Powers of two up to 32, each half as frequent as the one before: few, but long. */
-static int64_t stretch_tail(uint64_t random)
+/* Powers of two up to 32, each half as frequent as the one before: a heavy tail. */
+static int64_t host_stretch_tail(uint64_t random)
 {
 	int64_t power = 1;
 
@@ -37,8 +37,8 @@ static int64_t stretch_tail(uint64_t random)
 	return power;
 }
 
-/* What waiting for a core adds to a piece of CPU time; nothing to most, much to some. */
-static int64_t stretch(const struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
+/* Time that a piece of CPU work waits for a core: none for most pieces, much for some. */
+static int64_t host_stretch_ns(const struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
 {
 	const struct ss_sim_plan *plan = rank->plan;
 	uint64_t random = ss_sim_random(plan->seed, rank->rank, rank->step, key,
@@ -47,7 +47,7 @@ static int64_t stretch(const struct ss_sim_rank *rank, int64_t cost_ns, uint32_t
 
 	if (random % STRETCHED)
 		return 0;
-	return mean_ns * STRETCHED * 2 / STRETCH_MEAN * stretch_tail(random >> 16);
+	return mean_ns * STRETCHED * 2 / STRETCH_MEAN * host_stretch_tail(random >> 16);
 }
 
 int64_t ss_sim_host_time(struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
@@ -64,7 +64,7 @@ int64_t ss_sim_host_time(struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key
 		permille = permille * plan->host_permille / 1000;
 	cost_ns = ss_sim_scale(cost_ns, permille, ppm);
 	if (plan->stretch_permille && key)
-		cost_ns += stretch(rank, cost_ns, key);
+		cost_ns += host_stretch_ns(rank, cost_ns, key);
 	if (rank->step >= SS_SIM_WARMUP_STEPS && rank->thread != SS_SIM_WATCHDOG)
 		rank->host_busy_ns += cost_ns;
 	return cost_ns;
@@ -105,7 +105,7 @@ uint64_t ss_sim_call_device(struct ss_sim_rank *rank, struct ss_sim_call_note no
 }
 
 /* When the launch queue is full the call waits for the oldest in it to start. */
-static int64_t queue_free(const struct ss_sim_rank *rank)
+static int64_t launch_queue_free_ns(const struct ss_sim_rank *rank)
 {
 	return rank->launch_count < SS_SIM_QUEUE ? 0
 						 : rank->queue[rank->launch_count % SS_SIM_QUEUE];
@@ -136,8 +136,8 @@ static void task_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 		ss_sim_recorder_task(rank, at, correlation, start_ns, end_ns);
 }
 
-/* A kernel that is launched for the first time is loaded first; kernels are numbered by that. */
-static int64_t load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
+/* The first launch of a kernel loads it; kernels are numbered in the order of first use. */
+static int64_t kernel_load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
 {
 	if (!rank->plan->load_ns || rank->step != SS_SIM_WARMUP_STEPS ||
 	    kernel_index < rank->loaded_count)
@@ -146,7 +146,7 @@ static int64_t load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
 	return ss_sim_host_time(rank, rank->plan->load_ns, kernel_index + 1);
 }
 
-static uint64_t launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t key)
+static uint64_t kernel_launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t key)
 {
 	const struct ss_sim_kernel *kernel = &rank->program->kernels[kernel_index];
 
@@ -156,8 +156,8 @@ static uint64_t launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t
 							     .kernel = kernel,
 							     .kernel_index = kernel_index },
 				  ss_sim_host_time(rank, ss_sim_timing.launch, key) +
-					  load_time(rank, kernel_index),
-				  queue_free(rank));
+					  kernel_load_time(rank, kernel_index),
+				  launch_queue_free_ns(rank));
 }
 
 void ss_sim_run_kernel(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
@@ -167,7 +167,7 @@ void ss_sim_run_kernel(struct ss_sim_rank *rank, const struct ss_sim_instruction
 	int64_t start_ns;
 
 	if (!rank->graph_left)
-		correlation = launch(rank, at->what, at->key);
+		correlation = kernel_launch(rank, at->what, at->key);
 	else
 		correlation = rank->recorder ? rank->recorder->launch_correlation : 0;
 	start_ns = task_start(rank, at->stream);
@@ -183,7 +183,8 @@ void ss_sim_run_graph(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 {
 	uint64_t correlation = ss_sim_call_device(
 		rank, (struct ss_sim_call_note){ .name = "cudaGraphLaunch", .launches = true },
-		ss_sim_host_time(rank, ss_sim_timing.launch_graph, at->key), queue_free(rank));
+		ss_sim_host_time(rank, ss_sim_timing.launch_graph, at->key),
+		launch_queue_free_ns(rank));
 
 	rank->graph_left = at->slot;
 	rank->graph_first = true;
@@ -208,7 +209,7 @@ void ss_sim_run_copy(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 	bool blocks = at->what == SS_SIM_HTOD_PAGEABLE || at->what == SS_SIM_DTOH_PAGEABLE;
 	bool up = at->what == SS_SIM_HTOD_PINNED || at->what == SS_SIM_HTOD_PAGEABLE;
 	int64_t cost_ns = ss_sim_host_time(rank, ss_sim_timing.copy, at->key);
-	int64_t start_ns, end_ns, until_ns = queue_free(rank);
+	int64_t start_ns, end_ns, until_ns = launch_queue_free_ns(rank);
 	uint64_t correlation;
 
 	rank->call_start_ns = ss_sim_now(rank);
@@ -237,7 +238,7 @@ void ss_sim_run_memset(struct ss_sim_rank *rank, const struct ss_sim_instruction
 		rank,
 		(struct ss_sim_call_note){
 			.name = "cudaMemsetAsync", .launches = true, .bytes = at->bytes },
-		ss_sim_host_time(rank, ss_sim_timing.memset, at->key), queue_free(rank));
+		ss_sim_host_time(rank, ss_sim_timing.memset, at->key), launch_queue_free_ns(rank));
 	int64_t start_ns = task_start(rank, at->stream);
 	double seconds = (double)at->bytes / rank->plan->device->memory_rate;
 
@@ -249,7 +250,7 @@ void ss_sim_run_memset(struct ss_sim_rank *rank, const struct ss_sim_instruction
 void ss_sim_run_collect(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	const struct ss_sim_comm *comm = ss_records_at(&rank->program->comms, at->what);
-	uint64_t correlation = launch(rank, comm->kernel, at->key);
+	uint64_t correlation = kernel_launch(rank, comm->kernel, at->key);
 
 	if (rank->recorder)
 		rank->recorder->launch_correlation = correlation;
@@ -271,7 +272,7 @@ void ss_sim_rank_resume(struct ss_sim_rank *rank, int64_t end_ns)
 	assert(end_ns > rank->arrival_ns);
 	task_end(rank, at, rank->recorder ? rank->recorder->launch_correlation : 0,
 		 rank->arrival_ns, end_ns);
-	rank->meeting_count[comm->role]++;
+	rank->collective_count[comm->role]++;
 	rank->state = SS_SIM_RUNNING;
 	rank->at++;
 }
@@ -338,7 +339,7 @@ void ss_sim_run_call(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 			   frees ? ss_sim_device_ready(rank) + ss_sim_timing.sync_return : 0);
 }
 
-/* The watchdog looks on; between other threads one hands over and waits. */
+/* Other threads hand over and wait; the watchdog runs beside them. */
 void ss_sim_run_switch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	enum ss_sim_thread to = (enum ss_sim_thread)at->what;

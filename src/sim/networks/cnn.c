@@ -4,7 +4,7 @@
  *
  * A quarter of the blocks makes a stage; the first block of a stage has twice
  * the channels and half the side of the one before, and a convolution on its
- * shortcut. Ranks do not share matrices: `tensor` means nothing here.
+ * shortcut. Ranks do not share matrices: `tensor` is ignored.
  */
 #include "sim/networks/networks.h"
 
@@ -18,15 +18,15 @@
 
 /* --- sizes -------------------------------------------------------------------- */
 
-struct conv {
+struct cnn_conv {
 	uint32_t id;
 	uint64_t images, in, out, kernel;
 	uint64_t side_in, side_out;
 };
 
 /* A block's convolutions; `shortcut` only in the first block of a stage. */
-struct bottleneck {
-	struct conv first, second, third, shortcut;
+struct cnn_bottleneck {
+	struct cnn_conv first, second, third, shortcut;
 	bool has_shortcut;
 	struct ss_sim_shape out;
 };
@@ -36,12 +36,12 @@ static uint64_t halved(uint64_t side)
 	return (side + 1) / 2;
 }
 
-static uint32_t stage_of(const struct ss_sim_model *model, uint32_t block)
+static uint32_t cnn_stage_of(const struct ss_sim_model *model, uint32_t block)
 {
 	return model->layers ? (uint32_t)((uint64_t)block * 4 / model->layers) : 0;
 }
 
-static uint64_t side_of(uint64_t pixels, uint32_t stage)
+static uint64_t cnn_side_of(uint64_t pixels, uint32_t stage)
 {
 	uint64_t side = halved(halved(pixels));
 
@@ -50,14 +50,14 @@ static uint64_t side_of(uint64_t pixels, uint32_t stage)
 	return side;
 }
 
-static uint64_t channels_of(const struct ss_sim_model *model, uint32_t stage)
+static uint64_t cnn_channels_of(const struct ss_sim_model *model, uint32_t stage)
 {
 	return ((uint64_t)model->hidden << stage) * EXPANSION;
 }
 
-static bool begins_stage(const struct ss_sim_model *model, uint32_t block)
+static bool cnn_begins_stage(const struct ss_sim_model *model, uint32_t block)
 {
-	return block == 0 || stage_of(model, block) != stage_of(model, block - 1);
+	return block == 0 || cnn_stage_of(model, block) != cnn_stage_of(model, block - 1);
 }
 
 /* The id of a block's first convolution: the stem has one, shortcuts count too. */
@@ -66,44 +66,45 @@ static uint32_t conv_id(const struct ss_sim_model *model, uint32_t block)
 	uint32_t id = 1;
 
 	for (uint32_t i = 0; i < block; i++)
-		id += begins_stage(model, i) ? 4 : 3;
+		id += cnn_begins_stage(model, i) ? 4 : 3;
 	return id;
 }
 
-static struct bottleneck bottleneck_of(const struct ss_sim_model *model, uint64_t pixels,
-				       uint32_t block)
+static struct cnn_bottleneck cnn_bottleneck_of(const struct ss_sim_model *model, uint64_t pixels,
+					       uint32_t block)
 {
-	uint32_t stage = stage_of(model, block), id = conv_id(model, block);
-	uint32_t before = block ? stage_of(model, block - 1) : 0;
-	uint64_t images = model->batch, side = side_of(pixels, stage);
-	uint64_t in = block ? channels_of(model, before) : model->hidden;
-	uint64_t out = channels_of(model, stage), mid = out / EXPANSION;
-	uint64_t side_in = side_of(pixels, before);
+	uint32_t stage = cnn_stage_of(model, block), id = conv_id(model, block);
+	uint32_t before = block ? cnn_stage_of(model, block - 1) : 0;
+	uint64_t images = model->batch, side = cnn_side_of(pixels, stage);
+	uint64_t in = block ? cnn_channels_of(model, before) : model->hidden;
+	uint64_t out = cnn_channels_of(model, stage), mid = out / EXPANSION;
+	uint64_t side_in = cnn_side_of(pixels, before);
 
-	return (struct bottleneck){
+	return (struct cnn_bottleneck){
 		.first = { id, images, in, mid, 1, side_in, side_in },
 		.second = { id + 1, images, mid, mid, 3, side_in, side },
 		.third = { id + 2, images, mid, out, 1, side, side },
 		.shortcut = { id + 3, images, in, out, 1, side_in, side },
-		.has_shortcut = begins_stage(model, block),
+		.has_shortcut = cnn_begins_stage(model, block),
 		.out = ss_sim_shape_make(images, out, side, side),
 	};
 }
 
-static struct conv stem_of(const struct ss_sim_model *model, uint64_t pixels)
+static struct cnn_conv cnn_stem_conv(const struct ss_sim_model *model, uint64_t pixels)
 {
-	return (struct conv){ 0, model->batch, 3, model->hidden, 7, pixels, halved(pixels) };
+	return (struct cnn_conv){ 0, model->batch, 3, model->hidden, 7, pixels, halved(pixels) };
 }
 
 /* The weight, and the two of the batch norm that follows. */
-static uint64_t conv_parameters(const struct conv *conv)
+static uint64_t conv_parameters(const struct cnn_conv *conv)
 {
 	return conv->out * conv->in * conv->kernel * conv->kernel + 2 * conv->out;
 }
 
-static uint64_t block_parameters(const struct ss_sim_model *model, uint32_t block, uint32_t tensor)
+static uint64_t cnn_block_parameters(const struct ss_sim_model *model, uint32_t block,
+				     uint32_t tensor)
 {
-	struct bottleneck sizes = bottleneck_of(model, model->sequence, block);
+	struct cnn_bottleneck sizes = cnn_bottleneck_of(model, model->sequence, block);
 	uint64_t sum = conv_parameters(&sizes.first) + conv_parameters(&sizes.second) +
 		       conv_parameters(&sizes.third);
 
@@ -111,54 +112,54 @@ static uint64_t block_parameters(const struct ss_sim_model *model, uint32_t bloc
 	return sum + (sizes.has_shortcut ? conv_parameters(&sizes.shortcut) : 0);
 }
 
-static uint64_t stem_parameters(const struct ss_sim_model *model)
+static uint64_t cnn_stem_parameters(const struct ss_sim_model *model)
 {
-	struct conv conv = stem_of(model, model->sequence);
+	struct cnn_conv conv = cnn_stem_conv(model, model->sequence);
 
 	return conv_parameters(&conv);
 }
 
-static uint32_t last_stage(const struct ss_sim_model *model)
+static uint32_t cnn_last_stage(const struct ss_sim_model *model)
 {
-	return model->layers ? stage_of(model, model->layers - 1) : 0;
+	return model->layers ? cnn_stage_of(model, model->layers - 1) : 0;
 }
 
-static uint64_t head_parameters(const struct ss_sim_model *model)
+static uint64_t cnn_head_parameters(const struct ss_sim_model *model)
 {
-	return (channels_of(model, last_stage(model)) + 1) * model->vocabulary;
+	return (cnn_channels_of(model, cnn_last_stage(model)) + 1) * model->vocabulary;
 }
 
-static uint32_t parameter_tensors(const struct ss_sim_model *model)
+static uint32_t cnn_parameter_tensors(const struct ss_sim_model *model)
 {
 	uint32_t convs = conv_id(model, model->layers);
 
 	return 3 * convs + 2;
 }
 
-static uint64_t activation_elements(const struct ss_sim_share *share, uint32_t block)
+static uint64_t cnn_activation_elements(const struct ss_sim_share *share, uint32_t block)
 {
-	return bottleneck_of(&share->plan->model, share->sequence, block).out.elements;
+	return cnn_bottleneck_of(&share->plan->model, share->sequence, block).out.elements;
 }
 
 /* --- convolution ---------------------------------------------------------------- */
 
-static struct ss_sim_shape conv_input(const struct conv *conv)
+static struct ss_sim_shape conv_input(const struct cnn_conv *conv)
 {
 	return ss_sim_shape_make(conv->images, conv->in, conv->side_in, conv->side_in);
 }
 
-static struct ss_sim_shape conv_output(const struct conv *conv)
+static struct ss_sim_shape conv_output(const struct cnn_conv *conv)
 {
 	return ss_sim_shape_make(conv->images, conv->out, conv->side_out, conv->side_out);
 }
 
-static struct ss_sim_shape conv_weight(const struct conv *conv)
+static struct ss_sim_shape conv_weight(const struct cnn_conv *conv)
 {
 	return ss_sim_shape_make(conv->out, conv->in, conv->kernel, conv->kernel);
 }
 
 static void run_conv(struct ss_sim_piece *piece, enum ss_sim_kernel_class class,
-		     const struct conv *conv)
+		     const struct cnn_conv *conv)
 {
 	const struct ss_sim_kernel_wish wish = {
 		.class = class,
@@ -170,7 +171,7 @@ static void run_conv(struct ss_sim_piece *piece, enum ss_sim_kernel_class class,
 	ss_sim_piece_wish(piece, &wish);
 }
 
-static uint32_t conv_forward(struct ss_sim_piece *piece, const struct conv *conv)
+static uint32_t conv_forward(struct ss_sim_piece *piece, const struct cnn_conv *conv)
 {
 	struct ss_sim_shape input = conv_input(conv), weight = conv_weight(conv);
 	bool rocm = piece->program->device->rocm;
@@ -194,7 +195,7 @@ static uint32_t conv_forward(struct ss_sim_piece *piece, const struct conv *conv
  * With `input`, the gradient of the input too, which is returned; with `add`, the
  * engine adds that of the other branch to it.
  */
-static uint32_t conv_backward(struct ss_sim_piece *piece, const struct conv *conv, bool input,
+static uint32_t conv_backward(struct ss_sim_piece *piece, const struct cnn_conv *conv, bool input,
 			      bool add)
 {
 	struct ss_sim_shape above = conv_output(conv), below = conv_input(conv);
@@ -225,7 +226,7 @@ static uint32_t conv_backward(struct ss_sim_piece *piece, const struct conv *con
 /* --- batch norm ------------------------------------------------------------------ */
 
 /* The norm after a convolution. Keeps the means, returns the result. */
-static uint32_t norm_forward(struct ss_sim_piece *piece, const struct conv *conv)
+static uint32_t batch_norm_forward(struct ss_sim_piece *piece, const struct cnn_conv *conv)
 {
 	struct ss_sim_shape input = conv_output(conv),
 			    weight = ss_sim_shape_make(conv->out, 0, 0, 0);
@@ -254,7 +255,7 @@ static uint32_t norm_forward(struct ss_sim_piece *piece, const struct conv *conv
 	return out;
 }
 
-static uint32_t norm_backward(struct ss_sim_piece *piece, const struct conv *conv)
+static uint32_t batch_norm_backward(struct ss_sim_piece *piece, const struct cnn_conv *conv)
 {
 	struct ss_sim_shape input = conv_output(conv),
 			    weight = ss_sim_shape_make(conv->out, 0, 0, 0);
@@ -313,15 +314,15 @@ static uint32_t relu_backward(struct ss_sim_piece *piece, const struct ss_sim_sh
 
 /* --- stem ---------------------------------------------------------------------------- */
 
-static void stem_forward(struct ss_sim_piece *piece)
+static void cnn_stem_forward(struct ss_sim_piece *piece)
 {
-	struct conv conv = stem_of(piece->model, piece->share->sequence);
+	struct cnn_conv conv = cnn_stem_conv(piece->model, piece->share->sequence);
 	struct ss_sim_shape before = conv_output(&conv);
 	uint64_t side = halved(conv.side_out);
 	struct ss_sim_shape after = ss_sim_shape_make(conv.images, conv.out, side, side);
 
 	ss_sim_piece_keep(piece, conv_forward(piece, &conv));
-	ss_sim_piece_keep(piece, norm_forward(piece, &conv));
+	ss_sim_piece_keep(piece, batch_norm_forward(piece, &conv));
 	relu_forward(piece, 0, &before);
 	ss_sim_piece_enter(piece, "MaxPool2d", 0, POOL_PATH);
 	ss_sim_piece_op(piece, "aten::max_pool2d", "tLLLLs", before.text);
@@ -334,9 +335,9 @@ static void stem_forward(struct ss_sim_piece *piece)
 	ss_sim_piece_leave(piece);
 }
 
-static void stem_backward(struct ss_sim_piece *piece)
+static void cnn_stem_backward(struct ss_sim_piece *piece)
 {
-	struct conv conv = stem_of(piece->model, piece->share->sequence);
+	struct cnn_conv conv = cnn_stem_conv(piece->model, piece->share->sequence);
 	struct ss_sim_shape before = conv_output(&conv);
 	uint64_t side = halved(conv.side_out);
 	struct ss_sim_shape after = ss_sim_shape_make(conv.images, conv.out, side, side);
@@ -357,7 +358,7 @@ static void stem_backward(struct ss_sim_piece *piece)
 	active = relu_backward(piece, &before);
 	ss_sim_piece_drop(piece, pooled);
 	result = ss_sim_piece_take(piece);
-	norm = norm_backward(piece, &conv);
+	norm = batch_norm_backward(piece, &conv);
 	ss_sim_piece_drop(piece, result);
 	ss_sim_piece_drop(piece, active);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece)); /* what the convolution gave */
@@ -367,31 +368,33 @@ static void stem_backward(struct ss_sim_piece *piece)
 
 /* --- blocks ---------------------------------------------------------------------------- */
 
-static void layer_forward(struct ss_sim_piece *piece, const struct conv *conv, uint32_t relu)
+static void cnn_layer_forward(struct ss_sim_piece *piece, const struct cnn_conv *conv,
+			      uint32_t relu)
 {
 	struct ss_sim_shape shape = conv_output(conv);
 
 	ss_sim_piece_keep(piece, conv_forward(piece, conv));
-	ss_sim_piece_keep(piece, norm_forward(piece, conv));
+	ss_sim_piece_keep(piece, batch_norm_forward(piece, conv));
 	relu_forward(piece, relu, &shape);
 }
 
-static void block_forward(struct ss_sim_piece *piece, uint32_t block)
+static void cnn_block_forward(struct ss_sim_piece *piece, uint32_t block)
 {
-	struct bottleneck sizes = bottleneck_of(piece->model, piece->share->sequence, block);
+	struct cnn_bottleneck sizes = cnn_bottleneck_of(piece->model, piece->share->sequence,
+							block);
 	uint32_t out, shortcut = SS_SIM_NO_SLOT;
 
 	ss_sim_piece_enter(piece, "Bottleneck", block,
 			   "torchvision/models/resnet.py(143): forward");
 	ss_sim_tiny_forward(piece);
 	ss_sim_casts_forward(piece, &sizes.out);
-	layer_forward(piece, &sizes.first, block + 1);
-	layer_forward(piece, &sizes.second, block + 1);
+	cnn_layer_forward(piece, &sizes.first, block + 1);
+	cnn_layer_forward(piece, &sizes.second, block + 1);
 	ss_sim_piece_keep(piece, conv_forward(piece, &sizes.third));
-	out = norm_forward(piece, &sizes.third);
+	out = batch_norm_forward(piece, &sizes.third);
 	if (sizes.has_shortcut) {
 		ss_sim_piece_keep(piece, conv_forward(piece, &sizes.shortcut));
-		shortcut = norm_forward(piece, &sizes.shortcut);
+		shortcut = batch_norm_forward(piece, &sizes.shortcut);
 	}
 	ss_sim_piece_track(piece, "aten::add_", "tts", sizes.out.text, sizes.out.text);
 	ss_sim_piece_run(piece, SS_SIM_ADD, sizes.out.elements, 0, 0, 0);
@@ -403,8 +406,8 @@ static void block_forward(struct ss_sim_piece *piece, uint32_t block)
 }
 
 /* Activation, norm and convolution, from the gradient `above`; frees it and what they kept. */
-static uint32_t layer_backward(struct ss_sim_piece *piece, const struct conv *conv, uint32_t above,
-			       bool add)
+static uint32_t cnn_layer_backward(struct ss_sim_piece *piece, const struct cnn_conv *conv,
+				   uint32_t above, bool add)
 {
 	struct ss_sim_shape shape = conv_output(conv);
 	uint32_t result = ss_sim_piece_take(piece), active = relu_backward(piece, &shape);
@@ -412,7 +415,7 @@ static uint32_t layer_backward(struct ss_sim_piece *piece, const struct conv *co
 
 	ss_sim_piece_drop(piece, above);
 	ss_sim_piece_drop(piece, result);
-	norm = norm_backward(piece, conv);
+	norm = batch_norm_backward(piece, conv);
 	ss_sim_piece_drop(piece, active);
 	out = conv_backward(piece, conv, true, add);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
@@ -420,10 +423,10 @@ static uint32_t layer_backward(struct ss_sim_piece *piece, const struct conv *co
 	return out;
 }
 
-static void block_backward(struct ss_sim_piece *piece, uint32_t block)
+static void cnn_block_backward(struct ss_sim_piece *piece, uint32_t block)
 {
 	const struct ss_sim_share *share = piece->share;
-	struct bottleneck sizes = bottleneck_of(piece->model, share->sequence, block);
+	struct cnn_bottleneck sizes = cnn_bottleneck_of(piece->model, share->sequence, block);
 	uint32_t above = ss_sim_piece_incoming(piece, block + 1 == share->first + share->count);
 	uint32_t branch, slot, norm;
 
@@ -433,17 +436,17 @@ static void block_backward(struct ss_sim_piece *piece, uint32_t block)
 	ss_sim_add_backward(piece, &sizes.out);
 	above = branch;
 	if (sizes.has_shortcut) {
-		norm = norm_backward(piece, &sizes.shortcut);
+		norm = batch_norm_backward(piece, &sizes.shortcut);
 		ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
 		branch = conv_backward(piece, &sizes.shortcut, true, false);
 		ss_sim_piece_drop(piece, norm);
 	}
-	norm = norm_backward(piece, &sizes.third);
+	norm = batch_norm_backward(piece, &sizes.third);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
 	slot = conv_backward(piece, &sizes.third, true, false);
 	ss_sim_piece_drop(piece, norm);
-	slot = layer_backward(piece, &sizes.second, slot, false);
-	slot = layer_backward(piece, &sizes.first, slot, true);
+	slot = cnn_layer_backward(piece, &sizes.second, slot, false);
+	slot = cnn_layer_backward(piece, &sizes.first, slot, true);
 	ss_sim_piece_drop(piece, branch);
 	if (branch != above)
 		ss_sim_piece_drop(piece, above);
@@ -454,22 +457,22 @@ static void block_backward(struct ss_sim_piece *piece, uint32_t block)
 
 /* --- head -------------------------------------------------------------------------------- */
 
-static struct ss_sim_linear head_of(const struct ss_sim_model *model)
+static struct ss_sim_linear cnn_head_linear(const struct ss_sim_model *model)
 {
 	return (struct ss_sim_linear){
 		.class = "Linear",
 		.path = LINEAR_PATH,
 		.rows = model->batch,
-		.in = channels_of(model, last_stage(model)),
+		.in = cnn_channels_of(model, cnn_last_stage(model)),
 		.out = model->vocabulary,
 		.bias = true,
 	};
 }
 
-static void head_forward(struct ss_sim_piece *piece)
+static void cnn_head_forward(struct ss_sim_piece *piece)
 {
-	struct ss_sim_linear head = head_of(piece->model);
-	uint64_t side = side_of(piece->share->sequence, last_stage(piece->model));
+	struct ss_sim_linear head = cnn_head_linear(piece->model);
+	uint64_t side = cnn_side_of(piece->share->sequence, cnn_last_stage(piece->model));
 	struct ss_sim_shape input = ss_sim_shape_make(head.rows, head.in, side, side);
 	struct ss_sim_shape pooled = ss_sim_shape_make(head.rows, head.in, 1, 1);
 	struct ss_sim_shape flat = ss_sim_shape_make(head.rows, head.in, 0, 0);
@@ -488,10 +491,10 @@ static void head_forward(struct ss_sim_piece *piece)
 	ss_sim_loss_forward(piece, head.rows, head.out);
 }
 
-static void head_backward(struct ss_sim_piece *piece)
+static void cnn_head_backward(struct ss_sim_piece *piece)
 {
-	struct ss_sim_linear head = head_of(piece->model);
-	uint64_t side = side_of(piece->share->sequence, last_stage(piece->model));
+	struct ss_sim_linear head = cnn_head_linear(piece->model);
+	uint64_t side = cnn_side_of(piece->share->sequence, cnn_last_stage(piece->model));
 	struct ss_sim_shape input = ss_sim_shape_make(head.rows, head.in, side, side);
 	struct ss_sim_shape pooled = ss_sim_shape_make(head.rows, head.in, 1, 1);
 	uint32_t scores = ss_sim_loss_backward(piece, head.rows, head.out), flat, out;
@@ -514,15 +517,15 @@ static void head_backward(struct ss_sim_piece *piece)
 }
 
 const struct ss_sim_network_pieces ss_sim_cnn_pieces = {
-	.block_parameters = block_parameters,
-	.stem_parameters = stem_parameters,
-	.head_parameters = head_parameters,
-	.parameter_tensors = parameter_tensors,
-	.activation_elements = activation_elements,
-	.stem_forward = stem_forward,
-	.stem_backward = stem_backward,
-	.block_forward = block_forward,
-	.block_backward = block_backward,
-	.head_forward = head_forward,
-	.head_backward = head_backward,
+	.block_parameters = cnn_block_parameters,
+	.stem_parameters = cnn_stem_parameters,
+	.head_parameters = cnn_head_parameters,
+	.parameter_tensors = cnn_parameter_tensors,
+	.activation_elements = cnn_activation_elements,
+	.stem_forward = cnn_stem_forward,
+	.stem_backward = cnn_stem_backward,
+	.block_forward = cnn_block_forward,
+	.block_backward = cnn_block_backward,
+	.head_forward = cnn_head_forward,
+	.head_backward = cnn_head_backward,
 };

@@ -4,41 +4,41 @@
  */
 #include "sim/networks/networks.h"
 
-static const struct ss_sim_network_pieces *pieces_of(const struct ss_sim_model *model)
+static const struct ss_sim_network_pieces *network_pieces(const struct ss_sim_model *model)
 {
 	return model->network == SS_SIM_CNN ? &ss_sim_cnn_pieces : &ss_sim_transformer_pieces;
 }
 
 uint64_t ss_sim_block_parameters(const struct ss_sim_model *model, uint32_t block, uint32_t tensor)
 {
-	return pieces_of(model)->block_parameters(model, block, tensor);
+	return network_pieces(model)->block_parameters(model, block, tensor);
 }
 
 uint64_t ss_sim_stem_parameters(const struct ss_sim_model *model)
 {
-	return pieces_of(model)->stem_parameters(model);
+	return network_pieces(model)->stem_parameters(model);
 }
 
 uint64_t ss_sim_head_parameters(const struct ss_sim_model *model)
 {
-	return pieces_of(model)->head_parameters(model);
+	return network_pieces(model)->head_parameters(model);
 }
 
 uint32_t ss_sim_parameter_tensors(const struct ss_sim_model *model)
 {
-	return pieces_of(model)->parameter_tensors(model);
+	return network_pieces(model)->parameter_tensors(model);
 }
 
 uint64_t ss_sim_activation_elements(const struct ss_sim_share *share, uint32_t block)
 {
-	return pieces_of(&share->plan->model)->activation_elements(share, block);
+	return network_pieces(&share->plan->model)->activation_elements(share, block);
 }
 
 void ss_sim_stem_forward(struct ss_sim_program *program, const struct ss_sim_share *share)
 {
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, NULL, NULL);
 
-	pieces_of(piece.model)->stem_forward(&piece);
+	network_pieces(piece.model)->stem_forward(&piece);
 	ss_sim_piece_end(&piece);
 }
 
@@ -47,13 +47,13 @@ void ss_sim_stem_backward(struct ss_sim_program *program, const struct ss_sim_sh
 {
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, sink, context);
 
-	pieces_of(piece.model)->stem_backward(&piece);
+	network_pieces(piece.model)->stem_backward(&piece);
 	ss_sim_piece_end(&piece);
 }
 
-/* The share as this block sees it: some blocks do without tensor cores. */
-static struct ss_sim_share share_of(const struct ss_sim_share *share, uint32_t block,
-				    struct ss_sim_plan *plan)
+/* The share for a block: some blocks use float32, without tensor cores. */
+static struct ss_sim_share share_for_block(const struct ss_sim_share *share, uint32_t block,
+					   struct ss_sim_plan *plan)
 {
 	struct ss_sim_share own = *share;
 
@@ -69,10 +69,10 @@ void ss_sim_block_forward(struct ss_sim_program *program, const struct ss_sim_sh
 			  uint32_t block)
 {
 	struct ss_sim_plan plan;
-	struct ss_sim_share own = share_of(share, block, &plan);
+	struct ss_sim_share own = share_for_block(share, block, &plan);
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, NULL, NULL);
 
-	pieces_of(piece.model)->block_forward(&piece, block);
+	network_pieces(piece.model)->block_forward(&piece, block);
 	ss_sim_piece_end(&piece);
 }
 
@@ -80,10 +80,10 @@ void ss_sim_block_backward(struct ss_sim_program *program, const struct ss_sim_s
 			   uint32_t block, ss_sim_gradient_sink sink, void *context)
 {
 	struct ss_sim_plan plan;
-	struct ss_sim_share own = share_of(share, block, &plan);
+	struct ss_sim_share own = share_for_block(share, block, &plan);
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, sink, context);
 
-	pieces_of(piece.model)->block_backward(&piece, block);
+	network_pieces(piece.model)->block_backward(&piece, block);
 	ss_sim_piece_end(&piece);
 }
 
@@ -91,7 +91,7 @@ void ss_sim_head_forward(struct ss_sim_program *program, const struct ss_sim_sha
 {
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, NULL, NULL);
 
-	pieces_of(piece.model)->head_forward(&piece);
+	network_pieces(piece.model)->head_forward(&piece);
 	ss_sim_piece_end(&piece);
 }
 
@@ -100,6 +100,6 @@ void ss_sim_head_backward(struct ss_sim_program *program, const struct ss_sim_sh
 {
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, sink, context);
 
-	pieces_of(piece.model)->head_backward(&piece);
+	network_pieces(piece.model)->head_backward(&piece);
 	ss_sim_piece_end(&piece);
 }

@@ -28,7 +28,7 @@ extern const struct ss_sim_network_pieces ss_sim_transformer_pieces, ss_sim_cnn_
 /* --- transformer -------------------------------------------------------------- */
 
 /* The sizes of a block on one of the ranks that share it. */
-struct ss_sim_block {
+struct ss_sim_block_sizes {
 	uint64_t rows, hidden;
 	struct ss_sim_linear qkv, proj, fc1, fc2;
 	struct ss_sim_attention attention;
@@ -38,13 +38,13 @@ struct ss_sim_block {
 };
 
 /* aten::split of what qkv gives, attention, aten::reshape of what that gives. */
-void ss_sim_block_attend(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+void ss_sim_block_attend(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			 uint32_t out[2]);
 
 /* The same block under torch.compile. */
-void ss_sim_compiled_forward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+void ss_sim_compiled_forward(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			     uint32_t block);
-void ss_sim_compiled_backward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+void ss_sim_compiled_backward(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			      uint32_t block);
 
 #endif

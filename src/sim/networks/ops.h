@@ -27,7 +27,7 @@ struct ss_sim_piece {
 	const char *type;          /* of activations and parameters: "c10::BFloat16" */
 	uint32_t bytes;            /* of one of their elements */
 	bool quiet;                /* kernels only: what is captured in a CUDA graph */
-	bool compiled;             /* inside of a compiled graph: autograd does not see its ops */
+	bool compiled;             /* within a compiled graph: autograd does not see its ops */
 	ss_sim_gradient_sink sink; /* backward; may be NULL */
 	void *context;
 	/* Forward without training: what would have gone on the tape, freed at the end. */
@@ -157,7 +157,7 @@ void ss_sim_zero(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_tiny_forward(struct ss_sim_piece *piece);
 void ss_sim_tiny_backward(struct ss_sim_piece *piece);
 
-/* The plan's casts of a tensor to float and back (casts.c). */
+/* The plan's casts of a tensor to float and back . */
 void ss_sim_casts_forward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 void ss_sim_casts_backward(struct ss_sim_piece *piece, const struct ss_sim_shape *shape);
 

@@ -50,7 +50,7 @@ struct ss_sim_shape ss_sim_shape_make(uint64_t a, uint64_t b, uint64_t c, uint64
 	return shape;
 }
 
-static const char *type_of(const struct ss_sim_piece *piece, char letter)
+static const char *piece_type_name(const struct ss_sim_piece *piece, char letter)
 {
 	switch (letter) {
 	case 't':
@@ -72,13 +72,13 @@ static const char *type_of(const struct ss_sim_piece *piece, char letter)
 	}
 }
 
-static struct ss_sim_tensors tensors_of(const struct ss_sim_piece *piece, const char *inputs,
-					va_list args)
+static struct ss_sim_tensors piece_tensors(const struct ss_sim_piece *piece, const char *inputs,
+					   va_list args)
 {
 	struct ss_sim_tensors tensors = { 0 };
 
 	for (size_t i = 0; i < SS_COUNT(tensors.dims) && inputs[i]; i++) {
-		tensors.types[i] = type_of(piece, inputs[i]);
+		tensors.types[i] = piece_type_name(piece, inputs[i]);
 		tensors.dims[i] = strchr("tflib", inputs[i]) ? va_arg(args, const char *) : "[]";
 	}
 	return tensors;
@@ -92,7 +92,7 @@ void ss_sim_piece_op(struct ss_sim_piece *piece, const char *name, const char *i
 	if (piece->quiet)
 		return;
 	va_start(args, inputs);
-	tensors = tensors_of(piece, inputs, args);
+	tensors = piece_tensors(piece, inputs, args);
 	va_end(args);
 	ss_sim_op_shaped(piece->program, name, &tensors);
 }
@@ -107,7 +107,7 @@ void ss_sim_piece_track(struct ss_sim_piece *piece, const char *name, const char
 	if (piece->quiet)
 		return;
 	va_start(args, inputs);
-	tensors = tensors_of(piece, inputs, args);
+	tensors = piece_tensors(piece, inputs, args);
 	va_end(args);
 	if (!piece->share->training || piece->compiled) {
 		ss_sim_op_shaped(piece->program, name, &tensors);
@@ -224,7 +224,7 @@ void ss_sim_piece_wish(struct ss_sim_piece *piece, const struct ss_sim_kernel_wi
 	ss_sim_kernel(piece->program, wish, SS_SIM_COMPUTE);
 }
 
-static bool can_starve(enum ss_sim_kernel_class class)
+static bool kernel_can_starve(enum ss_sim_kernel_class class)
 {
 	switch (class) {
 	case SS_SIM_FLASH_FORWARD:
@@ -249,7 +249,8 @@ void ss_sim_piece_run(struct ss_sim_piece *piece, enum ss_sim_kernel_class class
 		.class = class,
 		.dtype = piece->model->dtype,
 		.size = { a, b, c, d },
-		.starved_permille = can_starve(class) ? piece->share->plan->starved_permille : 0,
+		.starved_permille = kernel_can_starve(class) ? piece->share->plan->starved_permille
+							     : 0,
 	};
 
 	ss_sim_piece_wish(piece, &wish);

@@ -11,14 +11,15 @@
 #define LAYERS_PATH "vllm/model_executor/layers/"
 
 /* The sizes of a block on one of the ranks that share it. */
-struct decoder {
+struct decoder_sizes {
 	uint64_t rows; /* new tokens of all requests */
 	uint64_t hidden;
 	uint64_t heads, key_heads, size; /* heads of this rank, and of its keys and values */
 	uint64_t gated;                  /* columns of the MLP */
 };
 
-static struct ss_sim_piece begin(struct ss_sim_program *program, const struct ss_sim_share *share)
+static struct ss_sim_piece serve_piece_begin(struct ss_sim_program *program,
+					     const struct ss_sim_share *share)
 {
 	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, NULL, NULL);
 
@@ -26,7 +27,8 @@ static struct ss_sim_piece begin(struct ss_sim_program *program, const struct ss
 	return piece;
 }
 
-static struct decoder decoder_of(const struct ss_sim_share *share, const struct ss_sim_pass *pass)
+static struct decoder_sizes decoder_sizes_of(const struct ss_sim_share *share,
+					     const struct ss_sim_pass *pass)
 {
 	const struct ss_sim_model *model = &share->plan->model;
 	uint64_t tensor = share->tensor ? share->tensor : 1;
@@ -35,7 +37,7 @@ static struct decoder decoder_of(const struct ss_sim_share *share, const struct 
 	/* Four queries share a key where there are enough heads; the gate has 8/3 of the width. */
 	uint64_t gated = (((uint64_t)model->hidden * 8 / 3 + 255) / 256) * 256;
 
-	return (struct decoder){
+	return (struct decoder_sizes){
 		.rows = (uint64_t)pass->batch * pass->tokens,
 		.hidden = model->hidden,
 		.heads = heads,
@@ -48,8 +50,8 @@ static struct decoder decoder_of(const struct ss_sim_share *share, const struct 
 /* --- operations ----------------------------------------------------------------- */
 
 /* With `add`, the residual is added before: in place, so nothing new is made. */
-static uint32_t norm(struct ss_sim_piece *piece, uint32_t id, const struct ss_sim_shape *input,
-		     bool add)
+static uint32_t serve_norm(struct ss_sim_piece *piece, uint32_t id,
+			   const struct ss_sim_shape *input, bool add)
 {
 	struct ss_sim_shape weight = ss_sim_shape_make(piece->model->hidden, 0, 0, 0);
 	uint32_t out = SS_SIM_NO_SLOT;
@@ -70,8 +72,8 @@ static uint32_t norm(struct ss_sim_piece *piece, uint32_t id, const struct ss_si
 	return out;
 }
 
-static uint32_t project(struct ss_sim_piece *piece, const char *class, uint32_t id, uint64_t rows,
-			uint64_t in, uint64_t out)
+static uint32_t serve_project(struct ss_sim_piece *piece, const char *class, uint32_t id,
+			      uint64_t rows, uint64_t in, uint64_t out)
 {
 	const struct ss_sim_linear linear = {
 		.class = class,
@@ -86,7 +88,7 @@ static uint32_t project(struct ss_sim_piece *piece, const char *class, uint32_t 
 	return ss_sim_linear_forward(piece, &linear, &input);
 }
 
-static void rotate(struct ss_sim_piece *piece, const struct decoder *sizes)
+static void serve_rotate(struct ss_sim_piece *piece, const struct decoder_sizes *sizes)
 {
 	uint64_t width = sizes->heads * sizes->size, keys = sizes->key_heads * sizes->size;
 	struct ss_sim_shape places = ss_sim_shape_make(sizes->rows, 0, 0, 0);
@@ -101,8 +103,8 @@ static void rotate(struct ss_sim_piece *piece, const struct decoder *sizes)
 	ss_sim_piece_leave(piece);
 }
 
-static uint32_t attend(struct ss_sim_piece *piece, const struct decoder *sizes,
-		       const struct ss_sim_pass *pass, uint32_t block)
+static uint32_t serve_attend(struct ss_sim_piece *piece, const struct decoder_sizes *sizes,
+			     const struct ss_sim_pass *pass, uint32_t block)
 {
 	struct ss_sim_shape query = ss_sim_shape_make(sizes->rows, sizes->heads, sizes->size, 0);
 	struct ss_sim_shape key = ss_sim_shape_make(sizes->rows, sizes->key_heads, sizes->size, 0);
@@ -128,7 +130,8 @@ static uint32_t attend(struct ss_sim_piece *piece, const struct decoder *sizes,
 	return out;
 }
 
-static uint32_t gate(struct ss_sim_piece *piece, const struct decoder *sizes, uint32_t block)
+static uint32_t serve_gate(struct ss_sim_piece *piece, const struct decoder_sizes *sizes,
+			   uint32_t block)
 {
 	struct ss_sim_shape input = ss_sim_shape_make(sizes->rows, 2 * sizes->gated, 0, 0);
 	struct ss_sim_shape result = ss_sim_shape_make(sizes->rows, sizes->gated, 0, 0);
@@ -149,7 +152,7 @@ static uint32_t gate(struct ss_sim_piece *piece, const struct decoder *sizes, ui
 void ss_sim_serve_stem(struct ss_sim_program *program, const struct ss_sim_share *share,
 		       const struct ss_sim_pass *pass)
 {
-	struct ss_sim_piece piece = begin(program, share);
+	struct ss_sim_piece piece = serve_piece_begin(program, share);
 	const struct ss_sim_model *model = piece.model;
 	uint64_t rows = (uint64_t)pass->batch * pass->tokens;
 	struct ss_sim_shape weight = ss_sim_shape_make(model->vocabulary, model->hidden, 0, 0);
@@ -169,8 +172,8 @@ void ss_sim_serve_stem(struct ss_sim_program *program, const struct ss_sim_share
 	ss_sim_piece_end(&piece);
 }
 
-static uint32_t attention_part(struct ss_sim_piece *piece, const struct decoder *sizes,
-			       const struct ss_sim_pass *pass, uint32_t block)
+static uint32_t serve_attention(struct ss_sim_piece *piece, const struct decoder_sizes *sizes,
+				const struct ss_sim_pass *pass, uint32_t block)
 {
 	uint64_t width = sizes->heads * sizes->size;
 	uint64_t joined = width + 2 * sizes->key_heads * sizes->size;
@@ -179,31 +182,33 @@ static uint32_t attention_part(struct ss_sim_piece *piece, const struct decoder 
 
 	ss_sim_piece_enter(piece, "LlamaAttention", block,
 			   "vllm/model_executor/models/llama.py(196): forward");
-	qkv = project(piece, "QKVParallelLinear", block, sizes->rows, sizes->hidden, joined);
+	qkv = serve_project(piece, "QKVParallelLinear", block, sizes->rows, sizes->hidden, joined);
 	ss_sim_piece_op(piece, "aten::split_with_sizes", "tLs", shape.text);
 	ss_sim_piece_close(piece);
-	rotate(piece, sizes);
-	heads = attend(piece, sizes, pass, block);
+	serve_rotate(piece, sizes);
+	heads = serve_attend(piece, sizes, pass, block);
 	ss_sim_piece_drop(piece, qkv);
-	out = project(piece, "RowParallelLinear", 2 * block, sizes->rows, width, sizes->hidden);
+	out = serve_project(piece, "RowParallelLinear", 2 * block, sizes->rows, width,
+			    sizes->hidden);
 	ss_sim_piece_reduce(piece, sizes->rows * sizes->hidden);
 	ss_sim_piece_drop(piece, heads);
 	ss_sim_piece_leave(piece);
 	return out;
 }
 
-static uint32_t mlp_part(struct ss_sim_piece *piece, const struct decoder *sizes, uint32_t block)
+static uint32_t serve_mlp(struct ss_sim_piece *piece, const struct decoder_sizes *sizes,
+			  uint32_t block)
 {
 	uint32_t both, active, out;
 
 	ss_sim_piece_enter(piece, "LlamaMLP", block,
 			   "vllm/model_executor/models/llama.py(92): forward");
-	both = project(piece, "MergedColumnParallelLinear", block, sizes->rows, sizes->hidden,
-		       2 * sizes->gated);
-	active = gate(piece, sizes, block);
+	both = serve_project(piece, "MergedColumnParallelLinear", block, sizes->rows, sizes->hidden,
+			     2 * sizes->gated);
+	active = serve_gate(piece, sizes, block);
 	ss_sim_piece_drop(piece, both);
-	out = project(piece, "RowParallelLinear", 2 * block + 1, sizes->rows, sizes->gated,
-		      sizes->hidden);
+	out = serve_project(piece, "RowParallelLinear", 2 * block + 1, sizes->rows, sizes->gated,
+			    sizes->hidden);
 	ss_sim_piece_reduce(piece, sizes->rows * sizes->hidden);
 	ss_sim_piece_drop(piece, active);
 	ss_sim_piece_leave(piece);
@@ -213,18 +218,18 @@ static uint32_t mlp_part(struct ss_sim_piece *piece, const struct decoder *sizes
 void ss_sim_serve_block(struct ss_sim_program *program, const struct ss_sim_share *share,
 			const struct ss_sim_pass *pass, uint32_t block)
 {
-	struct ss_sim_piece piece = begin(program, share);
-	struct decoder sizes = decoder_of(share, pass);
+	struct ss_sim_piece piece = serve_piece_begin(program, share);
+	struct decoder_sizes sizes = decoder_sizes_of(share, pass);
 	struct ss_sim_shape tokens = ss_sim_shape_make(sizes.rows, sizes.hidden, 0, 0);
 	uint32_t normed, attended, out;
 
 	ss_sim_piece_enter(&piece, "LlamaDecoderLayer", block,
 			   "vllm/model_executor/models/llama.py(307): forward");
-	normed = norm(&piece, 2 * block, &tokens, block > 0);
-	attended = attention_part(&piece, &sizes, pass, block);
+	normed = serve_norm(&piece, 2 * block, &tokens, block > 0);
+	attended = serve_attention(&piece, &sizes, pass, block);
 	ss_sim_piece_drop(&piece, normed);
-	norm(&piece, 2 * block + 1, &tokens, true);
-	out = mlp_part(&piece, &sizes, block);
+	serve_norm(&piece, 2 * block + 1, &tokens, true);
+	out = serve_mlp(&piece, &sizes, block);
 	ss_sim_piece_drop(&piece, attended);
 	ss_sim_piece_leave(&piece);
 	ss_sim_piece_drop(&piece, out);
@@ -232,7 +237,7 @@ void ss_sim_serve_block(struct ss_sim_program *program, const struct ss_sim_shar
 }
 
 /* The logits as float, and the largest of each request. */
-static void sample(struct ss_sim_piece *piece, uint64_t rows, uint64_t columns)
+static void serve_sample(struct ss_sim_piece *piece, uint64_t rows, uint64_t columns)
 {
 	const struct ss_sim_kernel_wish argmax = {
 		.class = SS_SIM_ARGMAX,
@@ -262,20 +267,20 @@ static void sample(struct ss_sim_piece *piece, uint64_t rows, uint64_t columns)
 void ss_sim_serve_head(struct ss_sim_program *program, const struct ss_sim_share *share,
 		       const struct ss_sim_pass *pass)
 {
-	struct ss_sim_piece piece = begin(program, share);
+	struct ss_sim_piece piece = serve_piece_begin(program, share);
 	const struct ss_sim_model *model = piece.model;
 	uint64_t rows = (uint64_t)pass->batch * pass->tokens;
 	uint64_t columns = model->vocabulary / (share->tensor ? share->tensor : 1);
 	struct ss_sim_shape tokens = ss_sim_shape_make(rows, model->hidden, 0, 0);
 	uint32_t logits;
 
-	norm(&piece, 2 * model->layers, &tokens, true);
+	serve_norm(&piece, 2 * model->layers, &tokens, true);
 	ss_sim_piece_enter(&piece, "LogitsProcessor", 0,
 			   LAYERS_PATH "logits_processor.py(54): forward");
 	/* Of each request only the last token has a next one. */
-	logits = project(&piece, "ParallelLMHead", 0, pass->batch, model->hidden, columns);
+	logits = serve_project(&piece, "ParallelLMHead", 0, pass->batch, model->hidden, columns);
 	ss_sim_piece_leave(&piece);
-	sample(&piece, pass->batch, columns);
+	serve_sample(&piece, pass->batch, columns);
 	ss_sim_piece_drop(&piece, logits);
 	ss_sim_piece_end(&piece);
 }

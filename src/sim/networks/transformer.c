@@ -10,7 +10,8 @@
 
 /* --- sizes -------------------------------------------------------------------- */
 
-static struct ss_sim_linear linear_of(uint32_t id, uint64_t rows, uint64_t in, uint64_t out)
+static struct ss_sim_linear transformer_linear(uint32_t id, uint64_t rows, uint64_t in,
+					       uint64_t out)
 {
 	return (struct ss_sim_linear){
 		.class = "Linear",
@@ -23,20 +24,21 @@ static struct ss_sim_linear linear_of(uint32_t id, uint64_t rows, uint64_t in, u
 	};
 }
 
-static struct ss_sim_block block_of(const struct ss_sim_share *share, uint32_t block)
+static struct ss_sim_block_sizes transformer_block_sizes(const struct ss_sim_share *share,
+							 uint32_t block)
 {
 	const struct ss_sim_model *model = &share->plan->model;
 	uint64_t tensor = share->tensor ? share->tensor : 1;
 	uint64_t hidden = model->hidden, batch = model->batch, length = share->sequence;
 	uint64_t width = hidden / tensor, wide = 4 * hidden / tensor, rows = batch * length;
 	uint64_t heads = model->heads > tensor ? model->heads / tensor : 1;
-	struct ss_sim_block sizes = {
+	struct ss_sim_block_sizes sizes = {
 		.rows = rows,
 		.hidden = hidden,
-		.qkv = linear_of(4 * block, rows, hidden, 3 * width),
-		.proj = linear_of(4 * block + 1, rows, width, hidden),
-		.fc1 = linear_of(4 * block + 2, rows, hidden, wide),
-		.fc2 = linear_of(4 * block + 3, rows, wide, hidden),
+		.qkv = transformer_linear(4 * block, rows, hidden, 3 * width),
+		.proj = transformer_linear(4 * block + 1, rows, width, hidden),
+		.fc1 = transformer_linear(4 * block + 2, rows, hidden, wide),
+		.fc2 = transformer_linear(4 * block + 3, rows, wide, hidden),
 		.attention = { batch, heads, length, width / heads },
 		.tokens = ss_sim_shape_make(batch, length, hidden, 0),
 		.heads = ss_sim_shape_make(batch, length, width, 0),
@@ -52,7 +54,7 @@ static struct ss_sim_block block_of(const struct ss_sim_share *share, uint32_t b
  * Rows of the table of positions: a power of two, and twice what is asked for,
  * because a rank with more work has longer sequences.
  */
-static uint64_t positions(const struct ss_sim_model *model)
+static uint64_t position_count(const struct ss_sim_model *model)
 {
 	uint64_t rows = 1;
 
@@ -66,7 +68,8 @@ static uint64_t linear_parameters(uint64_t in, uint64_t out)
 	return in * out + out;
 }
 
-static uint64_t block_parameters(const struct ss_sim_model *model, uint32_t block, uint32_t tensor)
+static uint64_t transformer_block_parameters(const struct ss_sim_model *model, uint32_t block,
+					     uint32_t tensor)
 {
 	uint64_t hidden = model->hidden, parts = tensor ? tensor : 1;
 	uint64_t width = hidden / parts, wide = 4 * hidden / parts;
@@ -77,22 +80,22 @@ static uint64_t block_parameters(const struct ss_sim_model *model, uint32_t bloc
 	       linear_parameters(wide, hidden);
 }
 
-static uint64_t stem_parameters(const struct ss_sim_model *model)
+static uint64_t transformer_stem_parameters(const struct ss_sim_model *model)
 {
-	return (model->vocabulary + positions(model)) * model->hidden;
+	return (model->vocabulary + position_count(model)) * model->hidden;
 }
 
-static uint64_t head_parameters(const struct ss_sim_model *model)
+static uint64_t transformer_head_parameters(const struct ss_sim_model *model)
 {
 	return 2 * (uint64_t)model->hidden + (uint64_t)model->hidden * model->vocabulary;
 }
 
-static uint32_t parameter_tensors(const struct ss_sim_model *model)
+static uint32_t transformer_parameter_tensors(const struct ss_sim_model *model)
 {
 	return 2 + 12 * model->layers + 3;
 }
 
-static uint64_t activation_elements(const struct ss_sim_share *share, uint32_t block)
+static uint64_t transformer_activation_elements(const struct ss_sim_share *share, uint32_t block)
 {
 	const struct ss_sim_model *model = &share->plan->model;
 
@@ -140,7 +143,7 @@ static void embedding_backward(struct ss_sim_piece *piece, uint64_t table,
 	ss_sim_piece_gradient(piece, &weight, weights);
 }
 
-static void stem_forward(struct ss_sim_piece *piece)
+static void transformer_stem_forward(struct ss_sim_piece *piece)
 {
 	const struct ss_sim_model *model = piece->model;
 	uint64_t length = piece->share->sequence;
@@ -149,7 +152,7 @@ static void stem_forward(struct ss_sim_piece *piece)
 	struct ss_sim_shape out = ss_sim_shape_make(model->batch, length, model->hidden, 0);
 	struct ss_sim_shape row = ss_sim_shape_make(length, model->hidden, 0, 0);
 	uint32_t tokens = embedding_forward(piece, 0, model->vocabulary, &index);
-	uint32_t places = embedding_forward(piece, 1, positions(model), &place);
+	uint32_t places = embedding_forward(piece, 1, position_count(model), &place);
 
 	ss_sim_piece_track(piece, "aten::add", "tts", out.text, row.text);
 	ss_sim_piece_keep(piece, ss_sim_piece_alloc(piece, out.elements));
@@ -159,7 +162,7 @@ static void stem_forward(struct ss_sim_piece *piece)
 	ss_sim_piece_drop(piece, tokens);
 }
 
-static void stem_backward(struct ss_sim_piece *piece)
+static void transformer_stem_backward(struct ss_sim_piece *piece)
 {
 	const struct ss_sim_model *model = piece->model;
 	uint64_t length = piece->share->sequence;
@@ -177,7 +180,7 @@ static void stem_backward(struct ss_sim_piece *piece)
 	ss_sim_piece_run(piece, SS_SIM_SUM, out.elements, 0, 0, 0);
 	ss_sim_piece_close(piece);
 	ss_sim_piece_node_outer_end(piece);
-	embedding_backward(piece, positions(model), &place, row.text);
+	embedding_backward(piece, position_count(model), &place, row.text);
 	ss_sim_piece_drop(piece, rows);
 	embedding_backward(piece, model->vocabulary, &index, out.text);
 	ss_sim_piece_drop(piece, above);
@@ -185,7 +188,7 @@ static void stem_backward(struct ss_sim_piece *piece)
 
 /* --- blocks --------------------------------------------------------------------- */
 
-void ss_sim_block_attend(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+void ss_sim_block_attend(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			 uint32_t out[2])
 {
 	const struct ss_sim_attention *attention = &sizes->attention;
@@ -201,19 +204,19 @@ void ss_sim_block_attend(struct ss_sim_piece *piece, const struct ss_sim_block *
 	ss_sim_piece_close(piece);
 }
 
-static void keep_norm(struct ss_sim_piece *piece, const uint32_t norm[3])
+static void piece_keep_norm(struct ss_sim_piece *piece, const uint32_t norm[3])
 {
 	for (int i = 0; i < 3; i++)
 		ss_sim_piece_keep(piece, norm[i]);
 }
 
-static void attention_forward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+static void attention_forward(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			      uint32_t block)
 {
 	uint32_t norm[3], heads[2], proj;
 
 	ss_sim_layer_norm_forward(piece, 2 * block, &sizes->tokens, sizes->hidden, norm);
-	keep_norm(piece, norm);
+	piece_keep_norm(piece, norm);
 	ss_sim_piece_enter(piece, "CausalSelfAttention", block, "model.py(41): forward");
 	ss_sim_piece_keep(piece, ss_sim_linear_forward(piece, &sizes->qkv, &sizes->tokens));
 	ss_sim_block_attend(piece, sizes, heads);
@@ -226,13 +229,13 @@ static void attention_forward(struct ss_sim_piece *piece, const struct ss_sim_bl
 	ss_sim_piece_drop(piece, proj);
 }
 
-static void mlp_forward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+static void mlp_forward(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			uint32_t block)
 {
 	uint32_t norm[3], out;
 
 	ss_sim_layer_norm_forward(piece, 2 * block + 1, &sizes->tokens, sizes->hidden, norm);
-	keep_norm(piece, norm);
+	piece_keep_norm(piece, norm);
 	ss_sim_piece_enter(piece, "MLP", block, "model.py(82): forward");
 	ss_sim_piece_keep(piece, ss_sim_linear_forward(piece, &sizes->fc1, &sizes->tokens));
 	ss_sim_piece_keep(piece, ss_sim_gelu_forward(piece, block, &sizes->wide));
@@ -243,9 +246,9 @@ static void mlp_forward(struct ss_sim_piece *piece, const struct ss_sim_block *s
 	ss_sim_piece_drop(piece, out);
 }
 
-static void block_forward(struct ss_sim_piece *piece, uint32_t block)
+static void transformer_block_forward(struct ss_sim_piece *piece, uint32_t block)
 {
-	struct ss_sim_block sizes = block_of(piece->share, block);
+	struct ss_sim_block_sizes sizes = transformer_block_sizes(piece->share, block);
 
 	ss_sim_piece_enter(piece, "Block", block, "model.py(103): forward");
 	ss_sim_tiny_forward(piece);
@@ -260,8 +263,9 @@ static void block_forward(struct ss_sim_piece *piece, uint32_t block)
 }
 
 /* From the gradient of what a norm made to that of its input, with the residual's. */
-static uint32_t norm_backward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
-			      uint32_t above, const uint32_t saved[2], uint32_t residual)
+static uint32_t residual_norm_backward(struct ss_sim_piece *piece,
+				       const struct ss_sim_block_sizes *sizes, uint32_t above,
+				       const uint32_t saved[2], uint32_t residual)
 {
 	uint32_t out = ss_sim_layer_norm_backward(piece, &sizes->tokens, sizes->hidden, true);
 
@@ -272,7 +276,7 @@ static uint32_t norm_backward(struct ss_sim_piece *piece, const struct ss_sim_bl
 	return out;
 }
 
-static uint32_t mlp_backward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
+static uint32_t mlp_backward(struct ss_sim_piece *piece, const struct ss_sim_block_sizes *sizes,
 			     uint32_t above)
 {
 	uint32_t active, before, norm[2], out;
@@ -289,11 +293,11 @@ static uint32_t mlp_backward(struct ss_sim_piece *piece, const struct ss_sim_blo
 	norm[0] = ss_sim_piece_take(piece);
 	norm[1] = ss_sim_piece_take(piece);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
-	return norm_backward(piece, sizes, out, norm, above);
+	return residual_norm_backward(piece, sizes, out, norm, above);
 }
 
-static uint32_t attention_backward(struct ss_sim_piece *piece, const struct ss_sim_block *sizes,
-				   uint32_t above)
+static uint32_t attention_backward(struct ss_sim_piece *piece,
+				   const struct ss_sim_block_sizes *sizes, uint32_t above)
 {
 	uint32_t heads, joined, norm[2], out;
 
@@ -309,13 +313,13 @@ static uint32_t attention_backward(struct ss_sim_piece *piece, const struct ss_s
 	norm[0] = ss_sim_piece_take(piece);
 	norm[1] = ss_sim_piece_take(piece);
 	ss_sim_piece_drop(piece, ss_sim_piece_take(piece));
-	return norm_backward(piece, sizes, out, norm, above);
+	return residual_norm_backward(piece, sizes, out, norm, above);
 }
 
-static void block_backward(struct ss_sim_piece *piece, uint32_t block)
+static void transformer_block_backward(struct ss_sim_piece *piece, uint32_t block)
 {
 	const struct ss_sim_share *share = piece->share;
-	struct ss_sim_block sizes = block_of(share, block);
+	struct ss_sim_block_sizes sizes = transformer_block_sizes(share, block);
 	uint32_t slot;
 
 	if (share->plan->compiled) {
@@ -332,35 +336,36 @@ static void block_backward(struct ss_sim_piece *piece, uint32_t block)
 
 /* --- head ----------------------------------------------------------------------- */
 
-static struct ss_sim_linear head_of(const struct ss_sim_piece *piece)
+static struct ss_sim_linear transformer_head_linear(const struct ss_sim_piece *piece)
 {
 	const struct ss_sim_model *model = piece->model;
-	struct ss_sim_linear head = linear_of(4 * model->layers,
-					      (uint64_t)model->batch * piece->share->sequence,
-					      model->hidden, model->vocabulary);
+	struct ss_sim_linear head = transformer_linear(4 * model->layers,
+						       (uint64_t)model->batch *
+							       piece->share->sequence,
+						       model->hidden, model->vocabulary);
 
 	head.bias = false;
 	return head;
 }
 
-static void head_forward(struct ss_sim_piece *piece)
+static void transformer_head_forward(struct ss_sim_piece *piece)
 {
 	const struct ss_sim_model *model = piece->model;
-	struct ss_sim_linear head = head_of(piece);
+	struct ss_sim_linear head = transformer_head_linear(piece);
 	struct ss_sim_shape tokens = ss_sim_shape_make(model->batch, piece->share->sequence,
 						       model->hidden, 0);
 	uint32_t norm[3];
 
 	ss_sim_layer_norm_forward(piece, 2 * model->layers, &tokens, model->hidden, norm);
-	keep_norm(piece, norm);
+	piece_keep_norm(piece, norm);
 	ss_sim_piece_keep(piece, ss_sim_linear_forward(piece, &head, &tokens));
 	ss_sim_loss_forward(piece, head.rows, head.out);
 }
 
-static void head_backward(struct ss_sim_piece *piece)
+static void transformer_head_backward(struct ss_sim_piece *piece)
 {
 	const struct ss_sim_model *model = piece->model;
-	struct ss_sim_linear head = head_of(piece);
+	struct ss_sim_linear head = transformer_head_linear(piece);
 	struct ss_sim_shape tokens = ss_sim_shape_make(model->batch, piece->share->sequence,
 						       model->hidden, 0);
 	uint32_t scores = ss_sim_loss_backward(piece, head.rows, head.out), out, above;
@@ -376,15 +381,15 @@ static void head_backward(struct ss_sim_piece *piece)
 }
 
 const struct ss_sim_network_pieces ss_sim_transformer_pieces = {
-	.block_parameters = block_parameters,
-	.stem_parameters = stem_parameters,
-	.head_parameters = head_parameters,
-	.parameter_tensors = parameter_tensors,
-	.activation_elements = activation_elements,
-	.stem_forward = stem_forward,
-	.stem_backward = stem_backward,
-	.block_forward = block_forward,
-	.block_backward = block_backward,
-	.head_forward = head_forward,
-	.head_backward = head_backward,
+	.block_parameters = transformer_block_parameters,
+	.stem_parameters = transformer_stem_parameters,
+	.head_parameters = transformer_head_parameters,
+	.parameter_tensors = transformer_parameter_tensors,
+	.activation_elements = transformer_activation_elements,
+	.stem_forward = transformer_stem_forward,
+	.stem_backward = transformer_stem_backward,
+	.block_forward = transformer_block_forward,
+	.block_backward = transformer_block_backward,
+	.head_forward = transformer_head_forward,
+	.head_backward = transformer_head_backward,
 };

@@ -11,8 +11,8 @@
 
 #define NEXT_NOTE "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
-/* The call that finds the epoch at its end; workers that do not persist are stopped in it. */
-static void end_epoch(struct ss_sim_program *program, int64_t stop_ns)
+/* The __next__ call at the end of an epoch; it stops workers that are not persistent. */
+static void input_end_epoch(struct ss_sim_program *program, int64_t stop_ns)
 {
 	ss_sim_note(program, NEXT_NOTE);
 	if (stop_ns) {
@@ -23,8 +23,8 @@ static void end_epoch(struct ss_sim_program *program, int64_t stop_ns)
 	ss_sim_end(program);
 }
 
-static void start_workers(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-			  int64_t forks_ns)
+static void input_start_workers(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+				int64_t forks_ns)
 {
 	ss_sim_frame(program, "torch/utils/data/dataloader.py(433): _get_iterator");
 	ss_sim_frame(program, "torch/utils/data/dataloader.py(1101): __init__");
@@ -40,7 +40,7 @@ static void start_workers(struct ss_sim_program *program, const struct ss_sim_pl
 }
 
 /* Between two epochs: without persistent_workers the loader stops and starts its workers. */
-static void change_epoch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void input_change_epoch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	struct ss_sim_condition condition = { .rank = -1,
 					      .every = plan->epoch_steps,
@@ -50,10 +50,10 @@ static void change_epoch(struct ss_sim_program *program, const struct ss_sim_pla
 
 	if (forks_ns > plan->restart_ns / 4)
 		forks_ns = plan->restart_ns / 4;
-	end_epoch(program, stop_ns);
+	input_end_epoch(program, stop_ns);
 	ss_sim_frame(program, "torch/utils/data/dataloader.py(492): __iter__");
 	if (plan->restart_ns) {
-		start_workers(program, plan, forks_ns);
+		input_start_workers(program, plan, forks_ns);
 	} else {
 		ss_sim_frame(program, "torch/utils/data/dataloader.py(1235): _reset");
 		ss_sim_frame_end(program);
@@ -64,7 +64,7 @@ static void change_epoch(struct ss_sim_program *program, const struct ss_sim_pla
 }
 
 /* collate_fn of texts: the batch is tokenized while it is put together. */
-static void collate_texts(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void input_collate_texts(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t texts = plan->model.batch < TEXTS_MAX ? plan->model.batch : TEXTS_MAX;
 
@@ -87,7 +87,7 @@ void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan
 	ss_sim_frame(program, SS_SIM_LINE_NEXT);
 	if (plan->loader_workers) {
 		if (first && plan->epoch_steps)
-			change_epoch(program, plan);
+			input_change_epoch(program, plan);
 		ss_sim_note(program, NEXT_NOTE);
 		ss_sim_input(program);
 		ss_sim_end(program);
@@ -96,7 +96,7 @@ void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan
 	}
 	ss_sim_note(program, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
 	if (plan->tokenizes) {
-		collate_texts(program, plan);
+		input_collate_texts(program, plan);
 	} else {
 		ss_sim_frame(program, SS_SIM_LINE_DATASET);
 		ss_sim_work(program, plan->fetch_ns);

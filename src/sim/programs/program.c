@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "sim/programs/program_parts.h"
+#include "sim/programs/program.h"
 
 #define OP_BEGIN_NS 2900
 #define OP_END_NS 900
@@ -64,9 +64,9 @@ uint32_t ss_sim_text_id(struct ss_sim_program *program, const char *text)
 	return id == SS_NO_ID ? 0 : id;
 }
 
-/* The noise of a piece of work depends on its name and on how many of it came before. */
-static uint32_t key_of(struct ss_sim_program *program, const char *name, uint32_t index,
-		       uint32_t **uses, uint32_t *capacity)
+/* The noise of a piece of work depends on its name and on how often it was used before. */
+static uint32_t program_noise_key(struct ss_sim_program *program, const char *name, uint32_t index,
+				  uint32_t **uses, uint32_t *capacity)
 {
 	uint32_t before = *capacity;
 
@@ -107,8 +107,8 @@ void ss_sim_begin(struct ss_sim_program *program, const struct ss_sim_range *ran
 		program->failed = true;
 		return;
 	}
-	key = key_of(program, ss_strings_text(&program->texts, range->name), index,
-		     &program->range_uses, &program->range_uses_capacity);
+	key = program_noise_key(program, ss_strings_text(&program->texts, range->name), index,
+				&program->range_uses, &program->range_uses_capacity);
 	at = ss_sim_add(program, SS_SIM_BEGIN);
 	at->what = index;
 	at->slot = slot;
@@ -116,7 +116,7 @@ void ss_sim_begin(struct ss_sim_program *program, const struct ss_sim_range *ran
 	at->cost_ns = cost_ns;
 }
 
-static void end(struct ss_sim_program *program, int64_t cost_ns)
+static void program_end_range(struct ss_sim_program *program, int64_t cost_ns)
 {
 	ss_sim_add(program, SS_SIM_END)->cost_ns = cost_ns;
 }
@@ -124,7 +124,7 @@ static void end(struct ss_sim_program *program, int64_t cost_ns)
 /* --- ranges ---------------------------------------------------------------- */
 
 /* "[8, 1024, 768]" -> "[786432, 768, 1]" */
-static void add_strides(const char *dims, char *out, size_t room)
+static void shape_write_strides(const char *dims, char *out, size_t room)
 {
 	uint64_t size[8], stride[8];
 	uint32_t count = 0;
@@ -151,7 +151,7 @@ static void add_strides(const char *dims, char *out, size_t room)
 
 #define SHAPES_MAX 512
 
-static void append(char *list, const char *open, const char *text, const char *close)
+static void list_append(char *list, const char *open, const char *text, const char *close)
 {
 	size_t used = strlen(list);
 
@@ -159,8 +159,8 @@ static void append(char *list, const char *open, const char *text, const char *c
 }
 
 /* The four JSON arrays that record_shapes gives an op. */
-static void add_shapes(struct ss_sim_program *program, const struct ss_sim_tensors *tensors,
-		       struct ss_sim_range *range)
+static void range_set_shapes(struct ss_sim_program *program, const struct ss_sim_tensors *tensors,
+			     struct ss_sim_range *range)
 {
 	char dims[SHAPES_MAX] = "[", types[SHAPES_MAX] = "[", strides[SHAPES_MAX] = "[",
 	     concrete[SHAPES_MAX] = "[", stride[128];
@@ -169,42 +169,42 @@ static void add_shapes(struct ss_sim_program *program, const struct ss_sim_tenso
 		const char *type = tensors->types[i] ? tensors->types[i] : "";
 		const char *comma = i ? ", " : "";
 
-		add_strides(tensors->dims[i], stride, sizeof(stride));
-		append(dims, comma, tensors->dims[i], "");
-		append(strides, comma, stride, "");
-		append(types, i ? ", \"" : "\"", type, "\"");
-		append(concrete, comma, strcmp(type, "Scalar") == 0 ? "\"1\"" : "\"\"", "");
+		shape_write_strides(tensors->dims[i], stride, sizeof(stride));
+		list_append(dims, comma, tensors->dims[i], "");
+		list_append(strides, comma, stride, "");
+		list_append(types, i ? ", \"" : "\"", type, "\"");
+		list_append(concrete, comma, strcmp(type, "Scalar") == 0 ? "\"1\"" : "\"\"", "");
 	}
-	append(dims, "", "]", "");
-	append(types, "", "]", "");
-	append(strides, "", "]", "");
-	append(concrete, "", "]", "");
+	list_append(dims, "", "]", "");
+	list_append(types, "", "]", "");
+	list_append(strides, "", "]", "");
+	list_append(concrete, "", "]", "");
 	range->dims = ss_sim_text_id(program, dims);
 	range->types = ss_sim_text_id(program, types);
 	range->strides = ss_sim_text_id(program, strides);
 	range->concrete = ss_sim_text_id(program, concrete);
 }
 
-static void begin_named(struct ss_sim_program *program, enum ss_sim_range_kind kind,
-			const char *name, const struct ss_sim_tensors *tensors, uint32_t slot,
-			int64_t cost_ns)
+static void program_begin_named(struct ss_sim_program *program, enum ss_sim_range_kind kind,
+				const char *name, const struct ss_sim_tensors *tensors,
+				uint32_t slot, int64_t cost_ns)
 {
 	struct ss_sim_range range = { .kind = kind, .name = ss_sim_text_id(program, name) };
 
 	if (tensors)
-		add_shapes(program, tensors, &range);
+		range_set_shapes(program, tensors, &range);
 	ss_sim_begin(program, &range, slot, cost_ns);
 }
 
 void ss_sim_op(struct ss_sim_program *program, const char *name)
 {
-	begin_named(program, SS_SIM_OP, name, NULL, 0, OP_BEGIN_NS);
+	program_begin_named(program, SS_SIM_OP, name, NULL, 0, OP_BEGIN_NS);
 }
 
 void ss_sim_op_shaped(struct ss_sim_program *program, const char *name,
 		      const struct ss_sim_tensors *tensors)
 {
-	begin_named(program, SS_SIM_OP, name, tensors, 0, OP_BEGIN_NS);
+	program_begin_named(program, SS_SIM_OP, name, tensors, 0, OP_BEGIN_NS);
 }
 
 uint32_t ss_sim_op_tracked(struct ss_sim_program *program, const char *name,
@@ -212,7 +212,7 @@ uint32_t ss_sim_op_tracked(struct ss_sim_program *program, const char *name,
 {
 	uint32_t sequence = program->sequence_count++;
 
-	begin_named(program, SS_SIM_OP, name, tensors, sequence + 1, OP_BEGIN_NS);
+	program_begin_named(program, SS_SIM_OP, name, tensors, sequence + 1, OP_BEGIN_NS);
 	return sequence;
 }
 
@@ -222,8 +222,8 @@ void ss_sim_node(struct ss_sim_program *program, const char *name, uint32_t sequ
 	char outer[192];
 
 	snprintf(outer, sizeof(outer), "autograd::engine::evaluate_function: %s", name);
-	begin_named(program, SS_SIM_BACKWARD, outer, NULL, sequence + 1, NODE_BEGIN_NS);
-	begin_named(program, SS_SIM_BACKWARD, name, tensors, sequence + 1, NODE_BEGIN_NS);
+	program_begin_named(program, SS_SIM_BACKWARD, outer, NULL, sequence + 1, NODE_BEGIN_NS);
+	program_begin_named(program, SS_SIM_BACKWARD, name, tensors, sequence + 1, NODE_BEGIN_NS);
 }
 
 void ss_sim_accumulate(struct ss_sim_program *program, const char *dims, const char *type)
@@ -235,12 +235,12 @@ void ss_sim_accumulate(struct ss_sim_program *program, const char *dims, const c
 	ss_sim_op_shaped(program, "aten::detach", &tensors);
 	ss_sim_op_shaped(program, "detach", &tensors);
 	for (int i = 0; i < 4; i++)
-		end(program, OP_END_NS);
+		program_end_range(program, OP_END_NS);
 }
 
 void ss_sim_note(struct ss_sim_program *program, const char *name)
 {
-	begin_named(program, SS_SIM_NOTE, name, NULL, 0, NOTE_BEGIN_NS);
+	program_begin_named(program, SS_SIM_NOTE, name, NULL, 0, NOTE_BEGIN_NS);
 }
 
 void ss_sim_step(struct ss_sim_program *program, const char *name)
@@ -253,7 +253,7 @@ void ss_sim_step(struct ss_sim_program *program, const char *name)
 void ss_sim_frame(struct ss_sim_program *program, const char *name)
 {
 	if (program->with_stack)
-		begin_named(program, SS_SIM_FRAME, name, NULL, 0, FRAME_BEGIN_NS);
+		program_begin_named(program, SS_SIM_FRAME, name, NULL, 0, FRAME_BEGIN_NS);
 }
 
 void ss_sim_module(struct ss_sim_program *program, const char *name, uint32_t id)
@@ -268,19 +268,19 @@ void ss_sim_module(struct ss_sim_program *program, const char *name, uint32_t id
 
 void ss_sim_overhead(struct ss_sim_program *program, const char *name, int64_t cost_ns)
 {
-	begin_named(program, SS_SIM_OVERHEAD, name, NULL, 0, cost_ns);
-	end(program, 0);
+	program_begin_named(program, SS_SIM_OVERHEAD, name, NULL, 0, cost_ns);
+	program_end_range(program, 0);
 }
 
 void ss_sim_end(struct ss_sim_program *program)
 {
-	end(program, OP_END_NS);
+	program_end_range(program, OP_END_NS);
 }
 
 void ss_sim_frame_end(struct ss_sim_program *program)
 {
 	if (program->with_stack)
-		end(program, FRAME_END_NS);
+		program_end_range(program, FRAME_END_NS);
 }
 
 void ss_sim_work(struct ss_sim_program *program, int64_t cost_ns)
@@ -293,7 +293,6 @@ void ss_sim_work(struct ss_sim_program *program, int64_t cost_ns)
 
 /* --- device work ------------------------------------------------------------- */
 
-/* The index of the kernel that is wished for, made when it is the first of its kind. */
 uint32_t ss_sim_kernel_index(struct ss_sim_program *program, const struct ss_sim_kernel_wish *wish)
 {
 	struct ss_sim_kernel_wish plain;
@@ -331,8 +330,8 @@ void ss_sim_kernel(struct ss_sim_program *program, const struct ss_sim_kernel_wi
 
 	if (index == SS_NO_ID)
 		return;
-	key = key_of(program, program->kernels[index].name, index, &program->kernel_uses,
-		     &program->kernel_uses_capacity);
+	key = program_noise_key(program, program->kernels[index].name, index, &program->kernel_uses,
+				&program->kernel_uses_capacity);
 	at = ss_sim_add(program, SS_SIM_KERNEL);
 	at->what = index;
 	at->stream = (uint8_t)stream;

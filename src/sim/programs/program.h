@@ -32,7 +32,7 @@ enum ss_sim_stream {
 	SS_SIM_STREAMS,
 };
 
-/* Which of its process groups a rank meets the others in. */
+/* Through which of its process groups a rank communicates. */
 enum ss_sim_group_role {
 	SS_SIM_GROUP_WORLD,
 	SS_SIM_GROUP_DATA,
@@ -68,7 +68,7 @@ struct ss_sim_comm {
 	uint32_t dtype; /* "BFloat16" */
 	uint32_t role;  /* enum ss_sim_group_role */
 	uint64_t in_count, out_count; /* elements */
-	uint64_t bytes;               /* that the cost is made of: the larger of in and out */
+	uint64_t bytes;               /* for the cost: the larger of in and out */
 	uint32_t kernel;              /* index of program->kernels */
 	uint32_t kind;                /* enum ss_sim_kernel_class */
 	uint32_t spare;
@@ -78,13 +78,13 @@ struct ss_sim_comm {
 enum ss_sim_code {
 	SS_SIM_BEGIN,   /* what: range; slot: autograd sequence + 1; cost: before its first child */
 	SS_SIM_END,     /* cost: after its last child */
-	SS_SIM_WORK,    /* cost: CPU time that no row tells of */
+	SS_SIM_WORK,    /* cost: CPU time without a row */
 	SS_SIM_KERNEL,  /* what: kernel, on stream */
 	SS_SIM_COLLECT, /* what: comm, on stream */
 	SS_SIM_COPY_TASK, /* what: enum ss_sim_copy_kind, bytes: on stream */
 	SS_SIM_MEMSET,    /* bytes, on stream */
 	SS_SIM_GRAPH,     /* one launch of the `slot` kernels that follow */
-	SS_SIM_RECORD,    /* slot: event, after what stream holds now */
+	SS_SIM_RECORD,    /* slot: event, after the current work of the stream */
 	SS_SIM_WAIT,      /* slot: event; stream waits for it */
 	SS_SIM_SYNC,      /* what: enum ss_sim_sync_kind; the thread waits */
 	SS_SIM_CALL,      /* what: enum ss_sim_call; a runtime call that takes `cost` */
@@ -92,7 +92,7 @@ enum ss_sim_code {
 	SS_SIM_ALLOC,  /* slot, bytes */
 	SS_SIM_FREE,   /* slot */
 	SS_SIM_INPUT,  /* waits for the next batch of the loader's workers */
-	SS_SIM_EPOCH,  /* they begin anew, `cost` from now: it takes no time itself */
+	SS_SIM_EPOCH,  /* the workers restart, `cost` from now; takes no time itself */
 	SS_SIM_WHEN,   /* what: condition; false: skip `slot` instructions */
 };
 
@@ -100,7 +100,7 @@ enum ss_sim_copy_kind {
 	SS_SIM_HTOD_PINNED,
 	SS_SIM_HTOD_PAGEABLE, /* the call returns when the copy is done */
 	SS_SIM_DTOH_PINNED,
-	SS_SIM_DTOH_PAGEABLE, /* likewise */
+	SS_SIM_DTOH_PAGEABLE, /* the same */
 	SS_SIM_DTOD,
 };
 
@@ -147,9 +147,9 @@ struct ss_sim_program {
 	uint32_t range_uses_capacity, kernel_uses_capacity;
 	uint32_t event_count, slot_count, sequence_count;
 	uint32_t step_range;               /* the note that is the step */
-	struct ss_sim_instruction nowhere; /* what is written after a failure goes there */
+	struct ss_sim_instruction nowhere; /* takes writes after a failure */
 	bool with_stack; /* without, ss_sim_frame() and ss_sim_module() do nothing */
-	bool in_graph;   /* kernels only: what else is built leaves no trace */
+	bool in_graph;   /* only kernels are recorded */
 	bool failed;
 };
 
@@ -249,11 +249,26 @@ void ss_sim_free(struct ss_sim_program *program, uint32_t slot);
 /* Waits for the batch of this step. */
 void ss_sim_input(struct ss_sim_program *program);
 
-/* A new epoch: the loader's workers begin with it in so long. */
+/* A new epoch: the loader's workers begin with it after start_ns. */
 void ss_sim_epoch(struct ss_sim_program *program, int64_t start_ns);
 
-/* What is built until ss_sim_when_end() is done only when the condition holds. */
+/* What is built until ss_sim_when_end() runs only if the condition is met. */
 uint32_t ss_sim_when(struct ss_sim_program *program, const struct ss_sim_condition *condition);
 void ss_sim_when_end(struct ss_sim_program *program, uint32_t mark);
+
+/* --- for the files that write programs ------------------------------------------- */
+
+/* The id of the text; 0: no memory. */
+uint32_t ss_sim_text_id(struct ss_sim_program *program, const char *text);
+
+/* The index of the kernel for a wish, made on first use; SS_NO_ID: no memory. */
+uint32_t ss_sim_kernel_index(struct ss_sim_program *program, const struct ss_sim_kernel_wish *wish);
+
+/* Appends an instruction for the caller to fill. */
+struct ss_sim_instruction *ss_sim_add(struct ss_sim_program *program, enum ss_sim_code code);
+
+/* Opens a range. */
+void ss_sim_begin(struct ss_sim_program *program, const struct ss_sim_range *range, uint32_t slot,
+		  int64_t cost_ns);
 
 #endif

@@ -15,6 +15,8 @@
 #define FREE_NS 310000
 #define ITEM_BYTES 4u
 #define CHECKPOINT_PIECES 8u
+#define CALLBACK_PIECES 8u /* each with noise of its own */
+#define EVAL_NS 180000     /* model.eval() and model.train() walk the modules */
 
 struct ss_sim_share ss_sim_whole(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
 				 struct ss_sim_tape *tape)
@@ -70,7 +72,7 @@ struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share)
 }
 
 /* total = torch.zeros(()): a memset of one number. */
-static void zero_total(struct ss_sim_program *program)
+static void step_zero_total(struct ss_sim_program *program)
 {
 	ss_sim_op(program, "aten::zeros");
 	ss_sim_op(program, "aten::zero_");
@@ -80,7 +82,7 @@ static void zero_total(struct ss_sim_program *program)
 }
 
 /* torch.compile at work: tracing, then Inductor, in the middle of a step. */
-static void recompile(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_recompile(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	struct ss_sim_condition condition = { .rank = -1, .every = plan->recompile_every };
 	uint32_t mark;
@@ -101,8 +103,8 @@ static void recompile(struct ss_sim_program *program, const struct ss_sim_plan *
 
 void ss_sim_network_forward(struct ss_sim_program *program, const struct ss_sim_share *share)
 {
-	zero_total(program);
-	recompile(program, share->plan);
+	step_zero_total(program);
+	step_recompile(program, share->plan);
 	ss_sim_stem_forward(program, share);
 	ss_sim_nonzeros(program, share->plan);
 	for (uint32_t i = 0; i < share->count; i++)
@@ -136,8 +138,8 @@ void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim
  * A copy that the host waits for. On CUDA it is a copy and a wait for the stream;
  * on ROCm one call that blocks.
  */
-static void copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_kind kind,
-			  uint64_t bytes)
+static void step_copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_kind kind,
+			       uint64_t bytes)
 {
 	if (program->device->rocm && kind == SS_SIM_DTOH_PINNED)
 		kind = SS_SIM_DTOH_PAGEABLE;
@@ -146,7 +148,8 @@ static void copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_kind 
 		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
 }
 
-uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+/* Copies the batch to the device; returns its memory slot. */
+static uint32_t step_copy_batch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t slot;
 
@@ -156,7 +159,7 @@ uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_pl
 	slot = ss_sim_alloc(program, plan->input_bytes);
 	ss_sim_op(program, "aten::copy_");
 	if (plan->pageable)
-		copy_and_wait(program, SS_SIM_HTOD_PAGEABLE, plan->input_bytes);
+		step_copy_and_wait(program, SS_SIM_HTOD_PAGEABLE, plan->input_bytes);
 	else
 		ss_sim_copy(program, SS_SIM_HTOD_PINNED, plan->input_bytes, SS_SIM_COMPUTE);
 	ss_sim_end(program);
@@ -182,13 +185,13 @@ void ss_sim_backward_end(struct ss_sim_program *program)
 	ss_sim_frame_end(program);
 }
 
-/* --- what waits for the device -------------------------------------------------- */
+/* --- host syncs ----------------------------------------------------------------- */
 
 void ss_sim_item(struct ss_sim_program *program)
 {
 	ss_sim_op(program, "aten::item");
 	ss_sim_op(program, "aten::_local_scalar_dense");
-	copy_and_wait(program, SS_SIM_DTOH_PINNED, ITEM_BYTES);
+	step_copy_and_wait(program, SS_SIM_DTOH_PINNED, ITEM_BYTES);
 	ss_sim_end(program);
 	ss_sim_end(program);
 }
@@ -210,7 +213,7 @@ void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *p
 							    .dtype = plan->model.dtype,
 							    .size = { tokens } },
 			      SS_SIM_COMPUTE);
-		copy_and_wait(program, SS_SIM_DTOH_PINNED, 8);
+		step_copy_and_wait(program, SS_SIM_DTOH_PINNED, 8);
 		ss_sim_end(program);
 		if (plan->nonzero_work_ns)
 			ss_sim_work(program, plan->nonzero_work_ns);
@@ -218,7 +221,7 @@ void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *p
 	}
 }
 
-static void print_tensor(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_print_tensor(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	ss_sim_frame(program, SS_SIM_LINE_PRINT);
 	ss_sim_frame(program, "torch/_tensor.py(523): __repr__");
@@ -230,7 +233,7 @@ static void print_tensor(struct ss_sim_program *program, const struct ss_sim_pla
 		ss_sim_frame_end(program);
 }
 
-static void log_items(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_log_items(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	struct ss_sim_kernel_wish norm = {
 		.class = SS_SIM_NORM,
@@ -251,13 +254,13 @@ static void log_items(struct ss_sim_program *program, const struct ss_sim_plan *
 		ss_sim_frame_end(program);
 	}
 	for (uint32_t i = 0; i < plan->prints; i++)
-		print_tensor(program, plan);
+		step_print_tensor(program, plan);
 }
 
 /* --- the optimizer ------------------------------------------------------------------ */
 
-static void one_by_one(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		       const struct ss_sim_body *body)
+static void optimizer_loop(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+			   const struct ss_sim_body *body)
 {
 	static const struct {
 		const char *op;
@@ -283,8 +286,8 @@ static void one_by_one(struct ss_sim_program *program, const struct ss_sim_plan 
 		}
 }
 
-static void optimize(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		     const struct ss_sim_body *body)
+static void step_optimize(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+			  const struct ss_sim_body *body)
 {
 	uint32_t launches = body->tensors / FUSED_TENSORS + 1;
 	uint64_t left = body->parameters / 1000 * (1000 - plan->loop_permille);
@@ -293,7 +296,7 @@ static void optimize(struct ss_sim_program *program, const struct ss_sim_plan *p
 	ss_sim_note(program, "Optimizer.step#AdamW.step");
 	ss_sim_frame(program, "torch/optim/adamw.py(195): step");
 	ss_sim_work(program, OPTIMIZER_GROUP_NS);
-	one_by_one(program, plan, body);
+	optimizer_loop(program, plan, body);
 	if (plan->loop_permille < 1000) {
 		ss_sim_op(program, "aten::_fused_adamw_");
 		for (uint32_t i = 0; i < launches; i++)
@@ -315,13 +318,13 @@ static void optimize(struct ss_sim_program *program, const struct ss_sim_plan *p
 
 /* --- what all ranks stop for ----------------------------------------------------------- */
 
-static void checkpoint(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		       const struct ss_sim_body *body)
+static void step_checkpoint(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+			    const struct ss_sim_body *body)
 {
 	uint64_t bytes = body->parameters * ss_sim_dtype_bytes(plan->model.dtype);
 	uint64_t most = (uint64_t)((double)plan->pause_ns / 2e9 * plan->device->pageable_rate);
 
-	if (bytes > most) /* a checkpoint of a part takes its part of the pause */
+	if (bytes > most) /* so that the copies take at most half of the pause */
 		bytes = most;
 	ss_sim_frame(program, SS_SIM_LINE_CHECKPOINT);
 	ss_sim_frame(program, "torch/serialization.py(901): save");
@@ -329,7 +332,7 @@ static void checkpoint(struct ss_sim_program *program, const struct ss_sim_plan 
 		ss_sim_op(program, "aten::to");
 		ss_sim_op(program, "aten::_to_copy");
 		ss_sim_op(program, "aten::copy_");
-		copy_and_wait(program, SS_SIM_DTOH_PAGEABLE, bytes / CHECKPOINT_PIECES);
+		step_copy_and_wait(program, SS_SIM_DTOH_PAGEABLE, bytes / CHECKPOINT_PIECES);
 		for (int k = 0; k < 3; k++)
 			ss_sim_end(program);
 	}
@@ -339,8 +342,8 @@ static void checkpoint(struct ss_sim_program *program, const struct ss_sim_plan 
 		ss_sim_frame_end(program);
 }
 
-static void pause_all(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		      const struct ss_sim_body *body)
+static void step_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+		       const struct ss_sim_body *body)
 {
 	struct ss_sim_condition condition = { .rank = -1, .every = plan->pause_every };
 	uint32_t mark;
@@ -349,7 +352,7 @@ static void pause_all(struct ss_sim_program *program, const struct ss_sim_plan *
 		return;
 	mark = ss_sim_when(program, &condition);
 	if (plan->pause_kind == SS_SIM_PAUSE_CHECKPOINT) {
-		checkpoint(program, plan, body);
+		step_checkpoint(program, plan, body);
 	} else if (plan->pause_kind == SS_SIM_PAUSE_GC) {
 		ss_sim_frame(program, SS_SIM_LINE_GC);
 		ss_sim_frame(program, "<built-in function collect>");
@@ -369,7 +372,7 @@ static void pause_all(struct ss_sim_program *program, const struct ss_sim_plan *
 
 /* --- memory that goes wrong ---------------------------------------------------------------- */
 
-static void empty_cache(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_empty_cache(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (!plan->empty_cache_blocks)
 		return;
@@ -381,7 +384,7 @@ static void empty_cache(struct ss_sim_program *program, const struct ss_sim_plan
 	ss_sim_frame_end(program);
 }
 
-static void fill_cache(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_fill_cache(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->empty_cache_blocks; i++) {
 		ss_sim_op(program, "aten::empty");
@@ -390,7 +393,7 @@ static void fill_cache(struct ss_sim_program *program, const struct ss_sim_plan 
 	}
 }
 
-static void leak(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+static void step_leak(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (!plan->leak_bytes)
 		return;
@@ -402,10 +405,73 @@ static void leak(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 	ss_sim_frame_end(program);
 }
 
+/* --- what a loop does besides training --------------------------------------------------- */
+
+static void step_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+{
+	struct ss_sim_condition condition = { .rank = -1,
+					      .every = UINT32_MAX,
+					      .at = plan->lone_step };
+	uint32_t mark;
+
+	if (!plan->lone_step)
+		return;
+	mark = ss_sim_when(program, &condition);
+	ss_sim_frame(program, SS_SIM_LINE_LONE);
+	ss_sim_work(program, plan->lone_ns);
+	ss_sim_frame_end(program);
+	ss_sim_when_end(program, mark);
+}
+
+/* The callbacks of a trainer, as transformers calls them. */
+static void step_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+{
+	if (!plan->callback_ns)
+		return;
+	ss_sim_frame(program, "transformers/trainer_callback.py(533): on_step_end");
+	ss_sim_frame(program, "transformers/trainer_callback.py(556): call_event");
+	ss_sim_frame(program, SS_SIM_LINE_CALLBACK);
+	for (uint32_t i = 0; i < CALLBACK_PIECES; i++)
+		ss_sim_work(program, plan->callback_ns / CALLBACK_PIECES + i);
+	for (int i = 0; i < 3; i++)
+		ss_sim_frame_end(program);
+}
+
+static void program_walk_modules(struct ss_sim_program *program, const char *frame)
+{
+	ss_sim_frame(program, frame);
+	ss_sim_work(program, EVAL_NS);
+	ss_sim_frame_end(program);
+}
+
+static void step_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+			  const struct ss_sim_body *body)
+{
+	struct ss_sim_condition condition = { .rank = -1, .every = plan->validate_every };
+	uint32_t mark;
+
+	if (!plan->validate_every || !body->validate)
+		return;
+	condition.at = SS_SIM_WARMUP_STEPS % plan->validate_every;
+	mark = ss_sim_when(program, &condition);
+	ss_sim_frame(program, SS_SIM_LINE_VALIDATE);
+	program_walk_modules(program, "torch/nn/modules/module.py(2916): eval");
+	for (uint32_t i = 0; i < plan->validate_passes; i++) {
+		uint32_t batch = step_copy_batch(program, plan);
+
+		body->validate(program, body->context);
+		ss_sim_free(program, batch);
+	}
+	ss_sim_item(program); /* the mean loss */
+	program_walk_modules(program, "torch/nn/modules/module.py(2893): train");
+	ss_sim_frame_end(program);
+	ss_sim_when_end(program, mark);
+}
+
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* The watchdog of NCCL asks now and then whether its collectives are done. */
-static void watch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+/* The NCCL watchdog polls whether its collectives are done. */
+static void step_run_watchdog(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	if (plan->rank_count < 2)
 		return;
@@ -424,24 +490,24 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 		uint32_t batch;
 
 		ss_sim_fetch(program, plan, !micro);
-		batch = ss_sim_to_device(program, plan);
+		batch = step_copy_batch(program, plan);
 		if (!micro)
-			fill_cache(program, plan);
+			step_fill_cache(program, plan);
 		for (uint32_t i = 0; !micro && i < plan->flush_count; i++)
 			ss_sim_overhead(program, "Buffer Flush", plan->flush_ns);
 		body->passes(program, body->context, micro);
 		if (!micro)
-			ss_sim_lone_pause(program, plan);
+			step_lone_pause(program, plan);
 		ss_sim_free(program, batch);
 	}
-	watch(program, plan);
-	log_items(program, plan);
-	optimize(program, plan, body);
-	leak(program, plan);
-	empty_cache(program, plan);
-	ss_sim_callbacks(program, plan);
-	pause_all(program, plan, body);
-	ss_sim_validate(program, plan, body);
+	step_run_watchdog(program, plan);
+	step_log_items(program, plan);
+	step_optimize(program, plan, body);
+	step_leak(program, plan);
+	step_empty_cache(program, plan);
+	step_callbacks(program, plan);
+	step_pause(program, plan, body);
+	step_validate(program, plan, body);
 	ss_sim_frame_end(program);
 	ss_sim_end(program);
 }

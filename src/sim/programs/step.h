@@ -52,7 +52,7 @@ struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share);
 void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan *plan,
 		       const struct ss_sim_body *body);
 
-/* What is built between the two runs on autograd's thread. */
+/* What is built between these two calls runs on autograd's thread. */
 void ss_sim_backward_begin(struct ss_sim_program *program);
 void ss_sim_backward_end(struct ss_sim_program *program);
 
@@ -63,7 +63,7 @@ struct ss_sim_share ss_sim_whole(const struct ss_sim_plan *plan, const struct ss
 /* The parameters of a share, and how many tensors they are. */
 uint64_t ss_sim_share_parameters(const struct ss_sim_share *share, bool stem, bool head);
 
-/* All pieces of a share that holds the whole network, in order; forward has nonzero() in it. */
+/* All pieces of a share that has the whole network, in order; forward includes nonzero(). */
 void ss_sim_network_forward(struct ss_sim_program *program, const struct ss_sim_share *share);
 void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
 			     ss_sim_gradient_sink sink, void *context);
@@ -74,15 +74,6 @@ void ss_sim_network_evaluate(struct ss_sim_program *program, const struct ss_sim
 /* The next batch (input.c); `first` of the step: epochs begin with it. */
 void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first);
 
-/* The batch on its way to the device; returns its memory. */
-uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-
-/* What a loop does beside training, when the plan asks for it (chores.c). */
-void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan);
-void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
-		     const struct ss_sim_body *body);
-
 /* nonzero() in the forward pass, when the plan asks for it. */
 void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 
@@ -92,7 +83,7 @@ void ss_sim_item(struct ss_sim_program *program);
 /* The sum over a tensor-parallel group, which compute waits for; context: the share. */
 void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements);
 
-/* --- gradients that are reduced in buckets (bucket.c) -------------------------- */
+/* --- gradients that are reduced in buckets (collective.c) -------------------------- */
 
 #define SS_SIM_BUCKETS_MAX 4096u
 

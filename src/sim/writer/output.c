@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/system/new_file.h"
-#include "read/gzip_write.h"
+#include "read/codec.h"
 
 struct ss_sim_output {
 	struct ss_memory *memory;
@@ -15,31 +15,31 @@ struct ss_sim_output {
 	struct ss_new_file file;
 };
 
-static enum ss_status write_bytes(void *context, const char *bytes, size_t length,
-				  struct ss_error *err)
+static enum ss_status output_write_plain(void *context, const char *bytes, size_t length,
+					 struct ss_error *err)
 {
 	struct ss_sim_output *output = context;
 
 	return ss_new_file_write(&output->file, bytes, length, err);
 }
 
-static enum ss_status compress_bytes(void *context, const char *bytes, size_t length,
-				     struct ss_error *err)
+static enum ss_status output_compress(void *context, const char *bytes, size_t length,
+				      struct ss_error *err)
 {
 	struct ss_sim_output *output = context;
 
 	return ss_gzip_writer_write(output->gzip, bytes, length, err);
 }
 
-static void release(struct ss_sim_output *output)
+static void output_release(struct ss_sim_output *output)
 {
 	ss_gzip_writer_close(output->gzip);
 	ss_new_file_drop(&output->file);
 	ss_memory_free(output->memory, output, sizeof(*output));
 }
 
-static enum ss_status open_file(struct ss_sim_output *output, const char *path, bool compressed,
-				struct ss_error *err)
+static enum ss_status output_open_file(struct ss_sim_output *output, const char *path,
+				       bool compressed, struct ss_error *err)
 {
 	char name[SS_PATH_BYTES];
 	int length = snprintf(name, sizeof(name), "%s%s", path, compressed ? ".gz" : "");
@@ -59,11 +59,12 @@ enum ss_status ss_sim_output_open(const char *path, bool compressed, struct ss_m
 		return ss_fail_memory(err, "an output file");
 	*output = (struct ss_sim_output){ .memory = memory, .file.fd = -1 };
 	if (compressed)
-		status = ss_gzip_writer_open(memory, write_bytes, output, &output->gzip, err);
+		status = ss_gzip_writer_open(memory, output_write_plain, output, &output->gzip,
+					     err);
 	if (status == SS_OK)
-		status = open_file(output, path, compressed, err);
+		status = output_open_file(output, path, compressed, err);
 	if (status != SS_OK) {
-		release(output);
+		output_release(output);
 		return status;
 	}
 	*out = output;
@@ -72,7 +73,7 @@ enum ss_status ss_sim_output_open(const char *path, bool compressed, struct ss_m
 
 struct ss_sim_sink ss_sim_output_sink(struct ss_sim_output *output)
 {
-	return (struct ss_sim_sink){ output->gzip ? compress_bytes : write_bytes, output };
+	return (struct ss_sim_sink){ output->gzip ? output_compress : output_write_plain, output };
 }
 
 enum ss_status ss_sim_output_close(struct ss_sim_output *output, bool whole, uint64_t *bytes,
@@ -86,6 +87,6 @@ enum ss_status ss_sim_output_close(struct ss_sim_output *output, bool whole, uin
 		*bytes = output->file.bytes;
 	if (whole && status == SS_OK)
 		status = ss_new_file_close(&output->file, err);
-	release(output);
+	output_release(output);
 	return status;
 }

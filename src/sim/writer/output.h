@@ -2,9 +2,8 @@
 /*
  * output.h - the file that a trace is written to.
  *
- * The file gets its name when it is complete: until then it has a temporary name
- * in the same folder, and a run that fails leaves nothing behind that looks like
- * a trace.
+ * The file gets its name when it is complete. Until then it has a temporary name
+ * in the same folder, so a failed run leaves nothing that looks like a trace.
  */
 #ifndef SS_SIM_WRITER_OUTPUT_H
 #define SS_SIM_WRITER_OUTPUT_H

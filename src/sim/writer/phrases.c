@@ -19,15 +19,15 @@ const char ss_sim_two_digits[201] = {
 };
 /* clang-format on */
 
-struct ss_sim_piece ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed)
+struct ss_sim_row_text ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed)
 {
-	struct ss_sim_piece piece = { "", 0 };
+	struct ss_sim_row_text piece = { "", 0 };
 	char *copy = NULL;
 
 	if (!ss_text_failed(text))
 		copy = ss_arena_copy(arena, text->data ? text->data : "", text->length);
 	if (copy)
-		piece = (struct ss_sim_piece){ copy, text->length };
+		piece = (struct ss_sim_row_text){ copy, text->length };
 	else
 		*failed = true;
 	if (!ss_text_failed(text))
@@ -35,8 +35,8 @@ struct ss_sim_piece ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text
 	return piece;
 }
 
-/* Appends the text as it stands between quotes in JSON. */
-static void add_quoted(struct ss_text *out, const char *text)
+/* Appends the text escaped for JSON, without quotes. */
+static void json_add_quoted(struct ss_text *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -64,7 +64,7 @@ void ss_sim_add_ranks(struct ss_text *out, const struct ss_sim_ranks *ranks, boo
 
 /* --- ranges ------------------------------------------------------------------ */
 
-static const char *const categories[] = {
+static const char *const range_categories[] = {
 	[SS_SIM_OP] = "cpu_op",
 	[SS_SIM_BACKWARD] = "cpu_op",
 	[SS_SIM_NOTE] = "user_annotation",
@@ -75,26 +75,27 @@ static const char *const categories[] = {
 };
 
 /* Up to the process; without the end of the name when a number follows it. */
-static void add_head(struct ss_text *out, const char *category, const char *name, bool numbered)
+static void phrase_add_head(struct ss_text *out, const char *category, const char *name,
+			    bool numbered)
 {
 	ss_text_addf(out, "\n  {\n    \"ph\": \"X\", \"cat\": \"%s\", \"name\": \"", category);
-	add_quoted(out, name);
+	json_add_quoted(out, name);
 	if (!numbered)
 		ss_text_add_string(out, "\", \"pid\": ");
 }
 
-static void add_array(struct ss_text *out, const char *key, const char *array)
+static void phrase_add_array(struct ss_text *out, const char *key, const char *array)
 {
 	if (*array)
 		ss_text_addf(out, "\"%s\": %s, ", key, array);
 }
 
 /*
- * Around the sequence number: torch's own order of the arguments is that of a
- * hash table, and it differs with their number.
+ * Makes the arguments before and after the sequence number. torch writes them in
+ * the order of a hash table, which depends on their number.
  */
-static void make_args(struct ss_sim_phrases *phrases, const struct ss_sim_range *range, bool shapes,
-		      struct ss_sim_range_phrase *out, bool *failed)
+static void range_phrase_make_args(struct ss_sim_phrases *phrases, const struct ss_sim_range *range,
+				   bool shapes, struct ss_sim_range_phrase *out, bool *failed)
 {
 	const struct ss_strings *texts = &phrases->program->texts;
 	struct ss_text text = { 0 };
@@ -111,18 +112,18 @@ static void make_args(struct ss_sim_phrases *phrases, const struct ss_sim_range 
 	out->before = ss_sim_piece_of(&phrases->arena, &text, failed);
 	if (shapes) {
 		ss_text_add_string(&text, "\"Record function id\": 0, ");
-		add_array(&text, "Concrete Inputs", ss_strings_text(texts, range->concrete));
-		add_array(&text, "Input type", ss_strings_text(texts, range->types));
-		add_array(&text, "Input Strides", ss_strings_text(texts, range->strides));
-		add_array(&text, "Input Dims", ss_strings_text(texts, range->dims));
+		phrase_add_array(&text, "Concrete Inputs", ss_strings_text(texts, range->concrete));
+		phrase_add_array(&text, "Input type", ss_strings_text(texts, range->types));
+		phrase_add_array(&text, "Input Strides", ss_strings_text(texts, range->strides));
+		phrase_add_array(&text, "Input Dims", ss_strings_text(texts, range->dims));
 	}
 	ss_text_add_string(&text, "\"Ev Idx\": ");
 	out->after = ss_sim_piece_of(&phrases->arena, &text, failed);
 }
 
-static struct ss_sim_range_phrase range_phrase(struct ss_sim_phrases *phrases,
-					       const struct ss_sim_range *range, bool shapes,
-					       bool *failed)
+static struct ss_sim_range_phrase range_phrase_make(struct ss_sim_phrases *phrases,
+						    const struct ss_sim_range *range, bool shapes,
+						    bool *failed)
 {
 	const char *name = ss_strings_text(&phrases->program->texts, range->name);
 	size_t length = strlen(name);
@@ -134,58 +135,58 @@ static struct ss_sim_range_phrase range_phrase(struct ss_sim_phrases *phrases,
 	};
 	struct ss_text text = { 0 };
 
-	assert(range->kind < SS_COUNT(categories));
-	add_head(&text, categories[range->kind], name, phrase.numbered);
+	assert(range->kind < SS_COUNT(range_categories));
+	phrase_add_head(&text, range_categories[range->kind], name, phrase.numbered);
 	phrase.head = ss_sim_piece_of(&phrases->arena, &text, failed);
 	if (range->kind == SS_SIM_NOTE) {
-		add_head(&text, "gpu_user_annotation", name, phrase.numbered);
+		phrase_add_head(&text, "gpu_user_annotation", name, phrase.numbered);
 		phrase.projection = ss_sim_piece_of(&phrases->arena, &text, failed);
 	}
 	if (range->kind != SS_SIM_OVERHEAD && range->kind != SS_SIM_COMMS)
-		make_args(phrases, range, shapes, &phrase, failed);
+		range_phrase_make_args(phrases, range, shapes, &phrase, failed);
 	return phrase;
 }
 
 /* --- kernels ----------------------------------------------------------------- */
 
-static void add_size(struct ss_text *out, const char *key, const uint32_t size[3])
+static void phrase_add_dim3(struct ss_text *out, const char *key, const uint32_t size[3])
 {
 	ss_text_addf(out, "\"%s\": [%u, %u, %u]", key, size[0], size[1], size[2]);
 }
 
-static void add_millionths(struct ss_text *out, const char *key, uint64_t value)
+static void phrase_add_millionths(struct ss_text *out, const char *key, uint64_t value)
 {
 	ss_text_addf(out, "      \"%s\": %llu.%06llu,", key, (unsigned long long)(value / 1000000),
 		     (unsigned long long)(value % 1000000));
 }
 
-static void add_cuda_tail(struct ss_text *out, const struct ss_sim_kernel *kernel)
+static void kernel_phrase_add_cuda(struct ss_text *out, const struct ss_sim_kernel *kernel)
 {
 	ss_text_addf(out, ",      \"registers per thread\": %u,      \"shared memory\": %u,",
 		     kernel->registers, kernel->shared_bytes);
-	add_millionths(out, "blocks per SM", kernel->blocks_per_sm_micro);
-	add_millionths(out, "warps per SM", kernel->warps_per_sm_micro);
+	phrase_add_millionths(out, "blocks per SM", kernel->blocks_per_sm_micro);
+	phrase_add_millionths(out, "warps per SM", kernel->warps_per_sm_micro);
 	ss_text_add_string(out, "      ");
-	add_size(out, "grid", kernel->grid);
+	phrase_add_dim3(out, "grid", kernel->grid);
 	ss_text_add_string(out, ",      ");
-	add_size(out, "block", kernel->block);
+	phrase_add_dim3(out, "block", kernel->block);
 	ss_text_addf(out, ",      \"est. achieved occupancy %%\": %u", kernel->occupancy_percent);
 }
 
-static struct ss_sim_kernel_phrase kernel_phrase(struct ss_arena *arena,
-						 const struct ss_sim_kernel *kernel, bool rocm,
-						 bool *failed)
+static struct ss_sim_kernel_phrase kernel_phrase_make(struct ss_arena *arena,
+						      const struct ss_sim_kernel *kernel, bool rocm,
+						      bool *failed)
 {
 	struct ss_sim_kernel_phrase phrase;
 	struct ss_text text = { 0 };
 
-	add_head(&text, "kernel", kernel->name, false);
+	phrase_add_head(&text, "kernel", kernel->name, false);
 	phrase.head = ss_sim_piece_of(arena, &text, failed);
 	if (!rocm) {
-		add_cuda_tail(&text, kernel);
+		kernel_phrase_add_cuda(&text, kernel);
 		phrase.tail = ss_sim_piece_of(arena, &text, failed);
 		phrase.graph_tail = phrase.tail;
-		phrase.call = phrase.call_tail = (struct ss_sim_piece){ "", 0 };
+		phrase.call = phrase.call_tail = (struct ss_sim_row_text){ "", 0 };
 		return phrase;
 	}
 	ss_text_addf(&text,
@@ -197,13 +198,13 @@ static struct ss_sim_kernel_phrase kernel_phrase(struct ss_arena *arena,
 	ss_text_add_string(&text, ", \"kind\": \"Dispatch Task\"");
 	phrase.graph_tail = ss_sim_piece_of(arena, &text, failed);
 	ss_text_add_string(&text, "    \"kernel\": \"");
-	add_quoted(&text, kernel->name);
+	json_add_quoted(&text, kernel->name);
 	ss_text_add_string(&text, "\", ");
 	phrase.call = ss_sim_piece_of(arena, &text, failed);
 	ss_text_add_string(&text, ",      ");
-	add_size(&text, "grid", kernel->grid);
+	phrase_add_dim3(&text, "grid", kernel->grid);
 	ss_text_add_string(&text, ",      ");
-	add_size(&text, "block", kernel->block);
+	phrase_add_dim3(&text, "block", kernel->block);
 	ss_text_addf(&text, ",      \"shared memory\": %u", kernel->shared_bytes);
 	phrase.call_tail = ss_sim_piece_of(arena, &text, failed);
 	return phrase;
@@ -211,8 +212,8 @@ static struct ss_sim_kernel_phrase kernel_phrase(struct ss_arena *arena,
 
 /* --- collectives ------------------------------------------------------------- */
 
-/* A collective as one rank meets it. */
-struct meeting {
+/* A collective as one rank records it. */
+struct collective_text {
 	const char *name, *dtype;
 	const struct ss_sim_comm *comm;
 	struct ss_sim_group group;
@@ -220,35 +221,35 @@ struct meeting {
 	bool sends, receives;
 };
 
-static struct meeting meeting_of(const struct ss_sim_plan *plan, uint32_t rank,
-				 const struct ss_sim_program *program,
-				 const struct ss_sim_comm *comm)
+static struct collective_text collective_text_of(const struct ss_sim_plan *plan, uint32_t rank,
+						 const struct ss_sim_program *program,
+						 const struct ss_sim_comm *comm)
 {
-	struct meeting meeting = {
+	struct collective_text collective = {
 		.name = ss_strings_text(&program->texts, comm->name),
 		.dtype = ss_strings_text(&program->texts, comm->dtype),
 		.comm = comm,
 		.group = ss_sim_group_of(plan, rank, (enum ss_sim_group_role)comm->role),
 	};
-	const struct ss_sim_ranks *ranks = &meeting.group.ranks;
+	const struct ss_sim_ranks *ranks = &collective.group.ranks;
 
-	meeting.place = (rank - ranks->first) / (ranks->stride ? ranks->stride : 1);
-	meeting.sends = strcmp(meeting.name, "send") == 0;
-	meeting.receives = strcmp(meeting.name, "recv") == 0;
-	if (meeting.sends || meeting.receives)
-		meeting.place += comm->peer_ahead ? 1u : UINT32_MAX;
-	return meeting;
+	collective.place = (rank - ranks->first) / (ranks->stride ? ranks->stride : 1);
+	collective.sends = strcmp(collective.name, "send") == 0;
+	collective.receives = strcmp(collective.name, "recv") == 0;
+	if (collective.sends || collective.receives)
+		collective.place += comm->peer_ahead ? 1u : UINT32_MAX;
+	return collective;
 }
 
-static void add_partner(struct ss_text *out, const struct meeting *meeting)
+static void collective_add_peer(struct ss_text *out, const struct collective_text *collective)
 {
-	if (meeting->sends)
-		ss_text_addf(out, ", \"Dst Rank\": %u", meeting->place);
-	if (meeting->receives)
-		ss_text_addf(out, ", \"Src Rank\": %u", meeting->place);
+	if (collective->sends)
+		ss_text_addf(out, ", \"Dst Rank\": %u", collective->place);
+	if (collective->receives)
+		ss_text_addf(out, ", \"Src Rank\": %u", collective->place);
 }
 
-static void add_kernel_args(struct ss_text *out, const struct meeting *meeting)
+static void collective_add_kernel(struct ss_text *out, const struct collective_text *collective)
 {
 	ss_text_addf(out,
 		     ", \"Collective name\": \"%s\", \"In msg nelems\": %llu, "
@@ -256,38 +257,38 @@ static void add_kernel_args(struct ss_text *out, const struct meeting *meeting)
 		     "\"In split size\": \"[]\", \"Out split size\": \"[]\", "
 		     "\"Process Group Name\": \"%u\", \"Process Group Description\": \"%s\", "
 		     "\"Process Group Ranks\": \"",
-		     meeting->name, (unsigned long long)meeting->comm->in_count,
-		     (unsigned long long)meeting->comm->out_count, meeting->group.ranks.count,
-		     meeting->dtype, meeting->group.id, meeting->group.description);
-	ss_sim_add_ranks(out, &meeting->group.ranks, true);
+		     collective->name, (unsigned long long)collective->comm->in_count,
+		     (unsigned long long)collective->comm->out_count, collective->group.ranks.count,
+		     collective->dtype, collective->group.id, collective->group.description);
+	ss_sim_add_ranks(out, &collective->group.ranks, true);
 	ss_text_add_string(out, "\"");
-	add_partner(out, meeting);
+	collective_add_peer(out, collective);
 }
 
 /* c10d hands lists of tensors to all but the calls on one flat tensor. */
-static bool takes_list(const struct meeting *meeting)
+static bool collective_takes_list(const struct collective_text *collective)
 {
-	return meeting->name[0] != '_';
+	return collective->name[0] != '_';
 }
 
-static const char *input_type(const struct meeting *meeting)
+static const char *collective_input_type(const struct collective_text *collective)
 {
-	if (takes_list(meeting))
+	if (collective_takes_list(collective))
 		return "TensorList";
-	if (strcmp(meeting->dtype, "Float") == 0)
+	if (strcmp(collective->dtype, "Float") == 0)
 		return "float";
-	if (strcmp(meeting->dtype, "Int") == 0)
+	if (strcmp(collective->dtype, "Int") == 0)
 		return "int";
-	return strcmp(meeting->dtype, "Half") == 0 ? "c10::Half" : "c10::BFloat16";
+	return strcmp(collective->dtype, "Half") == 0 ? "c10::Half" : "c10::BFloat16";
 }
 
 #define EMPTY_LISTS "[], [], [], [], [], [], [], [], []"
 
 /* record_param_comms up to EV-IDX, with record_shapes. */
-static void add_shaped_args(struct ss_text *out, const struct meeting *meeting)
+static void collective_add_shaped(struct ss_text *out, const struct collective_text *collective)
 {
-	const struct ss_sim_ranks *ranks = &meeting->group.ranks;
-	bool list = takes_list(meeting);
+	const struct ss_sim_ranks *ranks = &collective->group.ranks;
+	bool list = collective_takes_list(collective);
 
 	ss_text_addf(out,
 		     ",\"Record function id\": 0, \"Collective name\": \"%s\", "
@@ -296,50 +297,54 @@ static void add_shaped_args(struct ss_text *out, const struct meeting *meeting)
 		     "\"Concrete Inputs\": [\"\", \"\", \"\", \"%u\", \"\", \"[]\", \"[]\", "
 		     "\"%u\", \"%u\", \"%u\"], \"Out msg nelems\": %llu, "
 		     "\"Process Group Name\": \"%u\", ",
-		     meeting->name, meeting->group.description, meeting->dtype, meeting->place,
-		     list ? "[[1]]" : "[1]", meeting->place, ranks->first, ranks->stride,
-		     ranks->count, (unsigned long long)meeting->comm->out_count, meeting->group.id);
+		     collective->name, collective->group.description, collective->dtype,
+		     collective->place, list ? "[[1]]" : "[1]", collective->place, ranks->first,
+		     ranks->stride, ranks->count, (unsigned long long)collective->comm->out_count,
+		     collective->group.id);
 	ss_text_addf(out,
 		     "\"Input type\": [\"%s\", \"\", \"\", \"Scalar\", \"\", \"ScalarList\", "
 		     "\"ScalarList\", \"Scalar\", \"Scalar\", \"Scalar\"], "
 		     "\"Global rank stride\": %u, \"Out split size\": \"[]\", "
 		     "\"In split size\": \"[]\", \"Process Group Ranks\": \"",
-		     input_type(meeting), ranks->stride);
+		     collective_input_type(collective), ranks->stride);
 	ss_sim_add_ranks(out, ranks, true);
 	ss_text_addf(out,
 		     "\", \"Group size\": %u, \"Input Dims\": [%s%llu%s, " EMPTY_LISTS "], "
 		     "\"Global rank start\": %u, \"Ev Idx\": ",
-		     ranks->count, list ? "[[" : "[", (unsigned long long)meeting->comm->in_count,
-		     list ? "]]" : "]", ranks->first);
+		     ranks->count, list ? "[[" : "[",
+		     (unsigned long long)collective->comm->in_count, list ? "]]" : "]",
+		     ranks->first);
 }
 
-static void add_bare_args(struct ss_text *out, const struct meeting *meeting)
+static void collective_add_bare(struct ss_text *out, const struct collective_text *collective)
 {
-	const struct ss_sim_ranks *ranks = &meeting->group.ranks;
+	const struct ss_sim_ranks *ranks = &collective->group.ranks;
 
 	ss_text_addf(out,
 		     ",\"Record function id\": 0, \"Process Group Name\": \"%u\", "
 		     "\"Global rank stride\": %u, \"Out msg nelems\": %llu, "
 		     "\"Process Group Ranks\": \"",
-		     meeting->group.id, ranks->stride,
-		     (unsigned long long)meeting->comm->out_count);
+		     collective->group.id, ranks->stride,
+		     (unsigned long long)collective->comm->out_count);
 	ss_sim_add_ranks(out, ranks, true);
 	ss_text_addf(out, "\", \"Group size\": %u, \"Global rank start\": %u, \"Ev Idx\": ",
 		     ranks->count, ranks->first);
 }
 
 /* record_param_comms behind EV-IDX. */
-static void add_last_args(struct ss_text *out, const struct meeting *meeting, bool shapes)
+static void collective_add_last(struct ss_text *out, const struct collective_text *collective,
+				bool shapes)
 {
-	ss_text_addf(out, ", \"In msg nelems\": %llu", (unsigned long long)meeting->comm->in_count);
+	ss_text_addf(out, ", \"In msg nelems\": %llu",
+		     (unsigned long long)collective->comm->in_count);
 	if (!shapes)
 		ss_text_addf(out,
 			     ", \"Rank\": %u, \"In split size\": \"[]\", \"Out split size\": "
 			     "\"[]\", \"dtype\": \"%s\", \"Process Group Description\": \"%s\", "
 			     "\"Collective name\": \"%s\"",
-			     meeting->place, meeting->dtype, meeting->group.description,
-			     meeting->name);
-	add_partner(out, meeting);
+			     collective->place, collective->dtype, collective->group.description,
+			     collective->name);
+	collective_add_peer(out, collective);
 }
 
 bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
@@ -352,18 +357,18 @@ bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
 
 	for (uint32_t i = 0; i < program->comms.count && !failed; i++) {
 		const struct ss_sim_comm *comm = ss_records_at(&program->comms, i);
-		struct meeting meeting = meeting_of(plan, rank, program, comm);
+		struct collective_text collective = collective_text_of(plan, rank, program, comm);
 		struct ss_text text = { 0 };
 
 		comms[i].kernel_index = comm->kernel;
-		add_kernel_args(&text, &meeting);
+		collective_add_kernel(&text, &collective);
 		comms[i].kernel = ss_sim_piece_of(arena, &text, &failed);
 		if (plan->with_shapes)
-			add_shaped_args(&text, &meeting);
+			collective_add_shaped(&text, &collective);
 		else
-			add_bare_args(&text, &meeting);
+			collective_add_bare(&text, &collective);
 		comms[i].before = ss_sim_piece_of(arena, &text, &failed);
-		add_last_args(&text, &meeting, plan->with_shapes);
+		collective_add_last(&text, &collective, plan->with_shapes);
 		comms[i].after = ss_sim_piece_of(arena, &text, &failed);
 	}
 	*out = comms;
@@ -372,8 +377,9 @@ bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
 
 /* --- programs ----------------------------------------------------------------- */
 
-/* A row is put together without asking for room, so no text may be endless. */
-static enum ss_status check_length(const struct ss_sim_phrases *phrases, struct ss_error *err)
+/* Rows are built without bounds checks, so the length of texts is limited here. */
+static enum ss_status phrases_check_length(const struct ss_sim_phrases *phrases,
+					   struct ss_error *err)
 {
 	for (uint32_t i = 0; i < phrases->program->ranges.count; i++) {
 		const struct ss_sim_range_phrase *at = &phrases->ranges[i];
@@ -403,15 +409,15 @@ enum ss_status ss_sim_phrases_open(const struct ss_sim_plan *plan,
 					program->kernel_count);
 	failed = !phrases->ranges || !phrases->kernels;
 	for (uint32_t i = 0; i < program->ranges.count && !failed; i++)
-		phrases->ranges[i] = range_phrase(phrases, ss_records_at(&program->ranges, i),
-						  plan->with_shapes, &failed);
+		phrases->ranges[i] = range_phrase_make(phrases, ss_records_at(&program->ranges, i),
+						       plan->with_shapes, &failed);
 	for (uint32_t i = 0; i < program->kernel_count && !failed; i++)
-		phrases->kernels[i] = kernel_phrase(&phrases->arena, &program->kernels[i],
-						    plan->device->rocm, &failed);
+		phrases->kernels[i] = kernel_phrase_make(&phrases->arena, &program->kernels[i],
+							 plan->device->rocm, &failed);
 	if (failed)
 		status = ss_fail_memory(err, "the texts of a program");
 	else
-		status = check_length(phrases, err);
+		status = phrases_check_length(phrases, err);
 	if (status != SS_OK)
 		ss_sim_phrases_close(phrases);
 	else

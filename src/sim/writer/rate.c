@@ -8,7 +8,7 @@
  */
 #include "sim/writer/writer_parts.h"
 
-/* of 128 bits, without a name that ISO C does not know */
+/* 128 bits; __int128 is not ISO C */
 typedef unsigned int wide __attribute__((mode(TI)));
 
 #define MANTISSA_BITS 52
@@ -16,19 +16,19 @@ typedef unsigned int wide __attribute__((mode(TI)));
 /* Below this power of ten the text has an exponent, as printf's %g has. */
 #define PLAIN_LEAST (-4)
 
-struct parts {
+struct double_parts {
 	uint64_t mantissa;
 	int exponent; /* value = mantissa * 2^exponent */
 };
 
-static struct parts parts_of(double value)
+static struct double_parts double_parts_of(double value)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	return (struct parts){ (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) |
-				       (uint64_t)1 << MANTISSA_BITS,
-			       (int)(bits >> MANTISSA_BITS & 0x7ff) - 1023 - MANTISSA_BITS };
+	return (struct double_parts){ (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) |
+					      (uint64_t)1 << MANTISSA_BITS,
+				      (int)(bits >> MANTISSA_BITS & 0x7ff) - 1023 - MANTISSA_BITS };
 }
 
 static wide power_of_five(int power)
@@ -45,7 +45,7 @@ static wide power_of_five(int power)
  * places reads back as the value. Both sides are multiplied by 2^shift to have no
  * fractions; with up to 26 places everything stays below 2^128.
  */
-static uint64_t scaled(const struct parts *value, int places, bool *exact)
+static uint64_t decimal_scaled(const struct double_parts *value, int places, bool *exact)
 {
 	wide five = power_of_five(places), whole = value->mantissa * five, half, rounded, off;
 	int shift = -(value->exponent + places);
@@ -66,7 +66,7 @@ static uint64_t scaled(const struct parts *value, int places, bool *exact)
 }
 
 /* The power of ten of the first digit. */
-static int tens_of(double value)
+static int decimal_exponent(double value)
 {
 	int tens = 0;
 
@@ -77,7 +77,7 @@ static int tens_of(double value)
 	return tens;
 }
 
-static char *put_digits(char *at, const char *digits, int count, int tens)
+static char *decimal_put_digits(char *at, const char *digits, int count, int tens)
 {
 	if (tens < PLAIN_LEAST) {
 		*at++ = digits[0];
@@ -105,25 +105,25 @@ static char *put_digits(char *at, const char *digits, int count, int tens)
 char *ss_sim_put_rate(char *at, uint64_t bytes, uint64_t ns)
 {
 	double value = ns ? (double)bytes / (double)ns : 0;
-	struct parts parts = parts_of(value);
+	struct double_parts parts = double_parts_of(value);
 	char digits[24];
 	uint64_t number = 0;
 	bool exact = false;
 	int tens, count, places = 0;
 
-	/* no memory is that fast or that slow */
+	/* no memory is this slow or this fast */
 	if (value < 1e-9 || value >= 1e14)
 		return SS_SIM_PUT(at, "0.0");
-	tens = tens_of(value);
+	tens = decimal_exponent(value);
 	/* all numbers of up to 15 digits are different doubles */
 	for (int wanted = 15; wanted <= DIGITS_MAX && !exact; wanted++) {
 		places = wanted - 1 - tens;
-		number = scaled(&parts, places, &exact);
+		number = decimal_scaled(&parts, places, &exact);
 	}
 	count = (int)(ss_sim_put_number(digits, number) - digits);
-	/* rounding up can give one digit more, and tens_of() itself is not exact */
+	/* rounding up can give one digit more, and decimal_exponent() itself is not exact */
 	tens = count - 1 - places;
 	while (count > 1 && digits[count - 1] == '0')
 		count--;
-	return put_digits(at, digits, count, tens);
+	return decimal_put_digits(at, digits, count, tens);
 }

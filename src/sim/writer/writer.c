@@ -4,38 +4,38 @@
  */
 #include "sim/writer/writer_parts.h"
 
-static void fail(struct ss_sim_writer *writer, enum ss_status status)
+static void writer_fail(struct ss_sim_writer *writer, enum ss_status status)
 {
 	if (writer->status == SS_OK)
 		writer->status = status;
 }
 
-static void hand_on(struct ss_sim_writer *writer, const char *bytes, size_t length)
+static void writer_write_bytes(struct ss_sim_writer *writer, const char *bytes, size_t length)
 {
 	if (writer->status == SS_OK && length)
-		fail(writer,
-		     writer->sink.write(writer->sink.context, bytes, length, &writer->error));
+		writer_fail(writer, writer->sink.write(writer->sink.context, bytes, length,
+						       &writer->error));
 }
 
 void ss_sim_writer_flush(struct ss_sim_writer *writer)
 {
-	hand_on(writer, writer->buffer, writer->used);
+	writer_write_bytes(writer, writer->buffer, writer->used);
 	writer->used = 0;
 }
 
-/* What is no row, and can be long. */
-static void hand_on_text(struct ss_sim_writer *writer, struct ss_text *text)
+/* Writes a text that is not a row and can be long. */
+static void writer_write_text(struct ss_sim_writer *writer, struct ss_text *text)
 {
 	ss_sim_writer_flush(writer);
 	if (ss_text_failed(text)) {
-		fail(writer, ss_fail_memory(&writer->error, "a trace"));
+		writer_fail(writer, ss_fail_memory(&writer->error, "a trace"));
 		return;
 	}
-	hand_on(writer, text->data, text->length);
+	writer_write_bytes(writer, text->data, text->length);
 	ss_text_release(text);
 }
 
-static void release(struct ss_sim_writer *writer)
+static void writer_release(struct ss_sim_writer *writer)
 {
 	struct ss_memory *memory = writer->memory;
 
@@ -63,18 +63,18 @@ enum ss_status ss_sim_writer_open(const struct ss_sim_plan *plan, uint32_t rank,
 	ss_arena_init(&writer->arena, memory);
 	writer->buffer = ss_memory_resize(memory, NULL, 0, SS_SIM_BUFFER_BYTES + SS_SIM_ROW_BYTES);
 	if (!writer->buffer || !ss_sim_tracks_make(writer) || !ss_sim_calls_make(writer)) {
-		release(writer);
+		writer_release(writer);
 		return ss_fail_memory(err, "a trace");
 	}
 	ss_sim_write_header(writer, &header);
-	hand_on_text(writer, &header);
+	writer_write_text(writer, &header);
 	*out = writer;
 	return SS_OK;
 }
 
-/* The collectives of the program as this rank says them; made when it is first met. */
-static const struct ss_sim_comm_phrase *comms_of(struct ss_sim_writer *writer,
-						 const struct ss_sim_phrases *phrases)
+/* The texts of the program's collectives for this rank, made on first use. */
+static const struct ss_sim_comm_phrase *writer_comms_of(struct ss_sim_writer *writer,
+							const struct ss_sim_phrases *phrases)
 {
 	struct ss_sim_binding *binding;
 
@@ -85,7 +85,7 @@ static const struct ss_sim_comm_phrase *comms_of(struct ss_sim_writer *writer,
 	binding = &writer->bindings[writer->binding_count];
 	if (!ss_sim_comms_make(writer->plan, writer->rank, phrases->program, &writer->arena,
 			       &binding->comms)) {
-		fail(writer, ss_fail_memory(&writer->error, "a trace"));
+		writer_fail(writer, ss_fail_memory(&writer->error, "a trace"));
 		return NULL;
 	}
 	binding->phrases = phrases;
@@ -95,7 +95,7 @@ static const struct ss_sim_comm_phrase *comms_of(struct ss_sim_writer *writer,
 
 void ss_sim_writer_use(struct ss_sim_writer *writer, const struct ss_sim_phrases *phrases)
 {
-	writer->comms = comms_of(writer, phrases);
+	writer->comms = writer_comms_of(writer, phrases);
 	writer->phrases = phrases;
 }
 
@@ -106,12 +106,12 @@ enum ss_status ss_sim_writer_close(struct ss_sim_writer *writer, int64_t from_ns
 	enum ss_status status;
 
 	ss_sim_write_footer(writer, from_ns, to_ns, &footer);
-	hand_on_text(writer, &footer);
+	writer_write_text(writer, &footer);
 	if (rows)
 		*rows = writer->rows;
 	status = writer->status;
 	if (status != SS_OK)
 		ss_fail(err, status, "%s", writer->error.text);
-	release(writer);
+	writer_release(writer);
 	return status;
 }

@@ -11,8 +11,8 @@
 #ifndef SS_SIM_WRITER_WRITER_H
 #define SS_SIM_WRITER_WRITER_H
 
-#include "sim/clock.h"
 #include "sim/groups.h"
+#include "sim/plan.h"
 #include "sim/programs/program.h"
 
 /* Where the text of a file goes. */
@@ -107,7 +107,7 @@ enum ss_status ss_sim_phrases_open(const struct ss_sim_plan *plan,
 void ss_sim_phrases_close(struct ss_sim_phrases *phrases);
 void ss_sim_writer_use(struct ss_sim_writer *writer, const struct ss_sim_phrases *phrases);
 
-/* Rows. A failed write is remembered and told by ss_sim_writer_close(). */
+/* Rows. ss_sim_writer_close() reports a failed write. */
 void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_row *row);
 void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_row *row);
 void ss_sim_write_task(struct ss_sim_writer *writer, const struct ss_sim_task_row *row);

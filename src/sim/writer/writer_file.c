@@ -10,7 +10,7 @@
 #define GPUS_NAMED 16u
 #define GPU_SORT_INDEX 5000000u
 
-/* The profiler starts to record so long after its span begins. */
+/* The profiler starts to record this long after its span begins. */
 #define RECORDING_NS 86000
 
 /* torch's pools hand out streams in steps; compute is the default one. */
@@ -25,8 +25,8 @@ static const uint16_t rocm_streams[SS_SIM_STREAMS] = { 0, 4, 5, 6, 7, 8 };
 #define WATCHDOG_FIRST 1040187393u
 #define WATCHDOG_STEP 8388608u
 
-static void make_track(struct ss_sim_writer *writer, struct ss_sim_track *track, int64_t pid,
-		       int64_t tid, bool *failed)
+static void track_make_texts(struct ss_sim_writer *writer, struct ss_sim_track *track, int64_t pid,
+			     int64_t tid, bool *failed)
 {
 	struct ss_text text = { 0 };
 
@@ -38,12 +38,12 @@ static void make_track(struct ss_sim_writer *writer, struct ss_sim_track *track,
 	track->flow = ss_sim_piece_of(&writer->arena, &text, failed);
 }
 
-static void make_stream(struct ss_sim_writer *writer, struct ss_sim_track *track, int64_t stream,
-			bool *failed)
+static void stream_make_texts(struct ss_sim_writer *writer, struct ss_sim_track *track,
+			      int64_t stream, bool *failed)
 {
 	struct ss_text text = { 0 };
 
-	make_track(writer, track, writer->device, stream, failed);
+	track_make_texts(writer, track, writer->device, stream, failed);
 	if (writer->plan->device->rocm)
 		ss_text_addf(&text, "\"device\": %u, \"stream\": %lld,      \"correlation\": ",
 			     writer->device, (long long)stream);
@@ -62,20 +62,20 @@ bool ss_sim_tracks_make(struct ss_sim_writer *writer)
 
 	writer->device = writer->rank % writer->plan->host_ranks;
 	writer->pid = PID_FIRST + PID_STEP * writer->device;
-	make_track(writer, &writer->threads[SS_SIM_MAIN], writer->pid, writer->pid, &failed);
-	make_track(writer, &writer->threads[SS_SIM_AUTOGRAD], writer->pid,
-		   writer->pid + AUTOGRAD_STEP, &failed);
-	make_track(writer, &writer->threads[SS_SIM_WATCHDOG], writer->pid,
-		   WATCHDOG_FIRST + (int64_t)WATCHDOG_STEP * writer->device, &failed);
+	track_make_texts(writer, &writer->threads[SS_SIM_MAIN], writer->pid, writer->pid, &failed);
+	track_make_texts(writer, &writer->threads[SS_SIM_AUTOGRAD], writer->pid,
+			 writer->pid + AUTOGRAD_STEP, &failed);
+	track_make_texts(writer, &writer->threads[SS_SIM_WATCHDOG], writer->pid,
+			 WATCHDOG_FIRST + (int64_t)WATCHDOG_STEP * writer->device, &failed);
 	for (int i = 0; i < SS_SIM_STREAMS; i++)
-		make_stream(writer, &writer->streams[i], streams[i], &failed);
-	make_stream(writer, &writer->all_streams, -1, &failed);
+		stream_make_texts(writer, &writer->streams[i], streams[i], &failed);
+	stream_make_texts(writer, &writer->all_streams, -1, &failed);
 	return !failed;
 }
 
 /* --- before the events --------------------------------------------------------- */
 
-static void add_device(struct ss_text *out, const struct ss_sim_device *device, uint32_t id)
+static void header_add_device(struct ss_text *out, const struct ss_sim_device *device, uint32_t id)
 {
 	ss_text_addf(out,
 		     "%s\n    {\n      \"id\": %u, \"name\": \"%s\", \"totalGlobalMem\": %llu,\n"
@@ -96,7 +96,7 @@ static void add_device(struct ss_text *out, const struct ss_sim_device *device, 
 			     device->shared_per_block_optin, device->shared_per_sm);
 }
 
-static void add_distributed(const struct ss_sim_writer *writer, struct ss_text *out)
+static void header_add_distributed(const struct ss_sim_writer *writer, struct ss_text *out)
 {
 	const struct ss_sim_plan *plan = writer->plan;
 	struct ss_sim_group groups[SS_SIM_RANK_GROUPS_MAX];
@@ -118,25 +118,25 @@ static void add_distributed(const struct ss_sim_writer *writer, struct ss_text *
 	ss_text_addf(out, "], \"nccl_version\": \"%s\"},", plan->device->nccl_version);
 }
 
-/* CUPTI counts its versions; they go along with those of the runtime. */
+/* CUPTI numbers its versions; each belongs to a version of the runtime. */
 static uint32_t cupti_version(uint32_t runtime)
 {
 	return runtime >= 12000 ? 18 + runtime % 1000 / 10 : 17;
 }
 
-static void add_version(struct ss_text *out, const char *key, uint32_t version)
+static void header_add_version(struct ss_text *out, const char *key, uint32_t version)
 {
 	ss_text_addf(out, "\n  \"%s\": %u,", key, version);
 }
 
-static void add_flag(struct ss_text *out, const char *key, bool on)
+static void header_add_flag(struct ss_text *out, const char *key, bool on)
 {
 	if (on)
 		ss_text_addf(out, "\n  \"%s\": 1,", key);
 }
 
-/* The keys come in the order of a hash table, which is not the same for both vendors. */
-static void add_metadata(const struct ss_sim_writer *writer, struct ss_text *out)
+/* The keys come in the order of a hash table, which differs between vendors. */
+static void header_add_metadata(const struct ss_sim_writer *writer, struct ss_text *out)
 {
 	const struct ss_sim_plan *plan = writer->plan;
 	const struct ss_sim_device *device = plan->device;
@@ -147,21 +147,21 @@ static void add_metadata(const struct ss_sim_writer *writer, struct ss_text *out
 	if (device->rocm) {
 		ss_text_add_string(out, "\n  \"roctracer_version\": 4.1,");
 	} else {
-		add_version(out, "cuda_runtime_version", device->runtime_version);
-		add_version(out, "cupti_version", cupti_version(device->runtime_version));
+		header_add_version(out, "cuda_runtime_version", device->runtime_version);
+		header_add_version(out, "cupti_version", cupti_version(device->runtime_version));
 	}
-	add_flag(out, "with_modules", plan->with_stack);
+	header_add_flag(out, "with_modules", plan->with_stack);
 	if (plan->rank_count > 1)
-		add_distributed(writer, out);
-	add_flag(out, "record_shapes", plan->with_shapes);
+		header_add_distributed(writer, out);
+	header_add_flag(out, "record_shapes", plan->with_shapes);
 	if (device->rocm)
-		add_version(out, "hip_runtime_version", device->runtime_version);
+		header_add_version(out, "hip_runtime_version", device->runtime_version);
 	else
-		add_version(out, driver, device->driver_version);
-	add_flag(out, "profile_memory", plan->with_memory);
+		header_add_version(out, driver, device->driver_version);
+	header_add_flag(out, "profile_memory", plan->with_memory);
 	if (device->rocm)
-		add_version(out, driver, device->driver_version);
-	add_flag(out, "with_stack", plan->with_stack);
+		header_add_version(out, driver, device->driver_version);
+	header_add_flag(out, "with_stack", plan->with_stack);
 	ss_text_addf(out, "\n  \"host_name\": \"sim%05u\",", writer->rank / plan->host_ranks);
 	ss_text_addf(out, "\n  \"trace_id\": \"%016llX%016llX\",", (unsigned long long)high,
 		     (unsigned long long)low);
@@ -171,9 +171,9 @@ void ss_sim_write_header(struct ss_sim_writer *writer, struct ss_text *out)
 {
 	ss_text_add_string(out, "\n{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
 	for (uint32_t i = 0; i < writer->plan->host_ranks; i++)
-		add_device(out, writer->plan->device, i);
+		header_add_device(out, writer->plan->device, i);
 	ss_text_add_string(out, "\n  ],");
-	add_metadata(writer, out);
+	header_add_metadata(writer, out);
 	ss_text_addf(out,
 		     "\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": %lld,"
 		     "\n  \"traceEvents\": [",
@@ -182,9 +182,9 @@ void ss_sim_write_header(struct ss_sim_writer *writer, struct ss_text *out)
 
 /* --- after the events ----------------------------------------------------------- */
 
-/* A row that names something; `at` is the time of all of them. */
-static void add_label(struct ss_text *out, const char *at, const char *kind, int64_t pid,
-		      int64_t tid, const char *key, const char *value)
+/* A metadata row; `at` is the time of all of them. */
+static void footer_add_label(struct ss_text *out, const char *at, const char *kind, int64_t pid,
+			     int64_t tid, const char *key, const char *value)
 {
 	ss_text_addf(out,
 		     "\n  {\n    \"name\": \"%s\", \"ph\": \"M\", \"ts\": %s, \"pid\": %lld, "
@@ -192,26 +192,27 @@ static void add_label(struct ss_text *out, const char *at, const char *kind, int
 		     kind, at, (long long)pid, (long long)tid, key, value);
 }
 
-static void add_index(struct ss_text *out, const char *at, const char *kind, int64_t pid,
-		      int64_t tid, int64_t index)
+static void footer_add_sort_index(struct ss_text *out, const char *at, const char *kind,
+				  int64_t pid, int64_t tid, int64_t index)
 {
 	struct ss_text value = { 0 };
 
 	ss_text_add_int(&value, index);
 	if (!ss_text_failed(&value))
-		add_label(out, at, kind, pid, tid, "sort_index", value.data);
+		footer_add_label(out, at, kind, pid, tid, "sort_index", value.data);
 	ss_text_end(&value, out);
 }
 
-static void name_process(struct ss_text *out, const char *at, int64_t pid, const char *label,
-			 int64_t index)
+static void footer_name_process(struct ss_text *out, const char *at, int64_t pid, const char *label,
+				int64_t index)
 {
-	add_label(out, at, "process_name", pid, 0, "name", "\"python3\"");
-	add_label(out, at, "process_labels", pid, 0, "labels", label);
-	add_index(out, at, "process_sort_index", pid, 0, index);
+	footer_add_label(out, at, "process_name", pid, 0, "name", "\"python3\"");
+	footer_add_label(out, at, "process_labels", pid, 0, "labels", label);
+	footer_add_sort_index(out, at, "process_sort_index", pid, 0, index);
 }
 
-static void name_processes(const struct ss_sim_writer *writer, struct ss_text *out, const char *at)
+static void footer_name_processes(const struct ss_sim_writer *writer, struct ss_text *out,
+				  const char *at)
 {
 	static const char *const labels[GPUS_NAMED] = {
 		"\"GPU 0\"",  "\"GPU 1\"",  "\"GPU 2\"",  "\"GPU 3\"",  "\"GPU 4\"",  "\"GPU 5\"",
@@ -219,13 +220,14 @@ static void name_processes(const struct ss_sim_writer *writer, struct ss_text *o
 		"\"GPU 12\"", "\"GPU 13\"", "\"GPU 14\"", "\"GPU 15\"",
 	};
 
-	name_process(out, at, writer->pid, "\"CPU\"", writer->pid);
+	footer_name_process(out, at, writer->pid, "\"CPU\"", writer->pid);
 	for (uint32_t i = 0; i < GPUS_NAMED; i++)
-		name_process(out, at, i, labels[i], GPU_SORT_INDEX + i);
+		footer_name_process(out, at, i, labels[i], GPU_SORT_INDEX + i);
 }
 
-static void name_track(struct ss_text *out, const char *at, int64_t pid,
-		       const struct ss_sim_track *track, const char *before, const char *after)
+static void footer_name_track(struct ss_text *out, const char *at, int64_t pid,
+			      const struct ss_sim_track *track, const char *before,
+			      const char *after)
 {
 	struct ss_text name = { 0 };
 
@@ -233,22 +235,24 @@ static void name_track(struct ss_text *out, const char *at, int64_t pid,
 		return;
 	ss_text_addf(&name, "\"%s %lld %s\"", before, (long long)track->tid, after);
 	if (!ss_text_failed(&name))
-		add_label(out, at, "thread_name", pid, track->tid, "name", name.data);
+		footer_add_label(out, at, "thread_name", pid, track->tid, "name", name.data);
 	ss_text_end(&name, out);
-	add_index(out, at, "thread_sort_index", pid, track->tid, track->tid);
+	footer_add_sort_index(out, at, "thread_sort_index", pid, track->tid, track->tid);
 }
 
 /* Threads that Python did not start have no name. */
-static void name_tracks(const struct ss_sim_writer *writer, struct ss_text *out, const char *at)
+static void footer_name_tracks(const struct ss_sim_writer *writer, struct ss_text *out,
+			       const char *at)
 {
 	for (int i = 0; i < SS_SIM_STREAMS; i++)
-		name_track(out, at, writer->device, &writer->streams[i], "stream", "");
-	name_track(out, at, writer->pid, &writer->threads[SS_SIM_MAIN], "thread", "(python3)");
-	name_track(out, at, writer->pid, &writer->threads[SS_SIM_AUTOGRAD], "thread",
-		   "(pt_autograd_0)");
+		footer_name_track(out, at, writer->device, &writer->streams[i], "stream", "");
+	footer_name_track(out, at, writer->pid, &writer->threads[SS_SIM_MAIN], "thread",
+			  "(python3)");
+	footer_name_track(out, at, writer->pid, &writer->threads[SS_SIM_AUTOGRAD], "thread",
+			  "(pt_autograd_0)");
 }
 
-static void add_time(char out[32], int64_t ns)
+static void footer_format_time(char out[32], int64_t ns)
 {
 	*ss_sim_put_time(out, ns) = '\0';
 }
@@ -260,12 +264,12 @@ void ss_sim_write_footer(struct ss_sim_writer *writer, int64_t from_ns, int64_t 
 	int64_t to = ss_sim_clock_show(&writer->clock, to_ns);
 	char named[32], start[32], length[32], end[32];
 
-	add_time(named, from + RECORDING_NS);
-	add_time(start, from);
-	add_time(length, to - from);
-	add_time(end, to);
-	name_processes(writer, out, named);
-	name_tracks(writer, out, named);
+	footer_format_time(named, from + RECORDING_NS);
+	footer_format_time(start, from);
+	footer_format_time(length, to - from);
+	footer_format_time(end, to);
+	footer_name_processes(writer, out, named);
+	footer_name_tracks(writer, out, named);
 	ss_text_addf(out,
 		     "\n  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": %s, \"dur\": %s,\n"
 		     "    \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\",\n"

@@ -9,27 +9,28 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "sim/noise.h"
 #include "sim/writer/writer.h"
 
 /* Text that stands ready to be copied into rows. */
-struct ss_sim_piece {
+struct ss_sim_row_text {
 	const char *text;
 	size_t length;
 };
 
 /* A range: head PID-AND-TIMES before [sequence] after EV-IDX. */
 struct ss_sim_range_phrase {
-	struct ss_sim_piece head, before, after;
-	struct ss_sim_piece projection; /* NOTE: head of its rows on streams */
-	uint32_t kind, comm;            /* COMMS: index of program->comms */
-	bool numbered;                  /* a number follows the name */
-	bool kept;                      /* never lost */
+	struct ss_sim_row_text head, before, after;
+	struct ss_sim_row_text projection; /* NOTE: head of its rows on streams */
+	uint32_t kind, comm;               /* COMMS: index of program->comms */
+	bool numbered;                     /* a number follows the name */
+	bool kept;                         /* never lost */
 };
 
 struct ss_sim_kernel_phrase {
-	struct ss_sim_piece head, tail;
+	struct ss_sim_row_text head, tail;
 	/* ROCm: of a graph's kernels, and what the launching call says */
-	struct ss_sim_piece graph_tail, call, call_tail;
+	struct ss_sim_row_text graph_tail, call, call_tail;
 };
 
 struct ss_sim_phrases {
@@ -40,16 +41,16 @@ struct ss_sim_phrases {
 	struct ss_sim_kernel_phrase *kernels;
 };
 
-/* What a rank says of a collective; groups differ from rank to rank. */
+/* How a rank records a collective; groups differ from rank to rank. */
 struct ss_sim_comm_phrase {
-	struct ss_sim_piece kernel;        /* behind the kernel's own arguments */
-	struct ss_sim_piece before, after; /* record_param_comms: around EV-IDX */
+	struct ss_sim_row_text kernel;        /* behind the kernel's own arguments */
+	struct ss_sim_row_text before, after; /* record_param_comms: around EV-IDX */
 	uint32_t kernel_index;
 };
 
 /*
- * A row begins with this much room in the buffer, and no row is longer: what
- * comes from a program is cut off by ss_sim_phrases_open() at half of it.
+ * A row begins with this much space in the buffer, and no row is longer:
+ * ss_sim_phrases_open() refuses texts of more than half of it.
  */
 #define SS_SIM_ROW_BYTES ((size_t)64 * 1024)
 #define SS_SIM_BUFFER_BYTES ((size_t)1 << 20)
@@ -58,15 +59,15 @@ struct ss_sim_comm_phrase {
 #define SS_SIM_CALLS_MAX 64u
 
 struct ss_sim_call_phrase {
-	struct ss_sim_piece head, id;
+	struct ss_sim_row_text head, id;
 	bool arrow, written;
-	bool copies; /* ROCm says from where to where */
+	bool copies; /* ROCm writes source and destination */
 };
 
 /* A thread or a stream of this rank. */
 struct ss_sim_track {
-	struct ss_sim_piece row, flow; /* pid, tid and what goes on until the time */
-	struct ss_sim_piece args;      /* streams: from "device" to the correlation */
+	struct ss_sim_row_text row, flow; /* pid, tid and what goes on until the time */
+	struct ss_sim_row_text args;      /* streams: from "device" to the correlation */
 	int64_t tid;
 	bool used;
 };
@@ -103,8 +104,8 @@ struct ss_sim_writer {
 	struct ss_error error;
 };
 
-/* Copies the text into the arena; nothing when there is no memory: *failed. */
-struct ss_sim_piece ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
+/* Moves the text into the arena; *failed: no memory. */
+struct ss_sim_row_text ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
 
 /* Appends "[0, 1, 2]"; past 30 ranks torch leaves out the middle of a list in a row. */
 void ss_sim_add_ranks(struct ss_text *out, const struct ss_sim_ranks *ranks, bool elided);
@@ -117,10 +118,6 @@ bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
 /* The texts of calls, threads and streams of the rank; false without memory. */
 bool ss_sim_tracks_make(struct ss_sim_writer *writer);
 bool ss_sim_calls_make(struct ss_sim_writer *writer);
-
-/* The call of this name, by CUDA or HIP. */
-const struct ss_sim_call_phrase *ss_sim_call_find(const struct ss_sim_writer *writer,
-						  const char *name);
 
 /* Hands on what is in the buffer. */
 void ss_sim_writer_flush(struct ss_sim_writer *writer);
@@ -135,7 +132,7 @@ char *ss_sim_put_rate(char *at, uint64_t bytes, uint64_t ns);
 
 /* --- text of a row ---------------------------------------------------------- */
 
-static inline char *ss_sim_put(char *at, const struct ss_sim_piece *piece)
+static inline char *ss_sim_put(char *at, const struct ss_sim_row_text *piece)
 {
 	memcpy(at, piece->text, piece->length);
 	return at + piece->length;
@@ -185,6 +182,126 @@ static inline char *ss_sim_put_time(char *at, int64_t ns)
 	*at++ = (char)('0' + below / 100);
 	memcpy(at, ss_sim_two_digits + below % 100 * 2, 2);
 	return at + 2;
+}
+
+/* --- rows ------------------------------------------------------------------------ */
+
+/* Where a row can be put together. */
+static inline char *ss_sim_row_begin(struct ss_sim_writer *writer)
+{
+	if (writer->used >= SS_SIM_BUFFER_BYTES)
+		ss_sim_writer_flush(writer);
+	return writer->buffer + writer->used;
+}
+
+static inline void ss_sim_row_end(struct ss_sim_writer *writer, const char *at)
+{
+	writer->used = (size_t)(at - writer->buffer);
+	assert(writer->used <= SS_SIM_BUFFER_BYTES + SS_SIM_ROW_BYTES);
+	writer->rows++;
+}
+
+/* Some rows do not get into the file, the same ones each time; after a failure none does. */
+static inline bool ss_sim_is_lost(struct ss_sim_writer *writer)
+{
+	const struct ss_sim_plan *plan = writer->plan;
+	uint64_t row = writer->row_number++;
+
+	if (writer->status != SS_OK || !plan->lost_per_million)
+		return writer->status != SS_OK;
+	return ss_sim_random(plan->seed, writer->rank, (uint32_t)(row >> 32), (uint32_t)row,
+			     SS_SIM_NOISE_LOSS) %
+		       1000000 <
+	       plan->lost_per_million;
+}
+
+static inline struct ss_sim_track *ss_sim_thread_of(struct ss_sim_writer *writer,
+						    enum ss_sim_thread thread)
+{
+	assert(thread < SS_SIM_THREADS);
+	return &writer->threads[thread];
+}
+
+static inline struct ss_sim_track *ss_sim_stream_of(struct ss_sim_writer *writer,
+						    enum ss_sim_stream stream)
+{
+	assert(stream < SS_SIM_STREAMS);
+	return &writer->streams[stream];
+}
+
+/* --- parts of rows -------------------------------------------------------------- */
+
+/* When a row happened, on the host's clock. */
+struct ss_sim_shown {
+	int64_t start, length;
+};
+
+static inline struct ss_sim_shown ss_sim_span_of(const struct ss_sim_writer *writer,
+						 int64_t start_ns, int64_t end_ns)
+{
+	int64_t start = ss_sim_clock_show(&writer->clock, start_ns);
+
+	assert(start_ns <= end_ns);
+	return (struct ss_sim_shown){ start, ss_sim_clock_show(&writer->clock, end_ns) - start };
+}
+
+/* From the process to the duration. */
+static inline char *ss_sim_put_place(char *at, struct ss_sim_track *track, struct ss_sim_shown span)
+{
+	track->used = true;
+	at = ss_sim_put(at, &track->row);
+	at = ss_sim_put_time(at, span.start);
+	at = SS_SIM_PUT(at, ", \"dur\": ");
+	return ss_sim_put_time(at, span.length);
+}
+
+/* Opens the arguments of calls and device rows; Kineto indents what follows again. */
+static inline char *ss_sim_put_external(char *at, uint64_t external_id)
+{
+	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      ");
+	if (external_id) {
+		at = SS_SIM_PUT(at, "\"External id\": ");
+		at = ss_sim_put_number(at, external_id);
+		*at++ = ',';
+	}
+	return SS_SIM_PUT(at, "      ");
+}
+
+static inline char *ss_sim_put_end(char *at)
+{
+	return SS_SIM_PUT(at, "\n    }\n  },");
+}
+
+static inline char *ss_sim_put_flow(char *at, char phase, uint64_t id,
+				    const struct ss_sim_track *track, int64_t time)
+{
+	at = SS_SIM_PUT(at, "\n  {\n    \"ph\": \"");
+	*at++ = phase;
+	at = SS_SIM_PUT(at, "\", \"id\": ");
+	at = ss_sim_put_number(at, id);
+	at = ss_sim_put(at, &track->flow);
+	return ss_sim_put_time(at, time);
+}
+
+static inline char *ss_sim_put_launch_flow(char *at, bool tail, uint64_t id,
+					   const struct ss_sim_track *track, int64_t time)
+{
+	at = ss_sim_put_flow(at, tail ? 's' : 'f', id, track, time);
+	at = SS_SIM_PUT(at, ",\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"");
+	if (!tail)
+		at = SS_SIM_PUT(at, ", \"bp\": \"e\"");
+	return SS_SIM_PUT(at, "\n  },");
+}
+
+/* A name whose end is a number. */
+static inline char *ss_sim_put_numbered(char *at, const struct ss_sim_row_text *head, bool numbered,
+					uint64_t number)
+{
+	at = ss_sim_put(at, head);
+	if (!numbered)
+		return at;
+	at = ss_sim_put_number(at, number);
+	return SS_SIM_PUT(at, "\", \"pid\": ");
 }
 
 #endif

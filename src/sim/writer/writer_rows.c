@@ -2,12 +2,139 @@
 /*
  * writer_rows.c - rows of the threads: ranges, calls and allocations.
  */
-#include "sim/writer/writer_row.h"
+#include "base/hash/hash.h"
+#include "sim/writer/writer_parts.h"
+
+/* --- the table of calls -------------------------------------------------------------- */
+
+/* A call of the runtime or the driver. */
+struct call_name {
+	const char *cuda;
+	const char *hip; /* NULL: ROCm's profiler does not record it */
+	uint16_t cbid, cid;
+	bool arrow, hip_arrow; /* the tail of an arrow, not a head at itself */
+	bool driver;
+};
+
+#define YES true
+#define NO false
+
+static const struct call_name call_names[] = {
+	/* launches; kernels name their call as the device has it */
+	{ "cudaLaunchKernel", "hipLaunchKernel", 211, 107, YES, YES, NO },
+	{ "cudaLaunchKernelExC", "hipExtLaunchKernel", 430, 62, YES, YES, NO },
+	{ "cuLaunchKernel", "hipModuleLaunchKernel", 307, 169, YES, YES, YES },
+	{ "cuLaunchKernelEx", "hipExtModuleLaunchKernel", 652, 65, YES, YES, YES },
+	{ "cudaGraphLaunch", "hipGraphLaunch", 311, 215, YES, NO, NO },
+	{ "cudaMemcpyAsync", "hipMemcpyAsync", 41, 134, YES, YES, NO },
+	{ "cudaMemsetAsync", "hipMemsetAsync", 51, 159, YES, NO, NO },
+	/* waiting */
+	{ "cudaStreamSynchronize", "hipStreamSynchronize", 131, 199, YES, NO, NO },
+	{ "cudaDeviceSynchronize", "hipDeviceSynchronize", 165, 48, YES, NO, NO },
+	{ "cudaEventSynchronize", "hipEventSynchronize", 137, 60, NO, NO, NO },
+	{ "cudaStreamWaitEvent", "hipStreamWaitEvent", 147, 200, YES, NO, NO },
+	{ "cudaEventRecord", NULL, 135, 0, NO, NO, NO },
+	{ "cudaEventRecordWithFlags", NULL, 370, 0, NO, NO, NO },
+	{ "cudaEventQuery", NULL, 138, 0, NO, NO, NO },
+	{ "cudaEventElapsedTime", "hipEventElapsedTime", 139, 57, NO, NO, NO },
+	/* memory */
+	{ "cudaMalloc", "hipMalloc", 20, 108, NO, NO, NO },
+	{ "cudaFree", "hipFree", 22, 69, NO, NO, NO },
+	{ "cudaPointerGetAttributes", "hipPointerGetAttribute", 151, 295, NO, NO, NO },
+	/* questions */
+	{ "cudaStreamIsCapturing", "hipStreamIsCapturing", 317, 290, NO, NO, NO },
+	{ "cudaStreamGetCaptureInfo_v2", "hipStreamGetCaptureInfo_v2", 409, 289, NO, NO, NO },
+	{ "cudaThreadExchangeStreamCaptureMode", NULL, 327, 0, NO, NO, NO },
+	{ "cudaFuncSetAttribute", "hipFuncSetAttribute", 273, 75, NO, NO, NO },
+	{ "cudaFuncGetAttributes", "hipFuncGetAttributes", 15, 74, NO, NO, NO },
+	{ "cudaDeviceGetAttribute", "hipDeviceGetAttribute", 200, 31, NO, NO, NO },
+	{ "cudaGetDeviceProperties", "hipGetDevicePropertiesR0600", 4, 370, NO, NO, NO },
+	{ "cudaGetDriverEntryPoint", NULL, 406, 0, NO, NO, NO },
+	{ "cudaGetFuncBySymbol", NULL, 336, 0, NO, NO, NO },
+	{ "cudaPeekAtLastError", NULL, 11, 0, NO, NO, NO },
+	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessor", NULL, 210, 0, NO, NO, NO },
+	{ "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", NULL, 251, 0, NO, NO, NO },
+};
+
+_Static_assert(SS_COUNT(call_names) <= SS_SIM_CALLS_MAX, "room for every call");
+/* each call has two names */
+_Static_assert(SS_COUNT(call_names) * 4 < SS_SIM_CALL_SLOTS, "slots enough to find fast");
+
+/* Blocking copies have a call of their own on ROCm. */
+static const struct call_name blocking_copy = {
+	"cudaMemcpyAsync", "hipMemcpyWithStream", 41, 153, YES, YES, NO
+};
+
+static uint32_t call_slot(const char *name)
+{
+	return (uint32_t)(ss_hash_bytes(name, strlen(name)) >> 40) % SS_SIM_CALL_SLOTS;
+}
+
+static void call_slots_add(struct ss_sim_writer *writer, const char *name, size_t index)
+{
+	uint32_t slot = call_slot(name);
+
+	while (writer->call_slots[slot])
+		slot = (slot + 1) % SS_SIM_CALL_SLOTS;
+	writer->call_slots[slot] = (uint8_t)(index + 1);
+}
+
+static struct ss_sim_call_phrase call_phrase(struct ss_arena *arena, const struct call_name *name,
+					     bool rocm, bool *failed)
+{
+	struct ss_sim_call_phrase phrase = { .arrow = rocm ? name->hip_arrow : name->arrow,
+					     .written = !rocm || name->hip,
+					     .copies = strcmp(name->cuda, "cudaMemcpyAsync") == 0 };
+	struct ss_text text = { 0 };
+
+	ss_text_addf(&text,
+		     "\n  {\n    \"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": ",
+		     name->driver && !rocm ? "cuda_driver" : "cuda_runtime",
+		     rocm && name->hip ? name->hip : name->cuda);
+	phrase.head = ss_sim_piece_of(arena, &text, failed);
+	ss_text_addf(&text, "\"%s\": %u, \"correlation\": ", rocm ? "cid" : "cbid",
+		     rocm ? name->cid : name->cbid);
+	phrase.id = ss_sim_piece_of(arena, &text, failed);
+	return phrase;
+}
+
+bool ss_sim_calls_make(struct ss_sim_writer *writer)
+{
+	bool rocm = writer->plan->device->rocm, failed = false;
+
+	for (size_t i = 0; i < SS_COUNT(call_names); i++) {
+		const struct call_name *name = &call_names[i];
+
+		writer->calls[i] = call_phrase(&writer->arena, name, rocm, &failed);
+		call_slots_add(writer, name->cuda, i);
+		if (name->hip)
+			call_slots_add(writer, name->hip, i);
+	}
+	writer->blocking_copy = call_phrase(&writer->arena, &blocking_copy, rocm, &failed);
+	return !failed;
+}
+
+/* The call of this name, by CUDA or HIP. */
+static const struct ss_sim_call_phrase *call_phrase_find(const struct ss_sim_writer *writer,
+							 const char *name)
+{
+	uint32_t slot = call_slot(name);
+
+	for (;; slot = (slot + 1) % SS_SIM_CALL_SLOTS) {
+		uint32_t index = writer->call_slots[slot];
+
+		/* a name that is not in the table is a bug of who calls */
+		assert(index);
+		if (strcmp(call_names[index - 1].cuda, name) == 0 ||
+		    (call_names[index - 1].hip && strcmp(call_names[index - 1].hip, name) == 0))
+			return &writer->calls[index - 1];
+	}
+}
 
 /* --- ranges ------------------------------------------------------------------ */
 
-static char *put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
-			 const struct ss_sim_range_row *row)
+static char *row_put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
+			     const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
 	at = ss_sim_put_number(at, row->external_id);
@@ -23,9 +150,9 @@ static char *put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
 	return ss_sim_put_number(at, row->event_index);
 }
 
-static char *put_comms_args(const struct ss_sim_writer *writer, char *at,
-			    const struct ss_sim_comm_phrase *comm,
-			    const struct ss_sim_range_row *row)
+static char *row_put_comms_args(const struct ss_sim_writer *writer, char *at,
+				const struct ss_sim_comm_phrase *comm,
+				const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
 	at = ss_sim_put_number(at, row->external_id);
@@ -39,8 +166,8 @@ static char *put_comms_args(const struct ss_sim_writer *writer, char *at,
 	return at;
 }
 
-static char *put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
-			     const struct ss_sim_range_row *row)
+static char *row_put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
+				 const struct ss_sim_range_row *row)
 {
 	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"Python parent id\": ");
 	if (row->python_parent)
@@ -53,8 +180,8 @@ static char *put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
 	return ss_sim_put_number(at, row->event_index);
 }
 
-static char *put_autograd_flow(char *at, bool tail, uint64_t id, const struct ss_sim_track *track,
-			       int64_t time)
+static char *row_put_autograd_flow(char *at, bool tail, uint64_t id,
+				   const struct ss_sim_track *track, int64_t time)
 {
 	at = ss_sim_put_flow(at, tail ? 's' : 'f', id, track, time);
 	at = SS_SIM_PUT(at, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
@@ -64,8 +191,9 @@ static char *put_autograd_flow(char *at, bool tail, uint64_t id, const struct ss
 }
 
 /* The profiler's own time belongs to no thread. */
-static void write_overhead(struct ss_sim_writer *writer, const struct ss_sim_range_phrase *phrase,
-			   const struct ss_sim_range_row *row)
+static void row_write_overhead(struct ss_sim_writer *writer,
+			       const struct ss_sim_range_phrase *phrase,
+			       const struct ss_sim_range_row *row)
 {
 	struct ss_sim_shown span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
 	char *at = ss_sim_row_begin(writer);
@@ -90,7 +218,7 @@ void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_
 	if (ss_sim_is_lost(writer) && !phrase->kept)
 		return;
 	if (phrase->kind == SS_SIM_OVERHEAD) {
-		write_overhead(writer, phrase, row);
+		row_write_overhead(writer, phrase, row);
 		return;
 	}
 	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
@@ -98,17 +226,17 @@ void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_
 	at = ss_sim_put_numbered(at, &phrase->head, phrase->numbered, row->number);
 	at = ss_sim_put_place(at, track, span);
 	if (phrase->kind == SS_SIM_FRAME || phrase->kind == SS_SIM_MODULE) {
-		at = put_python_args(at, phrase, row);
+		at = row_put_python_args(at, phrase, row);
 	} else if (phrase->kind == SS_SIM_COMMS) {
 		assert(phrase->comm < writer->phrases->program->comms.count);
-		at = put_comms_args(writer, at, &writer->comms[phrase->comm], row);
+		at = row_put_comms_args(writer, at, &writer->comms[phrase->comm], row);
 	} else {
-		at = put_op_args(at, phrase, row);
+		at = row_put_op_args(at, phrase, row);
 	}
 	at = ss_sim_put_end(at);
 	if (row->flow)
-		at = put_autograd_flow(at, phrase->kind != SS_SIM_BACKWARD, row->flow, track,
-				       span.start);
+		at = row_put_autograd_flow(at, phrase->kind != SS_SIM_BACKWARD, row->flow, track,
+					   span.start);
 	ss_sim_row_end(writer, at);
 }
 
@@ -122,7 +250,7 @@ static char copy_digit(enum ss_sim_copy_kind kind)
 	return kind == SS_SIM_DTOD ? '3' : '2';
 }
 
-static char *put_address(char *at, bool device, uint64_t word)
+static char *row_put_address(char *at, bool device, uint64_t word)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -134,15 +262,15 @@ static char *put_address(char *at, bool device, uint64_t word)
 }
 
 /* ROCm tells what is copied from where to where. */
-static char *put_copy_args(char *at, const struct ss_sim_call_row *row)
+static char *row_put_copy_args(char *at, const struct ss_sim_call_row *row)
 {
 	char kind = copy_digit(row->copy);
 	uint64_t word = ss_hash_mix(SS_HASH_SEED, row->correlation);
 
 	at = SS_SIM_PUT(at, ", \"src\": ");
-	at = put_address(at, kind != '1', word);
+	at = row_put_address(at, kind != '1', word);
 	at = SS_SIM_PUT(at, ", \"dst\": ");
-	at = put_address(at, kind != '2', word >> 28);
+	at = row_put_address(at, kind != '2', word >> 28);
 	at = SS_SIM_PUT(at, ", \"bytes\": \"");
 	at = ss_sim_put_number(at, row->bytes);
 	at = SS_SIM_PUT(at, "\", \"kind\": \"");
@@ -151,14 +279,14 @@ static char *put_copy_args(char *at, const struct ss_sim_call_row *row)
 	return at;
 }
 
-static bool is_blocking(enum ss_sim_copy_kind kind)
+static bool copy_is_blocking(enum ss_sim_copy_kind kind)
 {
 	return kind == SS_SIM_HTOD_PAGEABLE || kind == SS_SIM_DTOH_PAGEABLE;
 }
 
 void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_row *row)
 {
-	const struct ss_sim_call_phrase *call = ss_sim_call_find(writer, row->name);
+	const struct ss_sim_call_phrase *call = call_phrase_find(writer, row->name);
 	const struct ss_sim_kernel_phrase *kernel = NULL;
 	struct ss_sim_track *track = ss_sim_thread_of(writer, row->thread);
 	bool rocm = writer->plan->device->rocm, copies = rocm && call->copies;
@@ -167,7 +295,7 @@ void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_ro
 
 	if (!call->written || ss_sim_is_lost(writer))
 		return;
-	if (copies && is_blocking(row->copy))
+	if (copies && copy_is_blocking(row->copy))
 		call = &writer->blocking_copy;
 	if (rocm && row->kernel) {
 		assert(writer->phrases &&
@@ -186,7 +314,7 @@ void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_ro
 	if (kernel)
 		at = ss_sim_put(at, &kernel->call_tail);
 	if (copies)
-		at = put_copy_args(at, row);
+		at = row_put_copy_args(at, row);
 	at = ss_sim_put_end(at);
 	ss_sim_row_end(writer, ss_sim_put_launch_flow(at, call->arrow, row->correlation, track,
 						      span.start));

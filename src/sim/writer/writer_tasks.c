@@ -2,7 +2,7 @@
 /*
  * writer_tasks.c - rows of the streams: kernels, copies, notes and syncs.
  */
-#include "sim/writer/writer_row.h"
+#include "sim/writer/writer_parts.h"
 
 /* Kineto makes ranges on streams a little longer than their kernels, so that they nest. */
 #define PROJECTION_NS 1
@@ -24,7 +24,7 @@ static const struct {
 			  "DtoD" },
 };
 
-static char *put_string(char *at, const char *text)
+static char *row_put_string(char *at, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -32,7 +32,7 @@ static char *put_string(char *at, const char *text)
 	return at + length;
 }
 
-static char *put_bytes(char *at, uint64_t bytes, int64_t length_ns)
+static char *row_put_bytes(char *at, uint64_t bytes, int64_t length_ns)
 {
 	at = SS_SIM_PUT(at, ",      \"bytes\": ");
 	at = ss_sim_put_number(at, bytes);
@@ -40,8 +40,8 @@ static char *put_bytes(char *at, uint64_t bytes, int64_t length_ns)
 	return ss_sim_put_rate(at, bytes, (uint64_t)length_ns);
 }
 
-static char *put_copy(char *at, const struct ss_sim_task_row *row, struct ss_sim_track *track,
-		      struct ss_sim_shown span, bool rocm)
+static char *row_put_copy(char *at, const struct ss_sim_task_row *row, struct ss_sim_track *track,
+			  struct ss_sim_shown span, bool rocm)
 {
 	bool copy = row->code == SS_SIM_COPY_TASK;
 
@@ -49,7 +49,7 @@ static char *put_copy(char *at, const struct ss_sim_task_row *row, struct ss_sim
 	if (copy) {
 		at = SS_SIM_PUT(at, "\n  {\n    \"ph\": \"X\", \"cat\": \"gpu_memcpy\", "
 				    "\"name\": \"");
-		at = put_string(at, rocm ? copies[row->what].rocm : copies[row->what].cuda);
+		at = row_put_string(at, rocm ? copies[row->what].rocm : copies[row->what].cuda);
 		at = SS_SIM_PUT(at, "\", \"pid\": ");
 	} else {
 		at = SS_SIM_PUT(at, "\n  {\n    \"ph\": \"X\", \"cat\": \"gpu_memset\", "
@@ -61,15 +61,16 @@ static char *put_copy(char *at, const struct ss_sim_task_row *row, struct ss_sim
 	at = ss_sim_put_number(at, row->correlation);
 	if (rocm) {
 		at = SS_SIM_PUT(at, ", \"kind\": \"");
-		at = put_string(at, copy ? copies[row->what].kind : "Device");
+		at = row_put_string(at, copy ? copies[row->what].kind : "Device");
 		*at++ = '"';
 	}
-	/* ROCm does not tell how much was set */
-	return copy || !rocm ? put_bytes(at, row->bytes, span.length) : at;
+	/* ROCm does not record how much was set */
+	return copy || !rocm ? row_put_bytes(at, row->bytes, span.length) : at;
 }
 
-static char *put_kernel(struct ss_sim_writer *writer, char *at, const struct ss_sim_task_row *row,
-			struct ss_sim_track *track, struct ss_sim_shown span)
+static char *row_put_kernel(struct ss_sim_writer *writer, char *at,
+			    const struct ss_sim_task_row *row, struct ss_sim_track *track,
+			    struct ss_sim_shown span)
 {
 	const struct ss_sim_program *program = writer->phrases->program;
 	const struct ss_sim_comm_phrase *comm = NULL;
@@ -116,9 +117,9 @@ void ss_sim_write_task(struct ss_sim_writer *writer, const struct ss_sim_task_ro
 	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
 	at = ss_sim_row_begin(writer);
 	if (row->code == SS_SIM_KERNEL || row->code == SS_SIM_COLLECT)
-		at = put_kernel(writer, at, row, track, span);
+		at = row_put_kernel(writer, at, row, track, span);
 	else
-		at = put_copy(at, row, track, span, writer->plan->device->rocm);
+		at = row_put_copy(at, row, track, span, writer->plan->device->rocm);
 	at = ss_sim_put_end(at);
 	ss_sim_row_end(writer,
 		       ss_sim_put_launch_flow(at, false, row->correlation, track, span.start));
@@ -150,18 +151,19 @@ void ss_sim_write_projection(struct ss_sim_writer *writer, uint32_t range,
 
 /* --- waiting ------------------------------------------------------------------- */
 
-/* Those of one stream; the others stand on a track of their own. */
-static bool is_of_stream(const char *name)
+/* Whether a sync is of one stream; the others are on a track of their own. */
+static bool sync_is_of_stream(const char *name)
 {
 	return strcmp(name, "Stream Wait Event") == 0 || strcmp(name, "Stream Sync") == 0;
 }
 
-static bool is_of_event(const char *name)
+static bool sync_is_of_event(const char *name)
 {
 	return strcmp(name, "Stream Wait Event") == 0 || strcmp(name, "Event Sync") == 0;
 }
 
-static char *put_event(struct ss_sim_writer *writer, char *at, const struct ss_sim_sync_row *row)
+static char *row_put_event(struct ss_sim_writer *writer, char *at,
+			   const struct ss_sim_sync_row *row)
 {
 	at = SS_SIM_PUT(at, "\"wait_on_stream\": ");
 	at = ss_sim_put_signed(at, ss_sim_stream_of(writer, row->waits_for)->tid);
@@ -181,20 +183,20 @@ void ss_sim_write_sync(struct ss_sim_writer *writer, const struct ss_sim_sync_ro
 	/* ROCm has no such rows */
 	if (writer->plan->device->rocm || ss_sim_is_lost(writer))
 		return;
-	if (is_of_stream(row->name))
+	if (sync_is_of_stream(row->name))
 		track = ss_sim_stream_of(writer, row->stream);
 	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
 	at = ss_sim_row_begin(writer);
 	at = SS_SIM_PUT(at, "\n  {\n    \"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"");
-	at = put_string(at, row->name);
+	at = row_put_string(at, row->name);
 	at = SS_SIM_PUT(at, "\", \"pid\": ");
 	at = ss_sim_put_place(at, track, span);
 	at = ss_sim_put_external(at, row->external_id);
 	at = SS_SIM_PUT(at, "\"cuda_sync_kind\": \"");
-	at = put_string(at, row->name);
+	at = row_put_string(at, row->name);
 	at = SS_SIM_PUT(at, "\",      ");
-	if (is_of_event(row->name))
-		at = put_event(writer, at, row);
+	if (sync_is_of_event(row->name))
+		at = row_put_event(writer, at, row);
 	at = SS_SIM_PUT(at, "\"stream\": ");
 	at = ss_sim_put_signed(at, track->tid);
 	at = SS_SIM_PUT(at, ", \"correlation\": ");

@@ -10,23 +10,24 @@
 #define CURVE_MAGIC 0x31435353u
 #define STRIPS_MAGIC 0x53535353u
 
-/* Of an answer; a wall of screens with a thousand ranks needs a tenth. */
+/* The largest answer; a wall of screens with a thousand ranks needs a tenth. */
 #define STRIPS_BYTES_MAX (64u << 20)
 
 /* The window on the file's own clock. */
-struct grid {
+struct pixel_grid {
 	int64_t from_ns, to_ns;
 	uint32_t pixels;
 };
 
-static struct grid grid_of(const struct ss_timeline_file *file, const struct ss_window *window)
+static struct pixel_grid grid_of_window(const struct ss_timeline_file *file,
+					const struct ss_window *window)
 {
-	return (struct grid){ ss_timeline_own(file, window->from_ns),
-			      ss_timeline_own(file, window->to_ns), window->pixels };
+	return (struct pixel_grid){ ss_timeline_own(file, window->from_ns),
+				    ss_timeline_own(file, window->to_ns), window->pixels };
 }
 
 /* Where the pixel begins. */
-static int64_t edge(const struct grid *grid, uint32_t pixel)
+static int64_t grid_edge(const struct pixel_grid *grid, uint32_t pixel)
 {
 	if (pixel == grid->pixels)
 		return grid->to_ns;
@@ -34,17 +35,17 @@ static int64_t edge(const struct grid *grid, uint32_t pixel)
 	       (int64_t)((double)(grid->to_ns - grid->from_ns) * pixel / grid->pixels);
 }
 
-/* A pixel of less than a nanosecond shows the whole of it. */
-static int64_t edge_behind(const struct grid *grid, uint32_t pixel)
+/* A pixel shorter than a nanosecond shows that whole nanosecond. */
+static int64_t grid_edge_after(const struct pixel_grid *grid, uint32_t pixel)
 {
-	int64_t from_ns = edge(grid, pixel), to_ns = edge(grid, pixel + 1);
+	int64_t from_ns = grid_edge(grid, pixel), to_ns = grid_edge(grid, pixel + 1);
 
 	return to_ns > from_ns ? to_ns : from_ns + 1;
 }
 
 /* --- curves ------------------------------------------------------------------------ */
 
-static const struct ss_busy_device *find_device(const struct ss_busy *busy, int64_t device)
+static const struct ss_busy_device *busy_find_device(const struct ss_busy *busy, int64_t device)
 {
 	for (uint32_t i = 0; i < busy->count; i++)
 		if (busy->devices[i].device == device)
@@ -52,14 +53,14 @@ static const struct ss_busy_device *find_device(const struct ss_busy *busy, int6
 	return NULL;
 }
 
-static bool is_outside(int64_t span_ns, int64_t from_ns, int64_t to_ns)
+static bool is_outside_file(int64_t span_ns, int64_t from_ns, int64_t to_ns)
 {
 	return to_ns <= 0 || from_ns >= span_ns;
 }
 
-/* Only what lies in the file counts: at its ends a pixel is shorter. */
-static struct ss_extent percent_in(int64_t span_ns, const struct ss_busy_device *busy,
-				   int64_t from_ns, int64_t to_ns, uint32_t *near)
+/* Only time within the file counts, so pixels at its ends are shorter. */
+static struct ss_extent pixel_busy_percent(int64_t span_ns, const struct ss_busy_device *busy,
+					   int64_t from_ns, int64_t to_ns, uint32_t *near)
 {
 	int64_t sum_ns;
 	float percent;
@@ -74,29 +75,31 @@ static struct ss_extent percent_in(int64_t span_ns, const struct ss_busy_device 
 	return (struct ss_extent){ percent, percent };
 }
 
-static struct ss_extent value_in(const struct ss_series *series, int64_t from_ns, int64_t to_ns,
-				 uint32_t *near)
+static struct ss_extent pixel_series_extent(const struct ss_series *series, int64_t from_ns,
+					    int64_t to_ns, uint32_t *near)
 {
 	uint32_t from = ss_series_find(series, from_ns, *near);
 
 	*near = ss_series_find(series, to_ns, from);
-	/* what held before the pixel does not hold in it where another begins with it */
+	/* the value before the pixel does not count if another one begins exactly with it */
 	from += from < *near && series->at_ns[from] == from_ns;
 	return ss_series_extent(series, from, *near);
 }
 
-static void draw_pixels(struct ss_extent *extents, int64_t span_ns, const struct ss_curve *curve,
-			const struct ss_busy_device *busy, const struct grid *grid)
+static void curve_draw_pixels(struct ss_extent *extents, int64_t span_ns,
+			      const struct ss_curve *curve, const struct ss_busy_device *busy,
+			      const struct pixel_grid *grid)
 {
 	uint32_t near[2] = { 0, 0 };
 
 	for (uint32_t i = 0; i < grid->pixels; i++) {
-		int64_t from_ns = edge(grid, i), to_ns = edge_behind(grid, i);
+		int64_t from_ns = grid_edge(grid, i), to_ns = grid_edge_after(grid, i);
 
 		extents[i] = (struct ss_extent){ NAN, NAN };
-		if (!is_outside(span_ns, from_ns, to_ns) && (busy || curve->is_made))
-			extents[i] = busy ? percent_in(span_ns, busy, from_ns, to_ns, near)
-					  : value_in(&curve->series, from_ns, to_ns, near);
+		if (!is_outside_file(span_ns, from_ns, to_ns) && (busy || curve->is_made))
+			extents[i] = busy ? pixel_busy_percent(span_ns, busy, from_ns, to_ns, near)
+					  : pixel_series_extent(&curve->series, from_ns, to_ns,
+								near);
 	}
 }
 
@@ -104,7 +107,7 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 			     const struct ss_window *window, struct ss_text *out,
 			     struct ss_error *err)
 {
-	struct grid grid = grid_of(&timeline->files[file], window);
+	struct pixel_grid grid = grid_of_window(&timeline->files[file], window);
 	const struct ss_busy *busy = NULL;
 	struct ss_extent *extents;
 	struct ss_index *index;
@@ -120,8 +123,8 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 	extents = SS_ARENA_NEW(&scratch, struct ss_extent, grid.pixels);
 	whole = extents && ss_text_reserve(out, 24 + 8 * (size_t)grid.pixels);
 	if (whole) {
-		draw_pixels(extents, index->trace->span_ns, curve,
-			    busy ? find_device(busy, curve->device) : NULL, &grid);
+		curve_draw_pixels(extents, index->trace->span_ns, curve,
+				  busy ? busy_find_device(busy, curve->device) : NULL, &grid);
 		pen = (struct ss_pen){ out->data + out->length, 0 };
 		ss_pen_u32(&pen, CURVE_MAGIC);
 		ss_pen_u32(&pen, grid.pixels);
@@ -140,8 +143,8 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 
 /* --- strips ------------------------------------------------------------------------ */
 
-/* What is there can be seen: never 0. */
-static uint8_t part_of(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
+/* The fill of a pixel; any busy time gives at least 1, so that it is visible. */
+static uint8_t strip_pixel_fill(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
 {
 	double part = 255.0 * (double)busy_ns / (double)whole_ns / devices;
 
@@ -153,37 +156,42 @@ static uint8_t part_of(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
 }
 
 /* Adds how long each pixel is busy. */
-static void add_busy(const struct ss_busy_set *set, const struct grid *grid, int64_t *sums)
+static void strip_add_busy(const struct ss_busy_set *set, const struct pixel_grid *grid,
+			   int64_t *sums)
 {
 	uint32_t near = 0;
 
 	if (!set->count)
 		return;
 	for (uint32_t i = 0; i < grid->pixels; i++) {
-		int64_t before_ns = ss_busy_before(set, edge(grid, i), &near);
+		int64_t before_ns = ss_busy_before(set, grid_edge(grid, i), &near);
 
-		ss_ns_add(&sums[i], ss_busy_before(set, edge_behind(grid, i), &near) - before_ns);
+		ss_ns_add(&sums[i],
+			  ss_busy_before(set, grid_edge_after(grid, i), &near) - before_ns);
 	}
 }
 
 /* The mean of the devices. */
-static void draw_strip(const struct ss_busy *busy, bool comm, const struct grid *grid,
+static void strip_draw(const struct ss_busy *busy, bool comm, const struct pixel_grid *grid,
 		       int64_t *sums, struct ss_pen *pen)
 {
 	memset(sums, 0, grid->pixels * sizeof(*sums));
 	for (uint32_t i = 0; i < busy->count; i++)
-		add_busy(comm ? &busy->devices[i].comm : &busy->devices[i].compute, grid, sums);
+		strip_add_busy(comm ? &busy->devices[i].comm : &busy->devices[i].compute, grid,
+			       sums);
 	for (uint32_t i = 0; i < grid->pixels; i++)
-		ss_pen_u8(pen, part_of(sums[i], edge_behind(grid, i) - edge(grid, i), busy->count));
+		ss_pen_u8(pen,
+			  strip_pixel_fill(sums[i], grid_edge_after(grid, i) - grid_edge(grid, i),
+					   busy->count));
 }
 
-static enum ss_status draw_file(struct ss_timeline *timeline, uint32_t number,
-				const struct ss_window *window, int64_t *sums, struct ss_pen *pen,
-				struct ss_error *err)
+static enum ss_status strips_draw_file(struct ss_timeline *timeline, uint32_t number,
+				       const struct ss_window *window, int64_t *sums,
+				       struct ss_pen *pen, struct ss_error *err)
 {
 	const struct ss_timeline_file *file = &timeline->files[number];
 	const struct ss_busy *busy;
-	struct grid grid;
+	struct pixel_grid grid;
 
 	if (!file->trace) {
 		memset(pen->base + pen->at, 0, 2 * (size_t)window->pixels);
@@ -191,9 +199,9 @@ static enum ss_status draw_file(struct ss_timeline *timeline, uint32_t number,
 		return SS_OK;
 	}
 	SS_TRY(ss_index_busy(timeline, number, &busy, err));
-	grid = grid_of(file, window);
-	draw_strip(busy, false, &grid, sums, pen);
-	draw_strip(busy, true, &grid, sums, pen);
+	grid = grid_of_window(file, window);
+	strip_draw(busy, false, &grid, sums, pen);
+	strip_draw(busy, true, &grid, sums, pen);
 	return SS_OK;
 }
 
@@ -218,7 +226,7 @@ enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *file
 		ss_pen_u32(&pen, window->pixels);
 		ss_pen_u32(&pen, 0);
 		for (uint32_t i = 0; i < count && status == SS_OK; i++)
-			status = draw_file(timeline, files[i], window, sums, &pen, err);
+			status = strips_draw_file(timeline, files[i], window, sums, &pen, err);
 		if (status == SS_OK)
 			out->length += pen.at;
 		out->data[out->length] = '\0';

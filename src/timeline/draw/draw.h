@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw.h - curves and strips in a window, as the viewer takes them
- * (docs/formats/viewer.md, "strips" and "curve").
+ * draw.h - what can be seen of a file in a window, as the viewer takes it: slices of some tracks,
+ * curves and strips (docs/formats/viewer.md, "tiles", "curve" and "strips").
  */
 #ifndef SS_TIMELINE_DRAW_DRAW_H
 #define SS_TIMELINE_DRAW_DRAW_H
 
-#include "timeline/draw/tiles.h"
+#include "timeline/index.h"
+
+struct ss_window {
+	int64_t from_ns, to_ns; /* times of the timeline */
+	uint32_t pixels;
+};
+
+/*
+ * The numbers of the tracks are below track_count of the trace + devices of ss_idle. `paints` is
+ * a further column of colours, one byte per row of the trace; NULL: there is none.
+ */
+SS_MUST_USE
+enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_index *index,
+			      const uint32_t *tracks, uint32_t track_count,
+			      const struct ss_window *window, const uint8_t *paints,
+			      struct ss_text *out, struct ss_error *err);
 
 /* `curve` is one of the file's index. */
 SS_MUST_USE
@@ -14,7 +29,7 @@ enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct
 			     const struct ss_window *window, struct ss_text *out,
 			     struct ss_error *err);
 
-/* Those that could not be read are drawn as if nothing had run. */
+/* Files that could not be read are drawn as idle. */
 SS_MUST_USE
 enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *files, uint32_t count,
 			      const struct ss_window *window, struct ss_text *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pen.h - writes numbers, little-endian, to where there is room for them.
+ * pen.h - writes little-endian numbers into a buffer that is large enough.
  */
 #ifndef SS_TIMELINE_DRAW_PEN_H
 #define SS_TIMELINE_DRAW_PEN_H

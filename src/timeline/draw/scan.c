@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - goes through the tree of a lane, and sums up what is narrow.
+ * scan.c - walks the tree of a lane and sums up what is narrower than a pixel.
  */
 #include "timeline/draw/scan.h"
 
-/* Fills that differ by less look the same. */
+/* Fills that differ by less than this look the same. */
 #define FILL_STEP 24
 
-/* The colour of a row that was not looked at yet: that of most is never asked for. */
+/* The colour of a row that was not computed yet: most are never needed. */
 #define UNPAINTED 255
 
-/* Who points at a run means something near: it must not lie far away. */
+/* The longest run: the row that it reports must be near the pointer. */
 #define RUN_PIXELS 32
 
-/* A lane as it is gone through. */
-struct walk {
+/* The walk through one lane. */
+struct lane_walk {
 	struct ss_scan *scan;
 	const struct ss_lane_rows *rows;
 	const uint32_t *order; /* NULL: rows follow each other from `first` on */
@@ -22,20 +22,20 @@ struct walk {
 	uint16_t lane;
 	const struct ss_lane_node *levels[SS_LANE_LEVELS_MAX];
 	uint32_t level_count;
-	struct ss_seen cell; /* narrow, not added yet; count 0: none */
-	uint32_t wide;       /* the last entry that is wide, of this lane */
+	struct ss_drawn cell; /* narrow, not added yet; count 0: none */
+	uint32_t wide;        /* the last entry that is wide, of this lane */
 	bool has_wide;
 };
 
-/* The time between; files can have moments that are too far apart for whole numbers. */
-static double between(int64_t from_ns, int64_t to_ns)
+/* As a double: damaged files can have times whose difference overflows int64_t. */
+static double ns_between(int64_t from_ns, int64_t to_ns)
 {
 	return (double)to_ns - (double)from_ns;
 }
 
-uint8_t ss_seen_fill(const struct ss_seen *seen)
+uint8_t ss_seen_fill(const struct ss_drawn *seen)
 {
-	float width_ns = (float)between(seen->start_ns, seen->end_ns), part;
+	float width_ns = (float)ns_between(seen->start_ns, seen->end_ns), part;
 
 	if (seen->busy_ns >= width_ns)
 		return 255;
@@ -43,12 +43,12 @@ uint8_t ss_seen_fill(const struct ss_seen *seen)
 	return part < 1 ? 1 : (uint8_t)part;
 }
 
-static uint32_t row_at(const struct walk *walk, uint32_t place)
+static uint32_t walk_row_at(const struct lane_walk *walk, uint32_t place)
 {
 	return walk->order ? walk->order[walk->first + place] : walk->first + place;
 }
 
-static void paint(const struct walk *walk, struct ss_seen *seen)
+static void seen_set_color(const struct lane_walk *walk, struct ss_drawn *seen)
 {
 	struct ss_lane_node node = { .longest = seen->row };
 
@@ -59,7 +59,7 @@ static void paint(const struct walk *walk, struct ss_seen *seen)
 	seen->cause = node.cause;
 }
 
-static void append(struct ss_scan *scan, const struct ss_seen *seen)
+static void scan_append(struct ss_scan *scan, const struct ss_drawn *seen)
 {
 	if (scan->count == SS_SEEN_MAX ||
 	    !ss_memory_reserve(scan->memory, (void **)&scan->items, &scan->capacity,
@@ -72,21 +72,21 @@ static void append(struct ss_scan *scan, const struct ss_seen *seen)
 
 /* --- cells and runs ---------------------------------------------------------------- */
 
-static bool is_alike(const struct ss_scan *scan, const struct ss_seen *run,
-		     const struct ss_seen *cell)
+static bool seen_look_alike(const struct ss_scan *scan, const struct ss_drawn *run,
+			    const struct ss_drawn *cell)
 {
-	double length_ns = between(run->start_ns, cell->end_ns);
+	double length_ns = ns_between(run->start_ns, cell->end_ns);
 	int difference = ss_seen_fill(run) - ss_seen_fill(cell);
 
 	if (scan->paints && scan->paints[run->row] != scan->paints[cell->row])
 		return false;
 	return run->color == cell->color && run->cause == cell->cause &&
-	       between(run->end_ns, cell->start_ns) < scan->pixel_ns &&
+	       ns_between(run->end_ns, cell->start_ns) < scan->pixel_ns &&
 	       length_ns <= RUN_PIXELS * scan->pixel_ns && difference < FILL_STEP &&
 	       difference > -FILL_STEP;
 }
 
-static void join(struct ss_seen *to, const struct ss_seen *from)
+static void seen_merge(struct ss_drawn *to, const struct ss_drawn *from)
 {
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
@@ -100,143 +100,146 @@ static void join(struct ss_seen *to, const struct ss_seen *from)
 	}
 }
 
-/* The cell is whole: it goes on with the run before it, or begins one. */
-static void close_cell(struct walk *walk, uint32_t first_entry)
+/* Ends the cell: it joins the run before it, or begins a new one. */
+static void walk_close_cell(struct lane_walk *walk, uint32_t first_entry)
 {
 	struct ss_scan *scan = walk->scan;
-	struct ss_seen *last;
+	struct ss_drawn *last;
 
 	if (!walk->cell.count)
 		return;
-	paint(walk, &walk->cell);
+	seen_set_color(walk, &walk->cell);
 	last = scan->count > first_entry ? &scan->items[scan->count - 1] : NULL;
 	if (last && !(walk->has_wide && walk->wide == scan->count - 1) &&
-	    is_alike(scan, last, &walk->cell))
-		join(last, &walk->cell);
+	    seen_look_alike(scan, last, &walk->cell))
+		seen_merge(last, &walk->cell);
 	else
-		append(scan, &walk->cell);
+		scan_append(scan, &walk->cell);
 	walk->cell.count = 0;
 }
 
-/* Without a look at the row where it is not needed: rows lie all over the memory. */
-static int64_t longest_of(const struct walk *walk, const struct ss_lane_node *node)
+/* Reads the row only where the float is not exact: rows are scattered over memory. */
+static int64_t node_longest_ns(const struct lane_walk *walk, const struct ss_lane_node *node)
 {
 	return node->longest_ns < 0x1p24f ? (int64_t)node->longest_ns
 					  : walk->rows->dur_ns[node->longest];
 }
 
-static struct ss_seen seen_of(const struct walk *walk, const struct ss_lane_node *node,
-			      uint32_t count)
+static struct ss_drawn seen_from_node(const struct lane_walk *walk, const struct ss_lane_node *node,
+				      uint32_t count)
 {
-	return (struct ss_seen){ .start_ns = node->start_ns,
-				 .end_ns = node->end_ns,
-				 .longest_ns = longest_of(walk, node),
-				 .busy_ns = node->busy_ns,
-				 .row = node->longest,
-				 .count = count,
-				 .lane = walk->lane,
-				 .color = node->color,
-				 .cause = node->cause };
+	return (struct ss_drawn){ .start_ns = node->start_ns,
+				  .end_ns = node->end_ns,
+				  .longest_ns = node_longest_ns(walk, node),
+				  .busy_ns = node->busy_ns,
+				  .row = node->longest,
+				  .count = count,
+				  .lane = walk->lane,
+				  .color = node->color,
+				  .cause = node->cause };
 }
 
-static void add_narrow(struct walk *walk, const struct ss_seen *seen, uint32_t first_entry)
+static void walk_add_narrow(struct lane_walk *walk, const struct ss_drawn *seen,
+			    uint32_t first_entry)
 {
-	struct ss_seen *cell = &walk->cell;
+	struct ss_drawn *cell = &walk->cell;
 
-	if (cell->count && between(cell->start_ns, seen->end_ns) > walk->scan->pixel_ns)
-		close_cell(walk, first_entry);
+	if (cell->count && ns_between(cell->start_ns, seen->end_ns) > walk->scan->pixel_ns)
+		walk_close_cell(walk, first_entry);
 	if (cell->count)
-		join(cell, seen);
+		seen_merge(cell, seen);
 	else
 		*cell = *seen;
 }
 
-static void add_wide(struct walk *walk, const struct ss_seen *seen, uint32_t first_entry)
+static void walk_add_wide(struct lane_walk *walk, const struct ss_drawn *seen, uint32_t first_entry)
 {
-	close_cell(walk, first_entry);
+	walk_close_cell(walk, first_entry);
 	walk->has_wide = true;
 	walk->wide = walk->scan->count;
-	append(walk->scan, seen);
+	scan_append(walk->scan, seen);
 }
 
 /* --- the tree ---------------------------------------------------------------------- */
 
-/* Rows of the level's nodes; of the highest level more than a row's number can be. */
-static uint64_t node_rows(uint32_t level)
+/* Rows per node of a level; 64 bits, as the highest level exceeds any row number. */
+static uint64_t level_node_rows(uint32_t level)
 {
 	return (uint64_t)SS_LANE_FAN << 4 * level;
 }
 
 /*
- * True where a row begins in one pixel with a wide one before it on the same lane; all that
- * is left of the window counts as one pixel.
+ * Whether a row begins in the same pixel as the wide row before it on the lane; everything left of
+ * the window counts as one pixel.
  */
-static bool is_behind_wide(const struct walk *walk, int64_t start_ns)
+static bool walk_is_within_wide(const struct lane_walk *walk, int64_t start_ns)
 {
 	const struct ss_scan *scan = walk->scan;
 
 	if (!walk->has_wide || walk->wide >= scan->count)
 		return false;
 	return start_ns < scan->from_ns ||
-	       between(scan->items[walk->wide].start_ns, start_ns) < scan->pixel_ns;
+	       ns_between(scan->items[walk->wide].start_ns, start_ns) < scan->pixel_ns;
 }
 
-enum step { TAKEN, TOO_WIDE, PAST };
+enum lane_walk_step { STEP_TAKEN, STEP_TOO_WIDE, STEP_PAST };
 
-/* Takes the node at a place as one, where that is possible. */
-static enum step take_node(struct walk *walk, const struct ss_lane_node *node, uint32_t place,
-			   uint32_t count, uint32_t first_entry)
+/* Takes a whole node as one item, if it is narrow enough. */
+static enum lane_walk_step walk_take_node(struct lane_walk *walk, const struct ss_lane_node *node,
+					  uint32_t place, uint32_t count, uint32_t first_entry)
 {
 	const struct ss_scan *scan = walk->scan;
-	struct ss_seen seen;
+	struct ss_drawn seen;
 
 	if (node->start_ns > scan->to_ns)
-		return PAST;
+		return STEP_PAST;
 	if (node->end_ns < scan->from_ns)
-		return TAKEN;
+		return STEP_TAKEN;
 	if (node->start_ns < scan->from_ns)
-		return TOO_WIDE;
-	if (walk->has_wide && is_behind_wide(walk, node->start_ns)) {
-		int64_t last_ns = walk->rows->start_ns[row_at(walk, place + count - 1)];
+		return STEP_TOO_WIDE;
+	if (walk->has_wide && walk_is_within_wide(walk, node->start_ns)) {
+		int64_t last_ns = walk->rows->start_ns[walk_row_at(walk, place + count - 1)];
 
-		if (last_ns > scan->to_ns || !is_behind_wide(walk, last_ns))
-			return TOO_WIDE;
-		seen = seen_of(walk, node, count);
-		join(&scan->items[walk->wide], &seen);
-		return TAKEN;
+		if (last_ns > scan->to_ns || !walk_is_within_wide(walk, last_ns))
+			return STEP_TOO_WIDE;
+		seen = seen_from_node(walk, node, count);
+		seen_merge(&scan->items[walk->wide], &seen);
+		return STEP_TAKEN;
 	}
-	if (node->end_ns > scan->to_ns || between(node->start_ns, node->end_ns) >= scan->pixel_ns)
-		return TOO_WIDE;
-	seen = seen_of(walk, node, count);
-	add_narrow(walk, &seen, first_entry);
-	return TAKEN;
+	if (node->end_ns > scan->to_ns ||
+	    ns_between(node->start_ns, node->end_ns) >= scan->pixel_ns)
+		return STEP_TOO_WIDE;
+	seen = seen_from_node(walk, node, count);
+	walk_add_narrow(walk, &seen, first_entry);
+	return STEP_TAKEN;
 }
 
-static enum step take_row(struct walk *walk, uint32_t place, uint32_t first_entry)
+static enum lane_walk_step walk_take_row(struct lane_walk *walk, uint32_t place,
+					 uint32_t first_entry)
 {
 	const struct ss_scan *scan = walk->scan;
-	struct ss_lane_node node = ss_lane_row(walk->rows, row_at(walk, place));
-	struct ss_seen seen;
+	struct ss_lane_node node = ss_lane_row(walk->rows, walk_row_at(walk, place));
+	struct ss_drawn seen;
 
 	if (node.start_ns > scan->to_ns)
-		return PAST;
+		return STEP_PAST;
 	if (node.start_ns < scan->from_ns && node.end_ns <= scan->from_ns)
-		return TAKEN;
+		return STEP_TAKEN;
 	node.color = UNPAINTED;
-	seen = seen_of(walk, &node, 1);
-	if (is_behind_wide(walk, node.start_ns)) {
-		join(&scan->items[walk->wide], &seen);
-		paint(walk, &scan->items[walk->wide]);
-	} else if (between(node.start_ns, node.end_ns) < scan->pixel_ns) {
-		add_narrow(walk, &seen, first_entry);
+	seen = seen_from_node(walk, &node, 1);
+	if (walk_is_within_wide(walk, node.start_ns)) {
+		seen_merge(&scan->items[walk->wide], &seen);
+		seen_set_color(walk, &scan->items[walk->wide]);
+	} else if (ns_between(node.start_ns, node.end_ns) < scan->pixel_ns) {
+		walk_add_narrow(walk, &seen, first_entry);
 	} else {
-		paint(walk, &seen);
-		add_wide(walk, &seen, first_entry);
+		seen_set_color(walk, &seen);
+		walk_add_wide(walk, &seen, first_entry);
 	}
-	return TAKEN;
+	return STEP_TAKEN;
 }
 
-static void set_levels(struct walk *walk, const struct ss_lane_node *nodes)
+static void walk_set_levels(struct lane_walk *walk, const struct ss_lane_node *nodes)
 {
 	uint32_t count = walk->count;
 
@@ -252,35 +255,36 @@ static void set_levels(struct walk *walk, const struct ss_lane_node *nodes)
 void ss_scan_lane(struct ss_scan *scan, const struct ss_lanes *lanes, uint32_t track, uint32_t lane)
 {
 	const struct ss_lane *own = &lanes->lanes[lanes->lane_of[track] + lane];
-	struct walk walk = { .scan = scan,
-			     .rows = &lanes->rows,
-			     .order = ss_lanes_is_ordered(lanes, track) ? lanes->order : NULL,
-			     .first = own->first,
-			     .count = own->count,
-			     .lane = (uint16_t)lane };
+	struct lane_walk walk = { .scan = scan,
+				  .rows = &lanes->rows,
+				  .order = ss_lanes_is_ordered(lanes, track) ? lanes->order : NULL,
+				  .first = own->first,
+				  .count = own->count,
+				  .lane = (uint16_t)lane };
 	uint32_t place = 0, first_entry = scan->count;
 	uint32_t level; /* nodes of the level below it are tried; 0: rows */
 
-	set_levels(&walk, lanes->nodes + own->node);
+	walk_set_levels(&walk, lanes->nodes + own->node);
 	level = walk.level_count;
 	while (place < walk.count && !scan->failed) {
-		uint64_t rows = level ? node_rows(level - 1) : 1;
+		uint64_t rows = level ? level_node_rows(level - 1) : 1;
 		uint32_t taken = walk.count - place < rows ? walk.count - place : (uint32_t)rows;
-		enum step step = level ? take_node(&walk, &walk.levels[level - 1][place / rows],
-						   place, taken, first_entry)
-				       : take_row(&walk, place, first_entry);
+		enum lane_walk_step step =
+			level ? walk_take_node(&walk, &walk.levels[level - 1][place / rows], place,
+					       taken, first_entry)
+			      : walk_take_row(&walk, place, first_entry);
 
-		if (step == PAST)
+		if (step == STEP_PAST)
 			break;
-		if (step == TOO_WIDE) {
+		if (step == STEP_TOO_WIDE) {
 			level--;
 			continue;
 		}
 		place += taken;
-		while (level < walk.level_count && place % node_rows(level) == 0)
+		while (level < walk.level_count && place % level_node_rows(level) == 0)
 			level++;
 	}
-	close_cell(&walk, first_entry);
+	walk_close_cell(&walk, first_entry);
 }
 
 void ss_scan_release(struct ss_scan *scan)

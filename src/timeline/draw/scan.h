@@ -2,25 +2,25 @@
 /*
  * scan.h - what can be seen of a lane in a window.
  *
- * Rows that are at least a pixel wide stand for themselves. Narrower ones are summed up to
- * cells of at most a pixel, and cells that follow each other and look alike to runs. The
- * tree of the lane is gone down only as far as its nodes are wider than a pixel, so that
- * time and answer depend on the pixels and not on the rows. Where rows overlap on a lane
- * those that begin in one pixel with a wide one are summed up with it.
+ * A row that is at least a pixel wide is drawn as it is. Narrower rows are summed up to cells of at
+ * most a pixel, and adjacent cells that look alike to runs. The walk goes down the tree of the lane
+ * only where nodes are wider than a pixel, so time and answer depend on the pixels and not on the
+ * number of rows. Where rows overlap on a lane, those that begin in the same pixel as a wide one
+ * are summed up with it.
  */
 #ifndef SS_TIMELINE_DRAW_SCAN_H
 #define SS_TIMELINE_DRAW_SCAN_H
 
 #include "timeline/rows/lanes.h"
 
-/* More are refused: a screen has a hundredth of it. */
+/* More are refused: a screen needs a hundredth of this. */
 #define SS_SEEN_MAX (4u << 20)
 
-/* What is drawn as one. */
-struct ss_seen {
+/* One drawn item: a slice, or several summed up. */
+struct ss_drawn {
 	int64_t start_ns, end_ns; /* own times of the file, not cut by the window */
 	int64_t longest_ns;
-	float busy_ns; /* sum of durations, about */
+	float busy_ns; /* sum of durations, approximate */
 	uint32_t row;  /* the longest */
 	uint32_t count;
 	uint16_t lane;
@@ -30,11 +30,11 @@ struct ss_seen {
 /* A list that grows; released by ss_scan_release(). */
 struct ss_scan {
 	struct ss_memory *memory;
-	/* own times; rows that end at `from` are not seen, those that start at `to` are */
+	/* times of the file; without rows that end at `from`, with those that start at `to` */
 	int64_t from_ns, to_ns;
 	double pixel_ns;
 	const uint8_t *paints; /* per row: another colour that runs must share; NULL: none */
-	struct ss_seen *items;
+	struct ss_drawn *items;
 	uint32_t count, capacity;
 	bool failed; /* no memory, or more than SS_SEEN_MAX */
 };
@@ -45,6 +45,6 @@ void ss_scan_lane(struct ss_scan *scan, const struct ss_lanes *lanes, uint32_t t
 void ss_scan_release(struct ss_scan *scan);
 
 /* The busy part, of 255; at least 1, as there is something. */
-uint8_t ss_seen_fill(const struct ss_seen *seen);
+uint8_t ss_seen_fill(const struct ss_drawn *seen);
 
 #endif

@@ -43,26 +43,26 @@ int64_t ss_range_gap_part(const struct ss_file_sweep *file, uint32_t number,
 
 /* --- devices ----------------------------------------------------------------------------- */
 
-struct busy {
+struct device_cover_sweep {
 	const struct ss_trace *trace;
 	struct ss_cover cover;
 };
 
-static bool add_busy(void *context, uint32_t row, int64_t start_ns, int64_t end_ns)
+static bool cover_add_device_row(void *context, uint32_t row, int64_t start_ns, int64_t end_ns)
 {
-	struct busy *busy = context;
+	struct device_cover_sweep *busy = context;
 
 	if (ss_kind_on_device(busy->trace->slices.kind[row]))
 		ss_cover_add(&busy->cover, start_ns, end_ns);
 	return !busy->cover.failed;
 }
 
-/* The union of what ran on the streams at these places; -1: no memory. */
-static int64_t busy_of(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
+/* The time in which any of these streams ran something; -1: no memory. */
+static int64_t range_device_busy(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
 {
 	const struct ss_trace *trace = file->index->trace;
 	struct ss_cover_pile pile = { 0 };
-	struct busy busy = { .trace = trace };
+	struct device_cover_sweep busy = { .trace = trace };
 	struct ss_cover all;
 	bool whole = true;
 	int64_t busy_ns;
@@ -74,7 +74,7 @@ static int64_t busy_of(const struct ss_file_sweep *file, uint32_t from, uint32_t
 
 		if (track >= trace->track_count || trace->tracks[track].class != SS_TRACK_DEVICE)
 			continue;
-		whole = ss_range_each(file, &trace->tracks[track], add_busy, &busy);
+		whole = ss_range_each(file, &trace->tracks[track], cover_add_device_row, &busy);
 		if (whole)
 			ss_cover_pile_add(&pile, &busy.cover);
 	}
@@ -85,7 +85,7 @@ static int64_t busy_of(const struct ss_file_sweep *file, uint32_t from, uint32_t
 	return busy_ns;
 }
 
-static void add_gaps(const struct ss_file_sweep *file, struct ss_range_device *out)
+static void range_device_add_gaps(const struct ss_file_sweep *file, struct ss_range_device *out)
 {
 	const struct ss_index *index = file->index;
 	const struct ss_idle_device *device =
@@ -108,7 +108,7 @@ static void add_gaps(const struct ss_file_sweep *file, struct ss_range_device *o
 	}
 }
 
-static bool add_device(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
+static bool range_add_device(const struct ss_file_sweep *file, uint32_t from, uint32_t to)
 {
 	const struct ss_shown_track *items = file->index->tracks.items;
 	struct ss_ranged *out = file->out;
@@ -119,14 +119,14 @@ static bool add_device(const struct ss_file_sweep *file, uint32_t from, uint32_t
 	for (uint32_t i = from; i < to; i++)
 		if (items[i].kind == SS_SHOWN_IDLE)
 			device.idle_track = items[i].track;
-	device.busy_ns = busy_of(file, from, to);
+	device.busy_ns = range_device_busy(file, from, to);
 	if (device.busy_ns < 0 ||
 	    !ss_memory_reserve(out->memory, (void **)&out->devices, &out->device_capacity,
 			       (size_t)out->device_count + 1, sizeof(*out->devices)))
 		return false;
 	device.outside_ns = file->length_ns - device.busy_ns;
 	if (device.idle_track != SS_NO_ROW)
-		add_gaps(file, &device);
+		range_device_add_gaps(file, &device);
 	/* a clock that drifts makes a stretch longer or shorter by a few ns */
 	if (device.outside_ns < 0)
 		device.outside_ns = 0;
@@ -134,8 +134,8 @@ static bool add_device(const struct ss_file_sweep *file, uint32_t from, uint32_t
 	return true;
 }
 
-/* Streams or idle time: ranges and waits over them do not make a device busy. */
-static bool is_of_device(const struct ss_shown_track *track)
+/* Whether it is a stream or an idle track: ranges and waits do not make a device busy. */
+static bool shown_track_on_device(const struct ss_shown_track *track)
 {
 	return track->has_device && track->kind != SS_SHOWN_OTHER;
 }
@@ -154,8 +154,8 @@ bool ss_range_devices(struct ss_file_sweep *file)
 				tracks->items[to].has_device == first->has_device;
 		     to++)
 			is_asked = is_asked ||
-				   (file->asked[to] && is_of_device(&tracks->items[to]));
-		if (is_asked && !add_device(file, from, to))
+				   (file->asked[to] && shown_track_on_device(&tracks->items[to]));
+		if (is_asked && !range_add_device(file, from, to))
 			return false;
 	}
 	return true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - the files of a stretch one after the other, and what is shown of the sums.
+ * range.c - sums up a time range file by file, and chooses what is shown.
  */
 #include "timeline/range/range.h"
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "timeline/range/sweep.h"
 
 const char *ss_where_name(enum ss_where where)
@@ -18,7 +19,7 @@ const char *ss_where_name(enum ss_where where)
 	return names[where];
 }
 
-static enum ss_status make_block_ends(struct ss_index *index, struct ss_error *err)
+static enum ss_status index_make_block_ends(struct ss_index *index, struct ss_error *err)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 	size_t count = SS_BLOCKS(slices->count);
@@ -43,24 +44,14 @@ static enum ss_status make_block_ends(struct ss_index *index, struct ss_error *e
 
 /* --- names ------------------------------------------------------------------------------- */
 
-static int by_total(const void *a, const void *b)
-{
-	const struct ss_range_name *x = a, *y = b;
+SS_COMPARATOR(range_name_compare, struct ss_range_name,
+	      SS_DESCENDING(total_ns) SS_DESCENDING(count) SS_ASCENDING(where) SS_ASCENDING(text))
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->where != y->where)
-		return x->where < y->where ? -1 : 1;
-	return x->text < y->text ? -1 : x->text > y->text;
-}
-
-static void keep_names(struct ss_ranged *out, uint32_t room)
+static void range_keep_names(struct ss_ranged *out, uint32_t room)
 {
 	out->all_names = out->name_count;
 	if (out->name_count)
-		qsort(out->names, out->name_count, sizeof(*out->names), by_total);
+		qsort(out->names, out->name_count, sizeof(*out->names), range_name_compare);
 	if (out->name_count > room)
 		out->name_count = room;
 }
@@ -68,8 +59,8 @@ static void keep_names(struct ss_ranged *out, uint32_t room)
 /* --- files ------------------------------------------------------------------------------- */
 
 /* Which of the tracks of the file are meant, by their place. */
-static const bool *asked_tracks(const struct ss_range_file *wanted, const struct ss_index *index,
-				struct ss_arena *scratch)
+static const bool *range_mark_tracks(const struct ss_range_file *wanted,
+				     const struct ss_index *index, struct ss_arena *scratch)
 {
 	const struct ss_tracks *tracks = &index->tracks;
 	uint32_t all = index->trace->track_count + index->idle.device_count;
@@ -86,7 +77,7 @@ static const bool *asked_tracks(const struct ss_range_file *wanted, const struct
 	return asked;
 }
 
-static bool sweep_file(struct ss_file_sweep *file, const struct ss_range_file *wanted)
+static bool range_sweep_file(struct ss_file_sweep *file, const struct ss_range_file *wanted)
 {
 	const struct ss_tracks *tracks = &file->index->tracks;
 	size_t names = file->index->trace->names.count;
@@ -95,7 +86,7 @@ static bool sweep_file(struct ss_file_sweep *file, const struct ss_range_file *w
 
 	ss_arena_init(&scratch, file->out->memory);
 	file->name_ids = SS_ARENA_NEW(&scratch, uint32_t, names * SS_WHERE_IDLE + 1);
-	file->asked = asked_tracks(wanted, file->index, &scratch);
+	file->asked = range_mark_tracks(wanted, file->index, &scratch);
 	file->only_used = !wanted->track_count;
 	whole = file->name_ids && file->asked;
 	for (uint32_t i = 0; whole && i < tracks->count; i++)
@@ -107,8 +98,8 @@ static bool sweep_file(struct ss_file_sweep *file, const struct ss_range_file *w
 }
 
 /* From times of the timeline to those of a file; its ends are not lost by rounding. */
-static void set_stretch(const struct ss_range *range, const struct ss_timeline_file *own,
-			struct ss_file_sweep *file)
+static void file_sweep_set_times(const struct ss_range *range, const struct ss_timeline_file *own,
+				 struct ss_file_sweep *file)
 {
 	file->length_ns = range->to_ns - range->from_ns;
 	file->from_ns = range->from_ns <= ss_timeline_moment(own, 0)
@@ -120,8 +111,8 @@ static void set_stretch(const struct ss_range *range, const struct ss_timeline_f
 }
 
 /* A name is identified by its text and place, a node by its parent and text. */
-static bool begin(struct ss_file_sweep *file, struct ss_records *names, struct ss_records *nodes,
-		  struct ss_ranged *out)
+static bool range_init_sums(struct ss_file_sweep *file, struct ss_records *names,
+			    struct ss_records *nodes, struct ss_ranged *out)
 {
 	*file = (struct ss_file_sweep){ .names = names, .nodes = nodes, .out = out };
 	return ss_strings_init(&out->texts, out->memory) &&
@@ -129,18 +120,18 @@ static bool begin(struct ss_file_sweep *file, struct ss_records *names, struct s
 	       ss_records_init(nodes, out->memory, 2 * sizeof(uint32_t));
 }
 
-static enum ss_status sweep_files(const struct ss_range *range, struct ss_timeline *timeline,
-				  struct ss_file_sweep *file, struct ss_error *err)
+static enum ss_status range_sweep_files(const struct ss_range *range, struct ss_timeline *timeline,
+					struct ss_file_sweep *file, struct ss_error *err)
 {
 	for (uint32_t i = 0; i < range->file_count; i++) {
 		file->file = range->files[i].file;
 		SS_TRY(ss_index_of(timeline, file->file, &file->index, err));
-		SS_TRY(make_block_ends(file->index, err));
-		set_stretch(range, &timeline->files[file->file], file);
-		if (!sweep_file(file, &range->files[i]))
+		SS_TRY(index_make_block_ends(file->index, err));
+		file_sweep_set_times(range, &timeline->files[file->file], file);
+		if (!range_sweep_file(file, &range->files[i]))
 			return ss_fail_memory(err, "what ran in the stretch");
 	}
-	keep_names(file->out, range->room);
+	range_keep_names(file->out, range->room);
 	if (!ss_range_prune(file->out, range->tree_room))
 		return ss_fail_memory(err, "what ran in the stretch");
 	return SS_OK;
@@ -154,8 +145,9 @@ enum ss_status ss_range_run(const struct ss_range *range, struct ss_timeline *ti
 	enum ss_status status;
 
 	*out = (struct ss_ranged){ .memory = memory };
-	status = begin(&file, &names, &nodes, out) ? sweep_files(range, timeline, &file, err)
-						   : ss_fail_memory(err, "what ran in the stretch");
+	status = range_init_sums(&file, &names, &nodes, out)
+			 ? range_sweep_files(range, timeline, &file, err)
+			 : ss_fail_memory(err, "what ran in the stretch");
 	ss_memory_free(memory, file.open, file.open_capacity * sizeof(*file.open));
 	ss_records_release(&names);
 	ss_records_release(&nodes);

@@ -34,7 +34,7 @@ struct ss_range {
 	uint32_t tree_room; /* nodes of the tree that are shown */
 };
 
-/* Times of these are not summed: they are beside each other. */
+/* Where a slice ran. Times of different places are never summed: they run in parallel. */
 enum ss_where {
 	SS_WHERE_HOST,
 	SS_WHERE_DEVICE,

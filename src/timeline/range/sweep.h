@@ -7,14 +7,14 @@
 
 #include "timeline/range/range.h"
 
-/* A slice that is open at the moment that the sweep has come to. */
+/* A slice that is open at the current moment of the sweep. */
 struct ss_open_row {
 	int64_t end_ns;
 	uint32_t name, node; /* of ss_ranged */
 	enum ss_color color;
 };
 
-/* One file at work. */
+/* The sweep over one file. */
 struct ss_file_sweep {
 	struct ss_index *index;
 	uint32_t file;
@@ -40,11 +40,7 @@ bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *trac
 SS_MUST_USE
 bool ss_range_sweep(struct ss_file_sweep *file, uint32_t place);
 
-/* The node below a parent, made when it is new; SS_NO_ROW: no memory. */
-uint32_t ss_range_node_at(struct ss_file_sweep *file, uint32_t parent, uint32_t text,
-			  enum ss_color color);
-
-/* Totals from own times; leaves the `room` nodes that have most time. False: no memory. */
+/* Computes totals from self times; keeps the `room` nodes with the most time. False: no memory. */
 SS_MUST_USE
 bool ss_range_prune(struct ss_ranged *out, uint32_t room);
 

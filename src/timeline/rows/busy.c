@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busy.c - unions of rows, cut to size, with sums.
+ * busy.c - unions of rows as intervals, with running sums.
  */
 #include "analyze/time/roles.h"
 #include "base/search.h"
@@ -8,28 +8,29 @@
 
 /* --- sets -------------------------------------------------------------------------- */
 
-static uint32_t blocks_of(uint32_t count)
+static uint32_t busy_block_count(uint32_t count)
 {
 	return count / SS_BUSY_BLOCK + 1;
 }
 
-static void release_set(struct ss_busy_set *set, struct ss_memory *memory)
+static void busy_set_release(struct ss_busy_set *set, struct ss_memory *memory)
 {
 	ss_memory_free(memory, set->items, ((size_t)set->count + 1) * sizeof(*set->items));
-	ss_memory_free(memory, set->sums, blocks_of(set->count) * sizeof(*set->sums));
+	ss_memory_free(memory, set->sums, busy_block_count(set->count) * sizeof(*set->sums));
 	*set = (struct ss_busy_set){ 0 };
 }
 
-/* Copies what the cover holds: it has room for up to twice as many. */
-static bool make_set(struct ss_busy_set *set, const struct ss_cover *cover,
-		     struct ss_memory *memory)
+/* Copies the intervals: the cover has capacity for up to twice as many. */
+static bool busy_set_make(struct ss_busy_set *set, const struct ss_cover *cover,
+			  struct ss_memory *memory)
 {
 	int64_t sum_ns = 0;
 
 	set->count = cover->count;
 	set->items = ss_memory_resize(memory, NULL, 0,
 				      ((size_t)cover->count + 1) * sizeof(*set->items));
-	set->sums = ss_memory_resize(memory, NULL, 0, blocks_of(set->count) * sizeof(*set->sums));
+	set->sums = ss_memory_resize(memory, NULL, 0,
+				     busy_block_count(set->count) * sizeof(*set->sums));
 	if (!set->items || !set->sums)
 		return false;
 	set->sums[0] = 0;
@@ -44,8 +45,8 @@ static bool make_set(struct ss_busy_set *set, const struct ss_cover *cover,
 	return true;
 }
 
-/* How many start before the moment; steps grow from `near` on. */
-static uint32_t find_from(const struct ss_busy_set *set, int64_t moment_ns, uint32_t near)
+/* The number of intervals that start before the moment; gallops from `near`. */
+static uint32_t busy_set_find(const struct ss_busy_set *set, int64_t moment_ns, uint32_t near)
 {
 	uint32_t low = near, step = 1, high;
 
@@ -62,7 +63,7 @@ static uint32_t find_from(const struct ss_busy_set *set, int64_t moment_ns, uint
 
 int64_t ss_busy_before(const struct ss_busy_set *set, int64_t moment_ns, uint32_t *near)
 {
-	uint32_t to = find_from(set, moment_ns, *near);
+	uint32_t to = busy_set_find(set, moment_ns, *near);
 	int64_t sum_ns = set->sums[to / SS_BUSY_BLOCK];
 
 	*near = to;
@@ -76,8 +77,8 @@ int64_t ss_busy_before(const struct ss_busy_set *set, int64_t moment_ns, uint32_
 
 /* --- devices ----------------------------------------------------------------------- */
 
-static bool add_sets(struct ss_busy *busy, int64_t device, const struct ss_cover *compute,
-		     const struct ss_cover *comm)
+static bool busy_add_sets(struct ss_busy *busy, int64_t device, const struct ss_cover *compute,
+			  const struct ss_cover *comm)
 {
 	struct ss_busy_device *added;
 
@@ -86,25 +87,26 @@ static bool add_sets(struct ss_busy *busy, int64_t device, const struct ss_cover
 		return false;
 	added = &busy->devices[busy->count++];
 	*added = (struct ss_busy_device){ .device = device };
-	return make_set(&added->compute, compute, busy->memory) &&
-	       make_set(&added->comm, comm, busy->memory);
+	return busy_set_make(&added->compute, compute, busy->memory) &&
+	       busy_set_make(&added->comm, comm, busy->memory);
 }
 
-static bool add_device(struct ss_busy *busy, const struct ss_trace *trace, int64_t device)
+static bool busy_add_device(struct ss_busy *busy, const struct ss_trace *trace, int64_t device)
 {
 	struct ss_device_cover cover;
 	bool whole = ss_device_cover_init(&cover, trace, device, busy->memory);
 
 	if (whole) {
 		ss_device_cover_expose(&cover);
-		whole = !cover.comm.failed && add_sets(busy, device, &cover.compute, &cover.comm);
+		whole = !cover.comm.failed &&
+			busy_add_sets(busy, device, &cover.compute, &cover.comm);
 	}
 	ss_device_cover_release(&cover);
 	return whole;
 }
 
-static void add_thread(const struct ss_trace *trace, const struct ss_track *track,
-		       struct ss_cover *ops, struct ss_cover *comm)
+static void busy_cover_thread(const struct ss_trace *trace, const struct ss_track *track,
+			      struct ss_cover *ops, struct ss_cover *comm)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -119,7 +121,7 @@ static void add_thread(const struct ss_trace *trace, const struct ss_track *trac
 	}
 }
 
-static bool add_host(struct ss_busy *busy, const struct ss_trace *trace)
+static bool busy_add_host(struct ss_busy *busy, const struct ss_trace *trace)
 {
 	struct ss_cover_pile piles[2] = { 0 };
 	struct ss_cover ops, comm;
@@ -130,14 +132,14 @@ static bool add_host(struct ss_busy *busy, const struct ss_trace *trace)
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		if (trace->tracks[i].class != SS_TRACK_HOST)
 			continue;
-		add_thread(trace, &trace->tracks[i], &ops, &comm);
+		busy_cover_thread(trace, &trace->tracks[i], &ops, &comm);
 		ss_cover_pile_add(&piles[0], &ops);
 		ss_cover_pile_add(&piles[1], &comm);
 	}
 	ss_cover_pile_finish(&piles[0], &ops);
 	ss_cover_pile_finish(&piles[1], &comm);
 	ss_cover_subtract(&ops, &comm);
-	whole = !ops.failed && !comm.failed && add_sets(busy, -1, &ops, &comm);
+	whole = !ops.failed && !comm.failed && busy_add_sets(busy, -1, &ops, &comm);
 	ss_cover_release(&ops);
 	ss_cover_release(&comm);
 	return whole;
@@ -151,9 +153,9 @@ enum ss_status ss_busy_init(struct ss_busy *busy, const struct ss_trace *trace,
 
 	*busy = (struct ss_busy){ .memory = memory };
 	while (whole && ss_device_next(trace, device, &device))
-		whole = add_device(busy, trace, device);
+		whole = busy_add_device(busy, trace, device);
 	if (whole && !busy->count)
-		whole = add_host(busy, trace);
+		whole = busy_add_host(busy, trace);
 	if (whole)
 		return SS_OK;
 	ss_busy_release(busy);
@@ -163,8 +165,8 @@ enum ss_status ss_busy_init(struct ss_busy *busy, const struct ss_trace *trace,
 void ss_busy_release(struct ss_busy *busy)
 {
 	for (uint32_t i = 0; i < busy->count; i++) {
-		release_set(&busy->devices[i].compute, busy->memory);
-		release_set(&busy->devices[i].comm, busy->memory);
+		busy_set_release(&busy->devices[i].compute, busy->memory);
+		busy_set_release(&busy->devices[i].comm, busy->memory);
 	}
 	if (busy->memory)
 		ss_memory_free(busy->memory, busy->devices,

@@ -42,7 +42,7 @@ enum ss_status ss_busy_init(struct ss_busy *busy, const struct ss_trace *trace,
 			    struct ss_memory *memory, struct ss_error *err);
 void ss_busy_release(struct ss_busy *busy);
 
-/* How long the part of the set is that lies before a moment; `near` is where to search from. */
+/* The length of the set before a moment; `near` is where the search begins. */
 int64_t ss_busy_before(const struct ss_busy_set *set, int64_t moment_ns, uint32_t *near);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define OPTIMIZER_FLAGS (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD)
 
-static const char *const names[] = {
+static const char *const color_names[] = {
 	[SS_COLOR_COMPUTE] = "compute",     [SS_COLOR_COMMUNICATION] = "communication",
 	[SS_COLOR_COPY] = "copy",           [SS_COLOR_OPERATOR] = "host operator",
 	[SS_COLOR_CALL] = "runtime call",   [SS_COLOR_PYTHON] = "python",
@@ -20,10 +20,10 @@ static const char *const names[] = {
 const char *ss_color_name(enum ss_color color)
 {
 	assert(color < SS_COLOR_COUNT);
-	return names[color];
+	return color_names[color];
 }
 
-static const uint8_t by_kind[SS_KIND_COUNT] = {
+static const uint8_t color_by_kind[SS_KIND_COUNT] = {
 	[SS_KIND_OTHER] = SS_COLOR_OTHER,
 	[SS_KIND_OP] = SS_COLOR_OPERATOR,
 	[SS_KIND_ANNOTATION] = SS_COLOR_RANGE,
@@ -43,7 +43,7 @@ static const uint8_t by_kind[SS_KIND_COUNT] = {
 	[SS_KIND_ASYNC] = SS_COLOR_OTHER,
 };
 
-static const uint8_t by_cause[SS_IDLE_CAUSES] = {
+static const uint8_t color_by_cause[SS_IDLE_CAUSES] = {
 	[SS_IDLE_PROFILER] = SS_COLOR_OTHER,
 	[SS_IDLE_INPUT] = SS_COLOR_INPUT,
 	[SS_IDLE_ALLOCATOR] = SS_COLOR_CALL,
@@ -58,10 +58,10 @@ static const uint8_t by_cause[SS_IDLE_CAUSES] = {
 
 enum ss_color ss_cause_color(enum ss_idle_cause cause)
 {
-	return (enum ss_color)by_cause[cause];
+	return (enum ss_color)color_by_cause[cause];
 }
 
-static bool is_optimizer(const struct ss_trace *trace, uint32_t row)
+static bool row_is_optimizer(const struct ss_trace *trace, uint32_t row)
 {
 	enum ss_kind kind = trace->slices.kind[row];
 
@@ -69,37 +69,37 @@ static bool is_optimizer(const struct ss_trace *trace, uint32_t row)
 	       (ss_slice_flags(trace, row) & OPTIMIZER_FLAGS);
 }
 
-/* What the row says without those around it. */
-static enum ss_color own_color(const struct ss_trace *trace, uint32_t row)
+/* The colour of a row by itself, without its parents. */
+static enum ss_color row_own_color(const struct ss_trace *trace, uint32_t row)
 {
 	enum ss_kind kind = trace->slices.kind[row];
 	uint32_t flags;
 
 	/* old files have ranges as operators; the device's copy of a range is one, too */
 	if (kind != SS_KIND_OP && kind != SS_KIND_ANNOTATION && kind != SS_KIND_DEVICE_ANNOTATION)
-		return by_kind[kind];
+		return color_by_kind[kind];
 	flags = ss_slice_flags(trace, row);
 	if (flags & SS_NAME_DATALOADER)
 		return SS_COLOR_INPUT;
 	if (flags & OPTIMIZER_FLAGS)
 		return SS_COLOR_OPTIMIZER;
 	/* nccl:all_reduce on a thread; of gloo it is all that there is of the collective */
-	return flags & SS_NAME_COMM_RANGE ? SS_COLOR_COMMUNICATION : by_kind[kind];
+	return flags & SS_NAME_COMM_RANGE ? SS_COLOR_COMMUNICATION : color_by_kind[kind];
 }
 
 enum ss_color ss_color_of(const struct ss_trace *trace, uint32_t row)
 {
-	enum ss_color color = own_color(trace, row);
+	enum ss_color color = row_own_color(trace, row);
 
 	if (color != SS_COLOR_OPERATOR)
 		return color;
-	while (row != SS_NO_ROW && !is_optimizer(trace, row))
+	while (row != SS_NO_ROW && !row_is_optimizer(trace, row))
 		row = trace->slices.parent[row];
 	return row == SS_NO_ROW ? color : SS_COLOR_OPTIMIZER;
 }
 
 /* Parents stand before their children, so one pass hands the bit down. */
-static void mark(const struct ss_trace *trace, uint32_t row_count, uint8_t *bits)
+static void colors_mark_optimizer(const struct ss_trace *trace, uint32_t row_count, uint8_t *bits)
 {
 	const uint32_t *parents = trace->slices.parent;
 
@@ -107,7 +107,7 @@ static void mark(const struct ss_trace *trace, uint32_t row_count, uint8_t *bits
 		uint32_t parent = parents[row];
 
 		if ((parent != SS_NO_ROW && (bits[parent / 8] >> parent % 8 & 1)) ||
-		    is_optimizer(trace, row))
+		    row_is_optimizer(trace, row))
 			bits[row / 8] |= (uint8_t)(1 << row % 8);
 	}
 }
@@ -128,7 +128,7 @@ enum ss_status ss_colors_init(struct ss_colors *colors, const struct ss_trace *t
 		return ss_fail_memory(err, "the colours");
 	colors->row_count = trace->device_from;
 	memset(colors->in_optimizer, 0, bytes);
-	mark(trace, colors->row_count, colors->in_optimizer);
+	colors_mark_optimizer(trace, colors->row_count, colors->in_optimizer);
 	return SS_OK;
 }
 
@@ -142,7 +142,7 @@ void ss_colors_release(struct ss_colors *colors)
 
 enum ss_color ss_colors_at(const struct ss_colors *colors, uint32_t row)
 {
-	enum ss_color color = own_color(colors->trace, row);
+	enum ss_color color = row_own_color(colors->trace, row);
 
 	if (color == SS_COLOR_OPERATOR && row < colors->row_count &&
 	    (colors->in_optimizer[row / 8] >> row % 8 & 1))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colors.h - what a slice is, in the few words that have a colour of their own.
+ * colors.h - the categories of slices that have a colour of their own.
  *
  * Everything that is drawn uses these: tracks, tables, the legend.
  */
@@ -41,7 +41,7 @@ enum ss_color ss_cause_color(enum ss_idle_cause cause);
  */
 enum ss_color ss_color_of(const struct ss_trace *trace, uint32_t row);
 
-/* One bit a host row: it is inside of an optimizer's range. */
+/* One bit per host row: it is within a range of the optimizer. */
 struct ss_colors {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
@@ -54,7 +54,7 @@ enum ss_status ss_colors_init(struct ss_colors *colors, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_colors_release(struct ss_colors *colors);
 
-/* The same as ss_color_of(), at once. */
+/* The same as ss_color_of(), in constant time. */
 enum ss_color ss_colors_at(const struct ss_colors *colors, uint32_t row);
 
 #endif

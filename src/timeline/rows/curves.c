@@ -2,16 +2,19 @@
 /*
  * curves.c - which curves a file has, and their values.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory/pools.h"
 #include "analyze/time/queue.h"
 #include "analyze/time/roles.h"
+#include "memory/events/pools.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "timeline/rows/curves.h"
 
-static const char *const kind_names[] = {
+static const char *const curve_kind_names[] = {
 	[SS_CURVE_UTILIZATION] = "utilization", [SS_CURVE_MEMORY] = "memory",
 	[SS_CURVE_RESERVED] = "reserved",       [SS_CURVE_QUEUE] = "queue",
 	[SS_CURVE_COUNTER] = "counter",
@@ -19,12 +22,12 @@ static const char *const kind_names[] = {
 
 const char *ss_curve_kind_name(enum ss_curve_kind kind)
 {
-	return kind_names[kind];
+	return curve_kind_names[kind];
 }
 
 /* --- the list ---------------------------------------------------------------------- */
 
-static bool add(struct ss_curves *curves, struct ss_curve curve)
+static bool curves_add(struct ss_curves *curves, struct ss_curve curve)
 {
 	if (!ss_memory_reserve(curves->memory, (void **)&curves->items, &curves->capacity,
 			       (size_t)curves->count + 1, sizeof(*curves->items)))
@@ -34,7 +37,7 @@ static bool add(struct ss_curves *curves, struct ss_curve curve)
 }
 
 /* Whether the launch of any of the device's work is in the file. */
-static bool has_launches(const struct ss_trace *trace, int64_t device)
+static bool device_has_launches(const struct ss_trace *trace, int64_t device)
 {
 	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
 	     i = ss_stream_next(trace, i)) {
@@ -47,7 +50,7 @@ static bool has_launches(const struct ss_trace *trace, int64_t device)
 	return false;
 }
 
-static bool add_device(struct ss_curves *curves, int64_t device)
+static bool curves_add_device(struct ss_curves *curves, int64_t device)
 {
 	struct ss_curve curve = { .kind = SS_CURVE_UTILIZATION,
 				  .has_device = true,
@@ -56,18 +59,18 @@ static bool add_device(struct ss_curves *curves, int64_t device)
 				  .unit = "percent",
 				  .high = 100 };
 
-	if (!add(curves, curve))
+	if (!curves_add(curves, curve))
 		return false;
-	if (!has_launches(curves->trace, device))
+	if (!device_has_launches(curves->trace, device))
 		return true;
 	curve.kind = SS_CURVE_QUEUE;
 	curve.name = "queued kernels";
 	curve.unit = "count";
 	curve.high = NAN;
-	return add(curves, curve);
+	return curves_add(curves, curve);
 }
 
-static bool add_pools(struct ss_curves *curves, const struct ss_pools *pools)
+static bool curves_add_pools(struct ss_curves *curves, const struct ss_pools *pools)
 {
 	for (uint32_t i = 0; i < pools->count; i++) {
 		const struct ss_pool *pool = &pools->items[i];
@@ -81,23 +84,23 @@ static bool add_pools(struct ss_curves *curves, const struct ss_pools *pools)
 
 		if (!pool->events || !ss_pool_is_shown(pools, pool))
 			continue;
-		if (!add(curves, curve))
+		if (!curves_add(curves, curve))
 			return false;
 		curve.kind = SS_CURVE_RESERVED;
 		curve.name = "memory reserved";
 		curve.high = (double)pool->reserved_bytes;
-		if (pool->type && pool->has_reserved && !add(curves, curve))
+		if (pool->type && pool->has_reserved && !curves_add(curves, curve))
 			return false;
 	}
 	return true;
 }
 
-struct counter_key {
+struct curve_counter_key {
 	uint32_t name, series;
 };
 
 /* "GPU Utilization" or, where one counter has several series, "GPU: used". */
-static const char *counter_name(struct ss_curves *curves, const struct counter_key *key)
+static const char *curve_counter_name(struct ss_curves *curves, const struct curve_counter_key *key)
 {
 	const struct ss_string *name = &curves->trace->names.items[key->name];
 	const struct ss_string *series = &curves->trace->texts.items[key->series];
@@ -114,7 +117,7 @@ static const char *counter_name(struct ss_curves *curves, const struct counter_k
 	return text;
 }
 
-static bool add_counters(struct ss_curves *curves)
+static bool curves_add_counters(struct ss_curves *curves)
 {
 	const struct ss_trace *trace = curves->trace;
 	struct ss_records keys;
@@ -122,9 +125,10 @@ static bool add_counters(struct ss_curves *curves)
 
 	if (!trace->counter_count)
 		return true;
-	whole = ss_records_init(&keys, curves->memory, sizeof(struct counter_key));
+	whole = ss_records_init(&keys, curves->memory, sizeof(struct curve_counter_key));
 	for (uint32_t i = 0; whole && i < trace->counter_count; i++) {
-		struct counter_key key = { trace->counters[i].name, trace->counters[i].series };
+		struct curve_counter_key key = { trace->counters[i].name,
+						 trace->counters[i].series };
 		struct ss_curve curve = {
 			.kind = SS_CURVE_COUNTER, .unit = "", .high = NAN, .counter = i
 		};
@@ -134,8 +138,8 @@ static bool add_counters(struct ss_curves *curves)
 		whole = at != SS_NO_ID;
 		if (!whole || at != known || known == SS_COUNTER_CURVES_MAX)
 			continue;
-		curve.name = counter_name(curves, &key);
-		whole = curve.name && add(curves, curve);
+		curve.name = curve_counter_name(curves, &key);
+		whole = curve.name && curves_add(curves, curve);
 	}
 	ss_records_release(&keys);
 	return whole;
@@ -152,8 +156,8 @@ enum ss_status ss_curves_init(struct ss_curves *curves, const struct ss_trace *t
 	ss_arena_init(&curves->arena, memory);
 	SS_TRY(ss_pools_init(&pools, trace, memory, err));
 	while (whole && ss_device_next(trace, device, &device))
-		whole = add_device(curves, device);
-	whole = whole && add_pools(curves, &pools) && add_counters(curves);
+		whole = curves_add_device(curves, device);
+	whole = whole && curves_add_pools(curves, &pools) && curves_add_counters(curves);
 	ss_pools_release(&pools);
 	if (whole)
 		return SS_OK;
@@ -175,8 +179,8 @@ void ss_curves_release(struct ss_curves *curves)
 
 /* --- values ------------------------------------------------------------------------ */
 
-static bool fill_memory(const struct ss_trace *trace, const struct ss_pools *pools,
-			const struct ss_curve *curve, struct ss_series *series)
+static bool series_fill_memory(const struct ss_trace *trace, const struct ss_pools *pools,
+			       const struct ss_curve *curve, struct ss_series *series)
 {
 	const struct ss_pool *pool = &pools->items[curve->pool];
 
@@ -197,7 +201,7 @@ static bool fill_memory(const struct ss_trace *trace, const struct ss_pools *poo
 	return ss_series_finish(series);
 }
 
-static int64_t device_of(const struct ss_trace *trace, uint32_t row)
+static int64_t row_device(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
 
@@ -205,14 +209,15 @@ static int64_t device_of(const struct ss_trace *trace, uint32_t row)
 	return track->pid_text ? 0 : track->pid;
 }
 
-static bool is_queued(const struct ss_launched *works, uint32_t work, int64_t device)
+static bool device_is_queued(const struct ss_launched *works, uint32_t work, int64_t device)
 {
 	return works->from_ns[work] < works->to_ns[work] &&
-	       device_of(works->trace, works->items[work].first) == device;
+	       row_device(works->trace, works->items[work].first) == device;
 }
 
 /* One value for each moment at which something changed: what is left after all of it. */
-static bool fill_queue(const struct ss_launched *works, int64_t device, struct ss_series *series)
+static bool series_fill_queue(const struct ss_launched *works, int64_t device,
+			      struct ss_series *series)
 {
 	uint32_t from = 0, to = 0;
 	int64_t length = 0;
@@ -224,7 +229,7 @@ static bool fill_queue(const struct ss_launched *works, int64_t device, struct s
 		uint32_t work = begins ? works->by_from[from++] : works->by_to[to++];
 		int64_t at_ns = begins ? works->from_ns[work] : works->to_ns[work];
 
-		if (!is_queued(works, work, device))
+		if (!device_is_queued(works, work, device))
 			continue;
 		length += begins ? 1 : -1;
 		if (series->count && series->at_ns[series->count - 1] == at_ns)
@@ -235,39 +240,34 @@ static bool fill_queue(const struct ss_launched *works, int64_t device, struct s
 	return ss_series_finish(series);
 }
 
-struct sample {
+struct counter_sample {
 	int64_t at_ns;
 	uint32_t number;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
+SS_COMPARATOR(counter_sample_compare, struct counter_sample,
+	      SS_ASCENDING(at_ns) SS_ASCENDING(number))
 
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static bool fill_counter(const struct ss_trace *trace, uint32_t first, struct ss_memory *memory,
-			 struct ss_series *series)
+static bool series_fill_counter(const struct ss_trace *trace, uint32_t first,
+				struct ss_memory *memory, struct ss_series *series)
 {
 	const struct ss_counter *like = &trace->counters[first];
-	struct sample *samples;
+	struct counter_sample *samples;
 	struct ss_arena scratch;
 	uint32_t count = 0;
 	bool whole;
 
 	ss_series_init(series, NAN, memory);
 	ss_arena_init(&scratch, memory);
-	samples = SS_ARENA_NEW(&scratch, struct sample, trace->counter_count - first);
+	samples = SS_ARENA_NEW(&scratch, struct counter_sample, trace->counter_count - first);
 	whole = samples;
 	for (uint32_t i = first; whole && i < trace->counter_count; i++)
 		if (trace->counters[i].name == like->name &&
 		    trace->counters[i].series == like->series)
-			samples[count++] = (struct sample){ trace->counters[i].start_ns, i };
+			samples[count++] = (struct counter_sample){ trace->counters[i].start_ns,
+								    i };
 	if (whole)
-		qsort(samples, count, sizeof(*samples), by_time);
+		qsort(samples, count, sizeof(*samples), counter_sample_compare);
 	for (uint32_t i = 0; whole && i < count; i++)
 		whole = ss_series_add(series, samples[i].at_ns,
 				      trace->counters[samples[i].number].value);
@@ -284,14 +284,15 @@ enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve, s
 	if (curve->is_made || curve->kind == SS_CURVE_UTILIZATION)
 		return SS_OK;
 	if (curve->kind == SS_CURVE_COUNTER) {
-		whole = fill_counter(curves->trace, curve->counter, curves->memory, &curve->series);
+		whole = series_fill_counter(curves->trace, curve->counter, curves->memory,
+					    &curve->series);
 	} else if (curve->kind == SS_CURVE_QUEUE) {
 		SS_TRY(ss_launched_init(&works, curves->trace, curves->memory, err));
-		whole = fill_queue(&works, curve->device, &curve->series);
+		whole = series_fill_queue(&works, curve->device, &curve->series);
 		ss_launched_release(&works);
 	} else {
 		SS_TRY(ss_pools_init(&pools, curves->trace, curves->memory, err));
-		whole = fill_memory(curves->trace, &pools, curve, &curve->series);
+		whole = series_fill_memory(curves->trace, &pools, curve, &curve->series);
 		ss_pools_release(&pools);
 	}
 	curve->is_made = whole;
@@ -299,4 +300,134 @@ enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve, s
 		return SS_OK;
 	ss_series_release(&curve->series);
 	return ss_fail_memory(err, "a curve");
+}
+
+/* --- series -------------------------------------------------------------------------- */
+
+void ss_series_init(struct ss_series *series, float before, struct ss_memory *memory)
+{
+	*series = (struct ss_series){ .memory = memory, .before = before };
+}
+
+void ss_series_release(struct ss_series *series)
+{
+	if (!series->memory)
+		return;
+	ss_memory_free(series->memory, series->at_ns, series->at_capacity * sizeof(*series->at_ns));
+	ss_memory_free(series->memory, series->value,
+		       series->value_capacity * sizeof(*series->value));
+	ss_memory_free(series->memory, series->nodes,
+		       ((size_t)series->node_count + 1) * sizeof(*series->nodes));
+	*series = (struct ss_series){ 0 };
+}
+
+bool ss_series_add(struct ss_series *series, int64_t at_ns, double value)
+{
+	size_t room = (size_t)series->count + 1;
+
+	if (!ss_memory_reserve(series->memory, (void **)&series->at_ns, &series->at_capacity, room,
+			       sizeof(*series->at_ns)) ||
+	    !ss_memory_reserve(series->memory, (void **)&series->value, &series->value_capacity,
+			       room, sizeof(*series->value)))
+		return false;
+	/* counters come from files */
+	if (value > FLT_MAX)
+		value = FLT_MAX;
+	if (value < -FLT_MAX)
+		value = -FLT_MAX;
+	series->at_ns[series->count] = at_ns;
+	series->value[series->count++] = (float)value;
+	return true;
+}
+
+/* NAN on one side is left out. */
+static void extent_widen(struct ss_extent *extent, struct ss_extent by)
+{
+	extent->low = fminf(extent->low, by.low);
+	extent->high = fmaxf(extent->high, by.high);
+}
+
+static void extents_sum_level(struct ss_extent *to, const struct ss_extent *from, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (i % SS_SERIES_FAN == 0)
+			to[i / SS_SERIES_FAN] = from[i];
+		else
+			extent_widen(&to[i / SS_SERIES_FAN], from[i]);
+}
+
+bool ss_series_finish(struct ss_series *series)
+{
+	uint64_t nodes = 0;
+	uint32_t count = series->count;
+	struct ss_extent *level;
+
+	while (count > 1) {
+		count = (count - 1) / SS_SERIES_FAN + 1;
+		nodes += count;
+	}
+	series->nodes = ss_memory_resize(series->memory, NULL, 0,
+					 (size_t)(nodes + 1) * sizeof(*series->nodes));
+	if (!series->nodes)
+		return false;
+	series->node_count = (uint32_t)nodes;
+	for (uint32_t i = 0; i < series->count; i++) {
+		struct ss_extent own = { series->value[i], series->value[i] };
+
+		if (i % SS_SERIES_FAN == 0)
+			series->nodes[i / SS_SERIES_FAN] = own;
+		else
+			extent_widen(&series->nodes[i / SS_SERIES_FAN], own);
+	}
+	level = series->nodes;
+	for (count = series->count ? (series->count - 1) / SS_SERIES_FAN + 1 : 0; count > 1;
+	     count = (count - 1) / SS_SERIES_FAN + 1) {
+		extents_sum_level(level + count, level, count);
+		level += count;
+	}
+	return true;
+}
+
+uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint32_t near)
+{
+	uint32_t low = near, step = 1, high;
+
+	if (low > series->count || (low && series->at_ns[low - 1] >= moment_ns))
+		low = 0;
+	/* pixels come one after the other: the next is not far */
+	while (series->count - low > step && series->at_ns[low + step] < moment_ns) {
+		low += step;
+		step = step < 1u << 30 ? step * 2 : step;
+	}
+	high = series->count - low > step ? low + step : series->count;
+	SS_SEARCH(low, high, at, series->at_ns[at] < moment_ns);
+	return low;
+}
+
+struct ss_extent ss_series_extent(const struct ss_series *series, uint32_t from, uint32_t to)
+{
+	float holds = from ? series->value[from - 1] : series->before;
+	struct ss_extent extent = { holds, holds };
+	const struct ss_extent *level = series->nodes;
+	uint32_t count = series->count;
+
+	while (from < to && (from % SS_SERIES_FAN || to - from < SS_SERIES_FAN)) {
+		extent_widen(&extent,
+			     (struct ss_extent){ series->value[from], series->value[from] });
+		from++;
+	}
+	for (; to % SS_SERIES_FAN && from < to; to--)
+		extent_widen(&extent,
+			     (struct ss_extent){ series->value[to - 1], series->value[to - 1] });
+	while (from < to) {
+		from /= SS_SERIES_FAN;
+		to /= SS_SERIES_FAN;
+		count = (count - 1) / SS_SERIES_FAN + 1;
+		while (from < to && (from % SS_SERIES_FAN || to - from < SS_SERIES_FAN))
+			extent_widen(&extent, level[from++]);
+		for (; to % SS_SERIES_FAN && from < to; to--)
+			extent_widen(&extent, level[to - 1]);
+		level += count;
+	}
+	return extent;
 }

@@ -9,7 +9,7 @@
 #include "base/search.h"
 
 /* The number of nodes of all levels over the rows; a few rows need none. */
-static uint32_t nodes_over(uint32_t rows)
+static uint32_t lane_node_count(uint32_t rows)
 {
 	uint32_t sum = 0;
 
@@ -20,8 +20,8 @@ static uint32_t nodes_over(uint32_t rows)
 	return sum ? sum + (rows > 1) : 0;
 }
 
-static uint32_t row_at(const struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane,
-		       uint32_t place)
+static uint32_t lane_row_at(const struct ss_lanes *lanes, uint32_t track,
+			    const struct ss_lane *lane, uint32_t place)
 {
 	return ss_lanes_is_ordered(lanes, track) ? lanes->order[lane->first + place]
 						 : lane->first + place;
@@ -29,8 +29,8 @@ static uint32_t row_at(const struct ss_lanes *lanes, uint32_t track, const struc
 
 /* --- the tree ---------------------------------------------------------------------- */
 
-static void widen(struct ss_lane_node *node, const struct ss_lane_node *by,
-		  const struct ss_lane_rows *rows)
+static void lane_node_widen(struct ss_lane_node *node, const struct ss_lane_node *by,
+			    const struct ss_lane_rows *rows)
 {
 	if (by->end_ns > node->end_ns)
 		node->end_ns = by->end_ns;
@@ -43,29 +43,29 @@ static void widen(struct ss_lane_node *node, const struct ss_lane_node *by,
 	}
 }
 
-static void sum_rows(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
+static void lane_sum_rows(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
 {
 	struct ss_lane_node *node = lanes->nodes + lane->node;
 
 	for (uint32_t i = 0; i < lane->count; i++) {
-		uint32_t row = row_at(lanes, track, lane, i);
+		uint32_t row = lane_row_at(lanes, track, lane, i);
 		struct ss_lane_node own = ss_lane_row(&lanes->rows, row);
 
 		if (i % SS_LANE_FAN == 0)
 			node[i / SS_LANE_FAN] = own;
 		else
-			widen(&node[i / SS_LANE_FAN], &own, &lanes->rows);
+			lane_node_widen(&node[i / SS_LANE_FAN], &own, &lanes->rows);
 		if (i % SS_LANE_FAN == SS_LANE_FAN - 1 || i == lane->count - 1)
 			ss_lane_paint(&lanes->rows, &node[i / SS_LANE_FAN]);
 	}
 }
 
-static void sum_lane(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
+static void lane_sum(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
 {
 	struct ss_lane_node *below = lanes->nodes + lane->node;
 	uint32_t count = (lane->count - 1) / SS_LANE_FAN + 1;
 
-	sum_rows(lanes, track, lane);
+	lane_sum_rows(lanes, track, lane);
 	while (count > 1) {
 		struct ss_lane_node *above = below + count;
 
@@ -73,19 +73,19 @@ static void sum_lane(struct ss_lanes *lanes, uint32_t track, const struct ss_lan
 			if (i % SS_LANE_FAN == 0)
 				above[i / SS_LANE_FAN] = below[i];
 			else
-				widen(&above[i / SS_LANE_FAN], &below[i], &lanes->rows);
+				lane_node_widen(&above[i / SS_LANE_FAN], &below[i], &lanes->rows);
 		below = above;
 		count = (count - 1) / SS_LANE_FAN + 1;
 	}
 }
 
-static bool sum_all(struct ss_lanes *lanes)
+static bool lanes_sum(struct ss_lanes *lanes)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < lanes->lane_count; i++) {
 		lanes->lanes[i].node = (uint32_t)sum;
-		sum += nodes_over(lanes->lanes[i].count);
+		sum += lane_node_count(lanes->lanes[i].count);
 	}
 	lanes->nodes = ss_memory_resize(lanes->memory, NULL, 0,
 					(size_t)(sum + 1) * sizeof(*lanes->nodes));
@@ -94,15 +94,15 @@ static bool sum_all(struct ss_lanes *lanes)
 	lanes->node_count = (uint32_t)sum;
 	for (uint32_t track = 0; track < lanes->track_count; track++)
 		for (uint32_t i = lanes->lane_of[track]; i < lanes->lane_of[track + 1]; i++)
-			if (nodes_over(lanes->lanes[i].count))
-				sum_lane(lanes, track, &lanes->lanes[i]);
+			if (lane_node_count(lanes->lanes[i].count))
+				lane_sum(lanes, track, &lanes->lanes[i]);
 	return true;
 }
 
 /* --- lanes ------------------------------------------------------------------------- */
 
 /* Makes room for the lanes and their rows. */
-static bool reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t order_count)
+static bool lanes_reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t order_count)
 {
 	lanes->lane_of = ss_memory_resize(lanes->memory, NULL, 0,
 					  ((size_t)lanes->track_count + 1) *
@@ -116,9 +116,9 @@ static bool reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t order_
 	return lanes->lane_of && lanes->order;
 }
 
-/* Stable, so that rows of a lane stay in order of time. */
-static void order_track(struct ss_lanes *lanes, const struct ss_trace *trace, uint32_t number,
-			uint32_t *at)
+/* Sorts the rows of a track by lane; stable, so the rows of a lane stay in the order of time. */
+static void lanes_order_track(struct ss_lanes *lanes, const struct ss_trace *trace, uint32_t number,
+			      uint32_t *at)
 {
 	const struct ss_track *track = &trace->tracks[number];
 	struct ss_lane *own = &lanes->lanes[lanes->lane_of[number]];
@@ -153,7 +153,7 @@ enum ss_status ss_lanes_init(struct ss_lanes *lanes, const struct ss_trace *trac
 		lane_count += (uint64_t)trace->tracks[i].depth_max + 1;
 		order_count += trace->tracks[i].depth_max ? trace->tracks[i].row_count : 0;
 	}
-	if (!reserve(lanes, lane_count, order_count))
+	if (!lanes_reserve(lanes, lane_count, order_count))
 		return ss_fail_memory(err, "the lanes");
 	memset(lanes->lanes, 0, (size_t)lane_count * sizeof(*lanes->lanes));
 	for (uint32_t i = 0; i < trace->track_count; i++) {
@@ -162,13 +162,13 @@ enum ss_status ss_lanes_init(struct ss_lanes *lanes, const struct ss_trace *trac
 		lanes->lane_of[i] = lanes->lane_count;
 		lanes->lane_count += (uint32_t)track->depth_max + 1;
 		if (track->depth_max)
-			order_track(lanes, trace, i, &at);
+			lanes_order_track(lanes, trace, i, &at);
 		else
 			lanes->lanes[lanes->lane_of[i]] = (struct ss_lane){ track->first_row,
 									    track->row_count, 0 };
 	}
 	lanes->lane_of[lanes->track_count] = lanes->lane_count;
-	return sum_all(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
+	return lanes_sum(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
 }
 
 enum ss_status ss_lanes_init_plain(struct ss_lanes *lanes, struct ss_lane_rows rows,
@@ -176,7 +176,7 @@ enum ss_status ss_lanes_init_plain(struct ss_lanes *lanes, struct ss_lane_rows r
 				   struct ss_memory *memory, struct ss_error *err)
 {
 	*lanes = (struct ss_lanes){ .memory = memory, .rows = rows, .track_count = track_count };
-	if (!reserve(lanes, track_count, 0))
+	if (!lanes_reserve(lanes, track_count, 0))
 		return ss_fail_memory(err, "the lanes");
 	for (uint32_t i = 0; i < track_count; i++) {
 		lanes->lane_of[i] = i;
@@ -184,7 +184,7 @@ enum ss_status ss_lanes_init_plain(struct ss_lanes *lanes, struct ss_lane_rows r
 	}
 	lanes->lane_of[track_count] = track_count;
 	lanes->lane_count = track_count;
-	return sum_all(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
+	return lanes_sum(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
 }
 
 void ss_lanes_release(struct ss_lanes *lanes)
@@ -217,8 +217,8 @@ uint32_t ss_lanes_near(const struct ss_lanes *lanes, uint32_t track, uint32_t la
 	const struct ss_lane *own = &lanes->lanes[lanes->lane_of[track] + lane];
 	uint32_t low = 0, high = own->count;
 
-	SS_SEARCH(low, high, at, row_at(lanes, track, own, at) < row);
+	SS_SEARCH(low, high, at, lane_row_at(lanes, track, own, at) < row);
 	if (by < 0 ? low == 0 : low + 1 >= own->count)
 		return SS_NO_ROW;
-	return row_at(lanes, track, own, by < 0 ? low - 1 : low + 1);
+	return lane_row_at(lanes, track, own, by < 0 ? low - 1 : low + 1);
 }

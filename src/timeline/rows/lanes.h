@@ -23,10 +23,10 @@
 struct ss_lane_node {
 	int64_t start_ns; /* of the first */
 	int64_t end_ns;   /* the last end of any */
-	float busy_ns;    /* sum of durations, about: a pixel has 8 bits for it */
-	float longest_ns; /* about: exact below 2^24, and never in the wrong order */
+	float busy_ns;    /* sum of durations, approximate: a pixel has 8 bits for it */
+	float longest_ns; /* approximate: exact below 2^24, and never in the wrong order */
 	uint32_t longest; /* row; of equal ones the first */
-	uint8_t color;    /* of the longest, so that nobody has to look at the row */
+	uint8_t color;    /* of the longest, so that nobody has to read the row */
 	uint8_t cause;
 };
 

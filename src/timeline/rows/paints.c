@@ -14,7 +14,7 @@
 
 static const struct {
 	const char *name, *about;
-} choices[] = {
+} paint_choices[] = {
 	[SS_PAINT_CATEGORY] = { "category", "what kind of work a slice is" },
 	[SS_PAINT_PHASE] = { "phase", "the phase of the step; of device work that of its launch" },
 	[SS_PAINT_MODULE] = { "module", "the class of the innermost nn.Module around a slice or "
@@ -25,18 +25,18 @@ static const struct {
 
 const char *ss_paint_name(enum ss_paint_by by)
 {
-	return choices[by].name;
+	return paint_choices[by].name;
 }
 
 const char *ss_paint_about(enum ss_paint_by by)
 {
-	return choices[by].about;
+	return paint_choices[by].about;
 }
 
 bool ss_paint_find(const char *name, enum ss_paint_by *out)
 {
 	for (int i = 0; i < SS_PAINT_COUNT; i++)
-		if (strcmp(choices[i].name, name) == 0) {
+		if (strcmp(paint_choices[i].name, name) == 0) {
 			*out = (enum ss_paint_by)i;
 			return true;
 		}
@@ -74,14 +74,14 @@ void ss_paints_release(struct ss_paints *paints, const struct ss_trace *trace,
 /* --- groups ------------------------------------------------------------------------ */
 
 /* What rows have in common, by names. */
-struct groups {
+struct paint_groups {
 	const struct ss_trace *trace;
 	uint32_t *of_row; /* id of the name, or SS_NO_ID: none */
 	struct ss_strings names;
 };
 
 /* Work of a device has the group of its launch. */
-static void follow_launches(struct groups *groups)
+static void groups_follow_launches(struct paint_groups *groups)
 {
 	const struct ss_trace *trace = groups->trace;
 
@@ -93,8 +93,8 @@ static void follow_launches(struct groups *groups)
 	}
 }
 
-static enum ss_status group_modules(struct groups *groups, struct ss_index *index,
-				    struct ss_error *err)
+static enum ss_status groups_by_module(struct paint_groups *groups, struct ss_index *index,
+				       struct ss_error *err)
 {
 	const struct ss_places *places;
 	struct ss_module_tree tree;
@@ -121,11 +121,11 @@ static enum ss_status group_modules(struct groups *groups, struct ss_index *inde
 	}
 	ss_arena_release(&scratch);
 	ss_module_tree_release(&tree);
-	follow_launches(groups);
+	groups_follow_launches(groups);
 	return whole ? SS_OK : ss_fail_memory(err, "the colours of modules");
 }
 
-static enum ss_status group_streams(struct groups *groups, struct ss_error *err)
+static enum ss_status groups_by_stream(struct paint_groups *groups, struct ss_error *err)
 {
 	const struct ss_trace *trace = groups->trace;
 
@@ -156,7 +156,7 @@ static enum ss_status group_streams(struct groups *groups, struct ss_error *err)
 /* --- colours ----------------------------------------------------------------------- */
 
 /* Time of each group: that of the device, or of operators where there is none. */
-static void weigh(const struct groups *groups, int64_t *weights)
+static void groups_weigh(const struct paint_groups *groups, int64_t *weights)
 {
 	const struct ss_slices *slices = &groups->trace->slices;
 	bool has_device = groups->trace->device_to > groups->trace->device_from;
@@ -170,7 +170,8 @@ static void weigh(const struct groups *groups, int64_t *weights)
 }
 
 /* Those with the most time, of equal ones the first; weights of the chosen are spent. */
-static bool choose(const struct groups *groups, int64_t *weights, struct ss_paints *out)
+static bool paints_choose_groups(const struct paint_groups *groups, int64_t *weights,
+				 struct ss_paints *out)
 {
 	for (int hue = 0; hue < SS_PAINT_HUES; hue++) {
 		uint32_t best = SS_NO_ID;
@@ -188,9 +189,9 @@ static bool choose(const struct groups *groups, int64_t *weights, struct ss_pain
 	return true;
 }
 
-/* One colour for each name of the leader, one for all others. */
-static void paint(const struct groups *groups, const struct ss_strings *names, uint8_t *hues,
-		  struct ss_paints *out)
+/* Gives each name of the leader its colour, and all others one colour. */
+static void paints_set_rows(const struct paint_groups *groups, const struct ss_strings *names,
+			    uint8_t *hues, struct ss_paints *out)
 {
 	for (uint32_t i = 0; i < groups->names.count; i++) {
 		const struct ss_string *name = &groups->names.items[i];
@@ -208,12 +209,12 @@ static void paint(const struct groups *groups, const struct ss_strings *names, u
 	}
 }
 
-/* `leader`: of another file, which has chosen already; NULL: this one chooses. */
-static enum ss_status paint_groups(struct ss_index *index, enum ss_paint_by by,
-				   const struct ss_paints *leader, struct ss_paints *out,
-				   struct ss_error *err)
+/* `leader`: the paints of the file that chose the groups; NULL: this file chooses. */
+static enum ss_status paints_make_groups(struct ss_index *index, enum ss_paint_by by,
+					 const struct ss_paints *leader, struct ss_paints *out,
+					 struct ss_error *err)
 {
-	struct groups groups = { .trace = index->trace };
+	struct paint_groups groups = { .trace = index->trace };
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
 	int64_t *weights = NULL;
@@ -225,26 +226,26 @@ static enum ss_status paint_groups(struct ss_index *index, enum ss_paint_by by,
 	    !ss_strings_init(&out->names, index->memory))
 		status = ss_fail_memory(err, "the colours");
 	if (status == SS_OK)
-		status = by == SS_PAINT_MODULE ? group_modules(&groups, index, err)
-					       : group_streams(&groups, err);
+		status = by == SS_PAINT_MODULE ? groups_by_module(&groups, index, err)
+					       : groups_by_stream(&groups, err);
 	if (status == SS_OK) {
 		weights = SS_ARENA_NEW(&scratch, int64_t, (size_t)groups.names.count + 1);
 		hues = SS_ARENA_NEW(&scratch, uint8_t, (size_t)groups.names.count + 1);
 		if (weights && !leader)
-			weigh(&groups, weights);
-		if (!weights || !hues || (!leader && !choose(&groups, weights, out)))
+			groups_weigh(&groups, weights);
+		if (!weights || !hues || (!leader && !paints_choose_groups(&groups, weights, out)))
 			status = ss_fail_memory(err, "the colours");
 	}
 	if (status == SS_OK)
-		paint(&groups, leader ? &leader->names : &out->names, hues, out);
+		paints_set_rows(&groups, leader ? &leader->names : &out->names, hues, out);
 	if (groups.names.arena.memory)
 		ss_strings_release(&groups.names);
 	ss_arena_release(&scratch);
 	return status;
 }
 
-static enum ss_status paint_phases(const struct ss_index *index, struct ss_paints *out,
-				   struct ss_error *err)
+static enum ss_status paints_make_phases(const struct ss_index *index, struct ss_paints *out,
+					 struct ss_error *err)
 {
 	const struct ss_trace *trace = index->trace;
 	struct ss_phases phases;
@@ -282,8 +283,8 @@ enum ss_status ss_paints_of(struct ss_timeline *timeline, uint32_t file, enum ss
 	if (!own->paint)
 		status = ss_fail_memory(err, "the colours");
 	else
-		status = by == SS_PAINT_PHASE ? paint_phases(index, own, err)
-					      : paint_groups(index, by, leader, own, err);
+		status = by == SS_PAINT_PHASE ? paints_make_phases(index, own, err)
+					      : paints_make_groups(index, by, leader, own, err);
 	if (status != SS_OK)
 		ss_paints_release(own, index->trace, index->memory);
 	return status;

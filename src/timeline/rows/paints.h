@@ -36,11 +36,11 @@ struct ss_paints {
 	bool has_rest; /* others share one */
 };
 
-/* "phase", and what its colours tell. */
+/* "phase", and what its colours mean. */
 const char *ss_paint_name(enum ss_paint_by by);
 const char *ss_paint_about(enum ss_paint_by by);
 
-/* By its name; false: there is no such. */
+/* By its name; false: unknown. */
 bool ss_paint_find(const char *name, enum ss_paint_by *out);
 
 /* The colours of a file that could be read; NULL for the category. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracks.c - one pass over all rows says what each track does most.
+ * tracks.c - one pass over all rows finds out what each track does most of the time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "timeline/rows/tracks.h"
 
 /* What a track does, to tell what it is. */
-struct tally {
+struct track_tally {
 	int64_t start_ns, end_ns;
 	int64_t forward_ns, backward_ns;      /* threads: outermost operators */
 	int64_t compute_ns, comm_ns, copy_ns; /* streams */
 	uint32_t steps;                       /* ranges of steps */
 };
 
-static const char *const kind_names[] = {
+static const char *const track_kind_names[] = {
 	[SS_SHOWN_MAIN] = "main",
 	[SS_SHOWN_AUTOGRAD] = "autograd",
 	[SS_SHOWN_LOADER] = "loader",
@@ -30,21 +30,21 @@ static const char *const kind_names[] = {
 
 const char *ss_track_kind_name(enum ss_track_kind kind)
 {
-	return kind_names[kind];
+	return track_kind_names[kind];
 }
 
 /* --- what a track does ------------------------------------------------------------- */
 
 /* Operators that autograd runs, of all versions: "autograd::engine...", "MulBackward0". */
-static bool is_backward(const struct ss_trace *trace, uint32_t name)
+static bool name_is_backward(const struct ss_trace *trace, uint32_t name)
 {
 	return (trace->name_flags[name] & SS_NAME_BACKWARD) ||
 	       strstr(trace->names.items[name].text, "Backward") ||
 	       strstr(trace->names.items[name].text, "AccumulateGrad");
 }
 
-static void count_host(const struct ss_trace *trace, const uint8_t *backward, uint32_t row,
-		       struct tally *tally)
+static void tally_host_row(const struct ss_trace *trace, const uint8_t *backward, uint32_t row,
+			   struct track_tally *tally)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t parent = slices->parent[row];
@@ -59,7 +59,8 @@ static void count_host(const struct ss_trace *trace, const uint8_t *backward, ui
 	*sum = ss_ns_sum(*sum, slices->dur_ns[row]);
 }
 
-static void count_device(const struct ss_slices *slices, uint32_t row, struct tally *tally)
+static void tally_device_row(const struct ss_slices *slices, uint32_t row,
+			     struct track_tally *tally)
 {
 	int64_t *sum = &tally->copy_ns;
 
@@ -70,8 +71,8 @@ static void count_device(const struct ss_slices *slices, uint32_t row, struct ta
 	*sum = ss_ns_sum(*sum, slices->dur_ns[row]);
 }
 
-static void count_rows(const struct ss_trace *trace, const struct ss_track *track,
-		       const uint8_t *backward, struct tally *tally)
+static void tally_track_rows(const struct ss_trace *trace, const struct ss_track *track,
+			     const uint8_t *backward, struct track_tally *tally)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -85,19 +86,19 @@ static void count_rows(const struct ss_trace *trace, const struct ss_track *trac
 		if (end_ns > tally->end_ns)
 			tally->end_ns = end_ns;
 		if (track->class == SS_TRACK_HOST)
-			count_host(trace, backward, row, tally);
+			tally_host_row(trace, backward, row, tally);
 		else if (track->class == SS_TRACK_DEVICE)
-			count_device(slices, row, tally);
+			tally_device_row(slices, row, tally);
 	}
 }
 
 /* The thread with the most ranges of steps, then with the most time in operators. */
-static uint32_t main_thread(const struct ss_trace *trace, const struct tally *tallies)
+static uint32_t tracks_main_thread(const struct ss_trace *trace, const struct track_tally *tallies)
 {
 	uint32_t best = SS_NO_ROW;
 
 	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct tally *tally = &tallies[i];
+		const struct track_tally *tally = &tallies[i];
 
 		if (trace->tracks[i].class != SS_TRACK_HOST ||
 		    !(tally->steps || tally->forward_ns || tally->backward_ns))
@@ -111,8 +112,8 @@ static uint32_t main_thread(const struct ss_trace *trace, const struct tally *ta
 }
 
 /* Whether the thread, or its process, has one of these in its name. */
-static bool is_named(const struct ss_trace *trace, const struct ss_track *track,
-		     const char *const *words)
+static bool track_is_named(const struct ss_trace *trace, const struct ss_track *track,
+			   const char *const *words)
 {
 	const char *name = ss_strings_text(&trace->texts, track->name);
 	const char *process = ss_strings_text(&trace->texts, track->process);
@@ -123,19 +124,20 @@ static bool is_named(const struct ss_trace *trace, const struct ss_track *track,
 	return false;
 }
 
-static enum ss_track_kind kind_of_thread(const struct ss_trace *trace, const struct ss_track *track,
-					 const struct tally *tally)
+static enum ss_track_kind thread_track_kind(const struct ss_trace *trace,
+					    const struct ss_track *track,
+					    const struct track_tally *tally)
 {
 	/* as PyTorch names its threads and processes */
 	static const char *const autograd[] = { "pt_autograd", NULL };
 	static const char *const loader[] = { "pt_data_worker", "pt_data_pin", "DataLoader", NULL };
 
-	if (tally->backward_ns > tally->forward_ns || is_named(trace, track, autograd))
+	if (tally->backward_ns > tally->forward_ns || track_is_named(trace, track, autograd))
 		return SS_SHOWN_AUTOGRAD;
-	return is_named(trace, track, loader) ? SS_SHOWN_LOADER : SS_SHOWN_THREAD;
+	return track_is_named(trace, track, loader) ? SS_SHOWN_LOADER : SS_SHOWN_THREAD;
 }
 
-static enum ss_track_kind kind_of_stream(const struct tally *tally)
+static enum ss_track_kind stream_track_kind(const struct track_tally *tally)
 {
 	if (tally->comm_ns > tally->compute_ns && tally->comm_ns >= tally->copy_ns)
 		return SS_SHOWN_COMMUNICATION;
@@ -144,14 +146,14 @@ static enum ss_track_kind kind_of_stream(const struct tally *tally)
 
 /* --- the list ---------------------------------------------------------------------- */
 
-static bool is_of_device(enum ss_track_class class)
+static bool track_class_on_device(enum ss_track_class class)
 {
 	return class == SS_TRACK_DEVICE || class == SS_TRACK_DEVICE_ANNOTATION ||
 	       class == SS_TRACK_SYNC;
 }
 
-static void add_track(struct ss_tracks *tracks, uint32_t number, const struct tally *tally,
-		      uint32_t main)
+static void tracks_add(struct ss_tracks *tracks, uint32_t number, const struct track_tally *tally,
+		       uint32_t main)
 {
 	const struct ss_track *track = &tracks->trace->tracks[number];
 	struct ss_shown_track *shown = &tracks->items[tracks->count++];
@@ -159,9 +161,9 @@ static void add_track(struct ss_tracks *tracks, uint32_t number, const struct ta
 	*shown = (struct ss_shown_track){
 		.track = number,
 		.kind = SS_SHOWN_OTHER,
-		.has_device = is_of_device(track->class),
+		.has_device = track_class_on_device(track->class),
 		/* those that have a name in place of a number count as number 0: roles.h */
-		.device = is_of_device(track->class) && !track->pid_text ? track->pid : 0,
+		.device = track_class_on_device(track->class) && !track->pid_text ? track->pid : 0,
 		.start_ns = tally->start_ns,
 		.end_ns = tally->end_ns,
 		.slices = track->row_count,
@@ -170,12 +172,12 @@ static void add_track(struct ss_tracks *tracks, uint32_t number, const struct ta
 	if (number == main)
 		shown->kind = SS_SHOWN_MAIN;
 	else if (track->class == SS_TRACK_HOST)
-		shown->kind = kind_of_thread(tracks->trace, track, tally);
+		shown->kind = thread_track_kind(tracks->trace, track, tally);
 	else if (track->class == SS_TRACK_DEVICE)
-		shown->kind = kind_of_stream(tally);
+		shown->kind = stream_track_kind(tally);
 }
 
-static void add_idle(struct ss_tracks *tracks, const struct ss_idle *idle)
+static void tracks_add_idle(struct ss_tracks *tracks, const struct ss_idle *idle)
 {
 	for (uint32_t i = 0; i < idle->device_count; i++) {
 		const struct ss_idle_device *device = &idle->devices[i];
@@ -196,19 +198,19 @@ static void add_idle(struct ss_tracks *tracks, const struct ss_idle *idle)
 }
 
 /* Threads, then devices, then the rest. */
-static int group_of(const struct ss_shown_track *track)
+static int shown_track_group(const struct ss_shown_track *track)
 {
 	if (track->has_device)
 		return 1;
 	return track->kind == SS_SHOWN_OTHER ? 2 : 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int shown_track_compare(const void *a, const void *b)
 {
 	const struct ss_shown_track *x = a, *y = b;
 
-	if (group_of(x) != group_of(y))
-		return group_of(x) - group_of(y);
+	if (shown_track_group(x) != shown_track_group(y))
+		return shown_track_group(x) - shown_track_group(y);
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	if (x->kind != y->kind)
@@ -216,43 +218,43 @@ static int by_place(const void *a, const void *b)
 	return x->track < y->track ? -1 : x->track > y->track;
 }
 
-static void add_all(struct ss_tracks *tracks, const struct ss_idle *idle, struct tally *tallies,
-		    uint8_t *backward)
+static void tracks_add_all(struct ss_tracks *tracks, const struct ss_idle *idle,
+			   struct track_tally *tallies, uint8_t *backward)
 {
 	const struct ss_trace *trace = tracks->trace;
 	uint32_t main;
 
 	for (uint32_t i = 0; i < trace->names.count; i++)
-		backward[i] = is_backward(trace, i);
+		backward[i] = name_is_backward(trace, i);
 	for (uint32_t i = 0; i < trace->track_count; i++)
-		count_rows(trace, &trace->tracks[i], backward, &tallies[i]);
-	main = main_thread(trace, tallies);
+		tally_track_rows(trace, &trace->tracks[i], backward, &tallies[i]);
+	main = tracks_main_thread(trace, tallies);
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		if (trace->tracks[i].row_count)
-			add_track(tracks, i, &tallies[i], main);
-	add_idle(tracks, idle);
-	qsort(tracks->items, tracks->count, sizeof(*tracks->items), by_place);
+			tracks_add(tracks, i, &tallies[i], main);
+	tracks_add_idle(tracks, idle);
+	qsort(tracks->items, tracks->count, sizeof(*tracks->items), shown_track_compare);
 }
 
 enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *trace,
 			      const struct ss_idle *idle, struct ss_memory *memory,
 			      struct ss_error *err)
 {
-	struct tally *tallies;
+	struct track_tally *tallies;
 	uint8_t *backward;
 	struct ss_arena scratch;
 	bool whole;
 
 	*tracks = (struct ss_tracks){ .trace = trace, .memory = memory };
 	ss_arena_init(&scratch, memory);
-	tallies = SS_ARENA_NEW(&scratch, struct tally, (size_t)trace->track_count + 1);
+	tallies = SS_ARENA_NEW(&scratch, struct track_tally, (size_t)trace->track_count + 1);
 	backward = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	whole = tallies && backward &&
 		ss_memory_reserve(memory, (void **)&tracks->items, &tracks->capacity,
 				  (size_t)trace->track_count + idle->device_count + 1,
 				  sizeof(*tracks->items));
 	if (whole)
-		add_all(tracks, idle, tallies, backward);
+		tracks_add_all(tracks, idle, tallies, backward);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "the tracks");
 }
@@ -267,7 +269,8 @@ void ss_tracks_release(struct ss_tracks *tracks)
 
 /* --- names ------------------------------------------------------------------------- */
 
-static void add_id(const struct ss_trace *trace, int64_t number, uint32_t text, struct ss_text *out)
+static void track_write_id(const struct ss_trace *trace, int64_t number, uint32_t text,
+			   struct ss_text *out)
 {
 	if (text)
 		ss_text_add_string(out, ss_strings_text(&trace->texts, text));
@@ -276,14 +279,14 @@ static void add_id(const struct ss_trace *trace, int64_t number, uint32_t text, 
 }
 
 /* "thread 4711 (pt_gloo_runloop)" is how Kineto names them: what stands in the brackets. */
-static void add_thread(const struct ss_trace *trace, const struct ss_track *track,
-		       struct ss_text *out)
+static void track_write_thread(const struct ss_trace *trace, const struct ss_track *track,
+			       struct ss_text *out)
 {
 	const char *name = ss_strings_text(&trace->texts, track->name);
 	const char *open = strncmp(name, "thread ", 7) == 0 ? strchr(name, '(') : NULL;
 	size_t length = open ? strcspn(open + 1, ")") : 0;
 
-	/* that of the interpreter tells nothing apart */
+	/* the name of the interpreter distinguishes nothing */
 	if (length && strncmp(open + 1, "python", 6) != 0) {
 		ss_text_add(out, open + 1, length);
 	} else if (!open && *name) {
@@ -294,12 +297,12 @@ static void add_thread(const struct ss_trace *trace, const struct ss_track *trac
 		/* some exporters name them "Thread 169" already */
 		if (strncmp(id, "Thread ", 7) != 0 && !strstr(id, " Thread "))
 			ss_text_add_string(out, "thread ");
-		add_id(trace, track->tid, track->tid_text, out);
+		track_write_id(trace, track->tid, track->tid_text, out);
 	}
 }
 
-static void add_stream(const struct ss_trace *trace, const struct ss_track *track,
-		       struct ss_text *out)
+static void track_write_stream(const struct ss_trace *trace, const struct ss_track *track,
+			       struct ss_text *out)
 {
 	if (track->tid_text) {
 		ss_text_add_string(out, ss_strings_text(&trace->texts, track->tid_text));
@@ -326,22 +329,22 @@ void ss_track_name(const struct ss_trace *trace, const struct ss_shown_track *sh
 		else if (shown->kind == SS_SHOWN_AUTOGRAD)
 			ss_text_add_string(out, "autograd thread");
 		else
-			add_thread(trace, track, out);
+			track_write_thread(trace, track, out);
 		return;
 	case SS_TRACK_DEVICE:
-		add_stream(trace, track, out);
+		track_write_stream(trace, track, out);
 		return;
 	case SS_TRACK_DEVICE_ANNOTATION:
 	case SS_TRACK_SYNC:
 		ss_text_add_string(out, track->class == SS_TRACK_SYNC ? "waits on " : "ranges on ");
-		add_stream(trace, track, out);
+		track_write_stream(trace, track, out);
 		return;
 	case SS_TRACK_PROFILER:
 		ss_text_add_string(out, "profiler");
 		return;
 	case SS_TRACK_ASYNC:
 		ss_text_add_string(out, "async ");
-		add_id(trace, track->tid, track->tid_text, out);
+		track_write_id(trace, track->tid, track->tid_text, out);
 		return;
 	}
 }
@@ -359,13 +362,13 @@ void ss_track_about(const struct ss_trace *trace, const struct ss_shown_track *s
 	}
 	track = &trace->tracks[shown->track];
 	process = ss_strings_text(&trace->texts, track->process);
-	if (is_of_device(track->class))
+	if (track_class_on_device(track->class))
 		ss_text_add_string(out, "device ");
 	else if (*process)
 		ss_text_addf(out, "%s ", process);
 	else
 		ss_text_add_string(out, "process ");
-	add_id(trace, track->pid, track->pid_text, out);
-	ss_text_add_string(out, is_of_device(track->class) ? ", stream " : ", thread ");
-	add_id(trace, track->tid, track->tid_text, out);
+	track_write_id(trace, track->pid, track->pid_text, out);
+	ss_text_add_string(out, track_class_on_device(track->class) ? ", stream " : ", thread ");
+	track_write_id(trace, track->tid, track->tid_text, out);
 }

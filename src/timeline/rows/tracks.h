@@ -42,14 +42,14 @@ struct ss_tracks {
 	uint32_t count, capacity;
 };
 
-/* What it lends of `idle` is only read now. */
+/* Reads `idle` only during the call. */
 SS_MUST_USE
 enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *trace,
 			      const struct ss_idle *idle, struct ss_memory *memory,
 			      struct ss_error *err);
 void ss_tracks_release(struct ss_tracks *tracks);
 
-/* "main": as docs/formats/viewer.md has it */
+/* "main": see docs/formats/viewer.md */
 const char *ss_track_kind_name(enum ss_track_kind kind);
 
 /* "main thread", "stream 7" */

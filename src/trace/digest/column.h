@@ -9,7 +9,8 @@
 
 #include "base/hash/hash.h"
 #include "trace/digest/fields.h"
-#include "trace/digest/noisy.h"
+#include "base/memory.h"
+#include "trace/digest/bits.h"
 
 static const size_t ss_type_bytes[] = {
 	[SS_FIELD_BOOL] = sizeof(bool),
@@ -57,7 +58,7 @@ static inline void ss_value_store(char *at, enum ss_field_type type, uint64_t va
 }
 
 /* What is known of the items before while a column is written or read. */
-struct ss_seen {
+struct ss_field_history {
 	const char *before; /* NULL: there is none */
 	uint64_t alike[256];
 };
@@ -75,14 +76,14 @@ static inline uint64_t ss_value_expected(const struct ss_field *field, const cha
 
 /* The same, also where what is alike counts. */
 static inline uint64_t ss_value_seen(const struct ss_field *field, const char *item,
-				     const struct ss_seen *seen)
+				     const struct ss_field_history *seen)
 {
 	return field->from == SS_FROM_ALIKE ? seen->alike[(unsigned char)item[field->base]]
 					    : ss_value_expected(field, item, seen->before);
 }
 
 static inline void ss_value_note(const struct ss_field *field, const char *item, uint64_t value,
-				 struct ss_seen *seen)
+				 struct ss_field_history *seen)
 {
 	if (field->from == SS_FROM_ALIKE)
 		seen->alike[(unsigned char)item[field->base]] = value;
@@ -118,8 +119,8 @@ static inline bool ss_has_guesses(const struct ss_fields *layout)
 	return false;
 }
 
-/* A column as it lies in the list. */
-struct ss_column {
+/* A column of a list. */
+struct ss_field_column {
 	const struct ss_field *field;
 	size_t at; /* in an array */
 	char *items;
@@ -127,16 +128,36 @@ struct ss_column {
 	uint32_t count;
 };
 
-static inline char *ss_column_item(const struct ss_column *place, uint32_t index)
+static inline char *ss_column_item(const struct ss_field_column *place, uint32_t index)
 {
 	return place->items + index * place->item_bytes;
 }
 
-static inline uint64_t ss_column_next(const struct ss_column *place, uint32_t index)
+static inline uint64_t ss_column_next(const struct ss_field_column *place, uint32_t index)
 {
 	return index + 1 < place->count
 		       ? ss_item_signature(place->field, ss_column_item(place, index + 1))
 		       : 0;
 }
+
+/*
+ * noisy.c: numbers that are noisy, but much the same wherever the same things stand around them.
+ *
+ * A step repeats the one before, and a layer the one before: the duration of a kernel is near that
+ * of the last one with the same neighbours. A value is guessed by three surroundings of different
+ * length; the one whose guesses were best counts, and the difference is written in as many bits as
+ * its size needs. What is left is noise.
+ */
+
+struct ss_noisy; /* what was learned: sizes of differences from all columns, values from this one */
+
+struct ss_noisy *ss_noisy_new(struct ss_memory *memory);
+void ss_noisy_free(struct ss_noisy *guess);
+
+/* Begins a column of `count` values; `first` is the signature of the first item. */
+SS_MUST_USE bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first);
+
+/* The next value of the column; `next` is the signature of the item after it, 0: none. */
+int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t next, int64_t value);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/text.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/formats.h"
 #include "stepscope.h"
 
@@ -37,7 +37,7 @@ static const struct ss_fields origin_layout = {
 	.field_count = SS_COUNT(origin_fields),
 };
 
-static void drop(char *text, struct ss_memory *memory)
+static void origin_text_free(char *text, struct ss_memory *memory)
 {
 	if (text)
 		ss_memory_free(memory, text, strlen(text) + 1);
@@ -45,11 +45,11 @@ static void drop(char *text, struct ss_memory *memory)
 
 static void release_origin(struct ss_digest_origin *origin, struct ss_memory *memory)
 {
-	drop(origin->path, memory);
-	drop(origin->shown, memory);
-	drop(origin->packed_of, memory);
-	drop(origin->host, memory);
-	drop(origin->problem, memory);
+	origin_text_free(origin->path, memory);
+	origin_text_free(origin->shown, memory);
+	origin_text_free(origin->packed_of, memory);
+	origin_text_free(origin->host, memory);
+	origin_text_free(origin->problem, memory);
 	*origin = (struct ss_digest_origin){ 0 };
 }
 
@@ -111,19 +111,24 @@ enum ss_status ss_digest_file_fail(struct ss_error *err, const char *format, ...
 		       "the digest is damaged (%s): make it again with 'stepscope digest'", what);
 }
 
+static bool digest_matches(const char *bytes, size_t length)
+{
+	return length >= SS_DIGEST_MAGIC_BYTES &&
+	       memcmp(bytes, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) == 0;
+}
+
 enum ss_status ss_digest_file_is_next(struct ss_source *source, bool *out, struct ss_error *err)
 {
 	const char *next;
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = length >= SS_DIGEST_MAGIC_BYTES &&
-	       memcmp(next, SS_DIGEST_MAGIC, SS_DIGEST_MAGIC_BYTES) == 0;
+	*out = digest_matches(next, length);
 	return SS_OK;
 }
 
-static enum ss_status read_header(struct ss_source *source, uint64_t layout,
-				  struct ss_digest_header *out, struct ss_error *err)
+static enum ss_status digest_read_header(struct ss_source *source, uint64_t layout,
+					 struct ss_digest_header *out, struct ss_error *err)
 {
 	size_t got;
 
@@ -147,8 +152,10 @@ static enum ss_status read_header(struct ss_source *source, uint64_t layout,
 	return SS_OK;
 }
 
-static enum ss_status read_part(struct ss_source *source, const struct ss_digest_header *header,
-				uint32_t index, struct ss_digest_file *out, struct ss_error *err)
+/* Memory grows with the bytes that come, not with what the header promises. */
+static enum ss_status digest_read_part(struct ss_source *source,
+				       const struct ss_digest_header *header, uint32_t index,
+				       struct ss_digest_file *out, struct ss_error *err)
 {
 	size_t bytes = (size_t)header->bytes[index], got;
 
@@ -177,7 +184,7 @@ static enum ss_status read_part(struct ss_source *source, const struct ss_digest
 	return SS_OK;
 }
 
-static enum ss_status read_origin(struct ss_digest_file *file, struct ss_error *err)
+static enum ss_status digest_read_origin(struct ss_digest_file *file, struct ss_error *err)
 {
 	const unsigned char *bytes = (const unsigned char *)file->parts[SS_DIGEST_ORIGIN];
 	struct ss_fields_reader reader = { bytes, bytes, file->memory };
@@ -205,18 +212,19 @@ enum ss_status ss_digest_file_read(struct ss_source *source, uint64_t layout,
 	size_t got = 0;
 
 	*out = (struct ss_digest_file){ .memory = memory };
-	SS_TRY(read_header(source, layout, &header, err));
+	SS_TRY(digest_read_header(source, layout, &header, err));
 	for (uint32_t i = 0; i < end; i++)
-		SS_TRY(read_part(source, &header, i, out, err));
-	SS_TRY(read_origin(out, err));
+		SS_TRY(digest_read_part(source, &header, i, out, err));
+	SS_TRY(digest_read_origin(out, err));
 	if (end == SS_DIGEST_PARTS)
 		SS_TRY(ss_source_fill(source, &more, 1, &got, err));
 	return got ? ss_digest_file_fail(err, "it continues after its end") : SS_OK;
 }
 
 /* A digest has no events: load/digest_files.c opens it, or the trace that it was made of. */
-static enum ss_status refuse(struct ss_source *source, const struct ss_load_options *options,
-			     struct ss_trace *out, struct ss_error *err)
+static enum ss_status digest_refuse_load(struct ss_source *source,
+					 const struct ss_load_options *options,
+					 struct ss_trace *out, struct ss_error *err)
 {
 	(void)source;
 	(void)options;
@@ -226,6 +234,9 @@ static enum ss_status refuse(struct ss_source *source, const struct ss_load_opti
 
 const struct ss_input_format ss_input_format_digest = {
 	.endings = { ".digest" },
-	.is_next = ss_digest_file_is_next,
-	.load = refuse,
+	.matches = digest_matches,
+	.is_derived = true,
+	.redact_refusal =
+		"this is a digest, and digests cannot be redacted: pass the original JSON",
+	.load = digest_refuse_load,
 };

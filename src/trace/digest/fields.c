@@ -59,7 +59,7 @@ uint64_t ss_fields_hash(uint64_t hash, const struct ss_fields *layout)
 	return hash;
 }
 
-static void put_number(struct ss_text *out, uint64_t value)
+static void write_number(struct ss_text *out, uint64_t value)
 {
 	char bytes[10];
 	size_t length = 0;
@@ -72,21 +72,21 @@ static void put_number(struct ss_text *out, uint64_t value)
 }
 
 /* Small numbers of both signs become small numbers. */
-static void put_signed(struct ss_text *out, uint64_t value)
+static void write_signed(struct ss_text *out, uint64_t value)
 {
-	put_number(out, (value << 1) ^ (value >> 63 ? UINT64_MAX : 0));
+	write_number(out, (value << 1) ^ (value >> 63 ? UINT64_MAX : 0));
 }
 
-static void put_text(struct ss_text *out, const char *text)
+static void write_field_text(struct ss_text *out, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 
-	put_number(out, length);
+	write_number(out, length);
 	ss_text_add(out, text, length);
 }
 
-static void put_value(const struct ss_field *field, size_t at, const char *item,
-		      struct ss_seen *column, struct ss_text *out)
+static void write_field_value(const struct ss_field *field, size_t at, const char *item,
+			      struct ss_field_history *column, struct ss_text *out)
 {
 	const char *from = item + field->offset + at * ss_type_bytes[field->type];
 
@@ -94,21 +94,21 @@ static void put_value(const struct ss_field *field, size_t at, const char *item,
 		const char *text;
 
 		memcpy(&text, from, sizeof(text));
-		put_text(out, text);
+		write_field_text(out, text);
 	} else if (ss_value_is_fixed(field->type)) {
 		ss_text_add(out, from, ss_type_bytes[field->type]);
 	} else {
-		put_signed(out,
-			   ss_value_load(from, field->type) - ss_value_seen(field, item, column));
+		write_signed(out,
+			     ss_value_load(from, field->type) - ss_value_seen(field, item, column));
 		ss_value_note(field, item, ss_value_load(from, field->type), column);
 	}
 }
 
-static void put_texts(const struct ss_strings *texts, struct ss_text *out)
+static void write_strings(const struct ss_strings *texts, struct ss_text *out)
 {
-	put_number(out, texts->count);
+	write_number(out, texts->count);
 	for (uint32_t i = 1; i < texts->count; i++)
-		put_number(out, texts->items[i].length);
+		write_number(out, texts->items[i].length);
 	for (uint32_t i = 1; i < texts->count; i++)
 		ss_text_add(out, texts->items[i].text, texts->items[i].length);
 }
@@ -125,7 +125,7 @@ static uint64_t common_factor(uint64_t a, uint64_t b)
 }
 
 /* The difference that a column of guesses has at this item. */
-static int64_t difference(const struct ss_column *place, uint32_t index)
+static int64_t column_difference(const struct ss_field_column *place, uint32_t index)
 {
 	const struct ss_field *field = place->field;
 	const char *item = ss_column_item(place, index);
@@ -138,17 +138,17 @@ static int64_t difference(const struct ss_column *place, uint32_t index)
 }
 
 /* Clocks that tick slower than every nanosecond: one number says so for all. */
-static void put_guesses(const struct ss_column *place, struct ss_guessing *guessing,
-			struct ss_text *out)
+static void write_guessed_column(const struct ss_field_column *place, struct ss_guessing *guessing,
+				 struct ss_text *out)
 {
 	uint64_t factor = 0;
 
 	for (uint32_t i = 0; i < place->count && factor != 1; i++) {
-		int64_t value = difference(place, i);
+		int64_t value = column_difference(place, i);
 
 		factor = common_factor(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, factor);
 	}
-	put_number(out, factor);
+	write_number(out, factor);
 	if (!factor)
 		return;
 	if (!guessing->guess || !ss_noisy_begin(guessing->guess, place->count,
@@ -158,23 +158,23 @@ static void put_guesses(const struct ss_column *place, struct ss_guessing *guess
 	}
 	for (uint32_t i = 0; i < place->count; i++)
 		ss_noisy_value(guessing->guess, &guessing->bits, ss_column_next(place, i),
-			       difference(place, i) / (int64_t)factor);
+			       column_difference(place, i) / (int64_t)factor);
 }
 
-static void put_column(const struct ss_column *place, struct ss_text *out)
+static void write_column(const struct ss_field_column *place, struct ss_text *out)
 {
-	struct ss_seen column = { 0 };
+	struct ss_field_history column = { 0 };
 
 	for (uint32_t i = 0; i < place->count; i++) {
 		const char *item = ss_column_item(place, i);
 
-		put_value(place->field, place->at, item, &column, out);
+		write_field_value(place->field, place->at, item, &column, out);
 		column.before = item;
 	}
 }
 
-static void put_list(const struct ss_field_list *list, const char *from,
-		     struct ss_guessing *guessing, struct ss_text *out)
+static void write_field_list(const struct ss_field_list *list, const char *from,
+			     struct ss_guessing *guessing, struct ss_text *out)
 {
 	const char *items = from + list->items;
 	uint32_t count = list->exact;
@@ -183,16 +183,17 @@ static void put_list(const struct ss_field_list *list, const char *from,
 		memcpy(&items, from + list->items, sizeof(items));
 	if (!list->exact)
 		memcpy(&count, from + list->count, sizeof(count));
-	put_number(out, count);
+	write_number(out, count);
 	for (size_t i = 0; i < list->field_count; i++)
 		for (size_t at = 0; at < list->fields[i].count && count; at++) {
-			struct ss_column place = { &list->fields[i], at, (char *)(uintptr_t)items,
-						   list->item_bytes, count };
+			struct ss_field_column place = { &list->fields[i], at,
+							 (char *)(uintptr_t)items, list->item_bytes,
+							 count };
 
 			if (place.field->signs)
-				put_guesses(&place, guessing, out);
+				write_guessed_column(&place, guessing, out);
 			else
-				put_column(&place, out);
+				write_column(&place, out);
 		}
 }
 
@@ -201,23 +202,23 @@ void ss_fields_write(const struct ss_fields *layout, const void *from, struct ss
 {
 	struct ss_guessing guessing = { 0 };
 	struct ss_text guesses = { 0 }, rest = { 0 };
-	struct ss_seen none = { 0 };
+	struct ss_field_history none = { 0 };
 
 	if (ss_has_guesses(layout))
 		guessing.guess = ss_noisy_new(memory);
 	ss_bits_write(&guessing.bits, &guesses);
 	for (size_t i = 0; i < layout->text_count; i++)
-		put_texts((const struct ss_strings *)((const char *)from + layout->texts[i]),
-			  &rest);
+		write_strings((const struct ss_strings *)((const char *)from + layout->texts[i]),
+			      &rest);
 	for (size_t i = 0; i < layout->field_count; i++)
 		for (size_t at = 0; at < layout->fields[i].count; at++)
-			put_value(&layout->fields[i], at, from, &none, &rest);
+			write_field_value(&layout->fields[i], at, from, &none, &rest);
 	for (size_t i = 0; i < layout->list_count; i++)
-		put_list(&layout->lists[i], from, &guessing, &rest);
+		write_field_list(&layout->lists[i], from, &guessing, &rest);
 	if (guessing.guess)
 		(void)ss_bits_end(&guessing.bits);
 	ss_noisy_free(guessing.guess);
-	put_number(out, guesses.length);
+	write_number(out, guesses.length);
 	ss_text_add(out, rest.data, rest.length);
 	ss_text_add(out, guesses.data, guesses.length);
 	ss_text_end(&rest, out);

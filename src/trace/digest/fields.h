@@ -5,7 +5,7 @@
  * A layout lists the fields of a struct, its texts and its lists of items; the order of the list
  * is that of the bytes. Items lie column by column, each value as the difference from what the
  * declaration expects, in as few bytes as it needs: equal and regular columns become runs of the
- * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.h)
+ * same byte, which a compressor removes. Columns of noisy numbers are guessed instead (noisy.c)
  * and lie behind all others.
  *
  * Bytes can come from anyone. The reader checks what the declaration says: ranges, numbers of
@@ -80,7 +80,7 @@ struct ss_field_list {
 	const char *name;
 	size_t items, count, capacity; /* where the struct has them; capacity 0: as many as items */
 	size_t item_bytes;
-	uint32_t spare; /* cleared items behind the last one */
+	uint32_t spare; /* cleared items after the last one */
 	uint32_t exact; /* number of items; 0: any */
 	bool is_inside; /* the struct has the items themselves, and not their address */
 	const struct ss_field *fields;

@@ -7,11 +7,11 @@
 #include "base/utf8.h"
 #include "trace/digest/column.h"
 
-/* Doubles beyond this are no counts and no times, and would not fit integers. */
+/* Doubles beyond this are neither counts nor times, and would not fit integers. */
 #define NUMBER_MAX 9e18
 
 /* What the values of one call share. */
-struct reading {
+struct fields_reading {
 	struct ss_fields_reader *reader;
 	const struct ss_fields *layout;
 	char *to;
@@ -19,17 +19,17 @@ struct reading {
 	struct ss_guessing guessing;
 };
 
-static enum ss_status wrong(const struct reading *reading, const char *name)
+static enum ss_status fields_fail(const struct fields_reading *reading, const char *name)
 {
 	return ss_fail(reading->err, SS_ERR_FORMAT, "'%s' is wrong", name);
 }
 
-static size_t left(const struct reading *reading)
+static size_t fields_bytes_left(const struct fields_reading *reading)
 {
 	return (size_t)(reading->reader->end - reading->reader->at);
 }
 
-static bool read_number(struct ss_fields_reader *reader, uint64_t *out)
+static bool fields_read_number(struct ss_fields_reader *reader, uint64_t *out)
 {
 	uint64_t value = 0;
 
@@ -60,15 +60,16 @@ static bool is_printable(const char *text, size_t length, bool has_lines)
 	return !ss_utf8_check(text, length);
 }
 
-static enum ss_status read_text(struct reading *reading, const struct ss_field *field, char *to)
+static enum ss_status fields_read_text(struct fields_reading *reading, const struct ss_field *field,
+				       char *to)
 {
 	struct ss_fields_reader *reader = reading->reader;
 	uint64_t length;
 	char *text = NULL;
 
-	if (!read_number(reader, &length) || length > left(reading) ||
+	if (!fields_read_number(reader, &length) || length > fields_bytes_left(reading) ||
 	    !is_printable((const char *)reader->at, (size_t)length, field->type == SS_FIELD_WORD))
-		return wrong(reading, field->name);
+		return fields_fail(reading, field->name);
 	if (length && field->type == SS_FIELD_TEXT) {
 		text = ss_memory_resize(reader->memory, NULL, 0, (size_t)length + 1);
 		if (!text)
@@ -91,22 +92,22 @@ static enum ss_status read_text(struct reading *reading, const struct ss_field *
 }
 
 /* Values that fit: `count` from `first` on, and perhaps one other. */
-struct bounds {
+struct value_bounds {
 	uint64_t first, count, other;
 	bool has_other;
 };
 
-static bool is_within(const struct bounds *bounds, uint64_t value)
+static bool bounds_include(const struct value_bounds *bounds, uint64_t value)
 {
 	return value - bounds->first < bounds->count ||
 	       (bounds->has_other && value == bounds->other);
 }
 
-static struct bounds bounds_of_range(enum ss_field_range range)
+static struct value_bounds bounds_of_range(enum ss_field_range range)
 {
 	struct ss_range_ends ends = ss_range_ends(range);
-	struct bounds bounds = { .first = (uint64_t)ends.first,
-				 .count = (uint64_t)ends.last - (uint64_t)ends.first + 1 };
+	struct value_bounds bounds = { .first = (uint64_t)ends.first,
+				       .count = (uint64_t)ends.last - (uint64_t)ends.first + 1 };
 
 	if (range == SS_RANGE_ANY) { /* one too many to be counted */
 		bounds.count = UINT64_MAX;
@@ -119,7 +120,8 @@ static struct bounds bounds_of_range(enum ss_field_range range)
 	return bounds;
 }
 
-static struct bounds bounds_of(const struct reading *reading, const struct ss_field *field)
+static struct value_bounds bounds_of(const struct fields_reading *reading,
+				     const struct ss_field *field)
 {
 	uint64_t most = UINT64_MAX >> (64 - 8 * ss_type_bytes[field->type]);
 	uint64_t end = field->type == SS_FIELD_BOOL ? 2 : most + 1;
@@ -133,10 +135,10 @@ static struct bounds bounds_of(const struct reading *reading, const struct ss_fi
 		memcpy(&below, reading->to + field->below, sizeof(below));
 		end = below < end ? below : end;
 	}
-	return (struct bounds){ 0, end, most, field->or_none };
+	return (struct value_bounds){ 0, end, most, field->or_none };
 }
 
-static bool is_number(const char *at, enum ss_field_type type)
+static bool float_is_valid(const char *at, enum ss_field_type type)
 {
 	float single;
 	double number;
@@ -150,37 +152,39 @@ static bool is_number(const char *at, enum ss_field_type type)
 	return isfinite(number) && fabs(number) < NUMBER_MAX;
 }
 
-static enum ss_status read_value(struct reading *reading, const struct ss_field *field, size_t at,
-				 char *item, struct ss_seen *column)
+static enum ss_status fields_read_value(struct fields_reading *reading,
+					const struct ss_field *field, size_t at, char *item,
+					struct ss_field_history *column)
 {
 	struct ss_fields_reader *reader = reading->reader;
 	size_t bytes = ss_type_bytes[field->type];
 	char *to = item + field->offset + at * bytes;
-	struct bounds bounds;
+	struct value_bounds bounds;
 	uint64_t value;
 
 	if (field->type == SS_FIELD_TEXT || field->type == SS_FIELD_WORD)
-		return read_text(reading, field, to);
+		return fields_read_text(reading, field, to);
 	if (ss_value_is_fixed(field->type)) {
-		if (left(reading) < bytes || !is_number((const char *)reader->at, field->type))
-			return wrong(reading, field->name);
+		if (fields_bytes_left(reading) < bytes ||
+		    !float_is_valid((const char *)reader->at, field->type))
+			return fields_fail(reading, field->name);
 		memcpy(to, reader->at, bytes);
 		reader->at += bytes;
 		return SS_OK;
 	}
-	if (!read_number(reader, &value))
-		return wrong(reading, field->name);
+	if (!fields_read_number(reader, &value))
+		return fields_fail(reading, field->name);
 	value = (value >> 1) ^ (value & 1 ? UINT64_MAX : 0);
 	value += ss_value_seen(field, item, column);
 	bounds = bounds_of(reading, field);
-	if (!is_within(&bounds, value))
-		return wrong(reading, field->name);
+	if (!bounds_include(&bounds, value))
+		return fields_fail(reading, field->name);
 	ss_value_store(to, field->type, value);
 	ss_value_note(field, item, value, column);
 	return SS_OK;
 }
 
-static enum ss_status read_texts(struct reading *reading, struct ss_strings *texts)
+static enum ss_status fields_read_strings(struct fields_reading *reading, struct ss_strings *texts)
 {
 	struct ss_fields_reader *reader = reading->reader;
 	struct ss_fields_reader bytes = *reader;
@@ -188,32 +192,34 @@ static enum ss_status read_texts(struct reading *reading, struct ss_strings *tex
 
 	if (!ss_strings_init(texts, reader->memory))
 		return ss_fail_memory(reading->err, "a digest");
-	if (!read_number(reader, &count) || !count || count > left(reading) + 1)
-		return wrong(reading, "texts");
+	if (!fields_read_number(reader, &count) || !count || count > fields_bytes_left(reading) + 1)
+		return fields_fail(reading, "texts");
 	bytes.at = reader->at;
 	for (uint64_t i = 1; i < count; i++)
-		if (!read_number(&bytes, &length))
-			return wrong(reading, "texts");
+		if (!fields_read_number(&bytes, &length))
+			return fields_fail(reading, "texts");
 	for (uint64_t i = 1; i < count; i++) {
 		uint32_t id;
 
-		if (!read_number(reader, &length) || length > (size_t)(bytes.end - bytes.at) ||
+		if (!fields_read_number(reader, &length) ||
+		    length > (size_t)(bytes.end - bytes.at) ||
 		    !is_printable((const char *)bytes.at, (size_t)length, false))
-			return wrong(reading, "texts");
+			return fields_fail(reading, "texts");
 		id = ss_strings_add(texts, (const char *)bytes.at, (size_t)length);
 		if (id == SS_NO_ID)
 			return ss_fail_memory(reading->err, "a digest");
 		if (id != i) /* two of them are the same */
-			return wrong(reading, "texts");
+			return fields_fail(reading, "texts");
 		bytes.at += length;
 	}
 	reader->at = bytes.at;
 	return ss_strings_fit(texts) ? SS_OK : ss_fail_memory(reading->err, "a digest");
 }
 
-/* Room for the items, with the numbers that its release needs. */
-static enum ss_status make_room(struct reading *reading, const struct ss_field_list *list,
-				uint32_t count, char **out)
+/* Allocates the items, and notes the capacity that their release needs. */
+static enum ss_status list_allocate_items(struct fields_reading *reading,
+					  const struct ss_field_list *list, uint32_t count,
+					  char **out)
 {
 	size_t bytes = ((size_t)count + list->spare) * list->item_bytes;
 	uint32_t room = count + list->spare;
@@ -235,16 +241,18 @@ static enum ss_status make_room(struct reading *reading, const struct ss_field_l
 	return SS_OK;
 }
 
-static enum ss_status read_guesses(struct reading *reading, const struct ss_column *place)
+/* Each value is its expected one plus a difference that noisy.c has coded. */
+static enum ss_status fields_read_guesses(struct fields_reading *reading,
+					  const struct ss_field_column *place)
 {
 	const struct ss_field *field = place->field;
 	struct ss_guessing *guessing = &reading->guessing;
-	struct bounds bounds = bounds_of(reading, field);
+	struct value_bounds bounds = bounds_of(reading, field);
 	const char *before = NULL;
 	uint64_t factor;
 
-	if (!read_number(reading->reader, &factor))
-		return wrong(reading, field->name);
+	if (!fields_read_number(reading->reader, &factor))
+		return fields_fail(reading, field->name);
 	if (factor &&
 	    !ss_noisy_begin(guessing->guess, place->count, ss_item_signature(field, place->items)))
 		return ss_fail_memory(reading->err, "a digest");
@@ -255,8 +263,8 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 		if (factor)
 			value += factor * (uint64_t)ss_noisy_value(guessing->guess, &guessing->bits,
 								   ss_column_next(place, i), 0);
-		if (!is_within(&bounds, value) || guessing->bits.is_short)
-			return wrong(reading, field->name);
+		if (!bounds_include(&bounds, value) || guessing->bits.is_short)
+			return fields_fail(reading, field->name);
 		ss_value_store(item + field->offset + place->at * ss_type_bytes[field->type],
 			       field->type, value);
 		before = item;
@@ -265,23 +273,24 @@ static enum ss_status read_guesses(struct reading *reading, const struct ss_colu
 }
 
 /* A number of a column, as the difference from the one that it is expected to be like. */
-static inline bool read_next(struct ss_fields_reader *reader, uint64_t *value)
+static inline bool fields_read_next(struct ss_fields_reader *reader, uint64_t *value)
 {
 	if (reader->at < reader->end && *reader->at < 0x80)
 		*value = *reader->at++;
-	else if (!read_number(reader, value))
+	else if (!fields_read_number(reader, value))
 		return false;
 	*value = (*value >> 1) ^ (0 - (*value & 1));
 	return true;
 }
 
 /* A column of numbers of `bytes` bytes that depend on nothing but earlier ones of their column. */
-static inline enum ss_status read_numbers(struct reading *reading, const struct ss_column *place,
-					  size_t bytes, struct ss_seen *column)
+static inline enum ss_status fields_read_numbers(struct fields_reading *reading,
+						 const struct ss_field_column *place, size_t bytes,
+						 struct ss_field_history *column)
 {
 	const struct ss_field *field = place->field;
 	struct ss_fields_reader reader = *reading->reader;
-	struct bounds bounds = bounds_of(reading, field);
+	struct value_bounds bounds = bounds_of(reading, field);
 	char *item = place->items;
 	size_t offset = field->offset + place->at * bytes;
 	uint64_t keeps = field->from == SS_FROM_NOTHING ? 0 : UINT64_MAX, seen = 0, value;
@@ -290,15 +299,17 @@ static inline enum ss_status read_numbers(struct reading *reading, const struct 
 		for (uint32_t i = 0; i < place->count; i++, item += place->item_bytes) {
 			uint64_t *alike = &column->alike[(unsigned char)item[field->base]];
 
-			if (!read_next(&reader, &value) || !is_within(&bounds, value += *alike))
-				return wrong(reading, field->name);
+			if (!fields_read_next(&reader, &value) ||
+			    !bounds_include(&bounds, value += *alike))
+				return fields_fail(reading, field->name);
 			memcpy(item + offset, &value, bytes);
 			*alike = value;
 		}
 	} else {
 		for (uint32_t i = 0; i < place->count; i++, item += place->item_bytes) {
-			if (!read_next(&reader, &value) || !is_within(&bounds, value += seen))
-				return wrong(reading, field->name);
+			if (!fields_read_next(&reader, &value) ||
+			    !bounds_include(&bounds, value += seen))
+				return fields_fail(reading, field->name);
 			memcpy(item + offset, &value, bytes);
 			seen = value & keeps;
 		}
@@ -307,37 +318,40 @@ static inline enum ss_status read_numbers(struct reading *reading, const struct 
 	return SS_OK;
 }
 
-static bool is_alone(const struct ss_field *field)
+static bool field_is_alone(const struct ss_field *field)
 {
 	return field->type <= SS_FIELD_I64 && field->from != SS_FROM_ITEM &&
 	       (field->from != SS_FROM_BEFORE || field->base == field->offset) && field->count == 1;
 }
 
-static enum ss_status read_column(struct reading *reading, const struct ss_column *place)
+/* Plain numbers have loops of their own, one per width: they are most of a digest. */
+static enum ss_status fields_read_column(struct fields_reading *reading,
+					 const struct ss_field_column *place)
 {
-	struct ss_seen column = { 0 };
+	struct ss_field_history column = { 0 };
 
-	if (is_alone(place->field))
+	if (field_is_alone(place->field))
 		switch (ss_type_bytes[place->field->type]) {
 		case sizeof(uint8_t):
-			return read_numbers(reading, place, sizeof(uint8_t), &column);
+			return fields_read_numbers(reading, place, sizeof(uint8_t), &column);
 		case sizeof(uint16_t):
-			return read_numbers(reading, place, sizeof(uint16_t), &column);
+			return fields_read_numbers(reading, place, sizeof(uint16_t), &column);
 		case sizeof(uint32_t):
-			return read_numbers(reading, place, sizeof(uint32_t), &column);
+			return fields_read_numbers(reading, place, sizeof(uint32_t), &column);
 		default:
-			return read_numbers(reading, place, sizeof(int64_t), &column);
+			return fields_read_numbers(reading, place, sizeof(int64_t), &column);
 		}
 	for (uint32_t i = 0; i < place->count; i++) {
 		char *item = ss_column_item(place, i);
 
-		SS_TRY(read_value(reading, place->field, place->at, item, &column));
+		SS_TRY(fields_read_value(reading, place->field, place->at, item, &column));
 		column.before = item;
 	}
 	return SS_OK;
 }
 
-static enum ss_status read_list(struct reading *reading, const struct ss_field_list *list)
+static enum ss_status fields_read_list(struct fields_reading *reading,
+				       const struct ss_field_list *list)
 {
 	uint64_t count, columns = 0;
 	char *items;
@@ -345,47 +359,52 @@ static enum ss_status read_list(struct reading *reading, const struct ss_field_l
 	/* each item has a byte in each column at least, unless it is guessed */
 	for (size_t i = 0; i < list->field_count; i++)
 		columns += list->fields[i].signs == NULL;
-	if (!read_number(reading->reader, &count) || count > left(reading) / columns ||
-	    count > UINT32_MAX / 2 || (list->exact && count != list->exact))
-		return wrong(reading, list->name);
-	SS_TRY(make_room(reading, list, (uint32_t)count, &items));
+	if (!fields_read_number(reading->reader, &count) ||
+	    count > fields_bytes_left(reading) / columns || count > UINT32_MAX / 2 ||
+	    (list->exact && count != list->exact))
+		return fields_fail(reading, list->name);
+	SS_TRY(list_allocate_items(reading, list, (uint32_t)count, &items));
 	for (size_t i = 0; i < list->field_count; i++)
 		for (size_t at = 0; at < list->fields[i].count && count; at++) {
-			struct ss_column place = { &list->fields[i], at, items, list->item_bytes,
-						   (uint32_t)count };
+			struct ss_field_column place = { &list->fields[i], at, items,
+							 list->item_bytes, (uint32_t)count };
 
-			SS_TRY(place.field->signs ? read_guesses(reading, &place)
-						  : read_column(reading, &place));
+			SS_TRY(place.field->signs ? fields_read_guesses(reading, &place)
+						  : fields_read_column(reading, &place));
 		}
 	return SS_OK;
 }
 
-static enum ss_status read_all(struct reading *reading)
+static enum ss_status fields_read_all(struct fields_reading *reading)
 {
 	const struct ss_fields *layout = reading->layout;
-	struct ss_seen none = { 0 };
+	struct ss_field_history none = { 0 };
 
 	for (size_t i = 0; i < layout->text_count; i++)
-		SS_TRY(read_texts(reading, (struct ss_strings *)(reading->to + layout->texts[i])));
+		SS_TRY(fields_read_strings(reading,
+					   (struct ss_strings *)(reading->to + layout->texts[i])));
 	for (size_t i = 0; i < layout->field_count; i++)
 		for (size_t at = 0; at < layout->fields[i].count; at++)
-			SS_TRY(read_value(reading, &layout->fields[i], at, reading->to, &none));
+			SS_TRY(fields_read_value(reading, &layout->fields[i], at, reading->to,
+						 &none));
 	for (size_t i = 0; i < layout->list_count; i++)
-		SS_TRY(read_list(reading, &layout->lists[i]));
+		SS_TRY(fields_read_list(reading, &layout->lists[i]));
 	return SS_OK;
 }
 
 enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_fields *layout,
 			      void *to, struct ss_error *err)
 {
-	struct reading reading = { .reader = reader, .layout = layout, .to = to, .err = err };
+	struct fields_reading reading = {
+		.reader = reader, .layout = layout, .to = to, .err = err
+	};
 	const unsigned char *end = reader->end;
 	enum ss_status status;
 	uint64_t length;
 
-	if (!read_number(reader, &length) || length > left(&reading))
-		return wrong(&reading, "length");
-	/* guesses lie behind all that is not guessed */
+	if (!fields_read_number(reader, &length) || length > fields_bytes_left(&reading))
+		return fields_fail(&reading, "length");
+	/* guessed columns come after all others */
 	reader->end -= length;
 	if (ss_has_guesses(layout)) {
 		reading.guessing.guess = ss_noisy_new(reader->memory);
@@ -393,10 +412,10 @@ enum ss_status ss_fields_read(struct ss_fields_reader *reader, const struct ss_f
 			return ss_fail_memory(err, "a digest");
 		ss_bits_read(&reading.guessing.bits, reader->end, end);
 	}
-	status = read_all(&reading);
+	status = fields_read_all(&reading);
 	if (status == SS_OK && (reader->at != reader->end ||
 				(reading.guessing.guess && !ss_bits_end(&reading.guessing.bits))))
-		status = wrong(&reading, "length");
+		status = fields_fail(&reading, "length");
 	ss_noisy_free(reading.guessing.guess);
 	return status;
 }

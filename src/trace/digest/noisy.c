@@ -2,13 +2,13 @@
 /*
  * noisy.c - guesses a number by what stood around it before.
  */
-#include "trace/digest/noisy.h"
+#include "trace/digest/column.h"
 
 #include <string.h>
 
 #include "base/hash/hash.h"
 
-/* Signatures that a surrounding has: those before the item, itself and the one behind it. */
+/* Signatures of a surrounding: those before the item, its own and the one after it. */
 static const uint32_t lengths[] = { 4, 8, 18 };
 
 #define SURROUNDINGS 3u
@@ -16,7 +16,7 @@ static const uint32_t lengths[] = { 4, 8, 18 };
 #define PLACES_MIN 64u
 #define PLACES_MAX 8192u
 
-/* Bits of means and spreads behind the point; larger values are not learned. */
+/* Fractional bits of means and spreads; larger values are not learned. */
 #define POINT 4u
 #define LEARNED_MAX (INT64_C(1) << 40)
 
@@ -34,26 +34,26 @@ static const uint16_t steps[] = { 0,    32768, 21845, 16384, 13107, 10922,
 
 #define SEEN_MAX (SS_COUNT(steps) - 1)
 
-struct place {
+struct noisy_estimate {
 	uint32_t tag;
 	uint16_t column; /* that of another column is free */
 	uint16_t seen;   /* 0: free */
 	int64_t mean, spread;
 };
 
-struct around {
+struct noisy_context {
 	uint64_t hash, last; /* of the last `length` signatures; what the oldest counts */
-	struct place *places;
+	struct noisy_estimate *places;
 };
 
 struct ss_noisy {
 	struct ss_memory *memory;
 	struct ss_chance sizes[CLASSES][SIZES];
 	struct ss_chance leading[NEAR][LEADING];
-	struct around around[SURROUNDINGS];
+	struct noisy_context around[SURROUNDINGS];
 	uint64_t signatures[LENGTH_MAX];
 	uint32_t at;
-	struct place *places;
+	struct noisy_estimate *places;
 	uint32_t place_count, room; /* of one surrounding */
 	uint16_t column;            /* its number, from 1 on */
 };
@@ -83,10 +83,10 @@ void ss_noisy_free(struct ss_noisy *guess)
 	ss_memory_free(guess->memory, guess, sizeof(*guess));
 }
 
-static void push(struct ss_noisy *guess, uint64_t signature)
+static void history_push(struct ss_noisy *guess, uint64_t signature)
 {
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {
-		struct around *around = &guess->around[i];
+		struct noisy_context *around = &guess->around[i];
 		uint64_t oldest = guess->signatures[(guess->at - lengths[i]) % LENGTH_MAX];
 
 		around->hash = (around->hash + signature) * SS_HASH_FACTOR - oldest * around->last;
@@ -101,7 +101,7 @@ bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first)
 	while (places < count && places < PLACES_MAX)
 		places *= 2;
 	if (places > guess->room) {
-		struct place *grown =
+		struct noisy_estimate *grown =
 			ss_memory_resize(guess->memory, guess->places,
 					 SURROUNDINGS * guess->room * sizeof(*guess->places),
 					 (size_t)SURROUNDINGS * places * sizeof(*grown));
@@ -123,30 +123,31 @@ bool ss_noisy_begin(struct ss_noisy *guess, uint32_t count, uint64_t first)
 		guess->around[i].hash = 0;
 		guess->around[i].places = &guess->places[(size_t)i * places];
 	}
-	push(guess, first);
+	history_push(guess, first);
 	return true;
 }
 
-static uint32_t bits_of(uint64_t value)
+static uint32_t bit_length(uint64_t value)
 {
 	return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
 }
 
 /* Its place in each of the surroundings; one that was another's begins anew. */
-static void find_places(const struct ss_noisy *guess, struct place *out[SURROUNDINGS])
+static void estimates_find(const struct ss_noisy *guess, struct noisy_estimate *out[SURROUNDINGS])
 {
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {
 		uint64_t hash = ss_hash_mix(SS_HASH_SEED, guess->around[i].hash);
-		struct place *place =
+		struct noisy_estimate *place =
 			&guess->around[i].places[(hash >> 40) & (guess->place_count - 1)];
 
 		if (place->tag != (uint32_t)hash || place->column != guess->column)
-			*place = (struct place){ .tag = (uint32_t)hash, .column = guess->column };
+			*place = (struct noisy_estimate){ .tag = (uint32_t)hash,
+							  .column = guess->column };
 		out[i] = place;
 	}
 }
 
-static void learn(struct place *place, int64_t value)
+static void estimates_learn(struct noisy_estimate *place, int64_t value)
 {
 	int64_t away = value * (1 << POINT) - place->mean, far = away < 0 ? -away : away;
 	uint32_t step;
@@ -171,7 +172,7 @@ static inline __attribute__((always_inline)) uint64_t code_difference(struct ss_
 								      uint64_t value)
 {
 	uint64_t far = value >> 63 ? 0 - value : value;
-	uint32_t size = bits_of(far), node = 1, near, rest;
+	uint32_t size = bit_length(far), node = 1, near, rest;
 	uint64_t sign;
 
 	size = size < SIZES - 1 ? size : SIZES - 1;
@@ -197,7 +198,7 @@ static inline __attribute__((always_inline)) uint64_t code_difference(struct ss_
 }
 
 /* How far values of a place are from its mean: few that agree say less than many. */
-static uint64_t expected_of(const struct place *place)
+static uint64_t estimates_expect(const struct noisy_estimate *place)
 {
 	uint64_t spread = (uint64_t)place->spread;
 
@@ -222,21 +223,21 @@ static uint64_t read_difference(struct ss_noisy *guess, struct ss_bits *bits, ui
 
 int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t next, int64_t value)
 {
-	struct place *places[SURROUNDINGS];
+	struct noisy_estimate *places[SURROUNDINGS];
 	uint64_t guessed = 0, spread = UINT64_MAX;
 	uint32_t class = CLASSES - 1, expected = CLASS_BITS - 1;
 
-	push(guess, next);
-	find_places(guess, places);
+	history_push(guess, next);
+	estimates_find(guess, places);
 	for (uint32_t i = 0; i < SURROUNDINGS; i++) {
-		const struct place *place = places[i];
-		uint64_t own = expected_of(place);
+		const struct noisy_estimate *place = places[i];
+		uint64_t own = estimates_expect(place);
 
 		if (own >= spread)
 			continue;
 		spread = own;
 		guessed = (uint64_t)((place->mean + (1 << (POINT - 1))) >> POINT);
-		expected = bits_of(own) < CLASS_BITS ? bits_of(own) : CLASS_BITS - 1;
+		expected = bit_length(own) < CLASS_BITS ? bit_length(own) : CLASS_BITS - 1;
 		class = expected * CLASS_SEEN +
 			(place->seen < CLASS_SEEN ? place->seen : CLASS_SEEN) - 1;
 	}
@@ -246,6 +247,6 @@ int64_t ss_noisy_value(struct ss_noisy *guess, struct ss_bits *bits, uint64_t ne
 					       : read_difference(guess, bits, class, expected)));
 	if (value < LEARNED_MAX && value > -LEARNED_MAX)
 		for (uint32_t i = 0; i < SURROUNDINGS; i++)
-			learn(places[i], value);
+			estimates_learn(places[i], value);
 	return value;
 }

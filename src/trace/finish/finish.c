@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int mark_order(const void *a, const void *b)
+static int mark_compare(const void *a, const void *b)
 {
 	const struct ss_mark *x = a, *y = b;
 
@@ -39,14 +39,14 @@ static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_ma
 	slices->args[row] = SS_NO_ARGS;
 	slices->id[row] = 0;
 	slices->kind[row] = mark->kind;
-	slices->category[row] = (uint8_t)mark->category; /* the store has numbered it */
+	slices->category[row] = (uint8_t)mark->category; /* the builder has numbered it */
 	slices->count++;
 	return SS_OK;
 }
 
 /* Joins the halves of one key, innermost first. */
-static enum ss_status join_key(struct ss_trace *trace, struct ss_mark *marks, uint32_t count,
-			       int64_t last_ns, struct ss_error *err)
+static enum ss_status join_marks_of_key(struct ss_trace *trace, struct ss_mark *marks,
+					uint32_t count, int64_t last_ns, struct ss_error *err)
 {
 	uint32_t open = 0; /* marks[0 .. open) are the open begins, moved to the front */
 
@@ -67,33 +67,33 @@ static enum ss_status join_key(struct ss_trace *trace, struct ss_mark *marks, ui
 }
 
 /* Makes slices of begins and ends; a begin without an end lasts to the end of the trace. */
-static enum ss_status join_marks(struct ss_store *store, struct ss_error *err)
+static enum ss_status join_marks(struct ss_builder *builder, struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	int64_t last = INT64_MIN;
 	uint32_t first = 0;
 
-	if (!store->marks_count)
+	if (!builder->marks_count)
 		return SS_OK;
 	for (uint32_t row = 0; row < trace->slices.count; row++)
 		if (trace->slices.kind[row] != SS_KIND_INSTANT &&
 		    ss_slice_end(&trace->slices, row) > last)
 			last = ss_slice_end(&trace->slices, row);
-	for (uint32_t i = 0; i < store->marks_count; i++)
-		if (store->marks[i].start_ns > last)
-			last = store->marks[i].start_ns;
-	qsort(store->marks, store->marks_count, sizeof(*store->marks), mark_order);
-	for (uint32_t i = 1; i <= store->marks_count; i++) {
-		if (i < store->marks_count && store->marks[i].key == store->marks[first].key)
+	for (uint32_t i = 0; i < builder->marks_count; i++)
+		if (builder->marks[i].start_ns > last)
+			last = builder->marks[i].start_ns;
+	qsort(builder->marks, builder->marks_count, sizeof(*builder->marks), mark_compare);
+	for (uint32_t i = 1; i <= builder->marks_count; i++) {
+		if (i < builder->marks_count && builder->marks[i].key == builder->marks[first].key)
 			continue;
-		SS_TRY(join_key(trace, store->marks + first, i - first, last, err));
+		SS_TRY(join_marks_of_key(trace, builder->marks + first, i - first, last, err));
 		first = i;
 	}
 	return SS_OK;
 }
 
-/* Writers name streams "stream 7": such a name is no thread's, and no other is a stream's. */
-static bool fits_class(const struct ss_track *track, const char *text)
+/* Writers name streams "stream 7": only streams have such names, and they have no others. */
+static bool name_fits_track(const struct ss_track *track, const char *text)
 {
 	bool is_stream = strncmp(text, "stream", 6) == 0;
 	bool is_device = track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_SYNC ||
@@ -102,16 +102,17 @@ static bool fits_class(const struct ss_track *track, const char *text)
 	return is_stream == is_device;
 }
 
-static uint32_t meta_text(const struct ss_store *store, const struct ss_meta *wanted)
+static uint32_t meta_find_text(const struct ss_builder *builder, const struct ss_meta *wanted)
 {
-	uint32_t id = ss_records_find(&store->metas, wanted);
+	uint32_t id = ss_records_find(&builder->metas, wanted);
 
-	return id == SS_NO_ID ? 0 : store->meta_texts[id];
+	return id == SS_NO_ID ? 0 : builder->meta_texts[id];
 }
 
-static void name_tracks(struct ss_store *store)
+/* Gives tracks the names that the file has for their processes and threads. */
+static void tracks_set_names(struct ss_builder *builder)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		struct ss_track *track = &trace->tracks[i];
@@ -120,12 +121,12 @@ static void name_tracks(struct ss_store *store)
 		};
 		uint32_t name;
 
-		track->process = meta_text(store, &wanted);
+		track->process = meta_find_text(builder, &wanted);
 		wanted.what = SS_META_THREAD_NAME;
 		wanted.tid = track->tid;
 		wanted.tid_text = track->tid_text;
-		name = meta_text(store, &wanted);
-		if (fits_class(track, ss_strings_text(&trace->texts, name)))
+		name = meta_find_text(builder, &wanted);
+		if (name_fits_track(track, ss_strings_text(&trace->texts, name)))
 			track->name = name;
 	}
 }
@@ -159,18 +160,18 @@ static void measure_overhead(struct ss_trace *trace)
 	}
 }
 
-enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 
-	SS_TRY(join_marks(store, err));
-	SS_TRY(ss_finish_sort(store, threads, err));
+	SS_TRY(join_marks(builder, err));
+	SS_TRY(ss_finish_sort(builder, threads, err));
 	SS_TRY(ss_slices_finish(trace, err));
 	ss_finish_nest(trace, threads);
 	SS_TRY(ss_outward_init(trace, err));
-	SS_TRY(ss_finish_links(store, threads, err));
+	SS_TRY(ss_finish_links(builder, threads, err));
 	SS_TRY(ss_finish_steps(trace, err));
-	name_tracks(store);
+	tracks_set_names(builder);
 	measure_overhead(trace);
 	ss_finish_suspects(trace);
 	ss_quality_absent(trace);

@@ -17,7 +17,7 @@
 #include "trace/outward.h"
 
 /* A call and the correlation that it carries. */
-struct call {
+struct numbered_call {
 	uint32_t id, row;
 };
 
@@ -29,8 +29,9 @@ struct call_index {
 	const struct ss_trace *trace;
 	uint32_t *slots; /* plain table: row + 1, 0 is free */
 	uint32_t slot_count;
-	uint32_t first_id;  /* correlation of slot 0 */
-	struct call *calls; /* sorted by correlation, then from worse to better: call_order() */
+	uint32_t first_id; /* correlation of slot 0 */
+	struct numbered_call
+		*calls; /* sorted by correlation, then from worse to better: call_order() */
 	uint32_t call_count;
 };
 
@@ -44,7 +45,8 @@ static bool is_launching(const struct ss_trace *trace, uint32_t row)
 }
 
 /* By correlation, then start; of calls that start together the one that can launch is last. */
-static int call_compare(const struct ss_trace *trace, const struct call *a, const struct call *b)
+static int call_compare_id_start(const struct ss_trace *trace, const struct numbered_call *a,
+				 const struct numbered_call *b)
 {
 	int64_t start_a, start_b;
 	bool launches_a, launches_b;
@@ -62,15 +64,15 @@ static int call_compare(const struct ss_trace *trace, const struct call *a, cons
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static void merge(const struct ss_trace *trace, struct call *calls, struct call *spare,
-		  uint32_t middle, uint32_t end)
+static void calls_merge(const struct ss_trace *trace, struct numbered_call *calls,
+			struct numbered_call *spare, uint32_t middle, uint32_t end)
 {
 	uint32_t left = 0, right = middle, out = 0;
 
 	while (left < middle || right < end) {
 		bool take_left = right == end ||
 				 (left < middle &&
-				  call_compare(trace, &calls[left], &calls[right]) <= 0);
+				  call_compare_id_start(trace, &calls[left], &calls[right]) <= 0);
 
 		spare[out++] = take_left ? calls[left++] : calls[right++];
 	}
@@ -81,34 +83,35 @@ static void merge(const struct ss_trace *trace, struct call *calls, struct call 
  * Merge sort: qsort() cannot pass on the trace without a global. The calls of a thread are in
  * order already, so nearly all pairs of runs are.
  */
-static void sort_calls(const struct ss_trace *trace, struct call *calls, struct call *spare,
-		       uint32_t count)
+static void calls_sort(const struct ss_trace *trace, struct numbered_call *calls,
+		       struct numbered_call *spare, uint32_t count)
 {
 	for (uint32_t run = 1; run<count; run = run> count / 2 ? count : run * 2)
 		for (uint32_t from = 0; count - from > run; from += 2 * run) {
 			uint32_t end = count - from - run < run ? count : from + 2 * run;
 
-			if (call_compare(trace, &calls[from + run - 1], &calls[from + run]) > 0)
-				merge(trace, &calls[from], spare, run, end - from);
+			if (call_compare_id_start(trace, &calls[from + run - 1],
+						  &calls[from + run]) > 0)
+				calls_merge(trace, &calls[from], spare, run, end - from);
 			if (end == count)
 				break;
 		}
 }
 
-static bool is_before(const struct call_index *index, const struct call *call, uint32_t id,
-		      int64_t start)
+static bool call_is_before(const struct call_index *index, const struct numbered_call *call,
+			   uint32_t id, int64_t start)
 {
 	return call->id < id ||
 	       (call->id == id && index->trace->slices.start_ns[call->row] < start);
 }
 
-/* The first sorted call that does not come before (id, start), `from` or one behind it. */
-static uint32_t first_call(const struct call_index *index, uint32_t from, uint32_t id,
-			   int64_t start)
+/* The first sorted call, from `from` on, that is not before (id, start). */
+static uint32_t call_index_first(const struct call_index *index, uint32_t from, uint32_t id,
+				 int64_t start)
 {
 	uint32_t low = from, high = index->call_count;
 
-	SS_SEARCH_NEAR(low, high, at, is_before(index, &index->calls[at], id, start));
+	SS_SEARCH_NEAR(low, high, at, call_is_before(index, &index->calls[at], id, start));
 	return low;
 }
 
@@ -116,7 +119,7 @@ static uint32_t first_call(const struct call_index *index, uint32_t from, uint32
  * The latest call that began before the device event; the earliest one when none did. A stream runs
  * what was launched in that order: `last` is the place where the one before it was found.
  */
-static uint32_t call_find(const struct call_index *index, uint32_t device_row, uint32_t *last)
+static uint32_t call_index_find(const struct call_index *index, uint32_t device_row, uint32_t *last)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 	uint32_t id = slices->id[device_row], at;
@@ -127,9 +130,9 @@ static uint32_t call_find(const struct call_index *index, uint32_t device_row, u
 		return slot < index->slot_count ? index->slots[slot] - 1 : SS_NO_ROW;
 	}
 	if (*last >= index->call_count ||
-	    !is_before(index, &index->calls[*last], id, slices->start_ns[device_row] + 1))
+	    !call_is_before(index, &index->calls[*last], id, slices->start_ns[device_row] + 1))
 		*last = 0;
-	at = first_call(index, *last, id, slices->start_ns[device_row] + 1);
+	at = call_index_first(index, *last, id, slices->start_ns[device_row] + 1);
 	if (at > 0 && index->calls[at - 1].id == id) {
 		*last = at - 1;
 		return index->calls[at - 1].row;
@@ -137,7 +140,7 @@ static uint32_t call_find(const struct call_index *index, uint32_t device_row, u
 	if (at == index->call_count || index->calls[at].id != id)
 		return SS_NO_ROW;
 	/* the last of those that start first */
-	at = first_call(index, at, id, slices->start_ns[index->calls[at].row] + 1);
+	at = call_index_first(index, at, id, slices->start_ns[index->calls[at].row] + 1);
 	return index->calls[at - 1].row;
 }
 
@@ -146,7 +149,7 @@ static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
 	return ss_kind_is_call(slices->kind[row]) && slices->id[row];
 }
 
-static void free_index(struct call_index *index)
+static void call_index_release(struct call_index *index)
 {
 	struct ss_memory *memory = index->trace->memory;
 
@@ -158,7 +161,7 @@ static void free_index(struct call_index *index)
 }
 
 /* Makes a plain table of `slots` slots; it is dropped again when an id is used twice. */
-static bool make_plain(struct call_index *index, uint32_t slots)
+static bool call_index_make_plain(struct call_index *index, uint32_t slots)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 
@@ -175,7 +178,7 @@ static bool make_plain(struct call_index *index, uint32_t slots)
 			continue;
 		slot = &index->slots[slices->id[row] - index->first_id];
 		if (*slot) {
-			free_index(index);
+			call_index_release(index);
 			return true;
 		}
 		*slot = row + 1;
@@ -184,12 +187,12 @@ static bool make_plain(struct call_index *index, uint32_t slots)
 }
 
 /* Sorts the calls and counts the ids that are used by several. */
-static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *duplicates)
+static bool call_index_make_sorted(struct call_index *index, uint32_t calls, uint64_t *duplicates)
 {
 	const struct ss_slices *slices = &index->trace->slices;
 	struct ss_memory *memory = index->trace->memory;
-	size_t bytes = (size_t)calls * sizeof(struct call);
-	struct call *spare = ss_memory_resize(memory, NULL, 0, bytes);
+	size_t bytes = (size_t)calls * sizeof(struct numbered_call);
+	struct numbered_call *spare = ss_memory_resize(memory, NULL, 0, bytes);
 
 	index->calls = spare ? ss_memory_resize(memory, NULL, 0, bytes) : NULL;
 	if (!index->calls) {
@@ -198,8 +201,9 @@ static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *dupl
 	}
 	for (uint32_t row = 0; row < index->trace->device_from; row++)
 		if (is_numbered_call(slices, row))
-			index->calls[index->call_count++] = (struct call){ slices->id[row], row };
-	sort_calls(index->trace, index->calls, spare, index->call_count);
+			index->calls[index->call_count++] = (struct numbered_call){ slices->id[row],
+										    row };
+	calls_sort(index->trace, index->calls, spare, index->call_count);
 	ss_memory_free(memory, spare, bytes);
 	for (uint32_t i = 1; i < index->call_count; i++)
 		*duplicates += index->calls[i].id == index->calls[i - 1].id &&
@@ -207,8 +211,9 @@ static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *dupl
 	return true;
 }
 
-static enum ss_status index_calls(struct ss_trace *trace, struct call_index *index,
-				  struct ss_error *err)
+/* A plain table where ids are dense and used once, else a sorted list. */
+static enum ss_status call_index_make(struct ss_trace *trace, struct call_index *index,
+				      struct ss_error *err)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t first = UINT32_MAX, last = 0, calls = 0;
@@ -224,14 +229,14 @@ static enum ss_status index_calls(struct ss_trace *trace, struct call_index *ind
 	}
 	*index = (struct call_index){ .trace = trace, .first_id = first };
 	if (calls && last - first < (uint64_t)calls * PLAIN_SLOTS_MAX)
-		ok = make_plain(index, last - first + 1);
+		ok = call_index_make_plain(index, last - first + 1);
 	if (ok && calls && !index->slots)
-		ok = make_sorted(index, calls, &duplicates);
+		ok = call_index_make_sorted(index, calls, &duplicates);
 	ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION, duplicates);
 	return ok ? SS_OK : ss_fail_memory(err, "linking the launches");
 }
 
-struct linking {
+struct launch_linking {
 	struct ss_trace *trace;
 	struct call_index index;
 	uint32_t threads;
@@ -240,9 +245,10 @@ struct linking {
 	} counts[SS_THREADS_MAX];
 };
 
+/* Links the device events of one thread's share, and counts those without a launch. */
 static void link_share(void *context, uint32_t index)
 {
-	struct linking *linking = context;
+	struct launch_linking *linking = context;
 	struct ss_slices *slices = &linking->trace->slices;
 	uint32_t first = linking->trace->device_from;
 	struct ss_range range = ss_thread_share(linking->trace->device_to - first, linking->threads,
@@ -256,7 +262,7 @@ static void link_share(void *context, uint32_t index)
 			continue;
 		linking->counts[index].kinds[slices->kind[row]]++;
 		if (slices->id[row])
-			launch = call_find(&linking->index, row, &last);
+			launch = call_index_find(&linking->index, row, &last);
 		slices->link[row] = launch;
 		if (launch == SS_NO_ROW)
 			linking->counts[index].orphans++;
@@ -265,17 +271,18 @@ static void link_share(void *context, uint32_t index)
 	}
 }
 
+/* Links device events to the calls that launched them, by their correlation. */
 static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, struct ss_error *err)
 {
-	struct linking linking = { .trace = trace, .threads = threads };
-	enum ss_status status = index_calls(trace, &linking.index, err);
+	struct launch_linking linking = { .trace = trace, .threads = threads };
+	enum ss_status status = call_index_make(trace, &linking.index, err);
 	uint64_t orphans = 0;
 
 	if (trace->slices.count) /* all bytes of SS_NO_ROW are 0xff */
 		memset(trace->slices.link, 0xff, trace->slices.count * sizeof(uint32_t));
 	if (status == SS_OK)
 		ss_thread_run(threads, link_share, &linking);
-	free_index(&linking.index);
+	call_index_release(&linking.index);
 	for (uint32_t i = 0; i < threads; i++) {
 		ss_quality_add(&trace->quality, SS_ODD_ORPHAN, linking.counts[i].orphans);
 		ss_quality_add(&trace->quality, SS_ODD_KERNEL_BEFORE_LAUNCH,
@@ -291,7 +298,7 @@ static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, st
 }
 
 /* ATen's own kernels prepare buffers for a collective; they do not communicate. */
-static bool is_helper(const char *name)
+static bool is_helper_kernel(const char *name)
 {
 	return strstr(name, "at::native") || strstr(name, "elementwise") ||
 	       strstr(name, "Memcpy") || strstr(name, "copy") || strstr(name, "CatArray");
@@ -319,11 +326,12 @@ static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
 				  "record_param_comms") == 0);
 
 		if (is_comm && ss_slice_end(slices, up) > slices->start_ns[launch])
-			return !is_helper(ss_strings_text(&trace->names, slices->name[row]));
+			return !is_helper_kernel(ss_strings_text(&trace->names, slices->name[row]));
 	}
 	return false;
 }
 
+/* Kernels that communicate: by name, by arguments, or by the operator that launched them. */
 static void mark_comm_kernels(struct ss_trace *trace)
 {
 	struct ss_slices *slices = &trace->slices;
@@ -363,9 +371,9 @@ static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_inde
 	return found;
 }
 
-static int flow_order(const void *a, const void *b)
+static int flow_compare(const void *a, const void *b)
 {
-	const struct ss_flow *x = a, *y = b;
+	const struct ss_flow_end *x = a, *y = b;
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
@@ -374,19 +382,20 @@ static int flow_order(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
-static void link_flows(struct ss_store *store)
+/* Links backward operators to forward ones by pairs of arrow ends. */
+static void link_flows(struct ss_builder *builder)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	uint32_t i = 0;
 
-	if (!store->flows_count)
+	if (!builder->flows_count)
 		return;
-	qsort(store->flows, store->flows_count, sizeof(*store->flows), flow_order);
-	while (i < store->flows_count) {
-		const struct ss_flow *flow = &store->flows[i];
+	qsort(builder->flows, builder->flows_count, sizeof(*builder->flows), flow_compare);
+	while (i < builder->flows_count) {
+		const struct ss_flow_end *flow = &builder->flows[i];
 		uint32_t forward, backward;
 
-		if (flow->arrives || i + 1 == store->flows_count || !flow[1].arrives ||
+		if (flow->arrives || i + 1 == builder->flows_count || !flow[1].arrives ||
 		    flow[1].id != flow->id) {
 			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
 			i++;
@@ -405,14 +414,14 @@ static void link_flows(struct ss_store *store)
 }
 
 /* A sequence number with the time of its op, to be sorted by both. */
-struct numbered {
+struct numbered_op {
 	int64_t sequence, start_ns;
 	uint32_t row, fwd_thread;
 };
 
-static int numbered_order(const void *a, const void *b)
+static int numbered_op_compare(const void *a, const void *b)
 {
-	const struct numbered *x = a, *y = b;
+	const struct numbered_op *x = a, *y = b;
 
 	if (x->sequence != y->sequence)
 		return x->sequence < y->sequence ? -1 : 1;
@@ -425,7 +434,7 @@ static int numbered_order(const void *a, const void *b)
 static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *err)
 {
 	uint32_t count = trace->sequence_count, forward = SS_NO_ROW;
-	struct numbered *items;
+	struct numbered_op *items;
 
 	if (!count)
 		return SS_OK;
@@ -435,10 +444,10 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_sequence_row *from = &trace->sequences[i];
 
-		items[i] = (struct numbered){ from->sequence, trace->slices.start_ns[from->row],
-					      from->row, from->fwd_thread };
+		items[i] = (struct numbered_op){ from->sequence, trace->slices.start_ns[from->row],
+						 from->row, from->fwd_thread };
 	}
-	qsort(items, count, sizeof(*items), numbered_order);
+	qsort(items, count, sizeof(*items), numbered_op_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i && items[i].sequence != items[i - 1].sequence)
 			forward = SS_NO_ROW;
@@ -453,13 +462,13 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 	return SS_OK;
 }
 
-enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish_links(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
-	SS_TRY(link_launches(store->trace, threads ? threads : 1, err));
-	mark_comm_kernels(store->trace);
-	if (store->flows_count)
-		link_flows(store);
+	SS_TRY(link_launches(builder->trace, threads ? threads : 1, err));
+	mark_comm_kernels(builder->trace);
+	if (builder->flows_count)
+		link_flows(builder);
 	else
-		SS_TRY(link_sequences(store->trace, err));
+		SS_TRY(link_sequences(builder->trace, err));
 	return SS_OK;
 }

@@ -14,7 +14,7 @@
 /* Deeper nesting than this is drawn and counted at this depth. */
 #define DEPTH_MAX 4096
 
-/* Lanes of one stream that are told apart; kernels beyond share the last. */
+/* At most this many lanes per stream; more overlapping kernels share the last. */
 #define LANES_MAX 64
 
 /*
@@ -23,18 +23,18 @@
  */
 #define SWALLOWED_MIN 8
 
-struct tally {
+struct nest_oddities {
 	uint64_t partial, overlapping, swallowing, duplicate;
 };
 
 struct nesting {
 	struct ss_trace *trace;
 	uint32_t threads;
-	struct tally tallies[SS_THREADS_MAX];
+	struct nest_oddities tallies[SS_THREADS_MAX];
 };
 
-/* Without ids, as in a pack, nobody wants to know: what is odd was counted before it was packed. */
-static bool same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
+/* Never without ids, as in a pack: oddities were counted before it was packed. */
+static bool is_same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
 {
 	return slices->id && slices->start_ns[a] == slices->start_ns[b] &&
 	       slices->dur_ns[a] == slices->dur_ns[b] && slices->name[a] == slices->name[b] &&
@@ -42,7 +42,8 @@ static bool same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
 	       slices->kind[a] == slices->kind[b];
 }
 
-static void nest_host(struct ss_trace *trace, struct ss_track *track, struct tally *tally)
+/* Parents by time: rows are sorted by start, longest first, so a parent comes first. */
+static void nest_host(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
 	struct ss_slices *slices = &trace->slices;
 	uint32_t open = SS_NO_ROW; /* the innermost open slice */
@@ -64,7 +65,7 @@ static void nest_host(struct ss_trace *trace, struct ss_track *track, struct tal
 		if (depth > track->depth_max)
 			track->depth_max = depth;
 		track->has_ops |= slices->kind[row] == SS_KIND_OP;
-		tally->duplicate += i && same_event(slices, row - 1, row);
+		tally->duplicate += i && is_same_event(slices, row - 1, row);
 		if (slices->dur_ns[row] > 0)
 			open = row;
 	}
@@ -84,7 +85,8 @@ static uint16_t take_lane(int64_t *lane_end, uint16_t *lane_count, int64_t start
 	return *lane_count < LANES_MAX ? (*lane_count)++ : best;
 }
 
-static void nest_lanes(struct ss_trace *trace, struct ss_track *track, struct tally *tally)
+/* Work of one stream that overlaps is put into lanes; it has no parents. */
+static void nest_lanes(struct ss_trace *trace, struct ss_track *track, struct nest_oddities *tally)
 {
 	struct ss_slices *slices = &trace->slices;
 	int64_t lane_end[LANES_MAX];
@@ -102,7 +104,7 @@ static void nest_lanes(struct ss_trace *trace, struct ss_track *track, struct ta
 		slices->parent[row] = SS_NO_ROW;
 		if (lane > track->depth_max)
 			track->depth_max = lane;
-		tally->duplicate += i && same_event(slices, row - 1, row);
+		tally->duplicate += i && is_same_event(slices, row - 1, row);
 		if (slices->kind[row] != SS_KIND_KERNEL)
 			continue;
 		tally->overlapping += start < kernel_end;
@@ -134,7 +136,7 @@ void ss_finish_nest(struct ss_trace *trace, uint32_t threads)
 
 	ss_thread_run(nesting.threads, nest_share, &nesting);
 	for (uint32_t i = 0; i < nesting.threads; i++) {
-		const struct tally *tally = &nesting.tallies[i];
+		const struct nest_oddities *tally = &nesting.tallies[i];
 
 		ss_quality_add(&trace->quality, SS_ODD_PARTIAL_OVERLAP, tally->partial);
 		ss_quality_add(&trace->quality, SS_ODD_OVERLAPPING_KERNEL, tally->overlapping);

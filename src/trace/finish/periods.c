@@ -9,7 +9,7 @@
  * from names: the distance between occurrences of a name that occurs once per
  * step is the period.
  */
-#include "trace/finish/periods.h"
+#include "trace/finish/finish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "base/hash/hash.h"
 #include "base/search.h"
 
-/* Fewer repetitions are no rhythm. */
+/* Fewer repetitions are not a period. */
 #define REPEATS_MIN 3
 
 /* Shorter periods are a pattern inside of an operator, not a step. */
@@ -35,12 +35,12 @@ struct beat {
 	uint32_t signature;
 };
 
-struct sequence {
+struct beat_sequence {
 	struct beat *beats;
 	uint32_t count;
 };
 
-static int by_launch(const void *a, const void *b)
+static int beat_compare_launch(const void *a, const void *b)
 {
 	const struct beat *x = a, *y = b;
 
@@ -60,7 +60,8 @@ static uint32_t signature_of(const struct ss_trace *trace, uint32_t row)
 	return (uint32_t)(hash >> 32);
 }
 
-static void collect(const struct ss_trace *trace, bool comm_only, struct sequence *out)
+static void sequence_collect(const struct ss_trace *trace, bool comm_only,
+			     struct beat_sequence *out)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -75,11 +76,11 @@ static void collect(const struct ss_trace *trace, bool comm_only, struct sequenc
 							  signature_of(trace, row) };
 	}
 	if (out->count)
-		qsort(out->beats, out->count, sizeof(*out->beats), by_launch);
+		qsort(out->beats, out->count, sizeof(*out->beats), beat_compare_launch);
 }
 
 /* How well the sequence repeats after `period`: the share of equal pairs. */
-static double match_share(const struct sequence *sequence, uint32_t period)
+static double sequence_match_share(const struct beat_sequence *sequence, uint32_t period)
 {
 	uint32_t equal = 0, pairs = sequence->count - period;
 
@@ -93,7 +94,7 @@ struct occurrence {
 	uint32_t signature, count, first, last;
 };
 
-static int by_count(const void *a, const void *b)
+static int occurrence_compare_count(const void *a, const void *b)
 {
 	const struct occurrence *x = a, *y = b;
 
@@ -102,7 +103,7 @@ static int by_count(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int by_signature(const void *a, const void *b)
+static int occurrence_compare_signature(const void *a, const void *b)
 {
 	const struct occurrence *x = a, *y = b;
 
@@ -112,13 +113,13 @@ static int by_signature(const void *a, const void *b)
 }
 
 /* Folds one entry per beat into one per signature, rarest first; returns how many. */
-static uint32_t count_occurrences(const struct sequence *sequence, struct occurrence *out)
+static uint32_t count_occurrences(const struct beat_sequence *sequence, struct occurrence *out)
 {
 	uint32_t kinds = 0;
 
 	for (uint32_t i = 0; i < sequence->count; i++)
 		out[i] = (struct occurrence){ sequence->beats[i].signature, 1, i, i };
-	qsort(out, sequence->count, sizeof(*out), by_signature);
+	qsort(out, sequence->count, sizeof(*out), occurrence_compare_signature);
 	for (uint32_t i = 0; i < sequence->count; i++) {
 		if (kinds && out[kinds - 1].signature == out[i].signature) {
 			out[kinds - 1].count++;
@@ -127,12 +128,12 @@ static uint32_t count_occurrences(const struct sequence *sequence, struct occurr
 			out[kinds++] = out[i];
 		}
 	}
-	qsort(out, kinds, sizeof(*out), by_count);
+	qsort(out, kinds, sizeof(*out), occurrence_compare_count);
 	return kinds;
 }
 
 /* The period of the sequence and where its first repetition begins; 0: none. */
-static uint32_t find_period(const struct sequence *sequence, struct occurrence *space,
+static uint32_t find_period(const struct beat_sequence *sequence, struct occurrence *space,
 			    uint32_t *first)
 {
 	uint32_t kinds = count_occurrences(sequence, space), tried = 0;
@@ -148,7 +149,7 @@ static uint32_t find_period(const struct sequence *sequence, struct occurrence *
 			continue;
 		tried++;
 		*first = space[i].first;
-		if (match_share(sequence, period) >= MATCH_SHARE_MIN)
+		if (sequence_match_share(sequence, period) >= MATCH_SHARE_MIN)
 			return period;
 	}
 	return 0;
@@ -191,9 +192,10 @@ static bool all_wait(const struct ss_trace *trace, const int64_t *starts, uint32
 	return true;
 }
 
-static enum ss_status try_sequence(struct ss_trace *trace, const struct sequence *sequence,
-				   struct occurrence *space, struct ss_periods *out,
-				   struct ss_error *err)
+static enum ss_status sequence_find_period(struct ss_trace *trace,
+					   const struct beat_sequence *sequence,
+					   struct occurrence *space, struct ss_periods *out,
+					   struct ss_error *err)
 {
 	uint32_t first = 0, period, count;
 	uint8_t *waits;
@@ -218,7 +220,7 @@ static enum ss_status try_sequence(struct ss_trace *trace, const struct sequence
 enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out, struct ss_error *err)
 {
 	uint32_t kernels = (uint32_t)(trace->device_kind_count[SS_KIND_KERNEL]);
-	struct sequence sequence = { 0 };
+	struct beat_sequence sequence = { 0 };
 	struct occurrence *space;
 	enum ss_status status;
 
@@ -229,13 +231,13 @@ enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out, s
 	space = ss_memory_resize(trace->memory, NULL, 0, kernels * sizeof(*space));
 	status = sequence.beats && space ? SS_OK : ss_fail_memory(err, "finding steps");
 	if (status == SS_OK) {
-		collect(trace, true, &sequence);
-		status = try_sequence(trace, &sequence, space, out, err);
+		sequence_collect(trace, true, &sequence);
+		status = sequence_find_period(trace, &sequence, space, out, err);
 	}
 	if (status == SS_OK && !out->count) {
 		out->anchor = SS_STEPS_KERNELS;
-		collect(trace, false, &sequence);
-		status = try_sequence(trace, &sequence, space, out, err);
+		sequence_collect(trace, false, &sequence);
+		status = sequence_find_period(trace, &sequence, space, out, err);
 	}
 	ss_memory_free(trace->memory, sequence.beats,
 		       sequence.beats ? kernels * sizeof(struct beat) : 0);

@@ -13,7 +13,7 @@
 #include "trace/finish/finish.h"
 #include "trace/order.h"
 
-struct sorting {
+struct row_sorting {
 	struct ss_trace *trace;
 	uint32_t *rows;  /* the row that comes to each place */
 	uint32_t *spare; /* room for merging */
@@ -28,36 +28,37 @@ struct numbered_track {
 	uint32_t number;
 };
 
-static int by_number(int64_t a, int64_t b)
+static int int64_compare(int64_t a, int64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* By class, process and thread; ids that are names after those that are numbers. */
-static int track_order(const void *a, const void *b)
+static int numbered_track_compare(const void *a, const void *b)
 {
 	const struct numbered_track *x = a, *y = b;
 	const struct ss_strings *texts = &x->trace->texts;
-	int order = by_number(x->track.class, y->track.class);
+	int order = int64_compare(x->track.class, y->track.class);
 
 	if (!order)
 		order = strcmp(ss_strings_text(texts, x->track.pid_text),
 			       ss_strings_text(texts, y->track.pid_text));
 	if (!order)
-		order = by_number(x->track.pid, y->track.pid);
+		order = int64_compare(x->track.pid, y->track.pid);
 	if (!order)
 		order = strcmp(ss_strings_text(texts, x->track.tid_text),
 			       ss_strings_text(texts, y->track.tid_text));
-	return order ? order : by_number(x->track.tid, y->track.tid);
+	return order ? order : int64_compare(x->track.tid, y->track.tid);
 }
 
 /*
  * Until here tracks are numbered as they came. Puts them in order and fills
  * `numbers`, from the old number to the new one; slices get theirs when they move.
  */
-static enum ss_status number_tracks(struct ss_store *store, uint32_t *numbers, struct ss_error *err)
+static enum ss_status number_tracks(struct ss_builder *builder, uint32_t *numbers,
+				    struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
+	struct ss_trace *trace = builder->trace;
 	size_t bytes = (size_t)trace->track_count * sizeof(struct numbered_track);
 	struct numbered_track *tracks = ss_memory_resize(trace->memory, NULL, 0, bytes);
 
@@ -65,7 +66,7 @@ static enum ss_status number_tracks(struct ss_store *store, uint32_t *numbers, s
 		return ss_fail_memory(err, "the tracks");
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		tracks[i] = (struct numbered_track){ trace, trace->tracks[i], i };
-	qsort(tracks, trace->track_count, sizeof(*tracks), track_order);
+	qsort(tracks, trace->track_count, sizeof(*tracks), numbered_track_compare);
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		trace->tracks[i] = tracks[i].track;
 		numbers[tracks[i].number] = i;
@@ -73,8 +74,8 @@ static enum ss_status number_tracks(struct ss_store *store, uint32_t *numbers, s
 	ss_memory_free(trace->memory, tracks, bytes);
 	for (uint32_t row = 0; row < trace->allocations.count; row++)
 		trace->allocations.track[row] = numbers[trace->allocations.track[row]];
-	for (uint32_t i = 0; i < store->flows_count; i++)
-		store->flows[i].track = numbers[store->flows[i].track];
+	for (uint32_t i = 0; i < builder->flows_count; i++)
+		builder->flows[i].track = numbers[builder->flows[i].track];
 	return SS_OK;
 }
 
@@ -119,9 +120,9 @@ static void place_rows(struct ss_trace *trace, const uint32_t *numbers, uint32_t
 }
 
 /* A thread's share of the tracks, each sorted on its own. */
-static void order_share(void *context, uint32_t index)
+static void sort_rows_share(void *context, uint32_t index)
 {
-	struct sorting *sorting = context;
+	struct row_sorting *sorting = context;
 	const struct ss_trace *trace = sorting->trace;
 	struct ss_order order = { trace->slices.start_ns, trace->slices.dur_ns, trace->slices.id };
 
@@ -133,7 +134,7 @@ static void order_share(void *context, uint32_t index)
 	}
 }
 
-static enum ss_status order_rows(struct sorting *sorting, struct ss_error *err)
+static enum ss_status sort_rows_by_track(struct row_sorting *sorting, struct ss_error *err)
 {
 	struct ss_memory *memory = sorting->trace->memory;
 	size_t bytes = (size_t)sorting->trace->slices.count * sizeof(*sorting->spare);
@@ -141,13 +142,13 @@ static enum ss_status order_rows(struct sorting *sorting, struct ss_error *err)
 	sorting->spare = ss_memory_resize(memory, NULL, 0, bytes);
 	if (!sorting->spare)
 		return ss_fail_memory(err, "sorting the events");
-	ss_thread_run(sorting->threads, order_share, sorting);
+	ss_thread_run(sorting->threads, sort_rows_share, sorting);
 	ss_memory_free(memory, sorting->spare, bytes);
 	return SS_OK;
 }
 
-static void gather(void *to, const void *from, size_t item_bytes, const uint32_t *rows,
-		   uint32_t count)
+static void gather_items(void *to, const void *from, size_t item_bytes, const uint32_t *rows,
+			 uint32_t count)
 {
 	switch (item_bytes) {
 	case 8:
@@ -173,9 +174,9 @@ static void gather(void *to, const void *from, size_t item_bytes, const uint32_t
  * Puts columns of one width into the new order. Each goes into the block that the
  * one before left, so only one more is needed however many there are.
  */
-static bool move_alike(struct ss_memory *memory, void **const *columns, size_t count,
-		       size_t item_bytes, const uint32_t *rows, uint32_t row_count,
-		       uint32_t capacity)
+static bool gather_columns_alike(struct ss_memory *memory, void **const *columns, size_t count,
+				 size_t item_bytes, const uint32_t *rows, uint32_t row_count,
+				 uint32_t capacity)
 {
 	void *spare = ss_memory_resize(memory, NULL, 0, (size_t)capacity * item_bytes);
 
@@ -184,7 +185,7 @@ static bool move_alike(struct ss_memory *memory, void **const *columns, size_t c
 	for (size_t i = 0; i < count; i++) {
 		void *old = *columns[i];
 
-		gather(spare, old, item_bytes, rows, row_count);
+		gather_items(spare, old, item_bytes, rows, row_count);
 		*columns[i] = spare;
 		spare = old;
 	}
@@ -197,7 +198,7 @@ static bool move_alike(struct ss_memory *memory, void **const *columns, size_t c
 /* A thread's share of the columns: the wide ones, then the narrower. */
 static void move_share(void *context, uint32_t index)
 {
-	struct sorting *sorting = context;
+	struct row_sorting *sorting = context;
 	struct ss_slices *slices = &sorting->trace->slices;
 	void **const times[] = { COLUMN(slices->start_ns), COLUMN(slices->dur_ns) };
 	void **const ids[] = { COLUMN(slices->name), COLUMN(slices->args), COLUMN(slices->id) };
@@ -212,13 +213,13 @@ static void move_share(void *context, uint32_t index)
 	};
 
 	for (size_t i = index; i < SS_COUNT(shares); i += sorting->threads)
-		if (!move_alike(sorting->trace->memory, shares[i].columns, shares[i].count,
-				shares[i].item_bytes, sorting->rows, slices->count,
-				slices->capacity))
+		if (!gather_columns_alike(sorting->trace->memory, shares[i].columns,
+					  shares[i].count, shares[i].item_bytes, sorting->rows,
+					  slices->count, slices->capacity))
 			sorting->failed[index] = true;
 }
 
-static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err)
+static enum ss_status move_columns(struct row_sorting *sorting, struct ss_error *err)
 {
 	struct ss_trace *trace = sorting->trace;
 
@@ -256,7 +257,7 @@ static const char *find_companion(const char *items, uint32_t count, size_t item
  * Puts companions (each begins with its row) in the order of the new rows. A bit
  * for each old row tells which have one: far less than the new place of every row.
  */
-static bool move_companion(const struct sorting *sorting, void *items, uint32_t count,
+static bool move_companion(const struct row_sorting *sorting, void *items, uint32_t count,
 			   size_t item_bytes)
 {
 	struct ss_memory *memory = sorting->trace->memory;
@@ -294,7 +295,7 @@ static bool move_companion(const struct sorting *sorting, void *items, uint32_t 
 	return true;
 }
 
-static enum ss_status move_companions(struct sorting *sorting, struct ss_error *err)
+static enum ss_status move_companions(struct row_sorting *sorting, struct ss_error *err)
 {
 	struct ss_trace *trace = sorting->trace;
 
@@ -316,14 +317,14 @@ static bool move_allocations(struct ss_trace *trace, const uint32_t *places)
 	void **const devices[] = { COLUMN(rows->device_id) };
 	void **const bytes[] = { COLUMN(rows->device_type), COLUMN(rows->out_of_memory) };
 
-	return move_alike(trace->memory, wide, SS_COUNT(wide), sizeof(int64_t), places, rows->count,
-			  rows->capacity) &&
-	       move_alike(trace->memory, tracks, 1, sizeof(uint32_t), places, rows->count,
-			  rows->capacity) &&
-	       move_alike(trace->memory, devices, 1, sizeof(int16_t), places, rows->count,
-			  rows->capacity) &&
-	       move_alike(trace->memory, bytes, SS_COUNT(bytes), 1, places, rows->count,
-			  rows->capacity);
+	return gather_columns_alike(trace->memory, wide, SS_COUNT(wide), sizeof(int64_t), places,
+				    rows->count, rows->capacity) &&
+	       gather_columns_alike(trace->memory, tracks, 1, sizeof(uint32_t), places, rows->count,
+				    rows->capacity) &&
+	       gather_columns_alike(trace->memory, devices, 1, sizeof(int16_t), places, rows->count,
+				    rows->capacity) &&
+	       gather_columns_alike(trace->memory, bytes, SS_COUNT(bytes), 1, places, rows->count,
+				    rows->capacity);
 }
 
 static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *err)
@@ -347,7 +348,7 @@ static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *
 	return ok ? SS_OK : ss_fail_memory(err, "sorting the allocations");
 }
 
-struct origin {
+struct time_origin {
 	struct ss_slices *slices;
 	uint32_t threads;
 	int64_t first[SS_THREADS_MAX], last[SS_THREADS_MAX];
@@ -355,9 +356,9 @@ struct origin {
 };
 
 /* Moments do not count: some lie far outside. */
-static void find_ends(void *context, uint32_t index)
+static void find_time_range(void *context, uint32_t index)
 {
-	struct origin *origin = context;
+	struct time_origin *origin = context;
 	const struct ss_slices *slices = origin->slices;
 	struct ss_range range = ss_thread_share(slices->count, origin->threads, index);
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -376,15 +377,15 @@ static void find_ends(void *context, uint32_t index)
 
 static void move_times(void *context, uint32_t index)
 {
-	struct origin *origin = context;
+	struct time_origin *origin = context;
 	struct ss_range range = ss_thread_share(origin->slices->count, origin->threads, index);
 
 	for (uint32_t row = range.from; row < range.to; row++)
 		origin->slices->start_ns[row] -= origin->origin_ns;
 }
 
-/* Allocations are sorted by now, and count: a file can begin or end with one. */
-static void widen(const struct ss_allocations *rows, int64_t *first, int64_t *last)
+/* Extends the range by the allocations, which are sorted: a file can begin or end with one. */
+static void range_add_allocations(const struct ss_allocations *rows, int64_t *first, int64_t *last)
 {
 	if (!rows->count)
 		return;
@@ -395,18 +396,18 @@ static void widen(const struct ss_allocations *rows, int64_t *first, int64_t *la
 }
 
 /* Makes times relative to the earliest event. */
-static void set_origin(struct ss_store *store, uint32_t threads)
+static void make_times_relative(struct ss_builder *builder, uint32_t threads)
 {
-	struct ss_trace *trace = store->trace;
-	struct origin origin = { .slices = &trace->slices, .threads = threads };
+	struct ss_trace *trace = builder->trace;
+	struct time_origin origin = { .slices = &trace->slices, .threads = threads };
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
-	ss_thread_run(threads, find_ends, &origin);
+	ss_thread_run(threads, find_time_range, &origin);
 	for (uint32_t i = 0; i < threads; i++) {
 		first = origin.first[i] < first ? origin.first[i] : first;
 		last = origin.last[i] > last ? origin.last[i] : last;
 	}
-	widen(&trace->allocations, &first, &last);
+	range_add_allocations(&trace->allocations, &first, &last);
 	if (first > last)
 		return;
 	trace->origin_ns = origin.origin_ns = first;
@@ -416,11 +417,11 @@ static void set_origin(struct ss_store *store, uint32_t threads)
 		trace->allocations.start_ns[row] -= first;
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		trace->counters[i].start_ns -= first;
-	for (uint32_t i = 0; i < store->flows_count; i++)
-		store->flows[i].start_ns -= first;
+	for (uint32_t i = 0; i < builder->flows_count; i++)
+		builder->flows[i].start_ns -= first;
 }
 
-static enum ss_status sort_slices(struct sorting *sorting, const uint32_t *numbers,
+static enum ss_status sort_slices(struct row_sorting *sorting, const uint32_t *numbers,
 				  struct ss_error *err)
 {
 	struct ss_trace *trace = sorting->trace;
@@ -432,7 +433,7 @@ static enum ss_status sort_slices(struct sorting *sorting, const uint32_t *numbe
 		return ss_fail_memory(err, "sorting the events");
 	count_tracks(trace, numbers);
 	place_rows(trace, numbers, sorting->rows);
-	status = order_rows(sorting, err);
+	status = sort_rows_by_track(sorting, err);
 	if (status == SS_OK)
 		status = move_columns(sorting, err);
 	if (status == SS_OK)
@@ -442,10 +443,10 @@ static enum ss_status sort_slices(struct sorting *sorting, const uint32_t *numbe
 	return status;
 }
 
-enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct ss_error *err)
+enum ss_status ss_finish_sort(struct ss_builder *builder, uint32_t threads, struct ss_error *err)
 {
-	struct ss_trace *trace = store->trace;
-	struct sorting sorting = { .trace = trace, .threads = threads ? threads : 1 };
+	struct ss_trace *trace = builder->trace;
+	struct row_sorting sorting = { .trace = trace, .threads = threads ? threads : 1 };
 	size_t bytes = (size_t)trace->track_count * sizeof(uint32_t);
 	enum ss_status status = SS_OK;
 	uint32_t *numbers;
@@ -454,7 +455,7 @@ enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct s
 		numbers = ss_memory_resize(trace->memory, NULL, 0, bytes);
 		if (!numbers)
 			return ss_fail_memory(err, "the tracks");
-		status = number_tracks(store, numbers, err);
+		status = number_tracks(builder, numbers, err);
 		if (status == SS_OK && trace->slices.count)
 			status = sort_slices(&sorting, numbers, err);
 		ss_memory_free(trace->memory, numbers, bytes);
@@ -462,6 +463,6 @@ enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct s
 	if (status == SS_OK)
 		status = sort_allocations(trace, err);
 	if (status == SS_OK)
-		set_origin(store, sorting.threads);
+		make_times_relative(builder, sorting.threads);
 	return status;
 }

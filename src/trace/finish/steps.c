@@ -15,18 +15,18 @@
 
 #include "base/search.h"
 #include "trace/finish/finish.h"
-#include "trace/finish/periods.h"
 
 /* The last step is cut when it has less than this share of its neighbour's device events. */
 #define LAST_STEP_SHARE 0.8
 
-struct ranges {
+struct step_ranges {
 	struct ss_step *items;
 	uint32_t count, capacity;
 };
 
-static enum ss_status range_add(struct ss_trace *trace, struct ranges *ranges, uint32_t name,
-				int64_t start, int64_t end, struct ss_error *err)
+static enum ss_status step_ranges_add(struct ss_trace *trace, struct step_ranges *ranges,
+				      uint32_t name, int64_t start, int64_t end,
+				      struct ss_error *err)
 {
 	if (!ss_memory_reserve(trace->memory, (void **)&ranges->items, &ranges->capacity,
 			       (size_t)ranges->count + 1, sizeof(*ranges->items)))
@@ -41,7 +41,7 @@ static enum ss_status range_add(struct ss_trace *trace, struct ranges *ranges, u
 	return SS_OK;
 }
 
-static int by_start(const void *a, const void *b)
+static int step_compare_host_start(const void *a, const void *b)
 {
 	const struct ss_step *x = a, *y = b;
 
@@ -50,18 +50,18 @@ static int by_start(const void *a, const void *b)
 	return x->host_end_ns < y->host_end_ns ? -1 : x->host_end_ns > y->host_end_ns;
 }
 
-static int by_end(const void *a, const void *b)
+static int step_compare_host_end(const void *a, const void *b)
 {
 	const struct ss_step *x = a, *y = b;
 
 	if (x->host_end_ns != y->host_end_ns)
 		return x->host_end_ns < y->host_end_ns ? -1 : 1;
-	return by_start(a, b);
+	return step_compare_host_start(a, b);
 }
 
 /* Annotations on CPU threads with one of the flags and, unless it is NULL, the prefix. */
 static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, const char *prefix,
-				       struct ranges *out, struct ss_error *err)
+				       struct step_ranges *out, struct ss_error *err)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -75,11 +75,11 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
 		name = ss_strings_text(&trace->names, slices->name[row]);
 		if (prefix && strncmp(name, prefix, strlen(prefix)) != 0)
 			continue;
-		SS_TRY(range_add(trace, out, slices->name[row], slices->start_ns[row],
-				 ss_slice_end(slices, row), err));
+		SS_TRY(step_ranges_add(trace, out, slices->name[row], slices->start_ns[row],
+				       ss_slice_end(slices, row), err));
 	}
 	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_start);
+		qsort(out->items, out->count, sizeof(*out->items), step_compare_host_start);
 	return SS_OK;
 }
 
@@ -87,9 +87,9 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
  * From the end of one optimizer step to the end of the next. Those of several threads can
  * overlap: one that starts first may end last.
  */
-static void between_ends(struct ranges *ranges)
+static void between_ends(struct step_ranges *ranges)
 {
-	qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_end);
+	qsort(ranges->items, ranges->count, sizeof(*ranges->items), step_compare_host_end);
 	for (uint32_t i = 0; i + 1 < ranges->count; i++) {
 		struct ss_step *step = &ranges->items[i];
 		const struct ss_step *next = step + 1;
@@ -100,7 +100,8 @@ static void between_ends(struct ranges *ranges)
 	ranges->count--;
 }
 
-static bool span_of(const struct ss_trace *trace, bool device, int64_t *start, int64_t *end)
+/* First start and last end of device events, or of operators; false: there are none. */
+static bool span_of_kind(const struct ss_trace *trace, bool device, int64_t *start, int64_t *end)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -119,7 +120,9 @@ static bool span_of(const struct ss_trace *trace, bool device, int64_t *start, i
 	return *start <= *end;
 }
 
-static enum ss_status find_ranges(struct ss_trace *trace, struct ranges *out, struct ss_error *err)
+/* Tries the anchors of enum ss_step_anchor in turn and takes the first that gives steps. */
+static enum ss_status find_step_ranges(struct ss_trace *trace, struct step_ranges *out,
+				       struct ss_error *err)
 {
 	static const char *const prefixes[] = { "step[", "execute_", "train_step",
 						"## train_step" };
@@ -148,22 +151,22 @@ static enum ss_status find_ranges(struct ss_trace *trace, struct ranges *out, st
 	if (periods.count) {
 		steps->anchor = periods.anchor;
 		for (uint32_t i = 0; i + 1 < periods.count; i++)
-			SS_TRY(range_add(trace, out, 0, periods.starts_ns[i],
-					 periods.starts_ns[i + 1], err));
+			SS_TRY(step_ranges_add(trace, out, 0, periods.starts_ns[i],
+					       periods.starts_ns[i + 1], err));
 		return SS_OK;
 	}
 	steps->anchor = SS_STEPS_HOST_SPAN;
-	if (span_of(trace, false, &start, &end))
-		return range_add(trace, out, 0, start, end, err);
+	if (span_of_kind(trace, false, &start, &end))
+		return step_ranges_add(trace, out, 0, start, end, err);
 	steps->anchor = SS_STEPS_DEVICE_SPAN;
-	if (span_of(trace, true, &start, &end))
-		return range_add(trace, out, 0, start, end, err);
+	if (span_of_kind(trace, true, &start, &end))
+		return step_ranges_add(trace, out, 0, start, end, err);
 	steps->anchor = SS_STEPS_NONE;
 	return SS_OK;
 }
 
 /* The step inside of which the whole call lies; steps are sorted and do not overlap. */
-static struct ss_step *step_of_call(const struct ss_trace *trace, struct ranges *ranges,
+static struct ss_step *step_of_call(const struct ss_trace *trace, struct step_ranges *ranges,
 				    uint32_t call)
 {
 	int64_t start = trace->slices.start_ns[call];
@@ -176,7 +179,7 @@ static struct ss_step *step_of_call(const struct ss_trace *trace, struct ranges 
 }
 
 /* Extends steps by their device events; returns the start of the first of those. */
-static int64_t extend_ends(struct ss_trace *trace, struct ranges *ranges)
+static int64_t extend_ends(struct ss_trace *trace, struct step_ranges *ranges)
 {
 	const struct ss_slices *slices = &trace->slices;
 	int64_t first = INT64_MAX;
@@ -200,7 +203,7 @@ static int64_t extend_ends(struct ss_trace *trace, struct ranges *ranges)
 }
 
 /* The latest end of device events of no step that end before the first one of a step. */
-static int64_t end_before(struct ss_trace *trace, struct ranges *ranges, int64_t first)
+static int64_t end_before(struct ss_trace *trace, struct step_ranges *ranges, int64_t first)
 {
 	const struct ss_slices *slices = &trace->slices;
 	int64_t latest = INT64_MIN;
@@ -217,7 +220,7 @@ static int64_t end_before(struct ss_trace *trace, struct ranges *ranges, int64_t
 	return latest;
 }
 
-static void make_effective(struct ss_trace *trace, struct ranges *ranges)
+static void make_effective(struct ss_trace *trace, struct step_ranges *ranges)
 {
 	int64_t first = extend_ends(trace, ranges);
 	int64_t before = first == INT64_MAX ? INT64_MIN : end_before(trace, ranges, first);
@@ -234,7 +237,7 @@ static void make_effective(struct ss_trace *trace, struct ranges *ranges)
 }
 
 /* Steps at the end that the profiler cut; returns how many are left. */
-static uint32_t drop_cut_steps(struct ranges *ranges)
+static uint32_t drop_cut_steps(struct step_ranges *ranges)
 {
 	uint32_t kept = ranges->count;
 	uint64_t all = 0;
@@ -250,13 +253,13 @@ static uint32_t drop_cut_steps(struct ranges *ranges)
 }
 
 /* What is counted in each step of a truncated file. */
-enum part { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
+enum step_content { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
 
 /* The parts of fewer events vary by themselves. */
 #define PART_EVENTS_MIN 10
 
 /* Which part a row of a thread belongs to; PARTS: none. */
-static enum part part_of(enum ss_kind kind)
+static enum step_content host_part_of_kind(enum ss_kind kind)
 {
 	if (kind == SS_KIND_OP)
 		return PART_OPS;
@@ -265,10 +268,11 @@ static enum part part_of(enum ss_kind kind)
 	return ss_kind_is_call(kind) ? PART_CALLS : PARTS;
 }
 
-static void count_parts(struct ss_trace *trace, struct ranges *ranges, uint64_t (*counts)[PARTS])
+static void count_parts(struct ss_trace *trace, struct step_ranges *ranges,
+			uint64_t (*counts)[PARTS])
 {
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		enum part part = part_of(trace->slices.kind[row]);
+		enum step_content part = host_part_of_kind(trace->slices.kind[row]);
 		const struct ss_step *step;
 
 		if (part == PARTS)
@@ -286,8 +290,8 @@ static void count_parts(struct ss_trace *trace, struct ranges *ranges, uint64_t 
  * steps of a sort. Steps at the end with clearly fewer events of any sort than the fullest step
  * do not count; the first one stays.
  */
-static enum ss_status drop_lost_steps(struct ss_trace *trace, struct ranges *ranges, uint32_t *kept,
-				      struct ss_error *err)
+static enum ss_status drop_lost_steps(struct ss_trace *trace, struct step_ranges *ranges,
+				      uint32_t *kept, struct ss_error *err)
 {
 	size_t bytes = ranges->count * sizeof(uint64_t[PARTS]);
 	uint64_t(*counts)[PARTS], most[PARTS] = { 0 };
@@ -319,8 +323,8 @@ static enum ss_status drop_lost_steps(struct ss_trace *trace, struct ranges *ran
 enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_steps *steps = &trace->steps;
-	struct ranges ranges = { 0 };
-	enum ss_status status = find_ranges(trace, &ranges, err);
+	struct step_ranges ranges = { 0 };
+	enum ss_status status = find_step_ranges(trace, &ranges, err);
 
 	if (status == SS_OK && ranges.count) {
 		/* the span of the device events is theirs already; only its launches are counted */

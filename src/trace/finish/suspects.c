@@ -24,7 +24,8 @@
 
 /* --- processes ---------------------------------------------------------------------------- */
 
-static void look_at_processes(struct ss_trace *trace)
+/* Counts events of a few processes without a name, where the program has one. */
+static void suspect_processes(struct ss_trace *trace)
 {
 	uint64_t unnamed = 0, all = 0;
 	bool named = false;
@@ -58,7 +59,8 @@ static uint64_t fill_buckets(const struct ss_trace *trace, int64_t from_ns, int6
 	return trace->slices.count;
 }
 
-static void look_at_times(struct ss_trace *trace)
+/* Counts few events that a long empty stretch separates from all others. */
+static void suspect_times(struct ss_trace *trace)
 {
 	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
 	uint64_t counts[BUCKETS] = { 0 }, all, before = 0, few = 0;
@@ -103,7 +105,7 @@ static const char *skip_item(const char *at)
 /* Lists in lists of numbers and texts, with one comma between two of them. */
 static bool is_list(const char *at)
 {
-	bool wants_item = false, has_item = false; /* behind a comma; behind an item */
+	bool wants_item = false, has_item = false; /* after a comma; after an item */
 	uint32_t depth = 0;
 
 	if (*at != '[')
@@ -139,7 +141,7 @@ static bool is_list(const char *at)
 	return depth == 0;
 }
 
-static void look_at_shapes(struct ss_trace *trace)
+static void suspect_shapes(struct ss_trace *trace)
 {
 	for (uint32_t id = 0; id < trace->op_args.count; id++) {
 		const struct ss_op_args *args = ss_records_at(&trace->op_args, id);
@@ -154,7 +156,7 @@ static void look_at_shapes(struct ss_trace *trace)
 
 void ss_finish_suspects(struct ss_trace *trace)
 {
-	look_at_processes(trace);
-	look_at_times(trace);
-	look_at_shapes(trace);
+	suspect_processes(trace);
+	suspect_times(trace);
+	suspect_shapes(trace);
 }

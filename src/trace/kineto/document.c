@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-#include "trace/kineto/metadata.h"
-
 /* Metadata values longer than this are skipped: only arrays of events may be long. */
 #define VALUE_BYTES_MAX ((ptrdiff_t)16 << 20)
 
-static void begin_skip(struct ss_document *document)
+static void document_begin_skip(struct ss_document *document)
 {
 	document->mode = SS_DOCUMENT_SKIP;
 	document->skip_depth = 0;
@@ -29,7 +27,8 @@ static enum ss_json_result closes_string(const struct ss_json *json, const char 
 }
 
 /* Goes on skipping; leaves the mode when the value ends. MORE: stands before a quote. */
-static enum ss_json_result skip_on(struct ss_document *document, struct ss_json *json)
+static enum ss_json_result document_continue_skip(struct ss_document *document,
+						  struct ss_json *json)
 {
 	for (; json->at < json->end; json->at++) {
 		char byte = *json->at;
@@ -62,8 +61,8 @@ static enum ss_json_result skip_on(struct ss_document *document, struct ss_json 
 }
 
 /* Reads one key of the outer object with its value, or the end of the object. */
-static enum ss_json_result read_top(struct ss_document *document, struct ss_json *json,
-				    enum ss_status *status, struct ss_error *err)
+static enum ss_json_result document_read_top(struct ss_document *document, struct ss_json *json,
+					     enum ss_status *status, struct ss_error *err)
 {
 	struct ss_json_span key, value;
 	enum ss_json_result result;
@@ -97,27 +96,27 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 		return SS_JSON_OK;
 	}
 	if (!ss_metadata_find(&key, &known)) {
-		begin_skip(document);
+		document_begin_skip(document);
 		return SS_JSON_OK;
 	}
 	value_start = json->at;
 	result = ss_json_value(json, &value);
 	if (result == SS_JSON_MORE && json->end - start > VALUE_BYTES_MAX) {
-		ss_quality_add(&document->store->trace->quality, SS_ODD_BAD_METADATA, 1);
-		begin_skip(document);
+		ss_quality_add(&document->builder->trace->quality, SS_ODD_BAD_METADATA, 1);
+		document_begin_skip(document);
 		json->at = value_start;
 		return SS_JSON_OK;
 	}
 	if (result == SS_JSON_OK)
-		*status = ss_metadata_take(document->store, &known, &value, document->run_places,
+		*status = ss_metadata_take(document->builder, &known, &value, document->run_places,
 					   err);
 	if (result == SS_JSON_MORE)
 		json->at = start;
 	return result;
 }
 
-static enum ss_status read_start(struct ss_document *document, struct ss_json *json,
-				 int64_t at_byte, struct ss_error *err)
+static enum ss_status document_read_start(struct ss_document *document, struct ss_json *json,
+					  int64_t at_byte, struct ss_error *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 
@@ -135,20 +134,22 @@ static enum ss_status read_start(struct ss_document *document, struct ss_json *j
 			(unsigned)(unsigned char)*json->at);
 	document->mode = *json->at == '{' ? SS_DOCUMENT_TOP : SS_DOCUMENT_EVENTS;
 	document->saw_events |= *json->at == '[';
-	document->store->trace->info.is_array = *json->at == '[';
+	document->builder->trace->info.is_array = *json->at == '[';
 	json->at++;
 	return SS_OK;
 }
 
-/* Text in the outer object that is no key: the events may still come. */
-static void give_up(struct ss_document *document, struct ss_json *json, int64_t at_byte)
+/* Text in the outer object that is not a key: the events may still follow. */
+static void document_give_up_metadata(struct ss_document *document, struct ss_json *json,
+				      int64_t at_byte)
 {
-	ss_quality_add_at(&document->store->trace->quality, SS_ODD_BAD_METADATA, at_byte);
+	ss_quality_add_at(&document->builder->trace->quality, SS_ODD_BAD_METADATA, at_byte);
 	document->mode = document->saw_events ? SS_DOCUMENT_DONE : SS_DOCUMENT_SEEK;
 	json->at++;
 }
 
-static enum ss_json_result seek_events(struct ss_document *document, struct ss_json *json)
+/* Looks for the key of the events after metadata that cannot be read. */
+static enum ss_json_result document_seek_events(struct ss_document *document, struct ss_json *json)
 {
 	static const char key[] = "\"traceEvents\"";
 	const char *at = json->at;
@@ -174,10 +175,10 @@ static enum ss_json_result seek_events(struct ss_document *document, struct ss_j
  * events follow they are read. When another document begins it is not: its
  * events are those of another trace.
  */
-static enum ss_json_result read_after_end(struct ss_document *document, struct ss_json *json,
-					  int64_t at_byte)
+static enum ss_json_result document_read_after_end(struct ss_document *document,
+						   struct ss_json *json, int64_t at_byte)
 {
-	struct ss_quality *quality = &document->store->trace->quality;
+	struct ss_quality *quality = &document->builder->trace->quality;
 	const char *start = json->at, *event = NULL, *undecided = json->end;
 
 	ss_json_space(json);
@@ -218,22 +219,23 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 
 		switch (document->mode) {
 		case SS_DOCUMENT_START:
-			status = read_start(document, json, offset + (json->at - text), err);
+			status = document_read_start(document, json, offset + (json->at - text),
+						     err);
 			if (json->at == start)
 				return status;
 			break;
 		case SS_DOCUMENT_TOP:
 			json->careful = true; /* metadata is rare, and users write some of it */
-			result = read_top(document, json, &status, err);
+			result = document_read_top(document, json, &status, err);
 			json->careful = false;
 			start = result == SS_JSON_OK ? start : json->at;
 			break;
 		case SS_DOCUMENT_SKIP:
-			result = skip_on(document, json);
+			result = document_continue_skip(document, json);
 			start = json->at;
 			break;
 		case SS_DOCUMENT_SEEK:
-			result = seek_events(document, json);
+			result = document_seek_events(document, json);
 			start = json->at;
 			break;
 		case SS_DOCUMENT_EVENTS:
@@ -242,13 +244,14 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 				return ss_fail_memory(err, "the events of this trace");
 			if (end == SS_READ_MORE)
 				return SS_OK;
-			document->mode = document->store->trace->info.is_array ? SS_DOCUMENT_DONE
-									       : SS_DOCUMENT_TOP;
+			document->mode = document->builder->trace->info.is_array ? SS_DOCUMENT_DONE
+										 : SS_DOCUMENT_TOP;
 			/* texts are numbered as they come: those of the events go first */
 			document->paused = true;
 			return SS_OK;
 		case SS_DOCUMENT_DONE:
-			result = read_after_end(document, json, offset + (json->at - text));
+			result = document_read_after_end(document, json,
+							 offset + (json->at - text));
 			start = json->at;
 			break;
 		}
@@ -259,7 +262,7 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 			return SS_OK;
 		}
 		if (result == SS_JSON_BAD)
-			give_up(document, json, offset + (start - text));
+			document_give_up_metadata(document, json, offset + (start - text));
 	}
 	return SS_OK;
 }

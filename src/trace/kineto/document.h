@@ -10,7 +10,8 @@
 #ifndef SS_TRACE_KINETO_DOCUMENT_H
 #define SS_TRACE_KINETO_DOCUMENT_H
 
-#include "trace/kineto/store.h"
+#include "trace/builder.h"
+#include "trace/kineto/reader.h"
 
 enum ss_document_mode {
 	SS_DOCUMENT_START,  /* nothing seen but white space */
@@ -18,16 +19,16 @@ enum ss_document_mode {
 	SS_DOCUMENT_SKIP,   /* inside of a value that is skipped */
 	SS_DOCUMENT_EVENTS, /* between the elements of traceEvents */
 	SS_DOCUMENT_SEEK,   /* the metadata is broken: looking for "traceEvents" */
-	SS_DOCUMENT_DONE,   /* behind the end */
+	SS_DOCUMENT_DONE,   /* after the end */
 };
 
 struct ss_document {
-	struct ss_store *store;
+	struct ss_builder *builder;
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
-	bool paused;     /* stopped behind the events: add the batch, then read on */
+	bool paused;     /* stopped after the events: add the batch, then read on */
 	uint32_t run_places[SS_RUN_FACTS]; /* of the keys that run facts came from; 0: none yet */
-	bool ignores; /* behind the end begins something else: the rest is not looked at */
+	bool ignores;                      /* something else follows the end: the rest is ignored */
 	/* of the value that is skipped */
 	uint64_t skip_depth;
 	bool skip_string, skip_escape, skip_begun;
@@ -41,5 +42,20 @@ struct ss_document {
 SS_MUST_USE
 enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *reader,
 				struct ss_json *json, int64_t offset, struct ss_error *err);
+
+/* metadata.c: keys of the outer object and where their values go: the trace's info. */
+struct ss_metadata_key {
+	size_t which;          /* in the list of metadata.c; beyond it: a key of the run */
+	struct ss_run_key run; /* that one */
+};
+
+/* False: its value is not used. */
+bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *out);
+
+/* `places` of SS_RUN_FACTS: of the keys that facts of the run came from so far; 0: none yet. */
+SS_MUST_USE
+enum ss_status ss_metadata_take(struct ss_builder *builder, const struct ss_metadata_key *key,
+				const struct ss_json_span *value, uint32_t *places,
+				struct ss_error *err);
 
 #endif

@@ -9,15 +9,15 @@
 
 #include "base/hash/hash.h"
 #include "read/number.h"
-#include "trace/kineto/lookup.h"
+#include "trace/kineto/reader.h"
 
-static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
+static void emit_oddity(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
 {
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
 }
 
-/* The number of an argument; one that is there and no number is counted. */
-static int64_t number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
+/* The number of an argument; one that is not a number is counted as odd. */
+static int64_t emit_read_number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
 {
 	int64_t value;
 
@@ -29,65 +29,58 @@ static int64_t number(struct ss_reader *reader, enum ss_arg arg, int64_t fallbac
 	return fallback;
 }
 
-/* Notes where the thing stands among the complete events. */
-static void note_place(struct ss_reader *reader, enum ss_loose_kind kind, uint32_t index)
-{
-	if (SS_BATCH_ROOM(reader, loose))
-		reader->batch.loose[reader->batch.loose_count++] =
-			(struct ss_loose){ reader->batch.events_count, kind, index };
-}
-
 /* The event's time; false, and counted, when it has none. */
-static bool time_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
+static bool emit_read_time(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
 	const struct ss_json_span ts = ss_args_span(&reader->args, SS_FIELD_TS);
 	double far;
 
 	if (ts.type != SS_JSON_STRING && ts.type != SS_JSON_BARE) {
-		odd(reader, SS_ODD_NO_TIME, at_byte);
+		emit_oddity(reader, SS_ODD_NO_TIME, at_byte);
 		return false;
 	}
 	if (ss_number_ns(ts.text, ts.length, out))
 		return true;
-	odd(reader, ss_number_double(ts.text, ts.length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
-	    at_byte);
+	emit_oddity(reader,
+		    ss_number_double(ts.text, ts.length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
+		    at_byte);
 	return false;
 }
 
 /* The event's duration; false, and counted, when it cannot be meant. */
-static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
+static bool emit_read_duration(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
 	const struct ss_json_span dur = ss_args_span(&reader->args, SS_FIELD_DUR);
 	double far;
 
 	*out = 0;
 	if (dur.type == SS_JSON_NONE) {
-		odd(reader, SS_ODD_NO_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_NO_DURATION, at_byte);
 		return true;
 	}
 	if (!ss_number_ns(dur.text, dur.length, out)) {
 		bool is_number = ss_number_double(dur.text, dur.length, &far);
 
 		*out = 0;
-		odd(reader,
-		    !is_number ? SS_ODD_NUMBER
-		    : far > 0  ? SS_ODD_ABSURD_DURATION
-			       : SS_ODD_NEGATIVE_DURATION,
-		    at_byte);
+		emit_oddity(reader,
+			    !is_number ? SS_ODD_NUMBER
+			    : far > 0  ? SS_ODD_ABSURD_DURATION
+				       : SS_ODD_NEGATIVE_DURATION,
+			    at_byte);
 		return !is_number || far <= 0;
 	}
 	if (*out > SS_SLICE_NS_MAX) {
-		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_ABSURD_DURATION, at_byte);
 		return false;
 	}
 	if (*out < 0) {
-		odd(reader, SS_ODD_NEGATIVE_DURATION, at_byte);
+		emit_oddity(reader, SS_ODD_NEGATIVE_DURATION, at_byte);
 		*out = 0;
 	}
 	return true;
 }
 
-static uint32_t op_args(struct ss_reader *reader)
+static uint32_t emit_op_args(struct ss_reader *reader)
 {
 	const uint64_t texts = (uint64_t)1 << SS_ARG_INPUT_DIMS | (uint64_t)1 << SS_ARG_INPUT_TYPE |
 			       (uint64_t)1 << SS_ARG_INPUT_STRIDES |
@@ -109,11 +102,11 @@ static uint32_t op_args(struct ss_reader *reader)
 		.kernel_file = ss_lookup_arg_text(reader, SS_ARG_KERNEL_FILE),
 		.kernel_kwargs = ss_lookup_arg_text(reader, SS_ARG_KERNEL_KWARGS),
 	};
-	return ss_lookup_record(reader, &reader->op_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.op_args, &args);
 }
 
 /* Reads the launch configuration from its numbers; -1 and NaN where they are not recorded. */
-static uint32_t kernel_record(struct ss_reader *reader)
+static uint32_t emit_kernel_record(struct ss_reader *reader)
 {
 	struct ss_kernel_args args;
 	uint32_t odd_numbers = 0;
@@ -121,14 +114,14 @@ static uint32_t kernel_record(struct ss_reader *reader)
 	ss_kernel_args_fill(&reader->args, &args, &odd_numbers);
 	reader->kernel_odd = odd_numbers > 0;
 	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
-	return ss_lookup_record(reader, &reader->kernel_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.kernel_args, &args);
 }
 
 /*
  * The record of a launch configuration. Its ten numbers are the same for every
  * launch of a kernel in a loop, so their text is looked up before they are read.
  */
-static uint32_t kernel_args(struct ss_reader *reader)
+static uint32_t emit_kernel_args(struct ss_reader *reader)
 {
 	char text[256];
 	size_t length = 0;
@@ -138,7 +131,7 @@ static uint32_t kernel_args(struct ss_reader *reader)
 		const struct ss_json_span span = ss_args_span(&reader->args, (enum ss_arg)arg);
 
 		if (length + span.length + 2 > sizeof(text))
-			return kernel_record(reader);
+			return emit_kernel_record(reader);
 		if (span.length)
 			memcpy(text + length, span.text, span.length);
 		length += span.length;
@@ -147,26 +140,26 @@ static uint32_t kernel_args(struct ss_reader *reader)
 	id = ss_strings_find(&reader->kernel_texts, text, length);
 	if (id != SS_NO_ID)
 		return reader->kernel_records[id];
-	record = kernel_record(reader);
-	/* values that are no numbers are counted each time, so they are read each time */
+	record = emit_kernel_record(reader);
+	/* values that are not numbers are counted each time, so they are read each time */
 	if (reader->kernel_odd || record == SS_NO_ID)
 		return record;
 	id = ss_strings_add(&reader->kernel_texts, text, length);
 	if (id == SS_NO_ID || !ss_memory_reserve(reader->memory, (void **)&reader->kernel_records,
 						 &reader->kernel_capacity, (size_t)known + 1,
 						 sizeof(*reader->kernel_records))) {
-		reader->out_of_memory = true;
+		reader->batch.out_of_memory = true;
 		return record;
 	}
 	reader->kernel_records[id] = record;
 	return record;
 }
 
-static uint32_t copy_args(struct ss_reader *reader)
+static uint32_t emit_copy_args(struct ss_reader *reader)
 {
-	struct ss_copy_args args = { number(reader, SS_ARG_BYTES, -1) };
+	struct ss_copy_args args = { emit_read_number(reader, SS_ARG_BYTES, -1) };
 
-	return ss_lookup_record(reader, &reader->copy_args, &args);
+	return ss_batch_record(&reader->batch, &reader->batch.copy_args, &args);
 }
 
 static void emit_comm(struct ss_reader *reader, uint32_t event)
@@ -183,71 +176,152 @@ static void emit_comm(struct ss_reader *reader, uint32_t event)
 	args.group_ranks = ss_lookup_arg_text(reader, SS_ARG_GROUP_RANKS);
 	args.in_split = ss_lookup_arg_text(reader, SS_ARG_IN_SPLIT);
 	args.out_split = ss_lookup_arg_text(reader, SS_ARG_OUT_SPLIT);
-	if (!SS_BATCH_ROOM(reader, comms))
+	if (!SS_BATCH_RESERVE(&reader->batch, comms))
 		return;
 	reader->batch.comms[reader->batch.comms_count++] = (struct ss_event_comm){
 		.event = event,
-		.args = ss_lookup_record(reader, &reader->comm_args, &args),
-		.sequence = number(reader, SS_ARG_SEQ, -1),
+		.args = ss_batch_record(&reader->batch, &reader->batch.comm_args, &args),
+		.sequence = emit_read_number(reader, SS_ARG_SEQ, -1),
 	};
 }
 
 static void emit_sequence(struct ss_reader *reader, uint32_t event)
 {
-	int64_t sequence = number(reader, SS_ARG_SEQUENCE, -1);
+	int64_t sequence = emit_read_number(reader, SS_ARG_SEQUENCE, -1);
 
-	if (sequence < 0 || !SS_BATCH_ROOM(reader, sequences))
+	if (sequence < 0 || !SS_BATCH_RESERVE(&reader->batch, sequences))
 		return;
 	reader->batch.sequences[reader->batch.sequences_count++] = (struct ss_event_sequence){
 		.event = event,
-		.fwd_thread = (uint32_t)number(reader, SS_ARG_FWD_THREAD, 0),
+		.fwd_thread = (uint32_t)emit_read_number(reader, SS_ARG_FWD_THREAD, 0),
 		.sequence = sequence,
 	};
 }
 
 static void emit_sync(struct ss_reader *reader, uint32_t event)
 {
-	if (!SS_BATCH_ROOM(reader, syncs))
+	if (!SS_BATCH_RESERVE(&reader->batch, syncs))
 		return;
 	reader->batch.syncs[reader->batch.syncs_count++] = (struct ss_event_sync){
 		.event = event,
-		.stream = number(reader, SS_ARG_STREAM, -1),
-		.wait_stream = number(reader, SS_ARG_WAIT_STREAM, -1),
-		.wait_correlation = number(reader, SS_ARG_WAIT_CORRELATION, -1),
+		.stream = emit_read_number(reader, SS_ARG_STREAM, -1),
+		.wait_stream = emit_read_number(reader, SS_ARG_WAIT_STREAM, -1),
+		.wait_correlation = emit_read_number(reader, SS_ARG_WAIT_CORRELATION, -1),
 	};
 }
 
+/* --- custom arguments: no view uses them, they are shown with their event --------------- */
+
+/* Puts text into the batch; false: no memory. */
+static bool others_add_text(struct ss_reader *reader, const char *text, size_t length)
+{
+	struct ss_batch *batch = &reader->batch;
+
+	if (!ss_memory_reserve(reader->memory, (void **)&batch->other_text,
+			       &batch->other_text_capacity,
+			       (size_t)batch->other_text_count + length, 1)) {
+		reader->batch.out_of_memory = true;
+		return false;
+	}
+	memcpy(batch->other_text + batch->other_text_count, text, length);
+	batch->other_text_count += (uint32_t)length;
+	return true;
+}
+
+/* The same with escapes resolved, as people read it. */
+static bool others_add_span(struct ss_reader *reader, const struct ss_json_span *span)
+{
+	struct ss_batch *batch = &reader->batch;
+	uint32_t at = batch->other_text_count;
+
+	if (!others_add_text(reader, span->text, span->length))
+		return false;
+	if (span->escaped)
+		batch->other_text_count = at + (uint32_t)ss_json_text(span, batch->other_text + at);
+	return true;
+}
+
+/* Moves to the object of the arguments; false: there is none. */
+static bool others_find_args(const struct ss_event_fields *fields, struct ss_json *json)
+{
+	struct ss_json_span key, value;
+
+	if (fields->args) {
+		json->at = fields->args;
+		return *json->at == '{';
+	}
+	json->at = fields->start + 1;
+	for (bool first = true;; first = false) {
+		if (ss_json_key(json, first, &key) != SS_JSON_OK || key.type == SS_JSON_NONE)
+			return false;
+		if (ss_json_is(&key, "args"))
+			return *json->at == '{';
+		if (ss_json_value(json, &value) != SS_JSON_OK)
+			return false;
+	}
+}
+
+/* Keeps arguments that no view uses as text, to be shown with their event. */
+static void emit_others(struct ss_reader *reader, const struct ss_event_fields *fields,
+			uint32_t index)
+{
+	struct ss_json json = { .end = fields->end, .whole = true, .careful = true };
+	struct ss_event_other other = { index, reader->batch.other_text_count, 0 };
+	struct ss_json_span key, value;
+
+	if (!others_find_args(fields, &json))
+		return;
+	json.at++;
+	for (bool first = true;; first = false) {
+		if (ss_json_key(&json, first, &key) != SS_JSON_OK || key.type == SS_JSON_NONE ||
+		    ss_json_value(&json, &value) != SS_JSON_OK)
+			break;
+		if (ss_arg_find(&reader->index, &key) != SS_ARG_OTHER)
+			continue;
+		if (!others_add_span(reader, &key) ||
+		    !others_add_text(reader, SS_OTHER_IS, strlen(SS_OTHER_IS)) ||
+		    !others_add_span(reader, &value) ||
+		    !others_add_text(reader, SS_OTHER_END, strlen(SS_OTHER_END)))
+			return;
+	}
+	other.length = reader->batch.other_text_count - other.from;
+	if (other.length && SS_BATCH_RESERVE(&reader->batch, others))
+		reader->batch.others[reader->batch.others_count++] = other;
+}
+
+/* --- events --------------------------------------------------------------------------- */
+
 /* The arguments of a complete event, by its kind. */
-static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
-		     struct ss_event *event, uint32_t index)
+static void emit_args(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      struct ss_event *event, uint32_t index)
 {
 	const struct ss_arg_values *args = &reader->args;
 
 	switch ((enum ss_kind)event->kind) {
 	case SS_KIND_OP:
 	case SS_KIND_ANNOTATION:
-		event->id = number(reader, SS_ARG_EXTERNAL_ID, 0);
-		event->args = op_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_EXTERNAL_ID, 0);
+		event->args = emit_op_args(reader);
 		if (ss_args_have(args, SS_ARG_SEQUENCE))
 			emit_sequence(reader, index);
 		break;
 	case SS_KIND_RUNTIME:
 	case SS_KIND_DRIVER:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
 		if (ss_args_have(args, SS_ARG_GRID))
-			event->args = kernel_args(reader);
+			event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_KERNEL:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
-		event->args = kernel_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->args = emit_kernel_args(reader);
 		break;
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
-		event->args = copy_args(reader);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
+		event->args = emit_copy_args(reader);
 		break;
 	case SS_KIND_SYNC:
-		event->id = number(reader, SS_ARG_CORRELATION, 0);
+		event->id = emit_read_number(reader, SS_ARG_CORRELATION, 0);
 		emit_sync(reader, index);
 		break;
 	default:
@@ -256,83 +330,81 @@ static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
 	if (ss_args_have(args, SS_ARG_COLLECTIVE))
 		emit_comm(reader, index);
 	if (ss_args_have(args, SS_ARG_OTHER))
-		ss_emit_others(reader, fields, index);
+		emit_others(reader, fields, index);
 }
 
 /* Name, category and kind; every event has them. */
-static void identify(struct ss_reader *reader, const struct ss_fields *fields, uint32_t *category,
-		     uint8_t *kind, uint32_t *name)
+static void emit_id(struct ss_reader *reader, const struct ss_event_fields *fields,
+		    uint32_t *category, uint8_t *kind, uint32_t *name)
 {
-	const struct ss_category *meaning;
-
 	*category = fields->category;
 	*name = ss_lookup_name(reader);
-	meaning = &reader->categories[*category].meaning;
-	*kind = (uint8_t)meaning->kind;
-	if (meaning->by_name && !reader->out_of_memory)
-		*kind = (uint8_t)ss_name_refine(meaning->kind, reader->name_flags[*name]);
+	*kind = (uint8_t)ss_batch_kind(&reader->batch, *category, *name);
 	if (*name == 0 && fields->phase != 'E')
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }
 
-static void emit_complete(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+/* An event with a start and a duration: a slice. */
+static void emit_complete(struct ss_reader *reader, const struct ss_event_fields *fields,
+			  int64_t at_byte)
 {
 	struct ss_event event = { .args = SS_NO_ARGS };
 	uint32_t index = reader->batch.events_count;
 
-	identify(reader, fields, &event.category, &event.kind, &event.name);
-	reader->categories[event.category].events++;
-	if (event.kind == SS_KIND_OTHER && !reader->categories[event.category].meaning.name)
-		odd(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
+	emit_id(reader, fields, &event.category, &event.kind, &event.name);
+	reader->batch.categories[event.category].events++;
+	if (event.kind == SS_KIND_OTHER && !reader->batch.categories[event.category].meaning.name)
+		emit_oddity(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
 	if (!ss_args_have(&reader->args, SS_FIELD_PID) ||
 	    !ss_args_have(&reader->args, SS_FIELD_TID))
-		odd(reader, SS_ODD_NO_TRACK, at_byte);
-	if (!time_of(reader, at_byte, &event.start_ns) ||
-	    !duration_of(reader, at_byte, &event.dur_ns)) {
-		note_place(reader, SS_LOOSE_CATEGORY, event.category);
+		emit_oddity(reader, SS_ODD_NO_TRACK, at_byte);
+	if (!emit_read_time(reader, at_byte, &event.start_ns) ||
+	    !emit_read_duration(reader, at_byte, &event.dur_ns)) {
+		ss_batch_note_category(&reader->batch, event.category);
 		return;
 	}
 	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
-		odd(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
-		note_place(reader, SS_LOOSE_CATEGORY, event.category);
+		emit_oddity(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
+		ss_batch_note_category(&reader->batch, event.category);
 		return;
 	}
-	if (!SS_BATCH_ROOM(reader, events))
+	if (!SS_BATCH_RESERVE(&reader->batch, events))
 		return;
 	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
 	if (fields->has_args)
-		add_args(reader, fields, &event, index);
+		emit_args(reader, fields, &event, index);
 	reader->batch.events[index] = event;
 	reader->batch.events_count++;
 }
 
 static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out_of_memory)
 {
-	if (!SS_BATCH_ROOM(reader, allocations))
-		return;
-	note_place(reader, SS_LOOSE_ALLOCATION, reader->batch.allocations_count);
-	reader->batch.allocations[reader->batch.allocations_count++] = (struct ss_allocation){
+	struct ss_allocation allocation = {
 		.start_ns = start_ns,
-		.address = number(reader, SS_ARG_MEMORY_ADDRESS, 0),
-		.bytes = number(reader, SS_ARG_MEMORY_BYTES, 0),
-		.allocated_bytes = number(reader, SS_ARG_MEMORY_ALLOCATED, -1),
-		.reserved_bytes = number(reader, SS_ARG_MEMORY_RESERVED, -1),
+		.address = emit_read_number(reader, SS_ARG_MEMORY_ADDRESS, 0),
+		.bytes = emit_read_number(reader, SS_ARG_MEMORY_BYTES, 0),
+		.allocated_bytes = emit_read_number(reader, SS_ARG_MEMORY_ALLOCATED, -1),
+		.reserved_bytes = emit_read_number(reader, SS_ARG_MEMORY_RESERVED, -1),
 		.track = ss_lookup_track(reader, SS_TRACK_HOST),
-		.device_id = (int16_t)number(reader, SS_ARG_MEMORY_DEVICE_ID, -1),
-		.device_type = (uint8_t)number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
+		.device_id = (int16_t)emit_read_number(reader, SS_ARG_MEMORY_DEVICE_ID, -1),
+		.device_type = (uint8_t)emit_read_number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
 		.out_of_memory = out_of_memory,
 	};
+
+	ss_batch_add_allocation(&reader->batch, &allocation);
 }
 
-static void emit_instant(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+/* A moment, or a memory event, which has the same phase. */
+static void emit_instant(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	struct ss_event event = { .args = SS_NO_ARGS };
 	uint32_t flags;
 
-	identify(reader, fields, &event.category, &event.kind, &event.name);
-	if (reader->out_of_memory || !time_of(reader, at_byte, &event.start_ns))
+	emit_id(reader, fields, &event.category, &event.kind, &event.name);
+	if (reader->batch.out_of_memory || !emit_read_time(reader, at_byte, &event.start_ns))
 		return;
-	flags = reader->name_flags[event.name];
+	flags = reader->batch.name_flags[event.name];
 	if (fields->has_args && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
 		emit_allocation(reader, event.start_ns, flags & SS_NAME_OUT_OF_MEMORY);
 		return;
@@ -340,37 +412,39 @@ static void emit_instant(struct ss_reader *reader, const struct ss_fields *field
 	event.kind = SS_KIND_INSTANT;
 	event.track = ss_lookup_track(reader,
 				      flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER : SS_TRACK_HOST);
-	if (SS_BATCH_ROOM(reader, events))
+	if (SS_BATCH_RESERVE(&reader->batch, events))
 		reader->batch.events[reader->batch.events_count++] = event;
 }
 
-static void emit_flow(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_flow(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
-	struct ss_flow flow = { .arrives = fields->phase == 'f' };
+	struct ss_flow_end flow = { .arrives = fields->phase == 'f' };
 
 	/* launches are known by their correlation, so only forward-backward arrows are kept */
-	if (!reader->categories[fields->category].is_arrow)
+	if (!reader->batch.categories[fields->category].is_arrow)
 		return;
-	if (!time_of(reader, at_byte, &flow.start_ns) ||
+	if (!emit_read_time(reader, at_byte, &flow.start_ns) ||
 	    !ss_args_have(&reader->args, SS_FIELD_ID) ||
-	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id) ||
-	    !SS_BATCH_ROOM(reader, flows))
+	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id))
 		return;
 	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
-	note_place(reader, SS_LOOSE_FLOW, reader->batch.flows_count);
-	reader->batch.flows[reader->batch.flows_count++] = flow;
+	ss_batch_add_flow(&reader->batch, &flow);
 }
 
-static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+/* A begin or an end; async ones belong together by category and id. */
+static void emit_mark(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
 	bool async = fields->phase != 'B' && fields->phase != 'E';
 	struct ss_mark mark = {
 		.ends = fields->phase == 'E' || fields->phase == 'e' || fields->phase == 'F',
 	};
 
-	identify(reader, fields, &mark.category, &mark.kind, &mark.name);
+	emit_id(reader, fields, &mark.category, &mark.kind, &mark.name);
 	if (async) {
-		const struct ss_string *category = &reader->category_names.items[fields->category];
+		const struct ss_string *category =
+			&reader->batch.category_names.items[fields->category];
 		const struct ss_json_span id = ss_args_span(&reader->args, SS_FIELD_ID);
 
 		mark.key = ss_hash_bytes(category->text, category->length);
@@ -378,20 +452,22 @@ static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, 
 		mark.key |= 1; /* 0 means: those of one track */
 		mark.kind = SS_KIND_ASYNC;
 	}
-	if (!time_of(reader, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
+	if (!emit_read_time(reader, at_byte, &mark.start_ns))
 		return;
 	mark.track = ss_lookup_track(reader, ss_kind_track(mark.kind));
-	note_place(reader, SS_LOOSE_MARK, reader->batch.marks_count);
-	reader->batch.marks[reader->batch.marks_count++] = mark;
+	ss_batch_add_mark(&reader->batch, &mark);
 }
 
-static void emit_counter(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+/* Each key of the arguments is a series. */
+static void emit_counter(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	struct ss_json json = { .at = fields->args, .whole = true, .careful = true };
 	struct ss_json_span key, value;
 	struct ss_counter counter = { 0 };
 
-	if (!fields->args || *fields->args != '{' || !time_of(reader, at_byte, &counter.start_ns))
+	if (!fields->args || *fields->args != '{' ||
+	    !emit_read_time(reader, at_byte, &counter.start_ns))
 		return;
 	counter.name = ss_lookup_name(reader);
 	json.end = fields->end;
@@ -401,18 +477,16 @@ static void emit_counter(struct ss_reader *reader, const struct ss_fields *field
 		    ss_json_value(&json, &value) != SS_JSON_OK)
 			return;
 		if (!ss_number_double(value.text, value.length, &counter.value)) {
-			odd(reader, SS_ODD_NUMBER, at_byte);
+			emit_oddity(reader, SS_ODD_NUMBER, at_byte);
 			continue;
 		}
-		counter.series = ss_lookup_text(reader, &reader->texts, &key);
-		if (!SS_BATCH_ROOM(reader, counters))
-			return;
-		note_place(reader, SS_LOOSE_COUNTER, reader->batch.counters_count);
-		reader->batch.counters[reader->batch.counters_count++] = counter;
+		counter.series = ss_lookup_text(reader, &reader->batch.texts, &key);
+		ss_batch_add_counter(&reader->batch, &counter);
 	}
 }
 
-static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_meta(struct ss_reader *reader, const struct ss_event_fields *fields,
+		      int64_t at_byte)
 {
 	const struct ss_json_span name = ss_args_span(&reader->args, SS_FIELD_NAME);
 	struct ss_meta meta = { 0 };
@@ -424,30 +498,28 @@ static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, 
 		meta.what = SS_META_THREAD_NAME;
 	else
 		return;
-	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
-	    !SS_BATCH_ROOM(reader, metas))
+	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME))
 		return;
 	ss_lookup_id(reader, SS_FIELD_PID, &meta.pid, &meta.pid_text);
 	if (meta.what == SS_META_THREAD_NAME)
 		ss_lookup_id(reader, SS_FIELD_TID, &meta.tid, &meta.tid_text);
 	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
-	note_place(reader, SS_LOOSE_META, reader->batch.metas_count);
-	reader->batch.metas[reader->batch.metas_count++] = ss_lookup_record(reader, &reader->metas,
-									    &meta);
+	ss_batch_add_meta(&reader->batch, &meta);
 }
 
 /*
  * Phases that are understood but hold nothing to keep. What lasts, or is of a category of the
  * profiler, is an event whose phase was damaged.
  */
-static void emit_nothing(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+static void emit_ignored(struct ss_reader *reader, const struct ss_event_fields *fields,
+			 int64_t at_byte)
 {
 	if (ss_args_have(&reader->args, SS_FIELD_DUR) ||
-	    reader->categories[fields->category].meaning.kind != SS_KIND_OTHER)
-		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+	    reader->batch.categories[fields->category].meaning.kind != SS_KIND_OTHER)
+		emit_oddity(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }
 
-typedef void emit_function(struct ss_reader *reader, const struct ss_fields *fields,
+typedef void emit_function(struct ss_reader *reader, const struct ss_event_fields *fields,
 			   int64_t at_byte);
 
 static emit_function *const phases[128] = {
@@ -466,34 +538,34 @@ static emit_function *const phases[128] = {
 	['C'] = emit_counter,
 	['M'] = emit_meta,
 	/* flow steps, async instants, objects, memory dumps, samples */
-	['t'] = emit_nothing,
-	['n'] = emit_nothing,
-	['T'] = emit_nothing,
-	['p'] = emit_nothing,
-	['N'] = emit_nothing,
-	['O'] = emit_nothing,
-	['D'] = emit_nothing,
-	['v'] = emit_nothing,
-	['V'] = emit_nothing,
-	['c'] = emit_nothing,
-	['('] = emit_nothing,
-	[')'] = emit_nothing,
-	['P'] = emit_nothing,
+	['t'] = emit_ignored,
+	['n'] = emit_ignored,
+	['T'] = emit_ignored,
+	['p'] = emit_ignored,
+	['N'] = emit_ignored,
+	['O'] = emit_ignored,
+	['D'] = emit_ignored,
+	['v'] = emit_ignored,
+	['V'] = emit_ignored,
+	['c'] = emit_ignored,
+	['('] = emit_ignored,
+	[')'] = emit_ignored,
+	['P'] = emit_ignored,
 };
 
-void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+void ss_reader_emit(struct ss_reader *reader, const struct ss_event_fields *fields, int64_t at_byte)
 {
 	unsigned char phase = (unsigned char)fields->phase;
 
-	if (reader->out_of_memory)
+	if (reader->batch.out_of_memory)
 		return;
 	if (!phase) {
-		odd(reader, SS_ODD_NO_PHASE, at_byte);
+		emit_oddity(reader, SS_ODD_NO_PHASE, at_byte);
 		return;
 	}
 	reader->batch.phase_events[phase & 127]++;
 	if (phase < 128 && phases[phase])
 		phases[phase](reader, fields, at_byte);
 	else
-		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+		emit_oddity(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }

@@ -25,16 +25,16 @@
 /* An event that is longer ends the load: nothing real comes near it. */
 #define EVENT_BYTES_MAX ((size_t)64 << 20)
 
-/* Room in front of a block for the end of the one before; grows when it must. */
+/* Space before a block for the rest of the previous one; grows on demand. */
 #define HEAD_BYTES ((size_t)64 << 10)
 
 /* What the workers share; only the one whose turn it is touches it. */
-struct loading {
+struct json_loading {
 	const struct ss_load_options *options;
 	struct ss_source *source;
 	struct ss_memory *memory;
 	struct ss_trace *trace;
-	struct ss_store store;
+	struct ss_builder builder;
 	struct ss_document document;
 	struct ss_gate *gate;
 	size_t block_bytes;
@@ -51,13 +51,12 @@ struct loading {
 	/* the first failure */
 	enum ss_status status;
 	struct ss_error error;
-	struct worker *workers;
+	struct json_worker *workers;
 };
 
-struct worker {
+struct json_worker {
 	struct ss_reader reader;
-	struct ss_store_maps maps;
-	char *buffer; /* head_bytes of room, the block, padding */
+	char *buffer; /* head_bytes of space, the block, padding */
 	size_t head_bytes, size_bytes;
 	size_t length; /* of the block */
 	uint64_t number;
@@ -68,7 +67,8 @@ struct worker {
 	const char *from, *to;
 };
 
-static void fail(struct loading *loading, enum ss_status status, const struct ss_error *error)
+static void json_load_fail(struct json_loading *loading, enum ss_status status,
+			   const struct ss_error *error)
 {
 	ss_gate_lock(loading->gate);
 	if (loading->status == SS_OK) {
@@ -80,13 +80,14 @@ static void fail(struct loading *loading, enum ss_status status, const struct ss
 	ss_gate_unlock(loading->gate);
 }
 
-static char *block_of(const struct worker *worker)
+static char *worker_block(const struct json_worker *worker)
 {
 	return worker->buffer + worker->head_bytes;
 }
 
 /* Makes the buffer hold `head` bytes before the block. */
-static bool reserve_head(struct loading *loading, struct worker *worker, size_t head)
+static bool worker_reserve_head(struct json_loading *loading, struct json_worker *worker,
+				size_t head)
 {
 	size_t wanted = worker->head_bytes ? worker->head_bytes : HEAD_BYTES;
 	size_t size;
@@ -108,7 +109,7 @@ static bool reserve_head(struct loading *loading, struct worker *worker, size_t 
 }
 
 /* Reads the next block when it is this worker's turn; false when there is none. */
-static bool read_block(struct loading *loading, struct worker *worker)
+static bool worker_read_block(struct json_loading *loading, struct json_worker *worker)
 {
 	struct ss_error error = { 0 };
 	enum ss_status status;
@@ -125,12 +126,12 @@ static bool read_block(struct loading *loading, struct worker *worker)
 	if (!go_on)
 		return false;
 	worker->length = 0;
-	status = ss_source_fill(loading->source, block_of(worker), loading->block_bytes,
+	status = ss_source_fill(loading->source, worker_block(worker), loading->block_bytes,
 				&worker->length, &error);
-	memset(block_of(worker) + worker->length, 0, SS_PAD_BYTES);
+	memset(worker_block(worker) + worker->length, 0, SS_PAD_BYTES);
 	worker->last = worker->length < loading->block_bytes;
 	if (status != SS_OK)
-		fail(loading, status, &error);
+		json_load_fail(loading, status, &error);
 	ss_gate_lock(loading->gate);
 	loading->reading = false;
 	loading->ended |= worker->last;
@@ -141,9 +142,9 @@ static bool read_block(struct loading *loading, struct worker *worker)
 }
 
 /* Parses from where an event seems to begin, up to where the block's last one does. */
-static void guess_block(struct worker *worker)
+static void worker_guess_block(struct json_worker *worker)
 {
-	char *block = block_of(worker);
+	char *block = worker_block(worker);
 	struct ss_json json = { .end = block + worker->length, .whole = worker->last };
 	const char *undecided;
 	enum ss_read_end end;
@@ -160,8 +161,8 @@ static void guess_block(struct worker *worker)
 }
 
 /* Keeps what is left of the text for the next block. */
-static enum ss_status keep_carry(struct loading *loading, const char *rest, size_t length,
-				 int64_t offset, struct ss_error *err)
+static enum ss_status json_load_keep_carry(struct json_loading *loading, const char *rest,
+					   size_t length, int64_t offset, struct ss_error *err)
 {
 	if (length > EVENT_BYTES_MAX)
 		return ss_fail(err, SS_ERR_LIMIT,
@@ -188,8 +189,8 @@ static enum ss_status keep_carry(struct loading *loading, const char *rest, size
  * Reads the event across the border. True when it ends where the worker began
  * to guess: then the batch holds it, and `guess` what came after.
  */
-static bool seam_fits(struct loading *loading, struct worker *worker, struct ss_reader *seam,
-		      struct ss_json *json)
+static bool seam_fits(struct json_loading *loading, struct json_worker *worker,
+		      struct ss_reader *seam, struct ss_json *json)
 {
 	const char *text = json->at;
 	enum ss_read_end end;
@@ -200,15 +201,16 @@ static bool seam_fits(struct loading *loading, struct worker *worker, struct ss_
 	return end == SS_READ_LIMIT && json->at == worker->from;
 }
 
-static enum ss_status join_text(struct loading *loading, struct worker *worker,
-				struct ss_reader *seam, struct ss_store_maps *seam_maps,
-				struct ss_json *json, struct ss_error *err)
+/* Takes the guessed batch where the seam fits, else parses the block from the true place. */
+static enum ss_status worker_join_text(struct json_loading *loading, struct json_worker *worker,
+				       struct ss_reader *seam, struct ss_json *json,
+				       struct ss_error *err)
 {
 	const char *text = json->at;
 
 	if (seam_fits(loading, worker, seam, json)) {
-		SS_TRY(ss_store_add(&loading->store, seam_maps, seam, err));
-		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
+		SS_TRY(ss_builder_add(&loading->builder, &seam->batch, err));
+		SS_TRY(ss_builder_add(&loading->builder, &worker->reader.batch, err));
 		json->at = worker->to;
 		if (worker->closed)
 			loading->document.mode = loading->trace->info.is_array ? SS_DOCUMENT_DONE
@@ -216,53 +218,48 @@ static enum ss_status join_text(struct loading *loading, struct worker *worker,
 		if (!worker->closed)
 			return SS_OK;
 	} else {
-		ss_reader_clear(seam);
-		ss_reader_clear(&worker->reader);
+		ss_batch_clear(&seam->batch);
+		ss_batch_clear(&worker->reader.batch);
 		json->at = text;
 	}
 	do {
 		SS_TRY(ss_document_read(&loading->document, &worker->reader, json,
 					loading->carry_offset + (json->at - text), err));
-		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
+		SS_TRY(ss_builder_add(&loading->builder, &worker->reader.batch, err));
 	} while (loading->document.paused);
 	return SS_OK;
 }
 
 /* Adds the block to the trace; it is this worker's turn. */
-static enum ss_status join_block(struct loading *loading, struct worker *worker,
-				 struct ss_reader *seam, struct ss_store_maps *seam_maps,
-				 struct ss_error *err)
+static enum ss_status worker_join_block(struct json_loading *loading, struct json_worker *worker,
+					struct ss_reader *seam, struct ss_error *err)
 {
 	size_t carried = loading->carry_bytes;
-	ptrdiff_t from = worker->from - block_of(worker), to = worker->to - block_of(worker);
+	ptrdiff_t from = worker->from - worker_block(worker),
+		  to = worker->to - worker_block(worker);
 	struct ss_json json = { .whole = worker->last };
 	char *text;
 
-	if (!reserve_head(loading, worker, carried))
+	if (!worker_reserve_head(loading, worker, carried))
 		return ss_fail_memory(err, "an event of this length");
 	if (worker->guessed) {
-		worker->from = block_of(worker) + from;
-		worker->to = block_of(worker) + to;
+		worker->from = worker_block(worker) + from;
+		worker->to = worker_block(worker) + to;
 	}
-	text = block_of(worker) - carried;
+	text = worker_block(worker) - carried;
 	if (carried)
 		memcpy(text, loading->carry, carried);
 	json.at = text;
-	json.end = block_of(worker) + worker->length;
-	SS_TRY(join_text(loading, worker, seam, seam_maps, &json, err));
+	json.end = worker_block(worker) + worker->length;
+	SS_TRY(worker_join_text(loading, worker, seam, &json, err));
 	loading->trace->file_bytes += worker->length;
-	SS_TRY(keep_carry(loading, json.at, (size_t)(json.end - json.at),
-			  loading->carry_offset + (json.at - text), err));
-	if (loading->options->progress &&
-	    !loading->options->progress(loading->options->progress_context,
-					loading->source->done_bytes, loading->source->total_bytes,
-					loading->trace->event_count))
-		return ss_fail(err, SS_ERR_STOPPED, "stopped");
-	return SS_OK;
+	SS_TRY(json_load_keep_carry(loading, json.at, (size_t)(json.end - json.at),
+				    loading->carry_offset + (json.at - text), err));
+	return ss_load_report(loading->options, loading->source, loading->trace->event_count, err);
 }
 
 /* Waits until all blocks before this one are in the trace; false when the load failed. */
-static bool await_turn(struct loading *loading, const struct worker *worker)
+static bool worker_await_turn(struct json_loading *loading, const struct json_worker *worker)
 {
 	bool ok;
 
@@ -274,7 +271,7 @@ static bool await_turn(struct loading *loading, const struct worker *worker)
 	return ok;
 }
 
-static void pass_turn(struct loading *loading)
+static void worker_pass_turn(struct json_loading *loading)
 {
 	ss_gate_lock(loading->gate);
 	loading->next_join++;
@@ -282,44 +279,38 @@ static void pass_turn(struct loading *loading)
 	ss_gate_unlock(loading->gate);
 }
 
-static void work(void *context, uint32_t index)
+/* Reads, guesses and joins blocks until the file ends or the load fails. */
+static void worker_run(void *context, uint32_t index)
 {
-	struct loading *loading = context;
-	struct worker *worker = &loading->workers[index];
-	/* the last worker's reader is nobody's: it reads what lies across borders */
-	struct worker *seam = &loading->workers[loading->options->threads];
+	struct json_loading *loading = context;
+	struct json_worker *worker = &loading->workers[index];
+	/* the reader of the last entry belongs to no thread: it reads events across borders */
+	struct json_worker *seam = &loading->workers[loading->options->threads];
 	struct ss_error error = { 0 };
 	enum ss_status status;
 
-	while (read_block(loading, worker)) {
+	while (worker_read_block(loading, worker)) {
 		worker->guessed = false;
 		if (loading->guess && worker->number)
-			guess_block(worker);
-		if (!await_turn(loading, worker))
+			worker_guess_block(worker);
+		if (!worker_await_turn(loading, worker))
 			return;
-		status = join_block(loading, worker, &seam->reader, &seam->maps, &error);
+		status = worker_join_block(loading, worker, &seam->reader, &error);
 		if (status != SS_OK) {
-			fail(loading, status, &error);
+			json_load_fail(loading, status, &error);
 			return;
 		}
-		pass_turn(loading);
+		worker_pass_turn(loading);
 	}
 }
 
 /* What is left at the end: nothing, or an event that the file cuts in two. */
-static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
+static enum ss_status json_load_check_end(struct json_loading *loading, struct ss_error *err)
 {
-	static const enum ss_oddity flaws[] = {
-		[SS_SOURCE_CUT] = SS_ODD_COMPRESSED_CUT,
-		[SS_SOURCE_CORRUPT] = SS_ODD_COMPRESSED_CORRUPT,
-		[SS_SOURCE_TRAILING] = SS_ODD_COMPRESSED_TRAILING,
-	};
 	struct ss_document *document = &loading->document;
 	struct ss_trace *trace = loading->trace;
 
-	if (loading->source->flaw != SS_SOURCE_WHOLE)
-		ss_quality_add_at(&trace->quality, flaws[loading->source->flaw],
-				  (int64_t)trace->file_bytes);
+	ss_builder_end_source(&loading->builder, loading->source);
 	if (document->mode == SS_DOCUMENT_START)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "the file is empty: the profiler writes it when the recording ends, "
@@ -341,7 +332,7 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 	return SS_OK;
 }
 
-static enum ss_status open_workers(struct loading *loading, struct ss_error *err)
+static enum ss_status open_workers(struct json_loading *loading, struct ss_error *err)
 {
 	uint32_t count = loading->options->threads + 1;
 
@@ -351,23 +342,22 @@ static enum ss_status open_workers(struct loading *loading, struct ss_error *err
 		return ss_fail_memory(err, "the readers");
 	memset(loading->workers, 0, count * sizeof(*loading->workers));
 	for (uint32_t i = 0; i < count; i++) {
-		ss_store_maps_init(&loading->workers[i].maps);
 		if (!ss_reader_init(&loading->workers[i].reader, loading->memory) ||
-		    (i + 1 < count && !reserve_head(loading, &loading->workers[i], HEAD_BYTES)))
+		    (i + 1 < count &&
+		     !worker_reserve_head(loading, &loading->workers[i], HEAD_BYTES)))
 			return ss_fail_memory(err, "the readers");
 	}
 	return SS_OK;
 }
 
-static void close_workers(struct loading *loading)
+static void close_workers(struct json_loading *loading)
 {
 	uint32_t count = loading->options->threads + 1;
 
 	for (uint32_t i = 0; loading->workers && i < count; i++) {
-		struct worker *worker = &loading->workers[i];
+		struct json_worker *worker = &loading->workers[i];
 
 		ss_reader_release(&worker->reader);
-		ss_store_maps_release(&worker->maps, loading->memory);
 		ss_memory_free(loading->memory, worker->buffer, worker->size_bytes);
 	}
 	ss_memory_free(loading->memory, loading->workers,
@@ -377,27 +367,27 @@ static void close_workers(struct loading *loading)
 	loading->carry = NULL;
 }
 
-static enum ss_status read_all(struct loading *loading, struct ss_error *err)
+static enum ss_status json_load_events(struct json_loading *loading, struct ss_error *err)
 {
 	enum ss_status status = open_workers(loading, err);
 
 	if (status == SS_OK) {
-		loading->document = (struct ss_document){ .store = &loading->store };
-		ss_thread_run(loading->options->threads, work, loading);
+		loading->document = (struct ss_document){ .builder = &loading->builder };
+		ss_thread_run(loading->options->threads, worker_run, loading);
 		status = loading->status;
 		if (status != SS_OK && err)
 			*err = loading->error;
 	}
 	if (status == SS_OK)
-		status = end_of_file(loading, err);
+		status = json_load_check_end(loading, err);
 	close_workers(loading);
 	return status;
 }
 
-static enum ss_status load_json(struct ss_source *source, const struct ss_load_options *options,
-				struct ss_trace *out, struct ss_error *err)
+static enum ss_status kineto_load(struct ss_source *source, const struct ss_load_options *options,
+				  struct ss_trace *out, struct ss_error *err)
 {
-	struct loading loading = {
+	struct json_loading loading = {
 		.options = options,
 		.source = source,
 		.memory = out->memory,
@@ -410,18 +400,31 @@ static enum ss_status load_json(struct ss_source *source, const struct ss_load_o
 	loading.gate = ss_gate_open();
 	if (!loading.gate)
 		return ss_fail_memory(err, "a lock");
-	status = ss_store_init(&loading.store, out, err);
+	status = ss_builder_init(&loading.builder, out, err);
 	if (status == SS_OK)
-		status = read_all(&loading, err);
+		status = json_load_events(&loading, err);
 	if (status == SS_OK)
-		status = ss_finish(&loading.store, options->threads, err);
-	ss_store_release(&loading.store);
+		status = ss_finish(&loading.builder, options->threads, err);
+	ss_builder_release(&loading.builder);
 	ss_gate_close(loading.gate);
-	out->disk_bytes = source->total_bytes ? source->total_bytes : source->done_bytes;
 	return status;
+}
+
+/* An object or an array; an empty file is one whose writing was cut short. */
+static bool kineto_matches(const char *bytes, size_t length)
+{
+	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
+	size_t at = length >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at == length || bytes[at] == '{' || bytes[at] == '[';
 }
 
 const struct ss_input_format ss_input_format_kineto = {
 	.endings = { ".json", ".json.gz", ".json.zst" },
-	.load = load_json,
+	.matches = kineto_matches,
+	.matches_loosely = true,
+	.can_redact = true,
+	.load = kineto_load,
 };

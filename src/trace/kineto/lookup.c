@@ -2,15 +2,15 @@
 /*
  * lookup.c - the reader's numbers for names, texts, categories and tracks.
  */
-#include "trace/kineto/lookup.h"
+#include "trace/kineto/reader.h"
 
 #include <string.h>
 
 #include "base/hash/hash.h"
 #include "base/text.h"
 
-/* Room for a text of `length` bytes that is made from another. */
-static bool reserve_scratch(struct ss_reader *reader, size_t length)
+/* Makes the scratch buffer hold `length` bytes. */
+static bool reader_reserve_scratch(struct ss_reader *reader, size_t length)
 {
 	char *moved;
 
@@ -18,7 +18,7 @@ static bool reserve_scratch(struct ss_reader *reader, size_t length)
 		return true;
 	moved = ss_memory_resize(reader->memory, reader->scratch, reader->scratch_bytes, length);
 	if (!moved) {
-		reader->out_of_memory = true;
+		reader->batch.out_of_memory = true;
 		return false;
 	}
 	reader->scratch = moved;
@@ -26,113 +26,67 @@ static bool reserve_scratch(struct ss_reader *reader, size_t length)
 	return true;
 }
 
-static uint32_t add_text(struct ss_reader *reader, struct ss_strings *strings,
-			 const struct ss_json_span *span)
+/* The text of a span without its escapes; NULL: no memory. */
+static const char *lookup_plain_text(struct ss_reader *reader, const struct ss_json_span *span,
+				     size_t *length)
 {
-	const char *text = span->text;
-	size_t length = span->length;
-	uint32_t id;
+	*length = span->length;
+	if (!span->escaped)
+		return span->text;
+	if (!reader_reserve_scratch(reader, *length))
+		return NULL;
+	*length = ss_json_text(span, reader->scratch);
+	return reader->scratch;
+}
+
+static uint32_t lookup_add_text(struct ss_reader *reader, struct ss_strings *strings,
+				const struct ss_json_span *span)
+{
+	const char *text;
+	size_t length;
 
 	if (span->type == SS_JSON_NONE)
 		return 0;
-	if (span->escaped) {
-		if (!reserve_scratch(reader, length))
-			return 0;
-		length = ss_json_text(span, reader->scratch);
-		text = reader->scratch;
-	}
-	id = ss_strings_add(strings, text, length);
-	reader->out_of_memory |= id == SS_NO_ID;
-	return id == SS_NO_ID ? 0 : id;
+	text = lookup_plain_text(reader, span, &length);
+	return text ? ss_batch_text(&reader->batch, strings, text, length) : 0;
+}
+
+static void lookup_count_odd_escapes(struct ss_reader *reader, const struct ss_json_span *span)
+{
+	if (span->escaped && ss_json_has_wild_escape(span))
+		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, 1);
 }
 
 uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 			const struct ss_json_span *span)
 {
-	if (span->escaped && ss_json_has_wild_escape(span))
-		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, 1);
-	return add_text(reader, strings, span);
+	lookup_count_odd_escapes(reader, span);
+	return lookup_add_text(reader, strings, span);
 }
 
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
 {
 	if (!ss_args_have(&reader->args, arg))
 		return 0;
-	return ss_lookup_text(reader, &reader->texts, &reader->args.values[arg]);
+	return ss_lookup_text(reader, &reader->batch.texts, &reader->args.values[arg]);
 }
 
 uint32_t ss_lookup_name(struct ss_reader *reader)
 {
 	const struct ss_json_span name = ss_args_span(&reader->args, SS_FIELD_NAME);
-	uint32_t known = reader->names.count;
-	uint32_t id = ss_lookup_text(reader, &reader->names, &name);
+	const char *text = "";
+	size_t length = 0;
 
-	if (reader->names.count == known && id < reader->name_flag_capacity)
-		return id;
-	if (!ss_memory_reserve(reader->memory, (void **)&reader->name_flags,
-			       &reader->name_flag_capacity, reader->names.count,
-			       sizeof(*reader->name_flags))) {
-		reader->out_of_memory = true;
-		return 0;
-	}
-	if (known == 1)
-		reader->name_flags[0] = 0;
-	reader->name_flags[id] = ss_name_flags(ss_strings_text(&reader->names, id),
-					       reader->names.items[id].length);
-	return id;
-}
-
-uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record)
-{
-	uint32_t id = ss_records_add(records, record);
-
-	reader->out_of_memory |= id == SS_NO_ID;
-	return id;
-}
-
-/* Fills the entry of a category that was met for the first time. */
-static void category_add(struct ss_reader *reader, const struct ss_json_span *span)
-{
-	struct ss_reader_category *category = &reader->categories[reader->category_count++];
-	struct ss_json_span lower = { .type = SS_JSON_STRING, .length = span->length };
-	char *name;
-
-	*category = (struct ss_reader_category){ .meaning = { "", SS_KIND_OTHER, false } };
-	if (!reserve_scratch(reader, (size_t)span->length + 1))
-		return;
-	name = reader->scratch;
-	for (uint32_t i = 0; i < span->length; i++) {
-		char byte = span->text[i];
-
-		name[i] = ss_lower((char)byte);
-	}
-	lower.text = name;
-	category->meaning = ss_kind_of_category(name, span->length);
-	category->is_arrow = ss_json_is(&lower, "fwdbwd") || ss_json_is(&lower, "forward-backward");
-	category->text = ss_lookup_text(reader, &reader->texts, &lower);
+	lookup_count_odd_escapes(reader, &name);
+	if (name.type != SS_JSON_NONE)
+		text = lookup_plain_text(reader, &name, &length);
+	return text ? ss_batch_name(&reader->batch, text, length) : 0;
 }
 
 uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span)
 {
-	struct ss_json_span name = *span;
-	uint32_t id;
-
-	if (name.type == SS_JSON_NONE)
-		name.text = "";
-	id = ss_strings_add(&reader->category_names, name.text, name.length);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(reader->memory, (void **)&reader->categories,
-			       &reader->category_capacity, reader->category_names.count,
-			       sizeof(*reader->categories))) {
-		reader->out_of_memory = true;
-		return 0;
-	}
-	/* number 0 is the absent one; it is there from the first on */
-	if (!reader->category_count)
-		category_add(reader, &(struct ss_json_span){ .text = "", .type = SS_JSON_STRING });
-	if (id == reader->category_count)
-		category_add(reader, &name);
-	return id;
+	return ss_batch_category(&reader->batch, span->type == SS_JSON_NONE ? "" : span->text,
+				 span->length);
 }
 
 void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text)
@@ -153,11 +107,11 @@ void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, ui
 			return;
 	}
 	*number = 0;
-	*text = add_text(reader, &reader->texts, &span);
+	*text = lookup_add_text(reader, &reader->batch.texts, &span);
 }
 
 /* The text of up to 16 bytes as two words; texts of one length are equal when their words are. */
-static void words_of(const struct ss_json_span *span, uint64_t out[2])
+static void span_to_words(const struct ss_json_span *span, uint64_t out[2])
 {
 	const char *text = span->text;
 	uint32_t length = span->length, half;
@@ -177,23 +131,23 @@ static void words_of(const struct ss_json_span *span, uint64_t out[2])
 	}
 }
 
-static void track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
-		      enum ss_track_class class, struct ss_track_cache *out)
+static void lookup_add_track(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
+			     enum ss_track_class class, struct ss_track_cache *out)
 {
 	struct ss_track_key key = { .class = class };
 	uint32_t id;
 
 	ss_lookup_id(reader, pid, &key.pid, &key.pid_text);
 	ss_lookup_id(reader, tid, &key.tid, &key.tid_text);
-	id = ss_lookup_record(reader, &reader->tracks, &key);
+	id = ss_batch_record(&reader->batch, &reader->batch.tracks, &key);
 	out->id = id == SS_NO_ID ? 0 : id;
 	out->pid_is_text = key.pid_text != 0;
 	out->tid_is_text = key.tid_text != 0;
 }
 
-/* A word without quotes that is no number names nothing. */
-static void count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
-			  const struct ss_json_span *pid, const struct ss_json_span *tid)
+/* Counts ids that are neither numbers nor quoted: no writer means them as names. */
+static void lookup_count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
+				 const struct ss_json_span *pid, const struct ss_json_span *tid)
 {
 	uint32_t odd = (uint32_t)(track->pid_is_text && pid->type == SS_JSON_BARE) +
 		       (uint32_t)(track->tid_is_text && tid->type == SS_JSON_BARE);
@@ -203,7 +157,7 @@ static void count_odd_ids(struct ss_reader *reader, const struct ss_track_cache 
 
 uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 {
-	/* a device event lies where its arguments say; its pid and tid usually agree */
+	/* the arguments say on which stream a device event ran; pid and tid usually agree */
 	bool device = class == SS_TRACK_DEVICE;
 	enum ss_arg pid = device && ss_args_have(&reader->args, SS_ARG_DEVICE) ? SS_ARG_DEVICE
 									       : SS_FIELD_PID;
@@ -216,22 +170,22 @@ uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 	uint64_t words[4];
 
 	if (pid_span.length > 16 || tid_span.length > 16) {
-		track_add(reader, pid, tid, class, &alone);
-		count_odd_ids(reader, &alone, &pid_span, &tid_span);
+		lookup_add_track(reader, pid, tid, class, &alone);
+		lookup_count_odd_ids(reader, &alone, &pid_span, &tid_span);
 		return alone.id;
 	}
-	words_of(&pid_span, words);
-	words_of(&tid_span, words + 2);
+	span_to_words(&pid_span, words);
+	span_to_words(&tid_span, words + 2);
 	cached = &reader->track_cache[ss_hash_mix(words[0] + words[1] * 31 + kind,
 						  words[2] + words[3] * 31) %
 				      SS_TRACK_CACHE];
 	if (cached->id == SS_NO_ID || cached->kind != kind ||
 	    memcmp(cached->words, words, sizeof(words)) != 0) {
-		track_add(reader, pid, tid, class, cached);
+		lookup_add_track(reader, pid, tid, class, cached);
 		cached->kind = kind;
 		memcpy(cached->words, words, sizeof(words));
 	}
 	if (cached->pid_is_text || cached->tid_is_text)
-		count_odd_ids(reader, cached, &pid_span, &tid_span);
+		lookup_count_odd_ids(reader, cached, &pid_span, &tid_span);
 	return cached->id;
 }

@@ -2,51 +2,54 @@
 /*
  * metadata.c - what the file says about itself, beside its events.
  */
-#include "trace/kineto/metadata.h"
+#include "trace/kineto/document.h"
 
 #include <string.h>
 
-static enum ss_status read_text(struct ss_store *store, const struct ss_json_span *span,
-				uint32_t *out, struct ss_error *err)
+static enum ss_status metadata_read_text(struct ss_builder *builder,
+					 const struct ss_json_span *span, uint32_t *out,
+					 struct ss_error *err)
 {
-	struct ss_memory *memory = store->trace->memory;
+	struct ss_memory *memory = builder->trace->memory;
 	char *text;
 	bool stored;
 
 	if (span->type == SS_JSON_BARE && ss_json_is(span, "null"))
 		return SS_OK;
 	if (!span->escaped) {
-		stored = ss_store_text(store, span->text, span->length, out);
+		stored = ss_builder_text(builder, span->text, span->length, out);
 		return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 	}
 	text = ss_memory_resize(memory, NULL, 0, span->length);
 	if (!text)
 		return ss_fail_memory(err, "the metadata");
-	stored = ss_store_text(store, text, ss_json_text(span, text), out);
+	stored = ss_builder_text(builder, text, ss_json_text(span, text), out);
 	ss_memory_free(memory, text, span->length);
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 
-static void read_number(struct ss_store *store, const struct ss_json_span *span, int64_t *out)
+static void metadata_read_number(struct ss_builder *builder, const struct ss_json_span *span,
+				 int64_t *out)
 {
 	int64_t value;
 
 	if (ss_json_i64(span, &value))
 		*out = value;
 	else if (!ss_json_is(span, "null"))
-		ss_quality_add(&store->trace->quality, SS_ODD_NUMBER, 1);
+		ss_quality_add(&builder->trace->quality, SS_ODD_NUMBER, 1);
 }
 
-static void read_number32(struct ss_store *store, const struct ss_json_span *span, int32_t *out)
+static void metadata_read_number32(struct ss_builder *builder, const struct ss_json_span *span,
+				   int32_t *out)
 {
 	int64_t value = INT64_MIN;
 
-	read_number(store, span, &value);
+	metadata_read_number(builder, span, &value);
 	if (value >= INT32_MIN && value <= INT32_MAX)
 		*out = (int32_t)value;
 }
 
-static bool is_on(const struct ss_json_span *span)
+static bool metadata_is_on(const struct ss_json_span *span)
 {
 	int64_t value;
 
@@ -54,7 +57,7 @@ static bool is_on(const struct ss_json_span *span)
 }
 
 /* The text of an array or object, to be read on its own; spaces stand in for what follows. */
-static struct ss_json inside(const struct ss_json_span *span)
+static struct ss_json json_inside(const struct ss_json_span *span)
 {
 	return (struct ss_json){
 		.at = span->text + 1,
@@ -64,9 +67,9 @@ static struct ss_json inside(const struct ss_json_span *span)
 	};
 }
 
-/* The next key of an object and its value; false at its end, or, counted, where it is no JSON. */
-static bool next_pair(struct ss_store *store, struct ss_json *json, bool *first,
-		      struct ss_json_span *key, struct ss_json_span *value)
+/* The next key and value of an object; false at its end, or (counted) where it is not JSON. */
+static bool metadata_next_pair(struct ss_builder *builder, struct ss_json *json, bool *first,
+			       struct ss_json_span *key, struct ss_json_span *value)
 {
 	enum ss_json_result result = ss_json_key(json, *first, key);
 
@@ -76,13 +79,13 @@ static bool next_pair(struct ss_store *store, struct ss_json *json, bool *first,
 	if (result == SS_JSON_OK)
 		result = ss_json_value(json, value);
 	if (result != SS_JSON_OK)
-		ss_quality_add(&store->trace->quality, SS_ODD_BAD_METADATA, 1);
+		ss_quality_add(&builder->trace->quality, SS_ODD_BAD_METADATA, 1);
 	return result == SS_JSON_OK;
 }
 
 /* The same of an array. */
-static bool next_item(struct ss_store *store, struct ss_json *json, bool *first,
-		      struct ss_json_span *value)
+static bool metadata_next_item(struct ss_builder *builder, struct ss_json *json, bool *first,
+			       struct ss_json_span *value)
 {
 	bool more = false;
 	enum ss_json_result result = ss_json_item(json, *first, &more);
@@ -93,38 +96,38 @@ static bool next_item(struct ss_store *store, struct ss_json *json, bool *first,
 	if (result == SS_JSON_OK)
 		result = ss_json_value(json, value);
 	if (result != SS_JSON_OK)
-		ss_quality_add(&store->trace->quality, SS_ODD_BAD_METADATA, 1);
+		ss_quality_add(&builder->trace->quality, SS_ODD_BAD_METADATA, 1);
 	return result == SS_JSON_OK;
 }
 
-static enum ss_status read_device(struct ss_store *store, const struct ss_json_span *object,
-				  struct ss_error *err)
+static enum ss_status metadata_read_device(struct ss_builder *builder,
+					   const struct ss_json_span *object, struct ss_error *err)
 {
-	struct ss_trace_info *info = &store->trace->info;
-	struct ss_json json = inside(object);
+	struct ss_trace_info *info = &builder->trace->info;
+	struct ss_json json = json_inside(object);
 	struct ss_json_span key, value;
 	bool first = true;
 	struct ss_device device = { .id = -1, .memory_bytes = -1 };
 
-	while (next_pair(store, &json, &first, &key, &value)) {
+	while (metadata_next_pair(builder, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "id"))
-			read_number(store, &value, &device.id);
+			metadata_read_number(builder, &value, &device.id);
 		else if (ss_json_is(&key, "name"))
-			SS_TRY(read_text(store, &value, &device.name, err));
+			SS_TRY(metadata_read_text(builder, &value, &device.name, err));
 		else if (ss_json_is(&key, "totalGlobalMem"))
-			read_number(store, &value, &device.memory_bytes);
+			metadata_read_number(builder, &value, &device.memory_bytes);
 		else if (ss_json_is(&key, "computeMajor"))
-			read_number32(store, &value, &device.compute_major);
+			metadata_read_number32(builder, &value, &device.compute_major);
 		else if (ss_json_is(&key, "computeMinor"))
-			read_number32(store, &value, &device.compute_minor);
+			metadata_read_number32(builder, &value, &device.compute_minor);
 		else if (ss_json_is(&key, "numSms") || ss_json_is(&key, "maxComputeUnits"))
-			read_number32(store, &value, &device.multiprocessors);
+			metadata_read_number32(builder, &value, &device.multiprocessors);
 		else if (ss_json_is(&key, "warpSize"))
-			read_number32(store, &value, &device.warp_size);
+			metadata_read_number32(builder, &value, &device.warp_size);
 		else if (ss_json_is(&key, "maxThreadsPerMultiprocessor"))
-			read_number32(store, &value, &device.threads_per_multiprocessor);
+			metadata_read_number32(builder, &value, &device.threads_per_multiprocessor);
 	}
-	if (!ss_memory_reserve(store->trace->memory, (void **)&info->devices,
+	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->devices,
 			       &info->device_capacity, (size_t)info->device_count + 1,
 			       sizeof(*info->devices)))
 		return ss_fail_memory(err, "the metadata");
@@ -132,120 +135,124 @@ static enum ss_status read_device(struct ss_store *store, const struct ss_json_s
 	return SS_OK;
 }
 
-static enum ss_status read_group(struct ss_store *store, const struct ss_json_span *object,
-				 struct ss_error *err)
+static enum ss_status metadata_read_group(struct ss_builder *builder,
+					  const struct ss_json_span *object, struct ss_error *err)
 {
-	struct ss_trace_info *info = &store->trace->info;
-	struct ss_json json = inside(object);
+	struct ss_trace_info *info = &builder->trace->info;
+	struct ss_json json = json_inside(object);
 	struct ss_json_span key, value;
 	bool first = true;
 	struct ss_process_group group = { .size = -1 };
 
-	while (next_pair(store, &json, &first, &key, &value)) {
+	while (metadata_next_pair(builder, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "pg_name") || ss_json_is(&key, "uid"))
-			SS_TRY(read_text(store, &value, &group.name, err));
+			SS_TRY(metadata_read_text(builder, &value, &group.name, err));
 		else if (ss_json_is(&key, "pg_desc"))
-			SS_TRY(read_text(store, &value, &group.description, err));
+			SS_TRY(metadata_read_text(builder, &value, &group.description, err));
 		else if (ss_json_is(&key, "backend_config") || ss_json_is(&key, "backend_id"))
-			SS_TRY(read_text(store, &value, &group.backend, err));
+			SS_TRY(metadata_read_text(builder, &value, &group.backend, err));
 		else if (ss_json_is(&key, "ranks"))
-			SS_TRY(read_text(store, &value, &group.ranks, err));
+			SS_TRY(metadata_read_text(builder, &value, &group.ranks, err));
 		else if (ss_json_is(&key, "pg_size"))
-			read_number(store, &value, &group.size);
+			metadata_read_number(builder, &value, &group.size);
 	}
-	if (!ss_memory_reserve(store->trace->memory, (void **)&info->groups, &info->group_capacity,
-			       (size_t)info->group_rows + 1, sizeof(*info->groups)))
+	if (!ss_memory_reserve(builder->trace->memory, (void **)&info->groups,
+			       &info->group_capacity, (size_t)info->group_rows + 1,
+			       sizeof(*info->groups)))
 		return ss_fail_memory(err, "the metadata");
 	info->groups[info->group_rows++] = group;
 	return SS_OK;
 }
 
 /* Calls `read` for every object of an array. */
-static enum ss_status each_object(struct ss_store *store, const struct ss_json_span *array,
-				  enum ss_status (*read)(struct ss_store *store,
-							 const struct ss_json_span *object,
-							 struct ss_error *err),
-				  struct ss_error *err)
+static enum ss_status metadata_each_object(struct ss_builder *builder,
+					   const struct ss_json_span *array,
+					   enum ss_status (*read)(struct ss_builder *builder,
+								  const struct ss_json_span *object,
+								  struct ss_error *err),
+					   struct ss_error *err)
 {
-	struct ss_json json = inside(array);
+	struct ss_json json = json_inside(array);
 	struct ss_json_span value;
 	bool first = true;
 
 	if (array->type != SS_JSON_ARRAY)
 		return SS_OK;
-	while (next_item(store, &json, &first, &value)) {
+	while (metadata_next_item(builder, &json, &first, &value)) {
 		if (value.type == SS_JSON_OBJECT)
-			SS_TRY(read(store, &value, err));
+			SS_TRY(read(builder, &value, err));
 	}
 	return SS_OK;
 }
 
-static enum ss_status read_devices(struct ss_store *store, const struct ss_json_span *value,
-				   struct ss_error *err)
+static enum ss_status metadata_read_devices(struct ss_builder *builder,
+					    const struct ss_json_span *value, struct ss_error *err)
 {
-	return each_object(store, value, read_device, err);
+	return metadata_each_object(builder, value, metadata_read_device, err);
 }
 
-static enum ss_status read_distributed(struct ss_store *store, const struct ss_json_span *object,
-				       struct ss_error *err)
+static enum ss_status metadata_read_distributed(struct ss_builder *builder,
+						const struct ss_json_span *object,
+						struct ss_error *err)
 {
-	struct ss_trace_info *info = &store->trace->info;
-	struct ss_json json = inside(object);
+	struct ss_trace_info *info = &builder->trace->info;
+	struct ss_json json = json_inside(object);
 	struct ss_json_span key, value;
 	bool first = true;
 
 	if (object->type != SS_JSON_OBJECT)
 		return SS_OK;
-	while (next_pair(store, &json, &first, &key, &value)) {
+	while (metadata_next_pair(builder, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "rank"))
-			read_number(store, &value, &info->rank);
+			metadata_read_number(builder, &value, &info->rank);
 		else if (ss_json_is(&key, "world_size"))
-			read_number(store, &value, &info->world_size);
+			metadata_read_number(builder, &value, &info->world_size);
 		else if (ss_json_is(&key, "pg_count"))
-			read_number(store, &value, &info->group_count);
+			metadata_read_number(builder, &value, &info->group_count);
 		else if (ss_json_is(&key, "backend"))
-			SS_TRY(read_text(store, &value, &info->backend, err));
+			SS_TRY(metadata_read_text(builder, &value, &info->backend, err));
 		else if (ss_json_is(&key, "nccl_version"))
-			SS_TRY(read_text(store, &value, &info->nccl_version, err));
+			SS_TRY(metadata_read_text(builder, &value, &info->nccl_version, err));
 		else if (ss_json_is(&key, "pg_config"))
-			SS_TRY(each_object(store, &value, read_group, err));
+			SS_TRY(metadata_each_object(builder, &value, metadata_read_group, err));
 	}
 	return SS_OK;
 }
 
 /* The writer's log lines; warnings and errors tell of lost events. */
-static enum ss_status read_notes(struct ss_store *store, const struct ss_json_span *array,
-				 bool warning, struct ss_error *err)
+static enum ss_status metadata_read_notes(struct ss_builder *builder,
+					  const struct ss_json_span *array, bool warning,
+					  struct ss_error *err)
 {
-	struct ss_trace_info *info = &store->trace->info;
-	struct ss_json json = inside(array);
+	struct ss_trace_info *info = &builder->trace->info;
+	struct ss_json json = json_inside(array);
 	struct ss_json_span value;
 	bool first = true;
 
 	json.in_array = true;
 	if (array->type != SS_JSON_ARRAY)
 		return SS_OK;
-	while (next_item(store, &json, &first, &value)) {
+	while (metadata_next_item(builder, &json, &first, &value)) {
 		info->writer_notes++;
 		if (!warning)
 			continue;
-		ss_quality_add(&store->trace->quality, SS_ODD_WRITER_WARNING, 1);
+		ss_quality_add(&builder->trace->quality, SS_ODD_WRITER_WARNING, 1);
 		if (!info->first_warning)
-			SS_TRY(read_text(store, &value, &info->first_warning, err));
+			SS_TRY(metadata_read_text(builder, &value, &info->first_warning, err));
 	}
 	return SS_OK;
 }
 
-static enum ss_status read_info(struct ss_store *store, const struct ss_json_span *value,
-				struct ss_error *err)
+static enum ss_status metadata_read_info(struct ss_builder *builder,
+					 const struct ss_json_span *value, struct ss_error *err)
 {
-	return read_notes(store, value, false, err);
+	return metadata_read_notes(builder, value, false, err);
 }
 
-static enum ss_status read_warnings(struct ss_store *store, const struct ss_json_span *value,
-				    struct ss_error *err)
+static enum ss_status metadata_read_warnings(struct ss_builder *builder,
+					     const struct ss_json_span *value, struct ss_error *err)
 {
-	return read_notes(store, value, true, err);
+	return metadata_read_notes(builder, value, true, err);
 }
 
 /* A key of the outer object; one of the three says where its value goes. */
@@ -254,7 +261,7 @@ static const struct {
 	size_t number; /* offset of an int64_t in struct ss_trace_info, or NONE */
 	size_t text;   /* of a text's id */
 	size_t flag;   /* of a bool */
-	enum ss_status (*read)(struct ss_store *store, const struct ss_json_span *value,
+	enum ss_status (*read)(struct ss_builder *builder, const struct ss_json_span *value,
 			       struct ss_error *err);
 } keys[] = {
 #define NONE SIZE_MAX
@@ -287,11 +294,11 @@ static const struct {
 	FLAG("with_stack", with_stack),
 	FLAG("with_modules", with_modules),
 	FLAG("with_flops", with_flops),
-	READ("deviceProperties", read_devices),
-	READ("distributedInfo", read_distributed),
-	READ("INFO", read_info),
-	READ("WARNING", read_warnings),
-	READ("ERROR", read_warnings),
+	READ("deviceProperties", metadata_read_devices),
+	READ("distributedInfo", metadata_read_distributed),
+	READ("INFO", metadata_read_info),
+	READ("WARNING", metadata_read_warnings),
+	READ("ERROR", metadata_read_warnings),
 };
 
 bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *out)
@@ -302,28 +309,31 @@ bool ss_metadata_find(const struct ss_json_span *key, struct ss_metadata_key *ou
 	return out->which < SS_COUNT(keys) || ss_run_key_find(key->text, key->length, &out->run);
 }
 
-static enum ss_status take_value(struct ss_store *store, size_t which,
-				 const struct ss_json_span *value, struct ss_error *err)
+static enum ss_status metadata_take_value(struct ss_builder *builder, size_t which,
+					  const struct ss_json_span *value, struct ss_error *err)
 {
-	char *info = (char *)&store->trace->info;
+	char *info = (char *)&builder->trace->info;
 
 	if (keys[which].number != NONE)
-		read_number(store, value, (int64_t *)(void *)(info + keys[which].number));
+		metadata_read_number(builder, value,
+				     (int64_t *)(void *)(info + keys[which].number));
 	if (keys[which].text != NONE)
-		SS_TRY(read_text(store, value, (uint32_t *)(void *)(info + keys[which].text), err));
+		SS_TRY(metadata_read_text(builder, value,
+					  (uint32_t *)(void *)(info + keys[which].text), err));
 	if (keys[which].flag != NONE)
-		*(bool *)(info + keys[which].flag) = is_on(value);
+		*(bool *)(info + keys[which].flag) = metadata_is_on(value);
 	if (keys[which].read)
-		SS_TRY(keys[which].read(store, value, err));
+		SS_TRY(keys[which].read(builder, value, err));
 	return SS_OK;
 }
 
 /* A list of words, such as sys.argv, as one line. */
-static enum ss_status read_words(struct ss_store *store, const struct ss_json_span *array,
-				 uint32_t *out, struct ss_error *err)
+static enum ss_status metadata_read_words(struct ss_builder *builder,
+					  const struct ss_json_span *array, uint32_t *out,
+					  struct ss_error *err)
 {
-	struct ss_json json = inside(array);
-	struct ss_memory *memory = store->trace->memory;
+	struct ss_json json = json_inside(array);
+	struct ss_memory *memory = builder->trace->memory;
 	char *line = ss_memory_resize(memory, NULL, 0, (size_t)array->length + 1);
 	struct ss_json_span value;
 	bool first = true, stored;
@@ -332,20 +342,21 @@ static enum ss_status read_words(struct ss_store *store, const struct ss_json_sp
 	if (!line)
 		return ss_fail_memory(err, "the metadata");
 	json.in_array = true;
-	while (next_item(store, &json, &first, &value)) {
+	while (metadata_next_item(builder, &json, &first, &value)) {
 		if (length)
 			line[length++] = ' ';
 		length += ss_json_text(&value, line + length);
 	}
-	stored = ss_store_text(store, line, length, out);
+	stored = ss_builder_text(builder, line, length, out);
 	ss_memory_free(memory, line, (size_t)array->length + 1);
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 
 /* Of several keys that say the same the most telling one counts, wherever it stands. */
-static enum ss_status take_run_fact(struct ss_store *store, const struct ss_run_key *key,
-				    const struct ss_json_span *value, uint32_t *places,
-				    struct ss_error *err)
+static enum ss_status metadata_take_run_fact(struct ss_builder *builder,
+					     const struct ss_run_key *key,
+					     const struct ss_json_span *value, uint32_t *places,
+					     struct ss_error *err)
 {
 	uint32_t *had = &places[key->fact], text = 0;
 
@@ -354,20 +365,21 @@ static enum ss_status take_run_fact(struct ss_store *store, const struct ss_run_
 	if (value->type == SS_JSON_OBJECT)
 		return SS_OK;
 	if (value->type == SS_JSON_ARRAY)
-		SS_TRY(read_words(store, value, &text, err));
+		SS_TRY(metadata_read_words(builder, value, &text, err));
 	else
-		SS_TRY(read_text(store, value, &text, err));
-	if (!*ss_strings_text(&store->trace->texts, text))
+		SS_TRY(metadata_read_text(builder, value, &text, err));
+	if (!*ss_strings_text(&builder->trace->texts, text))
 		return SS_OK;
-	store->trace->info.run[key->fact] = text;
+	builder->trace->info.run[key->fact] = text;
 	*had = key->place;
 	return SS_OK;
 }
 
-enum ss_status ss_metadata_take(struct ss_store *store, const struct ss_metadata_key *key,
+enum ss_status ss_metadata_take(struct ss_builder *builder, const struct ss_metadata_key *key,
 				const struct ss_json_span *value, uint32_t *places,
 				struct ss_error *err)
 {
-	return key->which < SS_COUNT(keys) ? take_value(store, key->which, value, err)
-					   : take_run_fact(store, &key->run, value, places, err);
+	return key->which < SS_COUNT(keys)
+		       ? metadata_take_value(builder, key->which, value, err)
+		       : metadata_take_run_fact(builder, &key->run, value, places, err);
 }

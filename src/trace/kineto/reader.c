@@ -7,7 +7,7 @@
  * here depends on how the text is cut into pieces: if a result would need bytes
  * that have not arrived yet, the answer is "more".
  */
-#include "trace/kineto/lookup.h"
+#include "trace/kineto/reader.h"
 
 /*
  * An element longer than this is suspected of having swallowed its successors
@@ -16,7 +16,7 @@
  */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
-/* How far behind a bracket an event must begin for the bracket to be a stray one. */
+/* A bracket is a stray one when an event begins within this many bytes after it. */
 #define STRAY_BYTES ((ptrdiff_t)4096)
 
 /* Bytes that are needed to know a first key. */
@@ -30,87 +30,25 @@ bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
 		reader->track_cache[i].id = SS_NO_ID;
 	ss_arg_index_init(&reader->index);
 	ss_shapes_init(&reader->shapes);
-	ss_quality_init(&reader->batch.quality);
-	return ss_strings_init(&reader->names, memory) && ss_strings_init(&reader->texts, memory) &&
-	       ss_strings_init(&reader->kernel_texts, memory) &&
-	       ss_strings_init(&reader->category_names, memory) &&
-	       ss_records_init(&reader->tracks, memory, sizeof(struct ss_track_key)) &&
-	       ss_records_init(&reader->metas, memory, sizeof(struct ss_meta)) &&
-	       ss_records_init(&reader->op_args, memory, sizeof(struct ss_op_args)) &&
-	       ss_records_init(&reader->kernel_args, memory, sizeof(struct ss_kernel_args)) &&
-	       ss_records_init(&reader->copy_args, memory, sizeof(struct ss_copy_args)) &&
-	       ss_records_init(&reader->comm_args, memory, sizeof(struct ss_comm_args));
+	return ss_batch_init(&reader->batch, memory) &&
+	       ss_strings_init(&reader->kernel_texts, memory);
 }
-
-#define BATCH_FREE(reader, array)                               \
-	ss_memory_free((reader)->memory, (reader)->batch.array, \
-		       (size_t)(reader)->batch.array##_capacity * sizeof(*(reader)->batch.array))
 
 void ss_reader_release(struct ss_reader *reader)
 {
 	if (!reader->memory)
 		return;
-	BATCH_FREE(reader, events);
-	BATCH_FREE(reader, comms);
-	BATCH_FREE(reader, sequences);
-	BATCH_FREE(reader, syncs);
-	BATCH_FREE(reader, others);
-	BATCH_FREE(reader, other_text);
-	BATCH_FREE(reader, flows);
-	BATCH_FREE(reader, marks);
-	BATCH_FREE(reader, allocations);
-	BATCH_FREE(reader, counters);
-	BATCH_FREE(reader, metas);
-	BATCH_FREE(reader, loose);
-	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
-	ss_memory_free(reader->memory, reader->name_flags,
-		       (size_t)reader->name_flag_capacity * sizeof(uint32_t));
-	ss_strings_release(&reader->names);
-	ss_strings_release(&reader->texts);
+	ss_batch_release(&reader->batch);
 	ss_strings_release(&reader->kernel_texts);
-	ss_strings_release(&reader->category_names);
-	ss_memory_free(reader->memory, reader->categories,
-		       (size_t)reader->category_capacity * sizeof(*reader->categories));
 	ss_memory_free(reader->memory, reader->kernel_records,
 		       (size_t)reader->kernel_capacity * sizeof(*reader->kernel_records));
-	ss_records_release(&reader->tracks);
-	ss_records_release(&reader->metas);
-	ss_records_release(&reader->op_args);
-	ss_records_release(&reader->kernel_args);
-	ss_records_release(&reader->copy_args);
-	ss_records_release(&reader->comm_args);
+	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
 	memset(reader, 0, sizeof(*reader));
 }
 
-void ss_reader_clear(struct ss_reader *reader)
-{
-	struct ss_batch *batch = &reader->batch;
-
-	batch->events_count = batch->comms_count = batch->sequences_count = 0;
-	batch->syncs_count = batch->flows_count = batch->marks_count = 0;
-	batch->allocations_count = batch->counters_count = batch->metas_count = 0;
-	batch->loose_count = batch->others_count = batch->other_text_count = 0;
-	batch->entries = 0;
-	memset(batch->phase_events, 0, sizeof(batch->phase_events));
-	for (uint32_t i = 0; i < reader->category_count; i++)
-		reader->categories[i].events = 0;
-	ss_quality_init(&batch->quality);
-}
-
-bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
-		    size_t item_bytes)
-{
-	if (count < *capacity)
-		return true;
-	if (ss_memory_reserve(reader->memory, items, capacity, (size_t)count + 1, item_bytes))
-		return true;
-	reader->out_of_memory = true;
-	return false;
-}
-
 /* Reads the object at the cursor key by key. */
-static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json *json,
-				       struct ss_fields *fields)
+static enum ss_json_result reader_read_by_cursor(struct ss_reader *reader, struct ss_json *json,
+						 struct ss_event_fields *fields)
 {
 	struct ss_json_span category = { 0 }, phase = { 0 }, args = { 0 }, other;
 	struct ss_arg_values *values = &reader->args;
@@ -132,7 +70,7 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	struct ss_json inner = *json;
 	enum ss_json_result result;
 
-	*fields = (struct ss_fields){ 0 };
+	*fields = (struct ss_event_fields){ 0 };
 	values->seen = 0;
 	inner.at++;
 	for (bool first = true;; first = false) {
@@ -174,7 +112,8 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 }
 
 /* Reads the event at the cursor by a known shape; false: none fits. */
-static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct ss_fields *fields)
+static bool reader_read_by_shape(struct ss_reader *reader, struct ss_json *json,
+				 struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	const struct ss_shape_node *shape = ss_shapes_read(&reader->shapes, json, &reader->args);
@@ -185,7 +124,7 @@ static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct
 		json->at = start;
 		return false;
 	}
-	*fields = (struct ss_fields){
+	*fields = (struct ss_event_fields){
 		.start = start,
 		.end = json->at,
 		.has_args = shape->has_args,
@@ -195,16 +134,16 @@ static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct
 	return true;
 }
 
-static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *json,
-				      struct ss_fields *fields)
+static enum ss_json_result reader_read_event(struct ss_reader *reader, struct ss_json *json,
+					     struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	enum ss_json_result result;
 
-	if (read_by_shape(reader, json, fields))
+	if (reader_read_by_shape(reader, json, fields))
 		return SS_JSON_OK;
-	result = read_slowly(reader, json, fields);
-	/* counters have free keys, and what needed repairs is no example */
+	result = reader_read_by_cursor(reader, json, fields);
+	/* counters have free keys, and damaged events are bad examples */
 	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
 	    !json->odd_commas && fields->category <= UINT16_MAX)
 		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,
@@ -277,8 +216,8 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
  * The next event after `at`. Where many elements are bad, each asks for the same
  * one: the answer is kept as long as the text stays.
  */
-static const char *next_event(struct ss_reader *reader, const struct ss_json *json, const char *at,
-			      bool strict, const char **undecided)
+static const char *reader_next_event(struct ss_reader *reader, const struct ss_json *json,
+				     const char *at, bool strict, const char **undecided)
 {
 	struct ss_next_event *known = &reader->next_events[strict];
 
@@ -297,11 +236,11 @@ static const char *next_event(struct ss_reader *reader, const struct ss_json *js
  * bracket that closes the array. An inner object can look like an event: when
  * the bad element closes properly first, that is taken.
  */
-static enum ss_json_result skip_bad(struct ss_reader *reader, struct ss_json *json, const char *bad,
-				    bool strict)
+static enum ss_json_result reader_skip_bad(struct ss_reader *reader, struct ss_json *json,
+					   const char *bad, bool strict)
 {
 	const char *undecided;
-	const char *next = next_event(reader, json, bad + 1, strict, &undecided);
+	const char *next = reader_next_event(reader, json, bad + 1, strict, &undecided);
 	struct ss_json balanced = *json;
 	enum ss_json_result result;
 
@@ -319,7 +258,7 @@ static enum ss_json_result skip_bad(struct ss_reader *reader, struct ss_json *js
 }
 
 /* Does another event seem to begin inside of the element? Then it swallowed it. */
-static bool is_swollen(const char *start, const char *end)
+static bool element_swallows_event(const char *start, const char *end)
 {
 	const char *undecided;
 
@@ -328,14 +267,14 @@ static bool is_swollen(const char *start, const char *end)
 	return ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided) != NULL;
 }
 
-/* An element that is no event; garbage after damage is not taken for one. */
-static enum ss_json_result read_stranger(struct ss_reader *reader, struct ss_json *json)
+/* An element that is not an event; garbage after damage does not count as one. */
+static enum ss_json_result reader_read_non_event(struct ss_reader *reader, struct ss_json *json)
 {
 	struct ss_json_span span;
 	enum ss_json_result result;
 	const char *inner;
 
-	/* a stray bracket must not swallow the events behind it */
+	/* a stray bracket must not swallow the events after it */
 	if (*json->at == '[') {
 		inner = ss_bytes_skip_space(json->at + 1);
 		if (inner >= json->end && !json->whole)
@@ -369,11 +308,11 @@ static bool holds_event(const char *start, const char *end)
  * The second try at an event that is no JSON. It goes no further than where the
  * next event seems to begin: guesses about quotes must not swallow it.
  */
-static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_json *json,
-					  struct ss_fields *fields)
+static enum ss_json_result reader_read_carefully(struct ss_reader *reader, struct ss_json *json,
+						 struct ss_event_fields *fields)
 {
 	const char *start = json->at, *undecided;
-	const char *next = next_event(reader, json, start + 1, true, &undecided);
+	const char *next = reader_next_event(reader, json, start + 1, true, &undecided);
 	struct ss_json again = *json;
 	enum ss_json_result result;
 
@@ -384,7 +323,7 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 	again.odd_quotes = again.odd_commas = 0;
 	again.end = next ? next : json->end;
 	again.whole = json->whole && !next;
-	result = read_slowly(reader, &again, fields);
+	result = reader_read_by_cursor(reader, &again, fields);
 	if (result == SS_JSON_OK && again.odd_quotes && holds_event(start, again.at))
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_MORE && next)
@@ -398,19 +337,20 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 }
 
 /* Reads the element at the cursor: fast, then carefully. */
-static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json *json,
-					struct ss_fields *fields)
+static enum ss_json_result reader_read_element(struct ss_reader *reader, struct ss_json *json,
+					       struct ss_event_fields *fields)
 {
 	const char *start = json->at;
 	enum ss_json_result result;
 
 	if (*start != '{')
-		return read_stranger(reader, json);
+		return reader_read_non_event(reader, json);
 	json->odd_quotes = json->odd_commas = 0;
-	result = read_event(reader, json, fields);
+	result = reader_read_event(reader, json, fields);
 	if (result == SS_JSON_BAD)
-		result = read_carefully(reader, json, fields);
-	if (result != SS_JSON_BAD && is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
+		result = reader_read_carefully(reader, json, fields);
+	if (result != SS_JSON_BAD &&
+	    element_swallows_event(start, result == SS_JSON_OK ? json->at : json->end))
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_OK && json->odd_quotes)
 		ss_quality_add(&reader->batch.quality, SS_ODD_QUOTES, json->odd_quotes);
@@ -446,7 +386,7 @@ static enum ss_json_result closes_events(const struct ss_json *json)
 enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json, const char *limit,
 				  const char *text, int64_t offset)
 {
-	struct ss_fields fields;
+	struct ss_event_fields fields;
 
 	memset(reader->next_events, 0, sizeof(reader->next_events));
 	for (;;) {
@@ -474,10 +414,10 @@ enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json
 					  offset + (start - text));
 			continue;
 		}
-		result = read_element(reader, json, &fields);
+		result = reader_read_element(reader, json, &fields);
 		if (result == SS_JSON_BAD || (result == SS_JSON_MORE && json->whole)) {
 			/* the last event of a cut file holds objects that look like events */
-			result = skip_bad(reader, json, start, result == SS_JSON_MORE);
+			result = reader_skip_bad(reader, json, start, result == SS_JSON_MORE);
 			if (result == SS_JSON_OK)
 				ss_quality_add_at(&reader->batch.quality, SS_ODD_BAD_EVENT,
 						  offset + (start - text));
@@ -489,7 +429,7 @@ enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json
 			return SS_READ_MORE;
 		}
 		reader->batch.entries++;
-		if (reader->out_of_memory)
+		if (reader->batch.out_of_memory)
 			return SS_READ_FAILED;
 	}
 }

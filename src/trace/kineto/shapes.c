@@ -26,7 +26,7 @@ static inline unsigned equal_bytes(const char *a, const char *b)
 			       _mm_loadu_si128((const __m128i *)(const void *)b)));
 }
 
-static inline bool fits(const struct ss_shape_node *node, const char *text)
+static inline bool shape_node_fits(const struct ss_shape_node *node, const char *text)
 {
 	if ((equal_bytes(text, node->text) & node->mask) != node->mask)
 		return false;
@@ -41,7 +41,7 @@ static inline bool fits(const struct ss_shape_node *node, const char *text)
 }
 
 /* The end of a plain number: digits, point and minus. */
-static inline const char *number_end(const char *at)
+static inline const char *shape_number_end(const char *at)
 {
 	const __m128i low = _mm_set1_epi8('-' - 1), high = _mm_set1_epi8('9' + 1);
 
@@ -58,12 +58,12 @@ static inline const char *number_end(const char *at)
 
 #else
 
-static inline bool fits(const struct ss_shape_node *node, const char *text)
+static inline bool shape_node_fits(const struct ss_shape_node *node, const char *text)
 {
 	return memcmp(node->text, text, node->length) == 0;
 }
 
-static inline const char *number_end(const char *at)
+static inline const char *shape_number_end(const char *at)
 {
 	while (*at >= '-' && *at <= '9')
 		at++;
@@ -73,12 +73,12 @@ static inline const char *number_end(const char *at)
 #endif
 
 /* Reads the value in a hole; false when it needs the cursor's care. */
-static inline bool read_hole(struct ss_json *json, struct ss_json_span *out)
+static inline bool shape_read_hole(struct ss_json *json, struct ss_json_span *out)
 {
 	const char *start = json->at, *stop;
 
 	if ((unsigned char)(*start - '0') <= 9 || *start == '-') {
-		stop = number_end(start + 1);
+		stop = shape_number_end(start + 1);
 		*out = (struct ss_json_span){ start, (uint32_t)(stop - start), SS_JSON_BARE, 0 };
 		json->at = stop;
 		return true;
@@ -99,18 +99,18 @@ static inline bool read_hole(struct ss_json *json, struct ss_json_span *out)
  * The node after `node` whose text stands at the cursor; NULL: none. `*hint` is
  * the one to try first, and the one that fitted afterwards.
  */
-static inline struct ss_shape_node *next_node(struct ss_shapes *shapes,
-					      const struct ss_shape_node *node, uint16_t *hint,
-					      const char *at)
+static inline struct ss_shape_node *shape_next_node(struct ss_shapes *shapes,
+						    const struct ss_shape_node *node,
+						    uint16_t *hint, const char *at)
 {
 	struct ss_shape_node *next = &shapes->nodes[*hint];
 	uint16_t index = node->child;
 
-	if (*hint && fits(next, at))
+	if (*hint && shape_node_fits(next, at))
 		return next;
 	for (int tried = 0; index && tried < SIBLINGS_MAX; tried++) {
 		next = &shapes->nodes[index];
-		if (fits(next, at)) {
+		if (shape_node_fits(next, at)) {
 			*hint = index;
 			return next;
 		}
@@ -129,7 +129,7 @@ const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_j
 	uint64_t seen = 0;
 
 	for (;;) {
-		node = next_node(shapes, node, hint, inner.at);
+		node = shape_next_node(shapes, node, hint, inner.at);
 		if (!node)
 			return NULL;
 		hint = &node->hint;
@@ -143,28 +143,28 @@ const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_j
 			return node;
 		}
 		seen |= (uint64_t)1 << node->hole;
-		if (!read_hole(&inner, &out->values[node->hole]))
+		if (!shape_read_hole(&inner, &out->values[node->hole]))
 			return NULL;
 	}
 }
 
 /* Learning: the node reached so far, and where its text has to go on. */
-struct lesson {
+struct shape_lesson {
 	struct ss_shapes *shapes;
 	uint16_t node;
 	const char *from;
 	bool failed; /* no room left */
 };
 
-static bool same_node(const struct ss_shape_node *node, const char *text, size_t length,
-		      uint8_t hole)
+static bool shape_node_is_same(const struct ss_shape_node *node, const char *text, size_t length,
+			       uint8_t hole)
 {
 	return node->length == length && node->hole == hole &&
 	       memcmp(node->text, text, length) == 0;
 }
 
 /* Goes to the child with this text and hole, which is made when it is new. */
-static struct ss_shape_node *descend(struct lesson *lesson, size_t length, uint8_t hole)
+static struct ss_shape_node *shape_descend(struct shape_lesson *lesson, size_t length, uint8_t hole)
 {
 	struct ss_shapes *shapes = lesson->shapes;
 	struct ss_shape_node *parent = &shapes->nodes[lesson->node];
@@ -172,7 +172,7 @@ static struct ss_shape_node *descend(struct lesson *lesson, size_t length, uint8
 	int siblings = 0;
 
 	for (; *link; link = &shapes->nodes[*link].sibling, siblings++)
-		if (same_node(&shapes->nodes[*link], lesson->from, length, hole))
+		if (shape_node_is_same(&shapes->nodes[*link], lesson->from, length, hole))
 			break;
 	if (!*link) {
 		if (shapes->count == SS_SHAPE_NODES || siblings >= SIBLINGS_MAX) {
@@ -193,11 +193,12 @@ static struct ss_shape_node *descend(struct lesson *lesson, size_t length, uint8
 }
 
 /* The text up to `to` is the same in every event of the shape; a hole follows. */
-static struct ss_shape_node *learn_text(struct lesson *lesson, const char *to, uint8_t hole)
+static struct ss_shape_node *shape_learn_text(struct shape_lesson *lesson, const char *to,
+					      uint8_t hole)
 {
 	while (!lesson->failed && to - lesson->from > SS_SHAPE_TEXT)
-		descend(lesson, SS_SHAPE_TEXT, SS_HOLE_NONE);
-	return lesson->failed ? NULL : descend(lesson, (size_t)(to - lesson->from), hole);
+		shape_descend(lesson, SS_SHAPE_TEXT, SS_HOLE_NONE);
+	return lesson->failed ? NULL : shape_descend(lesson, (size_t)(to - lesson->from), hole);
 }
 
 static uint8_t hole_of(const struct ss_json_span *key)
@@ -217,7 +218,7 @@ static uint8_t hole_of(const struct ss_json_span *key)
 }
 
 /* Keys whose values choose the template rather than fill it. */
-static bool chooses(const struct ss_json_span *key)
+static bool shape_hole_chooses(const struct ss_json_span *key)
 {
 	return ss_json_is(key, "ph") || ss_json_is(key, "cat");
 }
@@ -228,8 +229,8 @@ static bool is_short(const struct ss_json_span *value)
 }
 
 /* Learns one object: the event itself, or its arguments. */
-static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_index,
-			 struct ss_json *json, bool is_args, bool *has_args)
+static bool shape_learn_object(struct shape_lesson *lesson, const struct ss_arg_index *args_index,
+			       struct ss_json *json, bool is_args, bool *has_args)
 {
 	struct ss_json_span key, value;
 
@@ -248,19 +249,19 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 			if (*start != '{' || *has_args)
 				return false;
 			*has_args = true;
-			if (!learn_object(lesson, args_index, json, true, has_args))
+			if (!shape_learn_object(lesson, args_index, json, true, has_args))
 				return false;
 			continue;
 		}
 		if (ss_json_value(json, &value) != SS_JSON_OK)
 			return false;
-		if (!is_args && chooses(&key)) {
+		if (!is_args && shape_hole_chooses(&key)) {
 			if (!is_short(&value))
 				return false;
 			continue;
 		}
 		hole = is_args ? (uint8_t)ss_arg_find(args_index, &key) : hole_of(&key);
-		if (!learn_text(lesson, start, hole))
+		if (!shape_learn_text(lesson, start, hole))
 			return false;
 		lesson->from = json->at;
 	}
@@ -269,17 +270,17 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 void ss_shapes_learn(struct ss_shapes *shapes, const struct ss_arg_index *index, const char *start,
 		     const char *end, char phase, uint16_t category)
 {
-	struct lesson lesson = { .shapes = shapes, .from = start };
+	struct shape_lesson lesson = { .shapes = shapes, .from = start };
 	struct ss_json json = { .at = start, .end = end, .whole = true };
 	struct ss_shape_node *last;
 	bool has_args = false;
 
-	/* a shape with a NUL in it would fit the padding behind the text, and go on beyond it */
+	/* a shape with a NUL in it would match the padding after the text, and read beyond it */
 	if (memchr(start, '\0', (size_t)(end - start)))
 		return;
-	if (!learn_object(&lesson, index, &json, false, &has_args) || json.at != end)
+	if (!shape_learn_object(&lesson, index, &json, false, &has_args) || json.at != end)
 		return;
-	last = learn_text(&lesson, end, SS_HOLE_END);
+	last = shape_learn_text(&lesson, end, SS_HOLE_END);
 	if (!last)
 		return;
 	last->phase = (uint8_t)phase;

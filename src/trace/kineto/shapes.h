@@ -19,7 +19,7 @@
 
 /* What follows the text of a node: a value (enum ss_arg), or one of these. */
 enum {
-	SS_HOLE_NONE = 64, /* the text goes on in the next node */
+	SS_HOLE_NONE = 64, /* the text continues in the next node */
 	SS_HOLE_END,       /* the event ends */
 };
 

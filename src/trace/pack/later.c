@@ -2,19 +2,20 @@
 /*
  * later.c - unpacks, checks and completes groups of columns.
  */
-#include "trace/pack/later.h"
+#include "trace/pack/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system/thread.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
 #include "trace/pack/unpack.h"
 
 /* --- parts ----------------------------------------------------------------------- */
 
+/* Replaces the frame of a part by its data. */
 static enum ss_status decompress(struct ss_memory *memory, struct ss_unpacked *part)
 {
 	size_t bytes = (size_t)part->bytes;
@@ -39,7 +40,8 @@ static enum ss_status decompress(struct ss_memory *memory, struct ss_unpacked *p
 	return SS_OK;
 }
 
-static enum ss_status fail(enum ss_pack_part part, enum ss_status status, struct ss_error *err)
+static enum ss_status later_fail_part(enum ss_pack_part part, enum ss_status status,
+				      struct ss_error *err)
 {
 	if (status == SS_OK)
 		return SS_OK;
@@ -51,7 +53,7 @@ static enum ss_status fail(enum ss_pack_part part, enum ss_status status, struct
 enum ss_status ss_unpack_part(struct ss_memory *memory, enum ss_pack_part index,
 			      struct ss_unpacked *part, struct ss_error *err)
 {
-	return fail(index, decompress(memory, part), err);
+	return later_fail_part(index, decompress(memory, part), err);
 }
 
 uint32_t ss_pack_group(enum ss_pack_part part)
@@ -63,10 +65,10 @@ uint32_t ss_pack_group(enum ss_pack_part part)
 }
 
 /* Parts that are unpacked together: the longest first, so that threads end together. */
-struct work {
+struct unpack_work {
 	struct ss_memory *memory;
 	struct ss_unpacked *parts;
-	struct item {
+	struct pending_part {
 		enum ss_pack_part part;
 		size_t frame_bytes;
 		enum ss_status status;
@@ -74,16 +76,16 @@ struct work {
 	uint32_t count, threads;
 };
 
-static int by_length(const void *a, const void *b)
+static int pending_part_compare_length(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct pending_part *x = a, *y = b;
 
 	return x->frame_bytes > y->frame_bytes ? -1 : x->frame_bytes < y->frame_bytes;
 }
 
 static void unpack_share(void *context, uint32_t index)
 {
-	struct work *work = context;
+	struct unpack_work *work = context;
 
 	for (uint32_t i = index; i < work->count; i += work->threads)
 		work->items[i].status = decompress(work->memory, &work->parts[work->items[i].part]);
@@ -92,26 +94,26 @@ static void unpack_share(void *context, uint32_t index)
 static enum ss_status unpack_parts(struct ss_trace *trace, uint32_t columns, uint32_t threads,
 				   struct ss_error *err)
 {
-	struct work work = { .memory = trace->memory, .parts = trace->later->parts };
+	struct unpack_work work = { .memory = trace->memory, .parts = trace->later->parts };
 
 	for (uint32_t part = 0; part < SS_PARTS; part++)
 		if (work.parts[part].frame_bytes && (ss_pack_group(part) & columns))
 			work.items[work.count++] =
-				(struct item){ part, work.parts[part].frame_bytes, SS_OK };
+				(struct pending_part){ part, work.parts[part].frame_bytes, SS_OK };
 	if (!work.count)
 		return SS_OK;
-	qsort(work.items, work.count, sizeof(work.items[0]), by_length);
+	qsort(work.items, work.count, sizeof(work.items[0]), pending_part_compare_length);
 	work.threads = threads < work.count ? threads : work.count;
 	ss_thread_run(work.threads, unpack_share, &work);
 	for (uint32_t i = 0; i < work.count; i++)
-		SS_TRY(fail(work.items[i].part, work.items[i].status, err));
+		SS_TRY(later_fail_part(work.items[i].part, work.items[i].status, err));
 	return SS_OK;
 }
 
 /* --- what becomes of them --------------------------------------------------------- */
 
 /* The blocks of the parts become those of the trace. */
-static void take_columns(struct ss_trace *trace, uint32_t columns)
+static void later_take_columns(struct ss_trace *trace, uint32_t columns)
 {
 	char *at = (char *)trace;
 
@@ -126,7 +128,7 @@ static void take_columns(struct ss_trace *trace, uint32_t columns)
 	}
 }
 
-static enum ss_status take_syncs(struct ss_trace *trace, struct ss_error *err)
+static enum ss_status later_take_syncs(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_unpacked *part = &trace->later->parts[SS_PART_SYNCS];
 	const struct ss_pack_sync *from = part->data;
@@ -145,8 +147,8 @@ static enum ss_status take_syncs(struct ss_trace *trace, struct ss_error *err)
 	return SS_OK;
 }
 
-/* Room for a column that is found and not read; it stays where a later one has no room. */
-static bool make_column(struct ss_trace *trace, void **column, size_t item_bytes)
+/* Allocates a column that is computed, not read; it stays when a later allocation fails. */
+static bool later_allocate_column(struct ss_trace *trace, void **column, size_t item_bytes)
 {
 	size_t bytes = trace->slices.count * item_bytes;
 
@@ -158,9 +160,10 @@ static bool make_column(struct ss_trace *trace, void **column, size_t item_bytes
 	return *column != NULL;
 }
 
-static enum ss_status add_tracks(struct ss_trace *trace, struct ss_error *err)
+static enum ss_status later_make_tracks(struct ss_trace *trace, struct ss_error *err)
 {
-	if (!make_column(trace, (void **)&trace->slices.track, sizeof(*trace->slices.track)))
+	if (!later_allocate_column(trace, (void **)&trace->slices.track,
+				   sizeof(*trace->slices.track)))
 		return ss_fail_memory(err, "the tracks of the events");
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
@@ -172,15 +175,16 @@ static enum ss_status add_tracks(struct ss_trace *trace, struct ss_error *err)
 }
 
 /* Tracks have their depth from the pack: it is found again beside them, and compared. */
-static enum ss_status add_nesting(struct ss_trace *trace, uint32_t threads, struct ss_error *err)
+static enum ss_status later_make_nesting(struct ss_trace *trace, uint32_t threads,
+					 struct ss_error *err)
 {
 	struct ss_slices *slices = &trace->slices;
 	struct ss_trace nested;
 	struct ss_arena scratch;
 	bool is_same = true;
 
-	if (!make_column(trace, (void **)&slices->parent, sizeof(*slices->parent)) ||
-	    !make_column(trace, (void **)&slices->depth, sizeof(*slices->depth)))
+	if (!later_allocate_column(trace, (void **)&slices->parent, sizeof(*slices->parent)) ||
+	    !later_allocate_column(trace, (void **)&slices->depth, sizeof(*slices->depth)))
 		return ss_fail_memory(err, "the nesting of the events");
 	ss_arena_init(&scratch, trace->memory);
 	nested = *trace;
@@ -211,7 +215,7 @@ static enum ss_status add_nesting(struct ss_trace *trace, uint32_t threads, stru
 	 SS_COLUMNS_CATEGORY | SS_COLUMNS_LINK | SS_COLUMNS_TRACK | SS_COLUMNS_NESTING |         \
 	 SS_COLUMNS_COMMS | SS_COLUMNS_SEQUENCES | SS_COLUMNS_SYNCS | SS_COLUMNS_OTHERS)
 
-static uint32_t with_needed(uint32_t columns)
+static uint32_t columns_with_needed(uint32_t columns)
 {
 	if (columns & SS_COLUMNS_NESTING)
 		columns |= SS_COLUMNS_START | SS_COLUMNS_NAME | SS_COLUMNS_COMMS;
@@ -227,18 +231,18 @@ enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t 
 
 	if (!later)
 		return SS_OK;
-	columns = with_needed(columns & SS_COLUMNS_ALL) & ~later->there;
+	columns = columns_with_needed(columns & SS_COLUMNS_ALL) & ~later->there;
 	if (!columns)
 		return SS_OK;
 	SS_TRY(unpack_parts(trace, columns, threads ? threads : 1, err));
-	take_columns(trace, columns);
+	later_take_columns(trace, columns);
 	if (columns & SS_COLUMNS_SYNCS)
-		SS_TRY(take_syncs(trace, err));
+		SS_TRY(later_take_syncs(trace, err));
 	SS_TRY(ss_unpack_check_columns(trace, columns, err));
 	if (columns & SS_COLUMNS_TRACK)
-		SS_TRY(add_tracks(trace, err));
+		SS_TRY(later_make_tracks(trace, err));
 	if (columns & SS_COLUMNS_NESTING)
-		SS_TRY(add_nesting(trace, threads, err));
+		SS_TRY(later_make_nesting(trace, threads, err));
 	later->there |= columns;
 	return SS_OK;
 }

@@ -12,8 +12,8 @@
 #include "base/hash/checksum.h"
 #include "base/hash/hash.h"
 #include "base/text.h"
-#include "read/zstd_frame.h"
-#include "trace/sums.h"
+#include "read/codec.h"
+#include "trace/trace.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ORIGIN] = { "origin", 1 },
@@ -150,7 +150,7 @@ uint64_t ss_pack_layout(void)
 /* Shorter parts gain nothing that anybody would notice. */
 #define COMPRESSED_BYTES_MIN 1024
 
-struct packing {
+struct trace_packing {
 	const struct ss_trace *trace;
 	struct ss_arena arena;
 	struct ss_strings words;
@@ -163,24 +163,24 @@ struct packing {
 	bool failed; /* no memory */
 };
 
-static void set_part(struct packing *packing, enum ss_pack_part part, const void *data,
-		     uint64_t count)
+static void packing_set_part(struct trace_packing *packing, enum ss_pack_part part,
+			     const void *data, uint64_t count)
 {
 	packing->data[part] = data;
 	packing->counts[part] = count;
 }
 
 /* A part that is made for the file: cleared, so that no byte of it is by chance. */
-static void *new_part(struct packing *packing, enum ss_pack_part part, size_t count)
+static void *packing_new_part(struct trace_packing *packing, enum ss_pack_part part, size_t count)
 {
 	void *items = ss_arena_alloc(&packing->arena, count + 1, ss_pack_parts[part].item_bytes);
 
 	packing->failed |= !items;
-	set_part(packing, part, items, items ? count : 0);
+	packing_set_part(packing, part, items, items ? count : 0);
 	return items;
 }
 
-static uint32_t word(struct packing *packing, const char *text)
+static uint32_t packing_word(struct trace_packing *packing, const char *text)
 {
 	uint32_t id = ss_strings_add(&packing->words, text, strlen(text));
 
@@ -190,10 +190,10 @@ static uint32_t word(struct packing *packing, const char *text)
 
 /* --- parts that are not columns of the trace ----------------------------------- */
 
-static void pack_strings(struct packing *packing, const struct ss_strings *strings,
+static void pack_strings(struct trace_packing *packing, const struct ss_strings *strings,
 			 enum ss_pack_part lengths_part)
 {
-	uint32_t *lengths = new_part(packing, lengths_part, strings->count);
+	uint32_t *lengths = packing_new_part(packing, lengths_part, strings->count);
 	size_t bytes = 0;
 	char *at;
 
@@ -201,18 +201,18 @@ static void pack_strings(struct packing *packing, const struct ss_strings *strin
 		lengths[i] = strings->items[i].length;
 		bytes += lengths[i];
 	}
-	at = new_part(packing, lengths_part + 1, bytes);
+	at = packing_new_part(packing, lengths_part + 1, bytes);
 	for (uint32_t i = 0; at && i < strings->count; i++) {
 		memcpy(at, strings->items[i].text, strings->items[i].length);
 		at += strings->items[i].length;
 	}
 }
 
-static void pack_info(struct packing *packing)
+static void pack_info(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
 	const struct ss_trace_info *info = &trace->info;
-	struct ss_pack_info *out = new_part(packing, SS_PART_INFO, 1);
+	struct ss_pack_info *out = packing_new_part(packing, SS_PART_INFO, 1);
 
 	if (!out)
 		return;
@@ -249,26 +249,26 @@ static void pack_info(struct packing *packing)
 }
 
 /* All of them: the last is where categories beyond the limit go. */
-static void pack_categories(struct packing *packing)
+static void pack_categories(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
-	struct ss_pack_category *out = new_part(packing, SS_PART_CATEGORIES,
-						trace->category_count + 1);
+	struct ss_pack_category *out = packing_new_part(packing, SS_PART_CATEGORIES,
+							trace->category_count + 1);
 
 	for (uint32_t i = 0; out && i <= trace->category_count; i++) {
 		uint32_t from = i < trace->category_count ? i : SS_CATEGORIES_MAX - 1;
 
 		out[i].events = trace->category_events[from];
-		out[i].name = word(packing, trace->categories[from].name);
+		out[i].name = packing_word(packing, trace->categories[from].name);
 		out[i].kind = (uint8_t)trace->categories[from].kind;
 		out[i].by_name = trace->categories[from].by_name;
 	}
 }
 
-static void pack_devices(struct packing *packing)
+static void pack_devices(struct trace_packing *packing)
 {
 	const struct ss_trace_info *info = &packing->trace->info;
-	struct ss_pack_device *out = new_part(packing, SS_PART_DEVICES, info->device_count);
+	struct ss_pack_device *out = packing_new_part(packing, SS_PART_DEVICES, info->device_count);
 
 	for (uint32_t i = 0; out && i < info->device_count; i++) {
 		const struct ss_device *from = &info->devices[i];
@@ -284,10 +284,10 @@ static void pack_devices(struct packing *packing)
 	}
 }
 
-static void pack_tracks(struct packing *packing)
+static void pack_tracks(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
-	struct ss_pack_track *out = new_part(packing, SS_PART_TRACKS, trace->track_count);
+	struct ss_pack_track *out = packing_new_part(packing, SS_PART_TRACKS, trace->track_count);
 
 	for (uint32_t i = 0; out && i < trace->track_count; i++) {
 		const struct ss_track *from = &trace->tracks[i];
@@ -298,10 +298,11 @@ static void pack_tracks(struct packing *packing)
 	}
 }
 
-static void pack_track_sums(struct packing *packing)
+static void pack_track_sums(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
-	struct ss_pack_track_sums *out = new_part(packing, SS_PART_TRACK_SUMS, trace->track_count);
+	struct ss_pack_track_sums *out = packing_new_part(packing, SS_PART_TRACK_SUMS,
+							  trace->track_count);
 
 	for (uint32_t i = 0; out && i < trace->track_count; i++) {
 		struct ss_track_sums from;
@@ -316,10 +317,10 @@ static void pack_track_sums(struct packing *packing)
 	}
 }
 
-static void pack_steps(struct packing *packing)
+static void pack_steps(struct trace_packing *packing)
 {
 	const struct ss_steps *steps = &packing->trace->steps;
-	struct ss_pack_step *out = new_part(packing, SS_PART_STEPS, steps->count);
+	struct ss_pack_step *out = packing_new_part(packing, SS_PART_STEPS, steps->count);
 
 	for (uint32_t i = 0; out && i < steps->count; i++) {
 		const struct ss_step *from = &steps->items[i];
@@ -331,15 +332,15 @@ static void pack_steps(struct packing *packing)
 			.host_end_ns = from->host_end_ns,
 			.device_events = from->device_events,
 			.name = from->name,
-			.dropped = from->dropped ? word(packing, from->dropped) : 0,
+			.dropped = from->dropped ? packing_word(packing, from->dropped) : 0,
 		};
 	}
 }
 
-static void pack_syncs(struct packing *packing)
+static void pack_syncs(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
-	struct ss_pack_sync *out = new_part(packing, SS_PART_SYNCS, trace->sync_count);
+	struct ss_pack_sync *out = packing_new_part(packing, SS_PART_SYNCS, trace->sync_count);
 
 	for (uint32_t i = 0; out && i < trace->sync_count; i++) {
 		const struct ss_sync_row *from = &trace->syncs[i];
@@ -351,7 +352,8 @@ static void pack_syncs(struct packing *packing)
 
 /* --- columns ------------------------------------------------------------------- */
 
-static void set_columns(struct packing *packing)
+/* Columns are packed as they lie in memory: nothing is copied. */
+static void packing_set_columns(struct trace_packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
 	const char *at = (const char *)trace;
@@ -363,33 +365,34 @@ static void set_columns(struct packing *packing)
 
 		memcpy(&data, at + column->data, sizeof(data));
 		memcpy(&count, at + column->count, sizeof(count));
-		set_part(packing, column->part, data, count);
+		packing_set_part(packing, column->part, data, count);
 	}
 	for (size_t i = 0; i < SS_PACK_RECORDS; i++) {
 		const struct ss_records *records =
 			(const struct ss_records *)(at + ss_pack_records[i].at);
 
-		set_part(packing, ss_pack_records[i].part, records->items, records->count);
+		packing_set_part(packing, ss_pack_records[i].part, records->items, records->count);
 	}
-	set_part(packing, SS_PART_NAME_FLAGS, trace->name_flags, trace->names.count);
-	set_part(packing, SS_PART_PHASES, trace->phase_events, SS_COUNT(trace->phase_events));
-	set_part(packing, SS_PART_QUALITY, trace->quality.rows, SS_ODD_COUNT);
+	packing_set_part(packing, SS_PART_NAME_FLAGS, trace->name_flags, trace->names.count);
+	packing_set_part(packing, SS_PART_PHASES, trace->phase_events,
+			 SS_COUNT(trace->phase_events));
+	packing_set_part(packing, SS_PART_QUALITY, trace->quality.rows, SS_ODD_COUNT);
 }
 
-static void set_origin(struct packing *packing, const char *name)
+static void packing_set_origin(struct trace_packing *packing, const char *name)
 {
 	const char *slash = strrchr(name, '/');
 	size_t length;
 
 	name = packing->trace->packed_of ? packing->trace->packed_of : slash ? slash + 1 : name;
 	length = strlen(name);
-	set_part(packing, SS_PART_ORIGIN, name,
-		 length < SS_PACK_NAME_BYTES ? length : SS_PACK_NAME_BYTES - 1);
+	packing_set_part(packing, SS_PART_ORIGIN, name,
+			 length < SS_PACK_NAME_BYTES ? length : SS_PACK_NAME_BYTES - 1);
 }
 
-static void make_parts(struct packing *packing, const char *name)
+static void packing_make_parts(struct trace_packing *packing, const char *name)
 {
-	set_origin(packing, name);
+	packing_set_origin(packing, name);
 	pack_info(packing);
 	pack_strings(packing, &packing->trace->names, SS_PART_NAME_LENGTHS);
 	pack_strings(packing, &packing->trace->texts, SS_PART_TEXT_LENGTHS);
@@ -400,18 +403,18 @@ static void make_parts(struct packing *packing, const char *name)
 	pack_steps(packing);
 	pack_syncs(packing);
 	pack_strings(packing, &packing->words, SS_PART_WORD_LENGTHS);
-	set_columns(packing);
+	packing_set_columns(packing);
 }
 
 /* --- the file ------------------------------------------------------------------ */
 
-static uint64_t aligned(uint64_t at)
+static uint64_t pack_align(uint64_t at)
 {
 	return (at + SS_PACK_ALIGN - 1) / SS_PACK_ALIGN * SS_PACK_ALIGN;
 }
 
-static void fill_table(const struct packing *packing, struct ss_pack_header *header,
-		       struct ss_pack_entry table[SS_PARTS])
+static void packing_fill_table(const struct trace_packing *packing, struct ss_pack_header *header,
+			       struct ss_pack_entry table[SS_PARTS])
 {
 	uint64_t at = sizeof(*header) + SS_PARTS * sizeof(*table);
 	struct ss_checksum sum;
@@ -419,7 +422,7 @@ static void fill_table(const struct packing *packing, struct ss_pack_header *hea
 	for (uint32_t i = 0; i < SS_PARTS; i++) {
 		uint64_t bytes = packing->stored_bytes[i];
 
-		at = aligned(at);
+		at = pack_align(at);
 		table[i] = (struct ss_pack_entry){ packing->frames[i].length ? i | SS_PACK_ZSTD : i,
 						   ss_pack_parts[i].item_bytes, at, bytes,
 						   ss_checksum_of(packing->stored[i],
@@ -439,15 +442,16 @@ static void fill_table(const struct packing *packing, struct ss_pack_header *hea
 	header->checksum = ss_checksum_end(&sum);
 }
 
-static enum ss_status write_parts(const struct packing *packing, ss_pack_output output,
-				  void *context, struct ss_error *err)
+static enum ss_status packing_write_parts(const struct trace_packing *packing,
+					  ss_pack_output output, void *context,
+					  struct ss_error *err)
 {
 	static const char zeros[SS_PACK_ALIGN] = { 0 };
 	struct ss_pack_header header;
 	struct ss_pack_entry table[SS_PARTS];
 	uint64_t at = sizeof(header) + sizeof(table);
 
-	fill_table(packing, &header, table);
+	packing_fill_table(packing, &header, table);
 	SS_TRY(output(context, (const char *)&header, sizeof(header), err));
 	SS_TRY(output(context, (const char *)table, sizeof(table), err));
 	for (uint32_t i = 0; i < SS_PARTS; i++) {
@@ -463,7 +467,7 @@ static enum ss_status write_parts(const struct packing *packing, ss_pack_output 
 }
 
 /* Compresses one part; it stays as it is where that does not make it shorter. */
-static void compress(struct packing *packing, uint32_t part)
+static void packing_compress_part(struct trace_packing *packing, uint32_t part)
 {
 	struct ss_text *frame = &packing->frames[part];
 
@@ -477,29 +481,30 @@ static void compress(struct packing *packing, uint32_t part)
 	packing->stored_bytes[part] = frame->length;
 }
 
-/* Decides how each part lies in the file; false: no memory. */
-static bool store(struct packing *packing, enum ss_pack_form form)
+/* Decides how each part is stored: as it is or compressed; false: no memory. */
+static bool packing_store_parts(struct trace_packing *packing, enum ss_pack_form form)
 {
 	for (uint32_t i = 0; i < SS_PARTS; i++) {
 		packing->stored[i] = packing->data[i];
 		packing->stored_bytes[i] = packing->counts[i] * ss_pack_parts[i].item_bytes;
 		if (form == SS_PACK_COMPRESSED && packing->stored_bytes[i] >= COMPRESSED_BYTES_MIN)
-			compress(packing, i);
+			packing_compress_part(packing, i);
 	}
 	return !packing->failed;
 }
 
-static bool begin(struct packing *packing, const struct ss_trace *trace, const char *name)
+static bool packing_begin(struct trace_packing *packing, const struct ss_trace *trace,
+			  const char *name)
 {
-	*packing = (struct packing){ .trace = trace };
+	*packing = (struct trace_packing){ .trace = trace };
 	ss_arena_init(&packing->arena, trace->memory);
 	packing->failed = !ss_strings_init(&packing->words, trace->memory);
 	if (!packing->failed)
-		make_parts(packing, name);
+		packing_make_parts(packing, name);
 	return !packing->failed;
 }
 
-static void end(struct packing *packing)
+static void packing_end(struct trace_packing *packing)
 {
 	for (uint32_t i = 0; i < SS_PARTS; i++)
 		ss_text_release(&packing->frames[i]);
@@ -510,52 +515,54 @@ static void end(struct packing *packing)
 enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, enum ss_pack_form form,
 			     ss_pack_output output, void *context, struct ss_error *err)
 {
-	struct packing packing;
+	struct trace_packing packing;
 	enum ss_status status;
 
 	if (!SS_PACK_FITS)
 		return ss_fail(
 			err, SS_ERR_MISSING,
 			"cannot write packs on this machine: they need little-endian byte order");
-	status = begin(&packing, trace, name) && store(&packing, form)
-			 ? write_parts(&packing, output, context, err)
+	status = packing_begin(&packing, trace, name) && packing_store_parts(&packing, form)
+			 ? packing_write_parts(&packing, output, context, err)
 			 : ss_fail_memory(err, "packing the trace");
-	end(&packing);
+	packing_end(&packing);
 	return status;
 }
 
 /* --- two traces ------------------------------------------------------------------ */
 
-static bool is_same(const void *a, const void *b, size_t bytes)
+static bool bytes_are_same(const void *a, const void *b, size_t bytes)
 {
 	return !bytes || memcmp(a, b, bytes) == 0;
 }
 
 /* The first part that differs, or NULL. */
-static const char *find_difference(const struct packing *a, const struct packing *b)
+static const char *pack_find_difference(const struct trace_packing *a,
+					const struct trace_packing *b)
 {
 	const struct ss_slices *x = &a->trace->slices, *y = &b->trace->slices;
 
 	for (uint32_t i = SS_PART_ORIGIN + 1; i < SS_PARTS; i++)
 		if (a->counts[i] != b->counts[i] ||
-		    !is_same(a->data[i], b->data[i],
-			     (size_t)(a->counts[i] * ss_pack_parts[i].item_bytes)))
+		    !bytes_are_same(a->data[i], b->data[i],
+				    (size_t)(a->counts[i] * ss_pack_parts[i].item_bytes)))
 			return ss_pack_parts[i].name;
-	return !is_same(x->track, y->track, x->count * sizeof(*x->track))      ? "tracks of events"
-	       : !is_same(x->parent, y->parent, x->count * sizeof(*x->parent)) ? "nesting"
-	       : !is_same(x->depth, y->depth, x->count * sizeof(*x->depth))    ? "depths"
-									       : NULL;
+	return !bytes_are_same(x->track, y->track, x->count * sizeof(*x->track))
+		       ? "tracks of events"
+	       : !bytes_are_same(x->parent, y->parent, x->count * sizeof(*x->parent)) ? "nesting"
+	       : !bytes_are_same(x->depth, y->depth, x->count * sizeof(*x->depth))    ? "depths"
+										      : NULL;
 }
 
 enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
 			       struct ss_error *err)
 {
-	struct packing one, two;
-	bool has_one = begin(&one, a, ""), has_two = begin(&two, b, "");
-	const char *part = has_one && has_two ? find_difference(&one, &two) : NULL;
+	struct trace_packing one, two;
+	bool has_one = packing_begin(&one, a, ""), has_two = packing_begin(&two, b, "");
+	const char *part = has_one && has_two ? pack_find_difference(&one, &two) : NULL;
 
-	end(&one);
-	end(&two);
+	packing_end(&one);
+	packing_end(&two);
 	if (!has_one || !has_two)
 		return ss_fail_memory(err, "comparing traces");
 	return part ? ss_fail(err, SS_ERR_FORMAT, "the traces differ in '%s'", part) : SS_OK;

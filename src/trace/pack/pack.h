@@ -11,13 +11,14 @@
  *     header | table of parts | parts, each at a multiple of 64 bytes
  *
  * A pack can come from anyone: everything that the rest of the program relies on is
- * checked when it is read; of columns, when they are needed (later.h).
+ * checked when it is read; of columns, when they are needed (later.c).
  */
 #ifndef SS_TRACE_PACK_PACK_H
 #define SS_TRACE_PACK_PACK_H
 
 #include "read/source.h"
 #include "trace/load.h"
+#include "trace/trace.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
 #define SS_PACK_VERSION 5u
@@ -43,7 +44,7 @@ enum ss_pack_part {
 	SS_PART_NAME_FLAGS,
 	SS_PART_TEXT_LENGTHS,
 	SS_PART_TEXT_BYTES,
-	SS_PART_WORD_LENGTHS, /* what is no name or text of the trace: categories, reasons */
+	SS_PART_WORD_LENGTHS, /* neither names nor texts of the trace: categories, reasons */
 	SS_PART_WORD_BYTES,
 	SS_PART_CATEGORIES,
 	SS_PART_PHASES,
@@ -108,7 +109,7 @@ struct ss_pack_entry {
  */
 #define SS_PACK_UNPACKED_MAX(pack_bytes) (((uint64_t)64 << 20) + 1000 * (uint64_t)(pack_bytes))
 
-/* What stands in parts whose items are not those of trace.h. */
+/* Items of parts that differ from those of trace.h. */
 struct ss_pack_info {
 	int64_t rank, world_size, group_count, schema_version;
 	int64_t cuda_runtime, cuda_driver, cupti, hip_runtime;
@@ -196,7 +197,7 @@ extern const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS];
  */
 uint64_t ss_pack_layout(void);
 
-/* Takes the bytes of a pack in their order; its failure is passed on. */
+/* Receives the bytes of a pack in order; its failure is returned. */
 typedef enum ss_status (*ss_pack_output)(void *context, const char *bytes, size_t length,
 					 struct ss_error *err);
 
@@ -226,7 +227,7 @@ struct ss_pack_origin {
 	uint64_t disk_bytes;
 };
 
-/* Reads only that. Fails where the path is no pack of this version. */
+/* Reads only the origin. Fails where the path is not a pack of this version. */
 SS_MUST_USE
 enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 				struct ss_pack_origin *out, struct ss_error *err);
@@ -237,5 +238,31 @@ struct ss_pack_choice {
 	uint32_t stale;     /* packs that are left out */
 	uint32_t unread;    /* packs that could not be read: their files were, instead */
 };
+
+/*
+ * later.c: columns of a pack are unpacked when they are needed first.
+ *
+ * A pack is read as a whole and its checksums are checked, so its file may change or go
+ * afterwards, and a damaged one is known at once. Its columns stay as they lie in the file: who
+ * reads a trace names the groups of columns first. What only a reader of all rows can find out
+ * about a pack (numbers that refer to nothing, times out of order) is an error then.
+ *
+ * A trace that was not read from a pack has all columns, and these calls do nothing.
+ */
+
+/*
+ * Makes these groups (enum ss_columns) readable. Nobody else may use the trace meanwhile. After
+ * a failure the groups may not be read; where memory was missing it can be called again.
+ */
+SS_MUST_USE
+enum ss_status ss_trace_need(struct ss_trace *trace, uint32_t columns, uint32_t threads,
+			     struct ss_error *err);
+
+/* Whether no column was unpacked yet, and whether all are. */
+bool ss_trace_is_untouched(const struct ss_trace *trace);
+bool ss_trace_is_whole(const struct ss_trace *trace);
+
+/* Frees the columns that were never unpacked. */
+void ss_later_release(struct ss_trace *trace);
 
 #endif

@@ -3,7 +3,7 @@
  * unpack.c - reads a pack, from its beginning to its end, into a trace.
  *
  * Every part is read into a block of its own; columns stay compressed until they are needed
- * (later.h), and then become those of the trace. The file is read and not mapped: one way for
+ * (later.c), and then become those of the trace. The file is read and not mapped: one way for
  * files, pipes, compressed packs and inputs. Mapping would cost half as much, but would crash the
  * program if somebody truncates the file meanwhile.
  */
@@ -14,7 +14,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/utf8.h"
-#include "read/zstd_frame.h"
+#include "read/codec.h"
 #include "trace/formats.h"
 
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */
@@ -48,8 +48,8 @@ enum ss_status ss_unpack_fail(struct ss_error *err, const char *format, ...)
 	return ss_fail(err, SS_ERR_FORMAT, "the pack is damaged (%s): pack the trace again", what);
 }
 
-static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, size_t bytes,
-				   struct ss_error *err)
+static enum ss_status unpack_read_exactly(struct unpacking *unpacking, void *buffer, size_t bytes,
+					  struct ss_error *err)
 {
 	size_t got;
 
@@ -60,7 +60,7 @@ static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, si
 
 /* --- header and table ---------------------------------------------------------- */
 
-static enum ss_status check_header(const struct ss_pack_header *header, struct ss_error *err)
+static enum ss_status unpack_check_header(const struct ss_pack_header *header, struct ss_error *err)
 {
 	if (memcmp(header->magic, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) != 0)
 		return ss_fail(err, SS_ERR_FORMAT, "not a pack");
@@ -73,7 +73,7 @@ static enum ss_status check_header(const struct ss_pack_header *header, struct s
 	return SS_OK;
 }
 
-static enum ss_status check_table(const struct unpacking *unpacking, struct ss_error *err)
+static enum ss_status unpack_check_table(const struct unpacking *unpacking, struct ss_error *err)
 {
 	uint64_t at = sizeof(unpacking->header) + sizeof(unpacking->table);
 
@@ -92,7 +92,7 @@ static enum ss_status check_table(const struct unpacking *unpacking, struct ss_e
 }
 
 /* The sentence is for the viewer, whose core has no zstd. */
-static enum ss_status check_form(const struct unpacking *unpacking, struct ss_error *err)
+static enum ss_status unpack_check_form(const struct unpacking *unpacking, struct ss_error *err)
 {
 	for (uint32_t i = 0; !ss_zstd_is_here && i < SS_PARTS; i++)
 		if (unpacking->table[i].part & SS_PACK_ZSTD)
@@ -103,7 +103,7 @@ static enum ss_status check_form(const struct unpacking *unpacking, struct ss_er
 	return SS_OK;
 }
 
-static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *err)
+static enum ss_status unpack_read_head(struct unpacking *unpacking, struct ss_error *err)
 {
 	struct ss_pack_header *header = &unpacking->header;
 	struct ss_checksum sum;
@@ -113,9 +113,9 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 		return ss_fail(
 			err, SS_ERR_MISSING,
 			"cannot read packs on this machine: they need little-endian byte order");
-	SS_TRY(read_exactly(unpacking, header, sizeof(*header), err));
-	SS_TRY(check_header(header, err));
-	SS_TRY(read_exactly(unpacking, unpacking->table, sizeof(unpacking->table), err));
+	SS_TRY(unpack_read_exactly(unpacking, header, sizeof(*header), err));
+	SS_TRY(unpack_check_header(header, err));
+	SS_TRY(unpack_read_exactly(unpacking, unpacking->table, sizeof(unpacking->table), err));
 	wanted = header->checksum;
 	header->checksum = 0;
 	ss_checksum_init(&sum);
@@ -123,15 +123,15 @@ static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *er
 	ss_checksum_add(&sum, unpacking->table, sizeof(unpacking->table));
 	if (ss_checksum_end(&sum) != wanted)
 		return ss_unpack_fail(err, "the checksum of its table is wrong");
-	SS_TRY(check_table(unpacking, err));
-	return check_form(unpacking, err);
+	SS_TRY(unpack_check_table(unpacking, err));
+	return unpack_check_form(unpacking, err);
 }
 
 /* --- parts ----------------------------------------------------------------------- */
 
-/* Room for `bytes`; `known` of them are certain to come. */
-static enum ss_status grow_part(struct unpacking *unpacking, struct ss_unpacked *part, size_t bytes,
-				size_t known, struct ss_error *err)
+/* Makes the part hold `bytes`, of which `known` are certain to come. */
+static enum ss_status unpack_grow_part(struct unpacking *unpacking, struct ss_unpacked *part,
+				       size_t bytes, size_t known, struct ss_error *err)
 {
 	size_t wanted = part->capacity * 2;
 	void *moved;
@@ -150,21 +150,16 @@ static enum ss_status grow_part(struct unpacking *unpacking, struct ss_unpacked 
 	return SS_OK;
 }
 
-static enum ss_status tell(const struct unpacking *unpacking, struct ss_error *err)
+static enum ss_status unpack_report_progress(const struct unpacking *unpacking,
+					     struct ss_error *err)
 {
-	const struct ss_load_options *options = unpacking->options;
-	const struct ss_source *source = unpacking->source;
-
-	if (options && options->progress &&
-	    !options->progress(options->progress_context, source->done_bytes, source->total_bytes,
-			       0))
-		return ss_fail(err, SS_ERR_STOPPED, "stopped");
-	return SS_OK;
+	return unpacking->options ? ss_load_report(unpacking->options, unpacking->source, 0, err)
+				  : SS_OK;
 }
 
-/* The part as it lies in the file, with the right checksum. */
-static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
-				  struct ss_unpacked *part, struct ss_error *err)
+/* Reads the part as stored and checks its checksum. */
+static enum ss_status unpack_read_stored(struct unpacking *unpacking, uint32_t index,
+					 struct ss_unpacked *part, struct ss_error *err)
 {
 	const struct ss_pack_entry *entry = &unpacking->table[index];
 	uint64_t total = unpacking->source->total_bytes;
@@ -175,7 +170,7 @@ static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
 	char gap[SS_PACK_ALIGN];
 	struct ss_checksum sum;
 
-	SS_TRY(read_exactly(unpacking, gap, gap_bytes, err));
+	SS_TRY(unpack_read_exactly(unpacking, gap, gap_bytes, err));
 	for (size_t i = 0; i < gap_bytes; i++)
 		if (gap[i])
 			return ss_unpack_fail(err, "the bytes before '%s' are not 0",
@@ -185,10 +180,10 @@ static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
 		size_t left = (size_t)entry->bytes - done;
 		size_t chunk = left < CHUNK_BYTES ? left : CHUNK_BYTES;
 
-		SS_TRY(grow_part(unpacking, part, done + chunk, known, err));
-		SS_TRY(read_exactly(unpacking, (char *)part->data + done, chunk, err));
+		SS_TRY(unpack_grow_part(unpacking, part, done + chunk, known, err));
+		SS_TRY(unpack_read_exactly(unpacking, (char *)part->data + done, chunk, err));
 		ss_checksum_add(&sum, (char *)part->data + done, chunk);
-		SS_TRY(tell(unpacking, err));
+		SS_TRY(unpack_report_progress(unpacking, err));
 		done += chunk;
 	}
 	part->bytes = entry->bytes;
@@ -199,8 +194,8 @@ static enum ss_status read_stored(struct unpacking *unpacking, uint32_t index,
 }
 
 /* How many items there are, as a frame says; what is in it is seen when it is unpacked. */
-static enum ss_status measure_part(struct unpacking *unpacking, uint32_t index,
-				   struct ss_error *err)
+static enum ss_status unpack_count_items(struct unpacking *unpacking, uint32_t index,
+					 struct ss_error *err)
 {
 	struct ss_unpacked *part = &unpacking->parts[index];
 	uint32_t item_bytes = ss_pack_parts[index].item_bytes;
@@ -225,7 +220,7 @@ static enum ss_status measure_part(struct unpacking *unpacking, uint32_t index,
 }
 
 /* No room beyond its items: the trace takes the block as it is. */
-static void fit_part(struct unpacking *unpacking, struct ss_unpacked *part)
+static void unpack_shrink_part(struct unpacking *unpacking, struct ss_unpacked *part)
 {
 	size_t bytes = part->frame_bytes ? part->frame_bytes : (size_t)part->bytes;
 
@@ -235,28 +230,29 @@ static void fit_part(struct unpacking *unpacking, struct ss_unpacked *part)
 	part->capacity = bytes;
 }
 
-static enum ss_status read_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+static enum ss_status unpack_read_part(struct unpacking *unpacking, uint32_t index,
+				       struct ss_error *err)
 {
 	struct ss_unpacked *part = &unpacking->parts[index];
 
-	SS_TRY(read_stored(unpacking, index, part, err));
-	fit_part(unpacking, part);
-	SS_TRY(measure_part(unpacking, index, err));
+	SS_TRY(unpack_read_stored(unpacking, index, part, err));
+	unpack_shrink_part(unpacking, part);
+	SS_TRY(unpack_count_items(unpacking, index, err));
 	return ss_pack_group(index) ? SS_OK : ss_unpack_part(unpacking->memory, index, part, err);
 }
 
-static enum ss_status read_parts(struct unpacking *unpacking, struct ss_error *err)
+static enum ss_status unpack_read_parts(struct unpacking *unpacking, struct ss_error *err)
 {
 	char more;
 	size_t got;
 
 	for (uint32_t i = 0; i < SS_PARTS; i++)
-		SS_TRY(read_part(unpacking, i, err));
+		SS_TRY(unpack_read_part(unpacking, i, err));
 	SS_TRY(ss_source_fill(unpacking->source, &more, 1, &got, err));
 	return got ? ss_unpack_fail(err, "it continues after its end") : SS_OK;
 }
 
-static void release_parts(struct unpacking *unpacking)
+static void unpack_release_parts(struct unpacking *unpacking)
 {
 	for (uint32_t i = 0; i < SS_PARTS; i++)
 		ss_memory_free(unpacking->memory, unpacking->parts[i].data,
@@ -265,20 +261,25 @@ static void release_parts(struct unpacking *unpacking)
 
 /* --- the whole ------------------------------------------------------------------- */
 
+static bool pack_matches(const char *bytes, size_t length)
+{
+	return length >= SS_PACK_MAGIC_BYTES &&
+	       memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+}
+
 enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err)
 {
 	const char *next;
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	*out = length >= SS_PACK_MAGIC_BYTES &&
-	       memcmp(next, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+	*out = pack_matches(next, length);
 	return SS_OK;
 }
 
 /* The name of the origin as it can be shown. */
-static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_trace *trace,
-				 struct ss_error *err)
+static enum ss_status unpack_set_origin(const struct unpacking *unpacking, struct ss_trace *trace,
+					struct ss_error *err)
 {
 	const struct ss_unpacked *part = &unpacking->parts[SS_PART_ORIGIN];
 	char *shown;
@@ -295,21 +296,21 @@ static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_tr
 	return SS_OK;
 }
 
-static enum ss_status unpack(struct ss_source *source, const struct ss_load_options *options,
-			     struct ss_trace *out, struct ss_error *err)
+static enum ss_status pack_load(struct ss_source *source, const struct ss_load_options *options,
+				struct ss_trace *out, struct ss_error *err)
 {
 	struct unpacking unpacking = { .source = source,
 				       .options = options,
 				       .memory = out->memory };
-	enum ss_status status = read_head(&unpacking, err);
+	enum ss_status status = unpack_read_head(&unpacking, err);
 
 	if (status == SS_OK)
-		status = read_parts(&unpacking, err);
+		status = unpack_read_parts(&unpacking, err);
 	if (status == SS_OK)
-		status = set_origin(&unpacking, out, err);
+		status = unpack_set_origin(&unpacking, out, err);
 	if (status == SS_OK)
 		status = ss_unpack_trace(unpacking.parts, out, err);
-	release_parts(&unpacking);
+	unpack_release_parts(&unpacking);
 	return status;
 }
 
@@ -322,21 +323,24 @@ enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 
 	*out = (struct ss_pack_origin){ 0 };
 	if (status == SS_OK)
-		status = read_head(&unpacking, err);
+		status = unpack_read_head(&unpacking, err);
 	if (status == SS_OK)
-		status = read_part(&unpacking, SS_PART_ORIGIN, err);
+		status = unpack_read_part(&unpacking, SS_PART_ORIGIN, err);
 	if (status == SS_OK && part->bytes >= sizeof(out->name))
 		status = ss_unpack_fail(err, "the name of its original file is invalid");
 	if (status == SS_OK && part->bytes)
 		memcpy(out->name, part->data, part->count);
 	out->disk_bytes = unpacking.header.disk_bytes;
-	release_parts(&unpacking);
+	unpack_release_parts(&unpacking);
 	ss_source_close(unpacking.source);
 	return status;
 }
 
 const struct ss_input_format ss_input_format_pack = {
 	.endings = { ".stepscope" },
-	.is_next = ss_pack_is_next,
-	.load = unpack,
+	.matches = pack_matches,
+	.is_derived = true,
+	.redact_refusal = "this is a pack, and packs cannot be redacted: pack the original JSON "
+			  "again with option 'redact'",
+	.load = pack_load,
 };

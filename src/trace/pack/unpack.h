@@ -5,20 +5,19 @@
 #ifndef SS_TRACE_PACK_UNPACK_H
 #define SS_TRACE_PACK_UNPACK_H
 
-#include "trace/pack/later.h"
 #include "trace/pack/pack.h"
 
 /* One part. */
 struct ss_unpacked {
 	void *data; /* NULL: empty, or taken by the trace */
 	size_t capacity;
-	size_t frame_bytes; /* not 0: the data is a frame of zstd, as it lies in the file */
+	size_t frame_bytes; /* not 0: the data is still a zstd frame */
 	uint64_t bytes;     /* of its items, unpacked */
 	uint32_t count;     /* of items */
 };
 
 struct ss_later {
-	struct ss_unpacked parts[SS_PARTS]; /* columns of groups that nobody needed yet */
+	struct ss_unpacked parts[SS_PARTS]; /* columns of groups that are still packed */
 	uint32_t there;                     /* enum ss_columns: these are unpacked and checked */
 };
 
@@ -39,11 +38,11 @@ SS_MUST_USE
 enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], struct ss_trace *out,
 			       struct ss_error *err);
 
-/* unpack_check.c: all that the rest of the program relies on, but for the columns. */
+/* unpack_check.c: checks all that the program relies on, except columns. */
 SS_MUST_USE
 enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *err);
 
-/* unpack_check.c: the same for groups of columns; those that they need are there. */
+/* unpack_check.c: the same for groups of columns; those they depend on are unpacked. */
 SS_MUST_USE
 enum ss_status ss_unpack_check_columns(const struct ss_trace *trace, uint32_t columns,
 				       struct ss_error *err);

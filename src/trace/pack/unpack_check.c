@@ -11,9 +11,9 @@
 
 #include "read/number.h"
 #include "trace/pack/unpack.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
-/* Counts above this are no counts: files of 256 TB. Sums over all ranks still fit. */
+/* Larger counts are damage: files of 256 TB. Sums over all ranks still fit. */
 #define COUNT_MAX ((uint64_t)1 << 48)
 
 /* Times relative to the origin lie this far apart at most: SS_TIME_NS_MAX both ways. */
@@ -27,7 +27,7 @@ static bool is_ns(int64_t ns)
 /* --- slices -------------------------------------------------------------------- */
 
 /* Kinds that belong on the track, and as many of each as its sums say. */
-static bool kinds_hold(const struct ss_trace *trace, uint32_t index)
+static bool kinds_are_valid(const struct ss_trace *trace, uint32_t index)
 {
 	struct ss_track_sums found = { 0 };
 
@@ -35,7 +35,7 @@ static bool kinds_hold(const struct ss_trace *trace, uint32_t index)
 	return memcmp(found.kinds, trace->track_sums[index].kinds, sizeof(found.kinds)) == 0;
 }
 
-static bool names_hold(const struct ss_trace *trace)
+static bool names_are_valid(const struct ss_trace *trace)
 {
 	const uint32_t *names = trace->slices.name;
 	uint32_t most = 0;
@@ -45,7 +45,7 @@ static bool names_hold(const struct ss_trace *trace)
 	return most < trace->names.count;
 }
 
-static bool durs_hold(const struct ss_trace *trace)
+static bool durations_are_valid(const struct ss_trace *trace)
 {
 	const int64_t *durs = trace->slices.dur_ns;
 	unsigned bad = 0;
@@ -56,7 +56,7 @@ static bool durs_hold(const struct ss_trace *trace)
 	return !bad;
 }
 
-static bool categories_hold(const struct ss_trace *trace)
+static bool categories_are_valid(const struct ss_trace *trace)
 {
 	const uint8_t *categories = trace->slices.category;
 	unsigned bad = 0;
@@ -67,7 +67,7 @@ static bool categories_hold(const struct ss_trace *trace)
 	return !bad;
 }
 
-static bool args_hold(const struct ss_trace *trace)
+static bool args_are_valid(const struct ss_trace *trace)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t limits[256] = { 0 };
@@ -109,7 +109,7 @@ static bool times_are_ordered(const struct ss_trace *trace, const struct ss_trac
 	return !bad;
 }
 
-static bool times_hold(const struct ss_trace *trace, uint32_t index)
+static bool times_are_valid(const struct ss_trace *trace, uint32_t index)
 {
 	const struct ss_track_sums *wanted = &trace->track_sums[index];
 	struct ss_track_sums found = { 0 };
@@ -142,7 +142,7 @@ static bool links_are_calls(const struct ss_trace *trace)
 	return !bad;
 }
 
-static bool links_hold(const struct ss_trace *trace)
+static bool links_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		struct ss_track_sums found = { 0 };
@@ -158,28 +158,28 @@ static enum ss_status check_slices(const struct ss_trace *trace, uint32_t column
 				   struct ss_error *err)
 {
 	for (uint32_t i = 0; (columns & SS_COLUMNS_KIND) && i < trace->track_count; i++)
-		if (!kinds_hold(trace, i))
+		if (!kinds_are_valid(trace, i))
 			return ss_unpack_fail(err, "the events of track %u do not belong there", i);
-	if ((columns & SS_COLUMNS_DUR) && !durs_hold(trace))
+	if ((columns & SS_COLUMNS_DUR) && !durations_are_valid(trace))
 		return ss_unpack_fail(err, "a duration is impossible");
 	for (uint32_t i = 0; (columns & SS_COLUMNS_START) && i < trace->track_count; i++) {
 		if (!times_are_ordered(trace, &trace->tracks[i]))
 			return ss_unpack_fail(err, "the times of track %u are not in order", i);
-		if (!times_hold(trace, i))
+		if (!times_are_valid(trace, i))
 			return ss_unpack_fail(err, "track %u and its sums do not match", i);
 	}
-	if (((columns & SS_COLUMNS_NAME) && !names_hold(trace)) ||
-	    ((columns & SS_COLUMNS_CATEGORY) && !categories_hold(trace)) ||
-	    ((columns & SS_COLUMNS_ARGS) && !args_hold(trace)))
+	if (((columns & SS_COLUMNS_NAME) && !names_are_valid(trace)) ||
+	    ((columns & SS_COLUMNS_CATEGORY) && !categories_are_valid(trace)) ||
+	    ((columns & SS_COLUMNS_ARGS) && !args_are_valid(trace)))
 		return ss_unpack_fail(err, "an event refers to nothing");
-	return (columns & SS_COLUMNS_LINK) && !links_hold(trace)
+	return (columns & SS_COLUMNS_LINK) && !links_are_valid(trace)
 		       ? ss_unpack_fail(err, "a link leads nowhere")
 		       : SS_OK;
 }
 
 /* --- what stands beside them ---------------------------------------------------- */
 
-static bool texts_hold(const struct ss_trace *trace, const void *ids, uint32_t count)
+static bool texts_are_valid(const struct ss_trace *trace, const void *ids, uint32_t count)
 {
 	const char *at = ids;
 	uint32_t id, most = 0;
@@ -191,24 +191,25 @@ static bool texts_hold(const struct ss_trace *trace, const void *ids, uint32_t c
 	return most < trace->texts.count;
 }
 
-static bool is_number(double value)
+static bool double_is_valid(double value)
 {
 	return isnan(value) || isfinite(value);
 }
 
-static bool records_hold(const struct ss_trace *trace)
+static bool records_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->op_args.count; i++)
-		if (!texts_hold(trace, ss_records_at(&trace->op_args, i), SS_OP_ARGS_TEXTS))
+		if (!texts_are_valid(trace, ss_records_at(&trace->op_args, i), SS_OP_ARGS_TEXTS))
 			return false;
 	for (uint32_t i = 0; i < trace->comm_args.count; i++)
-		if (!texts_hold(trace, ss_records_at(&trace->comm_args, i), SS_COMM_ARGS_TEXTS))
+		if (!texts_are_valid(trace, ss_records_at(&trace->comm_args, i),
+				     SS_COMM_ARGS_TEXTS))
 			return false;
 	for (uint32_t i = 0; i < trace->kernel_args.count; i++) {
 		const struct ss_kernel_args *args = ss_records_at(&trace->kernel_args, i);
 
-		if (!is_number(args->blocks_per_sm) || !is_number(args->warps_per_sm) ||
-		    !is_number(args->occupancy_percent))
+		if (!double_is_valid(args->blocks_per_sm) || !double_is_valid(args->warps_per_sm) ||
+		    !double_is_valid(args->occupancy_percent))
 			return false;
 	}
 	return true;
@@ -216,60 +217,60 @@ static bool records_hold(const struct ss_trace *trace)
 
 #define ALL_KINDS UINT32_MAX
 
-/* Rows ascend and are there; `kinds` is a bit for each kind that has such a companion. */
-static bool row_holds(const struct ss_trace *trace, uint32_t row, const uint32_t *before,
-		      uint32_t kinds)
+/* Rows exist and ascend; `kinds` has a bit for each kind with such a companion. */
+static bool row_is_valid(const struct ss_trace *trace, uint32_t row, const uint32_t *before,
+			 uint32_t kinds)
 {
 	return row < trace->slices.count && (!before || *before < row) &&
 	       kinds >> trace->slices.kind[row] & 1;
 }
 
-static bool comms_hold(const struct ss_trace *trace)
+static bool comms_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->comm_count; i++)
-		if (!row_holds(trace, trace->comms[i].row, i ? &trace->comms[i - 1].row : NULL,
-			       ALL_KINDS) ||
+		if (!row_is_valid(trace, trace->comms[i].row, i ? &trace->comms[i - 1].row : NULL,
+				  ALL_KINDS) ||
 		    trace->comms[i].args >= trace->comm_args.count)
 			return false;
 	return true;
 }
 
-static bool sequences_hold(const struct ss_trace *trace)
+static bool sequences_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->sequence_count; i++)
-		if (!row_holds(trace, trace->sequences[i].row,
-			       i ? &trace->sequences[i - 1].row : NULL,
-			       1u << SS_KIND_OP | 1u << SS_KIND_ANNOTATION) ||
+		if (!row_is_valid(trace, trace->sequences[i].row,
+				  i ? &trace->sequences[i - 1].row : NULL,
+				  1u << SS_KIND_OP | 1u << SS_KIND_ANNOTATION) ||
 		    trace->sequences[i].sequence < 0)
 			return false;
 	return true;
 }
 
-static bool syncs_hold(const struct ss_trace *trace)
+static bool syncs_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->sync_count; i++)
-		if (!row_holds(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
-			       1u << SS_KIND_SYNC))
+		if (!row_is_valid(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
+				  1u << SS_KIND_SYNC))
 			return false;
 	return true;
 }
 
-static bool others_hold(const struct ss_trace *trace)
+static bool others_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->other_count; i++)
-		if (!row_holds(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
-			       ALL_KINDS) ||
+		if (!row_is_valid(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
+				  ALL_KINDS) ||
 		    trace->others[i].text >= trace->texts.count)
 			return false;
 	return true;
 }
 
-static bool counters_hold(const struct ss_trace *trace)
+static bool counters_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		if (trace->counters[i].name >= trace->names.count ||
 		    trace->counters[i].series >= trace->texts.count ||
-		    !is_number(trace->counters[i].value) ||
+		    !double_is_valid(trace->counters[i].value) ||
 		    trace->counters[i].start_ns < -SPAN_NS_MAX ||
 		    trace->counters[i].start_ns > SPAN_NS_MAX)
 			return false;
@@ -277,7 +278,7 @@ static bool counters_hold(const struct ss_trace *trace)
 }
 
 /* In the order of time, and on threads. */
-static bool allocations_hold(const struct ss_trace *trace)
+static bool allocations_are_valid(const struct ss_trace *trace)
 {
 	const struct ss_allocations *rows = &trace->allocations;
 
@@ -290,7 +291,7 @@ static bool allocations_hold(const struct ss_trace *trace)
 	return true;
 }
 
-static bool steps_hold(const struct ss_trace *trace)
+static bool steps_are_valid(const struct ss_trace *trace)
 {
 	const struct ss_steps *steps = &trace->steps;
 
@@ -309,28 +310,28 @@ static bool steps_hold(const struct ss_trace *trace)
 	return (steps->anchor == SS_STEPS_NONE) == !steps->count;
 }
 
-static int compare(int64_t a, int64_t b)
+static int pack_compare_int64(int64_t a, int64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* By class, process and thread, as sort.c has them, and no two are the same. */
-static bool tracks_hold(const struct ss_trace *trace)
+static bool tracks_are_valid(const struct ss_trace *trace)
 {
 	for (uint32_t i = 1; i < trace->track_count; i++) {
 		const struct ss_track *a = &trace->tracks[i - 1], *b = &trace->tracks[i];
-		int order = compare(a->class, b->class);
+		int order = pack_compare_int64(a->class, b->class);
 
 		if (!order)
 			order = strcmp(ss_strings_text(&trace->texts, a->pid_text),
 				       ss_strings_text(&trace->texts, b->pid_text));
 		if (!order)
-			order = compare(a->pid, b->pid);
+			order = pack_compare_int64(a->pid, b->pid);
 		if (!order)
 			order = strcmp(ss_strings_text(&trace->texts, a->tid_text),
 				       ss_strings_text(&trace->texts, b->tid_text));
 		if (!order)
-			order = compare(a->tid, b->tid);
+			order = pack_compare_int64(a->tid, b->tid);
 		if (order >= 0)
 			return false;
 	}
@@ -350,7 +351,7 @@ static uint32_t kinds_of_class(enum ss_track_class class)
 }
 
 /* What does not need the rows: each has a kind that belongs there, and times are times. */
-static bool track_sums_hold(const struct ss_trace *trace)
+static bool track_sums_are_valid(const struct ss_trace *trace)
 {
 	const int64_t most_ns = SPAN_NS_MAX + SS_SLICE_NS_MAX;
 
@@ -373,33 +374,33 @@ static bool track_sums_hold(const struct ss_trace *trace)
 	return true;
 }
 
-static bool info_holds(const struct ss_trace *trace)
+static bool info_is_valid(const struct ss_trace *trace)
 {
 	const struct ss_trace_info *info = &trace->info;
 	const uint32_t texts[] = { info->backend, info->nccl_version, info->trace_id,
 				   info->trace_name, info->first_warning };
 
-	if (!texts_hold(trace, texts, SS_COUNT(texts)) ||
-	    !texts_hold(trace, info->run, SS_RUN_FACTS))
+	if (!texts_are_valid(trace, texts, SS_COUNT(texts)) ||
+	    !texts_are_valid(trace, info->run, SS_RUN_FACTS))
 		return false;
 	for (uint32_t i = 0; i < info->device_count; i++)
 		if (info->devices[i].name >= trace->texts.count)
 			return false;
 	for (uint32_t i = 0; i < info->group_rows; i++)
-		if (!texts_hold(trace, &info->groups[i], 4))
+		if (!texts_are_valid(trace, &info->groups[i], 4))
 			return false;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
 		const uint32_t ids[] = { track->pid_text, track->tid_text, track->name,
 					 track->process };
 
-		if (!texts_hold(trace, ids, SS_COUNT(ids)))
+		if (!texts_are_valid(trace, ids, SS_COUNT(ids)))
 			return false;
 	}
 	return true;
 }
 
-static bool counts_hold(const struct ss_trace *trace)
+static bool counts_are_valid(const struct ss_trace *trace)
 {
 	const uint64_t counts[] = { trace->event_count, trace->file_bytes, trace->disk_bytes,
 				    trace->fwdbwd_links, trace->info.writer_notes };
@@ -429,16 +430,16 @@ enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *er
 {
 	if (!is_ns(trace->origin_ns) || trace->span_ns < 0 || trace->span_ns > SPAN_NS_MAX)
 		return ss_unpack_fail(err, "its times are impossible");
-	if (!records_hold(trace))
+	if (!records_are_valid(trace))
 		return ss_unpack_fail(err, "an argument refers to nothing");
-	if (!steps_hold(trace))
+	if (!steps_are_valid(trace))
 		return ss_unpack_fail(err, "steps are not in order");
-	if (!info_holds(trace) || !counts_hold(trace))
+	if (!info_is_valid(trace) || !counts_are_valid(trace))
 		return ss_unpack_fail(err, "its header is inconsistent");
-	if (!tracks_hold(trace))
+	if (!tracks_are_valid(trace))
 		return ss_unpack_fail(err, "tracks are not in order");
-	return track_sums_hold(trace) ? SS_OK
-				      : ss_unpack_fail(err, "the sums of a track are wrong");
+	return track_sums_are_valid(trace) ? SS_OK
+					   : ss_unpack_fail(err, "the sums of a track are wrong");
 }
 
 /* Lists beside the slices. */
@@ -447,12 +448,12 @@ static const struct {
 	bool (*holds)(const struct ss_trace *trace);
 	const char *flaw;
 } companions[] = {
-	{ SS_COLUMNS_COMMS, comms_hold, "an argument belongs to no event" },
-	{ SS_COLUMNS_SEQUENCES, sequences_hold, "an argument belongs to no event" },
-	{ SS_COLUMNS_SYNCS, syncs_hold, "an argument belongs to no event" },
-	{ SS_COLUMNS_OTHERS, others_hold, "an argument belongs to no event" },
-	{ SS_COLUMNS_COUNTERS, counters_hold, "a counter is invalid" },
-	{ SS_COLUMNS_ALLOCATIONS, allocations_hold, "allocations are not in order" },
+	{ SS_COLUMNS_COMMS, comms_are_valid, "an argument belongs to no event" },
+	{ SS_COLUMNS_SEQUENCES, sequences_are_valid, "an argument belongs to no event" },
+	{ SS_COLUMNS_SYNCS, syncs_are_valid, "an argument belongs to no event" },
+	{ SS_COLUMNS_OTHERS, others_are_valid, "an argument belongs to no event" },
+	{ SS_COLUMNS_COUNTERS, counters_are_valid, "a counter is invalid" },
+	{ SS_COLUMNS_ALLOCATIONS, allocations_are_valid, "allocations are not in order" },
 };
 
 enum ss_status ss_unpack_check_columns(const struct ss_trace *trace, uint32_t columns,

@@ -6,21 +6,22 @@
 
 #include "base/utf8.h"
 #include "trace/pack/unpack.h"
-#include "trace/sums.h"
+#include "trace/trace.h"
 
-static const void *items_of(const struct ss_unpacked *parts, enum ss_pack_part part,
-			    uint32_t *count)
+static const void *unpacked_items(const struct ss_unpacked *parts, enum ss_pack_part part,
+				  uint32_t *count)
 {
 	*count = parts[part].count;
 	return parts[part].data;
 }
 
-static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_part lengths_part,
-				  struct ss_strings *out, struct ss_error *err)
+static enum ss_status unpack_strings(const struct ss_unpacked *parts,
+				     enum ss_pack_part lengths_part, struct ss_strings *out,
+				     struct ss_error *err)
 {
 	uint32_t count, byte_count;
-	const uint32_t *lengths = items_of(parts, lengths_part, &count);
-	const char *at = items_of(parts, lengths_part + 1, &byte_count);
+	const uint32_t *lengths = unpacked_items(parts, lengths_part, &count);
+	const char *at = unpacked_items(parts, lengths_part + 1, &byte_count);
 	size_t left = byte_count;
 
 	at = at ? at : "";
@@ -41,13 +42,13 @@ static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_
 	return count && !left ? SS_OK : ss_unpack_fail(err, "texts and their lengths do not match");
 }
 
-static enum ss_status add_records(const struct ss_unpacked *parts,
-				  const struct ss_pack_records *records, struct ss_trace *trace,
-				  struct ss_error *err)
+static enum ss_status unpack_records(const struct ss_unpacked *parts,
+				     const struct ss_pack_records *records, struct ss_trace *trace,
+				     struct ss_error *err)
 {
 	struct ss_records *out = (struct ss_records *)((char *)trace + records->at);
 	uint32_t count;
-	const char *at = items_of(parts, records->part, &count);
+	const char *at = unpacked_items(parts, records->part, &count);
 
 	for (uint32_t i = 0; i < count; i++, at += out->record_bytes) {
 		uint32_t id = ss_records_add(out, at);
@@ -60,26 +61,26 @@ static enum ss_status add_records(const struct ss_unpacked *parts,
 	return SS_OK;
 }
 
-static enum ss_status add_all_records(const struct ss_unpacked *parts, struct ss_trace *trace,
-				      struct ss_error *err)
+static enum ss_status unpack_all_records(const struct ss_unpacked *parts, struct ss_trace *trace,
+					 struct ss_error *err)
 {
 	for (size_t i = 0; i < SS_PACK_RECORDS; i++)
-		SS_TRY(add_records(parts, &ss_pack_records[i], trace, err));
+		SS_TRY(unpack_records(parts, &ss_pack_records[i], trace, err));
 	return SS_OK;
 }
 
-static enum ss_status add_names(const struct ss_unpacked *parts, struct ss_trace *trace,
-				struct ss_error *err)
+static enum ss_status unpack_names(const struct ss_unpacked *parts, struct ss_trace *trace,
+				   struct ss_error *err)
 {
-	SS_TRY(add_strings(parts, SS_PART_NAME_LENGTHS, &trace->names, err));
-	return add_strings(parts, SS_PART_TEXT_LENGTHS, &trace->texts, err);
+	SS_TRY(unpack_strings(parts, SS_PART_NAME_LENGTHS, &trace->names, err));
+	return unpack_strings(parts, SS_PART_TEXT_LENGTHS, &trace->texts, err);
 }
 
-static enum ss_status add_name_flags(const struct ss_unpacked *parts, struct ss_trace *trace,
-				     struct ss_error *err)
+static enum ss_status unpack_name_flags(const struct ss_unpacked *parts, struct ss_trace *trace,
+					struct ss_error *err)
 {
 	uint32_t count;
-	const uint32_t *flags = items_of(parts, SS_PART_NAME_FLAGS, &count);
+	const uint32_t *flags = unpacked_items(parts, SS_PART_NAME_FLAGS, &count);
 
 	if (count != trace->names.count)
 		return ss_unpack_fail(err, "names and their flags do not match");
@@ -90,11 +91,11 @@ static enum ss_status add_name_flags(const struct ss_unpacked *parts, struct ss_
 	return SS_OK;
 }
 
-static enum ss_status add_info(const struct ss_unpacked *parts, struct ss_trace *trace,
-			       struct ss_error *err)
+static enum ss_status unpack_info(const struct ss_unpacked *parts, struct ss_trace *trace,
+				  struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_info *from = items_of(parts, SS_PART_INFO, &count);
+	const struct ss_pack_info *from = unpacked_items(parts, SS_PART_INFO, &count);
 	struct ss_trace_info *info = &trace->info;
 
 	if (count != 1 || from->step_anchor > SS_STEPS_NONE)
@@ -131,19 +132,19 @@ static enum ss_status add_info(const struct ss_unpacked *parts, struct ss_trace 
 }
 
 /* A word as a text that lives as long as the trace; NULL: no such word, or no memory. */
-static const char *word(struct ss_trace *trace, const struct ss_strings *words, uint32_t id)
+static const char *unpack_word(struct ss_trace *trace, const struct ss_strings *words, uint32_t id)
 {
 	return id < words->count ? ss_arena_copy(&trace->arena, words->items[id].text,
 						 words->items[id].length)
 				 : NULL;
 }
 
-static enum ss_status add_categories(const struct ss_unpacked *parts,
-				     const struct ss_strings *words, struct ss_trace *trace,
-				     struct ss_error *err)
+static enum ss_status unpack_categories(const struct ss_unpacked *parts,
+					const struct ss_strings *words, struct ss_trace *trace,
+					struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_category *from = items_of(parts, SS_PART_CATEGORIES, &count);
+	const struct ss_pack_category *from = unpacked_items(parts, SS_PART_CATEGORIES, &count);
 
 	if (!count || count > SS_CATEGORIES_MAX)
 		return ss_unpack_fail(err, "it has no categories, or too many");
@@ -153,8 +154,9 @@ static enum ss_status add_categories(const struct ss_unpacked *parts,
 
 		if (from[i].name >= words->count || from[i].kind >= SS_KIND_COUNT)
 			return ss_unpack_fail(err, "a category is invalid");
-		trace->categories[to] = (struct ss_category){ word(trace, words, from[i].name),
-							      from[i].kind, from[i].by_name != 0 };
+		trace->categories[to] = (struct ss_category){
+			unpack_word(trace, words, from[i].name), from[i].kind, from[i].by_name != 0
+		};
 		trace->category_events[to] = from[i].events;
 		if (!trace->categories[to].name)
 			return ss_fail_memory(err, "the categories");
@@ -162,11 +164,11 @@ static enum ss_status add_categories(const struct ss_unpacked *parts,
 	return SS_OK;
 }
 
-static enum ss_status add_steps(const struct ss_unpacked *parts, const struct ss_strings *words,
-				struct ss_trace *trace, struct ss_error *err)
+static enum ss_status unpack_steps(const struct ss_unpacked *parts, const struct ss_strings *words,
+				   struct ss_trace *trace, struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_step *from = items_of(parts, SS_PART_STEPS, &count);
+	const struct ss_pack_step *from = unpacked_items(parts, SS_PART_STEPS, &count);
 	struct ss_steps *steps = &trace->steps;
 
 	if (!count)
@@ -190,15 +192,15 @@ static enum ss_status add_steps(const struct ss_unpacked *parts, const struct ss
 			steps->kept_count++;
 			continue;
 		}
-		steps->items[i].dropped = word(trace, words, from[i].dropped);
+		steps->items[i].dropped = unpack_word(trace, words, from[i].dropped);
 		if (!steps->items[i].dropped)
 			return ss_fail_memory(err, "the steps");
 	}
 	return SS_OK;
 }
 
-static enum ss_status add_worded(const struct ss_unpacked *parts, struct ss_trace *trace,
-				 struct ss_error *err)
+static enum ss_status unpack_worded(const struct ss_unpacked *parts, struct ss_trace *trace,
+				    struct ss_error *err)
 {
 	struct ss_strings words;
 	enum ss_status status;
@@ -207,20 +209,20 @@ static enum ss_status add_worded(const struct ss_unpacked *parts, struct ss_trac
 		ss_strings_release(&words);
 		return ss_fail_memory(err, "a trace");
 	}
-	status = add_strings(parts, SS_PART_WORD_LENGTHS, &words, err);
+	status = unpack_strings(parts, SS_PART_WORD_LENGTHS, &words, err);
 	if (status == SS_OK)
-		status = add_categories(parts, &words, trace, err);
+		status = unpack_categories(parts, &words, trace, err);
 	if (status == SS_OK)
-		status = add_steps(parts, &words, trace, err);
+		status = unpack_steps(parts, &words, trace, err);
 	ss_strings_release(&words);
 	return status;
 }
 
-static enum ss_status add_devices(const struct ss_unpacked *parts, struct ss_trace *trace,
-				  struct ss_error *err)
+static enum ss_status unpack_devices(const struct ss_unpacked *parts, struct ss_trace *trace,
+				     struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_device *from = items_of(parts, SS_PART_DEVICES, &count);
+	const struct ss_pack_device *from = unpacked_items(parts, SS_PART_DEVICES, &count);
 	struct ss_trace_info *info = &trace->info;
 
 	if (!ss_memory_reserve(trace->memory, (void **)&info->devices, &info->device_capacity,
@@ -241,11 +243,11 @@ static enum ss_status add_devices(const struct ss_unpacked *parts, struct ss_tra
 	return SS_OK;
 }
 
-static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trace *trace,
-				 struct ss_error *err)
+static enum ss_status unpack_tracks(const struct ss_unpacked *parts, struct ss_trace *trace,
+				    struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_track *from = items_of(parts, SS_PART_TRACKS, &count);
+	const struct ss_pack_track *from = unpacked_items(parts, SS_PART_TRACKS, &count);
 	uint32_t next = 0;
 
 	if (!ss_memory_reserve(trace->memory, (void **)&trace->tracks, &trace->track_capacity,
@@ -276,7 +278,7 @@ static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trac
 }
 
 /* Columns of one table must be equally long. */
-static enum ss_status check_lengths(const struct ss_unpacked *parts, struct ss_error *err)
+static enum ss_status unpack_check_lengths(const struct ss_unpacked *parts, struct ss_error *err)
 {
 	for (size_t i = 1; i < SS_PACK_COLUMNS; i++) {
 		const struct ss_pack_column *column = &ss_pack_columns[i], *before = column - 1;
@@ -289,8 +291,8 @@ static enum ss_status check_lengths(const struct ss_unpacked *parts, struct ss_e
 }
 
 /* Columns that are always there become those of the trace; the others are for later. */
-static enum ss_status take_columns(struct ss_unpacked *parts, struct ss_trace *trace,
-				   struct ss_error *err)
+static enum ss_status unpack_columns(struct ss_unpacked *parts, struct ss_trace *trace,
+				     struct ss_error *err)
 {
 	char *at = (char *)trace;
 
@@ -316,7 +318,7 @@ static enum ss_status take_columns(struct ss_unpacked *parts, struct ss_trace *t
 }
 
 /* As links.c counts them: before it knows which kernels communicate. */
-static void count_kinds(struct ss_trace *trace)
+static void unpack_count_kinds(struct ss_trace *trace)
 {
 	uint64_t counts[SS_KIND_COUNT] = { 0 };
 
@@ -341,11 +343,11 @@ static void count_kinds(struct ss_trace *trace)
 	}
 }
 
-static enum ss_status add_track_sums(const struct ss_unpacked *parts, struct ss_trace *trace,
-				     struct ss_error *err)
+static enum ss_status unpack_track_sums(const struct ss_unpacked *parts, struct ss_trace *trace,
+					struct ss_error *err)
 {
 	uint32_t count;
-	const struct ss_pack_track_sums *from = items_of(parts, SS_PART_TRACK_SUMS, &count);
+	const struct ss_pack_track_sums *from = unpacked_items(parts, SS_PART_TRACK_SUMS, &count);
 	struct ss_track_sums *sums = SS_ARENA_NEW(&trace->arena, struct ss_track_sums,
 						  (size_t)count + 1);
 
@@ -368,12 +370,12 @@ static enum ss_status add_track_sums(const struct ss_unpacked *parts, struct ss_
 	return SS_OK;
 }
 
-static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trace *trace,
-				 struct ss_error *err)
+static enum ss_status unpack_counts(const struct ss_unpacked *parts, struct ss_trace *trace,
+				    struct ss_error *err)
 {
 	uint32_t quality_count, phase_count;
-	const void *quality = items_of(parts, SS_PART_QUALITY, &quality_count);
-	const void *phases = items_of(parts, SS_PART_PHASES, &phase_count);
+	const void *quality = unpacked_items(parts, SS_PART_QUALITY, &quality_count);
+	const void *phases = unpacked_items(parts, SS_PART_PHASES, &phase_count);
 
 	if (quality_count != SS_ODD_COUNT || phase_count != SS_COUNT(trace->phase_events))
 		return ss_unpack_fail(err, "a list of counts has the wrong length");
@@ -385,18 +387,18 @@ static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trac
 /* In this order: names come before their flags, slices before the tracks that they are on. */
 static enum ss_status (*const readers[])(const struct ss_unpacked *parts, struct ss_trace *trace,
 					 struct ss_error *err) = {
-	add_info,    add_names,  add_name_flags, add_all_records, add_worded,
-	add_devices, add_tracks, add_track_sums, add_counts,
+	unpack_info,    unpack_names,  unpack_name_flags, unpack_all_records, unpack_worded,
+	unpack_devices, unpack_tracks, unpack_track_sums, unpack_counts,
 };
 
 enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], struct ss_trace *out,
 			       struct ss_error *err)
 {
-	SS_TRY(check_lengths(parts, err));
-	SS_TRY(take_columns(parts, out, err));
+	SS_TRY(unpack_check_lengths(parts, err));
+	SS_TRY(unpack_columns(parts, out, err));
 	for (size_t i = 0; i < SS_COUNT(readers); i++)
 		SS_TRY(readers[i](parts, out, err));
 	SS_TRY(ss_unpack_check(out, err));
-	count_kinds(out);
+	unpack_count_kinds(out);
 	return SS_OK;
 }

@@ -55,7 +55,7 @@ static void check(const struct repeat_case *test)
 	}
 	assert_true(ss_repeats_find(&repeats, 256, test->longest, test->least));
 	for (uint32_t i = 0; i < repeats.count; i++) {
-		const struct ss_run *run = &repeats.runs[i];
+		const struct ss_repeat_run *run = &repeats.runs[i];
 
 		if (run->length > 1)
 			found[length++] = '(';

@@ -40,8 +40,8 @@ static bool is_late(const struct launch *launches, int count, int which, bool ti
 	return true;
 }
 
-static void check_window(const struct ss_queue *queue, const struct launch *launches, int count,
-			 int stream, int from, int to, bool empty)
+static void check_window(const struct ss_launch_queue *queue, const struct launch *launches,
+			 int count, int stream, int from, int to, bool empty)
 {
 	int area = 0, max = 0, none = 0;
 
@@ -93,7 +93,7 @@ static void check(struct support_trace *loaded, const struct launch *launches, i
 {
 	struct ss_interval windows[] = { { 3000, 17000 }, { 17000, 30000 }, { 41000, 80000 } };
 	struct ss_cover cover = { .items = windows, .count = 3 };
-	struct ss_queue in[3] = { 0 }, of[3] = { 0 };
+	struct ss_launch_queue in[3] = { 0 }, of[3] = { 0 };
 	struct ss_interval window = { 6000, 33000 };
 	uint32_t keys[WORKS_MAX];
 	struct ss_launched works;

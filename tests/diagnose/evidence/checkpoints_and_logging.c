@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What names of functions and ranges say: a half of them nothing.
+ * Side work by names of functions and ranges; half of the names must say nothing.
  */
 #include "diagnose/evidence/checkpoints_and_logging.h"
 #include "support/support.h"
@@ -9,30 +9,30 @@ static const struct {
 	const char *name;
 	uint8_t what;
 } cases[] = {
-	{ "train.py(63): save_checkpoint", SS_CHORE_SAVES },
-	{ "torch/serialization.py(901): save", SS_CHORE_SAVES },
-	{ "torch/distributed/checkpoint/state_dict_saver.py(9): f", SS_CHORE_SAVES },
-	{ "train.py(63): log_all", SS_CHORE_LOGS },
-	{ "train.py(63): log_norms", SS_CHORE_LOGS },
-	{ "train.py(63):log_norms", SS_CHORE_LOGS },
-	{ "wandb/sdk/wandb_run.py(1731): finish", SS_CHORE_LOGS },
-	{ "json/__init__.py(183): dumps", SS_CHORE_LOGS },
-	{ "<built-in function print>", SS_CHORE_LOGS },
-	{ "<built-in method write of _io.TextIOWrapper object at 0x7f>", SS_CHORE_LOGS },
-	{ "plant.py(102): validate", SS_CHORE_EVALUATES },
-	{ "train.py(7): run_eval", SS_CHORE_EVALUATES },
-	{ "transformers/trainer.py(4200): evaluate", SS_CHORE_EVALUATES },
-	{ "lightning/pytorch/loops/evaluation_loop.py(120): run", SS_CHORE_EVALUATES },
+	{ "train.py(63): save_checkpoint", SS_SIDE_WORK_SAVES },
+	{ "torch/serialization.py(901): save", SS_SIDE_WORK_SAVES },
+	{ "torch/distributed/checkpoint/state_dict_saver.py(9): f", SS_SIDE_WORK_SAVES },
+	{ "train.py(63): log_all", SS_SIDE_WORK_LOGS },
+	{ "train.py(63): log_norms", SS_SIDE_WORK_LOGS },
+	{ "train.py(63):log_norms", SS_SIDE_WORK_LOGS },
+	{ "wandb/sdk/wandb_run.py(1731): finish", SS_SIDE_WORK_LOGS },
+	{ "json/__init__.py(183): dumps", SS_SIDE_WORK_LOGS },
+	{ "<built-in function print>", SS_SIDE_WORK_LOGS },
+	{ "<built-in method write of _io.TextIOWrapper object at 0x7f>", SS_SIDE_WORK_LOGS },
+	{ "plant.py(102): validate", SS_SIDE_WORK_EVALUATES },
+	{ "train.py(7): run_eval", SS_SIDE_WORK_EVALUATES },
+	{ "transformers/trainer.py(4200): evaluate", SS_SIDE_WORK_EVALUATES },
+	{ "lightning/pytorch/loops/evaluation_loop.py(120): run", SS_SIDE_WORK_EVALUATES },
 	{ "transformers/trainer.py(3000): _maybe_log_save_evaluate",
-	  SS_CHORE_LOGS | SS_CHORE_SAVES | SS_CHORE_EVALUATES },
-	{ "my_callbacks.py(12): on_step_end", SS_CHORE_CALLBACK },
-	{ "callbacks.py(3): on_train_batch_end", SS_CHORE_CALLBACK },
-	{ "data.py(3): get_batch", SS_CHORE_LOADS },
-	{ "data.py(3): tokenize_text", SS_CHORE_LOADS },
-	{ "transformers/tokenization_utils_base.py(2800): __call__", SS_CHORE_LOADS },
-	{ "transformers/pipelines/video_classification.py(129): preprocess", SS_CHORE_LOADS },
-	{ "validate", SS_CHORE_EVALUATES },
-	{ "save_model", SS_CHORE_SAVES },
+	  SS_SIDE_WORK_LOGS | SS_SIDE_WORK_SAVES | SS_SIDE_WORK_EVALUATES },
+	{ "my_callbacks.py(12): on_step_end", SS_SIDE_WORK_CALLBACK },
+	{ "callbacks.py(3): on_train_batch_end", SS_SIDE_WORK_CALLBACK },
+	{ "data.py(3): get_batch", SS_SIDE_WORK_LOADS },
+	{ "data.py(3): tokenize_text", SS_SIDE_WORK_LOADS },
+	{ "transformers/tokenization_utils_base.py(2800): __call__", SS_SIDE_WORK_LOADS },
+	{ "transformers/pipelines/video_classification.py(129): preprocess", SS_SIDE_WORK_LOADS },
+	{ "validate", SS_SIDE_WORK_EVALUATES },
+	{ "save_model", SS_SIDE_WORK_SAVES },
 
 	{ "torch/nn/functional.py(2100): log_softmax", 0 },
 	{ "policy.py(3): log_prob", 0 },
@@ -60,8 +60,8 @@ static void test_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++)
-		support_check(ss_chore(cases[i].name) == cases[i].what, cases[i].name, "it is %u",
-			      ss_chore(cases[i].name));
+		support_check(ss_side_work_of(cases[i].name) == cases[i].what, cases[i].name,
+			      "it is %u", ss_side_work_of(cases[i].name));
 }
 
 static void test_functions(void **state)

@@ -53,14 +53,14 @@ static const struct rule_case cases[] = {
 };
 
 #define MAKE "segalloc 0x900000 2097152 loop;"
-/* A step that gives its segment back, by whom, and the next one that makes it again. */
+/* A step that releases its segment, by whom, and the next one that allocates it again. */
 #define GIVE(who) "segfree 0x900000 2097152 " who ";" MEMORY_STEP
 #define THREE_TIMES(who)           \
 	MAKE MEMORY_STEP GIVE(who) \
 	MAKE GIVE(who)             \
 	MAKE GIVE(who)             \
 	MAKE MEMORY_STEP
-/* The allocator's own: the segment is made at once. */
+/* The allocator itself: the segment is allocated again at once. */
 #define RETRY "segfree 0x900000 2097152 fwd; segalloc 0x900000 2097152 fwd;" MEMORY_STEP
 #define GAVE                                                                                   \
 	"segments were released to the GPU in 3 of 5 steps (3, 6.29 MB) and allocated again: " \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule attention-not-fused. One step of kernels that follow each other without gaps, all
- * launched in the first 100 us: what is gone of them is what the step is shorter.
+ * launched in the first 100 us: the step shrinks by the kernels that disappear.
  */
 #include "support/rule_cases.h"
 

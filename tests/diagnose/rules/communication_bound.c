@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule communication-bound: jobs of tests/support/make/ddp_job.h with one pass per step.
- * Gradients are all-reduced for 80 us behind backward; half of that is 40 us.
+ * Gradients are all-reduced for 80 us after backward; half of that is 40 us.
  */
 #include "support/make/ddp_job.h"
 

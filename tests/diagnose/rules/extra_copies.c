@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule extra-copies. One step of 1,000 us on the host: a copy of 200 us by a
- * call of 205 us, that is waited for, takes a call of 10 us then.
+ * call of 205 us that the host waits for becomes a call of 10 us.
  */
 #include "support/rule_cases.h"
 

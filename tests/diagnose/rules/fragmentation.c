@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule fragmentation: reserved memory that grows though tensors do not.
+ * The rule fragmentation: reserved memory grows although tensors do not.
  */
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule imbalance. Steps of 1,000 us on four ranks: a kernel of 400 us, then an all-reduce
- * that moves data for 88 us once the last rank has come, then the host waits for the device. In
+ * that moves data for 88 us once the last rank has arrived, then the host waits for the device. In
  * each step another rank has a kernel of 800 us: without that a step takes 600 us.
  */
-#include "support/make/meetings.h"
+#include "support/make/collectives.h"
 #include "support/rule_cases.h"
 
 /* The host launches the all-reduce so late that it is nearly all that is waited for. */

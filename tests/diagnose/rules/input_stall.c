@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule input-stall. Three steps of 1,000 us: the training thread takes a batch and
- * launches one kernel, which works until the end of the step. All starts follow from that
- * batch, so what goes of a __next__ goes of the step.
+ * launches one kernel, which runs until the end of the step. Everything starts after that
+ * batch, so the step shrinks by what is removed of __next__.
  */
 #include "support/rule_cases.h"
 

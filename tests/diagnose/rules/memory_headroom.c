@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule memory-headroom: devices that are nearly full.
+ * The rule memory-headroom: devices that are nearly full.
  */
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule memory-leak: what grows with every step, who keeps it, until when it fits.
+ * The rule memory-leak: what grows with every step, who keeps it, and when memory is full.
  */
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule optimizer-not-fused. Steps of 1,000 us with many kernels of the optimizer, each
- * launched 10 us after the one before it; the texts are made here, they are too long to write.
+ * launched 10 us after the previous one; code makes the texts, since they are long.
  */
 #include "support/rule_cases.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rule out-of-memory: allocations that failed in a trace, and why in a snapshot.
+ * The rule out-of-memory: allocations that failed in a trace, and why in a snapshot.
  */
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule periodic-pause. Steps of 10 ms, or of 2 ms: the longer ones stand still for 8 ms and
- * nothing says why.
+ * The rule periodic-pause. Steps of 10 ms, or of 2 ms: the longer ones pause for 8 ms, and
+ * nothing shows why.
  */
 #include "support/rule_cases.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule straggler. Steps of 1,000 us on four ranks: a kernel of 400 us, then an all-reduce
- * that moves data for 88 us once the last rank has come, then the host waits for the device. One
+ * that moves data for 88 us once the last rank has arrived, then the host waits for the device. One
  * rank needs 400 us more for its kernel, or launches it 400 us later, or its kernel and another
  * one: without that a step takes 600 us.
  */
-#include "support/make/meetings.h"
+#include "support/make/collectives.h"
 #include "support/rule_cases.h"
 
 #define MORE(n)                                   \

@@ -2,7 +2,7 @@
 /*
  * The rule sync-stall. Steps of 1,000 us: the host launches a kernel of 400 us, reads a
  * number of it, works for 100 us, launches a second kernel of 400 us and reads again. The
- * device stands idle 200 us of a step: without waits the host runs ahead, and a step takes
+ * device idles for 200 us per step: without waits the host runs ahead, and a step takes
  * the 800 us that the device works.
  */
 #include "support/rule_cases.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule tiny-operators. Steps of 1,000 us: loops of operators that take 2 us, 5 us apart.
- * The texts are made here, they are too long to write.
+ * Code makes the texts, since they are long.
  */
 #include "support/rule_cases.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule undone-copies. Steps of 1,000 us with copies of 50 us, one behind the other.
+ * The rule undone-copies. Steps of 1,000 us with copies of 50 us, one after the other.
  */
 #include "support/rule_cases.h"
 

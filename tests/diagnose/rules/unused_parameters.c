@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule unused-parameters: jobs of tests/support/make/ddp_job.h with one pass per step. The
- * search takes 8 us of the main thread; the map is all-reduced for 40 us behind the gradients,
+ * search takes 8 us of the main thread; the map is all-reduced for 40 us after the gradients,
  * while the main thread waits.
  */
 #include "support/make/ddp_job.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who comes late to collectives, and what it did instead.
+ * Which ranks arrive late at collectives, and what they did instead.
  */
 #include "support/make/ranks.h"
 
@@ -14,7 +14,7 @@ static const struct {
 	int64_t late_us, inherited_us, gain_us, lost_us;
 	int64_t compute_us, copy_us, launch_us, unknown_us;
 } cases[] = {
-/* all leave at 500; the ranks come at 400, 430, 480 */
+/* all leave at 500; the ranks arrive at 400, 430, 480 */
 #define THREE(a, b, c)                                                                       \
 	"rank 0 @a;" STEP "allreduce 400 +100 " a "; rank 1 @a;" STEP "allreduce 430 +70 " b \
 	"; rank 2 @a;" STEP "allreduce 480 +20 " c
@@ -88,7 +88,7 @@ static void test_cases(void **state)
 	}
 }
 
-/* Steps keep their numbers, those without a meeting are left out, and parts sum to the whole. */
+/* Steps keep their numbers, those without a collective are left out, and parts sum to the whole. */
 static void test_steps(void **state)
 {
 	struct ss_lateness lateness;

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "diagnose/stragglers/bus_rates.h"
-#include "diagnose/stragglers/slow_group.h"
+#include "diagnose/stragglers/slow_links.h"
 
 /* Four collectives of each rank in a step; the bus carries 2 (n - 1) / n of the bytes. */
 struct group {
@@ -15,7 +14,7 @@ struct group {
 	uint32_t ranks, hosts;
 	int64_t bytes, transfer_us;
 	bool same_devices;
-	uint32_t count; /* what must come out: 0, or 1 of the group */
+	uint32_t count; /* expected: 0, or 1 of the group */
 };
 
 #define MB INT64_C(1000000)

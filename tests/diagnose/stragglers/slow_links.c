@@ -12,7 +12,7 @@ struct square {
 	int64_t rows_us[2], columns_us[2]; /* transfers */
 	int64_t bytes, column_bytes;
 	uint32_t collectives;
-	/* what must come out */
+	/* expected */
 	uint32_t count, rank, groups;
 	double ratio;
 	int64_t cost_us; /* of the one step */
@@ -70,7 +70,7 @@ static const struct square squares[] = {
 	  0 },
 };
 
-/* A collective of two ranks; the second comes `late_us` later: that is in no transfer. */
+/* A collective of two ranks; the second arrives `late_us` later: not part of a transfer. */
 static void meet(struct support_ranks *ranks, const uint32_t members[2], const char *group,
 		 int64_t at_us, int64_t transfer_us, int64_t bytes)
 {
@@ -97,7 +97,7 @@ static void make_square(struct support_ranks *out, const struct square *square)
 		support_rank_step(support_ranks_rank(out, r, "a"), 0, SUPPORT_CLOCK_NS,
 				  SUPPORT_CLOCK_NS + 10000000);
 	for (uint32_t i = 0; i < square->collectives; i++) {
-		/* no two gaps alike */
+		/* no two gaps are alike */
 		int64_t at_us = 1000 * (i + 1) + 37 * i * i;
 
 		meet(out, rows[0], "row0", at_us, square->rows_us[0], square->bytes);
@@ -139,7 +139,7 @@ static void test_squares(void **state)
 	}
 }
 
-/* Slow in one group of two pairs: either of both, unless what they send tells them apart. */
+/* Slow in one group of two pairs: either rank, unless their sends tell them apart. */
 #define FAST                                                                   \
 	"step 0 0 +9000; group a; allreduce 100 +10 !8; allreduce 220 +10 !8;" \
 	"allreduce 370 +10 !8;"

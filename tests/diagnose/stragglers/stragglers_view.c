@@ -6,7 +6,7 @@
 
 #define COLUMNS "rank,pattern,late_ns,step_percent,steps,of_steps,gain_ns,lost_ns"
 
-/* Four steps of 1000; all come at 600 to an all-reduce, or at the time that is given. */
+/* Four steps of 1000; all arrive at an all-reduce at 600, or at the given time. */
 #define STEP(number, from, at, stay, parts, arrival_parts)                                        \
 	"step " number " " from " +1000 " parts "; allreduce " at " +" stay " !64 " arrival_parts \
 	";"
@@ -16,14 +16,14 @@
 	STEP("2", "2000", "2600", "300", "c500 m300 x300 l100", "c500 l100") \
 	STEP("3", "3000", "3600", "300", "c500 m300 x300 l100", "c500 l100") \
 	"kernel gemm 4 2000;"
-/* It comes 200 later. */
+/* It arrives 200 later. */
 #define LATE(parts, own)                             \
 	STEP("0", "0", "800", "100", parts, own)     \
 	STEP("1", "1000", "1800", "100", parts, own) \
 	STEP("2", "2000", "2800", "100", parts, own) \
 	STEP("3", "3000", "3800", "100", parts, own)
 
-/* It comes 200 later to the third. */
+/* It arrives 200 later at the third. */
 #define ONCE                                                                 \
 	STEP("0", "0", "600", "300", "c500 m300 x300 l100", "c500 l100")     \
 	STEP("1", "1000", "1600", "300", "c500 m300 x300 l100", "c500 l100") \
@@ -52,7 +52,7 @@ static const struct view_case cases[] = {
 	  "rank 1 @a;" LATE("c500 m300 x300 l100",
 			    "c500 m200 l100") "kernel gemm 4 2000; rank 2 @a;" USUAL,
 	  COLUMNS, "" },
-	/* 200 of four times 1000; the note says why it is not named */
+	/* 200 of four times 1000; the note says why it is not reported */
 	{ "late in one step of four", "rank 0 @a;" USUAL "rank 1 @a;" ONCE "rank 2 @a;" USUAL,
 	  COLUMNS "+notes",
 	  "Of 3 ranks, rank 1 is the latest, by 50.0 us per step (5.0 % of it); for 50.0 us of "

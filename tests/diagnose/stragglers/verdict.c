@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which ranks hold the others up, how regularly, and why.
+ * Which ranks delay the others, how regularly, and why.
  */
 #include "support/make/ranks.h"
 
@@ -9,8 +9,8 @@
 #define STEP_US 10000
 
 /*
- * Steps of 10 ms with one collective each: all come at 8000, who is late comes later.
- * What a rank is late by is more of `why`: k kernels that all take longer, w more calls
+ * Steps of 10 ms with one collective each: all arrive at 8000, late ranks arrive later.
+ * The lateness of a rank is more of `why`: k kernels that all take longer, w more calls
  * of one kernel, or a letter of the script's parts.
  */
 struct job {
@@ -20,8 +20,8 @@ struct job {
 	const char *second; /* who else is, by half as much; NULL: nobody */
 	int64_t late_us;
 	char why;
-	int64_t exposed_us; /* of who is late in the first step, more than the others */
-	/* what must come out */
+	int64_t exposed_us; /* of the late rank of the first step, more than the others */
+	/* expected */
 	uint32_t count, rank;
 	enum ss_pattern pattern;
 	uint32_t steps;
@@ -80,7 +80,7 @@ static int64_t late_in(const struct job *job, uint32_t r, size_t step)
 	return job->second && job->second[step] == (char)('0' + r) ? job->late_us / 2 : 0;
 }
 
-/* One step of one rank; `late_us` is what it does more. */
+/* One step of one rank; `late_us` is its extra work. */
 static void add_step(const struct job *job, struct ss_digest *rank, uint32_t number,
 		     int64_t late_us, int64_t worst_us)
 {
@@ -143,7 +143,7 @@ static void make_job(struct support_ranks *out, const struct job *job)
 				rank->steps[s].exposed_comm_ns =
 					200000 + (job->late_us + job->exposed_us) * 1000;
 		}
-		/* two kernels of 3 ms a step, in ten calls each */
+		/* two kernels of 3 ms per step, in ten calls each */
 		if (job->why == 'k') {
 			support_rank_kernel(rank, "gemm", (int64_t)steps * 10,
 					    usual_ns + more_ns / 2);
@@ -160,7 +160,7 @@ static void make_job(struct support_ranks *out, const struct job *job)
 	support_ranks_join(out);
 }
 
-static void check_first(const struct job *job, const struct ss_verdict *verdict)
+static void check_first(const struct job *job, const struct ss_straggler_verdict *verdict)
 {
 	const struct ss_straggler *first = &verdict->items[0];
 
@@ -182,7 +182,7 @@ static void test_jobs(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(jobs); i++) {
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -200,7 +200,7 @@ static void test_jobs(void **state)
 
 /*
  * Rank 1's host launches 1000 us late. Hosts take 10000 us for each step; rank 1 begins them
- * `behind_us` later, the others are stuck in calls for `held_us` while their devices wait.
+ * `behind_us` later, the others are blocked in calls for `held_us` while their devices wait.
  */
 static const struct {
 	const char *what;
@@ -226,7 +226,7 @@ static void test_hosts(void **state)
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(hosts); i++) {
 		struct job job = { hosts[i].what, 4, "11111", NULL, 1000, hosts[i].why, 0, NOBODY };
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -262,7 +262,7 @@ static void test_figures(void **state)
 	static const struct job slow = { "", 4, "2-2-2-2222", NULL, 1200, 'k', 0, NOBODY };
 	static const struct job input = { "", 4, "1111", NULL, 1000, 'i', 0, NOBODY };
 	const struct ss_straggler *item;
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 
@@ -298,7 +298,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(scripts); i++) {
-		struct ss_verdict verdict;
+		struct ss_straggler_verdict verdict;
 		struct support_ranks ranks;
 		struct ss_arena arena;
 
@@ -314,7 +314,7 @@ static void test_nothing(void **state)
 /* Figures at the edge of what fits. */
 static void test_extremes(void **state)
 {
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 
@@ -356,7 +356,7 @@ static void test_extremes(void **state)
 static void test_many_kernels(void **state)
 {
 	static const struct job job = { "", 3, "11111", NULL, 1000, 'k', 0, NOBODY };
-	struct ss_verdict verdict;
+	struct ss_straggler_verdict verdict;
 	struct support_ranks ranks;
 	struct ss_arena arena;
 

@@ -5,7 +5,7 @@
  */
 #include "support/support.h"
 
-#include "load/files/foreign_file.h"
+#include "load/files/find.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 

@@ -59,7 +59,7 @@ def inside(torch_folder):
     """Runs a program in the folder; /mnt/out is the given folder."""
     module = os.environ["PYTHONPATH"].split(os.pathsep)[0]
 
-    def run(out, program, *words, python=(), timeout=280, **environment):
+    def run(out, program, *words, python=(), timeout=800, **environment):
         command = ["unshare", "--mount", "--fork", "sh", "-c", MOUNT, "inside", torch_folder]
         command += [module, str(HERE / "programs"), str(out), "python3", *python]
         command += [f"/mnt/programs/{program}", *map(str, words)]

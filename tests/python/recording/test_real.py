@@ -43,19 +43,17 @@ def test_verdict_names_what_was_planted(inside, tmp_path, plant, names):
 
 
 def test_cost_on_the_training_thread(inside, tmp_path):
-    """Below 1 % of the steps of a recording, beyond torch.profiler with the same schedule."""
-    done = inside(tmp_path, "cost.py", 3)
+    """No more than with PyTorch's own handler; bench/recording has the table."""
+    done = inside(tmp_path, "overhead.py", 1)
     assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout.splitlines()[-1])["rows"]
-    handed = 17  # the step in which the trace is handed over, the last of 10 + 3 + 5
-    shares = [sum(step[3] for step in row["ours"]) / sum(step[0] for step in row["ours"])
-              for row in rows]
-    others = [step[3] / step[0] for row in rows for place, step in enumerate(row["ours"])
-              if place != handed]
-    print("of a recording:", [f"{share:.2%}" for share in shares])
-    print(f"of an ordinary step: median {statistics.median(others):.3%}, most {max(others):.3%}")
-    assert statistics.median(shares) < 0.01
-    assert statistics.median(others) < 0.001
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    rows = [row for each in lines for row in each["rows"]]
+    assert len(rows) == 4
+    cpu = {name: statistics.median(sum(step[0] for step in row[name]) for row in rows)
+           for name in rows[0]}
+    print({name: f"{each:.0f} ms" for name, each in cpu.items()})
+    assert cpu["ours"] < 1.1 * cpu["tensorboard"]  # the rest is noise of a busy machine
+    assert cpu["ours"] < cpu["tensorboard_gzip"]
 
 
 def test_requests_of_a_server(inside, tmp_path):

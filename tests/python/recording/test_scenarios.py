@@ -36,27 +36,36 @@ WRITTEN = {
     "no_standard_files": 1,
     "in_a_coroutine": 1,
     "in_a_generator": 1,
-    "empty_export": 1,
+    "forked": 1,
+    "fork_ends_the_process": 1,
+    "slower_afterwards": 1,
+    "not_slower_afterwards": 2,
 }
 SAID = {
-    "folder_is_a_file": "was not written: .*Not a directory",
-    "folder_below_a_file": "was not written: .*Not a directory",
-    "no_permission": "was not written: .*Permission denied",
-    "disk_fails": "was not written: PyTorch wrote no complete trace",
-    "disk_hangs": "is still being written",
-    "disk_is_full": "is the disk full",
-    "disk_becomes_full": "No space left on device(.|\n)*is the disk full",
+    "folder_is_a_file": "nothing is recorded: cannot write to '/mnt/out/.*': File exists",
+    "folder_below_a_file": "nothing is recorded: .*Not a directory",
+    "no_permission": "nothing is recorded: .*Permission denied",
+    "disk_fails": "nothing is recorded: .*Input/output error",
+    "disk_hangs": "nothing is recorded: cannot look at .*: that took longer than 10 s",
+    "disk_begins_to_hang": "is still being written",
+    "disk_is_full": "nothing is recorded: .*No space left on device",
+    "disk_becomes_full": "was not written: .*No space left on device",
     "disk_becomes_read_only": "was not written: .*Read-only file system",
+    "local_disk_is_full": "was not written: .*is '/mnt/out/local' full or failing",
+    "no_local_disk": "nothing is recorded: cannot write to '/dev/null/x'",
+    "forked": "fork=True copies the training process",
+    "fork_ends_the_process": "1 rank · 2 steps",
+    "slower_afterwards": "slower since the recording(.|\n)*nothing is recorded: training was slower",
     "writer_is_killed": "was ended by SIGKILL",
     "nested": "another recording is going on",
     "started_twice": "has been started already",
     "other_profiler_outside": "another profiler of PyTorch is recording",
-    "other_profiler_inside": "was not written",
+    "other_profiler_inside": "was not written: another profiler of PyTorch has ended this one",
     "never_stepped": "0 steps were done, and the first recording ends after 5",
     "too_few_steps": "9 steps were done, and the first recording ends after 103",
     "step_in_a_thread": r"step\(\) has no effect in another thread",
-    "bad_arguments": "is no folder",
-    "warnings_are_errors": "^stepscope: .* was not written",
+    "bad_arguments": "steps is 'x', and must be a number of 1 or more(.|\n)*is no folder",
+    "warnings_are_errors": "^stepscope: nothing is recorded",
     "verdict": "1 rank · 2 steps",
     "same_folder_again": "This is run 2, the newest complete one",
 }
@@ -100,7 +109,7 @@ def test_ended_by_sigterm(scenario):
 
 def test_a_disk_that_hangs_costs_the_limit(scenario):
     """Training does not notice it; the end waits for the two seconds that it was given."""
-    result = scenario("disk_hangs")
+    result = scenario("disk_begins_to_hang")
     assert 2 <= result["all_s"] - result["trained_s"] < result["trained_s"] + 20
 
 

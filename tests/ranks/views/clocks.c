@@ -10,7 +10,7 @@ static const struct view_case cases[] = {
 	{ "no ranks", "", COLUMNS, "" },
 	{ "nothing to compare a rank alone with", "rank 0 @a; allreduce 0 +5", COLUMNS,
 	  "0,a,-,-,0,-,0" },
-	/* ends agree exactly: what is left is the digits of two clocks */
+	/* ends agree exactly: what is left is the resolution of two clocks */
 	{ "a clock that is 10 s ahead",
 	  "rank 0 @a; allreduce 0 +5; rank 1 @b >10000000; allreduce 0 +5", COLUMNS,
 	  "0,a,0,0,1,0,0\n1,b,-10000000000,2000,1,0,0" },

@@ -178,7 +178,7 @@ static void test_without_device(void **state)
 	support_ranks_close(&ranks);
 }
 
-/* Without any device that is said. */
+/* Without any device there is a note. */
 static void test_host_only(void **state)
 {
 	struct support_ranks ranks;

@@ -5,7 +5,7 @@
 #include "support/make/ranks.h"
 
 #include "base/hash/hash.h"
-#include "ranks/own_parts.h"
+#include "ranks/digest.h"
 
 void support_ranks_open(struct support_ranks *ranks)
 {

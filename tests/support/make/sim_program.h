@@ -11,7 +11,7 @@
 #define SS_TESTS_SUPPORT_MAKE_SIM_PROGRAM_H
 
 #include "sim/machine/run.h"
-#include "sim/programs/program_parts.h"
+#include "sim/programs/program.h"
 #include "support/support.h"
 
 struct support_machine {

@@ -7,7 +7,7 @@
 #include "support/asking.h"
 #include "support/make/memory_events.h"
 #include "timeline/index.h"
-#include "timeline/rows/series.h"
+#include "timeline/rows/curves.h"
 
 #define STEPS "note ProfilerStep#1 1 0 +100; note ProfilerStep#2 1 100 +100;"
 

@@ -77,7 +77,7 @@ static bool is_in(const struct ss_slices *slices, uint32_t row, const struct ss_
 							slices->start_ns[row] >= scan->from_ns);
 }
 
-static bool holds(const struct ss_slices *slices, uint32_t row, const struct ss_seen *seen)
+static bool holds(const struct ss_slices *slices, uint32_t row, const struct ss_drawn *seen)
 {
 	return seen->start_ns <= slices->start_ns[row] && seen->end_ns >= ss_slice_end(slices, row);
 }
@@ -113,7 +113,7 @@ static void check_any(const struct rows *rows, uint32_t lane, const struct ss_sc
 
 /* One entry of a lane whose rows are apart from each other. */
 static void check_entry(const struct rows *rows, uint32_t lane, const struct ss_scan *scan,
-			const struct ss_seen *seen)
+			const struct ss_drawn *seen)
 {
 	const struct ss_slices *slices = &rows->trace.slices;
 	uint32_t count = 0, longest = SS_NO_ROW;

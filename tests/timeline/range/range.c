@@ -4,7 +4,7 @@
  * made at random: nested calls, kernels that overlap, rows without length.
  */
 #include "support/support.h"
-#include "table/arrange.h"
+#include "view/arrange.h"
 #include "timeline/range/range.h"
 #include "timeline/search.h"
 #include "stepscope.h"

@@ -5,6 +5,7 @@
  * and both must have read the same.
  */
 #include "support/make/batch.h"
+#include "trace/kineto/reader.h"
 
 #define TAIL                                                                                     \
 	", {\"ph\":\"X\",\"name\":\"tail\",\"ts\":5,\"dur\":1}, {\"ph\":\"X\",\"name\":\"end\"," \
@@ -37,8 +38,8 @@ static void read_one(struct ss_reader *reader, const char *text, size_t length, 
 	enum ss_read_end end = ss_reader_events(reader, &json, json.end, text, 0);
 
 	ss_text_addf(out, "ended %d at %td\n", end, json.at - text);
-	support_batch(reader, out);
-	ss_reader_clear(reader);
+	support_batch(&reader->batch, out);
+	ss_batch_clear(&reader->batch);
 }
 
 /* Reads the events by both readers; false when they differ. */

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._safe import host_name, quiet, rank_and_size, warn
-from ._write import Writer
+from ._write import Writer, usable
 
 _EVENTS = 100_000
 # a loop that tries smaller and smaller batches runs out of memory many times
@@ -24,8 +24,6 @@ def _snapshot_file(snapshot: Any) -> Callable[[str], str]:
         path = os.path.join(folder, "snapshot.pickle")
         with open(path, "wb") as out:
             pickle.dump(snapshot, out)
-            out.flush()
-            os.fsync(out.fileno())
         return path
 
     return make
@@ -56,6 +54,7 @@ class MemoryHistory:
             if is_needed:
                 warn("memory_snapshot: this process has no GPU, so nothing is recorded")
             return
+        self._folder = usable(self._folder)
         self._is_mine = not torch._C._cuda_isHistoryEnabled()
         if self._is_mine:
             torch.cuda.memory._record_memory_history(

@@ -6,26 +6,34 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 from collections.abc import Callable
+from numbers import Integral
 from types import TracebackType
 from typing import Any
 
+from ._helper import reason
 from ._memory import MemoryHistory
+from ._pace import Pace, let_cupti_go
 from ._record import Recording, traces_in
-from ._safe import is_profiling, quiet, reason, turn, warn, with_stacks
+from ._safe import is_profiling, over, quiet, turn, warn, with_stacks
 
 _BUSY = "another profiler of PyTorch is recording"
 
 
 def trace_handler(
-    folder: str | os.PathLike[str] = "traces", *, verdict: bool = True, limit_s: float = 120
+    folder: str | os.PathLike[str] = "traces",
+    *,
+    verdict: bool = True,
+    limit_s: float = 120,
+    fork: bool = False,
 ) -> Callable[[Any], None]:
     """For ``on_trace_ready`` of torch.profiler.profile: one .json.gz file per rank.
 
-    The file is written beside the training loop. Rank 0 prints the verdict when all ranks have
-    written theirs, at most ``limit_s`` seconds later.
+    The training thread exports to the local disk, a helper process compresses and moves the file.
+    Rank 0 prints the verdict when all ranks have written, at most ``limit_s`` seconds later.
     """
-    recording = traces_in(folder, verdict, limit_s)
+    recording = traces_in(folder, verdict, limit_s, fork)
     if recording is None:
         return lambda prof: None
     atexit.register(quiet(recording.finish))
@@ -41,6 +49,7 @@ class profile:
     stacks: lines of the program and modules (the costliest flag); shapes: of the inputs of
     operators; memory: allocations in the trace and, on a GPU, a snapshot of memory.
     verdict: rank 0 prints it; the end of the recording waits for it ``limit_s`` seconds at most.
+    fork: a copy of the process exports the trace, not the training thread; unsafe with RDMA.
 
     Call ``step()`` after each step. With ``enabled=False`` nothing is done at all.
     """
@@ -59,8 +68,9 @@ class profile:
         verdict: bool = True,
         limit_s: float = 120,
         enabled: bool = True,
+        fork: bool = False,
     ) -> None:
-        self._folder, self._verdict, self._limit_s = folder, verdict, limit_s
+        self._folder, self._verdict, self._limit_s, self._fork = folder, verdict, limit_s, fork
         self._schedule = {"wait": wait, "warmup": warmup, "active": steps, "repeat": repeat}
         self._flags = {"with_stack": stacks, "record_shapes": shapes, "profile_memory": memory}
         self._enabled = enabled
@@ -69,6 +79,8 @@ class profile:
         self._profiler: Any = None
         self._recording: Recording | None = None
         self._memory: MemoryHistory | None = None
+        self._pace: Pace | None = None
+        self._step_began = 0.0
         self._has_failed = False
         self._has_turn = False
 
@@ -79,23 +91,34 @@ class profile:
         if self._recording is not None:
             warn("this profile has been started already")
             return
+        if over.is_set():
+            warn("nothing is recorded: training was slower after an earlier recording")
+            return
         if not turn.acquire(blocking=False):
             warn("another recording is going on in this process: this one does nothing")
             return
         self._owner = (os.getpid(), threading.get_ident())
         self._steps_done, self._has_failed, self._has_turn = 0, False, True
         try:
-            self._recording = traces_in(self._folder, self._verdict, self._limit_s)
+            self._check_numbers()
+            self._recording = traces_in(self._folder, self._verdict, self._limit_s, self._fork)
             if self._recording is None:
                 self._let_go()
                 return
             self._profiler = self._make(self._recording)
             self._profiler.start()
+            self._pace, self._step_began = Pace(), 0.0
             if self._flags["profile_memory"]:
                 self._memory = MemoryHistory(self._recording.folder)
                 self._memory.start(is_needed=False)
         except Exception as error:  # noqa: BLE001
-            self._fail(error)
+            self._fail(error, "nothing is recorded")
+
+    def _check_numbers(self) -> None:
+        for name, value in self._schedule.items():
+            shown, least = ("steps", 1) if name == "active" else (name, 0)
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{shown} is {value!r}, and must be a number of {least} or more")
 
     def _make(self, recording: Recording) -> Any:
         import torch
@@ -104,6 +127,7 @@ class profile:
             raise RuntimeError(_BUSY)
         if not torch.profiler.kineto_available():
             warn(f"PyTorch {torch.__version__} is built without Kineto: its traces have no steps")
+        let_cupti_go(torch)
         # without activities PyTorch takes all that this machine has
         return torch.profiler.profile(
             schedule=torch.profiler.schedule(**self._schedule),
@@ -126,10 +150,14 @@ class profile:
             self._has_turn = False
             turn.release()
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception, what: str = "recording stopped") -> None:
         """Gives up, and leaves no profiler on."""
-        warn(f"recording stopped: {reason(error)}")
-        profiler, self._has_failed = self._profiler, True
+        warn(f"{what}: {reason(error)}")
+        self._has_failed = True
+        self._give_up()
+
+    def _give_up(self) -> None:
+        profiler, self._pace = self._profiler, None
         self._let_go()
         if profiler is not None:
             profiler.on_trace_ready = None
@@ -140,21 +168,42 @@ class profile:
 
     def step(self) -> None:
         """One training step has ended."""
+        now = time.perf_counter()
         self._steps_done += 1
-        if self._profiler is None or not self._is_mine("step"):
+        if self._pace is None or not self._is_mine("step"):
             return
         try:
-            self._step()
+            self._watch(now, self._pace)
+            if self._profiler is not None:
+                self._step(self._profiler, self._pace)
         except Exception as error:  # noqa: BLE001
             self._fail(error)
+        self._step_began = time.perf_counter()
 
-    def _step(self) -> None:
-        profiler = self._profiler
+    def _watch(self, now: float, pace: Pace) -> None:
+        """Ends recording if steps without a profiler are slower than before the first one."""
+        recording, profiler = self._recording, self._profiler
+        if recording is None or not self._step_began or recording.is_writing():
+            return
+        if profiler is not None and profiler.current_action.name != "NONE":
+            return
+        problem = pace.step(now - self._step_began, recording.cycles > 0)
+        if problem:
+            over.set()
+            warn(problem)
+            self._give_up()
+        elif profiler is None and pace.is_done():
+            self._pace = None
+
+    def _step(self, profiler: Any, pace: Pace) -> None:
+        assert self._recording is not None
+        cycles = self._recording.cycles
         if profiler.current_action.name == "NONE":
             if profiler.schedule(profiler.step_num + 1).name != "NONE" and is_profiling():
                 raise RuntimeError(_BUSY)
         profiler.step()
-        assert self._recording is not None
+        if self._recording.cycles != cycles:
+            pace.recorded()
         if self._schedule["repeat"] and self._recording.cycles >= self._schedule["repeat"]:
             profiler.stop()
             self._let_go()
@@ -167,7 +216,7 @@ class profile:
         if self._recording is None or not self._is_mine("stop"):
             return
         recording, profiler = self._recording, self._profiler
-        self._recording = None
+        self._recording = self._pace = None
         try:
             if profiler is not None:
                 profiler.stop()

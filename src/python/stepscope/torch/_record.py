@@ -9,22 +9,35 @@ import threading
 import time
 from typing import Any
 
+from ._fork import WARNING
+from ._helper import reason
 from ._safe import host_name, quiet, rank_and_size, warn
 from ._tell import Teller
-from ._write import Writer, remember_devices, trace_file
+from ._write import Writer, trace_file, usable
 
 # a disk that is slower than the recording must not gather processes
 _WRITERS = 2
 
 
+def has_trace(prof: Any) -> bool:
+    """Whether a profiler still has its events: PyTorch 2.14 crashes where it exports none.
+
+    A second profiler of the same thread takes them away from the first.
+    """
+    results = getattr(getattr(prof, "profiler", None), "kineto_results", None)
+    start = getattr(results, "trace_start_ns", None)
+    return start is None or start() != 0
+
+
 class Recording:
     """Writes each cycle to a file of its own; rank 0 prints the verdict of each."""
 
-    def __init__(self, folder: str, verdict: bool, limit_s: float) -> None:
+    def __init__(self, folder: str, verdict: bool, limit_s: float, fork: bool) -> None:
         self.folder = folder
         self.cycles = 0
         self._verdict = verdict
         self._limit_s = limit_s
+        self._fork = fork
         self._process = os.getpid()
         self._begin_ms = time.time_ns() // 1_000_000
         self._host = host_name()
@@ -39,6 +52,9 @@ class Recording:
         rank, size = rank_and_size()
         mark = f"cycle{self.cycles}"
         self.cycles += 1
+        if not has_trace(prof):
+            warn(f"{mark} was not written: another profiler of PyTorch has ended this one")
+            return
         self._writers = [writer for writer in self._writers if not writer.ended.is_set()]
         if len(self._writers) >= _WRITERS:
             warn(f"{mark} was left out: {_WRITERS} earlier traces are still being written")
@@ -47,7 +63,8 @@ class Recording:
         name = f"rank{rank}.{self._host}.{self._process}.{stamp}.{mark}.json.gz"
         if self.cycles == 1:
             atexit.register(quiet(self._wait_for_files))
-        writer = Writer(trace_file(prof.export_chrome_trace), os.path.join(self.folder, name))
+        path = os.path.join(self.folder, name)
+        writer = Writer(trace_file(prof.export_chrome_trace), path, fork=self._fork)
         self._writers.append(writer)
         if self._verdict and rank == 0:
             teller = Teller(self.folder, self._begin_ms, self._limit_s)
@@ -65,6 +82,10 @@ class Recording:
         if writer.is_written:
             with self._one_verdict:
                 teller.tell(size, mark)
+
+    def is_writing(self) -> bool:
+        """Whether a file is still on its way."""
+        return not all(writer.ended.is_set() for writer in self._writers)
 
     def _wait_for_files(self) -> None:
         """A process that was forked has nothing to wait for."""
@@ -86,12 +107,18 @@ class Recording:
         self._tellers.clear()
 
 
-@quiet
-def traces_in(folder: str | os.PathLike[str], verdict: bool, limit_s: float) -> Recording:
-    """A recording to a folder, as the user names it."""
-    place = os.fsdecode(folder)
-    if not place or "\0" in place:
-        raise ValueError(f"{place!r} is no folder")
-    recording = Recording(os.path.abspath(place), verdict, float(limit_s))
-    remember_devices()
+def traces_in(
+    folder: str | os.PathLike[str], verdict: bool, limit_s: float, fork: bool
+) -> Recording | None:
+    """A recording to a folder, as the user names it; None, and a warning, if that cannot be."""
+    try:
+        seconds = float(limit_s)
+        if not 0 <= seconds < float("inf"):
+            raise ValueError(f"limit_s is {limit_s}, and must be 0 or more")
+        recording = Recording(usable(folder), verdict, seconds, fork)
+    except Exception as error:  # noqa: BLE001
+        warn(f"nothing is recorded: {reason(error)}")
+        return None
+    if fork:
+        warn(WARNING)
     return recording

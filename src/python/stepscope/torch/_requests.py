@@ -13,8 +13,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
+from ._helper import reason
 from ._record import Recording, traces_in
-from ._safe import is_profiling, quiet, reason, turn, warn, with_stacks
+from ._safe import is_profiling, over, quiet, turn, warn, with_stacks
 
 _PLAIN, _COROUTINE, _GENERATOR = "plain", "coroutine", "generator"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -34,7 +35,7 @@ class _Turns:
         """Whether this request is recorded; then the process's turn is taken."""
         with self._lock:
             self._count += 1
-            if self._count % self._every:
+            if self._count % self._every or over.is_set():
                 return False
             now = time.monotonic()
             while self._begun and now - self._begun[0] >= 60:
@@ -157,13 +158,14 @@ def profile_requests(
     per_minute: float = 1,
     stacks: bool = False,
     limit_s: float = 120,
+    fork: bool = False,
 ) -> Callable[[_Function], _Function]:
     """A decorator for what handles a request: records every Nth, at most M per minute.
 
     It takes plain functions, coroutines and generators of both kinds.
     """
-    recording = traces_in(folder, False, limit_s)
     turns = quiet(_Turns)(every, per_minute)
+    recording = None if turns is None else traces_in(folder, False, limit_s, fork)
 
     def around(kind: str) -> AbstractContextManager[None]:
         if recording is None or turns is None or not turns.take():

@@ -13,12 +13,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ._helper import reason
+
 _HERE = os.path.dirname(__file__)
 _Result = TypeVar("_Result")
 
 # PyTorch has one profiler per process, and 2.14 does not refuse a second one: the first then has
 # no events. Whoever records holds this.
 turn = threading.Lock()
+# training was slower after a recording: this process records no more
+over = threading.Event()
 
 
 def _line_of_user() -> tuple[str, int]:
@@ -38,11 +42,6 @@ def warn(words: str) -> None:
     except Exception:  # noqa: BLE001
         with contextlib.suppress(Exception):
             print(f"stepscope: {words}", file=sys.stderr)
-
-
-def reason(error: BaseException) -> str:
-    """What an exception says; its kind where it says nothing."""
-    return str(error).strip() or type(error).__name__
 
 
 def quiet(function: Callable[..., _Result]) -> Callable[..., _Result | None]:

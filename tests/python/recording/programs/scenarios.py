@@ -5,6 +5,7 @@ scenarios.py [NAME...]
 """
 
 import contextlib
+import ctypes
 import importlib
 import inspect
 import json
@@ -14,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -101,39 +103,67 @@ def no_permission(folder):
 
 
 def disk_fails(folder):
-    disk.mount_failing(folder)
-    return recorded(folder)
+    server = disk.mount_failing(folder)
+    loss = recorded(folder)
+    os.kill(server, signal.SIGKILL)
+    os.waitpid(server, 0)
+    return loss
 
 
 def disk_hangs(folder):
     server = disk.mount_failing(folder, answers=False)
-    begin = time.monotonic()
-    with profile(folder, **{**OPTIONS, "limit_s": 2}) as prof:
-        loss = train(prof)
-        trained_s = time.monotonic() - begin
-    print(json.dumps({"trained_s": trained_s, "all_s": time.monotonic() - begin}))
+    loss = recorded(folder)
     os.kill(server, signal.SIGKILL)  # lets go of who waits for the disk
     os.waitpid(server, 0)
     return loss
 
 
+def disk_begins_to_hang(folder):
+    servers = []
+
+    def each(step):
+        if step == 3:
+            servers.append(disk.mount_failing(folder, answers=False))
+
+    begin = time.monotonic()
+    with profile(folder, **{**OPTIONS, "limit_s": 2}) as prof:
+        loss = train(prof, each)
+        trained_s = time.monotonic() - begin
+    print(json.dumps({"trained_s": trained_s, "all_s": time.monotonic() - begin}))
+    os.kill(servers[0], signal.SIGKILL)
+    os.waitpid(servers[0], 0)
+    return loss
+
+
 def disk_is_full(folder):
-    disk.mount_small(folder, "16k")
-    return recorded(folder)
+    disk.mount_small(folder, "4k")
+    with open(f"{folder}/mine", "w") as out:
+        out.write("x" * 4096)
+    loss = recorded(folder)
+    os.unlink(f"{folder}/mine")
+    return loss
 
 
 def disk_becomes_full(folder):
-    """The trace of PyTorch fits, and the compressed one does not; then neither by one page."""
+    """The compressed trace does not fit, by one page."""
     with profile(f"{OUT}/measured", **OPTIONS) as prof:
         train(prof)
-    name = os.listdir(f"{OUT}/measured")[0]
-    size = int(subprocess.run(
-        f"gzip -dc {OUT}/measured/{name} | wc -c", shell=True, capture_output=True).stdout)
-    for room in (size + 4096, size - 2048):
-        disk.mount_small(folder, room // 4096 * 4096)
-        loss = recorded(folder)
-        print(json.dumps({"left": os.listdir(folder)}))
+    size = os.path.getsize(f"{OUT}/measured/{os.listdir(f'{OUT}/measured')[0]}")
+    disk.mount_small(folder, (size - 2048) // 4096 * 4096)
+    return recorded(folder)
+
+
+def local_disk_is_full(folder):
+    disk.mount_small(f"{OUT}/local", "16k")
+    tempfile.tempdir = f"{OUT}/local"
+    loss = recorded(folder)
+    assert os.listdir(f"{OUT}/local") == []
     return loss
+
+
+def no_local_disk(folder):
+    tempfile.tempdir = "/dev/null/x"
+    return recorded(folder)
 
 
 def disk_becomes_read_only(folder):
@@ -182,10 +212,9 @@ def writer_is_killed(folder):
 
     def each(step):
         if step == 4:
-            task = f"/proc/{os.getpid()}/task/{threading.get_native_id()}"
-            with open(f"{task}/children") as children:
-                for child in children.read().split():
-                    os.kill(int(child), signal.SIGKILL)
+            while not (there := children()):
+                time.sleep(0.001)
+            os.kill(int(there[0]), signal.SIGKILL)
 
     with profile(folder, **OPTIONS) as prof:
         return train(prof, each)
@@ -432,31 +461,54 @@ def in_a_generator(folder):
     return next(epochs())  # closed by Python when nobody needs it
 
 
-def empty_export(folder):
-    from stepscope.torch._write import export_nothing
+def forked(folder):
+    with profile(folder, fork=True, **OPTIONS) as prof:
+        return train(prof)
 
-    with torch.profiler.profile() as prof:
-        export_nothing_is_refused = torch.autograd._profiler_enabled()
-        train()
-    assert export_nothing_is_refused
-    export_nothing()
-    prof.export_chrome_trace(f"{OUT}/before.json")
-    assert os.path.getsize(f"{OUT}/before.json") > 10_000
+
+def fork_ends_the_process(folder):
+    """A library that does not allow fork, as libfabric's EFA provider may: nothing forks."""
+    libc = ctypes.CDLL(None)
+    libc.__register_atfork(ctypes.cast(libc.abort, ctypes.c_void_p), None, None, None)
+    with profile(folder, **{**OPTIONS, "verdict": True}) as prof:
+        return train(prof)
+
+
+def slower_afterwards(folder):
+    """As if CUPTI had stayed: the steps after the recording take longer."""
+    options = {**OPTIONS, "wait": 26, "repeat": 2}
+
+    def each(step):
+        time.sleep(0.02 if step < 29 else 0.04)
+
+    with profile(folder, **options) as prof:
+        train(prof, each, steps=70)
+    return recorded(f"{folder}.again")
+
+
+def not_slower_afterwards(folder):
+    with profile(folder, **{**OPTIONS, "wait": 8}) as prof:
+        train(prof, lambda step: time.sleep(0.02), steps=40)
     return recorded(folder)
+
+
+def children():
+    """The children of all threads of this process."""
+    numbers = []
+    for task in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{task}/children") as there:
+            numbers += there.read().split()
+    return numbers
 
 
 def dead_children():
     """Children that have ended and that nobody waits for, after a moment in which they may be."""
     for _ in range(20):
         dead = []
-        for task in os.listdir("/proc/self/task"):
-            with contextlib.suppress(OSError):  # threads and children end meanwhile
-                with open(f"/proc/self/task/{task}/children") as children:
-                    numbers = children.read().split()
-                for child in numbers:
-                    with open(f"/proc/{child}/stat") as stat:
-                        if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
-                            dead.append(child)
+        for child in children():
+            with contextlib.suppress(OSError), open(f"/proc/{child}/stat") as stat:
+                if stat.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    dead.append(child)
         if not dead:
             break
         time.sleep(0.05)
@@ -465,7 +517,10 @@ def dead_children():
 
 def run(name, function):
     """In a process of its own, whose words go to a file."""
-    folder, said = f"{OUT}/{name}", f"{OUT}/{name}.said"
+    folder, said, local = f"{OUT}/{name}", f"{OUT}/{name}.said", f"{OUT}/{name}.tmp"
+    os.mkdir(local)
+    os.chmod(local, 0o777)
+    tempfile.tempdir = local
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
@@ -491,9 +546,9 @@ def run(name, function):
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     end = time.monotonic() + 10
     while time.monotonic() < end and any(
-        entry.endswith(".part") for entry in (os.listdir(folder) if os.path.isdir(folder) else [])
+        entry.startswith("stepscope.") for entry in os.listdir(local)
     ):
-        time.sleep(0.1)
+        time.sleep(0.1)  # a helper outlives a process that was ended
     words = open(said).read()
     facts = {}
     for line in words.splitlines():

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpu_rows.c - searches the rows of CPU threads, and what a thread was doing at each moment.
+ */
+#include "diagnose/evidence/cpu_rows.h"
+
+#include "base/search.h"
+#include "trace/outward.h"
+
+/* A runtime call contains a driver call: calls do not nest deeper than this. */
+#define CALLS_MAX 16
+
+/* A function may exceed a stretch by a tenth of it: clocks, and the call around it. */
+#define OUTSIDE 10
+
+uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	uint32_t low = trace->tracks[track].first_row;
+	uint32_t high = low + trace->tracks[track].row_count;
+
+	SS_SEARCH(low, high, at, trace->slices.start_ns[at] < moment_ns);
+	return low;
+}
+
+/* Most ranges have few rows, so the search begins near the first. */
+uint32_t ss_cpu_row_end(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
+	const int64_t *start_ns = trace->slices.start_ns;
+	int64_t end_ns = ss_slice_end(&trace->slices, row);
+	uint32_t low = row + 1, high = track->first_row + track->row_count;
+
+	if (end_ns <= start_ns[row])
+		return ss_cpu_row_after(trace, trace->slices.track[row], end_ns);
+	SS_SEARCH_NEAR(low, high, at, start_ns[at] < end_ns);
+	return low;
+}
+
+uint32_t ss_cpu_row_last(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t behind = ss_cpu_row_end(trace, row);
+
+	/* a row without duration may be listed after others with the same start */
+	return behind > row ? behind - 1 : row;
+}
+
+uint32_t ss_cpu_outer_call(const struct ss_trace *trace, uint32_t row)
+{
+	for (uint32_t tries = 0; tries < CALLS_MAX; tries++) {
+		uint32_t parent = trace->slices.parent[row];
+
+		if (parent == SS_NO_ROW || !ss_kind_is_call(trace->slices.kind[parent]))
+			break;
+		row = parent;
+	}
+	return row;
+}
+
+/* --- time of a thread ----------------------------------------------------------------- */
+
+/* The innermost row of the thread that is open at the moment, or SS_NO_ROW. */
+static uint32_t thread_row_at(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	uint32_t row = ss_cpu_row_after(trace, track, moment_ns + 1);
+
+	/* rows of a thread are nested: open rows contain the last one that began */
+	row = row > trace->tracks[track].first_row ? row - 1 : SS_NO_ROW;
+	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
+		if (row == SS_NO_ROW || ss_slice_end(&trace->slices, row) > moment_ns)
+			return row;
+		row = trace->slices.parent[row];
+	}
+	return SS_NO_ROW;
+}
+
+void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
+		  ss_host_sink sink, void *context)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t end = trace->tracks[track].first_row + trace->tracks[track].row_count;
+	uint32_t open = thread_row_at(trace, track, stretch.start_ns);
+	uint32_t row = ss_cpu_row_after(trace, track, stretch.start_ns + 1);
+	int64_t now_ns = stretch.start_ns;
+
+	for (; now_ns < stretch.end_ns; row++) {
+		bool is_last = row >= end || slices->start_ns[row] >= stretch.end_ns;
+		int64_t until_ns = is_last ? stretch.end_ns : slices->start_ns[row];
+
+		while (open != SS_NO_ROW && ss_slice_end(slices, open) <= until_ns) {
+			int64_t end_ns = ss_slice_end(slices, open);
+
+			if (end_ns > now_ns)
+				sink(context, open, now_ns, end_ns);
+			now_ns = end_ns > now_ns ? end_ns : now_ns;
+			open = slices->parent[open];
+		}
+		if (until_ns > now_ns)
+			sink(context, open, now_ns, until_ns);
+		now_ns = until_ns;
+		if (is_last)
+			break;
+		open = row;
+	}
+}
+
+static bool row_fills_time(const struct ss_phases *phases, uint32_t row)
+{
+	const struct ss_trace *trace = phases->trace;
+	enum ss_kind kind = trace->slices.kind[row];
+	enum ss_phase phase = row < phases->row_count ? phases->phase[row] : SS_PHASE_OTHER;
+
+	return (phase == SS_PHASE_OTHER || phase == SS_PHASE_INPUT) &&
+	       (kind == SS_KIND_PYTHON || kind == SS_KIND_ANNOTATION) &&
+	       !(ss_slice_flags(trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE));
+}
+
+uint32_t ss_host_function(const struct ss_phases *phases, uint32_t track,
+			  struct ss_interval stretch)
+{
+	const struct ss_trace *trace = phases->trace;
+	const struct ss_slices *slices = &trace->slices;
+	int64_t length_ns = stretch.end_ns - stretch.start_ns;
+	uint32_t row = thread_row_at(trace, track, stretch.start_ns + length_ns / 2);
+	uint32_t whole = SS_NO_ROW;
+
+	for (; row != SS_NO_ROW; row = slices->parent[row]) {
+		if (slices->start_ns[row] < stretch.start_ns - length_ns / OUTSIDE ||
+		    ss_slice_end(slices, row) > stretch.end_ns + length_ns / OUTSIDE)
+			break;
+		if (row_fills_time(phases, row))
+			whole = row;
+	}
+	return whole;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpu_rows.h - searches the rows of CPU threads, and what a thread was doing at each moment.
+ */
+#ifndef SS_DIAGNOSE_EVIDENCE_CPU_ROWS_H
+#define SS_DIAGNOSE_EVIDENCE_CPU_ROWS_H
+
+#include "analyze/host/step_phase.h"
+#include "analyze/time/cover.h"
+#include "trace/trace.h"
+
+/* The first row of the track that starts at or after the moment, or the track's end. */
+uint32_t ss_cpu_row_after(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+
+/* The row after the last one that starts within the range of this one. */
+uint32_t ss_cpu_row_end(const struct ss_trace *trace, uint32_t row);
+
+/* The last row that starts within the range of this one, or the row itself. */
+uint32_t ss_cpu_row_last(const struct ss_trace *trace, uint32_t row);
+
+/* Calls can be nested: the outermost one is the task of the graph. */
+uint32_t ss_cpu_outer_call(const struct ss_trace *trace, uint32_t row);
+
+/* Ranges and functions: rows with a name from the program. */
+static inline bool ss_cpu_row_is_named(const struct ss_trace *trace, uint32_t row)
+{
+	return trace->slices.kind[row] == SS_KIND_PYTHON ||
+	       trace->slices.kind[row] == SS_KIND_ANNOTATION;
+}
+
+/* Receives the innermost row that was open between two moments; SS_NO_ROW: none was. */
+typedef void (*ss_host_sink)(void *context, uint32_t row, int64_t from_ns, int64_t to_ns);
+
+/* Reports each piece of a stretch of a thread, in order of time; they sum to the stretch. */
+void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,
+		  ss_host_sink sink, void *context);
+
+/*
+ * The function or range that fills a stretch of a thread: the outermost one around its middle that
+ * lies entirely within it, give or take a tenth of its length. Forward, backward and optimizer are
+ * the step itself and do not count. SS_NO_ROW: none does.
+ */
+uint32_t ss_host_function(const struct ss_phases *phases, uint32_t track,
+			  struct ss_interval stretch);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * result_waits.c - finds the host sync that follows the launch of most of a step's device work.
+ *
+ * The length of a wait does not show which one it is: a host that launches slowly finds everything
+ * done.
+ */
+#include "diagnose/evidence/result_waits.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+
+struct result_wait {
+	int64_t start_ns, work_ns; /* work: launched since the previous wait */
+	uint32_t row, step;
+};
+
+static int result_wait_compare_start(const void *a, const void *b)
+{
+	const struct result_wait *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Collects the waits within steps, each once; returns how many. */
+static uint32_t result_waits_collect(const struct ss_look *context, const struct ss_waits *waits,
+				     struct result_wait *out)
+{
+	const struct ss_graph *graph = context->graph;
+	uint32_t count = 0, kept = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t row;
+
+		if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
+		    task->row >= waits->row_count)
+			continue;
+		row = waits->wait[task->row];
+		if (row != SS_NO_ROW)
+			out[count++] = (struct result_wait){
+				.start_ns = context->trace->slices.start_ns[row],
+				.row = row,
+				.step = task->step
+			};
+	}
+	qsort(out, count, sizeof(*out), result_wait_compare_start);
+	for (uint32_t i = 0; i < count; i++)
+		if (!kept || out[kept - 1].row != out[i].row)
+			out[kept++] = out[i];
+	return kept;
+}
+
+/* The first wait from a moment on. */
+static struct result_wait *result_wait_from(struct result_wait *waits, uint32_t count,
+					    int64_t moment_ns)
+{
+	uint32_t low = 0, high = count;
+
+	SS_SEARCH(low, high, at, waits[at].start_ns < moment_ns);
+	return low < count ? &waits[low] : NULL;
+}
+
+static void result_wait_add_work(const struct ss_look *context, struct result_wait *waits,
+				 uint32_t count)
+{
+	const struct ss_graph *graph = context->graph;
+	const struct ss_slices *slices = &context->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t call = ss_task_on_device(task->kind) ? slices->link[task->row] : SS_NO_ROW;
+		struct result_wait *wait = call < context->trace->device_from
+						   ? result_wait_from(waits, count,
+								      slices->start_ns[call])
+						   : NULL;
+
+		if (wait && wait->step == task->step)
+			wait->work_ns = ss_ns_sum(wait->work_ns, task->own_ns);
+	}
+}
+
+uint32_t *ss_result_waits_find(const struct ss_look *context, const struct ss_waits *waits,
+			       const struct ss_phases *phases, struct ss_arena *arena)
+{
+	const struct ss_graph *graph = context->graph;
+	uint32_t *results = SS_ARENA_NEW(arena, uint32_t, (size_t)graph->step_count + 1);
+	int64_t *most_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+	struct result_wait *all;
+	uint32_t count = 0;
+
+	if (!results || !most_ns)
+		return NULL;
+	for (uint32_t i = 0; i <= graph->step_count; i++) {
+		results[i] = SS_NO_ROW;
+		most_ns[i] = -1;
+	}
+	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
+		return results;
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		count += graph->tasks[i].kind == SS_TASK_WAIT;
+	all = SS_ARENA_NEW(arena, struct result_wait, (size_t)count + 1);
+	if (!all)
+		return NULL;
+	count = result_waits_collect(context, waits, all);
+	result_wait_add_work(context, all, count);
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].work_ns > most_ns[all[i].step]) {
+			most_ns[all[i].step] = all[i].work_ns;
+			results[all[i].step] = all[i].row;
+		}
+	return results;
+}

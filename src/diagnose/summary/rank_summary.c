@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rank_summary.c - makes the summary of a rank (graph and findings) and of a snapshot (findings),
+ * on the thread that loaded it, and writes that of a rank as part of a digest file.
+ *
+ * Writer and reader of the digest share the declaration. What follows from the rest is not in the
+ * file: starts as far as edges explain them (starts.h), delays (ss_graph_find_delays()),
+ * and who owns a task (ss_rank_findings_reset()).
+ */
+#include "diagnose/rank_summary.h"
+
+#include <string.h>
+
+#include "base/hash/hash.h"
+#include "base/text.h"
+#include "diagnose/summary/starts.h"
+#include "trace/digest/fields.h"
+
+/* --- digest files --------------------------------------------------------------------- */
+
+/* A rank whose graph is not packed. */
+struct wide_rank {
+	struct ss_graph graph;
+	struct ss_rank_findings exam;
+	uint64_t file_bytes;
+};
+
+#define IN_SUMMARY(member) offsetof(struct wide_rank, member)
+#define SUMMARY(member, ...) SS_FIELD(struct wide_rank, member, __VA_ARGS__)
+
+static const struct ss_field summary_fields[] = {
+	SUMMARY(file_bytes, SS_FIELD_U64),
+	SUMMARY(graph.main, SS_FIELD_U32),
+	SS_FIELD_ARRAY(struct wide_rank, graph.edges_of, SS_EDGE_KINDS, SS_FIELD_U32),
+	SUMMARY(exam.step_count, SS_FIELD_U32),
+};
+
+#define TASK(member, ...) SS_FIELD(struct ss_task, member, __VA_ARGS__)
+
+/* Tasks with the same neighbours take about as long. */
+static const struct ss_field_sign task_signs[] = {
+	{ offsetof(struct ss_task, kind), SS_FIELD_U8 },
+	{ offsetof(struct ss_task, phase), SS_FIELD_U8 },
+	{ offsetof(struct ss_task, track), SS_FIELD_U32 },
+	{ offsetof(struct ss_task, name), SS_FIELD_U32 },
+};
+
+static const struct ss_field task_fields[] = {
+	TASK(kind, SS_FIELD_U8, .limit = SS_TASK_KINDS),
+	TASK(phase, SS_FIELD_U8, .limit = SS_PHASE_COUNT),
+	TASK(step, SS_FIELD_U16, SS_BEFORE(struct ss_task, step),
+	     .below = IN_SUMMARY(graph.step_count), .or_none = true),
+	TASK(track, SS_FIELD_U32, SS_BEFORE(struct ss_task, track)),
+	TASK(name, SS_FIELD_U32, .below = IN_SUMMARY(graph.names.count)),
+	TASK(row, SS_FIELD_U32, SS_BEFORE(struct ss_task, row)),
+	TASK(edges, SS_FIELD_U32, SS_BEFORE(struct ss_task, edges)),
+	TASK(own_ns, SS_FIELD_I64, SS_AROUND(task_signs), .range = SS_RANGE_SPAN),
+	/* the delay after what its edges require: starts.h */
+	TASK(start_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
+};
+
+static const struct ss_field edge_fields[] = {
+	SS_FIELD(struct ss_edge, kind, SS_FIELD_U8, .limit = SS_EDGE_KINDS),
+	SS_FIELD(struct ss_edge, from_start, SS_FIELD_BOOL),
+	SS_FIELD(struct ss_edge, from, SS_FIELD_U32, SS_ALIKE(struct ss_edge, kind),
+		 .below = IN_SUMMARY(graph.task_count)),
+	SS_FIELD(struct ss_edge, lag_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
+};
+
+static const struct ss_field step_fields[] = {
+	SS_FIELD(struct ss_graph_step, start_ns, SS_FIELD_I64,
+		 SS_BEFORE(struct ss_graph_step, start_ns), .range = SS_RANGE_SHORT),
+	SS_FIELD(struct ss_graph_step, end_ns, SS_FIELD_I64,
+		 SS_ITEM(struct ss_graph_step, start_ns), .range = SS_RANGE_SHORT),
+};
+
+static const struct ss_field comm_fields[] = {
+	SS_FIELD(struct ss_graph_comm, row, SS_FIELD_U32, SS_BEFORE(struct ss_graph_comm, row)),
+	SS_FIELD(struct ss_graph_comm, task, SS_FIELD_U32, SS_BEFORE(struct ss_graph_comm, task),
+		 .below = IN_SUMMARY(graph.task_count)),
+};
+
+#define CLAIM(member, ...) SS_FIELD(struct ss_claim, member, __VA_ARGS__)
+
+static const struct ss_field_sign claim_signs[] = {
+	{ offsetof(struct ss_claim, releases), SS_FIELD_BOOL },
+	{ offsetof(struct ss_claim, subtracts), SS_FIELD_BOOL },
+	{ offsetof(struct ss_claim, with), SS_FIELD_U8 },
+};
+
+static const struct ss_field claim_fields[] = {
+	CLAIM(task, SS_FIELD_U32, SS_BEFORE(struct ss_claim, task),
+	      .below = IN_SUMMARY(graph.task_count)),
+	CLAIM(releases, SS_FIELD_BOOL),
+	CLAIM(unlocks, SS_FIELD_BOOL),
+	CLAIM(merges, SS_FIELD_BOOL),
+	CLAIM(scale, SS_FIELD_F32),
+	CLAIM(subtracts, SS_FIELD_BOOL),
+	CLAIM(with, SS_FIELD_U8),
+	CLAIM(low_scale, SS_FIELD_F32),
+	CLAIM(own_ns, SS_FIELD_I64, SS_AROUND(claim_signs), .range = SS_RANGE_SPAN),
+	CLAIM(low_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), SS_AROUND(claim_signs),
+	      .range = SS_RANGE_SPAN),
+	CLAIM(high_ns, SS_FIELD_I64, SS_ITEM(struct ss_claim, own_ns), .range = SS_RANGE_SPAN),
+};
+
+static const struct ss_field fact_fields[] = {
+	SS_FIELD(struct ss_found_fact, text, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	SS_FIELD(struct ss_found_fact, line, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	SS_FIELD(struct ss_found_fact, weight_ns, SS_FIELD_I64, .range = SS_RANGE_SHORT),
+	SS_FIELD(struct ss_found_fact, count, SS_FIELD_F64),
+};
+
+#define PART(member, ...) SS_FIELD(struct ss_found_part, member, __VA_ARGS__)
+
+static const struct ss_field part_fields[] = {
+	PART(claim_from, SS_FIELD_U32),
+	PART(claim_to, SS_FIELD_U32),
+	PART(fact_from, SS_FIELD_U32),
+	PART(fact_to, SS_FIELD_U32),
+	PART(is_sure, SS_FIELD_BOOL),
+	PART(confidence, SS_FIELD_U32, .limit = SS_CONFIDENCE_HIGH + 1),
+	PART(reason, SS_FIELD_U32, .below = IN_SUMMARY(exam.texts.count)),
+	PART(fix, SS_FIELD_WORD),
+	SS_FIELD_ARRAY(struct ss_found_part, figures, SS_RULE_FIGURES, SS_FIELD_F64),
+};
+
+/* A list `items_` of `one`, counted in one_count. */
+#define LIST(list, items_, one, capacity_at, type, list_fields, more)                        \
+	{                                                                                    \
+		.name = list, .items = IN_SUMMARY(items_), .count = IN_SUMMARY(one##_count), \
+		.capacity = capacity_at, .item_bytes = sizeof(type), .fields = list_fields,  \
+		.field_count = SS_COUNT(list_fields), .spare = more                          \
+	}
+
+static const struct ss_field_list lists[] = {
+	LIST("graph-steps", graph.steps, graph.step, 0, struct ss_graph_step, step_fields, 0),
+	LIST("tasks", graph.tasks, graph.task, IN_SUMMARY(graph.task_capacity), struct ss_task,
+	     task_fields, 1),
+	LIST("edges", graph.edges, graph.edge, IN_SUMMARY(graph.edge_capacity), struct ss_edge,
+	     edge_fields, 0),
+	LIST("comms", graph.comms, graph.comm, IN_SUMMARY(graph.comm_capacity),
+	     struct ss_graph_comm, comm_fields, 0),
+	LIST("claims", exam.claims, exam.claim, IN_SUMMARY(exam.claim_capacity), struct ss_claim,
+	     claim_fields, 0),
+	LIST("facts", exam.facts, exam.fact, IN_SUMMARY(exam.fact_capacity), struct ss_found_fact,
+	     fact_fields, 0),
+	LIST("parts", exam.parts, exam.part, 0, struct ss_found_part, part_fields, 1),
+};
+
+/* Words of the parts follow the texts of the findings. */
+static const size_t texts[] = { IN_SUMMARY(exam.texts), IN_SUMMARY(graph.names) };
+
+static const struct ss_fields layout = {
+	.fields = summary_fields,
+	.field_count = SS_COUNT(summary_fields),
+	.texts = texts,
+	.text_count = SS_COUNT(texts),
+	.lists = lists,
+	.list_count = SS_COUNT(lists),
+};
+
+/* A different number if the declaration, or the list of rules, changes. */
+static uint64_t summary_layout(void)
+{
+	uint64_t hash = ss_fields_hash(SS_HASH_SEED, &layout);
+
+	/* parts are numbered as the rules are */
+	for (uint32_t i = 0; i < ss_rule_count; i++)
+		hash = ss_hash_mix(hash,
+				   ss_hash_bytes(ss_rules[i]->name, strlen(ss_rules[i]->name)));
+	return hash;
+}
+
+/* Borrows everything except the tasks, whose starts will change. */
+static bool summary_copy_graph(const struct ss_graph *whole, struct ss_graph *out)
+{
+	size_t bytes = whole->task_count * sizeof(*whole->tasks);
+
+	*out = *whole;
+	out->task_capacity = whole->task_count + 1;
+	out->tasks = ss_memory_resize(whole->memory, NULL, 0, bytes + sizeof(*whole->tasks));
+	if (!out->tasks)
+		return false;
+	if (bytes)
+		memcpy(out->tasks, whole->tasks, bytes);
+	out->tasks[whole->task_count] = (struct ss_task){ .edges = whole->edge_count };
+	return true;
+}
+
+/* Unpacks tasks and edges; borrows names, steps and collectives. */
+static bool summary_unpack_graph(const struct ss_packed *packed, struct ss_graph *out)
+{
+	if (!ss_packed_unpack(packed, out))
+		return false;
+	out->names = packed->names;
+	out->steps = packed->steps;
+	out->step_count = packed->step_count;
+	out->comms = packed->comms;
+	out->comm_count = packed->comm_count;
+	out->main = packed->main;
+	memcpy(out->edges_of, packed->edges_of, sizeof(out->edges_of));
+	return true;
+}
+
+/* If there is no memory, the text has failed. */
+static void summary_write(const void *summary, struct ss_text *out)
+{
+	const struct ss_kept_rank *own = summary;
+	struct wide_rank wide = { .exam = own->exam, .file_bytes = own->file_bytes };
+	struct ss_graph *graph = &wide.graph;
+	bool is_whole = own->whole.memory;
+
+	*graph = (struct ss_graph){ .memory = own->memory };
+	if ((is_whole ? summary_copy_graph(&own->whole, graph)
+		      : summary_unpack_graph(&own->graph, graph)) &&
+	    ss_starts_reduce(graph))
+		ss_fields_write(&layout, &wide, own->memory, out);
+	else
+		ss_text_fail(out);
+	/* the rest is borrowed */
+	*graph = (struct ss_graph){ .memory = own->memory,
+				    .tasks = graph->tasks,
+				    .task_capacity = graph->tasks ? graph->task_capacity : 0,
+				    .edges = is_whole ? NULL : graph->edges,
+				    .edge_capacity = is_whole ? 0 : graph->edge_capacity };
+	ss_graph_release(graph);
+}
+
+/* --- what the declaration cannot say --------------------------------------------------- */
+
+/* The durations of a path sum to less than this. */
+#define PATH_MAX_NS (INT64_C(1) << 61)
+
+/* Whether indexes are in range and ordered, and durations do not overflow. */
+static bool graph_is_sound(struct ss_graph *graph)
+{
+	uint32_t edges = 0;
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->edges < edges || task->edges > graph->edge_count ||
+		    task->own_ns > PATH_MAX_NS - sum_ns)
+			return false;
+		edges = task->edges;
+		sum_ns += task->own_ns;
+	}
+	if (graph->task_count && graph->tasks[0].edges)
+		return false;
+	if (graph->tasks)
+		graph->tasks[graph->task_count].edges = graph->edge_count;
+	for (uint32_t i = 0; i < graph->comm_count; i++) {
+		const struct ss_graph_comm *comm = &graph->comms[i];
+
+		if ((i && comm[-1].row >= comm->row) || comm->task + 1 >= graph->task_count ||
+		    graph->tasks[comm->task].kind != SS_TASK_ARRIVE ||
+		    graph->tasks[comm->task + 1].kind != SS_TASK_TRANSFER)
+			return false;
+	}
+	for (uint32_t i = 0; i < graph->step_count; i++)
+		if (graph->steps[i].end_ns < graph->steps[i].start_ns)
+			return false;
+	return true;
+}
+
+/* Whether claims and facts of the rules are consecutive, and claims shorten their tasks. */
+static bool findings_are_sound(const struct ss_rank_findings *exam, const struct ss_graph *graph)
+{
+	uint32_t claims = 0, facts = 0;
+
+	for (uint32_t i = 0; i < ss_rule_count; i++) {
+		const struct ss_found_part *part = &exam->parts[i];
+
+		if (part->claim_from != claims || part->claim_to < claims ||
+		    part->claim_to > exam->claim_count || part->fact_from != facts ||
+		    part->fact_to < facts || part->fact_to > exam->fact_count)
+			return false;
+		claims = part->claim_to;
+		facts = part->fact_to;
+	}
+	for (uint32_t i = 0; i < exam->claim_count; i++) {
+		const struct ss_claim *claim = &exam->claims[i];
+		int64_t own_ns = graph->tasks[claim->task].own_ns;
+
+		if (claim->own_ns > own_ns || claim->low_ns > own_ns || claim->high_ns > own_ns ||
+		    claim->with > ss_rule_count || !(claim->scale >= 0 && claim->scale <= 1) ||
+		    !(claim->low_scale >= 0 && claim->low_scale <= 1))
+			return false;
+	}
+	return true;
+}
+
+static enum ss_status wide_rank_finish(struct wide_rank *wide, struct ss_memory *memory,
+				       struct ss_error *err)
+{
+	struct ss_rank_findings *exam = &wide->exam;
+	size_t tasks = (size_t)wide->graph.task_count + 1;
+
+	exam->task_count = wide->graph.task_count;
+	if (exam->part_count != ss_rule_count || !graph_is_sound(&wide->graph) ||
+	    !findings_are_sound(exam, &wide->graph))
+		return ss_fail(err, SS_ERR_FORMAT, "its findings contradict themselves");
+	SS_TRY(ss_starts_restore(&wide->graph, err));
+	exam->owner = ss_memory_resize(memory, NULL, 0, tasks);
+	if (!exam->owner)
+		return ss_fail_memory(err, "a digest");
+	memset(exam->owner, 0, tasks);
+	ss_graph_find_delays(&wide->graph);
+	return SS_OK;
+}
+
+/* Fills a summary that has nothing but its memory account; release it either way. */
+static enum ss_status summary_read_fields(struct ss_kept_rank *summary,
+					  struct ss_fields_reader *reader, struct ss_error *err)
+{
+	struct wide_rank wide = { .graph = { .memory = summary->memory },
+				  .exam = { .memory = summary->memory } };
+	enum ss_status status = ss_fields_read(reader, &layout, &wide, err);
+
+	if (status == SS_OK && reader->at != reader->end)
+		status = ss_fail(err, SS_ERR_FORMAT, "its findings are too long");
+	if (status == SS_OK)
+		status = wide_rank_finish(&wide, summary->memory, err);
+	if (status == SS_OK)
+		status = ss_packed_make(&summary->graph, &wide.graph, err);
+	summary->exam = wide.exam;
+	summary->file_bytes = wide.file_bytes;
+	ss_graph_release(&wide.graph);
+	return status;
+}
+
+/* --- summaries ------------------------------------------------------------------------ */
+
+static void summary_release(void *summary)
+{
+	struct ss_kept_rank *own = summary;
+
+	ss_rank_findings_release(&own->exam);
+	ss_packed_release(&own->graph);
+	ss_graph_release(&own->whole);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status summary_begin(void **out, const struct ss_subject *subject,
+				    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
+	enum ss_status status;
+
+	if (!summary)
+		return ss_fail_memory(err, "what was found on a rank");
+	*summary = (struct ss_kept_rank){ .memory = memory,
+					  .file_bytes = subject->trace->file_bytes };
+	status = ss_graph_make(&summary->whole, subject, memory, err);
+	if (status == SS_OK) {
+		*out = summary;
+		return SS_OK;
+	}
+	ss_graph_release(&summary->whole); /* it may have failed halfway */
+	ss_memory_free(memory, summary, sizeof(*summary));
+	return status;
+}
+
+static enum ss_status summary_finish_unpacked(void *summary, const struct ss_subject *subject,
+					      const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = summary;
+
+	return ss_rank_findings_make(&own->exam, subject, digest, &own->whole, own->memory, err);
+}
+
+static enum ss_status summary_finish(void *summary, const struct ss_subject *subject,
+				     const struct ss_digest *digest, struct ss_error *err)
+{
+	struct ss_kept_rank *own = summary;
+
+	SS_TRY(summary_finish_unpacked(summary, subject, digest, err));
+	SS_TRY(ss_packed_make(&own->graph, &own->whole, err));
+	ss_graph_release(&own->whole);
+	return SS_OK;
+}
+
+static void snapshot_summary_release(void *summary)
+{
+	struct ss_snapshot_summary *own = summary;
+
+	ss_arena_release(&own->arena);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status snapshot_summary_make(void **out, const struct ss_snapshot_subject *subject,
+					    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_snapshot_summary *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
+	enum ss_status status;
+
+	if (!summary)
+		return ss_fail_memory(err, "what was found in a snapshot");
+	*summary = (struct ss_snapshot_summary){ .memory = memory };
+	ss_arena_init(&summary->arena, memory);
+	status = ss_snapshot_findings_make(&summary->exam, subject, &summary->arena, err);
+	if (status != SS_OK) {
+		snapshot_summary_release(summary);
+		return status;
+	}
+	for (uint32_t i = 0; i < summary->exam.count; i++)
+		summary->exam.items[i].device = NULL;
+	*out = summary;
+	return SS_OK;
+}
+
+static enum ss_status summary_read(void **out, struct ss_fields_reader *reader,
+				   struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_kept_rank *summary = ss_memory_resize(memory, NULL, 0, sizeof(*summary));
+	enum ss_status status;
+
+	if (!summary)
+		return ss_fail_memory(err, "what was found on a rank");
+	*summary = (struct ss_kept_rank){ .memory = memory };
+	status = summary_read_fields(summary, reader, err);
+	if (status == SS_OK)
+		*out = summary;
+	else
+		summary_release(summary);
+	return status;
+}
+
+const struct ss_job_keeper ss_diagnose_keeper = {
+	.begin = summary_begin,
+	.finish = summary_finish,
+	.facts = ss_rank_findings_facts,
+	.release = summary_release,
+	.make_memory = snapshot_summary_make,
+	.release_memory = snapshot_summary_release,
+	.layout = summary_layout,
+	.write = summary_write,
+	.read = summary_read,
+};
+
+const struct ss_job_keeper ss_digest_keeper = {
+	.begin = summary_begin,
+	.finish = summary_finish_unpacked,
+	.facts = ss_rank_findings_facts,
+	.release = summary_release,
+	.layout = summary_layout,
+	.write = summary_write,
+	.read = summary_read,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * growth.c - memory of each step in one pass over the events alongside the steps; the rules
+ * for leaks and fragmentation; a pass over the events that finds the operators responsible.
+ */
+#include "memory/events/growth.h"
+#include <stdlib.h>
+
+struct step_memory_counting {
+	const struct ss_allocs *allocs;
+	struct ss_step_memories *out;
+	uint32_t *open;         /* per pool: its newest item + 1, 0: none */
+	int64_t *current_bytes; /* per pool: allocated now */
+};
+
+/* The item of the device and step, made when it is new; NULL at the limit. */
+static struct ss_step_memory *step_memory_open(struct step_memory_counting *work, uint32_t pool,
+					       uint32_t step)
+{
+	struct ss_step_memories *out = work->out;
+	struct ss_step_memory *item = work->open[pool] ? &out->items[work->open[pool] - 1] : NULL;
+
+	if (item && item->step == step)
+		return item;
+	if (!ss_memory_reserve(out->memory, (void **)&out->items, &out->capacity,
+			       (size_t)out->count + 1, sizeof(*out->items)))
+		return NULL;
+	item = &out->items[out->count++];
+	*item = (struct ss_step_memory){ .pool = pool,
+					 .step = step,
+					 .is_host = !work->allocs->pools.items[pool].type,
+					 .start_bytes = work->current_bytes[pool],
+					 .min_bytes = work->current_bytes[pool],
+					 .peak_bytes = work->current_bytes[pool],
+					 .reserved_bytes = -1 };
+	work->open[pool] = out->count;
+	return item;
+}
+
+static void step_memory_count(const struct ss_allocs *allocs, struct ss_step_memory *item,
+			      uint32_t event)
+{
+	const struct ss_allocations *events = &allocs->trace->allocations;
+	int64_t bytes = events->bytes[event], total_bytes = allocs->pools.total_bytes[event];
+
+	if (total_bytes < item->min_bytes)
+		item->min_bytes = total_bytes;
+	if (total_bytes > item->peak_bytes)
+		item->peak_bytes = total_bytes;
+	if (events->reserved_bytes[event] > item->reserved_bytes)
+		item->reserved_bytes = events->reserved_bytes[event];
+	item->end_bytes = total_bytes;
+	item->net_bytes = ss_bytes_add(item->net_bytes, bytes);
+	if (bytes <= 0)
+		return;
+	item->allocations++;
+	item->allocated_bytes = ss_bytes_add(item->allocated_bytes, bytes);
+	if (events->address[event] && allocs->pair[event] == SS_NO_ROW)
+		item->kept_bytes = ss_bytes_add(item->kept_bytes, bytes);
+}
+
+/* The measured step at that moment, or SS_NO_ROW; `at` begins with 0, moments come in order. */
+static uint32_t measured_step_at(const struct ss_steps *steps, uint32_t *at, int64_t now_ns)
+{
+	while (*at < steps->count &&
+	       (steps->items[*at].dropped || steps->items[*at].host_end_ns <= now_ns))
+		++*at;
+	return *at < steps->count && steps->items[*at].host_start_ns <= now_ns ? *at : SS_NO_ROW;
+}
+
+/* Charges each event to the step that runs on the host then. */
+static bool step_memories_count(struct step_memory_counting *work)
+{
+	const struct ss_trace *trace = work->allocs->trace;
+	const struct ss_allocations *events = &trace->allocations;
+	const struct ss_pools *pools = &work->allocs->pools;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < pools->count; i++)
+		work->current_bytes[i] = pools->items[i].first_bytes;
+	for (uint32_t i = 0; i < events->count; i++) {
+		uint32_t step = measured_step_at(&trace->steps, &at, events->start_ns[i]);
+		uint32_t pool = pools->pool[i];
+
+		if (events->out_of_memory[i])
+			continue;
+		if (step != SS_NO_ROW) {
+			struct ss_step_memory *item = step_memory_open(work, pool, step);
+
+			if (!item)
+				return false;
+			step_memory_count(work->allocs, item, i);
+		}
+		work->current_bytes[pool] = pools->total_bytes[i];
+	}
+	return true;
+}
+
+static int step_memory_compare(const void *a, const void *b)
+{
+	const struct ss_step_memory *x = a, *y = b;
+
+	if (x->is_host != y->is_host)
+		return x->is_host ? 1 : -1;
+	if (x->pool != y->pool)
+		return x->pool < y->pool ? -1 : 1;
+	return x->step < y->step ? -1 : x->step > y->step;
+}
+
+enum ss_status ss_step_memories_init(struct ss_step_memories *memories,
+				     const struct ss_allocs *allocs, struct ss_error *err)
+{
+	struct step_memory_counting work = { .allocs = allocs, .out = memories };
+	size_t count = (size_t)allocs->pools.count + 1;
+	struct ss_arena scratch;
+	bool whole;
+
+	*memories = (struct ss_step_memories){ .memory = allocs->memory };
+	ss_arena_init(&scratch, allocs->memory);
+	work.open = SS_ARENA_NEW(&scratch, uint32_t, count);
+	work.current_bytes = SS_ARENA_NEW(&scratch, int64_t, count);
+	whole = work.open && work.current_bytes && step_memories_count(&work);
+	ss_arena_release(&scratch);
+	if (!whole) {
+		ss_step_memories_release(memories);
+		return ss_fail_memory(err, "the memory of steps");
+	}
+	if (memories->count)
+		qsort(memories->items, memories->count, sizeof(*memories->items),
+		      step_memory_compare);
+	return SS_OK;
+}
+
+void ss_step_memories_release(struct ss_step_memories *memories)
+{
+	if (!memories->memory)
+		return;
+	ss_memory_free(memories->memory, memories->items,
+		       memories->capacity * sizeof(*memories->items));
+	*memories = (struct ss_step_memories){ 0 };
+}
+
+/* --- what grows ---------------------------------------------------------------------- */
+
+/* Growth over three steps: over two it could be the state that optimizers make in the first. */
+#define LEAK_STEPS 3
+/* What leaks does so evenly; growth that dies down to a tenth is warm-up. */
+#define LEAK_EVENNESS 10
+/* A fifth of what is reserved, as others say (metrics of others 2.19), beyond the peaks. */
+#define FRAGMENT_SHARE 5
+/* Even growth has half of itself in the later half of the steps. */
+#define LATER_SHARE 4
+
+static uint32_t step_memories_device_end(const struct ss_step_memories *memories, uint32_t from)
+{
+	uint32_t to = from;
+
+	while (to < memories->count && memories->items[to].pool == memories->items[from].pool)
+		to++;
+	return to;
+}
+
+/*
+ * The lowest points must rise from each step to the next, evenly (the first rise may
+ * be larger), and at least half of the rise must be allocations that were made in
+ * these steps and never freed. Those of the last step may be freed after the file.
+ */
+bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+		  struct ss_leak *out)
+{
+	const struct ss_step_memory *items = memories->items + from;
+	int64_t least_bytes = INT64_MAX, most_bytes = 0;
+	uint32_t count, first;
+
+	*next = step_memories_device_end(memories, from);
+	count = *next - from;
+	*out = (struct ss_leak){
+		.pool = items->pool, .steps = count, .op = SS_NO_ROW, .place = SS_NO_ROW
+	};
+	if (count < LEAK_STEPS || ss_bytes_less(items[1].min_bytes, items[0].min_bytes) <= 0)
+		return false;
+	/* the first rise may be state that is made once, or what each step hands to the next */
+	first = count > LEAK_STEPS ? 2 : 1;
+	out->rises = count - first;
+	for (uint32_t i = first; i < count; i++) {
+		int64_t rise_bytes = ss_bytes_less(items[i].min_bytes, items[i - 1].min_bytes);
+
+		if (rise_bytes <= 0)
+			return false;
+		if (rise_bytes < least_bytes)
+			least_bytes = rise_bytes;
+		if (rise_bytes > most_bytes)
+			most_bytes = rise_bytes;
+		out->growth_bytes = ss_bytes_add(out->growth_bytes, rise_bytes);
+		out->kept_bytes = ss_bytes_add(out->kept_bytes, items[i - 1].kept_bytes);
+	}
+	return least_bytes >= most_bytes / LEAK_EVENNESS &&
+	       out->kept_bytes >= out->growth_bytes / 2;
+}
+
+/*
+ * More is reserved than ever before in at least every second step, in the last one too, and
+ * the peaks do not explain it: blocks that are free and too small. Caches that fill up when a
+ * job begins grow less and less: a quarter of the growth must lie in the later half.
+ */
+bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+			   struct ss_fragmentation *out)
+{
+	const struct ss_step_memory *items = memories->items + from;
+	int64_t most_bytes = items->reserved_bytes, middle_bytes = 0, growth_bytes, grown_bytes;
+	uint32_t count, rises = 0;
+
+	*next = step_memories_device_end(memories, from);
+	count = *next - from;
+	*out = (struct ss_fragmentation){ .pool = items->pool,
+					  .steps = count,
+					  .first_bytes = items->reserved_bytes,
+					  .last_bytes = items[count - 1].reserved_bytes,
+					  .peak_bytes = items->peak_bytes };
+	if (count < LEAK_STEPS || items->reserved_bytes <= 0)
+		return false;
+	for (uint32_t i = 1; i < count; i++) {
+		rises += items[i].reserved_bytes > most_bytes;
+		if (i == count - 1 && items[i].reserved_bytes <= most_bytes)
+			return false;
+		if (items[i].reserved_bytes > most_bytes)
+			most_bytes = items[i].reserved_bytes;
+		if (i == count / 2)
+			middle_bytes = most_bytes;
+		if (items[i].peak_bytes > out->peak_bytes)
+			out->peak_bytes = items[i].peak_bytes;
+	}
+	/* what tensors need more than in the first step is no fragment */
+	growth_bytes = ss_bytes_less(out->last_bytes, out->first_bytes);
+	grown_bytes = ss_bytes_less(growth_bytes,
+				    ss_bytes_less(out->peak_bytes, items->peak_bytes));
+	return 2 * rises >= count && grown_bytes > out->first_bytes / FRAGMENT_SHARE &&
+	       ss_bytes_less(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
+}
+
+struct keeper_key {
+	uint32_t pool, name, line;
+};
+
+struct keeper {
+	int64_t bytes;
+	uint32_t op, place;
+};
+
+struct keepers {
+	struct ss_records keys;
+	struct keeper *items;
+	uint32_t capacity;
+	const struct ss_leak *leaks;
+	uint32_t *leak; /* per pool: number + 1 of its leak, 0: none */
+	uint32_t *left; /* per pool: steps of a leak that are not over */
+	uint32_t *step; /* per pool: the step that the last event was in */
+};
+
+/* Adds an allocation to what its operator and line keep. */
+static bool keepers_add(const struct ss_allocs *allocs, const uint32_t *lines,
+			struct keepers *keepers, uint32_t event)
+{
+	uint32_t op = allocs->holder[event], place = allocs->place[event], at;
+	uint32_t before = keepers->keys.count;
+	struct keeper_key key = { allocs->pools.pool[event], 0, 0 };
+
+	if (op != SS_NO_ROW)
+		key.name = allocs->trace->slices.name[op];
+	if (place != SS_NO_ROW)
+		key.line = lines[place];
+	at = ss_records_add(&keepers->keys, &key);
+	if (at == SS_NO_ID ||
+	    !ss_memory_reserve(allocs->memory, (void **)&keepers->items, &keepers->capacity,
+			       keepers->keys.count, sizeof(*keepers->items)))
+		return false;
+	if (keepers->keys.count != before)
+		keepers->items[at] = (struct keeper){ 0, op, place };
+	keepers->items[at].bytes = ss_bytes_add(keepers->items[at].bytes,
+						allocs->trace->allocations.bytes[event]);
+	return true;
+}
+
+/* Whether what a step makes is in the rises that are judged. */
+static bool keepers_is_judged(const struct keepers *keepers, uint32_t pool)
+{
+	return keepers->left[pool] &&
+	       keepers->left[pool] <= keepers->leaks[keepers->leak[pool] - 1].rises;
+}
+
+/* What was made in the steps before the last and never freed, by operator and line. */
+static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
+			 struct keepers *keepers)
+{
+	const struct ss_allocations *events = &allocs->trace->allocations;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		uint32_t step = measured_step_at(&allocs->trace->steps, &at, events->start_ns[i]);
+		uint32_t pool = allocs->pools.pool[i];
+
+		if (step == SS_NO_ROW || !keepers->leak[pool] || events->out_of_memory[i])
+			continue;
+		if (keepers->step[pool] != step + 1) {
+			keepers->step[pool] = step + 1;
+			keepers->left[pool]--;
+		}
+		if (keepers_is_judged(keepers, pool) && ss_allocs_is_made(allocs, i) &&
+		    events->address[i] && allocs->pair[i] == SS_NO_ROW &&
+		    !keepers_add(allocs, lines, keepers, i))
+			return false;
+	}
+	return true;
+}
+
+static void keepers_choose(const struct keepers *keepers, struct ss_leak *leaks)
+{
+	for (uint32_t i = 0; i < keepers->keys.count; i++) {
+		const struct keeper_key *key = ss_records_at(&keepers->keys, i);
+		struct ss_leak *leak = &leaks[keepers->leak[key->pool] - 1];
+
+		if (keepers->items[i].bytes <= leak->most_bytes)
+			continue;
+		leak->most_bytes = keepers->items[i].bytes;
+		leak->op = keepers->items[i].op;
+		leak->place = keepers->items[i].place;
+	}
+}
+
+enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *lines,
+			      struct ss_leak *leaks, uint32_t count, struct ss_error *err)
+{
+	size_t pools = (size_t)allocs->pools.count + 1;
+	struct keepers keepers = { .leaks = leaks };
+	struct ss_arena scratch;
+	bool whole;
+
+	ss_arena_init(&scratch, allocs->memory);
+	keepers.leak = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	keepers.left = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	keepers.step = SS_ARENA_NEW(&scratch, uint32_t, pools);
+	whole = keepers.leak && keepers.left && keepers.step &&
+		ss_records_init(&keepers.keys, allocs->memory, sizeof(struct keeper_key));
+	for (uint32_t i = 0; whole && i < count; i++) {
+		keepers.leak[leaks[i].pool] = i + 1;
+		keepers.left[leaks[i].pool] = leaks[i].steps;
+	}
+	whole = whole && find_keepers(allocs, lines, &keepers);
+	if (whole)
+		keepers_choose(&keepers, leaks);
+	ss_memory_free(allocs->memory, keepers.items, keepers.capacity * sizeof(*keepers.items));
+	ss_records_release(&keepers.keys);
+	ss_arena_release(&scratch);
+	return whole ? SS_OK : ss_fail_memory(err, "what leaks");
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of a rank: nothing leaks if memory runs out, and a digest has the same bytes whether
+ * its graph was packed or not.
+ */
+#include "support/support.h"
+
+#include "analyze/facts.h"
+#include "base/text.h"
+#include "diagnose/rank_summary.h"
+#include "support/make/events.h"
+
+#define STEP NOTE("ProfilerStep#1", 1, 0, 100)
+
+/* Begins a summary with each allocation failing in turn; returns how many there are. */
+static uint32_t refuse_each(const char *json)
+{
+	struct support_trace loaded;
+	uint32_t refused = 0;
+	bool whole = false;
+
+	support_load(&loaded, json);
+	while (!whole) {
+		struct ss_subject subject = { .path = "rank0.json", .trace = &loaded.trace };
+		struct ss_memory memory;
+		struct ss_error err = { 0 };
+		struct ss_facts facts;
+		void *kept = NULL;
+
+		ss_memory_init(&memory, 0);
+		memory.fail_call = refused + 1;
+		ss_facts_init(&facts, subject.trace, &memory);
+		subject.facts = &facts;
+		whole = ss_diagnose_keeper.begin(&kept, &subject, &memory, &err) == SS_OK;
+		assert_true(whole || (err.text[0] && !kept));
+		if (kept)
+			ss_diagnose_keeper.release(kept);
+		ss_facts_release(&facts);
+		support_check(memory.used_bytes == 0, json, "refusal %u leaves %zu bytes",
+			      refused + 1, (size_t)memory.used_bytes);
+		refused += !whole;
+	}
+	support_close(&loaded);
+	return refused;
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	assert_true(refuse_each("[" STEP OP("aten::mm", 1, 10, 20) END "]") > 3);
+	/* a clock that was wrong once: nothing is replayed */
+	assert_true(refuse_each("[" STEP OP("aten::mm", 1, 3000000000000000, 20) END "]") >= 3);
+}
+
+/* The bytes of a digest's last part. */
+static void write_with(const struct ss_job_keeper *keeper, struct support_trace *loaded,
+		       struct ss_text *out)
+{
+	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded->trace };
+	struct ss_memory *memory = &loaded->memory;
+	struct ss_digest digest;
+	struct ss_facts facts;
+	void *kept = NULL;
+
+	ss_facts_init(&facts, subject.trace, memory);
+	subject.facts = &facts;
+	assert_int_equal(ss_digest_make(&digest, &subject, memory, NULL), SS_OK);
+	assert_int_equal(keeper->begin(&kept, &subject, memory, NULL), SS_OK);
+	assert_int_equal(keeper->finish(kept, &subject, &digest, NULL), SS_OK);
+	keeper->write(kept, out);
+	assert_false(ss_text_failed(out));
+	keeper->release(kept);
+	ss_digest_release(&digest);
+	ss_facts_release(&facts);
+}
+
+/* Packed or not, the file is the same. */
+static void test_whole(void **state)
+{
+	static const char *const traces[] = {
+		"[" STEP OP("aten::mm", 1, 10, 20) LAUNCH(1, 1, 15) KERNEL("k", 1, 30, 900) END "]",
+		"[" STEP OP("aten::mm", 1, 3000000000000000, 20) END "]",
+		"[" OP("aten::mm", 1, 10, 20) END "]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(traces); i++) {
+		struct ss_text packed = { 0 }, whole = { 0 };
+		struct support_trace loaded;
+
+		support_load(&loaded, traces[i]);
+		write_with(&ss_diagnose_keeper, &loaded, &packed);
+		write_with(&ss_digest_keeper, &loaded, &whole);
+		assert_true(packed.length > 0);
+		assert_int_equal(packed.length, whole.length);
+		assert_memory_equal(packed.data, whole.data, whole.length);
+		ss_text_release(&packed);
+		ss_text_release(&whole);
+		support_close(&loaded);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
